@@ -1,0 +1,418 @@
+//! A classifier on disk: its folder, its labels and heads, its sessions.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use ort::session::Session;
+use ort::session::builder::GraphOptimizationLevel;
+use ort::value::Tensor;
+use serde::Deserialize;
+
+use super::queue::{Batching, HeadScores, Lane, Pass};
+use super::runtime::Runtime;
+use super::{EngineError, Threads};
+use crate::tokens::windows::{Reading, Row, Rows, TextTokenizer};
+
+/// How the raw outputs of a head become probabilities.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Activation {
+    /// One label is right: the probabilities add up to one.
+    Softmax,
+    /// Each label for itself.
+    Sigmoid,
+}
+
+/// One output of a model and what its numbers mean.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Head {
+    /// The name that scanners ask for.
+    pub name: String,
+    /// The name of the graph's output, of shape `[batch, labels]`.
+    pub output: String,
+    /// Labels in the order of the output.
+    pub labels: Vec<String>,
+    /// How logits become probabilities.
+    pub activation: Activation,
+}
+
+/// The parts of a Hugging Face `config.json` that matter here, and guard's own additions under `guard`.
+#[derive(Debug, Default, Deserialize)]
+struct Config {
+    #[serde(default)]
+    id2label: BTreeMap<String, String>,
+    problem_type: Option<String>,
+    max_position_embeddings: Option<usize>,
+    model_type: Option<String>,
+    #[serde(default)]
+    guard: GuardConfig,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct GuardConfig {
+    max_length: Option<usize>,
+    activation: Option<Activation>,
+    #[serde(default)]
+    heads: Vec<Head>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct TokenizerConfig {
+    model_max_length: Option<f64>,
+}
+
+/// Where the ONNX graph of a model folder may be, in order; the names that Hugging Face's export tools write.
+const GRAPH_FILES: &[&str] = &[
+    "model.onnx",
+    "onnx/model.onnx",
+    "model_quantized.onnx",
+    "onnx/model_quantized.onnx",
+    "model_int8.onnx",
+    "onnx/model_int8.onnx",
+];
+
+/// The longest input of a model that does not say.
+const DEFAULT_MAX_LENGTH: usize = 512;
+/// Tokens of a run on the CPU: sharing a run saves little there, and waiting for it costs.
+const CPU_BATCH_TOKENS: usize = 512;
+/// Tokens of a run on an accelerator, which needs many rows to be busy.
+const ACCELERATOR_BATCH_TOKENS: usize = 16_384;
+
+/// A loaded model.
+pub struct Model {
+    heads: Vec<Head>,
+    max_length: usize,
+    tokenizer: TextTokenizer,
+    inputs: Vec<Input>,
+    /// One session for each worker. The authors of `ort` found concurrent runs of one session to crash with some
+    /// execution providers, so no session is shared.
+    lanes: Vec<Mutex<Session>>,
+    /// The session with all threads, for a call that is alone; absent where it would be the same as a lane.
+    wide: Option<Mutex<Session>>,
+    batching: Batching,
+}
+
+/// An input of the graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Input {
+    Ids,
+    Mask,
+    Types,
+    Positions,
+}
+
+impl Input {
+    fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "input_ids" => Some(Self::Ids),
+            "attention_mask" => Some(Self::Mask),
+            "token_type_ids" => Some(Self::Types),
+            "position_ids" => Some(Self::Positions),
+            _ => None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ids => "input_ids",
+            Self::Mask => "attention_mask",
+            Self::Types => "token_type_ids",
+            Self::Positions => "position_ids",
+        }
+    }
+}
+
+impl Model {
+    /// Loads a folder with `config.json`, `tokenizer.json` and an ONNX graph; `graph` names a certain one.
+    pub(crate) fn load(
+        runtime: &Runtime,
+        threads: Threads,
+        folder: &Path,
+        graph: Option<&Path>,
+    ) -> Result<Self, EngineError> {
+        let graph = find_graph(folder, graph)?;
+        let config_path = folder.join("config.json");
+        let config: Config = read_json(&config_path)?.ok_or(EngineError::MissingFile {
+            path: config_path.clone(),
+        })?;
+        let tokenizer_config: TokenizerConfig = read_json(&folder.join("tokenizer_config.json"))?.unwrap_or_default();
+        let max_length = config.max_length(&tokenizer_config);
+        let tokenizer = TextTokenizer::from_file(&folder.join("tokenizer.json"), max_length)?;
+
+        let bad_graph = |message: String| EngineError::BadFile {
+            path: graph.clone(),
+            message,
+        };
+        let bytes = std::fs::read(&graph).map_err(|error| bad_graph(error.to_string()))?;
+        let single = is_dynamically_quantized(&bytes) && runtime.is_cpu_only();
+        drop(bytes);
+        let build = |threads| build_session(runtime, &graph, threads).map_err(|error| bad_graph(error.to_string()));
+        let first = build(threads.per_worker)?;
+        let inputs = first
+            .inputs()
+            .iter()
+            .map(|input| {
+                Input::from_name(input.name())
+                    .ok_or_else(|| bad_graph(format!("its input {} is not one of a text classifier", input.name())))
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let outputs: Vec<String> = first.outputs().iter().map(|output| output.name().to_owned()).collect();
+        let heads = config.heads(&outputs).map_err(|message| EngineError::BadFile {
+            path: config_path,
+            message,
+        })?;
+
+        // An accelerator is one device: several sessions on it would only divide its memory.
+        let lanes = if runtime.is_cpu_only() { threads.workers } else { 1 };
+        let mut sessions = vec![Mutex::new(first)];
+        for _ in 1..lanes {
+            sessions.push(Mutex::new(build(threads.per_worker)?));
+        }
+        let wide = (lanes > 1).then(|| build(threads.total)).transpose()?.map(Mutex::new);
+        let batching = match (single, runtime.is_cpu_only()) {
+            (true, _) => Batching::Single,
+            (false, true) => Batching::Tokens(CPU_BATCH_TOKENS),
+            (false, false) => Batching::Tokens(ACCELERATOR_BATCH_TOKENS),
+        };
+        Ok(Self {
+            heads,
+            max_length,
+            tokenizer,
+            inputs,
+            lanes: sessions,
+            wide,
+            batching,
+        })
+    }
+
+    /// The heads, in the order of [`HeadScores`].
+    pub fn heads(&self) -> &[Head] {
+        &self.heads
+    }
+
+    /// The longest input in tokens, special ones included.
+    pub fn max_length(&self) -> usize {
+        self.max_length
+    }
+
+    fn session(&self, lane: Lane) -> &Mutex<Session> {
+        match (lane, &self.wide) {
+            (Lane::Wide, Some(wide)) => wide,
+            (Lane::Wide, None) => &self.lanes[0],
+            (Lane::Worker(index), _) => &self.lanes[index % self.lanes.len()],
+        }
+    }
+
+    fn tensor(&self, input: Input, rows: &[&Row], width: usize) -> Result<Tensor<i64>, ort::Error> {
+        let mut values = Vec::with_capacity(rows.len() * width);
+        for row in rows {
+            let length = row.ids.len();
+            match input {
+                Input::Ids => values.extend(row.ids.iter().map(|id| i64::from(*id))),
+                Input::Mask => values.extend(std::iter::repeat_n(1, length)),
+                Input::Types => values.extend(std::iter::repeat_n(0, length)),
+                Input::Positions => values.extend(0..length as i64),
+            }
+            let fill = if input == Input::Ids {
+                i64::from(self.tokenizer.pad())
+            } else {
+                0
+            };
+            values.extend(std::iter::repeat_n(fill, width - length));
+        }
+        Tensor::from_array(([rows.len(), width], values))
+    }
+}
+
+impl Pass for Model {
+    fn tokenize(&self, text: &str, reading: Reading) -> Result<Rows, EngineError> {
+        self.tokenizer.rows(text, reading)
+    }
+
+    fn run(&self, lane: Lane, rows: &[&Row]) -> Result<Vec<HeadScores>, EngineError> {
+        let failed = |error: ort::Error| EngineError::Inference {
+            message: error.to_string(),
+        };
+        let width = rows.iter().map(|row| row.ids.len()).max().unwrap_or(0);
+        let inputs = self
+            .inputs
+            .iter()
+            .map(|input| Ok((input.name(), self.tensor(*input, rows, width)?)))
+            .collect::<Result<Vec<_>, ort::Error>>()
+            .map_err(failed)?;
+        let mut session = self.session(lane).lock().unwrap_or_else(PoisonError::into_inner);
+        let outputs = session.run(inputs).map_err(failed)?;
+        let mut scores = vec![HeadScores::with_capacity(self.heads.len()); rows.len()];
+        for head in &self.heads {
+            let (shape, values) = outputs[head.output.as_str()]
+                .try_extract_tensor::<f32>()
+                .map_err(failed)?;
+            let expected = [rows.len() as i64, head.labels.len() as i64];
+            if **shape != expected {
+                return Err(EngineError::Inference {
+                    message: format!(
+                        "the output {} has the shape {shape:?} where {expected:?} was due",
+                        head.output
+                    ),
+                });
+            }
+            for (logits, row) in values.chunks(head.labels.len()).zip(&mut scores) {
+                row.push(head.activation.probabilities(logits));
+            }
+        }
+        // A probability that is not a number compares as "not above the threshold": it must never come out as a pass.
+        if scores
+            .iter()
+            .flatten()
+            .flatten()
+            .any(|probability| !probability.is_finite())
+        {
+            return Err(EngineError::Inference {
+                message: "the model gave a score that is not a number".to_owned(),
+            });
+        }
+        Ok(scores)
+    }
+
+    fn batching(&self) -> Batching {
+        self.batching
+    }
+}
+
+impl Activation {
+    fn probabilities(self, logits: &[f32]) -> Vec<f32> {
+        match self {
+            Self::Sigmoid => logits.iter().map(|logit| 1.0 / (1.0 + (-logit).exp())).collect(),
+            Self::Softmax => {
+                let max = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                let powers: Vec<f32> = logits.iter().map(|logit| (logit - max).exp()).collect();
+                let sum: f32 = powers.iter().sum();
+                powers.into_iter().map(|power| power / sum).collect()
+            }
+        }
+    }
+}
+
+impl Config {
+    fn max_length(&self, tokenizer: &TokenizerConfig) -> usize {
+        // Positions of the RoBERTa family begin behind the padding id, which takes two of them.
+        let reserved = match self.model_type.as_deref() {
+            Some("roberta" | "xlm-roberta" | "camembert") => 2,
+            _ => 0,
+        };
+        let positions = self
+            .max_position_embeddings
+            .map(|positions| positions.saturating_sub(reserved));
+        // Tokenizers without a limit say 1e30.
+        let stated = tokenizer
+            .model_max_length
+            .filter(|length| *length >= 1.0 && *length < 1e6);
+        self.guard
+            .max_length
+            .or_else(|| {
+                [stated.map(|length| length as usize), positions]
+                    .into_iter()
+                    .flatten()
+                    .min()
+            })
+            .unwrap_or(DEFAULT_MAX_LENGTH)
+    }
+
+    fn heads(self, outputs: &[String]) -> Result<Vec<Head>, String> {
+        if !self.guard.heads.is_empty() {
+            let missing = self.guard.heads.iter().find(|head| !outputs.contains(&head.output));
+            return match missing {
+                Some(head) => Err(format!(
+                    "the model has no output {} for its head {}",
+                    head.output, head.name
+                )),
+                None => Ok(self.guard.heads),
+            };
+        }
+        let mut labels: Vec<(usize, String)> = self
+            .id2label
+            .into_iter()
+            .map(|(id, label)| {
+                id.parse()
+                    .map(|id| (id, label))
+                    .map_err(|_| format!("id2label has the id {id}"))
+            })
+            .collect::<Result<_, _>>()?;
+        labels.sort_unstable();
+        if labels.is_empty() || labels.iter().enumerate().any(|(at, (id, _))| at != *id) {
+            return Err("id2label must name every label from 0 on".to_owned());
+        }
+        let output = outputs
+            .iter()
+            .find(|name| *name == "logits")
+            .or(outputs.first())
+            .ok_or("it has no output")?;
+        let multi_label = self.problem_type.as_deref() == Some("multi_label_classification") || labels.len() == 1;
+        let activation = if multi_label {
+            Activation::Sigmoid
+        } else {
+            Activation::Softmax
+        };
+        Ok(vec![Head {
+            name: "default".to_owned(),
+            output: output.clone(),
+            labels: labels.into_iter().map(|(_, label)| label).collect(),
+            activation: self.guard.activation.unwrap_or(activation),
+        }])
+    }
+}
+
+fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<T>, EngineError> {
+    let bad = |message: String| EngineError::BadFile {
+        path: path.to_owned(),
+        message,
+    };
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let bytes = std::fs::read(path).map_err(|error| bad(error.to_string()))?;
+    serde_json::from_slice(&bytes)
+        .map(Some)
+        .map_err(|error| bad(error.to_string()))
+}
+
+fn find_graph(folder: &Path, graph: Option<&Path>) -> Result<PathBuf, EngineError> {
+    match graph {
+        Some(graph) => {
+            let path = folder.join(graph);
+            if path.is_file() {
+                Ok(path)
+            } else {
+                Err(EngineError::MissingFile { path })
+            }
+        }
+        None => GRAPH_FILES
+            .iter()
+            .map(|name| folder.join(name))
+            .find(|path| path.is_file())
+            .ok_or_else(|| EngineError::MissingFile {
+                path: folder.join(GRAPH_FILES[0]),
+            }),
+    }
+}
+
+/// Whether the graph computes quantization scales from its activations (the operators that `quantize_dynamic` of ONNX
+/// Runtime inserts). An ONNX file names its operators as plain strings, so that the file need not be parsed.
+fn is_dynamically_quantized(graph: &[u8]) -> bool {
+    ["DynamicQuantizeLinear", "DynamicQuantizeMatMul", "DynamicQuantizeLSTM"]
+        .iter()
+        .any(|operator| memchr::memmem::find(graph, operator.as_bytes()).is_some())
+}
+
+fn build_session(runtime: &Runtime, graph: &Path, threads: usize) -> Result<Session, ort::Error> {
+    let builder = Session::builder(runtime.environment())?
+        .with_optimization_level(GraphOptimizationLevel::Level3)?
+        .with_intra_threads(threads)?
+        .with_inter_threads(1)?
+        // Threads of a finished run must not spin: other sessions, and the rest of the program, need the cores.
+        .with_config_entry("session.force_spinning_stop", "1")?
+        .with_execution_providers(runtime.dispatches())?
+        .commit_from_file(graph)?;
+    Ok(builder)
+}

@@ -1,0 +1,162 @@
+//! The ONNX Runtime library of this process and its execution providers.
+
+use std::panic::catch_unwind;
+use std::path::{Path, PathBuf};
+
+use ort::environment::Environment;
+use ort::ep::{self, ExecutionProvider, ExecutionProviderDispatch};
+
+use super::EngineError;
+
+/// An execution provider that guard knows: short name, full name of ONNX Runtime, and how to ask for it.
+struct Provider {
+    short: &'static str,
+    full: &'static str,
+    is_available: fn() -> bool,
+    dispatch: fn() -> ExecutionProviderDispatch,
+}
+
+/// Names as in the list of execution providers of the ONNX Runtime documentation.
+const PROVIDERS: &[Provider] = &[
+    Provider {
+        short: "cpu",
+        full: "CPUExecutionProvider",
+        is_available: || true,
+        dispatch: || ep::CPU::default().build(),
+    },
+    Provider {
+        short: "cuda",
+        full: "CUDAExecutionProvider",
+        is_available: || ep::CUDA::is_available().unwrap_or(false),
+        dispatch: || ep::CUDA::default().build(),
+    },
+    Provider {
+        short: "tensorrt",
+        full: "TensorrtExecutionProvider",
+        is_available: || ep::TensorRT::is_available().unwrap_or(false),
+        dispatch: || ep::TensorRT::default().build(),
+    },
+    Provider {
+        short: "dml",
+        full: "DmlExecutionProvider",
+        is_available: || ep::DirectML::is_available().unwrap_or(false),
+        dispatch: || ep::DirectML::default().build(),
+    },
+    Provider {
+        short: "coreml",
+        full: "CoreMLExecutionProvider",
+        is_available: || ep::CoreML::is_available().unwrap_or(false),
+        dispatch: || ep::CoreML::default().build(),
+    },
+];
+
+/// The loaded library with the providers that were asked for.
+pub struct Runtime {
+    environment: Environment,
+    library: PathBuf,
+    providers: Vec<&'static Provider>,
+}
+
+impl Runtime {
+    /// Loads the first library of `candidates` that exists and checks that it brings `providers` (short or full names, in
+    /// order of preference; empty means the CPU).
+    ///
+    /// # Errors
+    /// [`EngineError::Runtime`] when no candidate can be loaded, [`EngineError::ProviderUnavailable`] for a provider that
+    /// is not there: a request for a GPU never falls back to the CPU in silence.
+    pub fn load(candidates: &[PathBuf], providers: &[String]) -> Result<Self, EngineError> {
+        let library = candidates
+            .iter()
+            .find(|path| path.is_file())
+            .ok_or_else(|| EngineError::Runtime {
+                message: match candidates {
+                    [] => "no library is known for this platform".to_owned(),
+                    _ => format!("none of these files exists: {}", display_list(candidates)),
+                },
+            })?;
+        let environment = load_library(library)?;
+        let asked = if providers.is_empty() {
+            vec!["cpu".to_owned()]
+        } else {
+            providers.to_vec()
+        };
+        let providers = asked.iter().map(|name| find_provider(name)).collect::<Result<_, _>>()?;
+        Ok(Self {
+            environment,
+            library: library.clone(),
+            providers,
+        })
+    }
+
+    /// The file that was loaded.
+    pub fn library(&self) -> &Path {
+        &self.library
+    }
+
+    /// The environment that sessions are made in.
+    pub(crate) fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// What a session registers, in order. A provider that fails to start is an error.
+    pub(crate) fn dispatches(&self) -> Vec<ExecutionProviderDispatch> {
+        self.providers
+            .iter()
+            .map(|provider| (provider.dispatch)().error_on_failure())
+            .collect()
+    }
+
+    /// Full names of the providers in use, in order.
+    pub fn providers(&self) -> Vec<&'static str> {
+        self.providers.iter().map(|provider| provider.full).collect()
+    }
+
+    /// Whether inference runs on the CPU alone.
+    pub fn is_cpu_only(&self) -> bool {
+        self.providers.iter().all(|provider| provider.short == "cpu")
+    }
+}
+
+fn display_list(paths: &[PathBuf]) -> String {
+    paths
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn load_library(path: &Path) -> Result<Environment, EngineError> {
+    let failed = |message: String| EngineError::Runtime {
+        message: format!("{}: {message}", path.display()),
+    };
+    // The crate panics on some broken libraries instead of returning its error.
+    catch_unwind(|| {
+        let builder = ort::init_from(path).map_err(|error| failed(error.to_string()))?;
+        let environment = builder
+            .with_name("guard")
+            .with_telemetry(false)
+            .build()
+            .map_err(|error| failed(error.to_string()))?;
+        environment.set_log_level(ort::logging::LogLevel::Error);
+        Ok(environment)
+    })
+    .unwrap_or_else(|panic| match EngineError::from_panic(panic) {
+        EngineError::Panic { message } => Err(failed(message)),
+        other => Err(other),
+    })
+}
+
+fn find_provider(name: &str) -> Result<&'static Provider, EngineError> {
+    PROVIDERS
+        .iter()
+        .find(|provider| provider.short.eq_ignore_ascii_case(name) || provider.full.eq_ignore_ascii_case(name))
+        .filter(|provider| (provider.is_available)())
+        .ok_or_else(|| EngineError::ProviderUnavailable {
+            asked: name.to_owned(),
+            available: PROVIDERS
+                .iter()
+                .filter(|provider| (provider.is_available)())
+                .map(|provider| provider.full.to_owned())
+                .collect(),
+        })
+}

@@ -1,0 +1,627 @@
+//! Regular expressions written by users.
+//!
+//! Patterns are in the syntax of Python's `re`, as in llm-guard; what the `regex` crate and JavaScript add to it
+//! (`\p{L}`, `(?<name>…)`) works too. They run in linear time unless they need look-around, back-references or another
+//! feature of backtracking; then they run with a limit, and reaching it is an error, so that a text can not switch a
+//! rule off by being expensive.
+//!
+//! llm-guard stops at the first pattern that matches, which leaves in the redacted text what later patterns match.
+//! [`Patterns::find`] therefore returns the matches of every pattern.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use fancy_regex::RegexInput;
+
+/// Steps back that one search with a backtracking pattern may take; about 30 ms.
+const STEP_LIMIT: usize = 1_000_000;
+/// Time that all searches of one backtracking pattern in one text may take together.
+///
+/// Steps alone do not bound the time: a part without backtracking, such as the body of `(?=.*x)`, counts as one step and
+/// may read the whole text.
+const TIME_LIMIT: Duration = Duration::from_secs(5);
+/// Up to this many bytes, a backtracking pattern is searched for in one go: even if each step at each place reads all of
+/// the text, that ends soon. In longer texts every place is tried by itself, so that the clock can be watched.
+const ONE_GO: usize = 16 * 1024;
+/// Bytes that one compiled pattern may take.
+const SIZE_LIMIT: usize = 10 * 1024 * 1024;
+
+/// How a pattern is applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MatchType {
+    /// The first match anywhere in the text (`re.search`).
+    Search,
+    /// One match that is the whole text (`re.fullmatch`).
+    FullMatch,
+    /// All matches that do not overlap, from left to right (`re.finditer`).
+    All,
+}
+
+/// One match of one pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PatternMatch {
+    /// The index of the pattern in the list given to [`Patterns::compile`].
+    pub pattern: usize,
+    /// The matched UTF-8 byte range, on character boundaries; empty for a pattern that matched nothing but a place.
+    pub range: Range<usize>,
+}
+
+/// Why a pattern can not be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PatternError {
+    /// The pattern is not a valid regular expression.
+    #[error("pattern {pattern} is not a valid regular expression: {message}")]
+    Syntax {
+        /// The index of the pattern.
+        pattern: usize,
+        /// What is wrong, in one line.
+        message: String,
+        /// The byte offset in the pattern at which it is wrong, where known.
+        position: Option<usize>,
+    },
+    /// A backtracking pattern took too many steps or too much time in this text.
+    #[error("pattern {pattern} needs too much backtracking in this text")]
+    StepLimit {
+        /// The index of the pattern.
+        pattern: usize,
+    },
+    /// The pattern is valid, but its compiled form is too large.
+    #[error("pattern {pattern} is too large when compiled")]
+    TooLarge {
+        /// The index of the pattern.
+        pattern: usize,
+    },
+}
+
+/// Compiled patterns.
+#[derive(Debug)]
+pub struct Patterns {
+    patterns: Vec<Pattern>,
+}
+
+impl Patterns {
+    /// Compiles all patterns.
+    ///
+    /// # Errors
+    ///
+    /// The first pattern that is invalid ([`PatternError::Syntax`]) or too large ([`PatternError::TooLarge`]).
+    pub fn compile<S: AsRef<str>>(patterns: &[S]) -> Result<Self, PatternError> {
+        let patterns = patterns
+            .iter()
+            .enumerate()
+            .map(|(index, source)| Pattern::compile(index, source.as_ref()));
+        Ok(Self {
+            patterns: patterns.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Returns the matches of every pattern in `text`, in the order of the patterns and then of the text.
+    ///
+    /// # Errors
+    ///
+    /// [`PatternError::StepLimit`] when a pattern that needs backtracking is too expensive in this text. The text must
+    /// then be treated as if it matched.
+    pub fn find(&self, text: &str, match_type: MatchType) -> Result<Vec<PatternMatch>, PatternError> {
+        let mut found = Vec::new();
+        for (index, pattern) in self.patterns.iter().enumerate() {
+            let ranges = pattern.find(index, text, match_type)?;
+            found.extend(ranges.into_iter().map(|range| PatternMatch { pattern: index, range }));
+        }
+        Ok(found)
+    }
+}
+
+#[derive(Debug)]
+struct Pattern {
+    source: Translated,
+    search: Engine,
+    /// Compiled on first use, since few rules need it.
+    full: OnceLock<Result<Engine, PatternError>>,
+}
+
+impl Pattern {
+    fn compile(index: usize, pattern: &str) -> Result<Self, PatternError> {
+        let source = Translated::new(pattern);
+        let search = Engine::compile(index, &source.text).map_err(|error| source.locate(error))?;
+        Ok(Self {
+            source,
+            search,
+            full: OnceLock::new(),
+        })
+    }
+
+    fn find(&self, index: usize, text: &str, match_type: MatchType) -> Result<Vec<Range<usize>>, PatternError> {
+        if match_type == MatchType::FullMatch {
+            let full = self
+                .full
+                .get_or_init(|| Engine::compile(index, &self.source.anchored()));
+            let engine = full.as_ref().map_err(Clone::clone)?;
+            return engine.find(index, text, false);
+        }
+        let all = match_type == MatchType::All;
+        let mut found = self.search.find(index, text, all)?;
+        // In Python, `$` also matches before a newline that ends the text, and here only after it.
+        if let Some(line) = text.strip_suffix('\n').filter(|_| self.source.dollar) {
+            let before = self.search.find(index, line, all)?;
+            let known = found.clone();
+            found.extend(before.into_iter().filter(|range| {
+                // Both lists ascend without overlaps, so only the first that ends behind can be in the way.
+                let near = known.partition_point(|other| other.end < range.end.min(range.start + 1));
+                !known[near..]
+                    .iter()
+                    .take(2)
+                    .any(|other| other == range || other.start < range.end && range.start < other.end)
+            }));
+            found.sort_by_key(|range| (range.start, range.end));
+            if !all {
+                found.truncate(1);
+            }
+        }
+        Ok(found)
+    }
+}
+
+#[derive(Debug)]
+enum Engine {
+    Linear(regex::Regex),
+    Backtracking(Box<fancy_regex::Regex>),
+}
+
+impl Engine {
+    /// Compiles with the linear engine, and with the backtracking one what the first does not know.
+    fn compile(index: usize, source: &str) -> Result<Self, PatternError> {
+        let problem = match regex::RegexBuilder::new(source).size_limit(SIZE_LIMIT).build() {
+            Ok(regex) => return Ok(Self::Linear(regex)),
+            Err(regex::Error::CompiledTooBig(_)) => return Err(PatternError::TooLarge { pattern: index }),
+            Err(error) => error.to_string(),
+        };
+        let backtracking = fancy_regex::RegexBuilder::new(source)
+            .backtrack_limit(STEP_LIMIT)
+            .delegate_size_limit(SIZE_LIMIT)
+            .max_prog_size(SIZE_LIMIT / 100)
+            .build();
+        match backtracking {
+            Ok(regex) => Ok(Self::Backtracking(Box::new(regex))),
+            Err(fancy_regex::Error::CompileError(error)) if too_large(&error) => {
+                Err(PatternError::TooLarge { pattern: index })
+            }
+            Err(error) if problem.contains("look-around") || problem.contains("backreferences") => {
+                let position = match error {
+                    fancy_regex::Error::ParseError(position, _) => Some(position),
+                    _ => None,
+                };
+                Err(PatternError::Syntax {
+                    pattern: index,
+                    message: error.to_string(),
+                    position,
+                })
+            }
+            Err(_) => {
+                let (message, position) = explain(&problem, source);
+                Err(PatternError::Syntax {
+                    pattern: index,
+                    message,
+                    position,
+                })
+            }
+        }
+    }
+
+    /// All matches that do not overlap, or the first one only.
+    fn find(&self, index: usize, text: &str, all: bool) -> Result<Vec<Range<usize>>, PatternError> {
+        let limit = if all { usize::MAX } else { 1 };
+        match self {
+            Self::Linear(regex) => Ok(regex.find_iter(text).take(limit).map(|found| found.range()).collect()),
+            Self::Backtracking(regex) => {
+                backtrack(regex, text, limit).ok_or(PatternError::StepLimit { pattern: index })
+            }
+        }
+    }
+}
+
+fn too_large(error: &fancy_regex::CompileError) -> bool {
+    match error {
+        fancy_regex::CompileError::PatternTooComplex => true,
+        fancy_regex::CompileError::InnerError(inner) => inner.size_limit().is_some(),
+        _ => false,
+    }
+}
+
+/// At most `limit` matches of a backtracking pattern, or `None` when that is too expensive.
+fn backtrack(regex: &fancy_regex::Regex, text: &str, limit: usize) -> Option<Vec<Range<usize>>> {
+    let started = Instant::now();
+    let one_go = text.len() <= ONE_GO;
+    let mut found: Vec<Range<usize>> = Vec::new();
+    let mut at = 0;
+    while found.len() < limit && at <= text.len() {
+        if started.elapsed() > TIME_LIMIT {
+            return None;
+        }
+        let input = RegexInput::new(text).from_pos(at).anchored(!one_go);
+        match regex.find_input(input).ok()? {
+            // An empty match at the end of the last match is part of it, as in `regex`.
+            Some(place) if place.start() == place.end() && found.last().is_some_and(|l| l.end == place.start()) => {
+                at = after(text, place.end());
+            }
+            Some(place) => {
+                at = if place.start() == place.end() {
+                    after(text, place.end())
+                } else {
+                    place.end()
+                };
+                found.push(place.range());
+            }
+            None if one_go => break,
+            None => at = after(text, at),
+        }
+    }
+    Some(found)
+}
+
+/// The start of the character after the one at `at`, beyond the end of the text when there is none.
+fn after(text: &str, at: usize) -> usize {
+    text.ceil_char_boundary(at + 1).max(at + 1)
+}
+
+/// The one-line reason in an error message of the `regex` crate, and the place that its caret line points to.
+fn explain(problem: &str, source: &str) -> (String, Option<usize>) {
+    let message = problem.rsplit("error: ").next().unwrap_or(problem).trim().to_owned();
+    // The message repeats a pattern of one line after four spaces and marks columns below it.
+    let position = problem
+        .lines()
+        .find(|line| !line.is_empty() && line.chars().all(|c| c == ' ' || c == '^') && line.contains('^'))
+        .filter(|_| !source.contains('\n'))
+        .and_then(|line| line.find('^')?.checked_sub(4))
+        .and_then(|column| {
+            source
+                .char_indices()
+                .map(|(at, _)| at)
+                .chain([source.len()])
+                .nth(column)
+        });
+    (message, position)
+}
+
+/// A pattern in the syntax of Python, rewritten for the engines used here.
+#[derive(Debug)]
+struct Translated {
+    text: String,
+    /// For every byte of `text`, the byte of the original that it comes from, and the original's length at the end.
+    origin: Vec<usize>,
+    /// Whether `$` occurs as an assertion.
+    dollar: bool,
+    /// Whether white space and comments are ignored at the end of the pattern.
+    verbose: bool,
+}
+
+impl Translated {
+    /// Rewrites what Python and the `regex` crate read differently:
+    ///
+    /// * `\Z` is the very end (`\z`);
+    /// * `\<` and `\>` are literal characters, not the ends of a word, and so is an escaped character outside ASCII;
+    /// * in a class, `[`, `&`, `~` and a doubled `-` are literal, except a POSIX class like `[:alpha:]`, and white space
+    ///   and `#` are literal even in verbose mode;
+    /// * a `{` that does not start a repetition is literal, and `{,n}` is `{0,n}`;
+    /// * `(?#…)` is a comment.
+    fn new(pattern: &str) -> Self {
+        let mut this = Self {
+            text: String::new(),
+            origin: Vec::new(),
+            dollar: false,
+            verbose: false,
+        };
+        let mut outer: Vec<bool> = Vec::new();
+        let mut at = 0;
+        while let Some(c) = pattern[at..].chars().next() {
+            let rest = &pattern[at..];
+            let mut used = c.len_utf8();
+            match c {
+                '\\' => used = this.escape(rest, at),
+                '[' => used = this.class(rest, at),
+                '#' if this.verbose => used = rest.find('\n').unwrap_or(rest.len()),
+                '(' => {
+                    if rest.starts_with("(?#") {
+                        used = rest.find(')').map_or(rest.len(), |end| end + 1);
+                    } else {
+                        let (flags, verbose) = flags(rest, this.verbose);
+                        if !rest[..flags].ends_with(')') {
+                            outer.push(this.verbose);
+                        }
+                        this.verbose = verbose;
+                        used = flags;
+                        this.push(&rest[..used], at);
+                    }
+                }
+                ')' => {
+                    this.verbose = outer.pop().unwrap_or(this.verbose);
+                    this.push(")", at);
+                }
+                '{' => match repetition(rest) {
+                    Some(length) => {
+                        let written = &rest[..length];
+                        let open = written.starts_with("{,");
+                        this.push(if open { "{0" } else { "{" }, at);
+                        this.push(&written[1..], at + 1);
+                        used = length;
+                    }
+                    None => this.push("\\{", at),
+                },
+                _ => {
+                    this.dollar |= c == '$';
+                    this.push(&rest[..used], at);
+                }
+            }
+            at += used;
+        }
+        this.origin.push(pattern.len());
+        this
+    }
+
+    fn push(&mut self, text: &str, origin: usize) {
+        self.text.push_str(text);
+        self.origin.extend((0..text.len()).map(|_| origin));
+    }
+
+    /// Copies an escape outside a class and returns its length.
+    fn escape(&mut self, rest: &str, at: usize) -> usize {
+        let Some(escaped) = rest.chars().nth(1) else {
+            self.push("\\", at);
+            return 1;
+        };
+        let mut length = 1 + escaped.len_utf8();
+        match escaped {
+            'Z' => self.push("\\z", at),
+            '<' => self.push("\\x3C", at),
+            '>' => self.push("\\x3E", at),
+            _ if !escaped.is_ascii() => self.push(&rest[1..length], at),
+            _ => {
+                // The braces of `\p{L}` and the like are no repetition.
+                if matches!(escaped, 'p' | 'P' | 'x' | 'u' | 'U' | 'N') && rest[length..].starts_with('{') {
+                    length = rest.find('}').map_or(rest.len(), |end| end + 1);
+                }
+                self.push(&rest[..length], at);
+            }
+        }
+        length
+    }
+
+    /// Copies a bracketed class and returns its length.
+    fn class(&mut self, rest: &str, start: usize) -> usize {
+        self.push("[", start);
+        let mut at = 1;
+        if rest[at..].starts_with('^') {
+            self.push("^", start + at);
+            at += 1;
+        }
+        let first = at;
+        while let Some(c) = rest[at..].chars().next() {
+            let here = start + at;
+            match c {
+                ']' if at > first => {
+                    self.push("]", here);
+                    return at + 1;
+                }
+                ']' => self.push("\\]", here),
+                '\\' => {
+                    at += self.escape(&rest[at..], here);
+                    continue;
+                }
+                '[' => {
+                    let posix = rest[at..].starts_with("[:").then(|| rest[at..].find(":]")).flatten();
+                    let name = posix.map(|end| &rest[at + 2..at + end]);
+                    if let Some(name) =
+                        name.filter(|n| n.trim_start_matches('^').chars().all(|c| c.is_ascii_lowercase()))
+                    {
+                        let length = name.len() + 4;
+                        self.push(&rest[at..at + length], here);
+                        at += length;
+                        continue;
+                    }
+                    self.push("\\[", here);
+                }
+                '-' if at == first && rest[at..].starts_with("--") || at > first && rest[..at].ends_with('-') => {
+                    self.push("\\-", here);
+                }
+                '&' | '~' | '#' => {
+                    self.push("\\", here);
+                    self.push(&rest[at..=at], here);
+                }
+                ' ' => self.push("\\x20", here),
+                '\n' => self.push("\\n", here),
+                '\t' => self.push("\\t", here),
+                _ => self.push(&rest[at..at + c.len_utf8()], here),
+            }
+            at += c.len_utf8();
+        }
+        at
+    }
+
+    /// The pattern such that it matches nothing but a whole text, whichever alternative that takes.
+    fn anchored(&self) -> String {
+        // A comment at the end would swallow the parenthesis.
+        let end = if self.verbose { "\n" } else { "" };
+        format!("\\A(?:{}{end})\\z", self.text)
+    }
+
+    /// The error with its position in the original pattern.
+    fn locate(&self, mut error: PatternError) -> PatternError {
+        if let PatternError::Syntax { position, .. } = &mut error {
+            *position = position.map(|at| self.origin[at.min(self.origin.len() - 1)]);
+        }
+        error
+    }
+}
+
+/// The length of what opens the group at the start of `rest`, with its flags, and whether they leave verbose mode on.
+fn flags(rest: &str, verbose: bool) -> (usize, bool) {
+    let Some(after) = rest.strip_prefix("(?") else {
+        return (1, verbose);
+    };
+    let length = after
+        .bytes()
+        .take_while(|byte| byte.is_ascii_alphabetic() || *byte == b'-')
+        .count();
+    if !matches!(after.as_bytes().get(length), Some(b':' | b')')) {
+        return (2, verbose);
+    }
+    let (on, off) = after[..length].split_once('-').unwrap_or((&after[..length], ""));
+    (length + 3, (verbose || on.contains('x')) && !off.contains('x'))
+}
+
+/// The length of the repetition `{m}`, `{m,}`, `{,n}`, `{,}` or `{m,n}` at the start of `rest`, if it is one.
+fn repetition(rest: &str) -> Option<usize> {
+    let inner = &rest[1..rest.find('}')?];
+    let (low, high) = inner.split_once(',').unwrap_or((inner, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    (!inner.is_empty() && digits(low) && digits(high)).then_some(inner.len() + 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn find(patterns: &[&str], text: &str, match_type: MatchType) -> Vec<(usize, Range<usize>)> {
+        let patterns = Patterns::compile(patterns).unwrap();
+        patterns
+            .find(text, match_type)
+            .unwrap()
+            .into_iter()
+            .map(|m| (m.pattern, m.range))
+            .collect()
+    }
+
+    fn texts<'a>(pattern: &str, text: &'a str) -> Vec<&'a str> {
+        find(&[pattern], text, MatchType::All)
+            .into_iter()
+            .map(|(_, range)| &text[range])
+            .collect()
+    }
+
+    #[test]
+    fn every_pattern_is_reported() {
+        let text = "Bearer abc123 и Bearer def456, 密码";
+        assert_eq!(
+            find(&[r"Bearer \w+", "密码", "x"], text, MatchType::All),
+            [(0, 0..13), (0, 17..30), (1, 32..38)]
+        );
+        assert_eq!(
+            find(&[r"Bearer \w+", "密码", "x"], text, MatchType::Search),
+            [(0, 0..13), (1, 32..38)]
+        );
+        assert_eq!(find(&[], text, MatchType::All), []);
+    }
+
+    #[test]
+    fn full_match_tries_every_alternative() {
+        assert_eq!(find(&["a|ab"], "ab", MatchType::FullMatch), [(0, 0..2)]);
+        assert_eq!(find(&["a|ab"], "abc", MatchType::FullMatch), []);
+        assert_eq!(find(&["a(?=b)b|a"], "ab", MatchType::FullMatch), [(0, 0..2)]);
+        assert_eq!(find(&["(?x) a b # comment"], "ab", MatchType::FullMatch), [(0, 0..2)]);
+        assert_eq!(find(&["(?x: a ) #"], "a #", MatchType::FullMatch), [(0, 0..3)]);
+        assert_eq!(find(&["(?i)привет"], "ПРИВЕТ", MatchType::FullMatch), [(0, 0..12)]);
+        assert_eq!(find(&["a*"], "", MatchType::FullMatch), [(0, 0..0)]);
+        assert_eq!(find(&["a$"], "a\n", MatchType::FullMatch), []);
+    }
+
+    #[test]
+    fn backtracking_features_work() {
+        assert_eq!(texts(r"(?<!\w)\d{4}(?!\d)", "1234 a5678 90123 4567"), ["1234", "4567"]);
+        assert_eq!(
+            texts(r"(?P<word>\w+) (?P=word)", "the the cat cat"),
+            ["the the", "cat cat"]
+        );
+        assert_eq!(texts(r"(?<=密码：)\w+", "密码：秘密"), ["秘密"]);
+    }
+
+    #[test]
+    fn syntax_of_python_is_understood() {
+        assert_eq!(texts(r"(?P<n>a)\Z", "aa"), ["a"]);
+        assert_eq!(texts(r"\<script\>", "<script> script"), ["<script>"]);
+        assert_eq!(texts("{{.*?}}", "a {{b}} c"), ["{{b}}"]);
+        assert_eq!(texts("a{,2}b", "aab"), ["aab"]);
+        assert_eq!(texts("[[a]+", "x[a["), ["[a["]);
+        assert_eq!(texts("[a&&b]+", "&a"), ["&a"]);
+        assert_eq!(texts("[]a]+", "]a"), ["]a"]);
+        assert_eq!(texts("[+--]+", "+,-a"), ["+,-"]);
+        assert_eq!(texts("[[:digit:]]+", "a12"), ["12"]);
+        assert_eq!(texts("(?x) [ ] a # b", "b a"), [" a"]);
+        assert_eq!(texts("a(?#comment)b", "ab"), ["ab"]);
+        assert_eq!(texts(r"\p{L}{2}", "éà"), ["éà"]);
+        assert_eq!(texts(r"\é", "é"), ["é"]);
+        assert_eq!(texts(r"^secret$", "secret\n"), ["secret"]);
+        assert_eq!(texts(r"\n$", "a\n\n"), ["\n", "\n"]);
+        assert_eq!(texts(r"\w+$|b|^", "a b c\n"), ["", "b", "c"]);
+        assert_eq!(find(&["$"], "a\n", MatchType::All), [(0, 1..1), (0, 2..2)]);
+    }
+
+    #[test]
+    fn syntax_errors_say_where() {
+        let error = |pattern: &str| match Patterns::compile(&["ok", pattern]).unwrap_err() {
+            PatternError::Syntax {
+                pattern: 1,
+                message,
+                position,
+            } => (message, position),
+            other => panic!("{other}"),
+        };
+        assert_eq!(error("é(a"), ("unclosed group".to_owned(), Some(2)));
+        assert_eq!(error("a**b)").1, Some(4));
+        assert_eq!(error("[z-a]").1, Some(1));
+        assert!(error("(?=(a)").1.is_some());
+        assert!(!error("(?<=a)(").0.contains('\n'));
+    }
+
+    #[test]
+    fn large_patterns_are_refused() {
+        assert_eq!(
+            Patterns::compile(&[r"\w{9999}"]).unwrap_err(),
+            PatternError::TooLarge { pattern: 0 }
+        );
+        assert_eq!(
+            Patterns::compile(&[r"(?=a)\w{9999}"]).unwrap_err(),
+            PatternError::TooLarge { pattern: 0 }
+        );
+    }
+
+    #[test]
+    fn expensive_backtracking_is_an_error() {
+        let patterns = Patterns::compile(&["x", r"^(a|a?)+(?=b)c$"]).unwrap();
+        let error = patterns.find(&"a".repeat(5_000), MatchType::All).unwrap_err();
+        assert_eq!(error, PatternError::StepLimit { pattern: 1 });
+    }
+
+    #[test]
+    fn long_texts_are_searched_like_short_ones() {
+        let text = format!("{}foo {}", "word éa ".repeat(4_000), "xfoo foo");
+        let found = texts(r"(?<!\w)foo\b", &text);
+        assert_eq!(found, ["foo", "foo"]);
+        assert_eq!(texts(r"(?=z)|(?<=q)$", &text), [""; 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn ranges_are_valid(
+            text in ".{0,60}",
+            pattern in prop::sample::select(vec![r"\w+", r"(?<=a).", "", r"(?=\w)", r"(.)\1", "$", "[^a]*"]),
+        ) {
+            for match_type in [MatchType::Search, MatchType::FullMatch, MatchType::All] {
+                let found = find(&[pattern], &text, match_type);
+                for (_, range) in &found {
+                    prop_assert!(text.get(range.clone()).is_some());
+                }
+                prop_assert!(found.windows(2).all(|pair| pair[0].1.end <= pair[1].1.start));
+                prop_assert!(match_type == MatchType::All || found.len() <= 1);
+            }
+        }
+
+        #[test]
+        fn no_pattern_panics(pattern in r"[()\[\]{}?*+|^$.\\#:<>=!&~aZx0-9, é-]{0,16}", text in "[a-z0 é]{0,12}") {
+            if let Ok(patterns) = Patterns::compile(&[pattern]) {
+                let _ = patterns.find(&text, MatchType::All);
+                let _ = patterns.find(&text, MatchType::FullMatch);
+            }
+        }
+    }
+}

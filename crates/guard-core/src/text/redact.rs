@@ -1,0 +1,93 @@
+//! Redaction: replacing found spans and nothing else.
+
+use std::ops::Range;
+
+/// What replaces a span unless the caller says otherwise, the same text as in llm-guard.
+pub const REDACTED: &str = "[REDACTED]";
+
+/// Returns `text` with every span replaced by `replacement`.
+///
+/// `spans` are UTF-8 byte ranges in any order. Spans that share at least one byte become one replacement, while spans
+/// that only meet stay two, so that two neighbouring secrets still look like two. Empty and reversed spans are ignored.
+/// A span that reaches beyond the text ends with it, and one that cuts a character takes the whole character: showing
+/// too little is safe, and showing a part of a secret is not. Costs O(n + k log k) for n bytes and k spans.
+pub fn redact(text: &str, spans: &[Range<usize>], replacement: &str) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut shown = 0;
+    for span in merged(text, spans) {
+        result.push_str(&text[shown..span.start]);
+        result.push_str(replacement);
+        shown = span.end;
+    }
+    result.push_str(&text[shown..]);
+    result
+}
+
+/// The spans on character boundaries, ascending and disjoint.
+fn merged(text: &str, spans: &[Range<usize>]) -> Vec<Range<usize>> {
+    let mut sorted: Vec<Range<usize>> = spans
+        .iter()
+        .filter(|span| span.start < span.end && span.start < text.len())
+        .map(|span| text.floor_char_boundary(span.start)..text.ceil_char_boundary(span.end))
+        .collect();
+    sorted.sort_unstable_by_key(|span| span.start);
+    let mut merged: Vec<Range<usize>> = Vec::with_capacity(sorted.len());
+    for span in sorted {
+        match merged.last_mut() {
+            Some(last) if span.start < last.end => last.end = last.end.max(span.end),
+            _ => merged.push(span),
+        }
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn replaces_only_the_spans() {
+        let text = "Мой пароль — hunter2, 请保密。";
+        let start = text.find("hunter2").unwrap();
+        let span = start..start + 7;
+        assert_eq!(
+            redact(text, std::slice::from_ref(&span), REDACTED),
+            "Мой пароль — [REDACTED], 请保密。"
+        );
+        assert_eq!(redact(text, &[], REDACTED), text);
+    }
+
+    #[test]
+    fn overlapping_spans_merge_and_adjacent_spans_do_not() {
+        assert_eq!(redact("abcdef", &[3..5, 1..4], "#"), "a#f");
+        assert_eq!(redact("abcdef", &[1..5, 2..3], "#"), "a#f");
+        assert_eq!(redact("abcdef", &[1..3, 3..5], "#"), "a##f");
+        assert_eq!(redact("abcdef", &[1..3, 1..3], "#"), "a#def");
+    }
+
+    #[test]
+    #[allow(clippy::reversed_empty_ranges, clippy::single_range_in_vec_init)]
+    fn odd_spans_are_harmless() {
+        assert_eq!(redact("abc", &[1..1, 2..1, 7..9, 3..3], "#"), "abc");
+        assert_eq!(redact("abc", &[1..usize::MAX], "#"), "a#");
+        assert_eq!(redact("aéb", &[2..3], "#"), "a#b");
+        assert_eq!(redact("", &[0..4], "#"), "");
+    }
+
+    proptest! {
+        #[test]
+        fn text_outside_the_spans_is_kept(
+            text in ".*",
+            spans in prop::collection::vec((0usize..120, 0usize..12), 0..8),
+        ) {
+            let spans: Vec<_> = spans.into_iter().map(|(start, length)| start..start + length).collect();
+            let kept: String = text
+                .char_indices()
+                .filter(|(at, c)| !spans.iter().any(|s| !s.is_empty() && s.start < at + c.len_utf8() && s.end > *at))
+                .map(|(_, c)| c)
+                .collect();
+            prop_assert_eq!(redact(&text, &spans, ""), kept);
+        }
+    }
+}

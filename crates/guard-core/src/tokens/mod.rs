@@ -1,0 +1,4 @@
+//! Tokens: truncation and windows for classifiers, counting for token limits.
+
+pub mod limit;
+pub mod windows;

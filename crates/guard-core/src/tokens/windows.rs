@@ -1,0 +1,418 @@
+//! What a classifier reads of a text: rows of token ids, none longer than the model's maximum input length.
+
+use std::ops::Range;
+use std::path::Path;
+
+use tokenizers::Tokenizer;
+
+use crate::engine::EngineError;
+use crate::text::sentences;
+
+/// How a text is read by a model with a maximum input length.
+///
+/// The names and numbers of the last three follow llm-guard 0.3.16 (`PromptInjection`'s `MatchType`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reading {
+    /// Overlapping windows of the maximum length: everything is read.
+    Windows,
+    /// The beginning, up to the maximum length.
+    Head,
+    /// Each sentence by itself; one that is too long in windows.
+    Sentences,
+    /// In tokens, the first quarter of the maximum length and the rest from the end, in one row.
+    HeadTail,
+    /// In characters, the first and the last 126 joined by three dots.
+    HeadTailChars,
+    /// Pieces of 256 characters that overlap by 25.
+    Chunks,
+}
+
+/// One input of a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// Token ids, special ones included.
+    pub ids: Vec<u32>,
+    /// Bytes of the text from the row's first token to its last one.
+    pub range: Range<usize>,
+}
+
+/// A text as a model reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rows {
+    /// The inputs, in the order of the text.
+    pub rows: Vec<Row>,
+    /// Tokens of the whole text, without special ones. For readings that look at parts: of these parts.
+    pub tokens: usize,
+    /// Bytes of the text that are in no row.
+    pub skipped: Option<Range<usize>>,
+}
+
+/// Characters of a chunk, and of a text that [`Reading::HeadTailChars`] leaves whole.
+const CHUNK_CHARS: usize = 256;
+/// Characters that two neighbouring chunks share.
+const CHUNK_OVERLAP: usize = 25;
+const ELLIPSIS: &str = "...";
+/// The share of a window that the next one repeats: an attack that one window cuts in two is whole in the other if it is
+/// shorter than this.
+const WINDOW_OVERLAP_DIVISOR: usize = 4;
+
+/// The tokenizer of a model together with the model's maximum input length.
+pub struct TextTokenizer {
+    tokenizer: Tokenizer,
+    prefix: Vec<u32>,
+    suffix: Vec<u32>,
+    /// Tokens of the text that fit into one row.
+    room: usize,
+    pad: u32,
+}
+
+/// Token ids of a text with the bytes that each was made from.
+struct Tokens {
+    ids: Vec<u32>,
+    offsets: Vec<(usize, usize)>,
+}
+
+impl TextTokenizer {
+    /// Reads a `tokenizer.json` of the Hugging Face tokenizers library, for a model that takes `max_length` tokens.
+    ///
+    /// # Errors
+    /// [`EngineError::MissingFile`], or [`EngineError::BadFile`] when the file is not such a tokenizer or `max_length`
+    /// leaves no room beside the special tokens.
+    pub fn from_file(path: &Path, max_length: usize) -> Result<Self, EngineError> {
+        if !path.is_file() {
+            return Err(EngineError::MissingFile { path: path.to_owned() });
+        }
+        let bad = |message: String| EngineError::BadFile {
+            path: path.to_owned(),
+            message,
+        };
+        let mut tokenizer = Tokenizer::from_file(path).map_err(|error| bad(error.to_string()))?;
+        tokenizer.with_padding(None);
+        tokenizer
+            .with_truncation(None)
+            .map_err(|error| bad(error.to_string()))?;
+        // The special tokens around a text are whatever the post-processor puts around a probe.
+        let probe = |special| tokenizer.encode("a", special).map_err(|error| bad(error.to_string()));
+        let (bare, dressed) = (probe(false)?.get_ids().to_vec(), probe(true)?.get_ids().to_vec());
+        let at = (0..=dressed.len().saturating_sub(bare.len()))
+            .find(|at| dressed[*at..].starts_with(&bare))
+            .ok_or_else(|| bad("its post-processor changes tokens of the text".to_owned()))?;
+        let (prefix, suffix) = (dressed[..at].to_vec(), dressed[at + bare.len()..].to_vec());
+        let room = max_length.saturating_sub(prefix.len() + suffix.len());
+        if room == 0 {
+            return Err(bad(format!(
+                "a maximum input length of {max_length} leaves no room for text"
+            )));
+        }
+        let pad = ["[PAD]", "<pad>"]
+            .iter()
+            .find_map(|token| tokenizer.token_to_id(token))
+            .unwrap_or(0);
+        Ok(Self {
+            tokenizer,
+            prefix,
+            suffix,
+            room,
+            pad,
+        })
+    }
+
+    /// The id that fills short rows of a batch.
+    pub fn pad(&self) -> u32 {
+        self.pad
+    }
+
+    /// Makes the rows of `text`. An empty text, or one without any token, has none.
+    ///
+    /// # Errors
+    /// [`EngineError::Tokenization`] when the tokenizer refuses the text.
+    pub fn rows(&self, text: &str, reading: Reading) -> Result<Rows, EngineError> {
+        match reading {
+            Reading::Windows => self.windows(text, 0..text.len()),
+            Reading::Head => {
+                let tokens = self.encode(text)?;
+                let end = tokens.ids.len().min(self.room);
+                let skipped = (end < tokens.ids.len()).then(|| tokens.offsets[end - 1].1..text.len());
+                let rows = self.row(&tokens, &[0..end]).into_iter().collect();
+                Ok(Rows {
+                    rows,
+                    tokens: tokens.ids.len(),
+                    skipped,
+                })
+            }
+            Reading::HeadTail => {
+                let tokens = self.encode(text)?;
+                let count = tokens.ids.len();
+                // 128 of 512, as in llm-guard; the tail is the longer part, where the last word is had.
+                let head = (self.room + self.prefix.len() + self.suffix.len()) / 4;
+                let head = head.min(self.room);
+                let (parts, skipped) = if count > self.room {
+                    let tail = count - (self.room - head);
+                    let gap = tokens.offsets[head.saturating_sub(1)].1..tokens.offsets[tail.min(count - 1)].0;
+                    (vec![0..head, tail..count], Some(gap))
+                } else {
+                    (vec![0..count], None)
+                };
+                Ok(Rows {
+                    rows: self.row(&tokens, &parts).into_iter().collect(),
+                    tokens: count,
+                    skipped,
+                })
+            }
+            Reading::HeadTailChars => self.head_tail_chars(text),
+            Reading::Sentences => self.parts(text, sentences::split(text)),
+            Reading::Chunks => self.parts(text, chunks(text)),
+        }
+    }
+
+    fn parts(&self, text: &str, parts: Vec<Range<usize>>) -> Result<Rows, EngineError> {
+        let mut all = Rows {
+            rows: Vec::with_capacity(parts.len()),
+            tokens: 0,
+            skipped: None,
+        };
+        for part in parts {
+            let rows = self.windows(text, part)?;
+            all.tokens += rows.tokens;
+            all.rows.extend(rows.rows);
+        }
+        Ok(all)
+    }
+
+    /// Windows over a part of the text, with ranges in the whole text.
+    fn windows(&self, text: &str, part: Range<usize>) -> Result<Rows, EngineError> {
+        let tokens = self.encode(&text[part.clone()])?;
+        let count = tokens.ids.len();
+        let step = self.room - self.room / WINDOW_OVERLAP_DIVISOR;
+        let mut rows = Vec::new();
+        let mut start = 0;
+        while start < count {
+            let end = (start + self.room).min(count);
+            rows.extend(self.row(&tokens, std::slice::from_ref(&(start..end))));
+            if end == count {
+                break;
+            }
+            start += step;
+        }
+        for row in &mut rows {
+            row.range = row.range.start + part.start..row.range.end + part.start;
+        }
+        Ok(Rows {
+            rows,
+            tokens: count,
+            skipped: None,
+        })
+    }
+
+    fn head_tail_chars(&self, text: &str) -> Result<Rows, EngineError> {
+        if text.char_indices().nth(CHUNK_CHARS).is_none() {
+            return self.rows(text, Reading::Head);
+        }
+        let part = (CHUNK_CHARS - ELLIPSIS.len()) / 2;
+        let head = text.char_indices().nth(part).map_or(text.len(), |(at, _)| at);
+        let tail = text.char_indices().rev().nth(part - 1).map_or(0, |(at, _)| at);
+        let mut rows = self.rows(&format!("{}{ELLIPSIS}{}", &text[..head], &text[tail..]), Reading::Head)?;
+        rows.skipped = Some(head..tail);
+        for row in &mut rows.rows {
+            row.range = 0..text.len();
+        }
+        Ok(rows)
+    }
+
+    fn encode(&self, text: &str) -> Result<Tokens, EngineError> {
+        let encoding = self
+            .tokenizer
+            .encode(text, false)
+            .map_err(|error| EngineError::Tokenization {
+                message: error.to_string(),
+            })?;
+        Ok(Tokens {
+            ids: encoding.get_ids().to_vec(),
+            offsets: encoding.get_offsets().to_vec(),
+        })
+    }
+
+    fn row(&self, tokens: &Tokens, parts: &[Range<usize>]) -> Option<Row> {
+        let first = parts.iter().find(|part| !part.is_empty())?.start;
+        let last = parts.iter().rev().find(|part| !part.is_empty())?.end - 1;
+        let mut ids = Vec::with_capacity(self.prefix.len() + self.room + self.suffix.len());
+        ids.extend(&self.prefix);
+        for part in parts {
+            ids.extend(&tokens.ids[part.clone()]);
+        }
+        ids.extend(&self.suffix);
+        let (start, end) = (tokens.offsets[first].0, tokens.offsets[last].1);
+        Some(Row {
+            ids,
+            range: start..end.max(start),
+        })
+    }
+}
+
+/// Pieces of [`CHUNK_CHARS`] characters, each beginning [`CHUNK_OVERLAP`] characters before the end of the one before.
+fn chunks(text: &str) -> Vec<Range<usize>> {
+    let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+    let count = starts.len() - 1;
+    let mut chunks = Vec::new();
+    let mut start = 0;
+    while start < count {
+        let end = (start + CHUNK_CHARS).min(count);
+        chunks.push(starts[start]..starts[end]);
+        if end == count {
+            break;
+        }
+        start += CHUNK_CHARS - CHUNK_OVERLAP;
+    }
+    chunks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::sync::LazyLock;
+
+    const MAX_LENGTH: usize = 32;
+
+    static TOKENIZER: LazyLock<TextTokenizer> = LazyLock::new(|| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/prompt-injection/tokenizer.json");
+        TextTokenizer::from_file(&path, MAX_LENGTH).expect("the embedded tokenizer loads")
+    });
+
+    const READINGS: [Reading; 6] = [
+        Reading::Windows,
+        Reading::Head,
+        Reading::Sentences,
+        Reading::HeadTail,
+        Reading::HeadTailChars,
+        Reading::Chunks,
+    ];
+
+    fn long_text() -> String {
+        (0..200)
+            .map(|i| format!("Sentence number {i} is here."))
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    fn texts(text: &str, reading: Reading) -> Vec<&str> {
+        TOKENIZER
+            .rows(text, reading)
+            .unwrap()
+            .rows
+            .iter()
+            .map(|row| &text[row.range.clone()])
+            .collect()
+    }
+
+    #[test]
+    fn a_short_text_is_one_row_with_the_special_tokens_around_it() {
+        for reading in READINGS {
+            let rows = TOKENIZER.rows("Ignore the rules", reading).unwrap();
+            assert_eq!(
+                (rows.tokens, rows.skipped, rows.rows.len()),
+                (3, None, 1),
+                "{reading:?}"
+            );
+            assert_eq!(rows.rows[0].ids.first(), Some(&101), "[CLS]");
+            assert_eq!(rows.rows[0].ids.last(), Some(&102), "[SEP]");
+            assert_eq!(rows.rows[0].range, 0..16);
+        }
+    }
+
+    #[test]
+    fn nothing_has_no_rows() {
+        for reading in READINGS {
+            assert!(TOKENIZER.rows("", reading).unwrap().rows.is_empty(), "{reading:?}");
+        }
+    }
+
+    #[test]
+    fn windows_overlap_and_reach_the_end() {
+        let text = long_text();
+        let rows = TOKENIZER.rows(&text, Reading::Windows).unwrap().rows;
+        assert!(rows.len() > 10);
+        assert_eq!((rows[0].range.start, rows[rows.len() - 1].range.end), (0, text.len()));
+        for pair in rows.windows(2) {
+            assert!(
+                pair[1].range.start < pair[0].range.end,
+                "a window begins before the one before ends"
+            );
+        }
+    }
+
+    #[test]
+    fn head_and_tail_say_what_they_leave_out() {
+        let text = long_text();
+        let head = TOKENIZER.rows(&text, Reading::Head).unwrap();
+        assert_eq!(head.rows[0].ids.len(), MAX_LENGTH);
+        assert_eq!(head.skipped, Some(head.rows[0].range.end..text.len()));
+
+        let both = TOKENIZER.rows(&text, Reading::HeadTail).unwrap();
+        let gap = both.skipped.unwrap();
+        assert_eq!(both.rows[0].range, 0..text.len());
+        // A quarter of 32 in front, the 22 that remain beside two special tokens at the end.
+        assert_eq!(TOKENIZER.encode(&text[..gap.start]).unwrap().ids.len(), 8);
+        assert_eq!(TOKENIZER.encode(&text[gap.end..]).unwrap().ids.len(), 22);
+    }
+
+    #[test]
+    fn head_and_tail_in_characters_never_cut_one() {
+        let text = "жук ".repeat(100);
+        let rows = TOKENIZER.rows(&text, Reading::HeadTailChars).unwrap();
+        let gap = rows.skipped.unwrap();
+        assert_eq!(text[..gap.start].chars().count(), 126);
+        assert_eq!(text[gap.end..].chars().count(), 126);
+    }
+
+    #[test]
+    fn sentences_are_rows_of_their_own() {
+        assert_eq!(
+            texts("It is 3.14 today. Is it? Yes!", Reading::Sentences),
+            ["It is 3.14 today.", "Is it?", "Yes!"]
+        );
+    }
+
+    #[test]
+    fn chunks_overlap_by_25_characters() {
+        let text = "a b c d e ".repeat(60);
+        assert_eq!(chunks(&text), [0..256, 231..487, 462..600]);
+    }
+
+    #[test]
+    fn a_missing_or_broken_tokenizer_names_its_file() {
+        let missing = TextTokenizer::from_file(Path::new("/nowhere/tokenizer.json"), 512)
+            .err()
+            .unwrap();
+        assert!(matches!(&missing, EngineError::MissingFile { path } if path.ends_with("tokenizer.json")));
+        let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+        let broken = TextTokenizer::from_file(&manifest, 512).err().unwrap();
+        assert!(matches!(&broken, EngineError::BadFile { path, .. } if *path == manifest));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn any_text_gives_short_rows_with_valid_ranges(text in "(\\PC|\\s|[а-я]|[一-龥]|[😀-🙏]){0,300}") {
+            for reading in READINGS {
+                let rows = TOKENIZER.rows(&text, reading).unwrap();
+                for row in &rows.rows {
+                    prop_assert!(row.ids.len() <= MAX_LENGTH);
+                    prop_assert!(text.get(row.range.clone()).is_some(), "{reading:?} {:?}", row.range);
+                }
+                if let Some(gap) = rows.skipped {
+                    prop_assert!(text.get(gap).is_some());
+                }
+            }
+        }
+
+        #[test]
+        fn windows_read_every_token(text in "([a-z]{1,9}|[.,!?]| |\\n|[а-я]{1,5}|[一-龥]){0,200}") {
+            let tokens = TOKENIZER.encode(&text).unwrap();
+            let rows = TOKENIZER.rows(&text, Reading::Windows).unwrap();
+            for (start, end) in tokens.offsets {
+                prop_assert!(rows.rows.iter().any(|row| row.range.start <= start && end <= row.range.end));
+            }
+        }
+    }
+}

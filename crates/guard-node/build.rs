@@ -1,0 +1,5 @@
+//! Link arguments that Node.js addons need.
+
+fn main() {
+    napi_build::setup();
+}

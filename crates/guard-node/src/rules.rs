@@ -1,0 +1,282 @@
+//! Rules: regular expressions, substrings and token limits.
+//!
+//! Each comes in two forms: at once for texts that take microseconds, and off the event loop for long ones.
+
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+
+use guard_core::rules::regex::{self, PatternError, Patterns};
+use guard_core::rules::substrings::{self, Substrings};
+use guard_core::text::offsets::{self, Unit};
+use guard_core::text::redact::{REDACTED, redact};
+use guard_core::tokens::limit::Encoding;
+use napi::bindgen_prelude::{AsyncTask, ToNapiValue, TypeName};
+use napi::{Env, Result, Task};
+use napi_derive::napi;
+
+use crate::error;
+
+/// Work for a thread of the pool.
+pub struct OffThread<T>(Option<Box<dyn FnOnce() -> Result<T> + Send>>);
+
+impl<T: Send + 'static> OffThread<T> {
+    fn new(work: impl FnOnce() -> Result<T> + Send + 'static) -> AsyncTask<Self>
+    where
+        T: ToNapiValue + TypeName,
+    {
+        AsyncTask::new(Self(Some(Box::new(work))))
+    }
+}
+
+impl<T: ToNapiValue + TypeName + Send + 'static> Task for OffThread<T> {
+    type Output = T;
+    type JsValue = T;
+
+    fn compute(&mut self) -> Result<T> {
+        let work = self
+            .0
+            .take()
+            .ok_or_else(|| error("GUARD_PANIC", "the task ran twice"))?;
+        catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(error("GUARD_PANIC", "internal error in a rule")))
+    }
+
+    fn resolve(&mut self, _: Env, output: T) -> Result<T> {
+        Ok(output)
+    }
+}
+
+/// A match of the rule with this index.
+#[napi(object)]
+pub struct RuleMatch {
+    pub start: u32,
+    pub end: u32,
+    pub rule: u32,
+}
+
+/// What matched, and the text with the matches replaced.
+#[napi(object)]
+pub struct RuleScan {
+    pub matches: Vec<RuleMatch>,
+    /// Absent where nothing was to be replaced.
+    pub redacted: Option<String>,
+}
+
+fn rule_scan(text: &str, found: Vec<(usize, Range<usize>)>, replace: bool) -> RuleScan {
+    let redacted = (replace && found.iter().any(|(_, range)| !range.is_empty())).then(|| {
+        let spans: Vec<Range<usize>> = found.iter().map(|(_, range)| range.clone()).collect();
+        redact(text, &spans, REDACTED)
+    });
+    let mut bytes: Vec<usize> = found.iter().flat_map(|(_, range)| [range.start, range.end]).collect();
+    offsets::convert(text, Unit::Utf16, &mut bytes);
+    let matches = found
+        .iter()
+        .zip(bytes.chunks_exact(2))
+        .map(|((rule, _), at)| RuleMatch {
+            start: at[0] as u32,
+            end: at[1] as u32,
+            rule: *rule as u32,
+        })
+        .collect();
+    RuleScan { matches, redacted }
+}
+
+/// What a regular expression has to match.
+#[napi(string_enum = "lowercase")]
+#[derive(Clone, Copy)]
+pub enum PatternMatchType {
+    Search,
+    Fullmatch,
+    All,
+}
+
+impl From<PatternMatchType> for regex::MatchType {
+    fn from(match_type: PatternMatchType) -> Self {
+        match match_type {
+            PatternMatchType::Search => Self::Search,
+            PatternMatchType::Fullmatch => Self::FullMatch,
+            PatternMatchType::All => Self::All,
+        }
+    }
+}
+
+/// The index of the pattern at fault stands between code and message: `GUARD_PATTERN|2|...`.
+fn pattern_error(cause: PatternError) -> napi::Error {
+    let (pattern, message) = match &cause {
+        PatternError::Syntax {
+            pattern,
+            message,
+            position: Some(position),
+        } => (*pattern, format!("{message} (at offset {position})")),
+        PatternError::Syntax {
+            pattern,
+            message,
+            position: None,
+        } => (*pattern, message.clone()),
+        PatternError::StepLimit { pattern } | PatternError::TooLarge { pattern, .. } => (*pattern, cause.to_string()),
+    };
+    error("GUARD_PATTERN", format_args!("{pattern}|{message}"))
+}
+
+/// Compiled regular expressions.
+#[napi]
+pub struct PatternSet(Arc<Patterns>);
+
+#[napi]
+impl PatternSet {
+    /// Compiles the patterns.
+    #[napi(constructor)]
+    pub fn new(patterns: Vec<String>) -> Result<Self> {
+        Ok(Self(Arc::new(Patterns::compile(&patterns).map_err(pattern_error)?)))
+    }
+
+    /// Finds matches, and replaces them if so asked.
+    #[napi]
+    pub fn scan(&self, text: String, match_type: PatternMatchType, replace: bool) -> Result<RuleScan> {
+        scan_patterns(&self.0, &text, match_type, replace)
+    }
+
+    /// The same off the event loop.
+    #[napi(ts_return_type = "Promise<RuleScan>")]
+    pub fn scan_long(
+        &self,
+        text: String,
+        match_type: PatternMatchType,
+        replace: bool,
+    ) -> AsyncTask<OffThread<RuleScan>> {
+        let patterns = Arc::clone(&self.0);
+        OffThread::new(move || scan_patterns(&patterns, &text, match_type, replace))
+    }
+}
+
+fn scan_patterns(patterns: &Patterns, text: &str, match_type: PatternMatchType, replace: bool) -> Result<RuleScan> {
+    let found = patterns.find(text, match_type.into()).map_err(pattern_error)?;
+    Ok(rule_scan(
+        text,
+        found.into_iter().map(|found| (found.pattern, found.range)).collect(),
+        replace,
+    ))
+}
+
+/// Substrings to look for.
+#[napi]
+pub struct SubstringSet(Arc<Substrings>);
+
+#[napi]
+impl SubstringSet {
+    /// `words`: only whole words match.
+    #[napi(constructor)]
+    pub fn new(substrings: Vec<String>, words: bool, case_sensitive: bool) -> Result<Self> {
+        let match_type = if words {
+            substrings::MatchType::Word
+        } else {
+            substrings::MatchType::Str
+        };
+        Substrings::new(&substrings, match_type, case_sensitive)
+            .map(|set| Self(Arc::new(set)))
+            .map_err(|cause| error("GUARD_VALIDATION", cause))
+    }
+
+    /// Finds the first occurrence of each substring, or all of them, and replaces them if so asked.
+    #[napi]
+    pub fn scan(&self, text: String, all: bool, replace: bool) -> RuleScan {
+        scan_substrings(&self.0, &text, all, replace)
+    }
+
+    /// The same off the event loop.
+    #[napi(ts_return_type = "Promise<RuleScan>")]
+    pub fn scan_long(&self, text: String, all: bool, replace: bool) -> AsyncTask<OffThread<RuleScan>> {
+        let substrings = Arc::clone(&self.0);
+        OffThread::new(move || Ok(scan_substrings(&substrings, &text, all, replace)))
+    }
+}
+
+fn scan_substrings(substrings: &Substrings, text: &str, all: bool, replace: bool) -> RuleScan {
+    let found = substrings.find(text, all);
+    rule_scan(
+        text,
+        found.into_iter().map(|found| (found.substring, found.range)).collect(),
+        replace,
+    )
+}
+
+/// The longest beginning of a text that keeps to a limit.
+#[napi(object)]
+pub struct TokenCount {
+    /// Tokens of the whole text.
+    pub tokens: u32,
+    /// Where the beginning ends, in UTF-16 code units.
+    pub end: u32,
+}
+
+/// A tokenizer that counts.
+#[napi]
+pub struct TokenEncoding(Arc<Encoding>);
+
+#[napi]
+impl TokenEncoding {
+    /// Counts the tokens of a text and finds its longest beginning of at most `limit` whole tokens.
+    #[napi]
+    pub fn count(&self, text: String, limit: u32) -> TokenCount {
+        count_tokens(&self.0, &text, limit)
+    }
+
+    /// The same off the event loop.
+    #[napi(ts_return_type = "Promise<TokenCount>")]
+    pub fn count_long(&self, text: String, limit: u32) -> AsyncTask<OffThread<TokenCount>> {
+        let encoding = Arc::clone(&self.0);
+        OffThread::new(move || Ok(count_tokens(&encoding, &text, limit)))
+    }
+}
+
+fn count_tokens(encoding: &Encoding, text: &str, limit: u32) -> TokenCount {
+    let truncation = encoding.truncate(text, limit as usize);
+    let mut end = [truncation.end];
+    offsets::convert(text, Unit::Utf16, &mut end);
+    TokenCount {
+        tokens: truncation.tokens as u32,
+        end: end[0] as u32,
+    }
+}
+
+/// Where an encoding comes from.
+#[napi(string_enum = "lowercase")]
+pub enum EncodingSource {
+    /// A tiktoken encoding by name.
+    Encoding,
+    /// The encoding of an OpenAI model.
+    Model,
+    /// A tokenizer.json.
+    File,
+}
+
+/// Loading of an encoding, whose tables take a while to build.
+pub struct LoadEncoding {
+    source: EncodingSource,
+    name: String,
+}
+
+impl Task for LoadEncoding {
+    type Output = Encoding;
+    type JsValue = TokenEncoding;
+
+    fn compute(&mut self) -> Result<Encoding> {
+        match self.source {
+            EncodingSource::Encoding => Encoding::by_name(&self.name),
+            EncodingSource::Model => Encoding::for_model(&self.name),
+            EncodingSource::File => Encoding::from_tokenizer_file(Path::new(&self.name)),
+        }
+        .map_err(|cause| error("GUARD_VALIDATION", cause))
+    }
+
+    fn resolve(&mut self, _: Env, encoding: Encoding) -> Result<TokenEncoding> {
+        Ok(TokenEncoding(Arc::new(encoding)))
+    }
+}
+
+/// Loads a token encoding.
+#[napi(ts_return_type = "Promise<TokenEncoding>")]
+pub fn load_encoding(source: EncodingSource, name: String) -> AsyncTask<LoadEncoding> {
+    AsyncTask::new(LoadEncoding { source, name })
+}

@@ -1,0 +1,62 @@
+//! Texts as such: sentences and invisible characters.
+
+use guard_core::text::offsets::{self, Unit};
+use guard_core::text::{invisible, sentences};
+use napi_derive::napi;
+
+/// A piece of a text, in UTF-16 code units.
+#[napi(object)]
+pub struct Span {
+    pub start: u32,
+    pub end: u32,
+}
+
+/// The sentences of a text, in order, without the white space between them.
+#[napi]
+pub fn split_sentences(text: String) -> Vec<Span> {
+    let ranges = sentences::split(&text);
+    let mut bytes: Vec<usize> = ranges.iter().flat_map(|range| [range.start, range.end]).collect();
+    offsets::convert(&text, Unit::Utf16, &mut bytes);
+    bytes
+        .chunks_exact(2)
+        .map(|at| Span {
+            start: at[0] as u32,
+            end: at[1] as u32,
+        })
+        .collect()
+}
+
+/// A run of invisible characters of one kind.
+#[napi(object)]
+pub struct InvisibleRun {
+    pub start: u32,
+    pub end: u32,
+    pub kind: String,
+}
+
+/// What is invisible in a text, and the text without it.
+#[napi(object)]
+pub struct InvisibleScan {
+    pub runs: Vec<InvisibleRun>,
+    /// Absent where there is nothing to remove.
+    pub visible: Option<String>,
+}
+
+/// Finds invisible characters.
+#[napi]
+pub fn scan_invisible(text: String) -> InvisibleScan {
+    let found = invisible::find(&text);
+    let mut bytes: Vec<usize> = found.iter().flat_map(|run| [run.range.start, run.range.end]).collect();
+    offsets::convert(&text, Unit::Utf16, &mut bytes);
+    let runs = found
+        .iter()
+        .zip(bytes.chunks_exact(2))
+        .map(|(run, at)| InvisibleRun {
+            start: at[0] as u32,
+            end: at[1] as u32,
+            kind: run.kind.as_str().to_owned(),
+        })
+        .collect();
+    let visible = (!found.is_empty()).then(|| invisible::remove(&text));
+    InvisibleScan { runs, visible }
+}

@@ -1,0 +1,56 @@
+// Installs, compiles the addon and the TypeScript, each only when its sources changed since the last time.
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const stamps = join(root, "target", "stamps");
+const npm = process.platform === "win32" ? "npm.cmd" : "npm";
+
+function files(path) {
+  const full = join(root, path);
+  if (!statSync(full).isDirectory()) return [full];
+  return readdirSync(full, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}
+
+function step(name, sources, product, build) {
+  const hash = createHash("sha256").update(process.version + process.platform + process.arch);
+  for (const file of sources.flatMap(files)) hash.update(file).update(readFileSync(file));
+  const digest = hash.digest("hex");
+  const stamp = join(stamps, name);
+  const products = [product].flat().map((path) => join(root, path));
+  if (products.every(existsSync) && existsSync(stamp) && readFileSync(stamp, "utf8") === digest) return;
+  console.error(`guard: ${name}`);
+  build();
+  mkdirSync(stamps, { recursive: true });
+  writeFileSync(stamp, digest);
+}
+
+function run(command, ...args) {
+  // Standard output belongs to the program that is started after this.
+  execFileSync(command, args, { cwd: root, stdio: ["ignore", 2, 2], shell: process.platform === "win32" });
+}
+
+step("install", ["package.json", "package-lock.json", ".npmrc"], "node_modules/typescript/package.json", () =>
+  // Not `npm ci`: it refuses a lock file without the optional packages of other platforms, which npm leaves out where a
+  // registry does not have them.
+  run(npm, "install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts"),
+);
+step("addon", ["Cargo.toml", "Cargo.lock", "crates"], ["native/index.cjs", "native/index.d.cts"], () => {
+  const napi = ["build", "--platform", "--release", "--manifest-path", "crates/guard-node/Cargo.toml"];
+  run(
+    process.execPath,
+    join(root, "node_modules/@napi-rs/cli/dist/cli.js"),
+    ...napi,
+    ...["--output-dir", "native", "--js", "index.cjs", "--dts", "index.d.cts", "--target-dir", "target"],
+  );
+});
+step("typescript", ["package-lock.json", "tsconfig.json", "src", "native/index.d.cts"], "dist/index.js", () => {
+  rmSync(join(root, "dist"), { recursive: true, force: true });
+  run(process.execPath, join(root, "node_modules/typescript/bin/tsc"), "-p", "tsconfig.json");
+});

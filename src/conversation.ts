@@ -1,0 +1,328 @@
+import { createHmac, randomBytes } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import { z } from "zod";
+import { GuardError, GuardValidationError, ScannerError } from "./errors.ts";
+import { type Message, readMessages } from "./messages.ts";
+import { lengthIn, type OffsetUnit } from "./offsets.ts";
+import { parseOptions } from "./options.ts";
+import {
+  addVerdict,
+  emptyReport,
+  isSuppressed,
+  type NamedScanner,
+  nameScanners,
+  runScanners,
+  type ScanOptions,
+  type ScanReport,
+} from "./scan.ts";
+import type { Finding, Scanner } from "./scanner.ts";
+import { FAILED, round } from "./score.ts";
+
+export type { ContentPart, Message } from "./messages.ts";
+
+/** Types of scanner that also look at the last few user messages together, where an instruction may have been split. */
+export const WINDOW_SCANNER_TYPES: readonly string[] = [
+  "PromptInjection",
+  "BanTopics",
+  "BanSubstrings",
+  "BanCompetitors",
+  "BanCode",
+  "Toxicity",
+];
+
+/** Types of scanner that look at tool results, unless others are named. */
+export const TOOL_SCANNER_TYPES: readonly string[] = ["PromptInjection"];
+
+/** The name of the accumulated risk in results. */
+export const CONVERSATION_RISK = "ConversationRisk";
+
+/** The options of {@link ConversationRisk}. */
+export const conversationRiskOptions = z.strictObject({
+  threshold: z
+    .number()
+    .positive()
+    .default(1.2)
+    .describe("The conversation is flagged when the decayed sum reaches this."),
+  decay: z.number().min(0).max(1).default(0.7).describe("Weight of a message's score per user message of age."),
+  minScore: z.number().min(0).default(0.2).describe("Scores below this do not add up."),
+  cacheSize: z.number().int().min(0).default(10_000).describe("Scores of messages that are kept; no text is."),
+});
+
+/** Scores a text: 0 means no risk. */
+export type ScoringFunction = (text: string, signal?: AbortSignal) => number | Promise<number>;
+
+/** A scanner that tells a raw probability, as PromptInjection does. */
+export interface DetectingScanner extends Scanner {
+  detect(text: string, signal?: AbortSignal): Promise<{ score: number }>;
+}
+
+/** What {@link ConversationRisk} says of a conversation. */
+export interface RiskAssessment {
+  isValid: boolean;
+  /** -1..-0.01 when it passes, 0.01..1 when it is flagged. */
+  score: number;
+  /** The decayed sum. */
+  total: number;
+  /** Scores of the user messages, oldest first. */
+  scores: number[];
+}
+
+/**
+ * Risk that adds up over the user messages of a conversation, for attacks that escalate slowly.
+ *
+ * With `s` the score of a user message and `a` its age in user messages (0 for the latest), the sum of `s * decay ** a` over
+ * the messages with `s >= minScore` is compared with `threshold`. Scores of messages are cached, so that a call costs what
+ * its new messages cost; make one object and use it for all conversations.
+ */
+export class ConversationRisk {
+  readonly threshold: number;
+  readonly decay: number;
+  readonly minScore: number;
+  readonly #score: ScoringFunction;
+  /** Keys are keyed hashes with a key of this object's own: nothing can be learnt from them, and scorers never mix. */
+  readonly #cache: LRUCache<string, number> | undefined;
+  readonly #cacheKey = randomBytes(32);
+
+  /**
+   * @param score the scoring function.
+   * @throws GuardValidationError for an option out of range.
+   */
+  constructor(score: ScoringFunction, options: z.input<typeof conversationRiskOptions> = {}) {
+    if (typeof score !== "function") {
+      throw new GuardValidationError([{ path: "score", message: "expected a function from a text to a number" }]);
+    }
+    const { threshold, decay, minScore, cacheSize } = parseOptions(conversationRiskOptions, options);
+    this.threshold = threshold;
+    this.decay = decay;
+    this.minScore = minScore;
+    this.#score = score;
+    this.#cache = cacheSize > 0 ? new LRUCache({ max: cacheSize }) : undefined;
+  }
+
+  /** Scores messages by the raw probability of a scanner, so that texts below its own threshold count too. */
+  static fromScanner(
+    scanner: DetectingScanner,
+    options: z.input<typeof conversationRiskOptions> = {},
+  ): ConversationRisk {
+    if (typeof scanner?.detect !== "function") {
+      throw new GuardValidationError([
+        { path: "scanner", message: "expected a scanner with detect(), such as PromptInjection" },
+      ]);
+    }
+    return new ConversationRisk(async (text, signal) => (await scanner.detect(text, signal)).score, options);
+  }
+
+  /** Assesses the user messages of a conversation, oldest first. */
+  async assess(userTexts: readonly string[], signal?: AbortSignal): Promise<RiskAssessment> {
+    const scores = await Promise.all(userTexts.map((text) => this.#scoreOf(text, signal)));
+    let total = 0;
+    for (const [index, score] of scores.entries()) {
+      if (score >= this.minScore) total += score * this.decay ** (scores.length - 1 - index);
+    }
+    const distance = (total - this.threshold) / this.threshold;
+    const isValid = total < this.threshold;
+    const score = isValid
+      ? Math.min(-0.01, round(Math.max(-1, distance), 2))
+      : round(Math.min(1, Math.max(0.01, distance)), 2);
+    return { isValid, score, total, scores };
+  }
+
+  async #scoreOf(text: string, signal?: AbortSignal): Promise<number> {
+    if (text.trim() === "") return 0;
+    const key = createHmac("sha256", this.#cacheKey).update(text).digest("base64");
+    const cached = this.#cache?.get(key);
+    if (cached !== undefined) return cached;
+    const score = await this.#score(text, signal);
+    if (!Number.isFinite(score) || score < 0) {
+      throw new GuardError("GUARD_SCANNER", `the scoring function returned ${score} where a number from 0 on was due`);
+    }
+    this.#cache?.set(key, score);
+    return score;
+  }
+}
+
+/** How a conversation is scanned. */
+export interface ConversationOptions extends ScanOptions {
+  /** How many user messages are scanned together; 1 turns that off. Default 3. */
+  window?: number;
+  /** Checks the accumulated risk too. */
+  risk?: ConversationRisk;
+  /** Scanners of the window. Default: those of the list whose type is in {@link WINDOW_SCANNER_TYPES}. */
+  windowScanners?: readonly Scanner[];
+  /** Scanners of tool results. Default: the PromptInjection ones of the list; `[]` turns that off. */
+  toolScanners?: readonly Scanner[];
+  /** `false`: nothing is rewritten, and all scanners see the original message. Default true. */
+  rewrite?: boolean;
+}
+
+export interface ConversationReport extends ScanReport {
+  /** The latest user message after the sanitizing scanners; empty when there is none. */
+  sanitizedPrompt: string;
+}
+
+/**
+ * Scans a conversation: its latest user message (`X` in results), the last few together (`X[window]`), the tool results that
+ * the model is about to read (`X[tool]`) and the accumulated risk (`ConversationRisk`).
+ *
+ * @param messages oldest first, in the format of OpenAI or Anthropic.
+ * @throws GuardValidationError for bad messages or options, ScannerError when a scanner throws.
+ */
+export async function scanConversation(
+  scanners: readonly Scanner[],
+  messages: readonly Message[],
+  { window = 3, risk, windowScanners, toolScanners, ...options }: ConversationOptions = {},
+): Promise<ConversationReport> {
+  if (!Number.isInteger(window) || window < 1) {
+    throw new GuardValidationError([{ path: "window", message: "expected an integer of at least 1" }]);
+  }
+  const { userTexts, toolTexts, partsSkipped } = readMessages(messages);
+  const named = nameScanners(scanners);
+  const prompt = userTexts.at(-1);
+  const suppress = options.suppress ?? [];
+  const detect = { ...options, rewrite: false };
+
+  const promptReport = async () =>
+    prompt === undefined ? { ...emptyReport(), text: "" } : runScanners(named, prompt, {}, options);
+
+  const windowReport = async (ofPrompt: () => Promise<ScanReport>): Promise<ScanReport> => {
+    const chosen = windowScanners
+      ? nameScanners(windowScanners)
+      : named.filter(({ scanner }) => WINDOW_SCANNER_TYPES.includes(scanner.type));
+    if (prompt === undefined || window === 1 || chosen.length === 0) return emptyReport();
+    const text = userTexts.slice(-window).join("\n");
+    if (text !== prompt) return runScanners(chosen, text, {}, { ...detect, suffix: "[window]" });
+    // The same text has the same results: they are copied, and only what the prompt did not run is run.
+    const source = await ofPrompt();
+    const ran = ({ name, scanner }: NamedScanner) =>
+      Object.hasOwn(source.resultsScore, name) && named.some((item) => item.name === name && item.scanner === scanner);
+    const rest = chosen.filter((item) => !ran(item));
+    const report = await runScanners(rest, text, {}, { ...detect, suffix: "[window]" });
+    for (const item of chosen.filter(ran)) {
+      if (isSuppressed(item, suppress, "[window]")) report.coverage.suppressed.push(`${item.name}[window]`);
+      else copyResult(report, `${item.name}[window]`, source, item.name);
+    }
+    return report;
+  };
+
+  const toolReport = async (): Promise<ScanReport> => {
+    const chosen = toolScanners
+      ? nameScanners(toolScanners)
+      : named.filter(({ scanner }) => TOOL_SCANNER_TYPES.includes(scanner.type));
+    if (chosen.length === 0) return emptyReport();
+    const reports = await Promise.all(
+      toolTexts.map((text) => runScanners(chosen, text, {}, { ...detect, suffix: "[tool]" })),
+    );
+    return reports.reduce<ScanReport>(worse, emptyReport());
+  };
+
+  const riskReport = async (): Promise<ScanReport> => {
+    const report = emptyReport();
+    if (!risk || prompt === undefined) return report;
+    if (suppress.includes(CONVERSATION_RISK)) {
+      report.coverage.suppressed.push(CONVERSATION_RISK);
+      return report;
+    }
+    const start = performance.now();
+    const coverage = { chars: 0, scannedChars: 0, truncated: false, windows: userTexts.length };
+    try {
+      const { isValid, score, scores } = await risk.assess(userTexts, options.signal);
+      const findings = isValid ? [] : contributions(userTexts, scores, risk.minScore, options.offsets);
+      addVerdict(report, CONVERSATION_RISK, { isValid, score, findings, coverage }, performance.now() - start);
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      if (options.onScannerError !== "block") throw new ScannerError(CONVERSATION_RISK, error);
+      report.coverage.failed.push(CONVERSATION_RISK);
+      addVerdict(
+        report,
+        CONVERSATION_RISK,
+        { isValid: false, score: FAILED, findings: [], coverage },
+        performance.now() - start,
+      );
+    }
+    return report;
+  };
+
+  const total = emptyReport();
+  total.coverage.partsSkipped = partsSkipped;
+  let sanitizedPrompt = "";
+  if (options.failFast) {
+    const first = await promptReport();
+    sanitizedPrompt = first.text;
+    merge(total, first);
+    for (const next of [() => windowReport(async () => first), toolReport, riskReport]) {
+      if (!total.isValid) break;
+      merge(total, await next());
+    }
+  } else {
+    const first = promptReport();
+    const reports = await Promise.all([first, windowReport(() => first), toolReport(), riskReport()]);
+    sanitizedPrompt = reports[0].text;
+    for (const report of reports) merge(total, report);
+  }
+  return { sanitizedPrompt, ...total };
+}
+
+/** The messages that made up the risk; offsets are in the message that the label names, counted among the user messages. */
+function contributions(
+  userTexts: readonly string[],
+  scores: readonly number[],
+  minScore: number,
+  unit: OffsetUnit = "utf16",
+): Finding[] {
+  return userTexts.flatMap((text, index) => {
+    const score = scores[index] ?? 0;
+    return score >= minScore
+      ? [
+          {
+            start: 0,
+            end: lengthIn(unit, text),
+            type: "message",
+            score: Math.min(1, score),
+            label: `user message ${index + 1}`,
+          },
+        ]
+      : [];
+  });
+}
+
+function copyResult(to: ScanReport, name: string, from: ScanReport, source: string): void {
+  const isValid = from.resultsValid[source] ?? false;
+  to.isValid &&= isValid;
+  to.resultsValid[name] = isValid;
+  to.resultsScore[name] = from.resultsScore[source] ?? FAILED;
+  to.findings[name] = from.findings[source] ?? [];
+  to.timing[name] = 0;
+  if (from.coverage.failed.includes(source)) to.coverage.failed.push(name);
+}
+
+/** Adds the results of another part of the conversation. */
+function merge(to: ScanReport, from: ScanReport): void {
+  to.isValid &&= from.isValid;
+  Object.assign(to.resultsValid, from.resultsValid);
+  Object.assign(to.resultsScore, from.resultsScore);
+  Object.assign(to.findings, from.findings);
+  Object.assign(to.timing, from.timing);
+  addCoverage(to, from);
+}
+
+/** Keeps, per scanner, the worse of two results on two texts. */
+function worse(to: ScanReport, from: ScanReport): ScanReport {
+  to.isValid &&= from.isValid;
+  for (const [name, score] of Object.entries(from.resultsScore)) {
+    const known = to.resultsScore[name];
+    if (known === undefined || score > known) copyResult(to, name, from, name);
+    to.timing[name] = Math.max(to.timing[name] ?? 0, from.timing[name] ?? 0);
+  }
+  addCoverage(to, from);
+  return to;
+}
+
+function addCoverage({ coverage: to }: ScanReport, { coverage: from }: ScanReport): void {
+  to.chars += from.chars;
+  to.scannedChars += from.scannedChars;
+  to.truncated ||= from.truncated;
+  to.windows = Math.max(to.windows, from.windows);
+  to.partsSkipped += from.partsSkipped;
+  to.suppressed = [...new Set([...to.suppressed, ...from.suppressed])];
+  to.failed = [...new Set([...to.failed, ...from.failed])];
+}

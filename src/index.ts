@@ -1,0 +1,36 @@
+export { loadConfig } from "./config/index.ts";
+export {
+  type ConversationOptions,
+  type ConversationReport,
+  ConversationRisk,
+  type DetectingScanner,
+  type RiskAssessment,
+  type ScoringFunction,
+  scanConversation,
+} from "./conversation.ts";
+export {
+  GuardError,
+  GuardValidationError,
+  LLMGuardValidationError,
+  ScannerError,
+  type ValidationIssue,
+} from "./errors.ts";
+export type { ContentPart, Message } from "./messages.ts";
+export { engineInfo } from "./models/engine.ts";
+export { listModels, type ModelEntry } from "./models/model.ts";
+export {
+  type OutputReport,
+  type PromptReport,
+  type ScanCoverage,
+  type ScanOptions,
+  type ScanReport,
+  scanOutput,
+  scanPrompt,
+} from "./scan.ts";
+export type { Coverage, Finding, ScanContext, Scanner, Side, Verdict } from "./scanner.ts";
+export * from "./scanners/input/index.ts";
+export { createScanner, scannerTypes } from "./scanners/registry.ts";
+export { riskScore } from "./score.ts";
+export { type Sentence, splitSentences } from "./sentences.ts";
+export { createServer } from "./server/index.ts";
+export { Vault, type VaultEntry } from "./vault.ts";

@@ -1,0 +1,105 @@
+import { GuardValidationError } from "./errors.ts";
+
+/** A part of a message's content. Parts other than text and tool results are not read. */
+export interface ContentPart {
+  type: string;
+  text?: string;
+  /** Of an Anthropic `tool_result` block. */
+  content?: string | readonly ContentPart[] | null;
+  [key: string]: unknown;
+}
+
+/** A message of a chat, in the format of OpenAI's chat completions or of Anthropic's messages. */
+export interface Message {
+  role: string;
+  content?: string | readonly ContentPart[] | null;
+  [key: string]: unknown;
+}
+
+/** Roles of OpenAI's chat format. Anthropic's are among them. */
+export const ROLES = ["system", "developer", "user", "assistant", "tool", "function"] as const;
+
+/** What of a conversation is scanned. */
+export interface Conversation {
+  /** Texts of all user messages, oldest first. */
+  userTexts: string[];
+  /** Texts of the tool and function results that the model is about to read: those that come with or after the latest user message. */
+  toolTexts: string[];
+  /** Parts that are neither text nor tool result, in what is scanned. */
+  partsSkipped: number;
+}
+
+/**
+ * Takes the texts out of the messages of a chat, oldest first.
+ *
+ * Text parts of one message are joined by a line break. `tool_result` blocks in a user message (Anthropic) are tool results;
+ * a user message with nothing else in it is no user message.
+ *
+ * @throws GuardValidationError for an empty list, an unknown role or content of another shape.
+ */
+export function readMessages(messages: readonly Message[]): Conversation {
+  if (!Array.isArray(messages) || messages.length === 0) {
+    throw new GuardValidationError([{ path: "messages", message: "expected an array of at least one message" }]);
+  }
+  const conversation: Conversation = { userTexts: [], toolTexts: [], partsSkipped: 0 };
+  for (const [index, message] of messages.entries()) {
+    const path = `messages.${index}`;
+    if (typeof message !== "object" || message === null || Array.isArray(message)) {
+      throw new GuardValidationError([{ path, message: "expected an object with role and content" }]);
+    }
+    if (!(ROLES as readonly string[]).includes(message.role)) {
+      throw new GuardValidationError([{ path: `${path}.role`, message: `expected one of ${ROLES.join(", ")}` }]);
+    }
+    const { text, toolResults, skipped, onlyToolResults } = readContent(message.content, `${path}.content`);
+    if (message.role === "user" && !onlyToolResults) {
+      conversation.userTexts.push(text);
+      conversation.toolTexts = [];
+      conversation.partsSkipped = 0;
+    }
+    if (message.role === "tool" || message.role === "function") conversation.toolTexts.push(text);
+    if (message.role === "user") conversation.toolTexts.push(...toolResults);
+    if (message.role !== "assistant" && message.role !== "system" && message.role !== "developer") {
+      conversation.partsSkipped += skipped;
+    }
+  }
+  return conversation;
+}
+
+interface Content {
+  text: string;
+  toolResults: string[];
+  skipped: number;
+  onlyToolResults: boolean;
+}
+
+function readContent(content: Message["content"], path: string): Content {
+  if (typeof content === "string" || content === null || content === undefined) {
+    return { text: content ?? "", toolResults: [], skipped: 0, onlyToolResults: false };
+  }
+  if (!Array.isArray(content)) {
+    throw new GuardValidationError([{ path, message: "expected a string, null or an array of parts" }]);
+  }
+  const texts: string[] = [];
+  const toolResults: string[] = [];
+  let skipped = 0;
+  for (const [index, part] of content.entries()) {
+    const at = `${path}.${index}`;
+    if (typeof part === "string") {
+      texts.push(part);
+    } else if (typeof part !== "object" || part === null || typeof part.type !== "string") {
+      throw new GuardValidationError([{ path: at, message: "expected a part with a type" }]);
+    } else if (part.type === "tool_result") {
+      const inner = readContent(part.content, `${at}.content`);
+      toolResults.push([inner.text, ...inner.toolResults].join("\n"));
+      skipped += inner.skipped;
+    } else if (typeof part.text === "string") {
+      texts.push(part.text);
+    } else if (part.type === "text") {
+      throw new GuardValidationError([{ path: `${at}.text`, message: "expected a string" }]);
+    } else {
+      skipped += 1;
+    }
+  }
+  const onlyToolResults = toolResults.length > 0 && texts.length === 0 && skipped === 0;
+  return { text: texts.join("\n"), toolResults, skipped, onlyToolResults };
+}

@@ -1,0 +1,169 @@
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { GuardError, GuardValidationError } from "../errors.ts";
+import { addon, type Classification, type ModelHead, type NativeModel, native } from "../native.ts";
+import { engineSettings } from "./engine.ts";
+
+/** How a model reads a text that may be longer than its maximum input length. */
+export const READINGS = [
+  "windows",
+  "full",
+  "sentence",
+  "truncate_token_head_tail",
+  "truncate_head_tail",
+  "chunks",
+] as const;
+export type Reading = (typeof READINGS)[number];
+
+const EMBEDDED = "embedded:";
+
+/** The folder of the models that come with the package. */
+export const embeddedFolder = fileURLToPath(new URL("../../models", import.meta.url));
+
+/** Where models are kept that do not come with the package: `GUARD_MODELS_DIR`, or a folder in the user's cache. */
+export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
+  if (env.GUARD_MODELS_DIR) return resolve(env.GUARD_MODELS_DIR);
+  const base = { win32: env.LOCALAPPDATA, darwin: join(homedir(), "Library", "Caches") }[process.platform as string];
+  return join(base ?? env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "guard", "models");
+}
+
+/** A model on this machine. */
+export interface ModelEntry {
+  /** What to write as `model`. */
+  model: string;
+  source: "embedded" | "cached";
+  folder: string;
+  /** Bytes of all its files. */
+  size: number;
+  labels: string[];
+  license?: string;
+}
+
+/** Lists the models that are embedded in the package or in the cache folder. */
+export function listModels(): ModelEntry[] {
+  const at = (source: ModelEntry["source"], root: string): ModelEntry[] =>
+    modelFolders(root).map((name) => {
+      const folder = join(root, name);
+      const config = JSON.parse(readFileSync(join(folder, "config.json"), "utf8"));
+      const license: unknown = config.guard?.license ?? config.license;
+      return {
+        model: source === "embedded" ? EMBEDDED + name : folder,
+        source,
+        folder,
+        size: folderSize(folder),
+        labels: Object.values(config.id2label ?? {}).map(String),
+        ...(typeof license === "string" ? { license } : {}),
+      };
+    });
+  return [...at("embedded", embeddedFolder), ...at("cached", cacheFolder())];
+}
+
+function modelFolders(root: string): string[] {
+  if (!existsSync(root)) return [];
+  return readdirSync(root)
+    .filter((name) => existsSync(join(root, name, "config.json")))
+    .sort();
+}
+
+function folderSize(folder: string): number {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
+}
+
+/** Where a model's files are; `graph` is a certain ONNX file in the folder. */
+interface ModelFiles {
+  folder: string;
+  graph?: string;
+}
+
+/**
+ * Finds the files of a model: `embedded:<name>`, a folder, or an ONNX file in such a folder.
+ *
+ * @throws GuardValidationError, without a path, when there is no such model.
+ */
+export function resolveModel(model: string): ModelFiles {
+  const bad = (message: string) => new GuardValidationError([{ path: "", message }]);
+  if (model.startsWith(EMBEDDED)) {
+    const name = model.slice(EMBEDDED.length);
+    const known = modelFolders(embeddedFolder);
+    if (!known.includes(name)) {
+      throw bad(`there is no embedded model ${name}; there are: ${known.join(", ") || "none"}`);
+    }
+    return { folder: join(embeddedFolder, name) };
+  }
+  const candidates = isAbsolute(model) ? [model] : [resolve(model), join(cacheFolder(), model)];
+  const path = candidates.find((candidate) => existsSync(candidate));
+  if (!path)
+    throw bad(`${model} is neither ${EMBEDDED}<name> nor a folder or file: looked for ${candidates.join(", ")}`);
+  if (statSync(path).isDirectory()) return { folder: path };
+  // Exports keep their graphs in a folder `onnx` below that of the tokenizer.
+  const folder = existsSync(join(dirname(path), "config.json")) ? dirname(path) : dirname(dirname(path));
+  return { folder, graph: join(...(folder === dirname(path) ? [] : [basename(dirname(path))]), basename(path)) };
+}
+
+/** A classifier: loads once, at the latest when it is first asked. */
+export class Classifier {
+  readonly #files: ModelFiles;
+  #loading: Promise<NativeModel> | undefined;
+  #closed = false;
+
+  /** @throws GuardValidationError when there is no such model; its files are read later. */
+  constructor(model: string) {
+    this.#files = resolveModel(model);
+  }
+
+  /** Loads the model, off the event loop. A failed load is tried again by the next call. */
+  async load(signal?: AbortSignal): Promise<{ heads: ModelHead[]; maxLength: number }> {
+    const model = await withSignal(this.#model(), signal);
+    return { heads: model.heads, maxLength: model.maxLength };
+  }
+
+  /** Scores a text. */
+  async classify(text: string, reading: Reading, signal?: AbortSignal): Promise<Classification> {
+    const model = await withSignal(this.#model(), signal);
+    const abort = new addon.Abort();
+    const onAbort = () => abort.abort();
+    signal?.addEventListener("abort", onAbort, { once: true });
+    try {
+      return await native(() => model.classify(text, reading as never, abort));
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw error;
+    } finally {
+      signal?.removeEventListener("abort", onAbort);
+    }
+  }
+
+  /** Frees the model, unless something else in the process uses it; calls under way are answered with an error then. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const model = await this.#loading?.catch(() => undefined);
+    model?.close();
+  }
+
+  #model(): Promise<NativeModel> {
+    if (this.#closed) return Promise.reject(new GuardError("GUARD_CLOSED", "the model is closed"));
+    if (!this.#loading) {
+      const loading = native(() => addon.loadModel(engineSettings(), this.#files.folder, this.#files.graph));
+      this.#loading = loading;
+      loading.catch(() => {
+        if (this.#loading === loading) this.#loading = undefined;
+      });
+    }
+    return this.#loading;
+  }
+}
+
+/** Stops waiting when the signal is aborted; the promise itself goes on. */
+function withSignal<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
+  if (!signal) return promise;
+  signal.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}

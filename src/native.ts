@@ -1,0 +1,37 @@
+import { createRequire } from "node:module";
+import type * as Addon from "../native/index.cjs";
+import { GuardError } from "./errors.ts";
+
+export type {
+  Classification,
+  EngineInfo,
+  EngineSettings,
+  ModelHead,
+  NativeModel,
+  PatternSet,
+  SubstringSet,
+  TokenEncoding,
+} from "../native/index.cjs";
+
+const require = createRequire(import.meta.url);
+
+/** The Rust addon, for this platform. */
+export const addon = require("../native/index.cjs") as typeof Addon;
+
+/** Texts up to this length are matched at once: handing them to another thread would take longer than the work. */
+export const SHORT_TEXT = 8192;
+
+/** Runs a call of the addon and turns its errors into guard's. */
+export async function native<T>(call: () => T | Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw fromNative(error);
+  }
+}
+
+/** The addon puts an error's code in front of its message: `GUARD_MODEL|the model file ... is missing`. */
+export function fromNative(error: unknown): unknown {
+  const [, code, message] = (error instanceof Error && /^(GUARD_[A-Z_]+)\|(.*)$/s.exec(error.message)) || [];
+  return code && message !== undefined ? new GuardError(code, message) : error;
+}

@@ -1,0 +1,95 @@
+import { z } from "zod";
+import { GuardValidationError } from "./errors.ts";
+
+/** Options that every scanner has. */
+export const commonOptions = {
+  /** The name in results. */
+  name: z.string().min(1).optional().describe("Name in results, for a scanner that is listed more than once."),
+};
+
+/** The snake_case form of a camelCase name. */
+export function toSnakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** How an issue's path is written: names of a file in snake_case, of a program in camelCase. */
+export type Spelling = "camelCase" | "snake_case";
+
+/**
+ * Checks a value against a schema.
+ *
+ * @throws GuardValidationError with the path of every value at fault.
+ */
+export function parseOptions<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  spelling: Spelling = "camelCase",
+): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw new GuardValidationError(
+    result.error.issues.flatMap((issue) => {
+      const at = (path: readonly PropertyKey[]) =>
+        path
+          .map((key) => (spelling === "snake_case" && typeof key === "string" ? toSnakeCase(key) : String(key)))
+          .join(".");
+      // An unknown key is reported at the key itself: that is what the user has to look for.
+      return issue.code === "unrecognized_keys"
+        ? issue.keys.map((key) => ({ path: at([...issue.path, key]), message: "unknown key" }))
+        : [{ path: at(issue.path), message: issue.message }];
+    }),
+  );
+}
+
+/**
+ * Renames snake_case keys to the camelCase names of a schema, at every depth that the schema describes. Keys that it does
+ * not know stay as they are, for the check that follows to complain of; keys of free maps are never touched.
+ */
+export function fromSnakeCase(schema: z.ZodType, value: unknown): unknown {
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodObject && isRecord(value)) {
+    const shape = inner.shape as Record<string, z.ZodType>;
+    const bySnake = new Map(Object.keys(shape).map((key) => [toSnakeCase(key), key]));
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => {
+        const known = Object.hasOwn(shape, key) ? key : bySnake.get(key);
+        return known ? [known, fromSnakeCase(shape[known] as z.ZodType, item)] : [key, item];
+      }),
+    );
+  }
+  if (inner instanceof z.ZodArray && Array.isArray(value)) {
+    return value.map((item) => fromSnakeCase(inner.element as z.ZodType, item));
+  }
+  if (inner instanceof z.ZodUnion && (isRecord(value) || Array.isArray(value))) {
+    const option = (inner.options as z.ZodType[]).find((candidate) => {
+      const kind = unwrap(candidate);
+      return Array.isArray(value) ? kind instanceof z.ZodArray : kind instanceof z.ZodObject && matchesTag(kind, value);
+    });
+    return option ? fromSnakeCase(option, value) : value;
+  }
+  return value;
+}
+
+/** Whether the literal fields of an object schema, if any, have the values that the object has. */
+function matchesTag(schema: z.ZodObject, value: object): boolean {
+  return Object.entries(schema.shape as Record<string, z.ZodType>).every(
+    ([key, field]) =>
+      !(field instanceof z.ZodLiteral) || field.safeParse((value as Record<string, unknown>)[key]).success,
+  );
+}
+
+function unwrap(schema: z.ZodType): z.ZodType {
+  if (
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodNullable ||
+    schema instanceof z.ZodDefault ||
+    schema instanceof z.ZodPrefault
+  ) {
+    return unwrap(schema.unwrap() as z.ZodType);
+  }
+  return schema instanceof z.ZodPipe ? unwrap(schema.in as z.ZodType) : schema;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,229 @@
+import { ScannerError } from "./errors.ts";
+import { inUnit, lengthIn, type OffsetUnit } from "./offsets.ts";
+import type { Coverage, Finding, ScanContext, Scanner, Verdict } from "./scanner.ts";
+import { FAILED } from "./score.ts";
+
+/** How a list of scanners is run. */
+export interface ScanOptions {
+  /** Stop after the first failing scanner; those behind it in the list have no result then. Default false. */
+  failFast?: boolean;
+  /** Scanners to leave out, by type or by name in results. */
+  suppress?: readonly string[];
+  /**
+   * What a scanner that throws means: `throw` rejects the call with a {@link ScannerError} (the default), `block` makes the
+   * text invalid with a score of 1 for that scanner. A broken check is never a pass.
+   */
+  onScannerError?: "throw" | "block";
+  /** Unit of the offsets in findings and of the lengths in coverage. Default `utf16`, the code units of JavaScript. */
+  offsets?: OffsetUnit;
+  /** Aborts the scan. */
+  signal?: AbortSignal;
+}
+
+/** What a whole scan looked at. */
+export interface ScanCoverage extends Coverage {
+  /** Parts of messages that no scanner can read, such as images. */
+  partsSkipped: number;
+  /** Names of scanners that were left out by request. */
+  suppressed: string[];
+  /** Names of scanners that threw, under `onScannerError: "block"`. */
+  failed: string[];
+}
+
+/** What several scanners say of a text, by their names in results and in the order of the list. */
+export interface ScanReport {
+  isValid: boolean;
+  resultsValid: Record<string, boolean>;
+  /** Risk scores: below 0 passes, above 0 fails. */
+  resultsScore: Record<string, number>;
+  findings: Record<string, Finding[]>;
+  /** Milliseconds that each scanner took. */
+  timing: Record<string, number>;
+  coverage: ScanCoverage;
+}
+
+export interface PromptReport extends ScanReport {
+  sanitizedPrompt: string;
+}
+
+export interface OutputReport extends ScanReport {
+  sanitizedOutput: string;
+}
+
+/**
+ * Runs input scanners over a prompt.
+ *
+ * Scanners that may change the text run in the listed order, each on what the one before made of it; the others between
+ * two of them run at the same time.
+ *
+ * @throws ScannerError when a scanner throws; the signal's reason when it is aborted.
+ */
+export async function scanPrompt(
+  scanners: readonly Scanner[],
+  prompt: string,
+  options: ScanOptions = {},
+): Promise<PromptReport> {
+  const { text, ...report } = await runScanners(nameScanners(scanners), prompt, {}, options);
+  return { sanitizedPrompt: text, ...report };
+}
+
+/**
+ * Runs output scanners over a model's output, which answers `prompt`. Otherwise like {@link scanPrompt}.
+ *
+ * @throws ScannerError when a scanner throws; the signal's reason when it is aborted.
+ */
+export async function scanOutput(
+  scanners: readonly Scanner[],
+  prompt: string,
+  output: string,
+  options: ScanOptions = {},
+): Promise<OutputReport> {
+  const { text, ...report } = await runScanners(nameScanners(scanners), output, { prompt }, options);
+  return { sanitizedOutput: text, ...report };
+}
+
+/** A scanner and its name in results. */
+export interface NamedScanner {
+  name: string;
+  scanner: Scanner;
+}
+
+/** Gives every scanner a name of its own: the second `Regex` of a list becomes `Regex#2`. */
+export function nameScanners(scanners: readonly Scanner[]): NamedScanner[] {
+  const taken = new Set<string>();
+  return scanners.map((scanner) => {
+    let name = scanner.name;
+    for (let count = 2; taken.has(name); count++) name = `${scanner.name}#${count}`;
+    taken.add(name);
+    return { name, scanner };
+  });
+}
+
+/** Whether a list of suppressed names leaves a scanner out; `suffix` is that of the check, such as `[window]`. */
+export function isSuppressed({ name, scanner }: NamedScanner, suppress: readonly string[], suffix = ""): boolean {
+  return suppress.some((item) => [name, scanner.type].some((known) => item === known || item === known + suffix));
+}
+
+/** How {@link runScanners} treats the text and its results. */
+export interface RunOptions extends ScanOptions {
+  /** `true` (default): sanitized texts are handed on. `false`: all scanners see the original, at the same time. */
+  rewrite?: boolean;
+  /** Appended to every name in results. */
+  suffix?: string;
+}
+
+/** Runs named scanners over a text; `text` of the result is the sanitized one. */
+export async function runScanners(
+  scanners: readonly NamedScanner[],
+  text: string,
+  context: ScanContext,
+  options: RunOptions = {},
+): Promise<ScanReport & { text: string }> {
+  const { failFast = false, suppress = [], onScannerError = "throw", signal, rewrite = true, suffix = "" } = options;
+  const { offsets = "utf16" } = options;
+  const report = emptyReport();
+  report.coverage.chars = lengthIn(offsets, text);
+  report.coverage.scannedChars = report.coverage.chars;
+  report.coverage.suppressed = scanners
+    .filter((item) => isSuppressed(item, suppress, suffix))
+    .map(({ name }) => name + suffix);
+  const chosen = scanners.filter((item) => !isSuppressed(item, suppress, suffix));
+  // Stops what runs beside a scanner that failed or threw.
+  const stop = new AbortController();
+  const running = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
+
+  const runOne = async ({ name, scanner }: NamedScanner, input: string) => {
+    const start = performance.now();
+    try {
+      const verdict = inUnit(offsets, input, checked(await scanner.scan(input, { ...context, signal: running })));
+      return { verdict, milliseconds: performance.now() - start };
+    } catch (error) {
+      if (running.aborted) throw running.reason;
+      if (onScannerError === "throw") throw new ScannerError(name + suffix, error);
+      report.coverage.failed.push(name + suffix);
+      const verdict = inUnit(offsets, input, { isValid: false, score: FAILED, findings: [], coverage: unread(input) });
+      return { verdict, milliseconds: performance.now() - start };
+    }
+  };
+
+  let current = text;
+  try {
+    for (const group of rewrite ? groups(chosen) : [chosen]) {
+      signal?.throwIfAborted();
+      const runs = group.map((item) => runOne(item, current));
+      // Each run is awaited below; one that rejects meanwhile must not count as unhandled.
+      for (const run of runs) run.catch(() => {});
+      for (const [index, run] of runs.entries()) {
+        const name = (group[index] as NamedScanner).name + suffix;
+        const { verdict, milliseconds } = await run;
+        addVerdict(report, name, verdict, milliseconds);
+        if (rewrite && verdict.sanitized !== undefined) current = verdict.sanitized;
+        if (failFast && !verdict.isValid) return { ...report, text: current };
+      }
+    }
+  } finally {
+    stop.abort();
+  }
+  return { ...report, text: current };
+}
+
+/** A report of nothing; everything that was not checked is valid. */
+export function emptyReport(): ScanReport {
+  const coverage = {
+    chars: 0,
+    scannedChars: 0,
+    truncated: false,
+    windows: 0,
+    partsSkipped: 0,
+    suppressed: [],
+    failed: [],
+  };
+  return { isValid: true, resultsValid: {}, resultsScore: {}, findings: {}, timing: {}, coverage };
+}
+
+/** Adds the verdict of one scanner to a report on the same text. */
+export function addVerdict(report: ScanReport, name: string, verdict: Verdict, milliseconds: number): void {
+  report.isValid &&= verdict.isValid;
+  report.resultsValid[name] = verdict.isValid;
+  report.resultsScore[name] = verdict.score;
+  report.findings[name] = verdict.findings;
+  report.timing[name] = milliseconds;
+  const { coverage } = report;
+  // A scanner behind a sanitizing one sees another text: what counts is how much it left out of that one.
+  const unscanned = verdict.coverage.chars - verdict.coverage.scannedChars;
+  coverage.scannedChars = Math.max(0, Math.min(coverage.scannedChars, coverage.chars - unscanned));
+  coverage.truncated ||= verdict.coverage.truncated;
+  coverage.windows = Math.max(coverage.windows, verdict.coverage.windows);
+}
+
+/** Runs of scanners that may go on at the same time, in the order of the list. */
+function groups(scanners: readonly NamedScanner[]): NamedScanner[][] {
+  const result: NamedScanner[][] = [];
+  let open: NamedScanner[] | undefined;
+  for (const item of scanners) {
+    if (item.scanner.sanitizes) {
+      result.push([item]);
+      open = undefined;
+    } else if (open) {
+      open.push(item);
+    } else {
+      open = [item];
+      result.push(open);
+    }
+  }
+  return result;
+}
+
+function unread(text: string): Coverage {
+  return { chars: text.length, scannedChars: 0, truncated: text.length > 0, windows: 0 };
+}
+
+/** A scanner of somebody else's may return anything; what is not a verdict must not be taken for a pass. */
+function checked(verdict: Verdict): Verdict {
+  const fine =
+    typeof verdict?.isValid === "boolean" &&
+    Number.isFinite(verdict.score) &&
+    (verdict.sanitized === undefined || typeof verdict.sanitized === "string");
+  if (!fine) throw new TypeError("its result is not a verdict ({ isValid, score, findings, coverage })");
+  return verdict;
+}

@@ -1,0 +1,216 @@
+import { z } from "zod";
+import { GuardError, GuardValidationError } from "../../errors.ts";
+import { Classifier, READINGS } from "../../models/model.ts";
+import { commonOptions } from "../../options.ts";
+import { BaseScanner, type Finding, passed, type ScanContext, type Verdict } from "../../scanner.ts";
+import { riskScore } from "../../score.ts";
+import { splitSentences } from "../../sentences.ts";
+
+/** The probability of one label, as classifiers report it. */
+export interface LabelScore {
+  label: string;
+  score: number;
+}
+
+/**
+ * A classifier of the caller's own. It answers with the probability of an injection, the same with a category, or the
+ * probabilities of all labels, of which those in `injectionLabels` are added up.
+ */
+export type InjectionClassifier = (text: string, signal?: AbortSignal) => ClassifierAnswer | Promise<ClassifierAnswer>;
+export type ClassifierAnswer = number | { score: number; category?: string } | readonly LabelScore[];
+
+/** What {@link PromptInjection.detect} says. */
+export interface Detection {
+  /** Probability of an injection, 0..1: that of the part of the text where it is highest. */
+  score: number;
+  /** The most probable label of that part. */
+  category: string;
+}
+
+const schema = z.strictObject({
+  ...commonOptions,
+  model: z
+    .string()
+    .min(1)
+    .default("embedded:prompt-injection")
+    .describe("embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, or an ONNX file in one."),
+  threshold: z.number().min(0).max(1).default(0.92).describe("A text fails when its probability is above this."),
+  matchType: z
+    .enum(READINGS)
+    .default("windows")
+    .describe(
+      "windows: all of the text, in overlapping pieces of the model's length. full: its beginning. sentence: each sentence. " +
+        "truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces of 256 characters.",
+    ),
+  injectionLabels: z
+    .array(z.string().min(1))
+    .min(1)
+    .default(["INJECTION"])
+    .describe("Labels of the model that mean an injection; the probabilities of several are added up."),
+  classifier: z
+    .custom<InjectionClassifier>((value) => typeof value === "function", "expected a function")
+    .optional()
+    .describe("A function that takes the place of the model."),
+  useOnnx: z.boolean().optional().describe("Of llm-guard; models always run on ONNX Runtime here."),
+});
+
+/** A part of a text with the probability of an injection in it. */
+interface ScoredPart extends Detection {
+  start: number;
+  end: number;
+}
+
+/**
+ * Detects prompt injections: attempts to override instructions, to extract the system prompt, to break out of a role; in
+ * prompts, documents and tool results.
+ *
+ * The default reads all of a text. llm-guard's default was `full`, which looks at the beginning only.
+ */
+export class PromptInjection extends BaseScanner<typeof schema> {
+  static readonly type = "PromptInjection";
+  static readonly options = schema;
+  readonly sanitizes = false;
+  readonly #model: Classifier | undefined;
+
+  /** @throws GuardValidationError for a bad option or a model that is not there. */
+  constructor(options: z.input<typeof schema> = {}) {
+    super(PromptInjection.type, schema, options);
+    if (this.options.classifier) return;
+    try {
+      this.#model = new Classifier(this.options.model);
+    } catch (error) {
+      throw error instanceof GuardValidationError ? error.within("model") : error;
+    }
+  }
+
+  /** Loads the model and checks that it has the injection labels. */
+  async load(signal?: AbortSignal): Promise<void> {
+    await this.#labels(signal);
+  }
+
+  /**
+   * The probability of an injection, whatever the threshold.
+   *
+   * @returns score 0 for a blank text.
+   */
+  async detect(text: string, signal?: AbortSignal): Promise<Detection> {
+    const { parts } = await this.#score(text, signal);
+    return parts.reduce<Detection>((worst, part) => (part.score > worst.score ? part : worst), {
+      score: parts[0]?.score ?? 0,
+      category: parts[0]?.category ?? "",
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#model?.close();
+  }
+
+  protected async check(text: string, { signal }: ScanContext): Promise<Verdict> {
+    const { threshold } = this.options;
+    const { parts, skipped } = await this.#score(text, signal);
+    const scannedChars = text.length - skipped;
+    const coverage = { chars: text.length, scannedChars, truncated: skipped > 0, windows: parts.length };
+    const worst = Math.max(0, ...parts.map(({ score }) => score));
+    if (parts.length === 0) return passed(text, coverage);
+    const findings = parts
+      .filter(({ score }) => score > threshold)
+      .map(
+        ({ start, end, score, category }): Finding => ({
+          start,
+          end,
+          type: "injection",
+          text: text.slice(start, end),
+          score,
+          label: category,
+        }),
+      );
+    return { isValid: findings.length === 0, score: riskScore(worst, threshold), findings, coverage };
+  }
+
+  async #score(text: string, signal?: AbortSignal): Promise<{ parts: ScoredPart[]; skipped: number }> {
+    if (text.trim() === "") return { parts: [], skipped: 0 };
+    if (this.options.classifier) {
+      const parts =
+        this.options.matchType === "sentence" ? splitSentences(text) : [{ start: 0, end: text.length, text }];
+      const scored = parts.map(async ({ start, end, text }) => ({ start, end, ...(await this.#ask(text, signal)) }));
+      return { parts: await Promise.all(scored), skipped: 0 };
+    }
+    const { labels, injection } = await this.#labels(signal);
+    const model = this.#model as Classifier;
+    const { parts, skippedChars } = await model.classify(text, this.options.matchType, signal);
+    return {
+      skipped: skippedChars,
+      parts: parts.map(({ start, end, heads }) => {
+        const scores = heads[injection.head] ?? [];
+        return {
+          start,
+          end,
+          score: sum(injection.indices.map((index) => scores[index] ?? 0)),
+          category: top(labels, scores),
+        };
+      }),
+    };
+  }
+
+  /** Where the injection labels stand in the model's answer. */
+  async #labels(signal?: AbortSignal) {
+    if (!this.#model) return { labels: [], injection: { head: 0, indices: [] } };
+    const { heads } = await this.#model.load(signal);
+    const { injectionLabels } = this.options;
+    const head = heads.findIndex(({ labels }) => injectionLabels.every((label) => labels.includes(label)));
+    if (head < 0) {
+      const known = heads.flatMap(({ labels }) => labels).join(", ");
+      throw new GuardValidationError([
+        {
+          path: "injectionLabels",
+          message: `the model has no label ${injectionLabels.join(", ")}; its labels are: ${known}`,
+        },
+      ]);
+    }
+    const labels = heads[head]?.labels ?? [];
+    return { labels, injection: { head, indices: injectionLabels.map((label) => labels.indexOf(label)) } };
+  }
+
+  async #ask(text: string, signal?: AbortSignal): Promise<Detection> {
+    const answer = await this.options.classifier?.(text, signal);
+    const detection = this.#read(answer);
+    if (!(detection.score >= 0 && detection.score <= 1 + 1e-6)) {
+      throw new GuardError(
+        "GUARD_SCANNER",
+        `the classifier answered ${detection.score} where a probability in 0..1 was due`,
+      );
+    }
+    return { ...detection, score: Math.min(1, detection.score) };
+  }
+
+  #read(answer: ClassifierAnswer | undefined): Detection {
+    if (typeof answer === "number") return { score: answer, category: "" };
+    if (Array.isArray(answer)) {
+      const scores = answer as readonly LabelScore[];
+      const { injectionLabels } = this.options;
+      return {
+        // An answer without any of the labels says nothing of injections: it must not read as a probability of 0.
+        score: scores.some(({ label }) => injectionLabels.includes(label))
+          ? sum(scores.filter(({ label }) => injectionLabels.includes(label)).map(({ score }) => score))
+          : Number.NaN,
+        category: top(
+          scores.map(({ label }) => label),
+          scores.map(({ score }) => score),
+        ),
+      };
+    }
+    const { score, category } = (answer ?? {}) as { score?: number; category?: string };
+    return { score: Number(score), category: category ?? "" };
+  }
+}
+
+function sum(values: readonly number[]): number {
+  return Math.min(
+    1,
+    values.reduce((total, value) => total + value, 0),
+  );
+}
+
+function top(labels: readonly string[], scores: readonly number[]): string {
+  return labels[scores.indexOf(Math.max(...scores))] ?? "";
+}

@@ -1,0 +1,2 @@
+export { BanSubstrings } from "../shared/ban-substrings.ts";
+export { Regex } from "../shared/regex.ts";

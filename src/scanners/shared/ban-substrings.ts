@@ -1,0 +1,60 @@
+import { z } from "zod";
+import { addon, native, SHORT_TEXT, type SubstringSet } from "../../native.ts";
+import { commonOptions } from "../../options.ts";
+import { BaseScanner, type Finding, passed, type ScanContext, type Verdict, wholeText } from "../../scanner.ts";
+import { FAILED } from "../../score.ts";
+
+const schema = z.strictObject({
+  ...commonOptions,
+  substrings: z.array(z.string().min(1)).min(1).describe("Texts to look for, taken literally."),
+  matchType: z.enum(["str", "word"]).default("str").describe("str: anywhere. word: whole words only."),
+  caseSensitive: z.boolean().default(false).describe("Whether upper and lower case differ."),
+  redact: z.boolean().default(false).describe("Replaces the first occurrence of each substring by [REDACTED]."),
+  redactAll: z
+    .boolean()
+    .default(false)
+    .describe("Replaces every occurrence, as llm-guard 0.3.16 does; implies redact."),
+  containsAll: z.boolean().default(false).describe("Only a text that contains all of the substrings fails."),
+});
+
+/** Blocks texts that contain one of the substrings, or all of them. */
+export class BanSubstrings extends BaseScanner<typeof schema> {
+  static readonly type = "BanSubstrings";
+  static readonly options = schema;
+  readonly #substrings: SubstringSet;
+
+  constructor(options: z.input<typeof schema>) {
+    super(BanSubstrings.type, schema, options);
+    const { substrings, matchType, caseSensitive } = this.options;
+    this.#substrings = new addon.SubstringSet(substrings, matchType === "word", caseSensitive);
+  }
+
+  get sanitizes(): boolean {
+    return this.options.redact || this.options.redactAll;
+  }
+
+  protected async check(text: string, _context: ScanContext): Promise<Verdict> {
+    const { substrings, containsAll, redactAll } = this.options;
+    const scan = text.length <= SHORT_TEXT ? "scan" : "scanLong";
+    const { matches, redacted } = await native(() => this.#substrings[scan](text, redactAll, this.sanitizes));
+    const found = new Set(matches.map(({ rule }) => rule));
+    if (containsAll ? found.size < substrings.length : found.size === 0) return passed(text);
+    const findings = matches.map(
+      ({ start, end, rule }): Finding => ({
+        start,
+        end,
+        type: "substring",
+        text: text.slice(start, end),
+        score: 1,
+        label: substrings[rule] as string,
+      }),
+    );
+    return {
+      isValid: false,
+      score: FAILED,
+      findings,
+      coverage: wholeText(text),
+      ...(redacted == null ? {} : { sanitized: redacted }),
+    };
+  }
+}

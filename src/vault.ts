@@ -1,0 +1,22 @@
+/** A placeholder and the text that it stands for. */
+export type VaultEntry = readonly [placeholder: string, original: string];
+
+/** Keeps what an anonymized text has to be restored with: pairs of placeholder and original, each placeholder once. */
+export class Vault {
+  readonly #originals: Map<string, string>;
+
+  /** @param pairs pairs to begin with; a later one replaces an earlier one of the same placeholder. */
+  constructor(pairs: Iterable<VaultEntry> = []) {
+    this.#originals = new Map(pairs);
+  }
+
+  /** Adds a pair. */
+  append([placeholder, original]: VaultEntry): void {
+    this.#originals.set(placeholder, original);
+  }
+
+  /** The pairs, in the order of their first appearance. */
+  entries(): VaultEntry[] {
+    return [...this.#originals];
+  }
+}
