@@ -23,6 +23,14 @@ pub enum EngineError {
         /// Full names of the providers of the loaded library.
         available: Vec<String>,
     },
+    /// An execution provider that is there did not start, for want of a driver or a device.
+    #[error("the execution providers {} did not start: {message}", providers.join(", "))]
+    ProviderFailed {
+        /// Full names of the providers that were asked for.
+        providers: Vec<String>,
+        /// The reason, from ONNX Runtime.
+        message: String,
+    },
     /// A setting of the engine has a value that makes no sense.
     #[error("{name}: {message}")]
     Setting {
@@ -82,7 +90,7 @@ impl EngineError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Runtime { .. } => "GUARD_RUNTIME",
-            Self::ProviderUnavailable { .. } => "GUARD_PROVIDER_UNAVAILABLE",
+            Self::ProviderUnavailable { .. } | Self::ProviderFailed { .. } => "GUARD_PROVIDER_UNAVAILABLE",
             Self::Setting { .. } => "GUARD_SETTING",
             Self::MissingFile { .. } | Self::BadFile { .. } => "GUARD_MODEL",
             Self::Tokenization { .. } => "GUARD_TOKENIZATION",

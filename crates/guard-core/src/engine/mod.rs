@@ -146,8 +146,6 @@ impl Engine {
             next_model: AtomicU64::new(0),
         }));
         *started = Some(engine);
-        drop(started);
-        stop_at_exit();
         Ok(engine)
     }
 
@@ -183,6 +181,7 @@ impl Engine {
         let load = || Model::load(&self.runtime, self.threads, &key.0, graph);
         let model = std::panic::catch_unwind(std::panic::AssertUnwindSafe(load))
             .unwrap_or_else(|panic| Err(EngineError::from_panic(panic)))?;
+        stop_at_exit();
         let id = self.next_model.fetch_add(1, Ordering::Relaxed);
         let loaded = Arc::new(Loaded {
             id,
@@ -212,9 +211,9 @@ impl ModelHandle {
     }
 }
 
-/// Runs that are under way when the process ends would use ONNX Runtime while its static objects are destroyed. Handlers
-/// run in the reverse order of their registration, so this one, registered after the library was loaded, runs before
-/// they are.
+/// Runs that are under way when the process ends would use ONNX Runtime while its static objects are destroyed. That
+/// happens in the reverse order of their creation, and some are created by the first run of a model: so this handler is
+/// registered anew after each model was loaded and warmed up, and stops the runs before any of these objects goes.
 #[cfg(unix)]
 fn stop_at_exit() {
     extern "C" fn stop() {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use ort::session::Session;
-use ort::session::builder::GraphOptimizationLevel;
+use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
 use ort::value::Tensor;
 use serde::Deserialize;
 
@@ -147,7 +147,11 @@ impl Model {
         let bytes = std::fs::read(&graph).map_err(|error| bad_graph(error.to_string()))?;
         let single = is_dynamically_quantized(&bytes) && runtime.is_cpu_only();
         drop(bytes);
-        let build = |threads| build_session(runtime, &graph, threads).map_err(|error| bad_graph(error.to_string()));
+        let build = |threads| {
+            session_builder(runtime, threads)?
+                .commit_from_file(&graph)
+                .map_err(|error| bad_graph(error.to_string()))
+        };
         let first = build(threads.per_worker)?;
         let inputs = first
             .inputs()
@@ -405,14 +409,18 @@ fn is_dynamically_quantized(graph: &[u8]) -> bool {
         .any(|operator| memchr::memmem::find(graph, operator.as_bytes()).is_some())
 }
 
-fn build_session(runtime: &Runtime, graph: &Path, threads: usize) -> Result<Session, ort::Error> {
-    let builder = Session::builder(runtime.environment())?
-        .with_optimization_level(GraphOptimizationLevel::Level3)?
-        .with_intra_threads(threads)?
-        .with_inter_threads(1)?
-        // Threads of a finished run must not spin: other sessions, and the rest of the program, need the cores.
-        .with_config_entry("session.force_spinning_stop", "1")?
-        .with_execution_providers(runtime.dispatches())?
-        .commit_from_file(graph)?;
-    Ok(builder)
+fn session_builder(runtime: &Runtime, threads: usize) -> Result<SessionBuilder, EngineError> {
+    let build = || -> Result<SessionBuilder, ort::Error> {
+        Ok(Session::builder(runtime.environment())?
+            .with_optimization_level(GraphOptimizationLevel::Level3)?
+            .with_intra_threads(threads)?
+            .with_inter_threads(1)?
+            // Threads of a finished run must not spin: other sessions, and the rest of the program, need the cores.
+            .with_config_entry("session.force_spinning_stop", "1")?
+            .with_execution_providers(runtime.dispatches())?)
+    };
+    build().map_err(|error| EngineError::ProviderFailed {
+        providers: runtime.providers().into_iter().map(str::to_owned).collect(),
+        message: error.to_string(),
+    })
 }

@@ -12,7 +12,10 @@ use super::EngineError;
 struct Provider {
     short: &'static str,
     full: &'static str,
-    is_available: fn() -> bool,
+    is_compiled_in: fn() -> bool,
+    /// The library beside that of ONNX Runtime that the provider lives in, as Linux names it without `lib` and `.so`.
+    /// ONNX Runtime calls such a provider available even where its library is missing.
+    library: Option<&'static str>,
     dispatch: fn() -> ExecutionProviderDispatch,
 }
 
@@ -21,31 +24,36 @@ const PROVIDERS: &[Provider] = &[
     Provider {
         short: "cpu",
         full: "CPUExecutionProvider",
-        is_available: || true,
+        is_compiled_in: || true,
+        library: None,
         dispatch: || ep::CPU::default().build(),
     },
     Provider {
         short: "cuda",
         full: "CUDAExecutionProvider",
-        is_available: || ep::CUDA::is_available().unwrap_or(false),
+        is_compiled_in: || ep::CUDA::is_available().unwrap_or(false),
+        library: Some("onnxruntime_providers_cuda"),
         dispatch: || ep::CUDA::default().build(),
     },
     Provider {
         short: "tensorrt",
         full: "TensorrtExecutionProvider",
-        is_available: || ep::TensorRT::is_available().unwrap_or(false),
+        is_compiled_in: || ep::TensorRT::is_available().unwrap_or(false),
+        library: Some("onnxruntime_providers_tensorrt"),
         dispatch: || ep::TensorRT::default().build(),
     },
     Provider {
         short: "dml",
         full: "DmlExecutionProvider",
-        is_available: || ep::DirectML::is_available().unwrap_or(false),
+        is_compiled_in: || ep::DirectML::is_available().unwrap_or(false),
+        library: None,
         dispatch: || ep::DirectML::default().build(),
     },
     Provider {
         short: "coreml",
         full: "CoreMLExecutionProvider",
-        is_available: || ep::CoreML::is_available().unwrap_or(false),
+        is_compiled_in: || ep::CoreML::is_available().unwrap_or(false),
+        library: None,
         dispatch: || ep::CoreML::default().build(),
     },
 ];
@@ -80,7 +88,10 @@ impl Runtime {
         } else {
             providers.to_vec()
         };
-        let providers = asked.iter().map(|name| find_provider(name)).collect::<Result<_, _>>()?;
+        let providers = asked
+            .iter()
+            .map(|name| find_provider(name, library))
+            .collect::<Result<_, _>>()?;
         Ok(Self {
             environment,
             library: library.clone(),
@@ -146,16 +157,26 @@ fn load_library(path: &Path) -> Result<Environment, EngineError> {
     })
 }
 
-fn find_provider(name: &str) -> Result<&'static Provider, EngineError> {
+impl Provider {
+    fn is_available(&self, runtime_library: &Path) -> bool {
+        let is_there = |name: &str| {
+            let name = format!("{}{name}{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+            runtime_library.with_file_name(name).is_file()
+        };
+        (self.is_compiled_in)() && self.library.is_none_or(is_there)
+    }
+}
+
+fn find_provider(name: &str, library: &Path) -> Result<&'static Provider, EngineError> {
     PROVIDERS
         .iter()
         .find(|provider| provider.short.eq_ignore_ascii_case(name) || provider.full.eq_ignore_ascii_case(name))
-        .filter(|provider| (provider.is_available)())
+        .filter(|provider| provider.is_available(library))
         .ok_or_else(|| EngineError::ProviderUnavailable {
             asked: name.to_owned(),
             available: PROVIDERS
                 .iter()
-                .filter(|provider| (provider.is_available)())
+                .filter(|provider| provider.is_available(library))
                 .map(|provider| provider.full.to_owned())
                 .collect(),
         })

@@ -1,0 +1,233 @@
+import { copyFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, it } from "vitest";
+import { GuardError, GuardValidationError } from "../../src/errors.ts";
+import { engineInfo, engineSettings } from "../../src/models/engine.ts";
+import { Classifier, embeddedFolder, listModels, READINGS } from "../../src/models/model.ts";
+
+const twoHeads = fileURLToPath(new URL("../fixtures/two-heads", import.meta.url));
+const embedded = join(embeddedFolder, "prompt-injection");
+const scratch = mkdtempSync(join(tmpdir(), "guard-models-"));
+afterAll(() => rmSync(scratch, { recursive: true }));
+
+/** A copy of a model's folder, without some files. */
+function copyOf(folder: string, name: string, ...left: string[]): string {
+  const copy = mkdtempSync(join(scratch, name));
+  for (const file of ["config.json", "tokenizer.json", "model.onnx"]) {
+    if (!left.includes(file)) copyFileSync(join(folder, file), join(copy, file));
+  }
+  return copy;
+}
+
+const prompts = Array.from({ length: 40 }, (_, i) =>
+  Array.from({ length: 3 + ((i * 7) % 60) }, (_, j) => ["please", "ignore", "the", "weather", "in", "Paris", "now"][(i + j) % 7]).join(" "),
+);
+
+describe("a model", () => {
+  it("answers with every head of one pass", async () => {
+    const model = new Classifier(twoHeads);
+    const { heads, maxLength } = await model.load();
+    expect(heads).toEqual([
+      { name: "binary", labels: ["SAFE", "INJECTION"], multiLabel: false },
+      { name: "topics", labels: ["a", "b", "c"], multiLabel: true },
+    ]);
+    expect(maxLength).toBe(64);
+    // The mean id of "calm attack" is 4.5: logits -2.25 and 2.25, and 0.45, -0.45, 3.15.
+    const { parts } = await model.classify("calm attack", "windows");
+    const [binary, topics] = parts[0]?.heads ?? [];
+    expect(binary?.[1]).toBeCloseTo(1 / (1 + Math.exp(-4.5)), 5);
+    expect(topics?.map((score) => Math.round(score * 1e4))).toEqual([6106, 3894, 9589]);
+    await model.close();
+  });
+
+  it("scores rows that share a run as if they were alone", async () => {
+    const model = new Classifier(twoHeads);
+    const texts = Array.from({ length: 60 }, (_, i) => ["calm", "wild", "attack", "loud"].slice(0, 1 + (i % 4)).join(" ") + " quiet".repeat(i % 9));
+    const alone = [];
+    for (const text of texts) alone.push(await model.classify(text, "full"));
+    const together = await Promise.all(texts.map((text) => model.classify(text, "full")));
+    for (const [index, { parts }] of together.entries()) {
+      expect(parts[0]?.heads[0]?.[1]).toBeCloseTo(alone[index]?.parts[0]?.heads[0]?.[1] ?? Number.NaN, 5);
+    }
+    await model.close();
+  });
+
+  it("scores the embedded int8 model the same alone, together and under load", async () => {
+    const model = new Classifier("embedded:prompt-injection");
+    const score = async (text: string) => (await model.classify(text, "full")).parts[0]?.heads[0]?.[1] ?? Number.NaN;
+    const alone: number[] = [];
+    for (const prompt of prompts) alone.push(await score(prompt));
+    for (let round = 0; round < 3; round++) {
+      const loaded = await Promise.all(prompts.map(score));
+      for (const [index, value] of loaded.entries()) expect(Math.abs(value - (alone[index] ?? 0))).toBeLessThan(1e-3);
+    }
+    await model.close();
+  });
+
+  it("reads long texts as asked", async () => {
+    const model = new Classifier("embedded:prompt-injection");
+    const text = "The quick brown fox jumps over the lazy dog. ".repeat(200);
+    for (const reading of READINGS) {
+      const { parts, skippedChars, tokens } = await model.classify(text, reading);
+      expect(parts.length, reading).toBeGreaterThan(0);
+      expect(tokens, reading).toBeGreaterThan(0);
+      expect(skippedChars > 0, reading).toBe(["full", "truncate_token_head_tail", "truncate_head_tail"].includes(reading));
+      for (const { start, end } of parts) expect(0 <= start && start < end && end <= text.length, reading).toBe(true);
+    }
+    const { parts } = await model.classify(text, "sentence");
+    expect(parts).toHaveLength(200);
+    expect(text.slice(parts[1]?.start, parts[1]?.end)).toBe("The quick brown fox jumps over the lazy dog.");
+    await model.close();
+  });
+
+  it("gives offsets in UTF-16 code units", async () => {
+    const model = new Classifier("embedded:prompt-injection");
+    const text = "😀😀 Всё хорошо. 你好。Bye now!";
+    const { parts } = await model.classify(text, "sentence");
+    expect(parts.map(({ start, end }) => text.slice(start, end))).toEqual(["😀😀 Всё хорошо.", "你好。", "Bye now!"]);
+    await model.close();
+  });
+
+  it("has nothing to score in an empty text", async () => {
+    const model = new Classifier(twoHeads);
+    expect(await model.classify("", "windows")).toEqual({ parts: [], tokens: 0, skippedChars: 0 });
+    await model.close();
+  });
+});
+
+describe("a call", () => {
+  it("is aborted at once, and the model goes on", async () => {
+    const model = new Classifier("embedded:prompt-injection");
+    await model.load();
+    const controller = new AbortController();
+    const long = "One two three four five. ".repeat(4000);
+    const call = model.classify(long, "windows", controller.signal);
+    setTimeout(() => controller.abort(new Error("changed my mind")), 20);
+    await expect(call).rejects.toThrow("changed my mind");
+    await expect(model.classify(long, "windows", controller.signal)).rejects.toThrow("changed my mind");
+    expect((await model.classify("hello", "full")).parts).toHaveLength(1);
+    await model.close();
+  });
+
+  it("is refused when too many wait", async () => {
+    const model = new Classifier("embedded:prompt-injection");
+    await model.load();
+    const calls = Array.from({ length: 2000 }, (_, i) => model.classify(`text number ${i} of many`, "full"));
+    const results = await Promise.allSettled(calls);
+    const refused = results.filter((result) => result.status === "rejected");
+    expect(refused.length).toBeGreaterThan(0);
+    for (const { reason } of refused) expect(reason).toMatchObject({ code: "GUARD_OVERLOADED", name: "GuardError" });
+    expect(results.length - refused.length).toBeGreaterThanOrEqual(512);
+    await model.close();
+  });
+
+  it("is answered when the model is closed while busy", async () => {
+    const model = new Classifier(copyOf(embedded, "closing"));
+    await model.load();
+    const calls = prompts.map((prompt) => model.classify(prompt, "full"));
+    await model.close();
+    for (const result of await Promise.allSettled(calls)) {
+      if (result.status === "rejected") expect(result.reason).toMatchObject({ code: "GUARD_CLOSED" });
+    }
+    await expect(model.classify("late", "full")).rejects.toMatchObject({ code: "GUARD_CLOSED" });
+  });
+});
+
+describe("a model that cannot be loaded", () => {
+  const failure = async (model: Classifier): Promise<GuardError> => {
+    const error = await model.load().then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    expect(error).toBeInstanceOf(GuardError);
+    return error as GuardError;
+  };
+
+  it.each([
+    ["a missing tokenizer", "tokenizer.json", () => copyOf(twoHeads, "a", "tokenizer.json")],
+    ["a missing configuration", "config.json", () => copyOf(twoHeads, "b", "config.json")],
+    ["a missing graph", "model.onnx", () => copyOf(twoHeads, "c", "model.onnx")],
+    [
+      "a corrupt graph",
+      "model.onnx",
+      () => {
+        const folder = copyOf(twoHeads, "d");
+        writeFileSync(join(folder, "model.onnx"), "this is no graph");
+        return folder;
+      },
+    ],
+    [
+      "a graph cut short",
+      "model.onnx",
+      () => {
+        const folder = copyOf(embedded, "e");
+        truncateSync(join(folder, "model.onnx"), 1_000_000);
+        return folder;
+      },
+    ],
+    [
+      "a corrupt tokenizer",
+      "tokenizer.json",
+      () => {
+        const folder = copyOf(twoHeads, "f");
+        writeFileSync(join(folder, "tokenizer.json"), "{}");
+        return folder;
+      },
+    ],
+    [
+      "a configuration without labels",
+      "config.json",
+      () => {
+        const folder = copyOf(twoHeads, "g");
+        writeFileSync(join(folder, "config.json"), "{}");
+        return folder;
+      },
+    ],
+  ])("is %s: the error names the file, and other models go on", async (_, file, folder) => {
+    const error = await failure(new Classifier(folder()));
+    expect(error.code).toBe("GUARD_MODEL");
+    expect(error.message).toContain(file);
+    const fine = new Classifier(twoHeads);
+    expect((await fine.classify("calm", "full")).parts).toHaveLength(1);
+  });
+
+  it("is tried again by the next call", async () => {
+    const folder = copyOf(twoHeads, "h", "tokenizer.json");
+    const model = new Classifier(folder);
+    await failure(model);
+    copyFileSync(join(twoHeads, "tokenizer.json"), join(folder, "tokenizer.json"));
+    expect((await model.load()).maxLength).toBe(64);
+  });
+
+  it("is refused at once when its name means nothing", () => {
+    expect(() => new Classifier("embedded:nothing")).toThrow(GuardValidationError);
+    expect(() => new Classifier("embedded:nothing")).toThrow(/there are: .*prompt-injection/);
+    expect(() => new Classifier("no/such/folder")).toThrow(/neither embedded:<name> nor a folder or file/);
+  });
+});
+
+describe("the engine", () => {
+  it("tells what it runs on", async () => {
+    const info = await engineInfo();
+    expect(info.providers).toEqual(["CPUExecutionProvider"]);
+    expect(info.library).toMatch(/onnxruntime/);
+    expect(info.threads).toBeGreaterThanOrEqual(info.workers);
+  });
+
+  it.each([
+    ["GUARD_BACKEND", "torch", /unknown backend torch/],
+    ["GUARD_ONNX_THREADS", "0", /integer from 1/],
+    ["GUARD_ONNX_THREADS", "many", /integer from 1/],
+  ])("refuses %s=%s", (name, value, message) => {
+    expect(() => engineSettings({ [name]: value })).toThrow(message);
+  });
+
+  it("lists the embedded model", () => {
+    expect(listModels().find(({ model }) => model === "embedded:prompt-injection")).toMatchObject({
+      source: "embedded",
+      labels: ["SAFE", "INJECTION"],
+    });
+  });
+});
