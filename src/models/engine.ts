@@ -82,6 +82,8 @@ function packageFolder(name: string, below = ""): string | undefined {
 }
 
 function isMusl(): boolean {
+  // Without this the report looks up the names of all open connections.
+  (process.report as { excludeNetwork?: boolean }).excludeNetwork = true;
   const report = process.report.getReport() as { header?: { glibcVersionRuntime?: string } };
   return !report.header?.glibcVersionRuntime;
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { GuardError, GuardValidationError } from "../../errors.ts";
 import { addon, native, SHORT_TEXT, type TokenEncoding } from "../../native.ts";
 import { commonOptions } from "../../options.ts";
 import { BaseScanner, passed, type ScanContext, type Verdict, wholeText } from "../../scanner.ts";
@@ -57,11 +58,15 @@ export class TokenLimit extends BaseScanner<typeof schema> {
 
   #encoding(): Promise<TokenEncoding> {
     const { tokenizer, modelName, encodingName } = this.options;
-    this.#loading ??= native(() => {
-      if (tokenizer) return addon.loadEncoding("file" as never, tokenizer);
-      return modelName
-        ? addon.loadEncoding("model" as never, modelName)
-        : addon.loadEncoding("encoding" as never, encodingName);
+    const [path, source, name] = tokenizer
+      ? ["tokenizer", "file", tokenizer]
+      : modelName
+        ? ["modelName", "model", modelName]
+        : ["encodingName", "encoding", encodingName];
+    this.#loading ??= native(() => addon.loadEncoding(source as never, name)).catch((error: unknown) => {
+      this.#loading = undefined;
+      const bad = error instanceof GuardError && error.code === "GUARD_VALIDATION";
+      throw bad ? new GuardValidationError([{ path, message: error.message }], { cause: error }) : error;
     });
     return this.#loading;
   }

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { GuardError, GuardValidationError } from "../../errors.ts";
-import { addon, native, type PatternSet, SHORT_TEXT } from "../../native.ts";
+import { GuardError, GuardValidationError, type ValidationIssue } from "../../errors.ts";
+import { addon, fromNative, native, type PatternSet, SHORT_TEXT } from "../../native.ts";
 import { commonOptions } from "../../options.ts";
 import { BaseScanner, type Finding, passed, type ScanContext, type Verdict, wholeText } from "../../scanner.ts";
 import { FAILED } from "../../score.ts";
@@ -46,7 +46,10 @@ export class Regex extends BaseScanner<typeof schema> {
     const scan = text.length <= SHORT_TEXT ? "scan" : "scanLong";
     const { matches, redacted } = await native(() =>
       this.#patterns[scan](text, matchType as never, isBlocked && redact),
-    );
+    ).catch((error: unknown) => {
+      const issue = patternIssue(error);
+      throw issue ? new GuardError("GUARD_PATTERN", `${issue.path}: ${issue.message}`, { cause: error }) : error;
+    });
     if (isBlocked === matches.length > 0) {
       const findings = matches.map(
         ({ start, end, rule }): Finding => ({
@@ -74,10 +77,14 @@ function compile(patterns: string[]): PatternSet {
   try {
     return new addon.PatternSet(patterns);
   } catch (error) {
-    const [, index, message] = /^GUARD_PATTERN\|(\d+)\|(.*)$/s.exec((error as Error).message) ?? [];
-    if (index === undefined) throw new GuardError("GUARD_PATTERN", (error as Error).message, { cause: error });
-    throw new GuardValidationError([{ path: `patterns.${index}`, message: message ?? "invalid pattern" }], {
-      cause: error,
-    });
+    const issue = patternIssue(fromNative(error));
+    throw issue ? new GuardValidationError([issue], { cause: error }) : error;
   }
+}
+
+/** The addon names the pattern at fault by its index: `2|unclosed group`. */
+function patternIssue(error: unknown): ValidationIssue | undefined {
+  if (!(error instanceof GuardError) || error.code !== "GUARD_PATTERN") return undefined;
+  const [, index, message] = /^(\d+)\|(.*)$/s.exec(error.message) ?? [];
+  return { path: `patterns.${index}`, message: message ?? error.message };
 }

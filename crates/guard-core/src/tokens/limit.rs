@@ -111,7 +111,8 @@ impl Encoding {
     ///
     /// [`EncodingError::File`] when the file can not be read or is not of this format.
     pub fn from_tokenizer_file(path: impl AsRef<Path>) -> Result<Self, EncodingError> {
-        let file = |error: tokenizers::Error| EncodingError::File(error.to_string());
+        let path = path.as_ref();
+        let file = |error: tokenizers::Error| EncodingError::File(format!("{}: {error}", path.display()));
         let mut tokenizer = tokenizers::Tokenizer::from_file(path).map_err(file)?;
         tokenizer.with_truncation(None).map_err(file)?;
         tokenizer.with_padding(None);

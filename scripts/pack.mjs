@@ -1,0 +1,100 @@
+// Makes the tarballs that are published, in npm/: `node scripts/pack.mjs main` the package guard-scan, `node scripts/pack.mjs
+// platform` the package with the addon and the ONNX Runtime library of this machine's platform; without a word both.
+import { execFileSync } from "node:child_process";
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const out = join(root, "npm");
+const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+
+/** npm's words for the targets of package.json; the names are those that the loader which napi generates looks for. */
+const PLATFORMS = {
+  "x86_64-unknown-linux-gnu": { abi: "linux-x64-gnu", os: "linux", cpu: "x64", libc: "glibc" },
+  "aarch64-unknown-linux-gnu": { abi: "linux-arm64-gnu", os: "linux", cpu: "arm64", libc: "glibc" },
+  "x86_64-unknown-linux-musl": { abi: "linux-x64-musl", os: "linux", cpu: "x64", libc: "musl" },
+  "aarch64-unknown-linux-musl": { abi: "linux-arm64-musl", os: "linux", cpu: "arm64", libc: "musl" },
+  "aarch64-apple-darwin": { abi: "darwin-arm64", os: "darwin", cpu: "arm64" },
+  "x86_64-pc-windows-msvc": { abi: "win32-x64-msvc", os: "win32", cpu: "x64" },
+  "aarch64-pc-windows-msvc": { abi: "win32-arm64-msvc", os: "win32", cpu: "arm64" },
+};
+
+/** The files of onnxruntime-node that the CPU provider needs. Its Linux libraries are for glibc: Alpine has its own package. */
+const RUNTIME_FILES = {
+  linux: ["libonnxruntime.so.1"],
+  darwin: ["libonnxruntime.1.dylib"],
+  win32: ["onnxruntime.dll", "DirectML.dll"],
+};
+
+const platforms = manifest.napi.targets.map((target) => {
+  if (!PLATFORMS[target])
+    throw new Error(`package.json names the target ${target}, which scripts/pack.mjs does not know`);
+  return PLATFORMS[target];
+});
+const packageOf = ({ abi }) => `${manifest.name}-${abi}`;
+
+function stage(name) {
+  const folder = join(out, name);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+function pack(folder, content) {
+  writeFileSync(join(folder, "package.json"), `${JSON.stringify(content, null, 2)}\n`);
+  const npm = process.platform === "win32" ? "npm.cmd" : "npm";
+  const options = {
+    cwd: out,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+    shell: process.platform === "win32",
+  };
+  const [{ filename, size }] = JSON.parse(execFileSync(npm, ["pack", "--json", folder], options));
+  console.log(`${join("npm", filename)}  ${(size / 1e6).toFixed(1)} MB`);
+}
+
+function main() {
+  const folder = stage(manifest.name);
+  for (const path of [...manifest.files, "README.md", "LICENSE"]) {
+    if (!existsSync(join(root, path))) throw new Error(`${path} is missing: run npm run build`);
+    cpSync(join(root, path), join(folder, path), { recursive: true });
+  }
+  const { scripts: _scripts, devDependencies: _development, napi: _napi, ...content } = manifest;
+  pack(folder, {
+    ...content,
+    optionalDependencies: Object.fromEntries(platforms.map((p) => [packageOf(p), manifest.version])),
+  });
+}
+
+function platform() {
+  const addon = readdirSync(join(root, "native")).find((name) => name.endsWith(".node"));
+  const found = platforms.find(({ abi }) => addon === `guard.${abi}.node`);
+  if (!found) throw new Error(`native/ has no addon of a platform that is published: run npm run build`);
+  const { abi, os, cpu, libc } = found;
+  const folder = stage(packageOf(found));
+  copyFileSync(join(root, "native", addon), join(folder, addon));
+  const files = [addon];
+  if (libc !== "musl") {
+    const runtime = join(root, "node_modules/onnxruntime-node/bin/napi-v6", os, cpu);
+    for (const file of RUNTIME_FILES[os]) {
+      copyFileSync(join(runtime, file), join(folder, file));
+      files.push(file);
+    }
+  }
+  copyFileSync(join(root, "LICENSE"), join(folder, "LICENSE"));
+  const { version, license, repository, engines } = manifest;
+  pack(folder, {
+    ...{
+      name: packageOf(found),
+      version,
+      description: `guard-scan for ${abi}, with ONNX Runtime (MIT, Microsoft Corporation)`,
+    },
+    ...{ license, repository, engines, main: addon, files, os: [os], cpu: [cpu], ...(libc ? { libc: [libc] } : {}) },
+  });
+}
+
+const [what] = process.argv.slice(2);
+mkdirSync(out, { recursive: true });
+if (what !== "platform") main();
+if (what !== "main") platform();

@@ -1,0 +1,138 @@
+import { describe, expect, it } from "vitest";
+import { ScannerError } from "../src/errors.ts";
+import { scanOutput, scanPrompt } from "../src/scan.ts";
+import type { Scanner, Verdict } from "../src/scanner.ts";
+import { wholeText } from "../src/scanner.ts";
+import { BanSubstrings, InvisibleText, Regex, TokenLimit } from "../src/scanners/input/index.ts";
+
+/** A detection-only scanner that records what it saw. */
+function spy(name: string, verdict: Partial<Verdict> = {}, wait = Promise.resolve()) {
+  const seen: string[] = [];
+  const prompts: (string | undefined)[] = [];
+  const scanner: Scanner = {
+    type: name,
+    name,
+    sanitizes: verdict.sanitized !== undefined,
+    async scan(text, { prompt, signal }) {
+      seen.push(text);
+      prompts.push(prompt);
+      await wait;
+      signal?.throwIfAborted();
+      return { isValid: true, score: -1, findings: [], coverage: wholeText(text), ...verdict };
+    },
+  };
+  return { scanner, seen, prompts };
+}
+
+describe("scanPrompt", () => {
+  it("hands the sanitized text on and keeps the order of the list", async () => {
+    const last = spy("Last");
+    const report = await scanPrompt(
+      [
+        new BanSubstrings({ substrings: ["fool"], redact: true }),
+        new InvisibleText(),
+        new Regex({ patterns: ["\\d{4}"] }),
+        last.scanner,
+      ],
+      "You fool,\u200b my pin is 1234.",
+    );
+    expect(report.sanitizedPrompt).toBe("You [REDACTED], my pin is [REDACTED].");
+    expect(last.seen).toEqual(["You [REDACTED], my pin is [REDACTED]."]);
+    expect(Object.keys(report.resultsScore)).toEqual(["BanSubstrings", "InvisibleText", "Regex", "Last"]);
+    expect(report.resultsValid).toEqual({ BanSubstrings: false, InvisibleText: false, Regex: false, Last: true });
+    expect(report.isValid).toBe(false);
+  });
+
+  it("runs detection-only scanners between two sanitizing ones at the same time", async () => {
+    let release = () => {};
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const slow = spy("Slow", {}, gate);
+    // Would wait for ever if the scanners ran one after the other.
+    const releasing: Scanner = {
+      type: "Releasing",
+      name: "Releasing",
+      sanitizes: false,
+      async scan(text) {
+        release();
+        return { isValid: true, score: -1, findings: [], coverage: wholeText(text) };
+      },
+    };
+    const report = await scanPrompt([slow.scanner, releasing], "text");
+    expect(Object.keys(report.resultsScore)).toEqual(["Slow", "Releasing"]);
+  });
+
+  it("reports a repeated scanner under names of its own", async () => {
+    const named = new BanSubstrings({ substrings: ["c"], name: "Names" });
+    const report = await scanPrompt(
+      [new BanSubstrings({ substrings: ["a"] }), new BanSubstrings({ substrings: ["b"] }), named, new BanSubstrings({ substrings: ["d"] })],
+      "b c",
+    );
+    expect(report.resultsScore).toEqual({ BanSubstrings: -1, "BanSubstrings#2": 1, Names: 1, "BanSubstrings#3": -1 });
+  });
+
+  it("stops after the first failing scanner when asked to fail fast", async () => {
+    const after = spy("After");
+    const scanners = [new Regex({ patterns: ["x"] }), new BanSubstrings({ substrings: ["y"] }), spy("Beside").scanner];
+    const report = await scanPrompt([...scanners, new TokenLimit({ limit: 1 }), after.scanner], "y z", { failFast: true });
+    expect(report.resultsScore).toEqual({ Regex: -1, BanSubstrings: 1 });
+    expect(after.seen).toEqual([]);
+  });
+
+  it("leaves suppressed scanners out, by type or name", async () => {
+    const list = () => [
+      new BanSubstrings({ substrings: ["a"] }),
+      new BanSubstrings({ substrings: ["a"] }),
+      new Regex({ patterns: ["a"], name: "Letters" }),
+    ];
+    const names = async (suppress: string[]) => {
+      const report = await scanPrompt(list(), "a", { suppress });
+      return [Object.keys(report.resultsScore), report.coverage.suppressed];
+    };
+    expect(await names(["BanSubstrings"])).toEqual([["Letters"], ["BanSubstrings", "BanSubstrings#2"]]);
+    expect(await names(["BanSubstrings#2"])).toEqual([["BanSubstrings", "Letters"], ["BanSubstrings#2"]]);
+    expect(await names(["Regex"])).toEqual([["BanSubstrings", "BanSubstrings#2"], ["Letters"]]);
+    expect(await names(["Letters", "Unknown"])).toEqual([["BanSubstrings", "BanSubstrings#2"], ["Letters"]]);
+  });
+
+  it("rejects when a scanner throws: a broken check is no pass", async () => {
+    const broken: Scanner = { type: "Broken", name: "Broken", sanitizes: false, scan: () => Promise.reject(new Error("no disk")) };
+    const call = scanPrompt([spy("Fine").scanner, broken], "text");
+    await expect(call).rejects.toThrow(ScannerError);
+    await expect(call).rejects.toMatchObject({ scanner: "Broken", message: "Broken: no disk", code: "GUARD_SCANNER" });
+    const report = await scanPrompt([spy("Fine").scanner, broken], "text", { onScannerError: "block" });
+    expect(report).toMatchObject({ isValid: false, resultsScore: { Fine: -1, Broken: 1 } });
+    expect(report.coverage).toMatchObject({ failed: ["Broken"], truncated: true, scannedChars: 0 });
+  });
+
+  it.each([undefined, null, {}, { isValid: 1, score: -1 }, { isValid: true, score: Number.NaN }])(
+    "does not take %j for a verdict",
+    async (answer) => {
+      const odd = { type: "Odd", name: "Odd", sanitizes: false, scan: async () => answer } as unknown as Scanner;
+      await expect(scanPrompt([odd], "text")).rejects.toThrow(/Odd: .*verdict/);
+    },
+  );
+
+  it("passes the empty text everywhere", async () => {
+    const report = await scanPrompt([new Regex({ patterns: ["x"], isBlocked: false }), new TokenLimit(), new InvisibleText()], "");
+    expect(report).toMatchObject({ isValid: true, resultsScore: { Regex: -1, TokenLimit: -1, InvisibleText: -1 }, sanitizedPrompt: "" });
+  });
+
+  it("is aborted by its signal", async () => {
+    const never = spy("Never", {}, new Promise<void>((resolve) => setTimeout(resolve, 200)));
+    const controller = new AbortController();
+    const call = scanPrompt([never.scanner], "text", { signal: controller.signal });
+    controller.abort(new Error("enough"));
+    await expect(call).rejects.toThrow("enough");
+  });
+});
+
+describe("scanOutput", () => {
+  it("tells scanners the prompt and sanitizes the output", async () => {
+    const last = spy("Last");
+    const report = await scanOutput([new Regex({ patterns: ["key-\\w+"] }), last.scanner], "What is the key?", "It is key-abc.");
+    expect(report).toMatchObject({ sanitizedOutput: "It is [REDACTED].", isValid: false, resultsScore: { Regex: 1, Last: -1 } });
+    expect(last.prompts).toEqual(["What is the key?"]);
+  });
+});
