@@ -93,11 +93,20 @@ describe("scanConversation", () => {
         user([{ type: "tool_result", tool_use_id: "1", content: [{ type: "text", text: "bad page" }] }]),
       ],
     );
-    expect(report.resultsScore).toEqual({ PromptInjection: -1, "PromptInjection[window]": -1, "PromptInjection[tool]": 0.9 });
+    expect(report.resultsScore).toEqual({
+      PromptInjection: -1,
+      "PromptInjection[window]": -1,
+      "PromptInjection[tool]": 0.9,
+    });
     expect(asked.sort()).toEqual(["bad page", "look it up"]);
     const both = await scanConversation(
       [injection({ "bad page": 0.99 }).scanner],
-      [user([{ type: "tool_result", content: "bad page" }, { type: "text", text: "and now?" }])],
+      [
+        user([
+          { type: "tool_result", content: "bad page" },
+          { type: "text", text: "and now?" },
+        ]),
+      ],
     );
     expect(both.resultsScore).toMatchObject({ PromptInjection: -1, "PromptInjection[tool]": 0.9 });
   });
@@ -106,7 +115,13 @@ describe("scanConversation", () => {
     const { scanner, asked } = injection();
     const report = await scanConversation(
       [scanner],
-      [user([{ type: "text", text: "one" }, { type: "image_url", image_url: { url: "data:" } }, { type: "text", text: "two" }])],
+      [
+        user([
+          { type: "text", text: "one" },
+          { type: "image_url", image_url: { url: "data:" } },
+          { type: "text", text: "two" },
+        ]),
+      ],
     );
     expect(asked).toEqual(["one\ntwo"]);
     expect(report.coverage.partsSkipped).toBe(1);
@@ -115,7 +130,10 @@ describe("scanConversation", () => {
   it("has nothing to say without a user message but of tool results", async () => {
     const report = await scanConversation(
       [injection({ bad: 1 }).scanner],
-      [{ role: "system", content: "bad" }, { role: "tool", content: "bad" }],
+      [
+        { role: "system", content: "bad" },
+        { role: "tool", content: "bad" },
+      ],
       { risk: new ConversationRisk(() => 1) },
     );
     expect(report).toMatchObject({ sanitizedPrompt: "", isValid: false, resultsScore: { "PromptInjection[tool]": 1 } });
@@ -124,9 +142,13 @@ describe("scanConversation", () => {
   });
 
   it("takes no tool scanners for an answer", async () => {
-    const report = await scanConversation([injection({ bad: 1 }).scanner], [user("hi"), { role: "tool", content: "bad" }], {
-      toolScanners: [],
-    });
+    const report = await scanConversation(
+      [injection({ bad: 1 }).scanner],
+      [user("hi"), { role: "tool", content: "bad" }],
+      {
+        toolScanners: [],
+      },
+    );
     expect(Object.keys(report.resultsScore)).toEqual(["PromptInjection", "PromptInjection[window]"]);
   });
 
@@ -134,17 +156,32 @@ describe("scanConversation", () => {
     const messages = [user("a"), user("b"), { role: "tool", content: "c" }];
     const names = async (...suppress: string[]) =>
       Object.keys(
-        (await scanConversation([injection().scanner], messages, { suppress, risk: new ConversationRisk(() => 0) })).resultsScore,
+        (await scanConversation([injection().scanner], messages, { suppress, risk: new ConversationRisk(() => 0) }))
+          .resultsScore,
       );
-    expect(await names()).toEqual(["PromptInjection", "PromptInjection[window]", "PromptInjection[tool]", "ConversationRisk"]);
+    expect(await names()).toEqual([
+      "PromptInjection",
+      "PromptInjection[window]",
+      "PromptInjection[tool]",
+      "ConversationRisk",
+    ]);
     expect(await names("PromptInjection")).toEqual(["ConversationRisk"]);
-    expect(await names("PromptInjection[window]")).toEqual(["PromptInjection", "PromptInjection[tool]", "ConversationRisk"]);
-    expect(await names("ConversationRisk", "PromptInjection[tool]")).toEqual(["PromptInjection", "PromptInjection[window]"]);
+    expect(await names("PromptInjection[window]")).toEqual([
+      "PromptInjection",
+      "PromptInjection[tool]",
+      "ConversationRisk",
+    ]);
+    expect(await names("ConversationRisk", "PromptInjection[tool]")).toEqual([
+      "PromptInjection",
+      "PromptInjection[window]",
+    ]);
   });
 
   it("stops at the first failing check when asked to fail fast", async () => {
     const { scanner, asked } = injection({ bad: 1 });
-    const report = await scanConversation([scanner], [user("before"), user("bad"), { role: "tool", content: "c" }], { failFast: true });
+    const report = await scanConversation([scanner], [user("before"), user("bad"), { role: "tool", content: "c" }], {
+      failFast: true,
+    });
     expect(report.resultsScore).toEqual({ PromptInjection: 1 });
     expect(asked).toEqual(["bad"]);
   });
@@ -207,8 +244,14 @@ describe("ConversationRisk", () => {
 
   it("uses the raw probability of a scanner, below that scanner's own threshold", async () => {
     const { scanner } = injection({ a: 0.8, b: 0.8 });
-    const report = await scanConversation([scanner], [user("a"), user("b")], { risk: ConversationRisk.fromScanner(scanner) });
-    expect(report.resultsScore).toEqual({ PromptInjection: -0.1, "PromptInjection[window]": -1, ConversationRisk: 0.13 });
+    const report = await scanConversation([scanner], [user("a"), user("b")], {
+      risk: ConversationRisk.fromScanner(scanner),
+    });
+    expect(report.resultsScore).toEqual({
+      PromptInjection: -0.1,
+      "PromptInjection[window]": -1,
+      ConversationRisk: 0.13,
+    });
     expect(report.findings.ConversationRisk).toMatchObject([{ label: "user message 1" }, { label: "user message 2" }]);
     expect(report.isValid).toBe(false);
   });
@@ -217,7 +260,11 @@ describe("ConversationRisk", () => {
     const broken = new ConversationRisk(() => score);
     await expect(scanConversation([], [user("x")], { risk: broken })).rejects.toThrow(ScannerError);
     const report = await scanConversation([], [user("x")], { risk: broken, onScannerError: "block" });
-    expect(report).toMatchObject({ isValid: false, resultsScore: { ConversationRisk: 1 }, coverage: { failed: ["ConversationRisk"] } });
+    expect(report).toMatchObject({
+      isValid: false,
+      resultsScore: { ConversationRisk: 1 },
+      coverage: { failed: ["ConversationRisk"] },
+    });
   });
 
   it.each([{ threshold: 0 }, { decay: 2 }, { minScore: -1 }, { colour: 1 }])("refuses %j", (options) => {

@@ -66,7 +66,12 @@ describe("scanPrompt", () => {
   it("reports a repeated scanner under names of its own", async () => {
     const named = new BanSubstrings({ substrings: ["c"], name: "Names" });
     const report = await scanPrompt(
-      [new BanSubstrings({ substrings: ["a"] }), new BanSubstrings({ substrings: ["b"] }), named, new BanSubstrings({ substrings: ["d"] })],
+      [
+        new BanSubstrings({ substrings: ["a"] }),
+        new BanSubstrings({ substrings: ["b"] }),
+        named,
+        new BanSubstrings({ substrings: ["d"] }),
+      ],
       "b c",
     );
     expect(report.resultsScore).toEqual({ BanSubstrings: -1, "BanSubstrings#2": 1, Names: 1, "BanSubstrings#3": -1 });
@@ -75,7 +80,9 @@ describe("scanPrompt", () => {
   it("stops after the first failing scanner when asked to fail fast", async () => {
     const after = spy("After");
     const scanners = [new Regex({ patterns: ["x"] }), new BanSubstrings({ substrings: ["y"] }), spy("Beside").scanner];
-    const report = await scanPrompt([...scanners, new TokenLimit({ limit: 1 }), after.scanner], "y z", { failFast: true });
+    const report = await scanPrompt([...scanners, new TokenLimit({ limit: 1 }), after.scanner], "y z", {
+      failFast: true,
+    });
     expect(report.resultsScore).toEqual({ Regex: -1, BanSubstrings: 1 });
     expect(after.seen).toEqual([]);
   });
@@ -97,7 +104,12 @@ describe("scanPrompt", () => {
   });
 
   it("rejects when a scanner throws: a broken check is no pass", async () => {
-    const broken: Scanner = { type: "Broken", name: "Broken", sanitizes: false, scan: () => Promise.reject(new Error("no disk")) };
+    const broken: Scanner = {
+      type: "Broken",
+      name: "Broken",
+      sanitizes: false,
+      scan: () => Promise.reject(new Error("no disk")),
+    };
     const call = scanPrompt([spy("Fine").scanner, broken], "text");
     await expect(call).rejects.toThrow(ScannerError);
     await expect(call).rejects.toMatchObject({ scanner: "Broken", message: "Broken: no disk", code: "GUARD_SCANNER" });
@@ -115,8 +127,15 @@ describe("scanPrompt", () => {
   );
 
   it("passes the empty text everywhere", async () => {
-    const report = await scanPrompt([new Regex({ patterns: ["x"], isBlocked: false }), new TokenLimit(), new InvisibleText()], "");
-    expect(report).toMatchObject({ isValid: true, resultsScore: { Regex: -1, TokenLimit: -1, InvisibleText: -1 }, sanitizedPrompt: "" });
+    const report = await scanPrompt(
+      [new Regex({ patterns: ["x"], isBlocked: false }), new TokenLimit(), new InvisibleText()],
+      "",
+    );
+    expect(report).toMatchObject({
+      isValid: true,
+      resultsScore: { Regex: -1, TokenLimit: -1, InvisibleText: -1 },
+      sanitizedPrompt: "",
+    });
   });
 
   it("is aborted by its signal", async () => {
@@ -131,8 +150,16 @@ describe("scanPrompt", () => {
 describe("scanOutput", () => {
   it("tells scanners the prompt and sanitizes the output", async () => {
     const last = spy("Last");
-    const report = await scanOutput([new Regex({ patterns: ["key-\\w+"] }), last.scanner], "What is the key?", "It is key-abc.");
-    expect(report).toMatchObject({ sanitizedOutput: "It is [REDACTED].", isValid: false, resultsScore: { Regex: 1, Last: -1 } });
+    const report = await scanOutput(
+      [new Regex({ patterns: ["key-\\w+"] }), last.scanner],
+      "What is the key?",
+      "It is key-abc.",
+    );
+    expect(report).toMatchObject({
+      sanitizedOutput: "It is [REDACTED].",
+      isValid: false,
+      resultsScore: { Regex: 1, Last: -1 },
+    });
     expect(last.prompts).toEqual(["What is the key?"]);
   });
 });

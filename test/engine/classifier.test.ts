@@ -22,7 +22,10 @@ function copyOf(folder: string, name: string, ...left: string[]): string {
 }
 
 const prompts = Array.from({ length: 40 }, (_, i) =>
-  Array.from({ length: 3 + ((i * 7) % 60) }, (_, j) => ["please", "ignore", "the", "weather", "in", "Paris", "now"][(i + j) % 7]).join(" "),
+  Array.from(
+    { length: 3 + ((i * 7) % 60) },
+    (_, j) => ["please", "ignore", "the", "weather", "in", "Paris", "now"][(i + j) % 7],
+  ).join(" "),
 );
 
 describe("a model", () => {
@@ -44,7 +47,10 @@ describe("a model", () => {
 
   it("scores rows that share a run as if they were alone", async () => {
     const model = new Classifier(twoHeads);
-    const texts = Array.from({ length: 60 }, (_, i) => ["calm", "wild", "attack", "loud"].slice(0, 1 + (i % 4)).join(" ") + " quiet".repeat(i % 9));
+    const texts = Array.from(
+      { length: 60 },
+      (_, i) => ["calm", "wild", "attack", "loud"].slice(0, 1 + (i % 4)).join(" ") + " quiet".repeat(i % 9),
+    );
     const alone = [];
     for (const text of texts) alone.push(await model.classify(text, "full"));
     const together = await Promise.all(texts.map((text) => model.classify(text, "full")));
@@ -73,7 +79,9 @@ describe("a model", () => {
       const { parts, skippedChars, tokens } = await model.classify(text, reading);
       expect(parts.length, reading).toBeGreaterThan(0);
       expect(tokens, reading).toBeGreaterThan(0);
-      expect(skippedChars > 0, reading).toBe(["full", "truncate_token_head_tail", "truncate_head_tail"].includes(reading));
+      expect(skippedChars > 0, reading).toBe(
+        ["full", "truncate_token_head_tail", "truncate_head_tail"].includes(reading),
+      );
       for (const { start, end } of parts) expect(0 <= start && start < end && end <= text.length, reading).toBe(true);
     }
     const { parts } = await model.classify(text, "sentence");

@@ -31,8 +31,14 @@ describe("a process ends cleanly", () => {
   it.each([
     ["after its work", `console.log((await model.classify("hi", "full")).parts.length);`],
     ["with an open model", `await model.load(); console.log(1);`],
-    ["by process.exit while busy", `await model.load(); busy(); setTimeout(() => { console.log(1); process.exit(0); }, 30);`],
-    ["after closing while busy", `await model.load(); const calls = busy(); await model.close(); await Promise.allSettled(calls); console.log(1);`],
+    [
+      "by process.exit while busy",
+      `await model.load(); busy(); setTimeout(() => { console.log(1); process.exit(0); }, 30);`,
+    ],
+    [
+      "after closing while busy",
+      `await model.load(); const calls = busy(); await model.close(); await Promise.allSettled(calls); console.log(1);`,
+    ],
     ["by process.exit while loading", `model.load(); setTimeout(() => { console.log(1); process.exit(0); }, 20);`],
     [
       "after work in worker threads",
@@ -78,7 +84,9 @@ describe("the environment", () => {
 
   it("names the providers that are there when another one was asked for", async () => {
     const { output } = await run(report, { GUARD_ONNX_PROVIDERS: "tensorrt,cpu" });
-    expect(output).toMatch(/GUARD_PROVIDER_UNAVAILABLE .*tensorrt is not available; available are: CPUExecutionProvider$/m);
+    expect(output).toMatch(
+      /GUARD_PROVIDER_UNAVAILABLE .*tensorrt is not available; available are: CPUExecutionProvider$/m,
+    );
   });
 
   it("takes providers by full name, and threads", async () => {

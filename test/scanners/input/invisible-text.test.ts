@@ -20,9 +20,12 @@ describe("InvisibleText", () => {
     expect((await scanner.scan(text)).findings[0]?.label).toBe(kind);
   });
 
-  it.each(["plain ASCII", "Größe, naïve, Ёлка, 你好", "I ❤️ it 😀", "line\r\nbreak\ttab", "", "   "])("passes %j", async (text) => {
-    expect(await scanner.scan(text)).toMatchObject({ isValid: true, score: -1, findings: [] });
-  });
+  it.each(["plain ASCII", "Größe, naïve, Ёлка, 你好", "I ❤️ it 😀", "line\r\nbreak\ttab", "", "   "])(
+    "passes %j",
+    async (text) => {
+      expect(await scanner.scan(text)).toMatchObject({ isValid: true, score: -1, findings: [] });
+    },
+  );
 
   it("leaves nothing to find and nothing visible out, in any text", async () => {
     await fc.assert(

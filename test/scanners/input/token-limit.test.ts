@@ -11,7 +11,10 @@ describe("TokenLimit", () => {
   });
 
   it("passes a text of exactly the limit", async () => {
-    expect(await new TokenLimit({ limit: 8 }).scan("Hello, world! How are you?")).toMatchObject({ isValid: true, score: -1 });
+    expect(await new TokenLimit({ limit: 8 }).scan("Hello, world! How are you?")).toMatchObject({
+      isValid: true,
+      score: -1,
+    });
   });
 
   it("counts as the encoding or model that is named", async () => {

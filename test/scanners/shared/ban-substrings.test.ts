@@ -2,13 +2,20 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BanSubstrings } from "../../../src/scanners/shared/ban-substrings.ts";
 
-const scan = (text: string, options: ConstructorParameters<typeof BanSubstrings>[0]) => new BanSubstrings(options).scan(text);
+const scan = (text: string, options: ConstructorParameters<typeof BanSubstrings>[0]) =>
+  new BanSubstrings(options).scan(text);
 
 describe("BanSubstrings", () => {
   it("finds substrings whatever their case", async () => {
-    expect(await scan("Install the RANSOMWARE now", { substrings: ["ransomware"] })).toMatchObject({ isValid: false, score: 1 });
+    expect(await scan("Install the RANSOMWARE now", { substrings: ["ransomware"] })).toMatchObject({
+      isValid: false,
+      score: 1,
+    });
     expect(await scan("Запусти ПРИВЕТ", { substrings: ["привет"] })).toMatchObject({ isValid: false });
-    expect(await scan("Hello", { substrings: ["hello"], caseSensitive: true })).toMatchObject({ isValid: true, score: -1 });
+    expect(await scan("Hello", { substrings: ["hello"], caseSensitive: true })).toMatchObject({
+      isValid: true,
+      score: -1,
+    });
   });
 
   it("takes special characters literally", async () => {
@@ -27,19 +34,26 @@ describe("BanSubstrings", () => {
     const text = "Foo and bar and foo";
     const substrings = ["foo", "bar"];
     expect((await scan(text, { substrings, redact: true })).sanitized).toBe("[REDACTED] and [REDACTED] and foo");
-    expect((await scan(text, { substrings, redactAll: true })).sanitized).toBe("[REDACTED] and [REDACTED] and [REDACTED]");
+    expect((await scan(text, { substrings, redactAll: true })).sanitized).toBe(
+      "[REDACTED] and [REDACTED] and [REDACTED]",
+    );
     expect(await scan(text, { substrings })).not.toHaveProperty("sanitized");
   });
 
   it("can want all of them", async () => {
     const options = { substrings: ["red", "blue"], containsAll: true, redact: true };
-    expect(await scan("red only", options)).toEqual(expect.objectContaining({ isValid: true, score: -1, findings: [] }));
+    expect(await scan("red only", options)).toEqual(
+      expect.objectContaining({ isValid: true, score: -1, findings: [] }),
+    );
     expect((await scan("red and blue", options)).sanitized).toBe("[REDACTED] and [REDACTED]");
   });
 
   it("finds the same in a long text as in a short one", async () => {
     const text = `${"ж".repeat(50_000)} password`;
-    expect((await scan(text, { substrings: ["Password"] })).findings[0]).toMatchObject({ start: 50_001, text: "password" });
+    expect((await scan(text, { substrings: ["Password"] })).findings[0]).toMatchObject({
+      start: 50_001,
+      text: "password",
+    });
   });
 
   it.each([{ substrings: [] }, { substrings: [""] }, {}])("refuses %j", (options) => {
@@ -49,12 +63,15 @@ describe("BanSubstrings", () => {
   it("finds what it says it found, in any text", async () => {
     const scanner = new BanSubstrings({ substrings: ["a", "é", "😀"], redactAll: true });
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.constantFrom("a", "A", "é", "É", "😀", "x", "́", "\r\n", "ß"), { maxLength: 30 }), async (parts) => {
-        const text = parts.join("");
-        const { findings, sanitized = text } = await scanner.scan(text);
-        for (const { start, end, label } of findings) expect(text.slice(start, end).toLowerCase()).toBe(label);
-        expect(sanitized.replaceAll("[REDACTED]", "")).toBe(text.replace(/[aA]|é|É|😀/gu, ""));
-      }),
+      fc.asyncProperty(
+        fc.array(fc.constantFrom("a", "A", "é", "É", "😀", "x", "́", "\r\n", "ß"), { maxLength: 30 }),
+        async (parts) => {
+          const text = parts.join("");
+          const { findings, sanitized = text } = await scanner.scan(text);
+          for (const { start, end, label } of findings) expect(text.slice(start, end).toLowerCase()).toBe(label);
+          expect(sanitized.replaceAll("[REDACTED]", "")).toBe(text.replace(/[aA]|é|É|😀/gu, ""));
+        },
+      ),
     );
   });
 });

@@ -9,7 +9,11 @@ describe("Regex", () => {
   it("redacts the first match only, unless all are asked for", async () => {
     const text = "Bearer abc123 and Bearer def456";
     const patterns = ["Bearer [a-z0-9]+"];
-    expect(await scan(text, { patterns })).toMatchObject({ isValid: false, score: 1, sanitized: "[REDACTED] and Bearer def456" });
+    expect(await scan(text, { patterns })).toMatchObject({
+      isValid: false,
+      score: 1,
+      sanitized: "[REDACTED] and Bearer def456",
+    });
     expect(await scan(text, { patterns, matchType: "all" })).toMatchObject({ sanitized: "[REDACTED] and [REDACTED]" });
   });
 
@@ -43,13 +47,20 @@ describe("Regex", () => {
   });
 
   it("knows look-around and back-references", async () => {
-    expect(await scan("price 100 EUR", { patterns: ["\\d+(?= EUR)"] })).toMatchObject({ sanitized: "price [REDACTED] EUR" });
-    expect(await scan("the the cat", { patterns: ["\\b(\\w+) \\1\\b"] })).toMatchObject({ sanitized: "[REDACTED] cat" });
+    expect(await scan("price 100 EUR", { patterns: ["\\d+(?= EUR)"] })).toMatchObject({
+      sanitized: "price [REDACTED] EUR",
+    });
+    expect(await scan("the the cat", { patterns: ["\\b(\\w+) \\1\\b"] })).toMatchObject({
+      sanitized: "[REDACTED] cat",
+    });
   });
 
   it("throws instead of passing a text that a pattern cannot be decided on", async () => {
     const call = scan(`${"a".repeat(60)}!`, { patterns: ["fine", "^((a|aa)(?!c))+$"] });
-    await expect(call).rejects.toMatchObject({ code: "GUARD_PATTERN", message: expect.stringMatching(/^patterns\.1: /) });
+    await expect(call).rejects.toMatchObject({
+      code: "GUARD_PATTERN",
+      message: expect.stringMatching(/^patterns\.1: /),
+    });
   });
 
   it("finds the same in a long text as in a short one", async () => {
