@@ -12,7 +12,7 @@ export interface ContentPart {
 /** A message of a chat, in the format of OpenAI's chat completions or of Anthropic's messages. */
 export interface Message {
   role: string;
-  content?: string | readonly ContentPart[] | null;
+  content?: string | readonly ContentPart[] | null | undefined;
   [key: string]: unknown;
 }
 

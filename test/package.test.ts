@@ -46,7 +46,7 @@ describe("the packed package", () => {
 
   it("brings the command line and its default configuration", () => {
     const [entry] = JSON.parse(run("npx", "guard", "models", "--json"));
-    expect(entry.model).toBe("embedded:prompt-injection");
+    expect(entry.name).toBe("embedded:prompt-injection");
     expect(JSON.parse(run("npx", "guard", "scan", "What is the capital of France?"))).toMatchObject({ is_valid: true });
   });
 

@@ -6,6 +6,7 @@
 #![deny(clippy::all)]
 
 mod engine;
+mod off_thread;
 mod rules;
 mod text;
 

@@ -3,7 +3,6 @@
 //! Each comes in two forms: at once for texts that take microseconds, and off the event loop for long ones.
 
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,40 +11,12 @@ use guard_core::rules::substrings::{self, Substrings};
 use guard_core::text::offsets::{self, Unit};
 use guard_core::text::redact::{REDACTED, redact};
 use guard_core::tokens::limit::Encoding;
-use napi::bindgen_prelude::{AsyncTask, ToNapiValue, TypeName};
+use napi::bindgen_prelude::AsyncTask;
 use napi::{Env, Result, Task};
 use napi_derive::napi;
 
 use crate::error;
-
-/// Work for a thread of the pool.
-pub struct OffThread<T>(Option<Box<dyn FnOnce() -> Result<T> + Send>>);
-
-impl<T: Send + 'static> OffThread<T> {
-    fn new(work: impl FnOnce() -> Result<T> + Send + 'static) -> AsyncTask<Self>
-    where
-        T: ToNapiValue + TypeName,
-    {
-        AsyncTask::new(Self(Some(Box::new(work))))
-    }
-}
-
-impl<T: ToNapiValue + TypeName + Send + 'static> Task for OffThread<T> {
-    type Output = T;
-    type JsValue = T;
-
-    fn compute(&mut self) -> Result<T> {
-        let work = self
-            .0
-            .take()
-            .ok_or_else(|| error("GUARD_PANIC", "the task ran twice"))?;
-        catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(error("GUARD_PANIC", "internal error in a rule")))
-    }
-
-    fn resolve(&mut self, _: Env, output: T) -> Result<T> {
-        Ok(output)
-    }
-}
+use crate::off_thread::OffThread;
 
 /// A match of the rule with this index.
 #[napi(object)]

@@ -2,7 +2,10 @@
 
 use guard_core::text::offsets::{self, Unit};
 use guard_core::text::{invisible, sentences};
+use napi::bindgen_prelude::AsyncTask;
 use napi_derive::napi;
+
+use crate::off_thread::OffThread;
 
 /// A piece of a text, in UTF-16 code units.
 #[napi(object)]
@@ -45,9 +48,19 @@ pub struct InvisibleScan {
 /// Finds invisible characters.
 #[napi]
 pub fn scan_invisible(text: String) -> InvisibleScan {
-    let found = invisible::find(&text);
+    find_invisible(&text)
+}
+
+/// The same off the event loop.
+#[napi(ts_return_type = "Promise<InvisibleScan>")]
+pub fn scan_invisible_long(text: String) -> AsyncTask<OffThread<InvisibleScan>> {
+    OffThread::new(move || Ok(find_invisible(&text)))
+}
+
+fn find_invisible(text: &str) -> InvisibleScan {
+    let found = invisible::find(text);
     let mut bytes: Vec<usize> = found.iter().flat_map(|run| [run.range.start, run.range.end]).collect();
-    offsets::convert(&text, Unit::Utf16, &mut bytes);
+    offsets::convert(text, Unit::Utf16, &mut bytes);
     let runs = found
         .iter()
         .zip(bytes.chunks_exact(2))
@@ -57,6 +70,6 @@ pub fn scan_invisible(text: String) -> InvisibleScan {
             kind: run.kind.as_str().to_owned(),
         })
         .collect();
-    let visible = (!found.is_empty()).then(|| invisible::remove(&text));
+    let visible = (!found.is_empty()).then(|| invisible::remove(text));
     InvisibleScan { runs, visible }
 }

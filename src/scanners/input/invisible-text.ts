@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { addon } from "../../native.ts";
+import { addon, native, SHORT_TEXT } from "../../native.ts";
 import { commonOptions } from "../../options.ts";
 import { BaseScanner, type Finding, passed, type ScanContext, type Verdict, wholeText } from "../../scanner.ts";
 import { FAILED } from "../../score.ts";
@@ -22,7 +22,8 @@ export class InvisibleText extends BaseScanner<typeof schema> {
   protected async check(text: string, _context: ScanContext): Promise<Verdict> {
     // All of these characters are beyond ASCII but two control characters that are not among them.
     if (isAscii(text)) return passed(text);
-    const { runs, visible } = addon.scanInvisible(text);
+    const scan = text.length <= SHORT_TEXT ? "scanInvisible" : "scanInvisibleLong";
+    const { runs, visible } = await native(() => addon[scan](text));
     if (visible == null) return passed(text);
     const findings = runs.map(
       ({ start, end, kind }): Finding => ({

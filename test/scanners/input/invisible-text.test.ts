@@ -27,6 +27,12 @@ describe("InvisibleText", () => {
     },
   );
 
+  it("finds the same in a long text as in a short one", async () => {
+    const verdict = await scanner.scan(`${"ж".repeat(20_000)}\u200b!`);
+    expect(verdict.findings).toMatchObject([{ start: 20_000, end: 20_001 }]);
+    expect(verdict.sanitized?.endsWith("ж!")).toBe(true);
+  });
+
   it("leaves nothing to find and nothing visible out, in any text", async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "binary", maxLength: 60 }), async (text) => {
