@@ -1,0 +1,117 @@
+// One side of the engine benchmark, in a process of its own, since there is one engine in a process:
+//   node benches/engine.mjs --side guard|raw --threads N --seconds S
+// Prints one JSON object. `raw` is onnxruntime-node's own InferenceSession.run on texts whose tokens are made beforehand, while
+// the times of `guard` include its tokenizer.
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { percentile } from "./stats.mjs";
+import { prompts, textsOfLength, tokenizer } from "./texts.mjs";
+
+const MODEL = new URL("../models/prompt-injection/", import.meta.url);
+const LENGTHS = [16, 64, 128, 256, 512];
+const CONCURRENCY = 32;
+
+const { values } = parseArgs({
+  options: { side: { type: "string" }, threads: { type: "string" }, seconds: { type: "string" } },
+});
+const seconds = Number(values.seconds);
+const tokenize = tokenizer(MODEL);
+
+// More texts than calls at a time: guard computes identical texts in flight only once, and that is not what is measured.
+const generate = prompts(1);
+const mixed = Array.from({ length: 512 }, generate);
+const byLength = LENGTHS.map((length) => {
+  const next = textsOfLength(length, length);
+  return { length, texts: Array.from({ length: 16 }, next) };
+});
+
+const { score, close } = await (values.side === "guard" ? guard() : raw());
+
+const result = { scores: [], latency: [], throughput: undefined };
+for (const text of mixed.slice(0, 64)) result.scores.push(await score(text));
+for (const { length, texts } of byLength) result.latency.push({ tokens: length, ...(await latency(texts)) });
+result.throughput = await throughput();
+console.log(JSON.stringify(result));
+await close();
+
+async function guard() {
+  process.env.GUARD_ONNX_THREADS = values.threads;
+  const { Classifier } = await import("../dist/models/model.js");
+  const model = new Classifier("embedded:prompt-injection");
+  return {
+    score: async (text) => (await model.classify(text, "windows")).parts[0].heads[0][1],
+    close: () => model.close(),
+  };
+}
+
+async function raw() {
+  const { InferenceSession, Tensor } = await import("onnxruntime-node");
+  const session = await InferenceSession.create(fileURLToPath(new URL("model.onnx", MODEL)), {
+    intraOpNumThreads: Number(values.threads),
+  });
+  const feeds = new Map();
+  for (const text of [...mixed, ...byLength.flatMap(({ texts }) => texts)]) {
+    const ids = BigInt64Array.from(tokenize(text), BigInt);
+    const inputs = { input_ids: ids, attention_mask: ids.map(() => 1n), token_type_ids: ids.map(() => 0n) };
+    const tensors = session.inputNames.map((name) => [name, new Tensor("int64", inputs[name], [1, ids.length])]);
+    feeds.set(text, Object.fromEntries(tensors));
+  }
+  return {
+    score: async (text) => {
+      const output = await session.run(feeds.get(text));
+      const [safe, injection] = output[session.outputNames[0]].data;
+      return 1 / (1 + Math.exp(safe - injection));
+    },
+    close: () => session.release(),
+  };
+}
+
+/** Milliseconds of one call at a time. */
+async function latency(texts) {
+  for (const text of texts.slice(0, 3)) await score(text);
+  const times = [];
+  const end = performance.now() + (seconds * 1000) / LENGTHS.length;
+  for (let index = 0; index < 10 || performance.now() < end; index++) {
+    const start = performance.now();
+    await score(texts[index % texts.length]);
+    times.push(performance.now() - start);
+  }
+  return { calls: times.length, p50: percentile(times, 50), p95: percentile(times, 95) };
+}
+
+/** Many calls at a time, and how long the event loop stood still meanwhile. */
+async function throughput() {
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  let last = performance.now();
+  let gap = 0;
+  // A timer of our own beside the monitor, which subtracts its resolution and has been wrong before.
+  const probe = setInterval(() => {
+    const now = performance.now();
+    gap = Math.max(gap, now - last);
+    last = now;
+  }, 1);
+  delay.enable();
+  const cpu = process.cpuUsage();
+  const start = performance.now();
+  let next = 0;
+  let texts = 0;
+  const caller = async () => {
+    while (performance.now() - start < seconds * 1000) {
+      await score(mixed[next++ % mixed.length]);
+      texts += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, caller));
+  // A last gap may have had no tick of the timer at its end.
+  gap = Math.max(gap, performance.now() - last);
+  const elapsed = performance.now() - start;
+  const { user, system } = process.cpuUsage(cpu);
+  clearInterval(probe);
+  delay.disable();
+  return {
+    textsPerSecond: (texts / elapsed) * 1000,
+    gap: Math.max(gap, delay.max / 1e6),
+    cores: (user + system) / 1000 / elapsed,
+  };
+}

@@ -1,0 +1,101 @@
+// The server benchmark: starts the real server in a process of its own and loads it over HTTP.
+import { execFileSync, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import autocannon from "autocannon";
+import { prompts } from "./texts.mjs";
+
+const CONNECTIONS = [1, 8, 32];
+const path = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url));
+
+/** Measures start, memory and load; `seconds` is the length of each load. */
+export async function benchServer(seconds) {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const start = performance.now();
+  const server = spawn(
+    process.execPath,
+    [path("dist/cli/main.js"), "serve", "--config", path("scanners.yml"), "--port", String(port)],
+    { stdio: ["ignore", "ignore", "pipe"] },
+  );
+  // Its log is of interest only when it fails to start.
+  let log = "";
+  server.stderr.on("data", (chunk) => {
+    log = (log + chunk).slice(-4000);
+  });
+  const exited = new Promise((resolve) => server.once("exit", resolve));
+  try {
+    await ready(url, server, () => log);
+    const result = { readyAfter: performance.now() - start, idleRss: rss(server.pid), loads: [] };
+    const next = prompts(2);
+    await load(url, 8, Math.min(2, seconds), next);
+    for (const connections of CONNECTIONS) {
+      const { requests, latency, errors, non2xx } = await load(url, connections, seconds, next);
+      if (errors + non2xx > 0) throw new Error(`${errors} errors and ${non2xx} replies that are not 2xx`);
+      result.loads.push({
+        connections,
+        requestsPerSecond: requests.average,
+        p50: latency.p50,
+        p99: latency.p99,
+        rss: rss(server.pid),
+      });
+    }
+    return result;
+  } finally {
+    server.kill("SIGTERM");
+    await exited;
+  }
+}
+
+function load(url, connections, duration, next) {
+  return autocannon({
+    url,
+    connections,
+    duration,
+    requests: [
+      {
+        method: "POST",
+        path: "/analyze/prompt",
+        headers: { "content-type": "application/json" },
+        // A new text for each request: identical ones in flight would be computed only once.
+        setupRequest: (request) => ({ ...request, body: JSON.stringify({ prompt: next() }) }),
+      },
+    ],
+  });
+}
+
+async function ready(url, server, log) {
+  for (let attempt = 0; attempt < 3000; attempt++) {
+    if (server.exitCode !== null) throw new Error(`the server ended with code ${server.exitCode}\n${log()}`);
+    const reply = await fetch(`${url}/readyz`).catch(() => undefined);
+    await reply?.arrayBuffer();
+    if (reply?.ok) return;
+    await sleep(10);
+  }
+  throw new Error(`the server was not ready in time\n${log()}`);
+}
+
+function freePort() {
+  return new Promise((resolve, reject) => {
+    const probe = createServer().once("error", reject);
+    probe.listen(0, "127.0.0.1", () => {
+      const { port } = probe.address();
+      probe.close(() => resolve(port));
+    });
+  });
+}
+
+/** Resident memory of a process in MB; undefined where nothing tells it. */
+function rss(pid) {
+  try {
+    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]) / 1024;
+  } catch {
+    try {
+      return Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)], { encoding: "utf8" })) / 1024;
+    } catch {
+      return undefined;
+    }
+  }
+}

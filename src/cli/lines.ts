@@ -1,0 +1,53 @@
+import { createReadStream } from "node:fs";
+
+const LINE_FEED = 0x0a;
+
+/** A line of a file, from 1, without its end. */
+export interface Line {
+  number: number;
+  bytes: Buffer;
+}
+
+/** The bytes of a file, or of standard input for `-`. */
+export function open(file: string): AsyncIterable<Buffer> {
+  return file === "-" ? process.stdin : createReadStream(file);
+}
+
+/**
+ * Splits bytes into lines. Not `node:readline`: that one also splits at U+2028 and U+2029, which may stand in a JSON string,
+ * and silently replaces what is not UTF-8.
+ */
+export async function* linesOf(source: AsyncIterable<Buffer>): AsyncGenerator<Line> {
+  let number = 0;
+  let rest: Buffer[] = [];
+  for await (const chunk of source) {
+    let start = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, start)) {
+      yield { number: ++number, bytes: Buffer.concat([...rest, chunk.subarray(start, end)]) };
+      rest = [];
+      start = end + 1;
+    }
+    if (start < chunk.length) rest.push(chunk.subarray(start));
+  }
+  if (rest.length > 0) yield { number: ++number, bytes: Buffer.concat(rest) };
+}
+
+/** How many lines {@link linesOf} makes of a file. */
+export async function countLines(file: string): Promise<number> {
+  let lines = 0;
+  let last = LINE_FEED;
+  for await (const chunk of open(file)) {
+    for (let at = chunk.indexOf(LINE_FEED); at >= 0; at = chunk.indexOf(LINE_FEED, at + 1)) lines += 1;
+    last = chunk.at(-1) ?? last;
+  }
+  return last === LINE_FEED ? lines : lines + 1;
+}
+
+/** The text that bytes stand for; a byte order mark is no part of it. */
+export function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new TypeError("not UTF-8 text");
+  }
+}

@@ -1,0 +1,201 @@
+import { type Command, parse, print, UsageError } from "./command.ts";
+import { configPath } from "./config-path.ts";
+import { countLines, decode, type Line, linesOf, open } from "./lines.ts";
+import { Progress } from "./progress.ts";
+import type { Choice, Reply, Subject, Suite } from "./suite.ts";
+
+/** Lines that are scanned at a time: enough to keep every thread of the engine busy, few enough to hold in memory. */
+const CONCURRENCY = 16;
+/** Errors of single lines that are shown; all of them are in the output. */
+const SHOWN_ERRORS = 20;
+
+const options = {
+  file: { type: "string", value: "FILE", help: "scan the content of a file, - for standard input" },
+  jsonl: { type: "boolean", help: "the file is JSON lines; so is the output, in the same order" },
+  config: {
+    type: "string",
+    value: "FILE",
+    help: "configuration; default: ./scanners.yml, or guard's own where there is none",
+  },
+  scanner: { type: "string", multiple: true, value: "NAME", help: "scan with this scanner; may be repeated" },
+  params: {
+    type: "string",
+    multiple: true,
+    value: "JSON",
+    help: "parameters of the scanner before it, as in scanners.yml",
+  },
+  "output-of": { type: "string", value: "PROMPT", help: "the text is a model's answer to this prompt" },
+  details: { type: "boolean", help: "print findings, timing and coverage too; offsets are in Unicode code points" },
+} as const;
+
+/** `guard scan`: scans a text, or each line of a file. */
+export const scan: Command = {
+  name: "scan",
+  summary: "Scans a text, a file or standard input.",
+  usage:
+    "guard scan [TEXT] [--file FILE] [--jsonl] [--config FILE | --scanner NAME --params JSON ...] [--output-of PROMPT]",
+  options,
+  notes: `A line of --jsonl is a string or an object with text or prompt, with prompt and output, or with messages (a conversation);
+other keys are left alone.
+A text that starts with - stands behind --. Exit codes: 0 passed, 1 a text failed, 2 an error.`,
+  async run(args) {
+    const { values, positionals, tokens } = parse(options, args);
+    const [text, more] = positionals;
+    if (more !== undefined) throw new UsageError(`unexpected argument ${more}: put the text in quotes`);
+    if (text !== undefined && values.file !== undefined) throw new UsageError("give a text or --file, not both");
+    if (text !== undefined && values.jsonl)
+      throw new UsageError("--jsonl reads a file or standard input, not an argument");
+    if (values.config !== undefined && values.scanner) throw new UsageError("give --config or --scanner, not both");
+    const choices = readChoices(tokens);
+
+    // Only now: these modules load the addon.
+    const { Suite } = await import("./suite.ts");
+    const suite = choices.length > 0 ? Suite.fromChoices(choices) : await Suite.fromConfig(configPath(values.config));
+    const file = values.file ?? "-";
+    const { details = false, "output-of": outputOf } = values;
+    try {
+      if (values.jsonl) return await scanLines(suite, file, outputOf, details);
+      const reply = await suite.scan(subjectOf(text ?? (await readText(file)), outputOf), details);
+      await print(`${JSON.stringify(reply, null, process.stdout.isTTY ? 2 : 0)}\n`);
+      return reply.is_valid ? 0 : 1;
+    } finally {
+      await suite.close();
+    }
+  },
+};
+
+/** The scanners of the command line, each with the `--params` that stand behind it. */
+function readChoices(tokens: readonly { kind: string; name?: string; value?: string | undefined }[]): Choice[] {
+  const choices: (Omit<Choice, "params"> & { params?: Choice["params"] })[] = [];
+  for (const { kind, name, value = "" } of tokens) {
+    if (kind !== "option") continue;
+    if (name === "scanner") choices.push({ type: value });
+    if (name !== "params") continue;
+    const last = choices.at(-1);
+    if (!last || last.params) throw new UsageError("--params belongs behind the --scanner that it is for");
+    last.params = readParams(last.type, value);
+  }
+  return choices.map(({ type, params = {} }) => ({ type, params }));
+}
+
+function readParams(type: string, json: string): Choice["params"] {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (error) {
+    throw new UsageError(`--params of ${type}: not JSON: ${(error as Error).message}`);
+  }
+  if (!isRecord(value)) throw new UsageError(`--params of ${type}: expected a JSON object`);
+  return value;
+}
+
+async function readText(file: string): Promise<string> {
+  if (file === "-" && process.stdin.isTTY) process.stderr.write("Reading the text from standard input.\n");
+  const chunks: Buffer[] = [];
+  for await (const chunk of open(file)) chunks.push(chunk);
+  try {
+    return decode(Buffer.concat(chunks));
+  } catch (error) {
+    throw new UsageError(`${fileName(file)}: ${(error as Error).message}`);
+  }
+}
+
+function subjectOf(text: string, outputOf: string | undefined): Subject {
+  return outputOf === undefined ? { kind: "prompt", text } : { kind: "output", prompt: outputOf, text };
+}
+
+/** Scans JSON lines, a few at a time, and prints each result as soon as those before it are printed. */
+async function scanLines(suite: Suite, file: string, outputOf: string | undefined, details: boolean): Promise<number> {
+  const progress = new Progress(file !== "-" && process.stderr.isTTY ? await countLines(file) : undefined);
+  let failed = 0;
+  let errors = 0;
+
+  const scanLine = async ({ number, bytes }: Line): Promise<Reply | { line: number; error: string }> => {
+    try {
+      return await suite.scan(readSubject(decode(bytes), outputOf), details);
+    } catch (error) {
+      return { line: number, error: error instanceof Error ? error.message : String(error) };
+    }
+  };
+  const show = async (result: Awaited<ReturnType<typeof scanLine>>) => {
+    await print(`${JSON.stringify(result)}\n`);
+    progress.step();
+    if (!("error" in result)) {
+      if (!result.is_valid) failed += 1;
+      return;
+    }
+    errors += 1;
+    if (errors <= SHOWN_ERRORS) progress.note(`guard: ${fileName(file)}, line ${result.line}: ${result.error}`);
+  };
+
+  const underWay: Promise<void>[] = [];
+  let last = Promise.resolve();
+  try {
+    for await (const line of linesOf(open(file))) {
+      if (isBlank(line)) continue;
+      const result = scanLine(line);
+      last = last.then(async () => show(await result));
+      // Whoever waits for it gets the error; until then it must not count as unhandled.
+      last.catch(() => {});
+      underWay.push(last);
+      if (underWay.length >= CONCURRENCY) await underWay.shift();
+    }
+    await last;
+  } finally {
+    progress.clear();
+  }
+  if (errors > SHOWN_ERRORS) progress.note(`guard: ${errors - SHOWN_ERRORS} more errors are in the output`);
+  return errors > 0 ? 2 : failed > 0 ? 1 : 0;
+}
+
+function isBlank({ bytes }: Line): boolean {
+  return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
+}
+
+/** What a line asks to scan. A line that can be read in two ways is an error: one of them would go unscanned. */
+function readSubject(json: string, outputOf: string | undefined): Subject {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    // The parser's own message quotes the text, which may be private, and says little more.
+    throw new TypeError("not JSON");
+  }
+  if (typeof value === "string") return subjectOf(value, outputOf);
+  if (!isRecord(value)) throw new TypeError("expected a string or an object");
+  const { text, prompt, output, messages } = value;
+  const given = Object.entries({ text, prompt, output, messages }).filter(([, item]) => item !== undefined);
+  const names = given.map(([name]) => name).join(", ");
+  for (const [name, item] of given) {
+    if (name === "messages" ? !Array.isArray(item) : typeof item !== "string") {
+      throw new TypeError(`${name}: expected ${name === "messages" ? "an array" : "a string"}`);
+    }
+  }
+  switch (names) {
+    case "text":
+      return subjectOf(text as string, outputOf);
+    case "prompt":
+      if (outputOf !== undefined) break;
+      return subjectOf(prompt as string, undefined);
+    case "output":
+      if (outputOf === undefined) break;
+      return subjectOf(output as string, outputOf);
+    case "prompt, output":
+      return subjectOf(output as string, prompt as string);
+    case "messages":
+      if (outputOf !== undefined) break;
+      return { kind: "conversation", messages: messages as never };
+  }
+  const got = names || "none of them";
+  throw new TypeError(
+    `expected text, prompt, prompt and output, or messages; got ${got}${outputOf === undefined ? "" : ", with --output-of"}`,
+  );
+}
+
+function fileName(file: string): string {
+  return file === "-" ? "standard input" : file;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,44 @@
+import { type Command, parse, UsageError } from "./command.ts";
+import { configPath } from "./config-path.ts";
+
+const options = {
+  config: {
+    type: "string",
+    value: "FILE",
+    help: "configuration; default: ./scanners.yml, or guard's own where there is none",
+  },
+  host: { type: "string", value: "ADDRESS", help: "address to listen on; default: the configuration's, 127.0.0.1" },
+  port: {
+    type: "string",
+    value: "NUMBER",
+    help: "port to listen on, 0 for a free one; default: the configuration's, 8000",
+  },
+} as const;
+
+/** `guard serve`: the HTTP API, until the process is told to end. */
+export const serve: Command = {
+  name: "serve",
+  summary: "Starts the HTTP API.",
+  usage: "guard serve [--config FILE] [--host ADDRESS] [--port NUMBER]",
+  options,
+  async run(args) {
+    const { values, positionals } = parse(options, args);
+    if (positionals.length > 0) throw new UsageError(`unexpected argument ${positionals[0]}`);
+    const port = values.port === undefined ? undefined : readPort(values.port);
+    const [{ loadConfig }, { startServer }] = await Promise.all([
+      import("../config/index.ts"),
+      import("../server/index.ts"),
+    ]);
+    const config = await loadConfig(configPath(values.config));
+    // From here on the server keeps the process alive, until a signal closes it or a model cannot be loaded.
+    await startServer({ config, host: values.host ?? config.app.host, port: port ?? config.app.port });
+    return 0;
+  },
+};
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > 65535)
+    throw new UsageError(`--port: expected a number from 0 to 65535, got ${text}`);
+  return port;
+}

@@ -1,0 +1,134 @@
+import { buildScanners, type Config, checkConfig, loadConfig, type ScannerLists } from "../config/index.ts";
+import { GuardValidationError, type ValidationIssue } from "../errors.ts";
+import type { Message } from "../messages.ts";
+import { toSnakeCase } from "../options.ts";
+import type { ScanReport } from "../scan.ts";
+import type { Scanner, Side } from "../scanner.ts";
+import { createScanner } from "../scanners/registry.ts";
+import { ScanService, type ServedReport } from "../server/scan-service.ts";
+
+/** What is scanned: a prompt, an output with the prompt that it answers, or a conversation. */
+export type Subject =
+  | { kind: "prompt"; text: string }
+  | { kind: "output"; prompt: string; text: string }
+  | { kind: "conversation"; messages: readonly Message[] };
+
+/** A scanner that the command line asks for. */
+export interface Choice {
+  type: string;
+  params: Record<string, unknown>;
+}
+
+/** What the command prints for a subject: the reply of the HTTP API. */
+export interface Reply {
+  sanitized_prompt?: string;
+  sanitized_output?: string;
+  is_valid: boolean;
+  scanners: Record<string, number>;
+  findings?: ScanReport["findings"];
+  timing?: ScanReport["timing"];
+  coverage?: Record<string, unknown>;
+}
+
+/** Scanners of both sides, run as the server runs them: with its settings for conversations, errors and coverage. */
+export class Suite {
+  readonly #service: ScanService;
+  /** Why a side cannot be scanned. A text that no scanner looks at must not pass. */
+  readonly #missing: Partial<Record<Side, GuardValidationError>>;
+
+  private constructor(config: Config, lists: ScannerLists, missing: Partial<Record<Side, GuardValidationError>>) {
+    // Only the models of the side that is scanned are loaded, by the first scan. How many scans run at a time is up to us.
+    const app = { ...config.app, lazyLoad: true, queueSize: Number.MAX_SAFE_INTEGER };
+    this.#service = new ScanService({ ...config, app }, lists);
+    this.#missing = missing;
+  }
+
+  /**
+   * The scanners of a configuration file.
+   *
+   * @throws GuardValidationError with the path of every value at fault.
+   */
+  static async fromConfig(path: string): Promise<Suite> {
+    const config = await loadConfig(path);
+    const lists = buildScanners(config);
+    const none = (side: Side) => ({ [side]: invalid(`${path} has no ${side} scanners: every text would pass`) });
+    return new Suite(config, lists, {
+      ...(lists.input.length === 0 ? none("input") : {}),
+      ...(lists.output.length === 0 ? none("output") : {}),
+    });
+  }
+
+  /**
+   * Scanners by name. Not every scanner has both sides: which of them are needed shows when a text is scanned.
+   *
+   * @throws GuardValidationError when they fit neither side.
+   */
+  static fromChoices(choices: readonly Choice[]): Suite {
+    const [input, output] = [build("input", choices), build("output", choices)];
+    if (input.error && output.error) {
+      // A scanner is unknown to the side that it does not have: the other one has more to say.
+      throw isUnknown(input.error) && !isUnknown(output.error) ? output.error : input.error;
+    }
+    return new Suite(
+      checkConfig({ app: { scanPromptTimeout: 3600, scanOutputTimeout: 3600 } }),
+      { input: input.scanners, output: output.scanners },
+      { ...(input.error ? { input: input.error } : {}), ...(output.error ? { output: output.error } : {}) },
+    );
+  }
+
+  /** Scans a subject. */
+  async scan(subject: Subject, details: boolean): Promise<Reply> {
+    const missing = this.#missing[subject.kind === "output" ? "output" : "input"];
+    if (missing) throw missing;
+    const request = { suppress: [], details, rewrite: true, signal: new AbortController().signal };
+    switch (subject.kind) {
+      case "prompt":
+        return reply("sanitized_prompt", await this.#service.prompt(subject.text, request), details);
+      case "output":
+        return reply("sanitized_output", await this.#service.output(subject.prompt, subject.text, request), details);
+      case "conversation":
+        return reply("sanitized_prompt", await this.#service.conversation(subject.messages, request), details);
+    }
+  }
+
+  /** Frees the models; scans under way are stopped. */
+  close(): Promise<void> {
+    return this.#service.close();
+  }
+}
+
+function reply(
+  name: "sanitized_prompt" | "sanitized_output",
+  { text, isValid, resultsScore, findings, timing, coverage }: ServedReport,
+  details: boolean,
+): Reply {
+  const snakeCase = Object.fromEntries(Object.entries(coverage).map(([key, value]) => [toSnakeCase(key), value]));
+  return {
+    [name]: text,
+    is_valid: isValid,
+    scanners: resultsScore,
+    ...(details ? { findings, timing, coverage: snakeCase } : {}),
+  };
+}
+
+function build(side: Side, choices: readonly Choice[]): { scanners: Scanner[]; error?: GuardValidationError } {
+  const issues: ValidationIssue[] = [];
+  const scanners = choices.flatMap(({ type, params }) => {
+    try {
+      return [createScanner(side, type, params)];
+    } catch (error) {
+      if (!(error instanceof GuardValidationError)) throw error;
+      issues.push(...error.within(type).issues);
+      return [];
+    }
+  });
+  return issues.length > 0 ? { scanners: [], error: new GuardValidationError(issues) } : { scanners };
+}
+
+function isUnknown({ issues }: GuardValidationError): boolean {
+  return issues.some(({ path }) => path.endsWith(".type"));
+}
+
+function invalid(message: string): GuardValidationError {
+  return new GuardValidationError([{ path: "", message }]);
+}
