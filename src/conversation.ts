@@ -114,7 +114,7 @@ export class ConversationRisk {
 
   /** Assesses the user messages of a conversation, oldest first. */
   async assess(userTexts: readonly string[], signal?: AbortSignal): Promise<RiskAssessment> {
-    const scores = await Promise.all(userTexts.map((text) => this.#scoreOf(text, signal)));
+    const scores = await mapTexts(userTexts, (text) => this.#scoreOf(text, signal));
     let total = 0;
     for (const [index, score] of scores.entries()) {
       if (score >= this.minScore) total += score * this.decay ** (scores.length - 1 - index);
@@ -196,7 +196,8 @@ export async function scanConversation(
     const ran = ({ name, scanner }: NamedScanner) =>
       Object.hasOwn(source.resultsScore, name) && named.some((item) => item.name === name && item.scanner === scanner);
     const rest = chosen.filter((item) => !ran(item));
-    const report = await runScanners(rest, text, {}, { ...detect, suffix: "[window]" });
+    const report =
+      rest.length > 0 ? await runScanners(rest, text, {}, { ...detect, suffix: "[window]" }) : emptyReport();
     for (const item of chosen.filter(ran)) {
       if (isSuppressed(item, suppress, "[window]")) report.coverage.suppressed.push(`${item.name}[window]`);
       else copyResult(report, `${item.name}[window]`, source, item.name);
@@ -209,9 +210,7 @@ export async function scanConversation(
       ? nameScanners(toolScanners)
       : named.filter(({ scanner }) => TOOL_SCANNER_TYPES.includes(scanner.type));
     if (chosen.length === 0) return emptyReport();
-    const reports = await Promise.all(
-      toolTexts.map((text) => runScanners(chosen, text, {}, { ...detect, suffix: "[tool]" })),
-    );
+    const reports = await mapTexts(toolTexts, (text) => runScanners(chosen, text, {}, { ...detect, suffix: "[tool]" }));
     return reports.reduce<ScanReport>(worse, emptyReport());
   };
 
@@ -260,6 +259,28 @@ export async function scanConversation(
     for (const report of reports) merge(total, report);
   }
   return { sanitizedPrompt, ...total };
+}
+
+/** Texts of one conversation that are read at the same time: a long one must not fill a model's queue all by itself. */
+const PARALLEL_TEXTS = 8;
+
+/** Calls `read` with every text, a few at a time; the first failure ends it. */
+async function mapTexts<T>(texts: readonly string[], read: (text: string) => Promise<T>): Promise<T[]> {
+  const results = new Array<T>(texts.length);
+  let next = 0;
+  const work = async () => {
+    while (next < texts.length) {
+      const index = next++;
+      try {
+        results[index] = await read(texts[index] as string);
+      } catch (error) {
+        next = texts.length;
+        throw error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(PARALLEL_TEXTS, texts.length) }, work));
+  return results;
 }
 
 /** The messages that made up the risk; offsets are in the message that the label names, counted among the user messages. */

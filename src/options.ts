@@ -78,7 +78,8 @@ function matchesTag(schema: z.ZodObject, value: object): boolean {
   );
 }
 
-function unwrap(schema: z.ZodType): z.ZodType {
+/** The schema inside of defaults, optional marks and transformations. */
+export function unwrap(schema: z.ZodType): z.ZodType {
   if (
     schema instanceof z.ZodOptional ||
     schema instanceof z.ZodNullable ||

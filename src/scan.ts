@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { ScannerError } from "./errors.ts";
 import { inUnit, lengthIn, type OffsetUnit } from "./offsets.ts";
 import type { Coverage, Finding, ScanContext, Scanner, Verdict } from "./scanner.ts";
@@ -123,14 +124,20 @@ export async function runScanners(
   const { offsets = "utf16" } = options;
   const report = emptyReport();
   report.coverage.chars = lengthIn(offsets, text);
-  report.coverage.scannedChars = report.coverage.chars;
   report.coverage.suppressed = scanners
     .filter((item) => isSuppressed(item, suppress, suffix))
     .map(({ name }) => name + suffix);
   const chosen = scanners.filter((item) => !isSuppressed(item, suppress, suffix));
+  report.coverage.scannedChars = chosen.length > 0 ? report.coverage.chars : 0;
   // Stops what runs beside a scanner that failed or threw.
   const stop = new AbortController();
-  const running = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
+  const running = stop.signal;
+  // Every scanner may listen, and there may be many.
+  setMaxListeners(0, running);
+  // Not AbortSignal.any: with a signal that lives long it would keep something of every scan.
+  const onAbort = () => stop.abort(signal?.reason);
+  if (signal?.aborted) onAbort();
+  else signal?.addEventListener("abort", onAbort, { once: true });
 
   const runOne = async ({ name, scanner }: NamedScanner, input: string) => {
     const start = performance.now();
@@ -162,6 +169,7 @@ export async function runScanners(
       }
     }
   } finally {
+    signal?.removeEventListener("abort", onAbort);
     stop.abort();
   }
   return { ...report, text: current };

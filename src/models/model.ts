@@ -106,13 +106,16 @@ export function resolveModel(model: string): ModelFiles {
 
 /** A classifier: loads once, at the latest when it is first asked. */
 export class Classifier {
-  readonly #files: ModelFiles;
+  readonly #source: ModelFiles & { maxLength?: number };
   #loading: Promise<NativeModel> | undefined;
   #closed = false;
 
-  /** @throws GuardValidationError when there is no such model; its files are read later. */
-  constructor(model: string) {
-    this.#files = resolveModel(model);
+  /**
+   * @param maxLength longest input in tokens, where it is to be shorter than what the model can read.
+   * @throws GuardValidationError when there is no such model; its files are read later.
+   */
+  constructor(model: string, maxLength?: number) {
+    this.#source = { ...resolveModel(model), ...(maxLength === undefined ? {} : { maxLength }) };
   }
 
   /** Loads the model, off the event loop. A failed load is tried again by the next call. */
@@ -147,7 +150,7 @@ export class Classifier {
   #model(): Promise<NativeModel> {
     if (this.#closed) return Promise.reject(new GuardError("GUARD_CLOSED", "the model is closed"));
     if (!this.#loading) {
-      const loading = native(() => addon.loadModel(engineSettings(), this.#files.folder, this.#files.graph));
+      const loading = native(() => addon.loadModel(engineSettings(), this.#source));
       this.#loading = loading;
       loading.catch(() => {
         if (this.#loading === loading) this.#loading = undefined;

@@ -90,6 +90,13 @@ describe("a model", () => {
     await model.close();
   });
 
+  it("reads shorter pieces where asked to", async () => {
+    const model = new Classifier("embedded:prompt-injection", 64);
+    expect((await model.load()).maxLength).toBe(64);
+    expect((await model.classify("one two three four ".repeat(50), "windows")).parts).toHaveLength(4);
+    await model.close();
+  });
+
   it("gives offsets in UTF-16 code units", async () => {
     const model = new Classifier("embedded:prompt-injection");
     const text = "😀😀 Всё хорошо. 你好。Bye now!";

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use guard_core::engine::{Activation, Engine, EngineError, ModelHandle, Reply, Settings, Ticket};
+use guard_core::engine::{Activation, Engine, EngineError, ModelHandle, Reply, Settings, Source, Ticket};
 use guard_core::text::offsets::{self, Unit};
 use guard_core::tokens::windows::Reading;
 use napi::bindgen_prelude::{AsyncTask, PromiseRaw};
@@ -235,8 +235,7 @@ fn classification(text: &str, reply: &Reply) -> Classification {
 /// Loading of a model, off the event loop.
 pub struct LoadModel {
     settings: Settings,
-    folder: PathBuf,
-    graph: Option<PathBuf>,
+    source: Source,
 }
 
 impl Task for LoadModel {
@@ -245,7 +244,7 @@ impl Task for LoadModel {
 
     fn compute(&mut self) -> Result<ModelHandle> {
         let engine = Engine::start(&self.settings).map_err(failed)?;
-        engine.load(&self.folder, self.graph.as_deref()).map_err(failed)
+        engine.load(&self.source).map_err(failed)
     }
 
     fn resolve(&mut self, _: Env, handle: ModelHandle) -> Result<NativeModel> {
@@ -253,12 +252,24 @@ impl Task for LoadModel {
     }
 }
 
-/// Loads the model in a folder; `graph` names an ONNX file in it. Starts the engine first.
+/// Where a model is; see `Source` of guard-core.
+#[napi(object)]
+pub struct ModelSource {
+    pub folder: String,
+    pub graph: Option<String>,
+    pub max_length: Option<u32>,
+}
+
+/// Loads a model. Starts the engine first.
 #[napi(ts_return_type = "Promise<NativeModel>")]
-pub fn load_model(settings: EngineSettings, folder: String, graph: Option<String>) -> AsyncTask<LoadModel> {
+pub fn load_model(settings: EngineSettings, source: ModelSource) -> AsyncTask<LoadModel> {
+    let source = Source {
+        folder: source.folder.into(),
+        graph: source.graph.map(PathBuf::from),
+        max_length: source.max_length.map(|length| length as usize),
+    };
     AsyncTask::new(LoadModel {
         settings: settings.into(),
-        folder: folder.into(),
-        graph: graph.map(PathBuf::from),
+        source,
     })
 }

@@ -42,6 +42,12 @@ const schema = z.strictObject({
       "windows: all of the text, in overlapping pieces of the model's length. full: its beginning. sentence: each sentence. " +
         "truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces of 256 characters.",
     ),
+  modelMaxLength: z
+    .number()
+    .int()
+    .min(3)
+    .optional()
+    .describe("Longest input of the model in tokens, where it is to be shorter than what the model can read."),
   injectionLabels: z
     .array(z.string().min(1))
     .min(1)
@@ -77,7 +83,7 @@ export class PromptInjection extends BaseScanner<typeof schema> {
     super(PromptInjection.type, schema, options);
     if (this.options.classifier) return;
     try {
-      this.#model = new Classifier(this.options.model);
+      this.#model = new Classifier(this.options.model, this.options.modelMaxLength);
     } catch (error) {
       throw error instanceof GuardValidationError ? error.within("model") : error;
     }

@@ -9,13 +9,13 @@ mod queue;
 mod runtime;
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 pub use error::EngineError;
-pub use model::{Activation, Head, Model};
+pub use model::{Activation, Head, Model, Source};
 pub use queue::{Batching, HeadScores, Lane, OnReply, Pass, Queue, Reply, ScoredPart, Ticket};
 pub use runtime::Runtime;
 
@@ -79,14 +79,11 @@ pub struct Engine {
     threads: Threads,
     runtime: Runtime,
     queue: Queue<Model>,
-    models: Mutex<HashMap<ModelKey, Weak<Loaded>>>,
+    models: Mutex<HashMap<Source, Weak<Loaded>>>,
     /// Held while a model is loaded, so that two callers who want the same one load it once.
     loading: Mutex<()>,
     next_model: AtomicU64,
 }
-
-/// A folder and, where a certain one was asked for, the graph in it.
-type ModelKey = (PathBuf, Option<PathBuf>);
 
 struct Loaded {
     id: u64,
@@ -164,21 +161,23 @@ impl Engine {
         self.queue.len()
     }
 
-    /// Loads the model in `folder`, or shares it when it is loaded already. `graph` names an ONNX file in the folder.
-    /// Takes long: not for a thread that must answer.
+    /// Loads a model, or shares it when it is loaded already. Takes long: not for a thread that must answer.
     ///
     /// # Errors
     /// [`EngineError::MissingFile`] and [`EngineError::BadFile`] name the file at fault.
-    pub fn load(&'static self, folder: &Path, graph: Option<&Path>) -> Result<ModelHandle, EngineError> {
+    pub fn load(&'static self, source: &Source) -> Result<ModelHandle, EngineError> {
         let _one_at_a_time = lock(&self.loading);
-        let folder = std::fs::canonicalize(folder).map_err(|_| EngineError::MissingFile {
-            path: folder.to_owned(),
+        let folder = std::fs::canonicalize(&source.folder).map_err(|_| EngineError::MissingFile {
+            path: source.folder.clone(),
         })?;
-        let key = (folder, graph.map(Path::to_owned));
-        if let Some(loaded) = lock(&self.models).get(&key).and_then(Weak::upgrade) {
+        let source = Source {
+            folder,
+            ..source.clone()
+        };
+        if let Some(loaded) = lock(&self.models).get(&source).and_then(Weak::upgrade) {
             return Ok(ModelHandle(loaded));
         }
-        let load = || Model::load(&self.runtime, self.threads, &key.0, graph);
+        let load = || Model::load(&self.runtime, self.threads, &source);
         let model = std::panic::catch_unwind(std::panic::AssertUnwindSafe(load))
             .unwrap_or_else(|panic| Err(EngineError::from_panic(panic)))?;
         stop_at_exit();
@@ -190,7 +189,7 @@ impl Engine {
         });
         let mut models = lock(&self.models);
         models.retain(|_, model| model.strong_count() > 0);
-        models.insert(key, Arc::downgrade(&loaded));
+        models.insert(source, Arc::downgrade(&loaded));
         Ok(ModelHandle(loaded))
     }
 }

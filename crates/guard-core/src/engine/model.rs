@@ -79,6 +79,17 @@ const CPU_BATCH_TOKENS: usize = 512;
 /// Tokens of a run on an accelerator, which needs many rows to be busy.
 const ACCELERATOR_BATCH_TOKENS: usize = 16_384;
 
+/// Where a model is and how it is to be read. Equal ones are loaded once.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Source {
+    /// A folder with `config.json`, `tokenizer.json` and an ONNX graph.
+    pub folder: PathBuf,
+    /// A certain graph, as a path in the folder.
+    pub graph: Option<PathBuf>,
+    /// The longest input in tokens, where it is to be shorter than what the model can read.
+    pub max_length: Option<usize>,
+}
+
 /// A loaded model.
 pub struct Model {
     heads: Vec<Head>,
@@ -124,20 +135,17 @@ impl Input {
 }
 
 impl Model {
-    /// Loads a folder with `config.json`, `tokenizer.json` and an ONNX graph; `graph` names a certain one.
-    pub(crate) fn load(
-        runtime: &Runtime,
-        threads: Threads,
-        folder: &Path,
-        graph: Option<&Path>,
-    ) -> Result<Self, EngineError> {
-        let graph = find_graph(folder, graph)?;
+    /// Loads the files that `source` names.
+    pub(crate) fn load(runtime: &Runtime, threads: Threads, source: &Source) -> Result<Self, EngineError> {
+        let folder = source.folder.as_path();
+        let graph = find_graph(folder, source.graph.as_deref())?;
         let config_path = folder.join("config.json");
         let config: Config = read_json(&config_path)?.ok_or(EngineError::MissingFile {
             path: config_path.clone(),
         })?;
         let tokenizer_config: TokenizerConfig = read_json(&folder.join("tokenizer_config.json"))?.unwrap_or_default();
-        let max_length = config.max_length(&tokenizer_config);
+        let possible = config.max_length(&tokenizer_config);
+        let max_length = source.max_length.map_or(possible, |asked| asked.min(possible));
         let tokenizer = TextTokenizer::from_file(&folder.join("tokenizer.json"), max_length)?;
 
         let bad_graph = |message: String| EngineError::BadFile {

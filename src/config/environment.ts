@@ -1,0 +1,110 @@
+import { z } from "zod";
+import type { ValidationIssue } from "../errors.ts";
+import { toSnakeCase, unwrap } from "../options.ts";
+
+/** Variables by their names, such as `process.env`. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A parsed file with the environment filled in. */
+export interface Expanded {
+  value: unknown;
+  /** Paths of the strings that came, in whole or in part, from a reference. */
+  paths: Set<string>;
+  issues: ValidationIssue[];
+}
+
+/** `$${` is a literal `${`; then a well-formed reference; then a `${` that is none. */
+const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::([^}]*))?\}|\$\{/g;
+
+/**
+ * Replaces `${NAME}` and `${NAME:default}` in the strings of a parsed YAML file; `$${` stands for a literal `${`.
+ *
+ * This happens after parsing, so that the value of a variable is one string whatever is in it and can never add to the
+ * structure of the file. Keys are not touched. A variable that is set to nothing counts as set, as in llm-guard.
+ */
+export function expandEnvironment(root: unknown, env: Environment): Expanded {
+  const paths = new Set<string>();
+  const issues: ValidationIssue[] = [];
+
+  const expandText = (text: string, path: string): string =>
+    text.replace(REFERENCE, (reference, name?: string, fallback?: string) => {
+      if (reference === "$${") return "${";
+      if (name === undefined) {
+        issues.push({
+          path,
+          // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax that is meant
+          message: "${ without a variable's name: write ${NAME}, ${NAME:default}, or $${ for a literal ${",
+        });
+        return "";
+      }
+      paths.add(path);
+      const value = env[name] ?? fallback;
+      if (value === undefined)
+        issues.push({ path, message: `the environment variable ${name} is not set and has no default` });
+      return value ?? "";
+    });
+
+  const expand = (value: unknown, path: string): unknown => {
+    if (typeof value === "string") return value.includes("${") ? expandText(value, path) : value;
+    if (Array.isArray(value)) return value.map((item, index) => expand(item, join(path, String(index))));
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, expand(item, join(path, key))]));
+  };
+
+  return { value: expand(root, ""), paths, issues };
+}
+
+/**
+ * Gives the strings at `paths` the type that a schema expects there: `true` becomes a boolean only where one is due, so that
+ * a token of `true`, `null` or `12345` stays the text that it is. What does not fit stays as it is too, for the check that
+ * follows to complain of. Keys of `value` are those of the schema.
+ */
+export function coerceExpanded(schema: z.ZodType, value: unknown, paths: ReadonlySet<string>, path = ""): unknown {
+  if (paths.size === 0) return value;
+  const inner = unwrap(schema);
+  if (typeof value === "string") return paths.has(path) ? coerceText(schema, value) : value;
+  if (Array.isArray(value)) {
+    const element = alternatives(inner).find((option) => option instanceof z.ZodArray);
+    return element
+      ? value.map((item, index) => coerceExpanded(element.element as z.ZodType, item, paths, join(path, String(index))))
+      : value;
+  }
+  if (typeof value !== "object" || value === null) return value;
+  const object = alternatives(inner).find((option) => option instanceof z.ZodObject);
+  if (!object) return value;
+  const shape = object.shape as Record<string, z.ZodType>;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => {
+      const field = Object.hasOwn(shape, key) ? shape[key] : undefined;
+      return [key, field ? coerceExpanded(field, item, paths, join(path, toSnakeCase(key))) : item];
+    }),
+  );
+}
+
+const BOOLEANS = new Map([
+  ...["true", "yes", "on", "1"].map((word) => [word, true] as const),
+  ...["false", "no", "off", "0"].map((word) => [word, false] as const),
+]);
+const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
+
+function coerceText(schema: z.ZodType, text: string): unknown {
+  const kinds = alternatives(unwrap(schema));
+  const takesText = kinds.some(
+    (kind) => !(kind instanceof z.ZodNumber || kind instanceof z.ZodBoolean || kind instanceof z.ZodArray),
+  );
+  if (takesText) return text;
+  if (text === "" && (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)) {
+    return schema instanceof z.ZodOptional ? undefined : null;
+  }
+  if (kinds.some((kind) => kind instanceof z.ZodNumber) && NUMBER.test(text)) return Number(text);
+  if (kinds.some((kind) => kind instanceof z.ZodBoolean)) return BOOLEANS.get(text.toLowerCase()) ?? text;
+  return text;
+}
+
+function alternatives(schema: z.ZodType): z.ZodType[] {
+  return schema instanceof z.ZodUnion ? (schema.options as z.ZodType[]).map(unwrap) : [schema];
+}
+
+function join(path: string, key: string): string {
+  return path ? `${path}.${key}` : key;
+}

@@ -1,0 +1,185 @@
+import { readFile } from "node:fs/promises";
+import { basename } from "node:path";
+import { GuardValidationError, type ValidationIssue } from "../errors.ts";
+import { fromSnakeCase, parseOptions, toSnakeCase } from "../options.ts";
+import type { Scanner, Side } from "../scanner.ts";
+import { createScanner, scannerClasses, scannerTypes } from "../scanners/registry.ts";
+import { coerceExpanded, type Environment, expandEnvironment } from "./environment.ts";
+import { type Config, type ConfigInput, configSchema, type ScannerEntry } from "./schema.ts";
+import { parseYaml } from "./source.ts";
+
+export type { Environment } from "./environment.ts";
+export { type AuthEntry, type Config, type ConfigInput, parseRate, type Rate, type ScannerEntry } from "./schema.ts";
+
+/** The two lists of scanners by side, with their names in a file. */
+const LISTS = [
+  ["input", "inputScanners", "input_scanners"],
+  ["output", "outputScanners", "output_scanners"],
+] as const;
+
+/** The scanners of a configuration. */
+export type ScannerLists = Record<Side, Scanner[]>;
+
+/**
+ * Reads and checks a configuration file, with `${NAME:default}` replaced from the environment.
+ *
+ * @throws GuardValidationError with the path and line of every value at fault.
+ */
+export async function loadConfig(path: string, env: Environment = process.env): Promise<Config> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code ?? "unknown error";
+    throw new GuardValidationError([{ path: "", message: `cannot read ${path}: ${reason}` }], { cause: error });
+  }
+  return parseConfig(text, { env, file: basename(path) });
+}
+
+/**
+ * Checks the text of a configuration file.
+ *
+ * @throws GuardValidationError with the path and line of every value at fault.
+ */
+export function parseConfig(
+  text: string,
+  { env = {}, file = "scanners.yml" }: { env?: Environment; file?: string } = {},
+): Config {
+  const source = within(file, () => parseYaml(text));
+  if (source.value === null || source.value === undefined) {
+    throw new GuardValidationError([{ path: "", message: `${file}: the file is empty` }]);
+  }
+  const { value, paths, issues } = expandEnvironment(source.value, env);
+  const camel = coerceExpanded(configSchema, fromSnakeCase(configSchema, dropEmptySections(value)), paths);
+  const parsed = attempt(issues, () => parseOptions(configSchema, camel, "snake_case"));
+  const config = parsed ?? (camel as ConfigInput);
+  for (const [side, list, name] of LISTS) {
+    const entries: unknown = config?.[list];
+    if (!Array.isArray(entries)) continue;
+    for (const [index, entry] of entries.entries()) {
+      if (isScannerEntry(entry)) attempt(issues, () => checkParams(side, entry, `${name}.${index}`, paths));
+    }
+  }
+  if (parsed) attempt(issues, () => checkWhole(parsed));
+  if (issues.length > 0 || !parsed)
+    throw new GuardValidationError(distinct(issues).map((issue) => located(issue, source, file)));
+  return parsed;
+}
+
+/** Checks a configuration that a program wrote, and fills in the defaults. */
+export function checkConfig(config: ConfigInput): Config {
+  return parseOptions(configSchema, config);
+}
+
+/**
+ * Builds the scanners of a configuration.
+ *
+ * @throws GuardValidationError with the path of every value at fault.
+ */
+export function buildScanners(config: Config): ScannerLists {
+  const issues: ValidationIssue[] = [];
+  const lists: ScannerLists = { input: [], output: [] };
+  for (const [side, list, name] of LISTS) {
+    for (const [index, entry] of config[list].entries()) {
+      const prefix = `${name}.${index}`;
+      const scanner = attempt(issues, () => {
+        if (!scannerClasses(side).has(entry.type)) throw unknownType(side, entry.type).within(prefix);
+        return belowParams(prefix, () => createScanner(side, entry.type, namedParams(entry)));
+      });
+      if (scanner) lists[side].push(scanner);
+    }
+  }
+  if (issues.length > 0) {
+    // Scanners name their options as programs do.
+    throw new GuardValidationError(issues.map(({ path, message }) => ({ path: toSnakeCase(path), message })));
+  }
+  return lists;
+}
+
+/** The parameters with the name that may stand beside them. */
+function namedParams({ name, params }: ScannerEntry): Record<string, unknown> {
+  return name === undefined ? params : { ...params, name };
+}
+
+/** Checks parameters against the scanner's schema, and gives those from the environment their types, in place. */
+function checkParams(side: Side, entry: ScannerEntry, prefix: string, paths: ReadonlySet<string>): void {
+  const found = scannerClasses(side).get(entry.type);
+  if (!found) throw unknownType(side, entry.type).within(prefix);
+  const camel = fromSnakeCase(found.options, namedParams({ ...entry, params: entry.params ?? {} }));
+  const at = `${prefix}.params`;
+  const params = coerceExpanded(found.options, camel, paths, at);
+  belowParams(prefix, () => parseOptions(found.options, params, "snake_case"));
+  entry.params = params as Record<string, unknown>;
+}
+
+function unknownType(side: Side, type: string): GuardValidationError {
+  const message = `unknown ${side} scanner ${type}; known are: ${scannerTypes(side).join(", ")}`;
+  return new GuardValidationError([{ path: "type", message }]);
+}
+
+function checkWhole(config: Config): void {
+  const issues: ValidationIssue[] = [];
+  if (config.inputScanners.length + config.outputScanners.length === 0) {
+    issues.push({ path: "input_scanners", message: "no scanners at all: every text would pass" });
+  }
+  if (config.conversation.risk.enabled && !config.inputScanners.some(({ type }) => type === "PromptInjection")) {
+    issues.push({ path: "conversation.risk.enabled", message: "needs a PromptInjection scanner in input_scanners" });
+  }
+  if (issues.length > 0) throw new GuardValidationError(issues);
+}
+
+/** A section with nothing in it (`cache:`, all of it commented out) is a section that is not there; `auth:` is not let off. */
+function dropEmptySections(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([key, section]) => section !== null || key === "auth"));
+}
+
+function isScannerEntry(entry: unknown): entry is ScannerEntry {
+  const { type, params } = (entry ?? {}) as Partial<ScannerEntry>;
+  return (
+    typeof type === "string" &&
+    (params === undefined || params === null || (typeof params === "object" && !Array.isArray(params)))
+  );
+}
+
+/** Runs a check; what it complains of is added to the issues. */
+function attempt<T>(issues: ValidationIssue[], check: () => T): T | undefined {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof GuardValidationError)) throw error;
+    issues.push(...error.issues);
+    return undefined;
+  }
+}
+
+function belowParams<T>(prefix: string, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    throw error instanceof GuardValidationError ? error.within(`${prefix}.params`) : error;
+  }
+}
+
+function within<T>(file: string, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof GuardValidationError)) throw error;
+    throw new GuardValidationError(error.issues.map(({ path, message }) => ({ path, message: `${file}: ${message}` })));
+  }
+}
+
+/** The first issue of each path: a value that is missing from the environment is not also of the wrong type. */
+function distinct(issues: readonly ValidationIssue[]): ValidationIssue[] {
+  return [...new Map(issues.toReversed().map((issue) => [issue.path, issue])).values()].reverse();
+}
+
+function located(
+  { path, message }: ValidationIssue,
+  { lineOf }: { lineOf(path: string): number | undefined },
+  file: string,
+): ValidationIssue {
+  const line = lineOf(path);
+  return { path, message: `${message} (${file}${line === undefined ? "" : `:${line}`})` };
+}

@@ -1,0 +1,193 @@
+import { z } from "zod";
+import { conversationRiskOptions } from "../conversation.ts";
+
+const seconds = z.number().positive().max(3600);
+
+const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+/** Python's names for levels, which llm-guard's files use. */
+const PYTHON_LEVELS: Record<string, string> = { warning: "warn", critical: "fatal", notset: "trace" };
+
+const app = z.strictObject({
+  name: z
+    .string()
+    .min(1)
+    .default("LLM Guard API")
+    .describe("Name of the service in GET / and in the API's description."),
+  host: z.string().min(1).default("127.0.0.1").describe("Address to listen on. Others than loopback need auth."),
+  port: z.number().int().min(0).max(65535).default(8000).describe("Port to listen on; 0 takes a free one."),
+  logLevel: z
+    .string()
+    .default("info")
+    .transform((level) => PYTHON_LEVELS[level.toLowerCase()] ?? level.toLowerCase())
+    .pipe(z.enum(LOG_LEVELS))
+    .describe("trace, debug, info, warn, error, fatal or silent."),
+  logJson: z.boolean().default(true).describe("Log lines as JSON; otherwise as text."),
+  logContent: z.boolean().default(false).describe("Log prompts, outputs and error messages. They may hold secrets."),
+  scanFailFast: z.boolean().default(false).describe("Stop a scan after the first failing scanner."),
+  scanPromptTimeout: seconds.default(30).describe("Seconds that a scan of a prompt or conversation may take."),
+  scanOutputTimeout: seconds.default(30).describe("Seconds that a scan of an output may take."),
+  lazyLoad: z.boolean().default(false).describe("Load models with the first request that needs them, not at start."),
+  requireFullCoverage: z
+    .boolean()
+    .default(false)
+    .describe("A text fails when a part of it or one of its checks was left out, for whatever reason."),
+  onScannerError: z
+    .enum(["fail", "block"])
+    .default("fail")
+    .describe("What a scanner that throws means: status 500, or a text that fails."),
+  maxBodySize: z.number().int().min(1024).default(1_048_576).describe("Largest request body, in bytes."),
+  maxMessages: z.number().int().min(1).default(1000).describe("Most messages of a conversation."),
+  queueSize: z
+    .number()
+    .int()
+    .min(1)
+    .default(512)
+    .describe("Most scans at a time, and most texts that wait for one model."),
+  trustProxy: z
+    .union([z.boolean(), z.array(z.string().min(1))])
+    .default(false)
+    .describe("Take the client's address from X-Forwarded-For: of any proxy, or of those with these addresses."),
+});
+
+const secret = z
+  .string()
+  .min(1, "expected a secret, got an empty text")
+  .refine(
+    (value) => !value.startsWith("sha256:") || /^sha256:[0-9a-fA-F]{64}$/.test(value),
+    "expected 64 hexadecimal digits after sha256:",
+  );
+
+/** One way to authenticate. */
+const authEntry = z.discriminatedUnion(
+  "type",
+  [
+    z.strictObject({ type: z.literal("http_bearer"), token: secret }),
+    z.strictObject({
+      type: z.literal("http_basic"),
+      username: z
+        .string()
+        .min(1)
+        .regex(/^[^:]*$/, "a colon cannot be sent"),
+      password: secret,
+    }),
+    z.strictObject({
+      type: z.literal("api_key"),
+      header: z
+        .string()
+        .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "expected the name of a header")
+        .default("X-API-Key"),
+      keys: z.array(secret).min(1),
+    }),
+  ],
+  "expected an entry with the type http_bearer, http_basic or api_key",
+);
+export type AuthEntry = z.output<typeof authEntry>;
+
+/** One entry or a list of them; always a list in the result. Issues keep the path that the file has. */
+const auth = z.unknown().transform((value, context): AuthEntry[] => {
+  const result = Array.isArray(value)
+    ? z.array(authEntry).min(1).safeParse(value)
+    : authEntry.transform((entry) => [entry]).safeParse(value);
+  if (result.success) return result.data;
+  for (const issue of result.error.issues) {
+    const at = issue.code === "unrecognized_keys" ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
+    const message = issue.code === "unrecognized_keys" ? "unknown key" : issue.message;
+    for (const path of at) context.issues.push({ code: "custom", message, path: [...path], input: undefined });
+  }
+  return z.NEVER;
+});
+
+const UNITS: Record<string, number> = { second: 1, minute: 60, hour: 3600, day: 86_400 };
+
+/** How often a client may call. */
+export interface Rate {
+  max: number;
+  milliseconds: number;
+}
+
+/** Reads `100/minute`, `100 per minute` or `10/5 minutes`. */
+export function parseRate(text: string): Rate | undefined {
+  const [, max, count, unit] =
+    /^\s*(\d{1,9})\s*(?:\/|\bper\b)\s*(\d{1,6})?\s*(second|minute|hour|day)s?\s*$/i.exec(text) ?? [];
+  if (max === undefined || unit === undefined) return undefined;
+  const milliseconds = Number(count ?? 1) * (UNITS[unit.toLowerCase()] as number) * 1000;
+  return Number(max) > 0 && milliseconds > 0 ? { max: Number(max), milliseconds } : undefined;
+}
+
+/** A setting that is planned. Until then it stops the start: nobody shall rely on what is not there. */
+const notYet = z.undefined("not supported yet").optional();
+
+const rateLimit = z.strictObject({
+  enabled: z.boolean().default(false),
+  limit: z
+    .string()
+    .default("100/minute")
+    .refine((text) => parseRate(text) !== undefined, "expected a rate such as 100/minute"),
+  key: z.enum(["ip", "credential"]).default("ip").describe("Whose calls are counted together."),
+  redis: notYet,
+});
+
+const cache = z.strictObject({
+  enabled: z
+    .boolean()
+    .default(false)
+    .refine((enabled) => !enabled, "not supported yet"),
+  ttl: z.number().positive().optional(),
+  maxSize: z.number().int().positive().nullish(),
+  redis: notYet,
+});
+
+const exporter = (known: readonly [string, ...string[]], fallback: string) =>
+  z
+    .string()
+    .default(fallback)
+    .refine((name) => known.includes(name), `not supported yet; supported are: ${known.join(", ")}`);
+
+const tracing = z.strictObject({ exporter: exporter(["none", "console"], "none"), endpoint: z.string().nullish() });
+
+const metrics = z.strictObject({
+  exporter: exporter(["prometheus", "none"], "prometheus"),
+  endpoint: z.string().nullish(),
+  public: z.boolean().default(false).describe("Serve GET /metrics without authentication."),
+});
+
+const scanner = z.strictObject({
+  type: z.string().min(1),
+  name: z.string().min(1).optional().describe("Name in results; may stand in params too."),
+  params: z
+    .record(z.string(), z.unknown())
+    .nullish()
+    .transform((params) => params ?? {}),
+});
+export type ScannerEntry = z.output<typeof scanner>;
+
+const conversation = z.strictObject({
+  window: z.number().int().min(1).default(3).describe("How many user messages are scanned together; 1 turns that off."),
+  scanToolMessages: z.boolean().default(true).describe("Scan tool and function results."),
+  risk: z
+    .strictObject({ enabled: z.boolean().default(false), ...conversationRiskOptions.shape })
+    .prefault({})
+    .describe("Risk that adds up over the user messages."),
+});
+
+/** The configuration file, with camelCase names. */
+export const configSchema = z.strictObject({
+  app: app.prefault({}),
+  auth: auth.optional(),
+  rateLimit: rateLimit.prefault({}),
+  cache: cache.optional(),
+  tracing: tracing.prefault({}),
+  metrics: metrics.prefault({}),
+  inputScanners: z.array(scanner).default([]),
+  outputScanners: z.array(scanner).default([]),
+  conversation: conversation.prefault({}),
+  plugins: z
+    .unknown()
+    .refine((plugins) => Object.keys(plugins ?? {}).length === 0, "not supported yet")
+    .optional(),
+});
+
+/** A checked configuration: every value is there, the defaults too. */
+export type Config = z.output<typeof configSchema>;
+/** A configuration as a program writes it: what is missing has its default. */
+export type ConfigInput = z.input<typeof configSchema>;

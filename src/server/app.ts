@@ -1,0 +1,96 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import fastify, { type FastifyInstance, LogController } from "fastify";
+import type { Config } from "../config/index.ts";
+import { type LogStream, loggerOptions } from "./log.ts";
+import { auth } from "./plugins/auth.ts";
+import { errors, send } from "./plugins/errors.ts";
+import { Metrics, metrics as metricsPlugin } from "./plugins/metrics.ts";
+import { openapi } from "./plugins/openapi.ts";
+import { rateLimit } from "./plugins/rate-limit.ts";
+import { requestLog } from "./plugins/request-log.ts";
+import { Problem, problemBody } from "./problem.ts";
+import { scanRoutes } from "./routes/scans.ts";
+import { statusRoutes } from "./routes/status.ts";
+import { closingProblem, type ScanService } from "./scan-service.ts";
+
+const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+
+/** Wires the server together; it does not listen yet. */
+export async function buildApp(config: Config, service: ScanService, stream: LogStream): Promise<FastifyInstance> {
+  const entries = config.auth ?? [];
+  const app = fastify({
+    logger: loggerOptions(config.app, stream),
+    // One line a request is ours.
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: config.app.maxBodySize,
+    trustProxy: config.app.trustProxy,
+    requestTimeout: 60_000,
+    // Ours says it as a problem.
+    return503OnClosing: false,
+    forceCloseConnections: "idle",
+    requestIdHeader: false,
+    genReqId: ({ headers }) => {
+      const id = headers["x-request-id"];
+      return typeof id === "string" && /^[\w.:-]{1,128}$/.test(id) ? id : randomUUID();
+    },
+    // Fastify would otherwise turn numbers into strings and drop fields.
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false } },
+    // A path that cannot be decoded has no route, and Fastify's own answer quotes it.
+    frameworkErrors: (_error, _request, reply) => void send(reply, new Problem(400, "The path is not valid.")),
+    clientErrorHandler(error, socket) {
+      if (error.code === "ECONNRESET" || !socket.writable) return;
+      socket.end(rawProblem(error.code));
+    },
+  }) as unknown as FastifyInstance;
+  app.removeContentTypeParser("text/plain");
+
+  await app.register(errors);
+  await app.register(requestLog);
+  const metrics = new Metrics(service);
+  await app.register(metricsPlugin, { metrics });
+
+  let closing = false;
+  app.addHook("preClose", async () => {
+    closing = true;
+  });
+  app.addHook("onClose", () => service.close());
+  app.addHook("onRequest", async (_request, reply) => {
+    if (closing) return send(reply, closingProblem());
+  });
+
+  // A connection that is kept alive would keep the server from closing.
+  app.addHook("onSend", async (_request, reply) => {
+    if (closing) reply.header("connection", "close");
+  });
+
+  const { rateLimit: limits } = config;
+  if (limits.enabled && limits.key === "ip") await app.register(rateLimit, limits);
+  await app.register(auth, { entries });
+  if (limits.enabled && limits.key === "credential") await app.register(rateLimit, limits);
+
+  await app.register(openapi, { title: config.app.name, version, auth: entries });
+  await app.register(statusRoutes, {
+    name: config.app.name,
+    service,
+    publicMetrics: config.metrics.public,
+    ...(config.metrics.exporter === "prometheus" ? { metrics } : {}),
+  });
+  const { maxMessages, logContent } = config.app;
+  await app.register(scanRoutes, { service, metrics, maxMessages, logContent });
+  return app;
+}
+
+/** The answer to what is not HTTP, where there is no request yet. */
+function rawProblem(code: string): string {
+  const status = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 }[code] ?? 400;
+  const problem = problemBody(new Problem(status, "This is not a request that can be read."));
+  const body = JSON.stringify(problem);
+  const head = [
+    `HTTP/1.1 ${status} ${problem.title}`,
+    "Content-Type: application/problem+json",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    "Connection: close",
+  ];
+  return `${head.join("\r\n")}\r\n\r\n${body}`;
+}

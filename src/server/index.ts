@@ -1,0 +1,160 @@
+import { isIPv4, isIPv6 } from "node:net";
+import type { FastifyInstance } from "fastify";
+import { buildScanners, type Config, type ConfigInput, checkConfig } from "../config/index.ts";
+import { GuardValidationError } from "../errors.ts";
+import { setQueueCapacity } from "../models/engine.ts";
+import { buildApp } from "./app.ts";
+import type { LogStream } from "./log.ts";
+import { type ScannerLists, ScanService } from "./scan-service.ts";
+
+export type { LogStream } from "./log.ts";
+export type { ScannerLists } from "./scan-service.ts";
+
+/** What a server is made of. */
+export interface ServerOptions {
+  config: ConfigInput;
+  /** Scanners that take the place of those in the configuration. The server closes them when it closes. */
+  scanners?: Partial<ScannerLists>;
+  /** Where log lines go. Default: standard output. */
+  logger?: LogStream;
+}
+
+/**
+ * Makes the HTTP API of a configuration. It does not listen yet: models are loaded from `ready()` on, which `listen()` and
+ * `inject()` call, and `GET /readyz` tells when they are. Without `auth`, let it listen on loopback only: {@link startServer}
+ * sees to that.
+ *
+ * @throws GuardValidationError with the paths of the values at fault.
+ */
+export async function createServer(from: ConfigInput | ServerOptions): Promise<FastifyInstance> {
+  const { app } = await prepare(isServerOptions(from) ? from : { config: from });
+  return app;
+}
+
+/** Where and how a server listens. */
+export interface ListenOptions extends ServerOptions {
+  /** Default: `app.host` of the configuration. */
+  host?: string;
+  /** Default: `app.port` of the configuration; 0 takes a free one. */
+  port?: number;
+  /** Closes the server when aborted. */
+  signal?: AbortSignal;
+}
+
+/** A server that listens. */
+export interface RunningServer {
+  url: string;
+  /** Refuses new requests, lets those under way finish, and frees the models. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the HTTP API as the program of this process: SIGTERM and SIGINT close it, and a model that cannot be loaded ends it
+ * with exit code 2.
+ *
+ * @throws GuardValidationError for a bad configuration, or an address that is open to others without `auth`.
+ */
+export async function startServer({ host, port, signal, ...options }: ListenOptions): Promise<RunningServer> {
+  const config = checkConfig(options.config);
+  const at = { host: host ?? config.app.host, port: port ?? config.app.port };
+  assertSafeToListen(config, at.host);
+  const { app, loaded } = await prepare({ ...options, config });
+  // Scans end within their timeouts; connections that are still busy then are cut.
+  const grace = Math.max(config.app.scanPromptTimeout, config.app.scanOutputTimeout) * 1000 + 5000;
+
+  let closed: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closed ??= (async () => {
+      for (const name of SIGNALS) process.off(name, onSignal);
+      signal?.removeEventListener("abort", onAbort);
+      app.log.info("closing");
+      const cut = setTimeout(() => app.server.closeAllConnections(), grace);
+      try {
+        await app.close();
+      } finally {
+        clearTimeout(cut);
+      }
+    })();
+    return closed;
+  };
+  const onSignal = () => void close();
+  const onAbort = () => void close();
+
+  try {
+    signal?.throwIfAborted();
+    const url = await app.listen({ ...at, listenTextResolver: (address) => `listening on ${address}` });
+    for (const name of SIGNALS) process.on(name, onSignal);
+    signal?.addEventListener("abort", onAbort, { once: true });
+    const { auth } = config;
+    app.log.info({ url, auth: auth ? auth.map(({ type }) => type) : "none: this machine only" }, "serving");
+    loaded.catch(() => {
+      process.exitCode = 2;
+      return close();
+    });
+    return { url, close };
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
+}
+
+const SIGNALS = ["SIGTERM", "SIGINT"] as const;
+
+/**
+ * Refuses to serve others than this machine where no credential is configured.
+ *
+ * @throws GuardValidationError with the path `auth`.
+ */
+export function assertSafeToListen(config: Pick<Config, "auth">, host: string): void {
+  if ((config.auth?.length ?? 0) > 0 || isLoopback(host)) return;
+  const message = `listening on ${host} needs a credential; without one only a loopback address such as 127.0.0.1 is served`;
+  throw new GuardValidationError([{ path: "auth", message }]);
+}
+
+function isLoopback(host: string): boolean {
+  if (isIPv4(host)) return host.startsWith("127.");
+  return isIPv6(host) ? host === "::1" : host.toLowerCase() === "localhost";
+}
+
+async function prepare({ config: input, scanners, logger = process.stdout }: ServerOptions) {
+  const config = checkConfig(input);
+  const lists = scanners ? { input: scanners.input ?? [], output: scanners.output ?? [] } : buildScanners(config);
+  setQueueCapacity(config.app.queueSize);
+  const service = new ScanService(config, lists);
+  const app = await buildApp(config, service, logger);
+  for (const warning of warnings(config, lists)) app.log.warn(warning);
+
+  let settle: (loading: Promise<void>) => void = () => {};
+  const loaded = new Promise<void>((resolve) => {
+    settle = resolve as (loading: Promise<void>) => void;
+  });
+  app.addHook("onReady", async () => {
+    const start = performance.now();
+    settle(service.load());
+    loaded.then(
+      () => {
+        if (!service.notReady) app.log.info({ ms: Math.round(performance.now() - start) }, "ready");
+      },
+      // Nothing of any request can be in this message yet.
+      (error) => app.log.fatal({ err: error, reason: error.message }, "a scanner could not be loaded"),
+    );
+  });
+  return { app, loaded };
+}
+
+/** What a configuration asks for that has no effect, and what it lets through. */
+function warnings(config: Config, { input, output }: ScannerLists): string[] {
+  return [
+    ...(config.tracing.exporter === "console"
+      ? ["tracing.exporter: console has no effect; requests are in the log"]
+      : []),
+    ...(config.cache ? ["cache: not enabled; results are not cached"] : []),
+    ...(input.length === 0 ? ["no input scanners: every prompt passes"] : []),
+    ...(output.length === 0 ? ["no output scanners: every output passes"] : []),
+    ...(config.app.logContent ? ["app.log_content: prompts and outputs are written to the log"] : []),
+  ];
+}
+
+function isServerOptions(from: ConfigInput | ServerOptions): from is ServerOptions {
+  return "config" in from;
+}

@@ -1,0 +1,110 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import fp from "fastify-plugin";
+import type { AuthEntry } from "../../config/index.ts";
+import { Problem } from "../problem.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Which configured credential the request carries. */
+    credential: string | null;
+  }
+  interface FastifyContextConfig {
+    /** Served without authentication. */
+    public?: boolean;
+  }
+}
+
+/** Checks one credential of a request. */
+interface Scheme {
+  /** Value of WWW-Authenticate; `presented`: the request had a credential of this kind, and it was wrong. */
+  challenge(presented: boolean): string;
+  /** What the request presents for this scheme. */
+  presented(request: FastifyRequest): string | undefined;
+  /** Index of the credential that matches, or -1. */
+  matching(presented: string): number;
+}
+
+/**
+ * Refuses requests without one of the configured credentials: bearer tokens (RFC 6750), user and password (RFC 7617), or keys
+ * in a header. Everything needs one, except routes that say they are public.
+ */
+export const auth = fp(async (app: FastifyInstance, { entries }: { entries: readonly AuthEntry[] }) => {
+  app.decorateRequest("credential", null);
+  if (entries.length === 0) return;
+  const schemes = entries.map(toScheme);
+
+  app.addHook("onRequest", async (request, reply) => {
+    // A path that does not exist tells nothing.
+    if (request.routeOptions.config.public || request.is404) return;
+    let wrong = false;
+    const challenges: string[] = [];
+    for (const [index, scheme] of schemes.entries()) {
+      const presented = scheme.presented(request);
+      const match = presented === undefined ? -1 : scheme.matching(presented);
+      if (match >= 0) request.credential = `${index}.${match}`;
+      wrong ||= presented !== undefined;
+      challenges.push(scheme.challenge(presented !== undefined));
+    }
+    if (request.credential !== null) return;
+    reply.header("www-authenticate", [...new Set(challenges)].join(", "));
+    throw new Problem(401, wrong ? "The credential is not valid." : "A credential is needed.");
+  });
+});
+
+function toScheme(entry: AuthEntry): Scheme {
+  switch (entry.type) {
+    case "http_bearer": {
+      const token = digestOf(entry.token);
+      return {
+        challenge: (presented) => `Bearer realm="guard"${presented ? ', error="invalid_token"' : ""}`,
+        presented: (request) => authorization(request, "bearer"),
+        matching: (presented) => (same(presented, token) ? 0 : -1),
+      };
+    }
+    case "http_basic": {
+      const username = hash(entry.username);
+      const password = digestOf(entry.password);
+      return {
+        challenge: () => 'Basic realm="guard", charset="UTF-8"',
+        presented: (request) => authorization(request, "basic"),
+        matching: (presented) => {
+          const text = Buffer.from(presented, "base64").toString("utf8");
+          const colon = text.indexOf(":");
+          // Both are compared in any case: how long it takes must not tell which one was right.
+          const matches = [same(text.slice(0, Math.max(0, colon)), username), same(text.slice(colon + 1), password)];
+          return colon >= 0 && matches.every(Boolean) ? 0 : -1;
+        },
+      };
+    }
+    case "api_key": {
+      const keys = entry.keys.map(digestOf);
+      const header = entry.header.toLowerCase();
+      return {
+        challenge: () => `ApiKey realm="guard", header="${entry.header}"`,
+        presented: ({ headers }) => (typeof headers[header] === "string" ? headers[header] : undefined),
+        matching: (presented) => keys.map((key) => same(presented, key)).lastIndexOf(true),
+      };
+    }
+  }
+}
+
+/** The credentials of an Authorization header of a certain scheme, whose name is in no particular case (RFC 9110, 11.1). */
+function authorization({ headers }: FastifyRequest, scheme: string): string | undefined {
+  const [, name, credentials] = /^(\S+) +(.+?) *$/.exec(headers.authorization ?? "") ?? [];
+  return name?.toLowerCase() === scheme ? credentials : undefined;
+}
+
+/** Compares in constant time; hashing gives both sides the same length. */
+function same(presented: string, expected: Buffer): boolean {
+  return timingSafeEqual(hash(presented), expected);
+}
+
+/** The SHA-256 of a configured secret, which may be configured as just that. */
+function digestOf(secret: string): Buffer {
+  return secret.startsWith("sha256:") ? Buffer.from(secret.slice("sha256:".length), "hex") : hash(secret);
+}
+
+function hash(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}

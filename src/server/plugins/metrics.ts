@@ -1,0 +1,78 @@
+import type { FastifyInstance } from "fastify";
+import fp from "fastify-plugin";
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { ScanReport } from "../../scan.ts";
+import type { Side } from "../../scanner.ts";
+import { type ScanService, unscannedReasons } from "../scan-service.ts";
+
+/** Counts what the server does. Labels are names of routes and scanners, never anything from a request's content. */
+export class Metrics {
+  readonly registry = new Registry();
+  readonly #scannerSeconds: Histogram;
+  readonly #verdicts: Counter;
+  readonly #unscanned: Counter;
+
+  constructor(service: ScanService) {
+    const registers = [this.registry];
+    this.#scannerSeconds = new Histogram({
+      name: "guard_scanner_duration_seconds",
+      help: "Time that a scanner took for a text.",
+      labelNames: ["source", "scanner"],
+      buckets: [0.0005, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+      registers,
+    });
+    this.#verdicts = new Counter({
+      name: "guard_scanner_verdicts_total",
+      help: "Texts by scanner and whether they passed.",
+      labelNames: ["source", "scanner", "valid"],
+      registers,
+    });
+    this.#unscanned = new Counter({
+      name: "guard_unscanned_total",
+      help: "Scans that did not look at everything, by reason.",
+      labelNames: ["reason"],
+      registers,
+    });
+    new Gauge({
+      name: "guard_scans_running",
+      help: "Scans that have not ended yet.",
+      registers,
+      collect() {
+        this.set(service.running);
+      },
+    });
+  }
+
+  /** Counts the results of a scan. */
+  countScan(source: Side, report: ScanReport): void {
+    for (const [scanner, valid] of Object.entries(report.resultsValid)) {
+      this.#verdicts.inc({ source, scanner, valid: String(valid) });
+      this.#scannerSeconds.observe({ source, scanner }, (report.timing[scanner] ?? 0) / 1000);
+    }
+    for (const reason of unscannedReasons(report)) this.#unscanned.inc({ reason });
+  }
+}
+
+/** Counts and times requests by route and status. */
+export const metrics = fp(async (app: FastifyInstance, { metrics }: { metrics: Metrics }) => {
+  const registers = [metrics.registry];
+  const requests = new Counter({
+    name: "guard_http_requests_total",
+    help: "Requests by route and status.",
+    labelNames: ["method", "route", "status"],
+    registers,
+  });
+  const seconds = new Histogram({
+    name: "guard_http_request_duration_seconds",
+    help: "Time from the arrival of a request to the end of its answer.",
+    labelNames: ["route"],
+    buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+    registers,
+  });
+  app.addHook("onResponse", async (request, reply) => {
+    // What was asked for where nothing is could be anything, and so could the method.
+    const route = request.is404 ? "none" : (request.routeOptions.url ?? "none");
+    requests.inc({ method: request.is404 ? "none" : request.method, route, status: reply.statusCode });
+    seconds.observe({ route }, reply.elapsedTime / 1000);
+  });
+});

@@ -1,0 +1,56 @@
+import swagger from "@fastify/swagger";
+import swaggerUi from "@fastify/swagger-ui";
+import type { FastifyInstance } from "fastify";
+import fp from "fastify-plugin";
+import type { AuthEntry } from "../../config/index.ts";
+import { problemAnswers } from "../schemas.ts";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** The problems that a route may answer with, by status. */
+    problems?: Record<number, string>;
+  }
+}
+
+/** The API's description (OpenAPI 3.1), made from the routes' schemas, and a page that shows it. */
+export const openapi = fp(
+  async (
+    app: FastifyInstance,
+    { title, version, auth }: { title: string; version: string; auth: readonly AuthEntry[] },
+  ) => {
+    const securitySchemes = Object.fromEntries(auth.map((entry) => [entry.type, securityScheme(entry)]));
+    await app.register(swagger, {
+      openapi: {
+        openapi: "3.1.0",
+        info: { title, version, description: "Checks prompts, conversations and outputs of large language models." },
+        components: { securitySchemes },
+        security: Object.keys(securitySchemes).map((name) => ({ [name]: [] })),
+      },
+      // Problems are described here, not in the routes' schemas: Fastify would compile a serializer for each of them.
+      transform: ({ schema, url, route }) => {
+        const problems = problemAnswers(route.config?.problems ?? {});
+        return { url, schema: { ...schema, response: { ...(schema?.response as object), ...problems } } };
+      },
+    });
+    await app.register(async (scope) => {
+      scope.addHook("onRoute", (route) => {
+        route.config = { ...route.config, public: true };
+      });
+      await scope.register(swaggerUi, { routePrefix: "/docs", staticCSP: true });
+    });
+    app.get("/openapi.json", { config: { public: true }, schema: { hide: true } }, async () => app.swagger());
+  },
+);
+
+type SecurityScheme = { type: "http"; scheme: "bearer" | "basic" } | { type: "apiKey"; in: "header"; name: string };
+
+function securityScheme(entry: AuthEntry): SecurityScheme {
+  switch (entry.type) {
+    case "http_bearer":
+      return { type: "http", scheme: "bearer" };
+    case "http_basic":
+      return { type: "http", scheme: "basic" };
+    case "api_key":
+      return { type: "apiKey", in: "header", name: entry.header };
+  }
+}

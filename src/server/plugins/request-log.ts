@@ -1,0 +1,32 @@
+import type { FastifyInstance } from "fastify";
+import fp from "fastify-plugin";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** What the line about this request says of its scan. */
+    scanLog: Record<string, unknown> | null;
+  }
+}
+
+/** One line a request, and the request's id in the answer. */
+export const requestLog = fp(async (app: FastifyInstance) => {
+  app.decorateRequest("scanLog", null);
+  app.addHook("onRequest", async (request, reply) => {
+    reply.header("x-request-id", request.id);
+  });
+  app.addHook("onResponse", async (request, reply) => {
+    const line = {
+      method: request.method,
+      // The path of what does not exist, and every query, may hold anything.
+      route: request.is404 ? null : request.routeOptions.url,
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime * 100) / 100,
+      ...request.scanLog,
+    };
+    if (request.routeOptions.config.public && reply.statusCode < 400) request.log.debug(line, "request");
+    else request.log.info(line, "request");
+  });
+  app.addHook("onRequestAbort", async (request) => {
+    request.log.info({ method: request.method, route: request.routeOptions.url }, "client went away");
+  });
+});

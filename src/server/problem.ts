@@ -1,0 +1,76 @@
+import { STATUS_CODES } from "node:http";
+import { z } from "zod";
+
+/** One value at fault in a request. */
+export interface ProblemError {
+  /** JSON pointer (RFC 6901) into the body. */
+  pointer: string;
+  detail: string;
+}
+
+/** An answer that is an error. Its texts go to the client: nothing of a prompt, an output or a secret may be in them. */
+export class Problem extends Error {
+  readonly status: number;
+  readonly errors: readonly ProblemError[] | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    status: number,
+    detail: string,
+    { errors, headers = {} }: { errors?: readonly ProblemError[]; headers?: Record<string, string> } = {},
+  ) {
+    super(detail);
+    this.name = "Problem";
+    this.status = status;
+    this.errors = errors;
+    this.headers = headers;
+  }
+}
+
+/** The service cannot answer now, but can in a moment. */
+export function unavailable(detail: string, retryAfter: number): Problem {
+  return new Problem(503, detail, { headers: { "retry-after": String(retryAfter) } });
+}
+
+/** Body of an error: RFC 9457 (Problem Details for HTTP APIs), with the `message` and `details` of llm-guard. */
+export const problemSchema = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    errors: z.array(z.object({ pointer: z.string(), detail: z.string() })).optional(),
+    message: z.string(),
+    details: z
+      .array(z.object({ type: z.string(), loc: z.array(z.union([z.string(), z.int()])), msg: z.string() }))
+      .nullable(),
+  })
+  .describe("Problem Details (RFC 9457)");
+
+/** The body of a problem. */
+export function problemBody({ status, message, errors }: Problem): z.output<typeof problemSchema> {
+  return {
+    // No type of its own: the title says what the status means (RFC 9457, section 4.2.1).
+    type: "about:blank",
+    title: STATUS_CODES[status] ?? "Error",
+    status,
+    detail: message,
+    ...(errors ? { errors: [...errors] } : {}),
+    message: status === 422 ? "Validation failed" : message,
+    details:
+      errors?.map(({ pointer, detail }) => ({
+        type: "value_error",
+        loc: ["body", ...location(pointer)],
+        msg: detail,
+      })) ?? null,
+  };
+}
+
+/** The names and indices that a JSON pointer consists of. */
+function location(pointer: string): (string | number)[] {
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+}

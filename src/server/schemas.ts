@@ -1,0 +1,87 @@
+import { z } from "zod";
+import { problemSchema } from "./problem.ts";
+
+/** The JSON Schema of a zod schema: what Fastify validates and serializes with, and what the API's description shows. */
+export function jsonSchema(schema: z.ZodType, io: "input" | "output"): Record<string, unknown> {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { target: "draft-7", io });
+  return rest;
+}
+
+/** Body fields of every scan. Fields that are not known are ignored, as llm-guard does. */
+export const scanFields = {
+  scanners_suppress: z
+    .array(z.string())
+    .nullish()
+    .describe("Names of scanners to leave out, of type or of instance; X leaves out X[window] and X[tool] too."),
+  details: z.boolean().nullish().describe("Adds findings, timing and coverage to the answer."),
+};
+
+/** Body fields of every scan, as parsed. */
+export interface ScanFields {
+  scanners_suppress?: string[] | null | undefined;
+  details?: boolean | null | undefined;
+}
+
+/** Fields of every answer to a scan. Offsets and lengths are in Unicode code points. */
+export const resultFields = {
+  is_valid: z.boolean().describe("Whether the text passed every check."),
+  scanners: z.record(z.string(), z.number()).describe("Risk score by scanner: below 0 passes, above 0 fails."),
+  findings: z
+    .record(
+      z.string(),
+      z.array(
+        z.object({
+          start: z.int(),
+          end: z.int(),
+          type: z.string(),
+          text: z.string().optional(),
+          score: z.number(),
+          label: z.string().optional(),
+        }),
+      ),
+    )
+    .optional()
+    .describe("With details: why each scanner decided as it did."),
+  timing: z.record(z.string(), z.number()).optional().describe("With details: milliseconds by scanner."),
+  coverage: z
+    .object({
+      chars: z.int(),
+      scanned_chars: z.int(),
+      truncated: z.boolean(),
+      windows: z.int(),
+      parts_skipped: z.int(),
+      suppressed: z.array(z.string()),
+      failed: z.array(z.string()),
+    })
+    .optional()
+    .describe("With details: how much was looked at."),
+};
+
+/** The problems that a scan may end with. */
+export const scanProblems: Record<number, string> = {
+  400: "Not JSON",
+  401: "Not authenticated",
+  413: "Body or conversation too large",
+  415: "Not application/json",
+  422: "JSON of the wrong shape",
+  429: "Too many requests",
+  500: "A scanner failed",
+  503: "Starting, overloaded or closing",
+  504: "The scan took too long",
+};
+
+/** The answer of a route that goes well. */
+export function answer(schema: z.ZodType): Record<number, unknown> {
+  return { 200: { description: "OK", ...jsonSchema(schema, "output") } };
+}
+
+/** Answers that are problems, by status, as the API's description has them. */
+export function problemAnswers(problems: Record<number, string>): Record<number, unknown> {
+  const schema = jsonSchema(problemSchema, "output");
+  return Object.fromEntries(
+    Object.entries(problems).map(([status, description]) => [
+      status,
+      { description, content: { "application/problem+json": { schema } } },
+    ]),
+  );
+}

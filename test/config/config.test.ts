@@ -1,0 +1,312 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the syntax under test
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { buildScanners, loadConfig, parseConfig, parseRate } from "../../src/config/index.ts";
+import { GuardValidationError } from "../../src/errors.ts";
+
+const MINIMAL = "input_scanners: [{type: InvisibleText}]\n";
+
+/** The issues of a configuration, by path. */
+function issuesOf(text: string, env: Record<string, string> = {}): Record<string, string> {
+  try {
+    parseConfig(text, { env, file: "test.yml" });
+  } catch (error) {
+    if (error instanceof GuardValidationError)
+      return Object.fromEntries(error.issues.map(({ path, message }) => [path, message]));
+    throw error;
+  }
+  return {};
+}
+
+describe("parseConfig", () => {
+  it("fills in the defaults", () => {
+    const config = parseConfig(MINIMAL);
+    expect(config.app).toMatchObject({
+      name: "LLM Guard API",
+      host: "127.0.0.1",
+      port: 8000,
+      logLevel: "info",
+      scanPromptTimeout: 30,
+      maxBodySize: 1_048_576,
+      maxMessages: 1000,
+      queueSize: 512,
+      onScannerError: "fail",
+    });
+    expect(config.auth).toBeUndefined();
+    expect(config.conversation).toEqual({
+      window: 3,
+      scanToolMessages: true,
+      risk: { enabled: false, decay: 0.7, threshold: 1.2, minScore: 0.2, cacheSize: 10_000 },
+    });
+  });
+
+  it("takes sections that are there but empty for absent", () => {
+    expect(parseConfig(`${MINIMAL}cache:\napp:\nconversation:\n`).app.port).toBe(8000);
+  });
+
+  it.each([
+    ["an unknown section", `${MINIMAL}colour: red`, "colour", "unknown key"],
+    ["an unknown key", `${MINIMAL}app: {colour: red}`, "app.colour", "unknown key"],
+    ["a wrong type", `${MINIMAL}app: {scan_fail_fast: maybe}`, "app.scan_fail_fast", "expected boolean"],
+    ["a timeout of nothing", `${MINIMAL}app: {scan_prompt_timeout: 0}`, "app.scan_prompt_timeout", ">0"],
+    [
+      "an unknown scanner",
+      "input_scanners: [{type: InvisibleText}, {type: Nope}]",
+      "input_scanners.1.type",
+      "known are: BanSub",
+    ],
+    [
+      "an output scanner on the input",
+      "input_scanners: [{type: Nope}]",
+      "input_scanners.0.type",
+      "unknown input scanner Nope",
+    ],
+    [
+      "a bad parameter",
+      "input_scanners: [{type: PromptInjection, params: {threshold: 2}}]",
+      "input_scanners.0.params.threshold",
+      "<=1",
+    ],
+    [
+      "an unknown parameter",
+      "input_scanners: [{type: InvisibleText, params: {foo_bar: 1}}]",
+      "input_scanners.0.params.foo_bar",
+      "unknown key",
+    ],
+    ["a parameter that is missing", "output_scanners: [{type: Regex}]", "output_scanners.0.params.patterns", "array"],
+    ["an unknown auth type", `${MINIMAL}auth: {type: kerberos}`, "auth.type", "http_bearer"],
+    ["an empty token", `${MINIMAL}auth: {type: http_bearer, token: ""}`, "auth.token", "empty"],
+    ["no token at all", `${MINIMAL}auth: {type: http_bearer}`, "auth.token", "expected string"],
+    ["an empty auth section", `${MINIMAL}auth:`, "auth", "http_bearer"],
+    ["an empty list of credentials", `${MINIMAL}auth: []`, "auth", ">=1"],
+    ["a bad hash", `${MINIMAL}auth: [{type: http_bearer, token: "sha256:12"}]`, "auth.0.token", "64 hexadecimal"],
+    [
+      "an unknown key of a credential",
+      `${MINIMAL}auth: [{type: http_bearer, token: x, user: y}]`,
+      "auth.0.user",
+      "unknown key",
+    ],
+    ["a bad rate", `${MINIMAL}rate_limit: {limit: often}`, "rate_limit.limit", "100/minute"],
+    ["redis", `${MINIMAL}rate_limit: {redis: "redis://x"}`, "rate_limit.redis", "not supported yet"],
+    ["a cache", `${MINIMAL}cache: {enabled: true}`, "cache.enabled", "not supported yet"],
+    ["tracing", `${MINIMAL}tracing: {exporter: otel_http}`, "tracing.exporter", "not supported yet"],
+    ["pushed metrics", `${MINIMAL}metrics: {exporter: otel_http}`, "metrics.exporter", "not supported yet"],
+    ["plugins", `${MINIMAL}plugins: [./a.js]`, "plugins", "not supported yet"],
+    ["a decay above 1", `${MINIMAL}conversation: {risk: {decay: 2}}`, "conversation.risk.decay", "<=1"],
+    [
+      "risk without its scanner",
+      `${MINIMAL}conversation: {risk: {enabled: true}}`,
+      "conversation.risk.enabled",
+      "PromptInjection",
+    ],
+    ["no scanners", "app: {port: 1}", "input_scanners", "no scanners"],
+    ["an empty file", "# nothing\n", "", "empty"],
+    ["a list", "- 1", "", "expected object"],
+    ["a duplicate key", `${MINIMAL}app: {}\napp: {}`, "", "duplicat"],
+    ["two documents", `${MINIMAL}---\n${MINIMAL}`, "", "one YAML document"],
+    ["broken YAML", "app: [", "", "not valid YAML"],
+    ["a tag", `${MINIMAL}app: !!js/function "x"`, "", "not valid YAML"],
+  ])("refuses %s", (_what, text, path, message) => {
+    const issues = issuesOf(text);
+    expect(Object.keys(issues)).toContain(path);
+    expect(issues[path]).toContain(message);
+    expect(issues[path]).toContain("test.yml");
+  });
+
+  it("reports everything at once, with lines", () => {
+    const issues = issuesOf(
+      "app:\n  port: x\n  colour: red\ninput_scanners:\n  - type: Nope\n  - type: Regex\n    params:\n      patterns: []\n",
+    );
+    expect(Object.keys(issues).sort()).toEqual([
+      "app.colour",
+      "app.port",
+      "input_scanners.0.type",
+      "input_scanners.1.params.patterns",
+    ]);
+    expect(issues["app.port"]).toContain("(test.yml:2)");
+    expect(issues["input_scanners.1.params.patterns"]).toContain("(test.yml:8)");
+  });
+
+  it("quotes nothing of a file that is not YAML", () => {
+    const message = JSON.stringify(issuesOf('auth:\n  token: "CANARY\n  x: [CANARY'));
+    expect(message).toContain("line");
+    expect(message).not.toContain("CANARY");
+  });
+
+  it("takes the name beside the parameters or among them", () => {
+    const config = parseConfig(
+      "input_scanners:\n  - {type: InvisibleText, name: A}\n  - {type: InvisibleText, params: {name: B}}\n  - {type: InvisibleText, params: }\n",
+    );
+    expect(buildScanners(config).input.map(({ name }) => name)).toEqual(["A", "B", "InvisibleText"]);
+  });
+
+  it("takes llm-guard's names of log levels", () => {
+    expect(parseConfig(`${MINIMAL}app: {log_level: WARNING}`).app.logLevel).toBe("warn");
+    expect(parseConfig(`${MINIMAL}app: {log_level: DEBUG}`).app.logLevel).toBe("debug");
+    expect(issuesOf(`${MINIMAL}app: {log_level: LOUD}`)["app.log_level"]).toBeDefined();
+  });
+
+  it("names the pattern that does not compile", () => {
+    const config = parseConfig('input_scanners: [{type: Regex, params: {patterns: ["a", "("]}}]');
+    expect(() => buildScanners(config)).toThrow(/input_scanners\.0\.params\.patterns\.1/);
+  });
+});
+
+describe("the environment", () => {
+  const LLM_GUARD = `
+app:
+  name: \${APP_NAME:LLM Guard API}
+  log_level: \${LOG_LEVEL:INFO}
+  log_json: \${LOG_JSON:true}
+  scan_fail_fast: \${SCAN_FAIL_FAST:false}
+  scan_prompt_timeout: \${SCAN_PROMPT_TIMEOUT:30}
+  scan_output_timeout: \${SCAN_OUTPUT_TIMEOUT:30}
+  lazy_load: \${LAZY_LOAD:true}
+rate_limit:
+  enabled: \${RATE_LIMIT_ENABLED:false}
+  limit: \${RATE_LIMIT_LIMIT:100/minute}
+auth:
+  type: http_bearer
+  token: \${AUTH_TOKEN:}
+cache:
+  ttl: \${CACHE_TTL:3600}
+  max_size: \${CACHE_MAX_SIZE:}
+tracing:
+  exporter: \${TRACING_EXPORTER:console}
+  endpoint: \${TRACING_OTEL_ENDPOINT:}
+metrics:
+  exporter: \${METRICS_TYPE:prometheus}
+  endpoint: \${METRICS_ENDPOINT:}
+input_scanners:
+  - type: InvisibleText
+    params: { }
+  - type: Regex
+    params:
+      patterns: ["Bearer [A-Za-z0-9-._~+/]+"]
+      is_blocked: true
+      match_type: search
+      redact: \${REDACT:true}
+  - type: TokenLimit
+    params:
+      limit: \${LIMIT:4096}
+      encoding_name: "cl100k_base"
+`;
+
+  it("loads a file of llm-guard, with its types", () => {
+    const config = parseConfig(LLM_GUARD, { env: { AUTH_TOKEN: "secret", SCAN_FAIL_FAST: "True", LIMIT: "7" } });
+    expect(config.app).toMatchObject({ scanFailFast: true, lazyLoad: true, scanPromptTimeout: 30, logLevel: "info" });
+    expect(config.auth).toEqual([{ type: "http_bearer", token: "secret" }]);
+    expect(config.cache).toMatchObject({ ttl: 3600 });
+    expect(config.inputScanners[1]?.params).toMatchObject({ redact: true });
+    expect(config.inputScanners[2]?.params).toMatchObject({ limit: 7 });
+  });
+
+  it("does not start with the empty token that llm-guard's file has by default", () => {
+    expect(issuesOf(LLM_GUARD)).toEqual({ "auth.token": expect.stringContaining("empty") });
+  });
+
+  it("names a variable that is not set, once", () => {
+    expect(issuesOf(`${MINIMAL}app: {port: "\${PORT}"}`)).toEqual({
+      "app.port": expect.stringContaining("PORT is not set"),
+    });
+  });
+
+  it("complains of a value of the wrong type", () => {
+    expect(issuesOf(`${MINIMAL}app: {port: "\${PORT:1}"}`, { PORT: "eighty" })["app.port"]).toContain(
+      "expected number",
+    );
+    expect(issuesOf(`${MINIMAL}app: {log_json: "\${JSON:true}"}`, { JSON: "" })["app.log_json"]).toContain(
+      "expected boolean",
+    );
+  });
+
+  it("keeps $${ as ${, and refuses what is no reference", () => {
+    expect(parseConfig(`${MINIMAL}app: {name: "a $\${B} c"}`).app.name).toBe("a ${B} c");
+    expect(issuesOf(`${MINIMAL}app: {name: "a \${1}"}`)["app.name"]).toContain("$${");
+  });
+
+  it("takes several references in one text, and colons in a default", () => {
+    const text = `${MINIMAL}app: {name: "\${A:x}-\${B:http://y:1/z}"}`;
+    expect(parseConfig(text, { env: { A: "1" } }).app.name).toBe("1-http://y:1/z");
+  });
+
+  it("does not expand the value of a variable again", () => {
+    expect(parseConfig(`${MINIMAL}app: {name: "\${A}"}`, { env: { A: "${B}" } }).app.name).toBe("${B}");
+  });
+
+  it("never lets a value be more than a text", () => {
+    const nasty = fc.oneof(
+      fc.string({ minLength: 1, unit: "binary" }),
+      fc.constantFrom(
+        "true",
+        "null",
+        "~",
+        "12345",
+        "1e9",
+        "a: b",
+        "x # y",
+        "- a",
+        "{a: 1}",
+        "[1]",
+        "a\nrate_limit: {}",
+        "*x",
+        "!!int 1",
+        "'",
+        '"',
+      ),
+    );
+    fc.assert(
+      fc.property(nasty, fc.constantFrom("token: ${T}", 'token: "${T}"', "token: '${T}'"), (value, line) => {
+        fc.pre(!value.startsWith("sha256:"));
+        const config = parseConfig(`${MINIMAL}auth:\n  type: http_bearer\n  ${line}\n`, { env: { T: value } });
+        expect(config.auth).toEqual([{ type: "http_bearer", token: value }]);
+        expect(config.rateLimit.enabled).toBe(false);
+      }),
+    );
+  });
+
+  it("gives texts in scanners' parameters to scanners as texts", () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1 }), (value) => {
+        const text = "input_scanners: [{type: BanSubstrings, params: {substrings: ['${WORD}']}}]";
+        expect(parseConfig(text, { env: { WORD: value } }).inputScanners[0]?.params).toEqual({ substrings: [value] });
+      }),
+    );
+  });
+});
+
+describe("loadConfig", () => {
+  it("reads a file, and says when it cannot", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "guard-config-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const path = join(folder, "scanners.yml");
+    await expect(loadConfig(path)).rejects.toThrow(/cannot read .*ENOENT/);
+    await writeFile(path, MINIMAL);
+    expect((await loadConfig(path)).inputScanners).toHaveLength(1);
+  });
+
+  it("takes the scanners.yml of this repository", async () => {
+    const config = await loadConfig("scanners.yml", {});
+    expect(config.auth).toBeUndefined();
+    expect(config.conversation.risk.enabled).toBe(true);
+    expect(buildScanners(config).input.map(({ name }) => name)).toContain("PromptInjection");
+  });
+});
+
+describe("parseRate", () => {
+  it.each([
+    ["100/minute", 100, 60_000],
+    ["1 per second", 1, 1000],
+    ["10/5 minutes", 10, 300_000],
+    ["5/hour", 5, 3_600_000],
+  ])("reads %s", (text, max, milliseconds) => {
+    expect(parseRate(text)).toEqual({ max, milliseconds });
+  });
+
+  it.each(["", "100", "0/minute", "-1/minute", "1/fortnight", "1/minute;2/hour"])("refuses %j", (text) => {
+    expect(parseRate(text)).toBeUndefined();
+  });
+});

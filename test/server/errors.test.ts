@@ -1,0 +1,208 @@
+import { describe, expect, it } from "vitest";
+import { GuardError } from "../../src/errors.ts";
+import { JSON_TYPE, scannerOf, testServer, waitingScanner, wordScanner } from "./fixtures.ts";
+
+const throwing = (error: unknown) => scannerOf("Broken", () => Promise.reject(error));
+
+describe("problems", () => {
+  it.each([
+    ["a body that is not JSON", "/analyze/prompt", "{nope", JSON_TYPE, 400],
+    ["an empty body", "/analyze/prompt", "", JSON_TYPE, 400],
+    [
+      "a body of another type",
+      "/analyze/prompt",
+      "prompt=x",
+      { "content-type": "application/x-www-form-urlencoded" },
+      415,
+    ],
+    ["plain text", "/analyze/prompt", "x", { "content-type": "text/plain" }, 415],
+    ["a poisoned body", "/analyze/prompt", '{"__proto__": {"x": 1}, "prompt": "x"}', JSON_TYPE, 400],
+    ["a path that is not there", "/analyze/nothing", "{}", JSON_TYPE, 404],
+  ])("%s", async (_what, url, payload, headers, status) => {
+    const { post } = await testServer();
+    const reply = await post(url, payload, headers);
+    expect(reply.statusCode).toBe(status);
+    expect(reply.headers["content-type"]).toBe("application/problem+json");
+    const body = reply.json();
+    expect(body).toMatchObject({ type: "about:blank", status, details: null });
+    expect(body.message).toBe(body.detail);
+    expect(body.title).not.toBe("");
+  });
+
+  it.each([
+    ["/analyze/prompt", { prompt: 5 }, "/prompt"],
+    ["/analyze/prompt", {}, "/prompt"],
+    ["/analyze/prompt", { prompt: null }, "/prompt"],
+    ["/analyze/prompt", [], ""],
+    ["/analyze/prompt", { prompt: "x", scanners_suppress: "Word" }, "/scanners_suppress"],
+    ["/analyze/prompt", { prompt: "x", scanners_suppress: [1] }, "/scanners_suppress/0"],
+    ["/analyze/prompt", { prompt: "x", details: "yes" }, "/details"],
+    ["/analyze/output", { prompt: "x" }, "/output"],
+    ["/analyze/conversation", { messages: [] }, "/messages"],
+    ["/analyze/conversation", { messages: "x" }, "/messages"],
+    ["/analyze/conversation", { messages: [{ role: "wizard", content: "x" }] }, "/messages/0/role"],
+    ["/analyze/conversation", { messages: [{ content: "x" }] }, "/messages/0/role"],
+    ["/analyze/conversation", { messages: [{ role: "user", content: 5 }] }, "/messages/0/content"],
+    [
+      "/analyze/conversation",
+      { messages: [{ role: "user", content: [{ type: "text" }] }] },
+      "/messages/0/content/0/text",
+    ],
+  ])("%s with %j points at %j", async (url, payload, pointer) => {
+    const { post } = await testServer();
+    const reply = await post(url, JSON.stringify(payload), JSON_TYPE);
+    expect(reply.statusCode).toBe(422);
+    const { errors, message, details } = reply.json();
+    expect(errors.map((error: { pointer: string }) => error.pointer)).toContain(pointer);
+    expect(message).toBe("Validation failed");
+    expect(details[0].loc[0]).toBe("body");
+  });
+
+  it("says which methods a path has", async () => {
+    const { get, app } = await testServer();
+    const reply = await get("/analyze/prompt?x=1");
+    expect([reply.statusCode, reply.headers.allow]).toEqual([405, "POST"]);
+    const deleted = await app.inject({ method: "DELETE", url: "/healthz" });
+    expect([deleted.statusCode, deleted.headers.allow]).toEqual([405, "GET, HEAD"]);
+  });
+
+  it("limits bodies and conversations", async () => {
+    const { post } = await testServer({}, { app: { maxBodySize: 2048, maxMessages: 2 } });
+    expect((await post("/analyze/prompt", { prompt: "x".repeat(3000) })).statusCode).toBe(413);
+    const messages = [1, 2, 3].map(() => ({ role: "user", content: "x" }));
+    const reply = await post("/analyze/conversation", { messages });
+    expect(reply.statusCode).toBe(413);
+    expect(reply.json().detail).toContain("2 messages");
+  });
+});
+
+describe("a scanner that throws", () => {
+  it("is an error by default, with its name and nothing of what it said", async () => {
+    const { post, log } = await testServer({ input: [throwing(new Error("CANARY"))] });
+    const reply = await post("/analyze/prompt", { prompt: "x" });
+    expect(reply.statusCode).toBe(500);
+    expect(reply.json().detail).toBe("The scanner Broken failed.");
+    expect(reply.body + log.join("")).not.toContain("CANARY");
+    expect(log.join("")).toContain('"scanner":"Broken"');
+  });
+
+  it("fails the text under on_scanner_error: block", async () => {
+    const { post } = await testServer({ input: [throwing(new Error("x"))] }, { app: { onScannerError: "block" } });
+    const reply = await post("/analyze/prompt", { prompt: "x", details: true });
+    expect(reply.json()).toMatchObject({ is_valid: false, scanners: { Broken: 1 }, coverage: { failed: ["Broken"] } });
+  });
+
+  it("does not pass with a result that is none", async () => {
+    const { post } = await testServer({ input: [scannerOf("Odd", async () => ({}) as never)] });
+    expect((await post("/scan/prompt", { prompt: "x" })).statusCode).toBe(500);
+  });
+
+  it.each(["GUARD_OVERLOADED", "GUARD_CLOSED"])("is 503 for %s", async (code) => {
+    const { post } = await testServer({ input: [throwing(new GuardError(code, "CANARY"))] });
+    const reply = await post("/analyze/prompt", { prompt: "x" });
+    expect(reply.statusCode).toBe(503);
+    expect(Number(reply.headers["retry-after"])).toBeGreaterThan(0);
+    expect(reply.body).not.toContain("CANARY");
+  });
+});
+
+describe("timeouts", () => {
+  it.each([true, false])("end a scan, whether or not the scanner heeds the signal (%s)", async (heeds) => {
+    const { scanner, aborted } = waitingScanner({ heeds });
+    const { post } = await testServer({ input: [scanner] }, { app: { scanPromptTimeout: 0.05 } });
+    const reply = await post("/analyze/prompt", { prompt: "x" });
+    expect(reply.statusCode).toBe(504);
+    expect(reply.json().detail).toContain("0.05 s");
+    await aborted;
+  });
+
+  it("are their own for outputs, and end conversations too", async () => {
+    const { scanner } = waitingScanner();
+    const { post } = await testServer(
+      { input: [scanner], output: [scanner] },
+      { app: { scanPromptTimeout: 0.05, scanOutputTimeout: 0.1 } },
+    );
+    expect((await post("/scan/output", { prompt: "x", output: "y" })).json().detail).toContain("0.1 s");
+    const conversation = await post("/scan/conversation", { messages: [{ role: "user", content: "x" }] });
+    expect(conversation.statusCode).toBe(504);
+  });
+
+  it("are no verdict under on_scanner_error: block either", async () => {
+    const { scanner } = waitingScanner();
+    const { post } = await testServer(
+      { input: [scanner] },
+      { app: { scanPromptTimeout: 0.05, onScannerError: "block" } },
+    );
+    expect((await post("/analyze/prompt", { prompt: "x" })).statusCode).toBe(504);
+  });
+});
+
+describe("overload", () => {
+  it("refuses scans beyond queue_size, also while an abandoned one goes on", async () => {
+    const { scanner, started, release } = waitingScanner({ heeds: false });
+    const { post } = await testServer({ input: [scanner] }, { app: { queueSize: 1, scanPromptTimeout: 0.05 } });
+    const first = post("/analyze/prompt", { prompt: "x" });
+    await started;
+    const second = await post("/analyze/prompt", { prompt: "x" });
+    expect(second.statusCode).toBe(503);
+    expect(second.headers["retry-after"]).toBe("1");
+    expect((await first).statusCode).toBe(504);
+    expect((await post("/analyze/prompt", { prompt: "x" })).statusCode).toBe(503);
+    release();
+    await new Promise(setImmediate);
+    expect((await post("/analyze/prompt", { prompt: "x" })).statusCode).toBe(200);
+  });
+});
+
+describe("what a request contains", () => {
+  const CANARY = "CANARY-4711";
+  const requests = [
+    ["/analyze/prompt", JSON.stringify({ prompt: CANARY })],
+    ["/analyze/prompt", `{"prompt": ${CANARY}`],
+    ["/analyze/prompt", JSON.stringify({ prompt: [CANARY], scanners_suppress: CANARY })],
+    ["/analyze/output", JSON.stringify({ prompt: CANARY, output: CANARY })],
+    ["/analyze/conversation", JSON.stringify({ messages: [{ role: CANARY, content: CANARY }] })],
+    ["/analyze/conversation", JSON.stringify({ messages: [{ role: "user", content: { [CANARY]: CANARY } }] })],
+    [`/${CANARY}?q=${CANARY}`, "{}"],
+    [`/analyze/prompt?q=${CANARY}`, JSON.stringify({ prompt: "x" })],
+    [`/%${CANARY}`, "{}"],
+  ] as const;
+
+  it.each(requests)("%s %s is in no log and no error", async (url, payload) => {
+    const input = [wordScanner(CANARY), scannerOf("Quoting", (text) => Promise.reject(new Error(text)))];
+    const { post, log } = await testServer({ input, output: input });
+    const reply = await post(url, payload, { ...JSON_TYPE, authorization: `Bearer ${CANARY}`, cookie: CANARY });
+    expect(reply.statusCode).toBeGreaterThanOrEqual(400);
+    expect(log.length).toBeGreaterThan(0);
+    expect(log.join("")).not.toContain(CANARY);
+    expect(reply.body).not.toContain(CANARY);
+  });
+
+  it("is in the log with log_content", async () => {
+    const { post, log } = await testServer({ input: [wordScanner("x")] }, { app: { logContent: true } });
+    await post("/analyze/prompt", { prompt: CANARY });
+    expect(log.join("")).toContain(CANARY);
+  });
+
+  it("is told apart by an id", async () => {
+    const { post, log } = await testServer();
+    const reply = await post("/analyze/prompt", {}, { "x-request-id": "my-id-1" });
+    expect(reply.headers["x-request-id"]).toBe("my-id-1");
+    expect(log.join("")).toContain('"reqId":"my-id-1"');
+    const odd = await post("/analyze/prompt", {}, { "x-request-id": "no spaces" });
+    expect(odd.headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it("is summed up in one line", async () => {
+    const { post, log } = await testServer({ input: [wordScanner("x")] });
+    await post("/scan/prompt", { prompt: "x" });
+    const line = log.map((text) => JSON.parse(text)).find(({ msg }) => msg === "request");
+    expect(line).toMatchObject({ method: "POST", route: "/scan/prompt", status: 200, valid: false, flagged: ["Word"] });
+  });
+
+  it("is logged as text with log_json: false", async () => {
+    const { post, log } = await testServer({}, { app: { logJson: false } });
+    await post("/scan/prompt", { prompt: "x" });
+    expect(log.at(-1)).toMatch(/^\d{4}-\d\d-\d\dT\S+ INFO request \{.*"status":200.*\}\n$/);
+  });
+});

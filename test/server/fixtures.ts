@@ -1,0 +1,112 @@
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from "fastify";
+import { onTestFinished } from "vitest";
+import type { ConfigInput } from "../../src/config/index.ts";
+import { type Finding, passed, type ScanContext, type Scanner, type Verdict, wholeText } from "../../src/scanner.ts";
+import { createServer, type ScannerLists } from "../../src/server/index.ts";
+
+/** A scanner that finds a word, and rewrites it when told to. */
+export function wordScanner(
+  word: string,
+  options: Partial<Scanner> & { replacement?: string; score?: number } = {},
+): Scanner {
+  const { replacement, score = 1, ...rest } = options;
+  return {
+    type: "Word",
+    name: "Word",
+    sanitizes: replacement !== undefined,
+    async scan(text: string): Promise<Verdict> {
+      const start = text.indexOf(word);
+      if (start < 0) return passed(text);
+      const finding: Finding = { start, end: start + word.length, type: "word", text: word, score: 1 };
+      const sanitized = replacement === undefined ? {} : { sanitized: text.replaceAll(word, replacement) };
+      return { isValid: false, score, findings: [finding], coverage: wholeText(text), ...sanitized };
+    },
+    ...rest,
+  };
+}
+
+/** A PromptInjection scanner whose probability is in the text: `p=0.6`. */
+export function injectionScanner(
+  options: Partial<Scanner> = {},
+): Scanner & { detect(text: string): Promise<{ score: number }> } {
+  const probability = (text: string) =>
+    Math.max(0, ...[...text.matchAll(/p=([\d.]+)/g)].map(([, value]) => Number(value)));
+  return {
+    type: "PromptInjection",
+    name: "PromptInjection",
+    sanitizes: false,
+    detect: async (text) => ({ score: probability(text) }),
+    async scan(text) {
+      const isValid = probability(text) <= 0.92;
+      return { isValid, score: isValid ? -0.5 : 0.5, findings: [], coverage: wholeText(text) };
+    },
+    ...options,
+  };
+}
+
+/** A scanner that does something else than to judge. */
+export function scannerOf(
+  name: string,
+  scan: (text: string, context: ScanContext) => Promise<Verdict>,
+  more: Partial<Scanner> = {},
+): Scanner {
+  return { type: name, name, sanitizes: false, scan, ...more };
+}
+
+/** A scanner that waits until it is released or, when it heeds the signal, aborted. */
+export function waitingScanner({ heeds = true }: { heeds?: boolean } = {}) {
+  let release: () => void = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let start: () => void = () => {};
+  const started = new Promise<void>((resolve) => {
+    start = resolve;
+  });
+  let abort: () => void = () => {};
+  const aborted = new Promise<void>((resolve) => {
+    abort = resolve;
+  });
+  const scanner = scannerOf("Waiting", (text, { signal }) => {
+    start();
+    return new Promise((resolve, reject) => {
+      signal?.addEventListener("abort", () => {
+        abort();
+        if (heeds) reject(signal.reason);
+      });
+      released.then(() => resolve(passed(text)));
+    });
+  });
+  return { scanner, started, aborted, release };
+}
+
+/** A server under test, its log, and short ways to call it. */
+export interface TestServer {
+  app: FastifyInstance;
+  log: string[];
+  get(url: string, headers?: Record<string, string>): Promise<LightMyRequestResponse>;
+  post(url: string, payload: unknown, headers?: Record<string, string>): Promise<LightMyRequestResponse>;
+}
+
+/** Starts a server that closes with the test. */
+export async function testServer(scanners: Partial<ScannerLists> = {}, config: ConfigInput = {}): Promise<TestServer> {
+  const log: string[] = [];
+  const app = await createServer({
+    config: { ...config, app: { logLevel: "trace", ...config.app } },
+    scanners,
+    logger: { write: (line) => log.push(line) },
+  });
+  onTestFinished(() => app.close());
+  await app.ready();
+  // Loading goes on in the background; scanners without load() are there a moment later.
+  await new Promise(setImmediate);
+  return {
+    app,
+    log,
+    get: (url, headers = {}) => app.inject({ method: "GET", url, headers }),
+    post: (url, payload, headers = {}) =>
+      app.inject({ method: "POST", url, headers, payload: payload as NonNullable<InjectOptions["payload"]> }),
+  };
+}
+
+export const JSON_TYPE = { "content-type": "application/json" };

@@ -1,0 +1,187 @@
+import { Agent, request } from "node:http";
+import { connect } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { passed } from "../../src/scanner.ts";
+import { type ListenOptions, startServer } from "../../src/server/index.ts";
+import { scannerOf, testServer, waitingScanner, wordScanner } from "./fixtures.ts";
+
+/** A server on a port of its own. */
+async function listening(options: Partial<ListenOptions>) {
+  const log: string[] = [];
+  const server = await startServer({ config: {}, port: 0, logger: { write: (line) => log.push(line) }, ...options });
+  onTestFinished(() => server.close());
+  return { ...server, log };
+}
+
+function post(url: string, body: unknown, agent?: Agent) {
+  const headers = { "content-type": "application/json" };
+  const sent = request(url, { method: "POST", headers, ...(agent ? { agent } : {}) });
+  const answer = new Promise<{ status: number | undefined; headers: Record<string, unknown> }>((resolve, reject) => {
+    sent.on("error", reject);
+    sent.on("response", (response) => {
+      response.resume();
+      response.on("end", () => resolve({ status: response.statusCode, headers: response.headers }));
+    });
+  });
+  sent.end(JSON.stringify(body));
+  return { sent, answer };
+}
+
+describe("readiness", () => {
+  it("waits for the models, and scans wait for it", async () => {
+    let finish: () => void = () => {};
+    const loading = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const scanner = wordScanner("x", { load: () => loading });
+    const server = await testServer({ input: [scanner] });
+    for (const reply of [await server.get("/readyz"), await server.post("/scan/prompt", { prompt: "x" })]) {
+      expect(reply.statusCode).toBe(503);
+      expect(reply.headers["retry-after"]).toBeTruthy();
+      expect(reply.headers["content-type"]).toBe("application/problem+json");
+    }
+    expect((await server.get("/healthz")).json()).toEqual({ status: "alive" });
+    expect((await server.get("/")).json()).toEqual({ name: "LLM Guard API" });
+    finish();
+    await new Promise(setImmediate);
+    expect((await server.get("/readyz")).json()).toEqual({ status: "ready" });
+    expect((await server.post("/scan/prompt", { prompt: "x" })).statusCode).toBe(200);
+  });
+
+  it("comes at once with lazy_load, which loads nothing", async () => {
+    const load = () => Promise.reject(new Error("must not be called"));
+    const { get } = await testServer({ input: [wordScanner("x", { load })] }, { app: { lazyLoad: true } });
+    expect((await get("/readyz")).statusCode).toBe(200);
+  });
+
+  it("never comes when a model cannot be loaded", async () => {
+    const { get, post, log } = await testServer({
+      input: [wordScanner("x", { load: () => Promise.reject(new Error("no file")) })],
+    });
+    expect((await get("/readyz")).statusCode).toBe(503);
+    expect((await post("/scan/prompt", { prompt: "x" })).json().detail).toContain("Word could not be loaded");
+    expect(log.join("")).toContain("no file");
+  });
+});
+
+describe("startServer", () => {
+  it("listens, says so, and closes its scanners", async () => {
+    let closed = 0;
+    const close = async () => {
+      closed++;
+    };
+    const { url, close: stop, log } = await listening({ scanners: { input: [wordScanner("x", { close })] } });
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(await (await fetch(`${url}/healthz`)).json()).toEqual({ status: "alive" });
+    expect(log.map((line) => JSON.parse(line).msg)).toContain("serving");
+    expect(log.join("")).toContain("this machine only");
+    await Promise.all([stop(), stop()]);
+    expect(closed).toBe(1);
+    await expect(fetch(url)).rejects.toThrow();
+  });
+
+  it("does not serve others without a credential", async () => {
+    await expect(startServer({ config: {}, scanners: {}, host: "0.0.0.0" })).rejects.toMatchObject({ path: "auth" });
+    await expect(startServer({ config: { app: { host: "0.0.0.0" } }, scanners: {} })).rejects.toMatchObject({
+      path: "auth",
+    });
+  });
+
+  it("closes when its signal is aborted", async () => {
+    const stop = new AbortController();
+    const { url } = await listening({ scanners: {}, signal: stop.signal });
+    stop.abort();
+    await expect
+      .poll(() =>
+        fetch(url).then(
+          () => "up",
+          () => "down",
+        ),
+      )
+      .toBe("down");
+  });
+
+  it("closes, with an exit code, when a model cannot be loaded", async () => {
+    const code = process.exitCode;
+    onTestFinished(() => {
+      process.exitCode = code;
+    });
+    const load = () => Promise.reject(new Error("no file"));
+    const { url } = await listening({ scanners: { input: [wordScanner("x", { load })] } });
+    await expect
+      .poll(() =>
+        fetch(url).then(
+          () => "up",
+          () => "down",
+        ),
+      )
+      .toBe("down");
+    expect(process.exitCode).toBe(2);
+  });
+
+  it("finishes what is under way when it closes, and refuses what comes then", async () => {
+    const { scanner, started, release } = waitingScanner();
+    let closedWhileScanning = false;
+    let scanning = true;
+    scanner.close = async () => {
+      closedWhileScanning = scanning;
+    };
+    const { url, close } = await listening({ scanners: { input: [scanner] } });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    onTestFinished(() => agent.destroy());
+    const first = post(`${url}/scan/prompt`, { prompt: "x" }, agent).answer;
+    await started;
+
+    // A second request on a connection that was open before.
+    const { port } = new URL(url);
+    const socket = connect(Number(port), "127.0.0.1");
+    const received: string[] = [];
+    socket.on("data", (data) => received.push(String(data)));
+    socket.write("POST /scan/prompt HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 14\r\n");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const stopped = close();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    socket.write('\r\n{"prompt":"y"}');
+    await expect.poll(() => received.join("")).toContain("503 Service Unavailable");
+    expect(received.join("").toLowerCase()).toContain("connection: close");
+    expect(received.join("").toLowerCase()).toContain("retry-after");
+
+    scanning = false;
+    release();
+    const { status, headers } = await first;
+    expect([status, headers.connection]).toEqual([200, "close"]);
+    await stopped;
+    expect(closedWhileScanning).toBe(false);
+  });
+
+  it("aborts the scan of a client that goes away", async () => {
+    const { scanner, started, aborted } = waitingScanner();
+    const { url } = await listening({ scanners: { input: [scanner] } });
+    const { sent, answer } = post(`${url}/scan/prompt`, { prompt: "x" });
+    answer.catch(() => {});
+    await started;
+    sent.destroy();
+    await aborted;
+  });
+
+  it("does not abort a scan whose client waits", async () => {
+    const slow = scannerOf("Slow", async (text, { signal }) => {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      signal?.throwIfAborted();
+      return passed(text);
+    });
+    const { url } = await listening({ scanners: { input: [slow] } });
+    expect((await post(`${url}/scan/prompt`, { prompt: "x" }).answer).status).toBe(200);
+  });
+
+  it("answers what is not HTTP with a problem", async () => {
+    const { url, log } = await listening({ scanners: {} });
+    const socket = connect(Number(new URL(url).port), "127.0.0.1");
+    const received: string[] = [];
+    socket.on("data", (data) => received.push(String(data)));
+    socket.write("CANARY\r\n\r\n");
+    await new Promise((resolve) => socket.on("close", resolve));
+    expect(received.join("")).toContain("application/problem+json");
+    expect(received.join("") + log.join("")).not.toContain("CANARY");
+  });
+});

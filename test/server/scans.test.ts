@@ -1,0 +1,208 @@
+import { describe, expect, it } from "vitest";
+import { injectionScanner, scannerOf, testServer, wordScanner } from "./fixtures.ts";
+
+describe("prompts", () => {
+  const input = [wordScanner("secret", { replacement: "***" }), wordScanner("***", { name: "Stars" })];
+
+  it.each(["/analyze/prompt", "/analyze/scan"])("POST %s hands rewritten texts on", async (url) => {
+    const { post } = await testServer({ input });
+    const reply = await post(url, { prompt: "a secret" });
+    expect(reply.statusCode).toBe(200);
+    expect(reply.json()).toEqual({ sanitized_prompt: "a ***", is_valid: false, scanners: { Word: 1, Stars: 1 } });
+  });
+
+  it("POST /scan/prompt judges the text as it is", async () => {
+    const { post } = await testServer({ input });
+    const reply = await post("/scan/prompt", { prompt: "a secret" });
+    expect(reply.json()).toEqual({ is_valid: false, scanners: { Word: 1, Stars: -1 } });
+  });
+
+  it("passes a text that is fine, and ignores fields that it does not know", async () => {
+    const { post } = await testServer({ input });
+    const reply = await post("/analyze/prompt", { prompt: "hello", colour: "red", scanners_suppress: null });
+    expect(reply.json()).toEqual({ sanitized_prompt: "hello", is_valid: true, scanners: { Word: -1, Stars: -1 } });
+  });
+
+  it("stops at the first failure with scan_fail_fast", async () => {
+    const { post } = await testServer({ input }, { app: { scanFailFast: true } });
+    expect((await post("/analyze/prompt", { prompt: "a secret" })).json().scanners).toEqual({ Word: 1 });
+  });
+});
+
+describe("outputs", () => {
+  const output = [
+    scannerOf("Prompt", async (text, { prompt }) => ({
+      isValid: prompt === "question",
+      score: -1,
+      findings: [],
+      coverage: { chars: text.length, scannedChars: text.length, truncated: false, windows: 1 },
+    })),
+    wordScanner("secret", { replacement: "***" }),
+  ];
+
+  it("POST /analyze/output gives scanners the prompt too", async () => {
+    const { post } = await testServer({ output });
+    const reply = await post("/analyze/output", { prompt: "question", output: "a secret" });
+    expect(reply.json()).toEqual({ sanitized_output: "a ***", is_valid: false, scanners: { Prompt: -1, Word: 1 } });
+  });
+
+  it("POST /scan/output", async () => {
+    const { post } = await testServer({ output });
+    const reply = await post("/scan/output", { prompt: "question", output: "fine" });
+    expect(reply.json()).toEqual({ is_valid: true, scanners: { Prompt: -1, Word: -1 } });
+  });
+});
+
+describe("conversations", () => {
+  const user = (content: unknown) => ({ role: "user", content });
+  const risk = { conversation: { risk: { enabled: true } } };
+  const withRisk = { ...risk, inputScanners: [{ type: "PromptInjection" }] };
+
+  it("checks the latest message, the window, tool results and the risk", async () => {
+    const { post } = await testServer({ input: [injectionScanner()] }, withRisk);
+    const messages = [user("a"), user("b"), user("c"), { role: "tool", content: "p=0.99" }];
+    const reply = await post("/analyze/conversation", { messages });
+    expect(reply.json()).toEqual({
+      sanitized_prompt: "c",
+      is_valid: false,
+      scanners: {
+        PromptInjection: -0.5,
+        "PromptInjection[window]": -0.5,
+        "PromptInjection[tool]": 0.5,
+        ConversationRisk: -1,
+      },
+    });
+  });
+
+  it("adds up the risk, with the settings of the configuration", async () => {
+    const { post } = await testServer({ input: [injectionScanner()] }, withRisk);
+    const messages = [user("p=0.6"), user("p=0.6 "), user("p=0.6  ")];
+    const { scanners } = (await post("/scan/conversation", { messages })).json();
+    expect(scanners.ConversationRisk).toBeCloseTo(0.1, 1);
+    const strict = await testServer(
+      { input: [injectionScanner()] },
+      { conversation: { risk: { enabled: true, threshold: 5 } } },
+    );
+    expect((await strict.post("/scan/conversation", { messages })).json().scanners.ConversationRisk).toBeLessThan(0);
+  });
+
+  it("leaves tool results and the window alone when told to", async () => {
+    const { post } = await testServer(
+      { input: [injectionScanner()] },
+      { conversation: { window: 1, scanToolMessages: false } },
+    );
+    const messages = [user("a"), user("b"), { role: "tool", content: "p=0.99" }];
+    const reply = await post("/scan/conversation", { messages });
+    expect(reply.json()).toEqual({ is_valid: true, scanners: { PromptInjection: -0.5 } });
+  });
+
+  it("reads tool results in Anthropic's format", async () => {
+    const { post } = await testServer({ input: [injectionScanner()] });
+    const result = { type: "tool_result", tool_use_id: "x", content: [{ type: "text", text: "p=0.99" }] };
+    const { scanners } = (await post("/scan/conversation", { messages: [user("hi"), user([result])] })).json();
+    expect(scanners["PromptInjection[tool]"]).toBe(0.5);
+  });
+
+  it("rewrites the latest user message only in /analyze", async () => {
+    const { post } = await testServer({ input: [wordScanner("secret", { replacement: "***" })] });
+    const messages = [user([{ type: "text", text: "my secret" }])];
+    expect((await post("/analyze/conversation", { messages })).json().sanitized_prompt).toBe("my ***");
+    expect((await post("/scan/conversation", { messages })).json()).not.toHaveProperty("sanitized_prompt");
+  });
+
+  it.each([
+    [["PromptInjection"], ["ConversationRisk"]],
+    [["PromptInjection[window]"], ["PromptInjection", "PromptInjection[tool]", "ConversationRisk"]],
+    [["ConversationRisk"], ["PromptInjection", "PromptInjection[window]", "PromptInjection[tool]"]],
+    [["PromptInjection", "ConversationRisk"], []],
+  ])("leaves out %j", async (scanners_suppress, left) => {
+    const { post } = await testServer({ input: [injectionScanner()] }, withRisk);
+    const messages = [user("a"), user("b"), { role: "tool", content: "c" }];
+    const reply = await post("/scan/conversation", { messages, scanners_suppress });
+    expect(Object.keys(reply.json().scanners)).toEqual(left);
+  });
+
+  it("needs a PromptInjection scanner for the risk", async () => {
+    await expect(testServer({ input: [wordScanner("x")] }, risk)).rejects.toMatchObject({
+      path: "conversation.risk.enabled",
+    });
+  });
+});
+
+describe("suppression", () => {
+  it.each([
+    [["Word"], []],
+    [["First"], ["Second"]],
+    [["nobody"], ["First", "Second"]],
+  ])("of %j leaves %j", async (scanners_suppress, left) => {
+    const { post } = await testServer({
+      input: [wordScanner("x", { name: "First" }), wordScanner("x", { name: "Second" })],
+    });
+    const reply = await post("/analyze/prompt", { prompt: "x", scanners_suppress });
+    expect(Object.keys(reply.json().scanners)).toEqual(left);
+  });
+});
+
+describe("details", () => {
+  it("adds findings, timing and coverage, in code points", async () => {
+    const { post } = await testServer({ input: [wordScanner("secret")] });
+    const body = (await post("/scan/prompt", { prompt: "😀😀 secret 😀", details: true })).json();
+    expect(body.findings).toEqual({ Word: [{ start: 3, end: 9, type: "word", text: "secret", score: 1 }] });
+    expect(body.timing.Word).toBeGreaterThanOrEqual(0);
+    expect(body.coverage).toEqual({
+      chars: 11,
+      scanned_chars: 11,
+      truncated: false,
+      windows: 1,
+      parts_skipped: 0,
+      suppressed: [],
+      failed: [],
+    });
+  });
+
+  it("counts in the text that a scanner was given: the window's, the tool result's", async () => {
+    const words = wordScanner("secret", { type: "BanSubstrings", name: "Ban" });
+    const tool = wordScanner("secret", { type: "PromptInjection", name: "Tool" });
+    const { post } = await testServer({ input: [words, tool] });
+    const messages = [
+      { role: "user", content: "😀" },
+      { role: "user", content: "😀 secret" },
+      { role: "tool", content: "😀😀😀secret" },
+    ];
+    const { findings } = (await post("/scan/conversation", { messages, details: true })).json();
+    expect(findings.Ban[0]).toMatchObject({ start: 2, end: 8 });
+    expect(findings["Ban[window]"][0]).toMatchObject({ start: 4, end: 10 });
+    expect(findings["Tool[tool]"][0]).toMatchObject({ start: 3, end: 9 });
+  });
+
+  it("does not claim to have looked at what was left out", async () => {
+    const half = scannerOf("Half", async (text) => ({
+      isValid: true,
+      score: -1,
+      findings: [],
+      coverage: { chars: text.length, scannedChars: text.length / 2, truncated: true, windows: 1 },
+    }));
+    const { post } = await testServer({ input: [half] });
+    const body = (await post("/scan/prompt", { prompt: "😀".repeat(10), details: true })).json();
+    expect(body.coverage).toMatchObject({ chars: 10, scanned_chars: 0, truncated: true });
+    const suppressed = (
+      await post("/scan/prompt", { prompt: "abc", details: true, scanners_suppress: ["Half"] })
+    ).json();
+    expect(suppressed.coverage).toMatchObject({ chars: 3, scanned_chars: 0, suppressed: ["Half"] });
+  });
+});
+
+describe("require_full_coverage", () => {
+  const image = { type: "image_url", image_url: { url: "data:" } };
+  const strict = { app: { requireFullCoverage: true } };
+
+  it.each([
+    ["a suppressed scanner", { messages: [{ role: "user", content: "x" }], scanners_suppress: ["Word"] }, false],
+    ["a part that no scanner reads", { messages: [{ role: "user", content: ["x", image] }] }, false],
+    ["nothing", { messages: [{ role: "user", content: "x" }] }, true],
+  ])("with %s left out", async (_what, body, valid) => {
+    const input = [wordScanner("secret"), wordScanner("secret", { type: "Other", name: "Other" })];
+    expect((await (await testServer({ input }, strict)).post("/scan/conversation", body)).json().is_valid).toBe(valid);
+    expect((await (await testServer({ input })).post("/scan/conversation", body)).json().is_valid).toBe(true);
+  });
+});
