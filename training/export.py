@@ -1,0 +1,145 @@
+"""ONNX export: the fused graph is written directly, then quantized to int8.
+
+The graph is what onnxruntime's transformer optimizer makes of a traced BERT (Attention, SkipLayerNormalization,
+BiasGelu); writing it down avoids depending on a tracer and on pattern matching, and it is checked against torch.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+from onnxruntime.quantization import QuantType, quantize_dynamic
+from tokenizers import Tokenizer
+
+from .encoder import Classifier
+
+OPSET = 17
+FUSED = "com.microsoft"
+HEAD = "head"
+
+
+class Graph:
+    """A thin builder: nodes are named after their output."""
+
+    def __init__(self) -> None:
+        self.nodes: list[onnx.NodeProto] = []
+        self.weights: list[onnx.TensorProto] = []
+
+    def weight(self, name: str, value: np.ndarray) -> str:
+        self.weights.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
+        return name
+
+    def node(self, kind: str, inputs: Sequence[str], output: str, domain: str = "", **attributes) -> str:
+        self.nodes.append(helper.make_node(kind, list(inputs), [output], name=output, domain=domain, **attributes))
+        return output
+
+
+def build(model: Classifier) -> onnx.ModelProto:
+    shape, g = model.shape, Graph()
+    state = {name: value.detach().float().numpy() for name, value in model.state_dict().items()}
+
+    def param(name: str, transpose: bool = False) -> str:
+        return g.weight(name, state[name].T if transpose else state[name])
+
+    # Embeddings: words + positions[0:seq], then the norm.
+    g.node("Gather", [param("words.weight"), "input_ids"], "word_vectors")
+    g.node("Shape", ["input_ids"], "seq", start=1, end=2)
+    zero = g.weight("zero", np.array([0], np.int64))
+    g.node("Slice", [param("positions.weight"), zero, "seq", zero], "position_vectors")
+    g.node("Add", ["word_vectors", "position_vectors"], "vectors")
+    x = g.node(
+        "LayerNormalization",
+        ["vectors", param("norm.weight"), param("norm.bias")],
+        "x",
+        axis=-1,
+        epsilon=shape.layer_norm_eps,
+    )
+    g.node("Cast", ["attention_mask"], "mask_int", to=TensorProto.INT32)
+    for index in range(shape.num_hidden_layers):
+        n = f"layers.{index}"
+
+        def norm(x: str, branch: str, which: str, bias: str, n: str = n) -> str:
+            inputs = [x, branch, param(f"{n}.{which}.weight"), param(f"{n}.{which}.bias"), param(bias)]
+            return g.node("SkipLayerNormalization", inputs, f"{n}.{which}", FUSED, epsilon=shape.layer_norm_eps)
+
+        g.node(
+            "Attention",
+            [x, param(f"{n}.qkv.weight", True), param(f"{n}.qkv.bias"), "mask_int"],
+            f"{n}.attention",
+            FUSED,
+            num_heads=shape.num_attention_heads,
+        )
+        g.node("MatMul", [f"{n}.attention", param(f"{n}.out.weight", True)], f"{n}.out")
+        x = norm(x, f"{n}.out", "norm1", f"{n}.out.bias")
+        g.node("MatMul", [x, param(f"{n}.up.weight", True)], f"{n}.up")
+        g.node("BiasGelu", [f"{n}.up", param(f"{n}.up.bias")], f"{n}.gelu", FUSED)
+        g.node("MatMul", [f"{n}.gelu", param(f"{n}.down.weight", True)], f"{n}.down")
+        x = norm(x, f"{n}.down", "norm2", f"{n}.down.bias")
+
+    # Mean over the real tokens, then the head.
+    g.node("Cast", ["attention_mask"], "mask_float", to=TensorProto.FLOAT)
+    g.node("Unsqueeze", ["mask_float", g.weight("last", np.array([2], np.int64))], "mask_column")
+    g.node("Mul", [x, "mask_column"], "masked")
+    g.node("ReduceMean", ["masked"], "masked_mean", axes=[1], keepdims=0)
+    g.node("ReduceMean", ["mask_column"], "mask_mean", axes=[1], keepdims=0)
+    g.node("Div", ["masked_mean", "mask_mean"], "pooled")
+    g.node("Gemm", ["pooled", param("head.weight"), param("head.bias")], "logits", transB=1)
+    g.nodes[-1].name = HEAD
+
+    def port(name: str, kind: int, dims: list) -> onnx.ValueInfoProto:
+        return helper.make_tensor_value_info(name, kind, dims)
+
+    graph = helper.make_graph(
+        g.nodes,
+        "guard",
+        [port(name, TensorProto.INT64, ["batch", "seq"]) for name in ("input_ids", "attention_mask")],
+        [port("logits", TensorProto.FLOAT, ["batch", model.head.out_features])],
+        g.weights,
+    )
+    opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(FUSED, 1)]
+    built = helper.make_model(graph, producer_name="guard-training", opset_imports=opsets)
+    built.ir_version = 8
+    return built
+
+
+def export(model: Classifier, fp32: Path, int8: Path) -> None:
+    """Writes both graphs; the head stays in fp32 so that calibration survives quantization."""
+    onnx.save(build(model), str(fp32))
+    logging.getLogger().setLevel(logging.ERROR)
+    quantize_dynamic(
+        str(fp32),
+        str(int8),
+        per_channel=True,
+        weight_type=QuantType.QInt8,
+        nodes_to_exclude=[HEAD],
+        extra_options={"DefaultTensorType": TensorProto.FLOAT},
+    )
+
+
+def write_config(model: Classifier, labels: Sequence[str], guard: dict, path: Path) -> None:
+    """A config.json in the Hugging Face style, plus a `guard` object for what is ours."""
+    config = {
+        "architectures": ["BertForSequenceClassification"],
+        "model_type": "bert",
+        **model.shape.__dict__,
+        "hidden_act": "gelu",
+        "pad_token_id": 0,
+        "type_vocab_size": 1,
+        "pooling": "mean",
+        "id2label": {str(index): label for index, label in enumerate(labels)},
+        "label2id": {label: index for index, label in enumerate(labels)},
+        "guard": guard,
+    }
+    path.write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n")
+
+
+def write_tokenizer(tokenizer: Tokenizer, path: Path) -> None:
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    tokenizer.save(str(path))

@@ -1,0 +1,111 @@
+"""python -m training.injection --data DIR --out DIR: trains, calibrates, exports and evaluates the model."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from .. import data, encoder, export, metrics, trainer
+from ..runtime import Exported
+from . import FALSE_POSITIVES, FLOOR, INJECTION, LABELS, MAX_LENGTH, NAME, SAFE, THRESHOLD, VERSION
+from .evaluate import evaluate
+from .rows import add_data_arguments, rows_for
+from .sets import ORDINARY
+
+
+def calibrate(model: encoder.Classifier, logits: np.ndarray, rows: list[data.Row]) -> dict:
+    """Folds a scale and a bias into the head, so that softmax(logits) needs no further treatment.
+
+    Two points of the calibration part fix the line: the margin that a share of FALSE_POSITIVES of the ordinary
+    prompts exceed goes to THRESHOLD, and their median margin to FLOOR or below. The score near the
+    threshold is thus a decision score, not a frequency. What the model itself calls safe is never flagged.
+    """
+    margin = logits[:, INJECTION] - logits[:, SAFE]
+    ordinary = margin[[row.label == SAFE and row.set in ORDINARY for row in rows]]
+    temperature_scale, _ = metrics.fit_line(margin, np.array([row.label for row in rows]))
+    edge = max(metrics.threshold_at(ordinary, FALSE_POSITIVES), 0.0)
+    median = float(np.median(ordinary))
+    scale = max(temperature_scale, (metrics.logit(THRESHOLD) - metrics.logit(FLOOR)) / (edge - median))
+    bias = metrics.logit(THRESHOLD) - scale * edge
+    with torch.no_grad():
+        model.head.weight.mul_(scale)
+        model.head.bias.mul_(scale)
+        model.head.bias[INJECTION] += bias / 2
+        model.head.bias[SAFE] -= bias / 2
+    return {
+        "scale": scale,
+        "bias": bias,
+        "temperature_scale": temperature_scale,
+        "edge": edge,
+        "median": median,
+        "ordinary": len(ordinary),
+    }
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m training.injection", description=__doc__)
+    add_data_arguments(parser)
+    parser.add_argument("--out", required=True, type=Path, help="folder for model.onnx, tokenizer.json, config.json")
+    parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--minutes", type=float, default=0, help="end the training after so many minutes")
+    parser.add_argument("--fp32", action="store_true", help="train without bf16 autocast")
+    parser.add_argument("--reuse", action="store_true", help="take OUT/work/weights.safetensors, do not train")
+    return parser.parse_args()
+
+
+def main() -> None:
+    args = arguments()
+    work = args.out / "work"
+    work.mkdir(parents=True, exist_ok=True)
+    settings = replace(
+        trainer.Settings(),
+        seed=args.seed,
+        epochs=args.epochs,
+        threads=args.threads,
+        bf16=not args.fp32,
+        minutes=args.minutes,
+    )
+    trainer.fix_seeds(settings.seed, settings.threads)
+
+    rows = rows_for(args)
+    for split in data.SPLITS:
+        print(split, Counter(LABELS[row.label] for row in data.part(rows, split)), flush=True)
+
+    tokenizer = encoder.base_tokenizer()
+    model = encoder.Classifier(encoder.base_shape(), len(LABELS)).load_base()
+    if args.reuse:
+        model.load(work / "weights.safetensors")
+    else:
+        trainer.train(model, tokenizer, data.part(rows, "train"), settings)
+        model.save(work / "weights.safetensors")  # before calibration
+
+    # Calibrated on the int8 model, which is the one that runs.
+    export.export(model, work / "model.fp32.onnx", args.out / "model.onnx")
+    export.write_tokenizer(tokenizer, args.out / "tokenizer.json")
+    held = data.part(rows, "calibration")
+    session = Exported(args.out / "model.onnx", args.out / "tokenizer.json", args.threads)
+    logits = session.logits([row.text for row in held], MAX_LENGTH)
+    fitted = calibrate(model, logits, held)
+    print("calibration", fitted, flush=True)
+    export.export(model, work / "model.fp32.onnx", args.out / "model.onnx")
+    guard = {
+        "name": NAME,
+        "version": VERSION,
+        "activation": "softmax",
+        "max_length": MAX_LENGTH,
+        "license": "Apache-2.0",
+        "threshold_hint": THRESHOLD,
+    }
+    export.write_config(model, LABELS, guard, args.out / "config.json")
+    (work / "calibration.json").write_text(json.dumps(fitted, indent=2) + "\n")
+    evaluate(rows, args.out, work / "model.fp32.onnx", work / "report.json", args.threads)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+"""python -m training.injection.evaluate --data DIR --model DIR: figures of the exported int8 model.
+
+Runs the model with onnxruntime on the dev part, set by set, and on the hand-written cases in cases.jsonl.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from .. import data, metrics
+from ..runtime import Exported, softmax
+from . import INJECTION, MAX_LENGTH, SAFE, THRESHOLD
+from .rows import add_data_arguments, rows_for
+from .sets import ORDINARY
+
+CASES = Path(__file__).parent / "cases.jsonl"
+
+
+def scores_of(model: Exported, texts: Sequence[str]) -> np.ndarray:
+    return softmax(model.logits(texts, MAX_LENGTH))[:, INJECTION]
+
+
+def figures(rows: Sequence[data.Row], scores: np.ndarray) -> dict:
+    """Recall at fixed false positives is against the safe rows of all sets: most sets have one side only."""
+    labels = np.array([row.label for row in rows])
+    sets = np.array([row.set for row in rows])
+    safe, attack = scores[labels == SAFE], scores[labels == INJECTION]
+    ordinary = scores[(labels == SAFE) & np.isin(sets, sorted(ORDINARY))]
+    edge = metrics.threshold_at(safe, 0.01)
+    result = {
+        "rows": len(rows),
+        "attacks": len(attack),
+        "safe": len(safe),
+        "ordinary": len(ordinary),
+        "auc": metrics.auc(attack, safe),
+        "threshold_at_1_percent": edge,
+        "recall_at_1_percent": metrics.share_above(attack, edge),
+        "recall": metrics.share_above(attack, THRESHOLD),
+        "false_positives": metrics.share_above(safe, THRESHOLD),
+        "false_positives_ordinary": metrics.share_above(ordinary, THRESHOLD),
+        "ordinary_above_0.2": metrics.share_above(ordinary, 0.2),
+        "ordinary_median": float(np.median(ordinary)),
+        "sets": {},
+    }
+    for name in sorted(set(sets)):
+        mine, its_safe = scores[(sets == name) & (labels == INJECTION)], scores[(sets == name) & (labels == SAFE)]
+        entry: dict = {}
+        if len(mine):
+            entry |= {
+                "attacks": len(mine),
+                "auc": metrics.auc(mine, safe),
+                "recall_at_1_percent": metrics.share_above(mine, edge),
+                "recall": metrics.share_above(mine, THRESHOLD),
+            }
+        if len(its_safe):
+            entry |= {"safe": len(its_safe), "false_positives": metrics.share_above(its_safe, THRESHOLD)}
+        result["sets"][name] = entry
+    return result
+
+
+def check_cases(model: Exported) -> list[dict]:
+    """The cases on the wrong side of the threshold, worst first."""
+    cases = list(data.read_jsonl(CASES))
+    wrong = []
+    for case, score in zip(cases, scores_of(model, [case["text"] for case in cases]), strict=True):
+        if (score > THRESHOLD) != (case["expect"] == "fail"):
+            wrong.append({**case, "score": round(float(score), 4)})
+    print(f"cases: {len(cases) - len(wrong)} of {len(cases)} right")
+    for case in wrong:
+        print(f"  WRONG {case['score']:.3f} expected {case['expect']}: {case['text'][:100]!r}")
+    return wrong
+
+
+def table(found: dict) -> str:
+    """The figures of all sets as a Markdown table."""
+
+    def cell(entry: dict, key: str) -> str:
+        value = entry.get(key)
+        return "" if value is None else str(value) if isinstance(value, int) else f"{100 * value:.1f}"
+
+    keys = ("attacks", "auc", "recall_at_1_percent", "recall", "safe", "false_positives")
+    lines = ["| set | attacks | AUC | recall at 1 % FP | recall at 0.92 | safe | FP at 0.92 |", "|---|" + "---|" * 6]
+    for name, entry in [*found["sets"].items(), ("all", found)]:
+        lines.append(f"| {name} | " + " | ".join(cell(entry, key) for key in keys) + " |")
+    return "\n".join(lines)
+
+
+def evaluate(rows: Sequence[data.Row], folder: Path, fp32: Path | None, report: Path | None, threads: int) -> dict:
+    dev = data.part(rows, "dev")
+    texts = [row.text for row in dev]
+    int8 = Exported(folder / "model.onnx", folder / "tokenizer.json", threads)
+    scores = scores_of(int8, texts)
+    found = figures(dev, scores)
+    print(table(found))
+    found["wrong_cases"] = check_cases(int8)
+    if fp32 and fp32.exists():
+        reference = scores_of(Exported(fp32, folder / "tokenizer.json", threads), texts)
+        found["fp32"] = {k: v for k, v in figures(dev, reference).items() if k != "sets"}
+        found["int8_difference"] = {
+            "mean": float(np.abs(scores - reference).mean()),
+            "largest": float(np.abs(scores - reference).max()),
+            "decisions_changed": int(((scores > THRESHOLD) != (reference > THRESHOLD)).sum()),
+        }
+    print(json.dumps({k: v for k, v in found.items() if k not in ("sets", "wrong_cases")}, indent=2))
+    if report:
+        worst = sorted(zip(scores, dev, strict=True), key=lambda pair: -pair[0])
+        found["worst_safe"] = [
+            {"score": round(float(s), 4), "set": r.set, "text": r.text[:200]} for s, r in worst if r.label == SAFE
+        ][:60]
+        found["worst_attacks"] = [
+            {"score": round(float(s), 4), "set": r.set, "text": r.text[:200]}
+            for s, r in reversed(worst)
+            if r.label == INJECTION
+        ][:60]
+        report.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m training.injection.evaluate", description=__doc__)
+    add_data_arguments(parser)
+    parser.add_argument("--model", required=True, type=Path, help="folder with model.onnx and tokenizer.json")
+    parser.add_argument("--fp32", type=Path, help="unquantized graph to compare with")
+    parser.add_argument("--report", type=Path, help="file for all figures and the worst rows")
+    parser.add_argument("--cases-only", action="store_true", help="only the hand-written cases; needs no data")
+    args = parser.parse_args()
+    if args.cases_only:
+        model = Exported(args.model / "model.onnx", args.model / "tokenizer.json", args.threads)
+        raise SystemExit(1 if check_cases(model) else 0)
+    evaluate(rows_for(args), args.model, args.fp32, args.report, args.threads)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,29 @@
+"""The rows of one run: the chosen sets plus the composed texts. Training and evaluation share it."""
+
+from __future__ import annotations
+
+import argparse
+
+from .. import data, trainer
+from .compose import compose
+from .sets import SETS
+
+# (split, composed attacks, composed harmless twins)
+COMPOSED = (("train", 1100, 900), ("calibration", 80, 80), ("dev", 200, 200))
+
+
+def add_data_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--data", help="data folder; default: $GUARD_TRAINING_DATA")
+    parser.add_argument("--licences", default="open,unclear,non-commercial", help="licence classes to use")
+    parser.add_argument("--sets", default="", help="names of sets to use; default: all of the licence classes")
+    parser.add_argument("--seed", type=int, default=trainer.Settings.seed)
+    parser.add_argument("--threads", type=int, default=trainer.Settings.threads)
+
+
+def rows_for(args: argparse.Namespace) -> list[data.Row]:
+    """The rows of all splits; the same arguments give the same rows."""
+    specs = data.choose(SETS, args.licences.split(","), args.sets.split(",") if args.sets else None)
+    rows = data.load(specs, data.data_folder(args.data), args.seed)
+    for split, attacks, twins in COMPOSED:
+        rows += compose(rows, attacks, twins, args.seed, split)
+    return rows

@@ -1,0 +1,138 @@
+"""The data sets of the prompt-injection model and how much of each is used.
+
+The policy in one place: attack wording is INJECTION; a plain harmful request is SAFE (guard flags attacks, not
+topics; other scanners look at topics); benign role play, security talk, system prompts, code and toxic chat are SAFE.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from ..data import Spec
+from . import INJECTION, SAFE
+
+Pick = Callable[[dict], tuple[int, float] | None]
+
+# safe_guard: machine-written kinds that hold threats and odd story openings rather than attacks.
+SAFE_GUARD_DROPPED = {"Harmful Request", "Other", "Adversarial Example", "Indirect Manipulation"}
+STORY = re.compile(r"\b(start|begin|end|continue)(s|ning|ing)? (with|in)\b", re.I)
+# neuralchemy: code payloads and questions that are no attack on the instructions of a model.
+NEURALCHEMY_DROPPED = {
+    "adversarial",
+    "encoding",
+    "training_extraction",
+    "token_injection",
+    "model_fingerprinting",
+    "crescendo",
+    "control",
+    "chain_of_thought",
+    "output_manipulation",
+}
+
+
+def labelled(weight: float = 1.0, **only: str) -> Pick:
+    """Takes the row's own label; `only` keeps rows whose fields start with the given values."""
+
+    def pick(raw: dict) -> tuple[int, float] | None:
+        if any(not (raw.get(field) or "").startswith(value) for field, value in only.items()):
+            return None
+        return (INJECTION if raw["label"] == "injection" else SAFE), weight
+
+    return pick
+
+
+def always(label: int, weight: float = 1.0, **only: str) -> Pick:
+    inner = labelled(weight, **only)
+    return lambda raw: (label, weight) if inner({**raw, "label": ""}) else None
+
+
+def safe_guard(raw: dict) -> tuple[int, float] | None:
+    if raw["label"] == "injection" and (raw["kind"] in SAFE_GUARD_DROPPED or STORY.search(raw["text"])):
+        return None
+    return labelled()(raw)
+
+
+def neuralchemy(raw: dict) -> tuple[int, float] | None:
+    return None if raw["kind"] in NEURALCHEMY_DROPPED else labelled()(raw)
+
+
+def bipia(raw: dict) -> tuple[int, float] | None:
+    """Tables and bare tasks are left out: they look like what honest users send."""
+    if raw["label"] == "injection" and raw.get("part") not in ("email", "code"):
+        return None
+    return labelled(0.5)(raw)
+
+
+PROMPTS = "injection/benign_prompts.jsonl.gz"
+TEXTS = "injection/benign_texts.jsonl.gz"
+OPEN, UNCLEAR, NC = "open", "unclear", "non-commercial"
+
+SETS = [
+    # Written by hand for guard (MIT, in this repository). The heldout files are never trained on.
+    Spec("own_heldout", "injection/heldout.jsonl", OPEN, labelled(), own=True, split="dev"),
+    Spec("own_benign", "injection/benign.jsonl", OPEN, labelled(1.5), own=True, split="train", repeat=4),
+    Spec("own_attacks", "injection/attacks.jsonl", OPEN, labelled(1.5), own=True, split="train", repeat=4),
+    # Attacks, most with a benign side.
+    Spec("deepset", "injection/deepset_train.jsonl.gz", UNCLEAR, labelled()),
+    Spec("safe_guard", "injection/safe_guard.jsonl.gz", UNCLEAR, safe_guard, {SAFE: 2000, INJECTION: 1200}),
+    Spec("neuralchemy", "injection/neuralchemy.jsonl.gz", UNCLEAR, neuralchemy, {SAFE: 900, INJECTION: 1300}),
+    Spec("jackhhao", "injection/jackhhao_jailbreak_train.jsonl.gz", OPEN, labelled(), {SAFE: 600}),
+    Spec("jailbreak_prompts", "injection/jailbreak_prompts.jsonl.gz", OPEN, labelled()),
+    Spec("tensortrust", "injection/tensortrust_extraction.jsonl.gz", UNCLEAR, labelled(), {INJECTION: 300}),
+    Spec("bipia", "injection/bipia_train.jsonl.gz", OPEN, bipia, {INJECTION: 150}),
+    Spec("agent_attacks", "injection/agent_attacks.jsonl.gz", OPEN, labelled(0.7), {INJECTION: 450}),
+    Spec("multilingual", "injection/multilingual_attacks.jsonl.gz", UNCLEAR, labelled(), repeat=3),
+    Spec("five_languages", "injection/own_5_languages.jsonl.gz", NC, labelled(), {INJECTION: 800}),
+    # Ordinary prompts.
+    Spec("alpaca", PROMPTS, NC, labelled(source="andyrdt"), {SAFE: 1200}),
+    Spec("alpaca_zh", PROMPTS, UNCLEAR, labelled(source="carbonz0"), {SAFE: 400}),
+    Spec(
+        "role_play",
+        PROMPTS,
+        NC,
+        labelled(source="gururise/AlpacaDataCleaned:dataset_extensions/GPTeacher/Role"),
+        {SAFE: 900},
+    ),
+    Spec(
+        "tool_prompts",
+        PROMPTS,
+        NC,
+        labelled(source="gururise/AlpacaDataCleaned:dataset_extensions/GPTeacher/Tool"),
+        {SAFE: 120},
+    ),
+    Spec("t0_prompts", PROMPTS, OPEN, labelled(source="yizhongw"), {SAFE: 400}),
+    Spec("act_as", PROMPTS, UNCLEAR, labelled(source="dan-stats-1"), repeat=3),
+    Spec("security_talk", PROMPTS, OPEN, labelled(source="ShirePyDev"), {SAFE: 250}),
+    # Ordinary text: documents, system prompts, code, chat.
+    Spec("wikipedia", TEXTS, NC, labelled(source="Babelscape"), {SAFE: 450}),
+    Spec("dialogue_turns", TEXTS, OPEN, labelled(source="google-research")),
+    Spec("code", TEXTS, OPEN, labelled(source="github-linguist"), {SAFE: 220}),
+    Spec("system_prompts", TEXTS, OPEN, labelled(1.5, source="LouisShark")),
+    Spec("conversations", "conversation/benign.jsonl.gz", OPEN, always(SAFE), {SAFE: 400}),
+    Spec("assistant_intents", "topics/clinc_train.jsonl.gz", OPEN, always(SAFE), {SAFE: 300}),
+    Spec("bank_questions", "topics/banking77_train.jsonl.gz", OPEN, always(SAFE), {SAFE: 200}),
+    Spec("chat", "emotion/goemotions_train_dev.jsonl.gz", OPEN, always(SAFE), {SAFE: 500}),
+    # Unpleasant, but no attack on a model.
+    Spec("harmful", "injection/harmful_requests.jsonl.gz", OPEN, always(SAFE, 0.5), {SAFE: 450}),
+    Spec("toxic_en", "toxicity/paradetox.jsonl.gz", OPEN, always(SAFE, 0.7), {SAFE: 200}),
+    Spec("toxic_zh", "toxicity/cold_train_zh.jsonl.gz", OPEN, always(SAFE, 0.7), {SAFE: 150}),
+    Spec("chat_ru", "toxicity/ru_toxicity_train.jsonl.gz", UNCLEAR, always(SAFE, 0.7), {SAFE: 200}),
+]
+
+# Ordinary prompts: their false-positive rate sets the bias of the head.
+ORDINARY = {
+    "deepset",
+    "safe_guard",
+    "alpaca",
+    "alpaca_zh",
+    "role_play",
+    "act_as",
+    "conversations",
+    "assistant_intents",
+    "bank_questions",
+    "chat",
+    "security_talk",
+    "dialogue_turns",
+    "t0_prompts",
+}

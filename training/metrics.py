@@ -1,0 +1,47 @@
+"""Figures of merit and calibration for a two-class score."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+
+def auc(positive: np.ndarray, negative: np.ndarray) -> float:
+    """Area under the ROC curve: the chance that a positive scores above a negative (ties count half)."""
+    if not len(positive) or not len(negative):
+        return float("nan")
+    ordered = np.sort(negative)
+    below = np.searchsorted(ordered, positive, "left")
+    upto = np.searchsorted(ordered, positive, "right")
+    return float((below + upto).sum() / 2 / len(positive) / len(negative))
+
+
+def threshold_at(negative: np.ndarray, rate: float) -> float:
+    """The lowest threshold at which at most `rate` of the negatives score higher."""
+    ordered = np.sort(negative)[::-1]
+    return float(ordered[min(math.floor(rate * len(ordered)), len(ordered) - 1)])
+
+
+def share_above(scores: np.ndarray, threshold: float) -> float:
+    return float((scores > threshold).mean()) if len(scores) else float("nan")
+
+
+def logit(probability: float) -> float:
+    return math.log(probability / (1 - probability))
+
+
+def fit_line(margin: np.ndarray, label: np.ndarray) -> tuple[float, float]:
+    """(scale, bias) of sigmoid(scale * margin + bias) with the least log loss (Newton's method)."""
+    scale, bias = 1.0, 0.0
+    for _ in range(50):
+        p = 1 / (1 + np.exp(-(scale * margin + bias)))
+        error, curve = p - label, np.maximum(p * (1 - p), 1e-9)
+        gradient = np.array([(error * margin).mean(), error.mean()])
+        cross = (curve * margin).mean()
+        hessian = np.array([[(curve * margin**2).mean() + 1e-6, cross], [cross, curve.mean() + 1e-6]])
+        step = np.linalg.solve(hessian, gradient)
+        scale, bias = scale - float(step[0]), bias - float(step[1])
+        if abs(step).max() < 1e-7:
+            break
+    return scale, bias

@@ -1,0 +1,34 @@
+"""Running an exported model with onnxruntime, as the product does (one text at a time, no padding)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+from tokenizers import Tokenizer
+
+from .trainer import encode, pad
+
+
+class Exported:
+    def __init__(self, model: Path, tokenizer: Path, threads: int = 2):
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        self.session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+        self.tokenizer = Tokenizer.from_file(str(tokenizer))
+
+    def logits(self, texts: Sequence[str], max_tokens: int) -> np.ndarray:
+        ids = encode(self.tokenizer, texts, max_tokens)
+        # One text a run: dynamic quantization scales by the whole input, so a batch would blur the figures.
+        rows = []
+        for row in ids:
+            tokens, mask = pad([row])
+            rows.append(self.session.run(["logits"], {"input_ids": tokens, "attention_mask": mask})[0][0])
+        return np.array(rows, dtype=np.float32)
+
+
+def softmax(logits: np.ndarray) -> np.ndarray:
+    shifted = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return shifted / shifted.sum(axis=-1, keepdims=True)

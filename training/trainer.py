@@ -1,0 +1,146 @@
+"""Fine-tuning of the whole encoder: AdamW, warm-up, linear decay, batches of similar length."""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer
+from torch.nn import functional as F
+
+from .data import Row
+from .encoder import Classifier
+
+
+@dataclass(frozen=True)
+class Settings:
+    seed: int = 20240611
+    epochs: int = 2
+    max_tokens: int = 256
+    batch_tokens: int = 2048
+    rate: float = 6e-5
+    head_rate: float = 1e-3
+    weight_decay: float = 0.01
+    warm_up: float = 0.06
+    clip: float = 1.0
+    label_smoothing: float = 0.01
+    threads: int = 2
+    bf16: bool = True
+    minutes: float = 0  # 0: no limit; otherwise the decay follows the clock and training ends with it
+
+
+def fix_seeds(seed: int, threads: int) -> None:
+    random.seed(seed)
+    np.random.seed(seed)
+    torch.manual_seed(seed)
+    torch.set_num_threads(threads)
+
+
+def encode(tokenizer: Tokenizer, texts: Sequence[str], max_tokens: int) -> list[list[int]]:
+    """Token ids with [CLS] and [SEP], cut to max_tokens (the closing [SEP] stays)."""
+    encoded = []
+    for item in tokenizer.encode_batch(list(texts)):
+        ids = item.ids
+        encoded.append(ids if len(ids) <= max_tokens else [*ids[: max_tokens - 1], ids[-1]])
+    return encoded
+
+
+def batches(lengths: Sequence[int], limit: int, rng: random.Random | None = None) -> list[list[int]]:
+    """Indices grouped by length so that rows * longest stays under the limit; shuffled with an rng."""
+    jitter = (lambda n: n * rng.uniform(0.9, 1.1)) if rng else (lambda n: n)
+    order = sorted(range(len(lengths)), key=lambda i: jitter(lengths[i]))
+    result: list[list[int]] = []
+    longest = 0
+    for index in order:
+        longest = max(longest, lengths[index]) if result and result[-1] else lengths[index]
+        if not result or longest * (len(result[-1]) + 1) > limit:
+            result.append([])
+            longest = lengths[index]
+        result[-1].append(index)
+    if rng:
+        rng.shuffle(result)
+    return result
+
+
+def pad(ids: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
+    longest = max(map(len, ids))
+    tokens = np.zeros((len(ids), longest), dtype=np.int64)
+    mask = np.zeros_like(tokens)
+    for index, row in enumerate(ids):
+        tokens[index, : len(row)] = row
+        mask[index, : len(row)] = 1
+    return tokens, mask
+
+
+def train(model: Classifier, tokenizer: Tokenizer, rows: Sequence[Row], settings: Settings) -> None:
+    rng = random.Random(settings.seed)
+    ids = encode(tokenizer, [row.text for row in rows], settings.max_tokens)
+    labels = torch.tensor([row.label for row in rows])
+    weights = torch.tensor([row.weight for row in rows], dtype=torch.float32)
+    lengths = [len(row) for row in ids]
+    plan = [b for _ in range(settings.epochs) for b in batches(lengths, settings.batch_tokens, rng)]
+    print(f"{len(rows)} rows, {sum(lengths)} tokens, {len(plan)} steps", flush=True)
+
+    head = set(model.head.parameters())
+    body = [p for p in model.parameters() if p.requires_grad and p not in head]
+    optimizer = torch.optim.AdamW(
+        [
+            {"params": [p for p in body if p.dim() > 1], "lr": settings.rate},
+            {"params": [p for p in body if p.dim() == 1], "lr": settings.rate, "weight_decay": 0.0},
+            {"params": list(head), "lr": settings.head_rate},
+        ],
+        weight_decay=settings.weight_decay,
+    )
+    peaks = [group["lr"] for group in optimizer.param_groups]
+    mean_weight = weights.mean()
+    start = time.monotonic()
+    running, done = 0.0, 0
+    model.train()
+    for step, batch in enumerate(plan):
+        progress = step / len(plan)
+        if settings.minutes:
+            progress = max(progress, (time.monotonic() - start) / 60 / settings.minutes)
+            if progress >= 1:
+                print(f"clock ran out at step {step}", flush=True)
+                break
+        factor = min(1.0, progress / settings.warm_up) * (1 - progress)
+        for group, peak in zip(optimizer.param_groups, peaks, strict=True):
+            group["lr"] = peak * max(factor, 1e-3)
+        tokens, mask = pad([ids[i] for i in batch])
+        with torch.autocast("cpu", torch.bfloat16, enabled=settings.bf16):
+            logits = model(torch.from_numpy(tokens), torch.from_numpy(mask))
+        losses = F.cross_entropy(
+            logits.float(), labels[batch], reduction="none", label_smoothing=settings.label_smoothing
+        )
+        # Divided by the batch size and the mean weight, so that a heavy row weighs the same in any batch.
+        loss = (losses * weights[batch]).sum() / (len(batch) * mean_weight)
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
+        optimizer.step()
+        running = loss.item() if math.isclose(running, 0.0) else 0.98 * running + 0.02 * loss.item()
+        done += mask.sum()
+        if step % 50 == 0:
+            seconds = time.monotonic() - start
+            print(
+                f"step {step}/{len(plan)} loss {running:.4f} {done / max(seconds, 1):.0f} tokens/s {seconds:.0f} s",
+                flush=True,
+            )
+    model.eval()
+
+
+@torch.no_grad()
+def predict(model: Classifier, tokenizer: Tokenizer, texts: Sequence[str], max_tokens: int) -> np.ndarray:
+    """Logits of the torch model, in the order of the texts."""
+    model.eval()
+    ids = encode(tokenizer, texts, max_tokens)
+    logits = np.zeros((len(ids), model.head.out_features), dtype=np.float32)
+    for batch in batches([len(row) for row in ids], 4096):
+        tokens, mask = pad([ids[i] for i in batch])
+        logits[batch] = model(torch.from_numpy(tokens), torch.from_numpy(mask)).numpy()
+    return logits
