@@ -9,6 +9,7 @@ export type {
   ModelHead,
   NativeModel,
   PatternSet,
+  RuleScan,
   SubstringSet,
   TokenEncoding,
 } from "../native/index.cjs";

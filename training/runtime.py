@@ -16,6 +16,8 @@ class Exported:
     def __init__(self, model: Path, tokenizer: Path, threads: int = 2):
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
+        # As the engine does: the fused kernel is slow on a CPU.
+        options.add_session_config_entry("optimization.disable_specified_optimizers", "SkipLayerNormFusion")
         self.session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
         self.tokenizer = Tokenizer.from_file(str(tokenizer))
 

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { addon, native, SHORT_TEXT, type SubstringSet } from "../../native.ts";
 import { commonOptions } from "../../options.ts";
-import { BaseScanner, type Finding, passed, type ScanContext, type Verdict, wholeText } from "../../scanner.ts";
-import { FAILED } from "../../score.ts";
+import { BaseScanner, passed, type ScanContext, type Verdict } from "../../scanner.ts";
+import { ruleVerdict } from "./rule-verdict.ts";
 
 const schema = z.strictObject({
   ...commonOptions,
@@ -36,25 +36,9 @@ export class BanSubstrings extends BaseScanner<typeof schema> {
   protected async check(text: string, _context: ScanContext): Promise<Verdict> {
     const { substrings, containsAll, redactAll } = this.options;
     const scan = text.length <= SHORT_TEXT ? "scan" : "scanLong";
-    const { matches, redacted } = await native(() => this.#substrings[scan](text, redactAll, this.sanitizes));
-    const found = new Set(matches.map(({ rule }) => rule));
-    if (containsAll ? found.size < substrings.length : found.size === 0) return passed(text);
-    const findings = matches.map(
-      ({ start, end, rule }): Finding => ({
-        start,
-        end,
-        type: "substring",
-        text: text.slice(start, end),
-        score: 1,
-        label: substrings[rule] as string,
-      }),
-    );
-    return {
-      isValid: false,
-      score: FAILED,
-      findings,
-      coverage: wholeText(text),
-      ...(redacted == null ? {} : { sanitized: redacted }),
-    };
+    const scanned = await native(() => this.#substrings[scan](text, redactAll, this.sanitizes));
+    const found = new Set(scanned.matches.map(({ rule }) => rule));
+    const fails = containsAll ? found.size === substrings.length : found.size > 0;
+    return fails ? ruleVerdict(text, scanned, "substring", substrings) : passed(text);
   }
 }

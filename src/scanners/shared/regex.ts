@@ -2,8 +2,8 @@ import { z } from "zod";
 import { GuardError, GuardValidationError, type ValidationIssue } from "../../errors.ts";
 import { addon, fromNative, native, type PatternSet, SHORT_TEXT } from "../../native.ts";
 import { commonOptions } from "../../options.ts";
-import { BaseScanner, type Finding, passed, type ScanContext, type Verdict, wholeText } from "../../scanner.ts";
-import { FAILED } from "../../score.ts";
+import { BaseScanner, passed, type ScanContext, type Verdict } from "../../scanner.ts";
+import { ruleVerdict } from "./rule-verdict.ts";
 
 const schema = z.strictObject({
   ...commonOptions,
@@ -44,32 +44,13 @@ export class Regex extends BaseScanner<typeof schema> {
   protected async check(text: string, _context: ScanContext): Promise<Verdict> {
     const { patterns, isBlocked, matchType, redact } = this.options;
     const scan = text.length <= SHORT_TEXT ? "scan" : "scanLong";
-    const { matches, redacted } = await native(() =>
-      this.#patterns[scan](text, matchType as never, isBlocked && redact),
-    ).catch((error: unknown) => {
-      const issue = patternIssue(error);
-      throw issue ? new GuardError("GUARD_PATTERN", `${issue.path}: ${issue.message}`, { cause: error }) : error;
-    });
-    if (isBlocked === matches.length > 0) {
-      const findings = matches.map(
-        ({ start, end, rule }): Finding => ({
-          start,
-          end,
-          type: "pattern",
-          text: text.slice(start, end),
-          score: 1,
-          label: patterns[rule] as string,
-        }),
-      );
-      return {
-        isValid: false,
-        score: FAILED,
-        findings,
-        coverage: wholeText(text),
-        ...(redacted == null ? {} : { sanitized: redacted }),
-      };
-    }
-    return passed(text);
+    const found = await native(() => this.#patterns[scan](text, matchType as never, isBlocked && redact)).catch(
+      (error: unknown) => {
+        const issue = patternIssue(error);
+        throw issue ? new GuardError("GUARD_PATTERN", `${issue.path}: ${issue.message}`, { cause: error }) : error;
+      },
+    );
+    return isBlocked === found.matches.length > 0 ? ruleVerdict(text, found, "pattern", patterns) : passed(text);
   }
 }
 

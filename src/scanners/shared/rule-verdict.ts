@@ -1,0 +1,26 @@
+import type { RuleScan } from "../../native.ts";
+import { type Verdict, wholeText } from "../../scanner.ts";
+import { FAILED } from "../../score.ts";
+
+/** The verdict on a text that failed because rules matched; `labels` names the rules by their index. */
+export function ruleVerdict(
+  text: string,
+  { matches, redacted }: RuleScan,
+  type: string,
+  labels: readonly string[],
+): Verdict {
+  return {
+    isValid: false,
+    score: FAILED,
+    ...(redacted == null ? {} : { sanitized: redacted }),
+    findings: matches.map(({ start, end, rule }) => ({
+      start,
+      end,
+      type,
+      text: text.slice(start, end),
+      score: 1,
+      label: labels[rule] as string,
+    })),
+    coverage: wholeText(text),
+  };
+}
