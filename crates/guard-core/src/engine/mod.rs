@@ -64,11 +64,11 @@ impl Threads {
                 .map_or(1, usize::from)
                 .min(num_cpus::get_physical()),
         };
-        let workers = total.min(MAX_WORKERS);
+        let per_worker = total.div_ceil(MAX_WORKERS);
         Ok(Self {
             total,
-            workers,
-            per_worker: total / workers,
+            workers: total / per_worker,
+            per_worker,
         })
     }
 }
