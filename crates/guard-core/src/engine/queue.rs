@@ -34,8 +34,8 @@ pub type HeadScores = Vec<Vec<f32>>;
 pub trait Pass: Send + Sync + 'static {
     /// Turns a text into the rows that are to be run.
     fn tokenize(&self, text: &str, reading: Reading) -> Result<Rows, EngineError>;
-    /// Runs rows; the result is as long as `rows`. `lane` tells which thread asks: two calls never run at the same time
-    /// on the same lane.
+    /// Runs rows; the result is as long as `rows`. `lane` tells what the run may use. Calls on one lane are rare to meet, and
+    /// must take turns.
     fn run(&self, lane: Lane, rows: &[&Row]) -> Result<Vec<HeadScores>, EngineError>;
     /// How rows of this model may share a run.
     fn batching(&self) -> Batching;
@@ -151,7 +151,6 @@ struct Shared<P> {
     run: Condvar,
     idle: Condvar,
     capacity: usize,
-    workers: usize,
 }
 
 /// The rows of one run, with the entry and position that each belongs to.
@@ -187,7 +186,6 @@ impl<P: Pass> Queue<P> {
             run: Condvar::new(),
             idle: Condvar::new(),
             capacity,
-            workers,
         });
         let mut threads = Vec::new();
         for index in 0..workers {
@@ -390,6 +388,7 @@ impl<P: Pass> Shared<P> {
             if state.closing {
                 self.idle.notify_all();
             }
+            let mut alone = None;
             let finished = match result {
                 Ok(rows) if rows.rows.is_empty() => {
                     let reply = Reply {
@@ -409,7 +408,12 @@ impl<P: Pass> Shared<P> {
                             parts: vec![None; count],
                         });
                         state.to_run.push_back(id);
-                        if count > 1 {
+                        if count == 1 && state.to_run.len() == 1 && Self::is_idle(&state) {
+                            // Nobody else is there: this thread goes on with the text, since waking another one takes longer
+                            // than the tokenization of a short prompt.
+                            alone = Self::next_batch(&mut state);
+                            state.running += usize::from(alone.is_some());
+                        } else if count > 1 {
                             self.run.notify_all();
                         } else {
                             self.run.notify_one();
@@ -423,7 +427,15 @@ impl<P: Pass> Shared<P> {
             if let Some((entry, result)) = finished {
                 answer_all(vec![entry], &result);
             }
+            if let Some(batch) = alone {
+                self.run_batch(batch, 0);
+            }
         }
+    }
+
+    /// Whether no text is being worked on, those that wait for a run aside.
+    fn is_idle(state: &State<P>) -> bool {
+        state.running == 0 && state.tokenizing == 0 && state.to_tokenize.is_empty()
     }
 
     fn infer_forever(&self, worker: usize) {
@@ -434,69 +446,74 @@ impl<P: Pass> Shared<P> {
                     if state.closing {
                         return;
                     }
-                    if let Some(batch) = self.next_batch(&mut state) {
+                    if let Some(batch) = Self::next_batch(&mut state) {
                         state.running += 1;
                         break batch;
                     }
                     state = self.run.wait(state).unwrap_or_else(PoisonError::into_inner);
                 }
             };
-            let lane = if batch.wide { Lane::Wide } else { Lane::Worker(worker) };
-            let rows: Vec<&Row> = batch.items.iter().map(|(_, index, rows)| &rows.rows[*index]).collect();
-            let result = catch_unwind(AssertUnwindSafe(|| batch.pass.run(lane, &rows)))
-                .unwrap_or_else(|panic| Err(EngineError::from_panic(panic)))
-                .and_then(|scores| {
-                    if scores.len() == rows.len() {
-                        Ok(scores)
-                    } else {
-                        Err(EngineError::Inference {
-                            message: format!("the model gave {} results for {} rows", scores.len(), rows.len()),
-                        })
-                    }
-                });
-            let Batch { items, pass, .. } = batch;
-            drop(pass);
-            let mut state = self.lock();
-            state.running -= 1;
-            if state.closing {
-                self.idle.notify_all();
-            }
-            let mut finished = Vec::new();
-            match result {
-                Ok(scores) => {
-                    for ((id, index, _), heads) in items.into_iter().zip(scores) {
-                        let done = state
-                            .entries
-                            .get_mut(&id)
-                            .and_then(|entry| entry.work.as_mut())
-                            .is_some_and(|work| {
-                                work.parts[index] = Some(heads);
-                                work.missing -= 1;
-                                work.missing == 0
-                            });
-                        if done && let Some(mut entry) = state.remove(id) {
-                            let reply = entry.work.take().map(Work::into_reply);
-                            finished.push((entry, reply.ok_or(EngineError::Closed).map(Arc::new)));
-                        }
-                    }
+            self.run_batch(batch, worker);
+        }
+    }
+
+    /// Runs a batch that was taken from the queue and answers the texts that are complete with it.
+    fn run_batch(&self, batch: Batch<P>, worker: usize) {
+        let lane = if batch.wide { Lane::Wide } else { Lane::Worker(worker) };
+        let rows: Vec<&Row> = batch.items.iter().map(|(_, index, rows)| &rows.rows[*index]).collect();
+        let result = catch_unwind(AssertUnwindSafe(|| batch.pass.run(lane, &rows)))
+            .unwrap_or_else(|panic| Err(EngineError::from_panic(panic)))
+            .and_then(|scores| {
+                if scores.len() == rows.len() {
+                    Ok(scores)
+                } else {
+                    Err(EngineError::Inference {
+                        message: format!("the model gave {} results for {} rows", scores.len(), rows.len()),
+                    })
                 }
-                Err(error) => {
-                    for (id, _, _) in items {
-                        if let Some(entry) = state.remove(id) {
-                            finished.push((entry, Err(error.clone())));
-                        }
+            });
+        let Batch { items, pass, .. } = batch;
+        drop(pass);
+        let mut state = self.lock();
+        state.running -= 1;
+        if state.closing {
+            self.idle.notify_all();
+        }
+        let mut finished = Vec::new();
+        match result {
+            Ok(scores) => {
+                for ((id, index, _), heads) in items.into_iter().zip(scores) {
+                    let done = state
+                        .entries
+                        .get_mut(&id)
+                        .and_then(|entry| entry.work.as_mut())
+                        .is_some_and(|work| {
+                            work.parts[index] = Some(heads);
+                            work.missing -= 1;
+                            work.missing == 0
+                        });
+                    if done && let Some(mut entry) = state.remove(id) {
+                        let reply = entry.work.take().map(Work::into_reply);
+                        finished.push((entry, reply.ok_or(EngineError::Closed).map(Arc::new)));
                     }
                 }
             }
-            drop(state);
-            for (entry, result) in finished {
-                answer_all(vec![entry], &result);
+            Err(error) => {
+                for (id, _, _) in items {
+                    if let Some(entry) = state.remove(id) {
+                        finished.push((entry, Err(error.clone())));
+                    }
+                }
             }
+        }
+        drop(state);
+        for (entry, result) in finished {
+            answer_all(vec![entry], &result);
         }
     }
 
     /// Takes the next rows: of the text in front, and with it, where the model batches, rows of similar length of others.
-    fn next_batch(&self, state: &mut State<P>) -> Option<Batch<P>> {
+    fn next_batch(state: &mut State<P>) -> Option<Batch<P>> {
         let (pass, model, mut items, mut longest) = loop {
             let id = state.to_run.pop_front()?;
             let Some(entry) = state.entries.get_mut(&id) else {
@@ -541,11 +558,7 @@ impl<P: Pass> Shared<P> {
                     .is_some_and(|work| work.next < work.rows.rows.len())
             });
         }
-        let wide = self.workers > 1
-            && state.running == 0
-            && state.tokenizing == 0
-            && state.to_run.is_empty()
-            && state.to_tokenize.is_empty();
+        let wide = Self::is_idle(state) && state.to_run.is_empty();
         Some(Batch { pass, items, wide })
     }
 }
