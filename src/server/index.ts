@@ -21,14 +21,14 @@ export interface ServerOptions {
 
 /**
  * Makes the HTTP API of a configuration. It does not listen yet: models are loaded from `ready()` on, which `listen()` and
- * `inject()` call, and `GET /readyz` tells when they are. Without `auth`, let it listen on loopback only: {@link startServer}
- * sees to that.
+ * `inject()` call, and `GET /readyz` tells when they are. Without `auth` it listens on loopback addresses only.
  *
  * @throws GuardValidationError with the paths of the values at fault.
  */
 export async function createServer(from: ConfigInput | ServerOptions): Promise<FastifyInstance> {
-  const { app } = await prepare(isServerOptions(from) ? from : { config: from });
-  return app;
+  const options = isServerOptions(from) ? from : { config: from };
+  const { app } = await prepare(options);
+  return listeningSafely(app, checkConfig(options.config));
 }
 
 /** Where and how a server listens. */
@@ -96,6 +96,22 @@ export async function startServer({ host, port, signal, ...options }: ListenOpti
     await app.close();
     throw error;
   }
+}
+
+/** Has `listen()` refuse what {@link assertSafeToListen} refuses. */
+function listeningSafely(app: FastifyInstance, config: Config): FastifyInstance {
+  const listen = app.listen.bind(app) as (...args: unknown[]) => unknown;
+  app.listen = ((...args: unknown[]) => {
+    const [at] = args as [{ host?: string; path?: string } | undefined];
+    // A Unix socket is guarded by the file system; without a host Fastify takes localhost.
+    try {
+      if (!at?.path) assertSafeToListen(config, at?.host ?? "localhost");
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    return listen(...args);
+  }) as FastifyInstance["listen"];
+  return app;
 }
 
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { ConfigInput } from "../../src/config/index.ts";
-import { assertSafeToListen } from "../../src/server/index.ts";
+import { assertSafeToListen, createServer } from "../../src/server/index.ts";
 import { testServer, wordScanner } from "./fixtures.ts";
 
 const sha256 = (text: string) => `sha256:${createHash("sha256").update(text).digest("hex")}`;
@@ -97,6 +97,19 @@ describe("auth", () => {
   ])("covers POST %s", async (url) => {
     const { post } = await serverWith(BEARER);
     expect((await post(url, {})).statusCode).toBe(401);
+  });
+});
+
+describe("createServer without a credential", () => {
+  it("listens on loopback only", async () => {
+    const config = { app: { logLevel: "silent" }, inputScanners: [{ type: "InvisibleText" }] };
+    const app = await createServer(config);
+    await expect(app.listen({ host: "0.0.0.0", port: 0 })).rejects.toThrow(/^auth: listening on 0.0.0.0/);
+    expect(await app.listen({ port: 0 })).toMatch(/^http:\/\/(127\.0\.0\.1|\[::1\]):\d+$/);
+    await app.close();
+    const safe = await createServer({ ...config, auth: { type: "http_bearer", token: "secret" } });
+    expect(await safe.listen({ host: "0.0.0.0", port: 0 })).toMatch(/^http:/);
+    await safe.close();
   });
 });
 
