@@ -74,8 +74,8 @@ const GRAPH_FILES: &[&str] = &[
 
 /// The longest input of a model that does not say.
 const DEFAULT_MAX_LENGTH: usize = 512;
-/// Graph optimizations of ONNX Runtime that cost time on the CPU: its SkipLayerNormalization takes five times as long there
-/// as the Add and LayerNormalization that it replaces (measured with 1.30 and 1.31, AVX-512: 20 % of a pass of MiniLM).
+/// Graph optimizations of ONNX Runtime that cost time on the CPU: its SkipLayerNormalization takes about five times as long
+/// there as the Add and LayerNormalization that it replaces (profiled with 1.31 on AVX-512: 20 % of a pass of MiniLM).
 const SLOW_ON_CPU: &str = "SkipLayerNormFusion";
 /// Tokens of a run on the CPU: sharing a run saves little there, and waiting for it costs.
 const CPU_BATCH_TOKENS: usize = 512;
