@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { GuardValidationError } from "./errors.ts";
+import { isRecord } from "./is-record.ts";
 
 /** Options that every scanner has. */
 export const commonOptions = {
@@ -89,8 +90,4 @@ export function unwrap(schema: z.ZodType): z.ZodType {
     return unwrap(schema.unwrap() as z.ZodType);
   }
   return schema instanceof z.ZodPipe ? unwrap(schema.in as z.ZodType) : schema;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

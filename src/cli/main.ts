@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { readFileSync } from "node:fs";
 import { GuardError, GuardValidationError } from "../errors.ts";
+import { version } from "../version.ts";
 import { type Command, commandHelp, didYouMean, print, UsageError } from "./command.ts";
 import { models } from "./models.ts";
 import { scan } from "./scan.ts";
@@ -11,7 +11,7 @@ const COMMANDS: readonly Command[] = [serve, scan, models];
 
 async function main([name, ...args]: string[]): Promise<number> {
   if (name === "--version" || name === "-v") {
-    await print(`${version()}\n`);
+    await print(`${version}\n`);
     return 0;
   }
   if (name === undefined) {
@@ -52,7 +52,7 @@ function asksForHelp(args: string[]): boolean {
 function help(): string {
   const width = Math.max(...COMMANDS.map(({ name }) => name.length));
   const list = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`).join("\n");
-  return `guard ${version()}: checks what goes into and comes out of large language models
+  return `guard ${version}: checks what goes into and comes out of large language models
 
 Usage: guard COMMAND [OPTIONS]
 
@@ -60,10 +60,6 @@ ${list}
 
 guard help COMMAND tells more. Exit codes: 0 passed, 1 a scan failed, 2 an error.
 `;
-}
-
-function version(): string {
-  return JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")).version;
 }
 
 /** Says what went wrong, in one line for each thing at fault. */

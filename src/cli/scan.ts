@@ -1,8 +1,10 @@
+import { isRecord } from "../is-record.ts";
+import type { Answer } from "../server/answer.ts";
 import { type Command, parse, print, UsageError } from "./command.ts";
 import { configPath } from "./config-path.ts";
 import { countLines, decode, type Line, linesOf, open } from "./lines.ts";
 import { Progress } from "./progress.ts";
-import type { Choice, Reply, Subject, Suite } from "./suite.ts";
+import type { Choice, Subject, Suite } from "./suite.ts";
 
 /** Lines that are scanned at a time: enough to keep every thread of the engine busy, few enough to hold in memory. */
 const CONCURRENCY = 16;
@@ -110,7 +112,7 @@ async function scanLines(suite: Suite, file: string, outputOf: string | undefine
   let failed = 0;
   let errors = 0;
 
-  const scanLine = async ({ number, bytes }: Line): Promise<Reply | { line: number; error: string }> => {
+  const scanLine = async ({ number, bytes }: Line): Promise<Answer | { line: number; error: string }> => {
     try {
       return await suite.scan(readSubject(decode(bytes), outputOf), details);
     } catch (error) {
@@ -194,8 +196,4 @@ function readSubject(json: string, outputOf: string | undefined): Subject {
 
 function fileName(file: string): string {
   return file === "-" ? "standard input" : file;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,11 +1,10 @@
 import { buildScanners, type Config, checkConfig, loadConfig, type ScannerLists } from "../config/index.ts";
 import { GuardValidationError, type ValidationIssue } from "../errors.ts";
 import type { Message } from "../messages.ts";
-import { toSnakeCase } from "../options.ts";
-import type { ScanReport } from "../scan.ts";
 import type { Scanner, Side } from "../scanner.ts";
 import { createScanner } from "../scanners/registry.ts";
-import { ScanService, type ServedReport } from "../server/scan-service.ts";
+import { type Answer, answerOf } from "../server/answer.ts";
+import { ScanService } from "../server/scan-service.ts";
 
 /** What is scanned: a prompt, an output with the prompt that it answers, or a conversation. */
 export type Subject =
@@ -17,17 +16,6 @@ export type Subject =
 export interface Choice {
   type: string;
   params: Record<string, unknown>;
-}
-
-/** What the command prints for a subject: the reply of the HTTP API. */
-export interface Reply {
-  sanitized_prompt?: string;
-  sanitized_output?: string;
-  is_valid: boolean;
-  scanners: Record<string, number>;
-  findings?: ScanReport["findings"];
-  timing?: ScanReport["timing"];
-  coverage?: Record<string, unknown>;
 }
 
 /** Scanners of both sides, run as the server runs them: with its settings for conversations, errors and coverage. */
@@ -77,17 +65,17 @@ export class Suite {
   }
 
   /** Scans a subject. */
-  async scan(subject: Subject, details: boolean): Promise<Reply> {
+  async scan(subject: Subject, details: boolean): Promise<Answer> {
     const missing = this.#missing[subject.kind === "output" ? "output" : "input"];
     if (missing) throw missing;
     const request = { suppress: [], details, rewrite: true, signal: new AbortController().signal };
     switch (subject.kind) {
       case "prompt":
-        return reply("sanitized_prompt", await this.#service.prompt(subject.text, request), details);
+        return answerOf(await this.#service.prompt(subject.text, request), details, "sanitized_prompt");
       case "output":
-        return reply("sanitized_output", await this.#service.output(subject.prompt, subject.text, request), details);
+        return answerOf(await this.#service.output(subject.prompt, subject.text, request), details, "sanitized_output");
       case "conversation":
-        return reply("sanitized_prompt", await this.#service.conversation(subject.messages, request), details);
+        return answerOf(await this.#service.conversation(subject.messages, request), details, "sanitized_prompt");
     }
   }
 
@@ -95,20 +83,6 @@ export class Suite {
   close(): Promise<void> {
     return this.#service.close();
   }
-}
-
-function reply(
-  name: "sanitized_prompt" | "sanitized_output",
-  { text, isValid, resultsScore, findings, timing, coverage }: ServedReport,
-  details: boolean,
-): Reply {
-  const snakeCase = Object.fromEntries(Object.entries(coverage).map(([key, value]) => [toSnakeCase(key), value]));
-  return {
-    [name]: text,
-    is_valid: isValid,
-    scanners: resultsScore,
-    ...(details ? { findings, timing, coverage: snakeCase } : {}),
-  };
 }
 
 function build(side: Side, choices: readonly Choice[]): { scanners: Scanner[]; error?: GuardValidationError } {

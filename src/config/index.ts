@@ -17,8 +17,8 @@ const LISTS = [
   ["output", "outputScanners", "output_scanners"],
 ] as const;
 
-/** The scanners of a configuration. */
-export type ScannerLists = Record<Side, Scanner[]>;
+/** Scanners by side. */
+export type ScannerLists = Record<Side, readonly Scanner[]>;
 
 /**
  * Reads and checks a configuration file, with `${NAME:default}` replaced from the environment.
@@ -78,7 +78,7 @@ export function checkConfig(config: ConfigInput): Config {
  */
 export function buildScanners(config: Config): ScannerLists {
   const issues: ValidationIssue[] = [];
-  const lists: ScannerLists = { input: [], output: [] };
+  const lists: Record<Side, Scanner[]> = { input: [], output: [] };
   for (const [side, list, name] of LISTS) {
     for (const [index, entry] of config[list].entries()) {
       const prefix = `${name}.${index}`;

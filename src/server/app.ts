@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
 import fastify, { type FastifyInstance, LogController } from "fastify";
 import type { Config } from "../config/index.ts";
+import { version } from "../version.ts";
 import { type LogStream, loggerOptions } from "./log.ts";
 import { auth } from "./plugins/auth.ts";
 import { errors, send } from "./plugins/errors.ts";
@@ -13,8 +13,6 @@ import { Problem, problemBody } from "./problem.ts";
 import { scanRoutes } from "./routes/scans.ts";
 import { statusRoutes } from "./routes/status.ts";
 import { closingProblem, type ScanService } from "./scan-service.ts";
-
-const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
 
 /** Wires the server together; it does not listen yet. */
 export async function buildApp(config: Config, service: ScanService, stream: LogStream): Promise<FastifyInstance> {

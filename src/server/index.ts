@@ -1,14 +1,14 @@
 import { isIPv4, isIPv6 } from "node:net";
 import type { FastifyInstance } from "fastify";
-import { buildScanners, type Config, type ConfigInput, checkConfig } from "../config/index.ts";
+import { buildScanners, type Config, type ConfigInput, checkConfig, type ScannerLists } from "../config/index.ts";
 import { GuardValidationError } from "../errors.ts";
 import { setQueueCapacity } from "../models/engine.ts";
 import { buildApp } from "./app.ts";
 import type { LogStream } from "./log.ts";
-import { type ScannerLists, ScanService } from "./scan-service.ts";
+import { ScanService } from "./scan-service.ts";
 
+export type { ScannerLists } from "../config/index.ts";
 export type { LogStream } from "./log.ts";
-export type { ScannerLists } from "./scan-service.ts";
 
 /** What a server is made of. */
 export interface ServerOptions {

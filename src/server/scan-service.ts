@@ -1,14 +1,11 @@
 import { setMaxListeners } from "node:events";
-import type { Config } from "../config/index.ts";
+import type { Config, ScannerLists } from "../config/index.ts";
 import { ConversationRisk, type DetectingScanner, scanConversation } from "../conversation.ts";
 import { GuardError, GuardValidationError } from "../errors.ts";
 import type { Message } from "../messages.ts";
 import { type NamedScanner, nameScanners, type RunOptions, runScanners, type ScanReport } from "../scan.ts";
 import type { Scanner, Side } from "../scanner.ts";
 import { Problem, unavailable } from "./problem.ts";
-
-/** The scanners of a server, by side. */
-export type ScannerLists = Record<Side, readonly Scanner[]>;
 
 /** What a request asks for besides its texts. */
 export interface ScanRequest {

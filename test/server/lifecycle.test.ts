@@ -13,6 +13,14 @@ async function listening(options: Partial<ListenOptions>) {
   return { ...server, log };
 }
 
+/** Whether something answers at an address. */
+function state(url: string) {
+  return fetch(url).then(
+    () => "up",
+    () => "down",
+  );
+}
+
 function post(url: string, body: unknown, agent?: Agent) {
   const headers = { "content-type": "application/json" };
   const sent = request(url, { method: "POST", headers, ...(agent ? { agent } : {}) });
@@ -91,14 +99,7 @@ describe("startServer", () => {
     const stop = new AbortController();
     const { url } = await listening({ scanners: {}, signal: stop.signal });
     stop.abort();
-    await expect
-      .poll(() =>
-        fetch(url).then(
-          () => "up",
-          () => "down",
-        ),
-      )
-      .toBe("down");
+    await expect.poll(() => state(url)).toBe("down");
   });
 
   it("closes, with an exit code, when a model cannot be loaded", async () => {
@@ -108,14 +109,7 @@ describe("startServer", () => {
     });
     const load = () => Promise.reject(new Error("no file"));
     const { url } = await listening({ scanners: { input: [wordScanner("x", { load })] } });
-    await expect
-      .poll(() =>
-        fetch(url).then(
-          () => "up",
-          () => "down",
-        ),
-      )
-      .toBe("down");
+    await expect.poll(() => state(url)).toBe("down");
     expect(process.exitCode).toBe(2);
   });
 

@@ -60,6 +60,12 @@ const schema = z.strictObject({
   useOnnx: z.boolean().optional().describe("Of llm-guard; models always run on ONNX Runtime here."),
 });
 
+/** The labels of a head, which head it is, and which of its labels mean an injection. */
+interface LabelPlaces {
+  labels: readonly string[];
+  injection: { head: number; indices: readonly number[] };
+}
+
 /** A part of a text with the probability of an injection in it. */
 interface ScoredPart extends Detection {
   start: number;
@@ -77,6 +83,7 @@ export class PromptInjection extends BaseScanner<typeof schema> {
   static readonly options = schema;
   readonly sanitizes = false;
   readonly #model: Classifier | undefined;
+  #located: LabelPlaces | undefined;
 
   /** @throws GuardValidationError for a bad option or a model that is not there. */
   constructor(options: z.input<typeof schema> = {}) {
@@ -158,8 +165,9 @@ export class PromptInjection extends BaseScanner<typeof schema> {
     };
   }
 
-  /** Where the injection labels stand in the model's answer. */
-  async #labels(signal?: AbortSignal) {
+  /** Where the injection labels stand in the model's answer. Looked up once: a text must not cost a call for it. */
+  async #labels(signal?: AbortSignal): Promise<LabelPlaces> {
+    if (this.#located) return this.#located;
     if (!this.#model) return { labels: [], injection: { head: 0, indices: [] } };
     const { heads } = await this.#model.load(signal);
     const { injectionLabels } = this.options;
@@ -174,7 +182,8 @@ export class PromptInjection extends BaseScanner<typeof schema> {
       ]);
     }
     const labels = heads[head]?.labels ?? [];
-    return { labels, injection: { head, indices: injectionLabels.map((label) => labels.indexOf(label)) } };
+    this.#located = { labels, injection: { head, indices: injectionLabels.map((label) => labels.indexOf(label)) } };
+    return this.#located;
   }
 
   async #ask(text: string, signal?: AbortSignal): Promise<Detection> {

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { z } from "zod";
 import { type Message, ROLES } from "../../messages.ts";
-import { toSnakeCase } from "../../options.ts";
 import type { Side } from "../../scanner.ts";
+import { answerOf } from "../answer.ts";
 import type { Metrics } from "../plugins/metrics.ts";
 import { Problem } from "../problem.ts";
 import type { ScanRequest, ScanService, ServedReport } from "../scan-service.ts";
@@ -129,24 +129,11 @@ function addRoutes<Body extends ScanFields>(
             flagged: Object.keys(report.resultsValid).filter((name) => !report.resultsValid[name]),
             ...(logContent ? { content: content(fields) } : {}),
           };
-          return {
-            ...(rewrite ? { [sanitized]: report.text } : {}),
-            is_valid: report.isValid,
-            scanners: report.resultsScore,
-            ...(details ? shownDetails(report) : {}),
-          };
+          return answerOf(report, details, rewrite ? sanitized : undefined);
         },
       });
     }
   }
-}
-
-function shownDetails({ findings, timing, coverage }: ServedReport): Record<string, unknown> {
-  return {
-    findings,
-    timing,
-    coverage: Object.fromEntries(Object.entries(coverage).map(([key, value]) => [toSnakeCase(key), value])),
-  };
 }
 
 /** Aborted when the connection closes before the answer is out. */
