@@ -1,0 +1,187 @@
+//! Rules applied to every reading of a text.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+use crate::text::views::visit;
+
+/// A match of a rule in some text.
+pub trait RuleMatch {
+    /// The number of the rule.
+    fn rule(&self) -> usize;
+    /// The matched byte range of the text that was searched, on character boundaries.
+    fn range(&self) -> Range<usize>;
+}
+
+impl RuleMatch for (usize, Range<usize>) {
+    fn rule(&self) -> usize {
+        self.0
+    }
+
+    fn range(&self) -> Range<usize> {
+        self.1.clone()
+    }
+}
+
+/// A match in a text or in one of its readings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sighting<M> {
+    /// The match as it was found; its range is one of the reading.
+    pub found: M,
+    /// The bytes of the original text that it was found in: all of an encoded piece, where it was in one.
+    pub range: Range<usize>,
+    /// How the reading was made there (see [`crate::text::views::View::name`]); `None` for the text itself.
+    pub view: Option<String>,
+}
+
+/// How much of what the readings show is of interest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// What `find` returns, for each reading.
+    All,
+    /// For each rule, only what `find` returns for the first text in which the rule matches.
+    First,
+}
+
+/// Applies `find` to `text` and then to every reading of it ([`crate::text::views::views`]), and returns what it found, the matches in the text
+/// itself first.
+///
+/// A match in a reading is left out when matches of the same rule found before cover its place in the original:
+/// it shows nothing new. One that only overlaps them stays, since a redaction has to cover it too. An empty match
+/// in a reading counts only if nothing else of its rule was found.
+///
+/// `find` is called up to [`crate::text::views::MOST`] times more, with at most
+/// [`crate::text::views::LONGEST`] times the bytes of the text each; for ordinary prose it is called once.
+///
+/// # Errors
+///
+/// The first error of `find`, in whichever reading.
+pub fn across_views<M: RuleMatch, E>(
+    text: &str,
+    wanted: Wanted,
+    mut find: impl FnMut(&str) -> Result<Vec<M>, E>,
+) -> Result<Vec<Sighting<M>>, E> {
+    let mut known: HashMap<usize, Covered> = HashMap::new();
+    let mut sightings = Vec::new();
+    for found in find(text)? {
+        let range = found.range();
+        known.entry(found.rule()).or_default().add(range.clone());
+        sightings.push(Sighting {
+            found,
+            range,
+            view: None,
+        });
+    }
+    visit(text, |view| {
+        // Whether a rule had been found before this reading.
+        let mut before: HashMap<usize, bool> = HashMap::new();
+        for found in find(view.text())? {
+            let (rule, at) = (found.rule(), found.range());
+            let covered = known.entry(rule).or_default();
+            let before = *before.entry(rule).or_insert(covered.any);
+            let range = view.original(at.clone());
+            let seen = match wanted {
+                Wanted::First => before,
+                Wanted::All if range.is_empty() => covered.any,
+                Wanted::All => covered.contains(&range),
+            };
+            if seen {
+                continue;
+            }
+            covered.add(range.clone());
+            let name = view.name_of(at);
+            sightings.push(Sighting {
+                found,
+                range,
+                // What is copied matches only in what the reading has around it.
+                view: Some(if name.is_empty() { view.name() } else { name }),
+            });
+        }
+        Ok(())
+    })?;
+    Ok(sightings)
+}
+
+/// The parts of a text that a rule was found in.
+#[derive(Default)]
+struct Covered {
+    any: bool,
+    /// Where the parts end, by where they begin; they do not overlap.
+    parts: BTreeMap<usize, usize>,
+}
+
+impl Covered {
+    fn contains(&self, range: &Range<usize>) -> bool {
+        let before = self.parts.range(..=range.start).next_back();
+        before.is_some_and(|(_, &end)| range.end <= end)
+    }
+
+    fn add(&mut self, range: Range<usize>) {
+        self.any = true;
+        let (mut start, mut end) = (range.start, range.end);
+        while let Some((&other, &last)) = self.parts.range(..end).next_back()
+            && last > start
+        {
+            self.parts.remove(&other);
+            start = start.min(other);
+            end = end.max(last);
+        }
+        if start < end {
+            self.parts.insert(start, end);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::substrings::{MatchType, Substrings};
+
+    fn found<'a>(text: &'a str, list: &[&str], wanted: Wanted) -> Vec<(usize, &'a str, Option<String>)> {
+        let substrings = Substrings::new(list, MatchType::Str, false).unwrap();
+        let find = |text: &str| -> Result<Vec<(usize, Range<usize>)>, ()> {
+            let found = substrings.find(text, wanted == Wanted::All);
+            Ok(found.into_iter().map(|m| (m.substring, m.range)).collect())
+        };
+        let sightings = across_views(text, wanted, find).unwrap();
+        sightings
+            .into_iter()
+            .map(|sighting| (sighting.found.0, &text[sighting.range], sighting.view))
+            .collect()
+    }
+
+    #[test]
+    fn the_text_itself_comes_first() {
+        let text = "bomb, b0mb and Ym9tYiBib21iIGJvbWI=";
+        assert_eq!(
+            found(text, &["bomb"], Wanted::All),
+            [
+                (0, "bomb", None),
+                (0, "b0mb", Some("leetspeak".into())),
+                (0, "Ym9tYiBib21iIGJvbWI=", Some("base64".into())),
+            ]
+        );
+        assert_eq!(found(text, &["bomb"], Wanted::First), [(0, "bomb", None)]);
+    }
+
+    #[test]
+    fn what_repeats_the_text_is_left_out() {
+        assert_eq!(
+            found("say secret, b0mb", &["secret"], Wanted::All),
+            [(0, "secret", None)]
+        );
+        assert_eq!(
+            found("ｓecret", &["ecret", "secret"], Wanted::All),
+            [(0, "ecret", None), (1, "ｓecret", Some("normalized".into()))]
+        );
+    }
+
+    #[test]
+    fn errors_are_passed_on() {
+        let find = |text: &str| match text {
+            "b0mb" => Ok(Vec::<(usize, Range<usize>)>::new()),
+            other => Err(other.to_owned()),
+        };
+        assert_eq!(across_views("b0mb", Wanted::All, find), Err("bomb".to_owned()));
+    }
+}

@@ -1,0 +1,482 @@
+//! Encoded pieces of a text, decoded in place.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use data_encoding::{Encoding, Specification};
+
+use super::morse;
+use super::view::{Step, Steps, View, Writer};
+
+/// Characters of a run of base64, and of hexadecimal digits, below which chance would make words of identifiers.
+const LEAST_BASE64: usize = 8;
+const LEAST_HEX: usize = 12;
+const LEAST_BASE32: usize = 16;
+/// Bytes in codes of two hexadecimal digits or of eight bits, each by itself.
+const LEAST_CODES: usize = 4;
+/// Decoded bytes below which there must be nothing but letters, digits, spaces and simple punctuation.
+const SHORT: usize = 12;
+/// The shortest line of base64 that another line may continue, as in PEM files (64) and mail (76).
+const WRAPPED: usize = 40;
+
+/// The text with each encoded piece replaced by what it says, where that is UTF-8 without control characters: base64 and
+/// base64url (RFC 4648, with and without padding, on one line or wrapped), base32, hexadecimal and binary digits, percent
+/// encoding (RFC 3986), entities of HTML, the escapes `\xNN`, `\uNNNN`, `\u{N}` and `\UNNNNNNNN`, and Morse code. Base64 is
+/// recognised in rot13 and backwards as well.
+pub(super) fn decode(text: &str) -> Option<View> {
+    let bytes = text.as_bytes();
+    let mut writer = Writer::new(text);
+    let mut at = 0;
+    while let Some(skipped) = bytes[at..]
+        .iter()
+        .position(|&byte| KINDS[usize::from(byte)] != Kind::OTHER)
+    {
+        at += skipped;
+        let used = match bytes[at] {
+            b'%' => percent(text, at, &mut writer),
+            b'\\' => escapes(text, at, &mut writer),
+            b'&' => entity(text, at, &mut writer),
+            byte if morse::starts(byte) && (at == 0 || bytes[at - 1].is_ascii_whitespace()) => {
+                morse::decode(text, at, &mut writer)
+            }
+            byte if is_digit64(byte) => run(text, at, &mut writer),
+            // A dot in a word.
+            _ => 1,
+        };
+        at += used.max(1);
+    }
+    writer.finish()
+}
+
+/// What a byte may be part of, one bit each.
+struct Kind;
+
+impl Kind {
+    const OTHER: u8 = 0;
+    /// Digits of hexadecimal numbers.
+    const DECIMAL: u8 = 1;
+    const HEX_LETTER: u8 = 2;
+    /// The other digits of base64.
+    const LETTER: u8 = 4;
+    const SIGN: u8 = 8;
+    const DIGIT64: u8 = Self::DECIMAL | Self::HEX_LETTER | Self::LETTER | Self::SIGN;
+    /// What else an encoded piece begins with.
+    const START: u8 = 16;
+}
+
+static KINDS: [u8; 256] = {
+    let mut kinds = [Kind::OTHER; 256];
+    let mut byte = 0;
+    while byte < kinds.len() {
+        kinds[byte] = match byte as u8 {
+            b'0'..=b'9' => Kind::DECIMAL,
+            b'a'..=b'f' | b'A'..=b'F' => Kind::HEX_LETTER,
+            b'g'..=b'z' | b'G'..=b'Z' => Kind::LETTER,
+            b'+' | b'/' | b'-' | b'_' => Kind::SIGN,
+            b'%' | b'\\' | b'&' | b'.' => Kind::START,
+            _ => Kind::OTHER,
+        };
+        byte += 1;
+    }
+    kinds
+};
+
+fn is_digit64(byte: u8) -> bool {
+    KINDS[usize::from(byte)] & Kind::DIGIT64 != 0
+}
+
+/// The text of decoded bytes, if they are text.
+fn readable(bytes: Vec<u8>) -> Option<String> {
+    let text = String::from_utf8(bytes).ok().filter(|text| !text.is_empty())?;
+    let short = text.len() < SHORT;
+    let fits = |c: char| match c {
+        '\t' | '\n' | '\r' => true,
+        _ if short => {
+            c.is_alphanumeric() || matches!(c, ' ' | '.' | ',' | '!' | '?' | '\'' | '-' | '_' | ':' | '@' | '$')
+        }
+        _ => !c.is_control() && c != char::REPLACEMENT_CHARACTER,
+    };
+    text.chars().all(fits).then_some(text)
+}
+
+/// Decodes a run of letters and digits, and returns its length.
+fn run(text: &str, start: usize, writer: &mut Writer) -> usize {
+    let bytes = text.as_bytes();
+    let digits = bytes[start..].iter().take_while(|&&byte| is_digit64(byte));
+    let (length, kinds) = digits.fold((0, 0), |(length, kinds), &byte| {
+        (length + 1, kinds | KINDS[usize::from(byte)])
+    });
+    let may_be_code = match length {
+        2 => kinds & (Kind::LETTER | Kind::SIGN) == 0,
+        4 => bytes[start..].starts_with(b"0x"),
+        8 => kinds == Kind::DECIMAL,
+        _ => false,
+    };
+    if may_be_code && let Some(length) = codes(text, start, writer) {
+        return length;
+    }
+    if length < LEAST_BASE64 {
+        return length;
+    }
+    let line = |from: usize| from + bytes[from..].iter().take_while(|&&byte| is_digit64(byte)).count();
+    let padding = |end: usize| end + bytes[end..].iter().take(6).take_while(|&&byte| byte == b'=').count();
+    if length < WRAPPED {
+        let end = start + length;
+        let padded = padding(end);
+        token(text, start..end, padded, writer);
+        return padded - start;
+    }
+    // Lines of base64 continue each other.
+    let mut lines = vec![start..line(start)];
+    while let Some(last) = lines
+        .last()
+        .filter(|last| last.len() >= WRAPPED && last.len().is_multiple_of(4))
+    {
+        let breaks = bytes[last.end..]
+            .iter()
+            .take(2)
+            .take_while(|byte| matches!(byte, b'\r' | b'\n'))
+            .count();
+        let next = last.end + breaks;
+        let end = line(next);
+        if breaks == 0 || end == next {
+            break;
+        }
+        lines.push(next..end);
+    }
+    let end = lines.last().map_or(start, |last| last.end);
+    let padded = padding(end);
+    if lines.len() > 1 {
+        let joined: Vec<u8> = bytes[start..end]
+            .iter()
+            .copied()
+            .filter(|&byte| is_digit64(byte))
+            .collect();
+        if let Some((decoded, steps)) = base64(&joined) {
+            writer.replace(start..padded, &decoded, steps);
+            return padded - start;
+        }
+    }
+    for line in lines.into_iter().filter(|line| line.len() >= LEAST_BASE64) {
+        let padded = padding(line.end);
+        token(text, line, padded, writer);
+    }
+    padded - start
+}
+
+/// Decodes a run without padding, which ends at `padded`, or its parts.
+fn token(text: &str, range: Range<usize>, padded: usize, writer: &mut Writer) {
+    let bytes = &text.as_bytes()[range.clone()];
+    if let Some((decoded, steps)) = whole(bytes) {
+        writer.replace(range.start..padded, &decoded, steps);
+        return;
+    }
+    let mut start = range.start;
+    let parts = bytes.split(|byte| !byte.is_ascii_alphanumeric());
+    for part in parts {
+        let end = start + part.len();
+        if part.len() >= LEAST_BASE64
+            && part.len() < bytes.len()
+            && let Some((decoded, steps)) = whole(part)
+        {
+            let end = if end == range.end { padded } else { end };
+            writer.replace(start..end, &decoded, steps);
+        }
+        start = end + 1;
+    }
+}
+
+fn whole(digits: &[u8]) -> Option<(String, Steps)> {
+    let simple = hex(digits)
+        .or_else(|| binary(digits))
+        .or_else(|| base32(digits))
+        .map(|(text, step)| (text, step.into()));
+    simple.or_else(|| base64(digits))
+}
+
+fn hex(digits: &[u8]) -> Option<(String, Step)> {
+    let digits = digits.strip_prefix(b"0x").unwrap_or(digits);
+    let fits = digits.len() >= LEAST_HEX && digits.len().is_multiple_of(2);
+    let bytes = fits.then(|| data_encoding::HEXLOWER_PERMISSIVE.decode(digits).ok())??;
+    Some((readable(bytes)?, Step::Hex))
+}
+
+fn binary(digits: &[u8]) -> Option<(String, Step)> {
+    if digits.len() < 8 * LEAST_CODES
+        || !digits.len().is_multiple_of(8)
+        || digits.iter().any(|byte| !matches!(byte, b'0' | b'1'))
+    {
+        return None;
+    }
+    Some((readable(digits.chunks(8).map(octet).collect())?, Step::Binary))
+}
+
+fn octet(bits: &[u8]) -> u8 {
+    bits.iter().fold(0, |value, bit| value << 1 | (bit & 1))
+}
+
+fn base32(digits: &[u8]) -> Option<(String, Step)> {
+    let case = |alike: fn(&u8) -> bool| digits.iter().all(|byte| alike(byte) || matches!(byte, b'2'..=b'7'));
+    if digits.len() < LEAST_BASE32 || !case(u8::is_ascii_uppercase) && !case(u8::is_ascii_lowercase) {
+        return None;
+    }
+    let bytes = data_encoding::BASE32_NOPAD.decode(&digits.to_ascii_uppercase()).ok()?;
+    Some((readable(bytes)?, Step::Base32))
+}
+
+/// Base64, also in rot13 or backwards.
+fn base64(digits: &[u8]) -> Option<(String, Steps)> {
+    let lower = digits.iter().filter(|byte| byte.is_ascii_lowercase()).count();
+    let upper = digits.iter().filter(|byte| byte.is_ascii_uppercase()).count();
+    // Short text encodes to letters of both cases; a word has one, but for its first letter.
+    if digits.len() < LEAST_BASE64
+        || digits.len() < 24 && (lower == 0 || upper == 0 || upper == 1 && digits[0].is_ascii_uppercase())
+    {
+        return None;
+    }
+    let long = digits.len() >= 16;
+    let plain = || Some((text64(digits.iter().copied())?, Step::Base64.into()));
+    let turned = |text: Option<String>, step: Step| Some((text?, Steps::from(step).then(Step::Base64.into())));
+    let rot13 = || turned(text64(digits.iter().map(|&byte| rot13(byte))), Step::Rot13);
+    let reversed = || turned(text64(digits.iter().rev().copied()), Step::Reversed);
+    plain().or_else(|| long.then(|| rot13().or_else(reversed))?)
+}
+
+/// The text that digits of base64 encode, at least [`LEAST_BASE64`] of them.
+fn text64(digits: impl Iterator<Item = u8> + Clone) -> Option<String> {
+    // Nearly all that is no base64 shows in the first bytes.
+    let start = digits
+        .clone()
+        .take(LEAST_BASE64)
+        .fold(0_u64, |value, digit| value << 6 | u64::from(value64(digit)));
+    let start = &start.to_be_bytes()[2..];
+    let control = |byte: &u8| byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n' | b'\r');
+    let broken = || std::str::from_utf8(start).is_err_and(|error| error.error_len().is_some());
+    if start.iter().any(control) || broken() {
+        return None;
+    }
+    readable(decode64(&digits.collect::<Vec<u8>>())?)
+}
+
+fn value64(digit: u8) -> u8 {
+    match digit {
+        b'A'..=b'Z' => digit - b'A',
+        b'a'..=b'z' => digit - b'a' + 26,
+        b'0'..=b'9' => digit - b'0' + 52,
+        b'+' | b'-' => 62,
+        _ => 63,
+    }
+}
+
+fn rot13(byte: u8) -> u8 {
+    match byte {
+        b'a'..=b'z' => (byte - b'a' + 13) % 26 + b'a',
+        b'A'..=b'Z' => (byte - b'A' + 13) % 26 + b'A',
+        _ => byte,
+    }
+}
+
+fn decode64(digits: &[u8]) -> Option<Vec<u8>> {
+    static BASE64: OnceLock<Option<Encoding>> = OnceLock::new();
+    let encoding = BASE64.get_or_init(|| {
+        let mut specification = Specification::new();
+        specification.symbols = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".to_owned();
+        specification.translate.from = "-_".to_owned();
+        specification.translate.to = "+/".to_owned();
+        specification.check_trailing_bits = false;
+        specification.encoding().ok()
+    });
+    encoding.as_ref()?.decode(digits).ok()
+}
+
+/// Decodes codes of one byte each, as in "69 67 6e", "0x69, 0x67" and "01101001 01100111", and returns their length.
+fn codes(text: &str, start: usize, writer: &mut Writer) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let length = |at: usize| bytes[at..].iter().take(9).take_while(|&&byte| is_digit64(byte)).count();
+    let code = |at: usize| -> Option<(usize, u8, Step)> {
+        let digits = &bytes[at..at + length(at)];
+        let hex = digits.strip_prefix(b"0x").unwrap_or(digits);
+        match (digits.len(), hex.len()) {
+            (_, 2) if digits.len() == 2 || digits.len() == 4 => {
+                let value = u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok()?;
+                hex[0].is_ascii_hexdigit().then_some((digits.len(), value, Step::Hex))
+            }
+            (8, _) => digits
+                .iter()
+                .all(|bit| matches!(bit, b'0' | b'1'))
+                .then(|| (8, octet(digits), Step::Binary)),
+            _ => None,
+        }
+    };
+    let (first, value, step) = code(start)?;
+    let mut found = vec![value];
+    let mut end = start + first;
+    loop {
+        let gap = bytes[end..]
+            .iter()
+            .take(3)
+            .take_while(|byte| matches!(byte, b' ' | b',' | b':' | b';'))
+            .count();
+        let next = (1..=2).contains(&gap).then(|| code(end + gap)).flatten();
+        match next {
+            Some((length, value, kind)) if length == first && kind == step => {
+                found.push(value);
+                end += gap + length;
+            }
+            _ => break,
+        }
+    }
+    if found.len() >= LEAST_CODES
+        && let Some(decoded) = readable(found)
+    {
+        writer.replace(start..end, &decoded, step);
+    }
+    Some(end - start)
+}
+
+/// Whether a decoded character may stand in a text.
+fn fits(character: char) -> bool {
+    !character.is_control() || matches!(character, '\t' | '\n' | '\r')
+}
+
+/// The value of `count` hexadecimal digits at `at`.
+fn digits(bytes: &[u8], at: usize, count: usize) -> Option<u32> {
+    let digits = bytes.get(at..at + count)?;
+    let valid = !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit);
+    valid.then(|| u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok())?
+}
+
+/// Decodes percent encoding, and returns its length.
+fn percent(text: &str, start: usize, writer: &mut Writer) -> usize {
+    let bytes = text.as_bytes();
+    if bytes.get(start + 1) == Some(&b'u') {
+        return units(text, start, "%u", writer);
+    }
+    octets(text, start, "%", writer)
+}
+
+/// Decodes the escapes of programming languages, and returns their length.
+fn escapes(text: &str, start: usize, writer: &mut Writer) -> usize {
+    let bytes = text.as_bytes();
+    match bytes.get(start + 1) {
+        Some(b'x') => octets(text, start, "\\x", writer),
+        Some(b'u') if bytes.get(start + 2) == Some(&b'{') => {
+            let count = bytes[start + 3..]
+                .iter()
+                .take(7)
+                .take_while(|byte| byte.is_ascii_hexdigit())
+                .count();
+            let end = start + 3 + count;
+            let character = digits(bytes, start + 3, count).and_then(char::from_u32);
+            match character.filter(|&c| fits(c) && bytes.get(end) == Some(&b'}')) {
+                Some(character) => {
+                    put(start..end + 1, character, Step::Escape, writer);
+                    end + 1 - start
+                }
+                None => 2,
+            }
+        }
+        Some(b'u') => units(text, start, "\\u", writer),
+        Some(b'U') => {
+            let character = digits(bytes, start + 2, 8)
+                .and_then(char::from_u32)
+                .filter(|&c| fits(c));
+            match character {
+                Some(character) => {
+                    put(start..start + 10, character, Step::Escape, writer);
+                    10
+                }
+                None => 2,
+            }
+        }
+        // An escaped backslash.
+        Some(b'\\') => 2,
+        _ => 1,
+    }
+}
+
+fn put(range: Range<usize>, character: char, step: Step, writer: &mut Writer) {
+    writer.replace(range, character.encode_utf8(&mut [0; 4]), step);
+}
+
+/// Decodes bytes written as `prefix` and two hexadecimal digits, which are UTF-8.
+fn octets(text: &str, start: usize, prefix: &str, writer: &mut Writer) -> usize {
+    let bytes = text.as_bytes();
+    let step = if prefix == "%" { Step::Percent } else { Step::Escape };
+    let size = prefix.len() + 2;
+    let mut found = Vec::new();
+    let mut end = start;
+    while text[end..].starts_with(prefix)
+        && let Some(value) = digits(bytes, end + prefix.len(), 2)
+    {
+        found.push(value as u8);
+        end += size;
+    }
+    let mut at = start;
+    for chunk in found.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            let next = at + character.len_utf8() * size;
+            if fits(character) {
+                put(at..next, character, step, writer);
+            }
+            at = next;
+        }
+        at += chunk.invalid().len() * size;
+    }
+    (end - start).max(1)
+}
+
+/// Decodes UTF-16 code units written as `prefix` and four hexadecimal digits.
+fn units(text: &str, start: usize, prefix: &str, writer: &mut Writer) -> usize {
+    let bytes = text.as_bytes();
+    let size = prefix.len() + 4;
+    let step = if prefix == "%u" { Step::Percent } else { Step::Escape };
+    let mut found = Vec::new();
+    let mut end = start;
+    while text[end..].starts_with(prefix)
+        && let Some(value) = digits(bytes, end + prefix.len(), 4)
+    {
+        found.push(value as u16);
+        end += size;
+    }
+    let mut at = start;
+    for character in char::decode_utf16(found) {
+        let next = at + character.as_ref().map_or(1, |character| character.len_utf16()) * size;
+        if let Ok(character) = character
+            && fits(character)
+        {
+            put(at..next, character, step, writer);
+        }
+        at = next;
+    }
+    (end - start).max(1)
+}
+
+/// Decodes an entity of HTML, and returns its length.
+fn entity(text: &str, start: usize, writer: &mut Writer) -> usize {
+    /// The longest name is "CounterClockwiseContourIntegral".
+    const LONGEST: usize = 33;
+    let bytes = text.as_bytes();
+    let name = bytes[start + 1..]
+        .iter()
+        .take(LONGEST)
+        .take_while(|&&byte| byte.is_ascii_alphanumeric() || byte == b'#')
+        .count();
+    let end = start + 1 + name;
+    let closed = bytes.get(end) == Some(&b';');
+    // Without a semicolon, a name may as well be a parameter of a URL.
+    if name < 2 || !closed && bytes[start + 1] != b'#' {
+        return 1;
+    }
+    let written = &text[start..end];
+    let terminated = format!("{written};");
+    match htmlize::unescape(terminated.as_str()) {
+        Cow::Owned(decoded) if decoded != terminated && decoded.chars().all(fits) => {
+            let end = end + usize::from(closed);
+            writer.replace(start..end, &decoded, Step::Entity);
+            end - start
+        }
+        _ => 1,
+    }
+}

@@ -1,0 +1,51 @@
+//! Text in characters that a reader does not see.
+
+use std::ops::Range;
+
+use super::view::{Step, View, Writer};
+
+/// The text with Unicode tags (U+E0020 to U+E007E, an invisible copy of ASCII) and runs of variation selectors, which can
+/// carry any bytes (Paul Butler, "Smuggling arbitrary data through an emoji", 2025), decoded in place.
+pub(super) fn reveal(text: &str) -> Option<View> {
+    // Both are in the blocks that begin with these bytes of UTF-8.
+    let bytes = text.as_bytes();
+    let near = |at: usize| matches!(bytes[at..], [0xF3, 0xA0, ..] | [0xEF, 0xB8, ..]);
+    if text.is_ascii() || !memchr::memchr2_iter(0xF3, 0xEF, bytes).any(near) {
+        return None;
+    }
+    let mut writer = Writer::new(text);
+    let mut run: Vec<(Range<usize>, u8)> = Vec::new();
+    for (start, character) in text.char_indices() {
+        let range = start..start + character.len_utf8();
+        if let '\u{E0020}'..='\u{E007E}' = character {
+            let ascii = char::from((character as u32 - 0xE0000) as u8);
+            writer.replace(range, ascii.encode_utf8(&mut [0; 4]), Step::Hidden);
+            continue;
+        }
+        let byte = match character {
+            '\u{FE00}'..='\u{FE0F}' => Some((character as u32 - 0xFE00) as u8),
+            '\u{E0100}'..='\u{E01EF}' => Some((character as u32 - 0xE0100 + 16) as u8),
+            _ => None,
+        };
+        match byte {
+            Some(byte) => run.push((range, byte)),
+            None => write(&mut run, &mut writer),
+        }
+    }
+    write(&mut run, &mut writer);
+    writer.finish()
+}
+
+/// Writes what a run of variation selectors says.
+fn write(run: &mut Vec<(Range<usize>, u8)>, writer: &mut Writer) {
+    let run = std::mem::take(run);
+    let bytes: Vec<u8> = run.iter().map(|&(_, byte)| byte).collect();
+    let Ok(text) = std::str::from_utf8(&bytes) else { return };
+    if run.len() < 2 || text.chars().any(|c| c.is_control() && !c.is_whitespace()) {
+        return;
+    }
+    for (at, character) in text.char_indices() {
+        let last = at + character.len_utf8() - 1;
+        writer.replace(run[at].0.start..run[last].0.end, &text[at..=last], Step::Hidden);
+    }
+}

@@ -1,0 +1,109 @@
+//! Words in leetspeak.
+
+use super::letters::rarity;
+use super::view::{Step, View, Writer};
+
+/// The text with digits and symbols within words replaced by the letters that they stand for, such as "passw0rd" and
+/// "1gn0r3": once with "i" for "1", "!" and "|", and, where that makes a difference, once with "l".
+///
+/// Only a word of both letters and such signs is replaced, if what comes out looks more like a word than its letters
+/// without them: identifiers, hexadecimal numbers and versions stay as they are.
+pub(super) fn read(text: &str) -> [Option<View>; 2] {
+    let bytes = text.as_bytes();
+    let kind = |byte: &u8| KINDS[usize::from(*byte)];
+    let mut writers = [Writer::new(text), Writer::new(text)];
+    let mut differ = false;
+    let mut at = 0;
+    // Most of a text has no such sign, and needs no closer look.
+    while let Some(sign) = bytes[at..].iter().position(|byte| kind(byte) == Kind::Sign) {
+        let sign = at + sign;
+        let is_part = |byte: &&u8| kind(byte) != Kind::Other;
+        let before = bytes[at..sign].iter().rev().take_while(is_part).count();
+        let start = sign - before;
+        let end = sign + bytes[sign..].iter().take_while(is_part).count();
+        at = end;
+        let token = &bytes[start..end];
+        let ambiguous = token.iter().any(|byte| matches!(byte, b'1' | b'!' | b'|'));
+        let first = word(token, b'i');
+        let second = if ambiguous { word(token, b'l') } else { first.clone() };
+        differ |= first != second;
+        for (writer, word) in writers.iter_mut().zip([first, second]) {
+            if let Some((skipped, word)) = word {
+                let from = start + skipped;
+                writer.exchange(from..from + word.len(), &word, Step::Leetspeak);
+            }
+        }
+    }
+    let [first, second] = writers;
+    [first.finish(), if differ { second.finish() } else { None }]
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Letter,
+    Sign,
+    Other,
+}
+
+/// What each byte is in a word of leetspeak.
+static KINDS: [Kind; 256] = {
+    let mut kinds = [Kind::Other; 256];
+    let mut byte = 0;
+    while byte < kinds.len() {
+        kinds[byte] = match byte as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' => Kind::Letter,
+            b'0'..=b'9' | b'@' | b'$' | b'!' | b'|' | b'+' => Kind::Sign,
+            _ => Kind::Other,
+        };
+        byte += 1;
+    }
+    kinds
+};
+
+/// The word that a token reads as, and where in the token it begins.
+fn word(token: &[u8], one: u8) -> Option<(usize, String)> {
+    if token.iter().all(u8::is_ascii_alphabetic) || token.len() > 64 {
+        return None;
+    }
+    // Signs at the end are punctuation ("hello!") or a number ("user1"), and so are symbols at the beginning.
+    let last = token.iter().rposition(u8::is_ascii_alphabetic)? + 1;
+    let trailing = token[last..]
+        .iter()
+        .take_while(|&&byte| byte != b'!' && byte != b'|')
+        .count();
+    let ends = [last + trailing, last];
+    let first = token.iter().position(|byte| !matches!(byte, b'!' | b'|' | b'+'))?;
+    ends.into_iter().find_map(|end| {
+        let token = &token[first..end];
+        let letters = token.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
+        if letters < 2 || token.len() < 4 || token.len() == letters {
+            return None;
+        }
+        // A variable or a name, as in "$exception" and "@someone", but "$hit".
+        let sigil = matches!(token[0], b'$' | b'@') && letters + 1 == token.len();
+        if sigil && letters > 4 {
+            return None;
+        }
+        let word: Option<Vec<u8>> = token.iter().map(|&byte| letter(byte, one)).collect();
+        let word = word?;
+        // A word of a language takes some 2.5 nats a letter, and random letters more than 4.
+        let plausible = rarity(word.iter().copied()) as usize <= 3 * (word.len() + 1) + 3;
+        plausible.then(|| (first, String::from_utf8_lossy(&word).into_owned()))
+    })
+}
+
+/// The letter that a sign stands for.
+fn letter(byte: u8, one: u8) -> Option<u8> {
+    match byte {
+        b'0' => Some(b'o'),
+        b'1' | b'!' | b'|' => Some(one),
+        b'2' => Some(b'z'),
+        b'3' => Some(b'e'),
+        b'4' | b'@' => Some(b'a'),
+        b'5' | b'$' => Some(b's'),
+        b'6' | b'9' => Some(b'g'),
+        b'7' | b'+' => Some(b't'),
+        b'8' => Some(b'b'),
+        _ => Some(byte),
+    }
+}

@@ -1,0 +1,124 @@
+//! How much letters look like a language.
+
+/// How rare a letter is after another, in the English that people and programmers write: the negative natural logarithm of
+/// its probability, rounded, at most 9. Row and column 0 are the edge of a word, the others the letters from "a" to "z".
+///
+/// Counted, with one added everywhere, over the texts in `training/data/injection` and the documentation strings of
+/// Python's standard library, 250,000 words.
+const RARITY: [&[u8; 27]; 27] = [
+    b"923333344265433336332443657",
+    b"294338548395232949232456648",
+    b"336461778329266358445286828",
+    b"329462672393367277352389969",
+    b"136542748279477379445477859",
+    b"136334457597442645223755458",
+    b"139563369299478279364396959",
+    b"147782743398454479335368986",
+    b"229971898299666399464699969",
+    b"544334349795331248422949595",
+    b"338780788686888378738288878",
+    b"136751749299474648736574968",
+    b"225641478297276359643376938",
+    b"223861897397536229745498959",
+    b"137323427485565358732458958",
+    b"254335348595432439243344678",
+    b"327552695398277239242477939",
+    b"468658888888576868556088888",
+    b"236441548395543369433455949",
+    b"148482664396566437732476959",
+    b"237562691296567359334385748",
+    b"444452559499232539222699899",
+    b"419691999299978479767789999",
+    b"227763882199584379336896799",
+    b"226263586399647738561877556",
+    b"076564667499554339632984967",
+    b"337670577277646377774576765",
+];
+
+/// How unlike a word these ASCII letters are, in nats; what is no letter is the edge of one.
+pub(super) fn rarity(letters: impl Iterator<Item = u8>) -> u32 {
+    let mut before = 0;
+    let mut sum = 0;
+    for letter in letters.map(number).chain([0]) {
+        sum += u32::from(RARITY[before][letter] - b'0');
+        before = letter;
+    }
+    sum
+}
+
+/// How many letters `text` begins with, and what this word costs as it is, in rot13, backwards, and both: [`rarity`] of
+/// each, in one pass.
+pub(super) fn rarities(text: &[u8]) -> (usize, [u32; 4]) {
+    /// Letters whose costs fit into sixteen bits.
+    const FIT: usize = 4096;
+    let mut costs = [0_u32; 4];
+    let mut before = 0;
+    let mut length = 0;
+    loop {
+        let mut sum = 0;
+        let mut letter = before;
+        for &byte in text[length..].iter().take(FIT) {
+            letter = number(byte);
+            if letter == 0 {
+                break;
+            }
+            sum += PAIRS[before * 27 + letter];
+            before = letter;
+            length += 1;
+        }
+        let ended = letter == 0 || length == text.len();
+        if ended {
+            sum += PAIRS[before * 27];
+        }
+        for (way, cost) in costs.iter_mut().enumerate() {
+            *cost = cost.saturating_add((sum >> (16 * way)) as u32 & 0xFFFF);
+        }
+        if ended {
+            return (length, costs);
+        }
+    }
+}
+
+/// The rarity of a letter after another, by 27 times the first and the second: as they are, in rot13, in reverse order,
+/// and both, sixteen bits each, the first lowest.
+static PAIRS: [u64; 27 * 27] = pairs();
+
+const fn pairs() -> [u64; 27 * 27] {
+    const fn turned(letter: usize) -> usize {
+        match letter {
+            0 => 0,
+            1..14 => letter + 13,
+            _ => letter - 13,
+        }
+    }
+    const fn cost(first: usize, second: usize, way: u32) -> u64 {
+        ((RARITY[first][second] - b'0') as u64) << (16 * way)
+    }
+    let mut pairs = [0; 27 * 27];
+    let mut index = 0;
+    while index < pairs.len() {
+        let (first, second) = (index / 27, index % 27);
+        pairs[index] = cost(first, second, 0)
+            | cost(turned(first), turned(second), 1)
+            | cost(second, first, 2)
+            | cost(turned(second), turned(first), 3);
+        index += 1;
+    }
+    pairs
+}
+
+/// The numbers of bytes: 1 to 26 for the letters, in either case, and 0 for what is no ASCII letter.
+static NUMBERS: [u8; 256] = {
+    let mut numbers = [0; 256];
+    let mut letter = 0;
+    while letter < 26 {
+        numbers[(b'a' + letter) as usize] = letter + 1;
+        numbers[(b'A' + letter) as usize] = letter + 1;
+        letter += 1;
+    }
+    numbers
+};
+
+pub(super) fn number(letter: u8) -> usize {
+    usize::from(NUMBERS[usize::from(letter)])
+}

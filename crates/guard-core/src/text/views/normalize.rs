@@ -1,0 +1,312 @@
+//! One spelling for what looks alike: NFKC, confusables, nothing invisible.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use unicode_general_category::{GeneralCategory, get_general_category};
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+use unicode_security::skeleton;
+
+use super::view::{Step, View, Writer};
+
+/// Bytes that a character may become for each of its own. The few that grow more (a Basmala, old units in one cell) stay
+/// as they are, so that a reading is never much longer than its text.
+const GROWTH: usize = 3;
+
+/// The text in Unicode's compatibility composition (NFKC, UAX #15), without invisible characters, and with letters that
+/// only look Latin replaced by the Latin ones (the skeletons of UTS #39).
+///
+/// Letters of another script are left alone where they are what they seem: in a word with a letter that has no Latin
+/// double, and next to such a word. So "рaypal" with a Cyrillic "р" becomes "paypal", and "сор" in a Russian sentence stays.
+/// Combining marks on ASCII letters that do not compose with them, as in struck-through text, are left out.
+pub(super) fn normalize(text: &str) -> Option<View> {
+    if text.is_ascii() {
+        return None;
+    }
+    let folded = fold(text);
+    match folded {
+        Some(folded) => Some(match latinize(folded.text()) {
+            Some(latin) => latin.after(&folded),
+            None => folded,
+        }),
+        None => latinize(text),
+    }
+}
+
+/// NFKC, with invisible characters and stray marks left out.
+fn fold(text: &str) -> Option<View> {
+    let mut writer = Writer::new(text);
+    let mut at = 0;
+    // Only what is not ASCII changes, with the character before it.
+    while let Some(other) = not_ascii(text, at) {
+        let start = if at < other { other - 1 } else { other };
+        let mut characters = text[start..].chars().peekable();
+        let character = characters.next().unwrap_or_default();
+        let mut end = start + character.len_utf8();
+        at = end;
+        if is_plain(character) && characters.peek().copied().is_none_or(is_plain) {
+            continue;
+        }
+        if is_invisible(character) {
+            writer.replace(start..end, "", Step::Normalized);
+            continue;
+        }
+        // A character with what may combine with it: more marks than any word has are looked at by themselves.
+        let mut joined = 0;
+        for next in characters {
+            let joins = is_combining_mark(next) || is_invisible(next) || is_jamo(character, next);
+            if !joins || joined == 32 {
+                break;
+            }
+            joined += 1;
+            end += next.len_utf8();
+        }
+        at = end;
+        let piece = &text[start..end];
+        let mut composed: String = piece.chars().filter(|&c| !is_invisible(c)).nfkc().collect();
+        if joined > 0 && composed.starts_with(is_latin) {
+            composed.retain(|c| !is_combining_mark(c));
+        }
+        if composed != piece && composed.len() <= piece.len() * GROWTH {
+            writer.replace(start..end, &composed, Step::Normalized);
+        }
+    }
+    writer.finish()
+}
+
+/// Where the first character from `from` on is that is not ASCII.
+fn not_ascii(text: &str, from: usize) -> Option<usize> {
+    const CHUNK: usize = 64;
+    let bytes = &text.as_bytes()[from..];
+    let plain = bytes.chunks(CHUNK).take_while(|chunk| chunk.is_ascii()).count() * CHUNK;
+    let found = bytes.get(plain..)?.iter().position(|byte| !byte.is_ascii())?;
+    Some(from + plain + found)
+}
+
+/// Whether a character is surely the same in NFKC, and no mark.
+fn is_plain(character: char) -> bool {
+    matches!(character, '\0'..='\u{7F}' | '\u{400}'..='\u{45F}' | '\u{3041}'..='\u{3096}' | '\u{4E00}'..='\u{9FFF}')
+}
+
+/// A letter or digit of the Latin blocks up to Latin Extended-B.
+fn is_latin(character: char) -> bool {
+    character <= '\u{24F}' && character.is_alphanumeric()
+}
+
+/// Whether two characters may become one although the second is no combining mark: Hangul syllables.
+fn is_jamo(first: char, second: char) -> bool {
+    matches!(second, '\u{1160}'..='\u{11FF}') && matches!(first, '\u{1100}'..='\u{115F}' | '\u{AC00}'..='\u{D7A3}')
+}
+
+/// What a reader does not see: the categories of [`crate::text::invisible`], variation selectors, and the characters that
+/// are blank or ignorable without being of these (Default_Ignorable_Code_Point in DerivedCoreProperties.txt).
+fn is_invisible(character: char) -> bool {
+    match character {
+        '\0'..='\u{7F}' => false,
+        '\u{34F}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}' | '\u{3164}' => true,
+        '\u{FE00}'..='\u{FE0F}' | '\u{FFA0}' | '\u{E0100}'..='\u{E01EF}' => true,
+        _ if is_plain(character) => false,
+        _ => matches!(
+            get_general_category(character),
+            GeneralCategory::Format | GeneralCategory::PrivateUse | GeneralCategory::Unassigned
+        ),
+    }
+}
+
+/// Replaces characters that look like ASCII.
+fn latinize(text: &str) -> Option<View> {
+    if text.is_ascii() {
+        return None;
+    }
+    let words = words(text);
+    let mut writer = Writer::new(text);
+    let mut gap = 0;
+    for (index, word) in words.iter().enumerate() {
+        exchange(text, gap..word.range.start, &mut writer);
+        gap = word.range.end;
+        let beside = |other: Option<&Word>, script| other.is_some_and(|other| other.kind == Kind::Genuine(script));
+        let replaced = match word.kind {
+            Kind::Latin => true,
+            Kind::Genuine(_) => false,
+            Kind::Double(script) => {
+                let before = index.checked_sub(1).and_then(|before| words.get(before));
+                !beside(before, script) && !beside(words.get(index + 1), script)
+            }
+        };
+        if replaced {
+            exchange(text, word.range.clone(), &mut writer);
+        }
+    }
+    exchange(text, gap..text.len(), &mut writer);
+    writer.finish()
+}
+
+/// Replaces the doubles in `range`.
+fn exchange(text: &str, range: Range<usize>, writer: &mut Writer) {
+    let piece = &text[..range.end];
+    let mut at = range.start;
+    while let Some(start) = not_ascii(piece, at)
+        && let Some(character) = piece[start..].chars().next()
+    {
+        at = start + character.len_utf8();
+        if let Some(ascii) = double(character) {
+            writer.replace(start..at, ascii.encode_utf8(&mut [0; 4]), Step::Normalized);
+        }
+    }
+}
+
+/// Which letters a word is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Latin letters, maybe with others that look like them; or no letters at all.
+    Latin,
+    /// At least one letter that does not look Latin.
+    Genuine(Script),
+    /// No letter but such as look Latin and are not.
+    Double(Script),
+}
+
+/// The scripts that have letters in common with Latin by looks, and all others as one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Script {
+    Greek,
+    Cyrillic,
+    Armenian,
+    Cherokee,
+    Other,
+}
+
+impl Script {
+    fn of(character: char) -> Self {
+        match character {
+            '\u{370}'..='\u{3FF}' | '\u{1F00}'..='\u{1FFF}' => Self::Greek,
+            '\u{400}'..='\u{52F}' | '\u{1C80}'..='\u{1C8F}' | '\u{A640}'..='\u{A69F}' => Self::Cyrillic,
+            '\u{530}'..='\u{58F}' => Self::Armenian,
+            '\u{13A0}'..='\u{13FF}' | '\u{AB70}'..='\u{ABBF}' => Self::Cherokee,
+            _ => Self::Other,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Word {
+    range: Range<usize>,
+    kind: Kind,
+}
+
+/// The words of a text: runs of letters. Of the words between two characters that are not ASCII, those that do not touch
+/// these count as one.
+fn words(text: &str) -> Vec<Word> {
+    let mut words: Vec<Word> = Vec::new();
+    let mut add = |range: Range<usize>, kind: Kind| match words.last_mut() {
+        Some(word) if word.range.end == range.start => {
+            word.range.end = range.end;
+            word.kind = match (word.kind, kind) {
+                (Kind::Genuine(script), _) | (_, Kind::Genuine(script)) => Kind::Genuine(script),
+                (Kind::Latin, _) | (_, Kind::Latin) => Kind::Latin,
+                (both, Kind::Double(_)) => both,
+            };
+        }
+        _ => words.push(Word { range, kind }),
+    };
+    let bytes = text.as_bytes();
+    let is_letter = |byte: &u8| byte.is_ascii_alphabetic();
+    let mut at = 0;
+    while at < bytes.len() {
+        let other = not_ascii(text, at).unwrap_or(bytes.len());
+        let ascii = &bytes[at..other];
+        let first = ascii.iter().take_while(|byte| is_letter(byte)).count();
+        let last = ascii.iter().rev().take_while(|byte| is_letter(byte)).count();
+        if first > 0 {
+            add(at..at + first, Kind::Latin);
+        }
+        if first < ascii.len() {
+            let between = at + first..other - last;
+            if let Some(letter) = bytes[between.clone()].iter().position(is_letter) {
+                let start = between.start + letter;
+                add(start..start + 1, Kind::Latin);
+            }
+            if last > 0 {
+                add(other - last..other, Kind::Latin);
+            }
+        }
+        at = other;
+        if let Some(character) = text[other..].chars().next() {
+            at += character.len_utf8();
+            if character.is_alphabetic() {
+                add(other..at, letter_kind(character));
+            }
+        }
+    }
+    words
+}
+
+fn letter_kind(letter: char) -> Kind {
+    if letter <= '\u{2AF}'
+        || matches!(letter, '\u{1D00}'..='\u{1DBF}' | '\u{1E00}'..='\u{1EFF}' | '\u{A720}'..='\u{A7FF}')
+    {
+        return Kind::Latin;
+    }
+    let script = Script::of(letter);
+    match double(letter) {
+        Some(_) => Kind::Double(script),
+        None => Kind::Genuine(script),
+    }
+}
+
+/// The ASCII character that a character of another block looks like: a letter for a letter, punctuation for a symbol.
+fn double(character: char) -> Option<char> {
+    /// Nearly all characters of texts are below; the others are looked up one by one.
+    const TABLE: usize = 0x3000;
+    static DOUBLES: OnceLock<Vec<u8>> = OnceLock::new();
+    if character.is_ascii() {
+        return None;
+    }
+    let doubles = DOUBLES.get_or_init(|| {
+        let characters = (0..TABLE as u32).map(char::from_u32);
+        characters
+            .map(|character| character.and_then(look_up).map_or(0, |ascii| ascii as u8))
+            .collect()
+    });
+    match doubles.get(character as usize) {
+        Some(&ascii) => (ascii != 0).then_some(char::from(ascii)),
+        None if ('\u{4E00}'..='\u{9FFF}').contains(&character) => None,
+        None => look_up(character),
+    }
+}
+
+fn look_up(character: char) -> Option<char> {
+    /// Small capitals, which UTS #39 does not take for the letters that they are.
+    const SMALL_CAPITALS: &str = "aᴀbʙcᴄdᴅeᴇfꜰgɢhʜiɪjᴊkᴋlʟmᴍnɴoᴏpᴘqǫrʀsꜱtᴛuᴜvᴠwᴡyʏzᴢ";
+    if character.is_ascii() {
+        return None;
+    }
+    let letters = |first: char| char::from_u32('A' as u32 + (character as u32 - first as u32));
+    match character {
+        // White on black letters in circles and squares, and the letters that flags are made of.
+        '\u{1F150}'..='\u{1F169}' => return letters('\u{1F150}'),
+        '\u{1F170}'..='\u{1F189}' => return letters('\u{1F170}'),
+        '\u{1F1E6}'..='\u{1F1FF}' => return letters('\u{1F1E6}'),
+        _ => {}
+    }
+    if let Some((at, _)) = SMALL_CAPITALS.char_indices().find(|&(_, small)| small == character) {
+        return SMALL_CAPITALS[..at].chars().next_back();
+    }
+    let mut buffer = [0; 4];
+    let mut prototype = skeleton(character.encode_utf8(&mut buffer));
+    let double = match (prototype.next()?, prototype.next(), prototype.next()) {
+        // "m" has no prototype of its own in UTS #39, where it looks like "rn"; and "I" is an "l".
+        ('r', Some('n'), None) => 'm',
+        ('\'', Some('\''), None) => '"',
+        ('l', None, _) if character.is_uppercase() => 'I',
+        (single, None, _) => single,
+        _ => return None,
+    };
+    let alike = if character.is_alphabetic() {
+        double.is_ascii_alphabetic()
+    } else {
+        double.is_ascii_graphic()
+    };
+    alike.then_some(double)
+}

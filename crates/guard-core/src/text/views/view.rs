@@ -1,0 +1,420 @@
+//! A reading of a text and the way back.
+
+use std::ops::Range;
+
+/// How a piece of a reading was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Step {
+    Normalized = 1,
+    Hidden,
+    Spaced,
+    Leetspeak,
+    Base64,
+    Base32,
+    Hex,
+    Percent,
+    Entity,
+    Escape,
+    Rot13,
+    Reversed,
+    Morse,
+    Binary,
+}
+
+/// The names of the steps, by their number.
+const NAMES: [&str; 15] = [
+    "",
+    "normalized",
+    "hidden",
+    "spaced",
+    "leetspeak",
+    "base64",
+    "base32",
+    "hex",
+    "percent",
+    "entity",
+    "escape",
+    "rot13",
+    "reversed",
+    "morse",
+    "binary",
+];
+
+/// Steps one after the other, four bits each, the first one lowest; nothing for text that is as it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Steps(u64);
+
+impl From<Step> for Steps {
+    fn from(step: Step) -> Self {
+        Self(step as u64)
+    }
+}
+
+impl Steps {
+    /// These steps and then `next`; what goes beyond sixteen is left out.
+    pub(super) fn then(self, next: Self) -> Self {
+        let length = self.bits();
+        let last = self.0.checked_shr(length.saturating_sub(4)).unwrap_or(0);
+        let normalized = Step::Normalized as u64;
+        // Normalization takes two passes, and is one step.
+        let next = if last == normalized && next.0 & 15 == normalized {
+            next.0 >> 4
+        } else {
+            next.0
+        };
+        Self(self.0 | next.checked_shl(length).unwrap_or(0))
+    }
+
+    fn bits(self) -> u32 {
+        (u64::BITS - self.0.leading_zeros()).next_multiple_of(4)
+    }
+
+    /// Whether `longer` has these steps first and then others.
+    fn begin(self, longer: Self) -> bool {
+        self != longer && longer.0 & 1_u64.checked_shl(self.bits()).map_or(u64::MAX, |end| end - 1) == self.0
+    }
+
+    fn name(self) -> String {
+        let numbers = (0..16).map(|place| (self.0 >> (place * 4) & 15) as usize);
+        let names: Vec<_> = numbers
+            .take_while(|&number| number != 0)
+            .map(|number| NAMES[number])
+            .collect();
+        names.join(">")
+    }
+}
+
+/// A piece of a reading: units of `unit` bytes, each made from `origin_unit` bytes of the source.
+///
+/// Copied text has units of one byte made from one byte, percent encoded ASCII one byte from three, and a decoded piece
+/// of base64 is one unit. So a text has few segments, however long it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Segment {
+    /// Where it begins in the reading; it ends where the next one begins.
+    start: usize,
+    /// Where it begins in the source.
+    origin: usize,
+    unit: u32,
+    origin_unit: u32,
+    steps: Steps,
+    /// Whether the last unit comes from the beginning of the source.
+    mirrored: bool,
+}
+
+impl Segment {
+    /// The bytes of the source that the bytes `range` of the reading are made from; `end` is where the segment ends.
+    fn origin(&self, range: Range<usize>, end: usize) -> Range<usize> {
+        let (unit, origin_unit) = (self.unit as usize, self.origin_unit as usize);
+        let first = (range.start - self.start) / unit;
+        let last = (range.end - self.start).div_ceil(unit);
+        if self.mirrored {
+            let units = (end - self.start) / unit;
+            self.origin + (units - last) * origin_unit..self.origin + (units - first) * origin_unit
+        } else {
+            self.origin + first * origin_unit..self.origin + last * origin_unit
+        }
+    }
+}
+
+/// Another reading of a text, with the way back to the original.
+#[derive(Debug, Clone)]
+pub struct View {
+    text: String,
+    segments: Vec<Segment>,
+    /// How what is left out of the reading was left out.
+    removed: Steps,
+}
+
+impl View {
+    /// The text as it reads.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// How the reading was made, as in `normalized`, `base64` or `base64>rot13`: what was undone first stands first.
+    /// Pieces made in different ways are joined by `+`.
+    pub fn name(&self) -> String {
+        let name = self.name_of(0..self.text.len());
+        if name.is_empty() { self.removed.name() } else { name }
+    }
+
+    /// How the bytes `range` of the reading were made, like [`View::name`]; empty for text that is as it was.
+    pub fn name_of(&self, range: Range<usize>) -> String {
+        let mut seen: Vec<Steps> = Vec::new();
+        // A few pieces tell enough, and bound what a match in a text of a million pieces costs.
+        for (index, _) in self.pieces(range).take(256) {
+            let steps = self.segments[index].steps;
+            if steps != Steps::default() && seen.len() < 4 && !seen.contains(&steps) {
+                seen.push(steps);
+            }
+        }
+        // What was made in fewer steps stands beside what took more of the same.
+        let longest = seen
+            .iter()
+            .filter(|steps| !seen.iter().any(|other| steps.begin(*other)));
+        let names: Vec<_> = longest.map(|steps| steps.name()).collect();
+        names.join("+")
+    }
+
+    /// The byte range of the original text that the bytes `range` of the reading were made from: all of an encoded piece
+    /// where the range touches what was decoded from it. It is on character boundaries of the original, and covers
+    /// what a smaller range covers. A range that cuts a character of the reading takes all of it, and one beyond the end
+    /// ends there.
+    pub fn original(&self, range: Range<usize>) -> Range<usize> {
+        let start = self.text.floor_char_boundary(range.start);
+        let end = self.text.ceil_char_boundary(range.end).max(start);
+        if start == end {
+            let at = self.place(start);
+            return at..at;
+        }
+        let origins = self
+            .pieces(start..end)
+            .map(|(index, piece)| self.segments[index].origin(piece, self.end_of(index)));
+        origins
+            .reduce(|found, origin| found.start.min(origin.start)..found.end.max(origin.end))
+            .unwrap_or(0..0)
+    }
+
+    /// The place in the original of a place in the reading.
+    fn place(&self, at: usize) -> usize {
+        let next = self.text[at..].chars().next();
+        let last = self.text[..at].chars().next_back();
+        match (next, last) {
+            (Some(next), _) => self.original(at..at + next.len_utf8()).start,
+            (None, Some(last)) => self.original(at - last.len_utf8()..at).end,
+            (None, None) => 0,
+        }
+    }
+
+    /// The segments that `range` touches, with the part of it in each.
+    fn pieces(&self, range: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>)> {
+        let first = self
+            .segments
+            .partition_point(|segment| segment.start <= range.start)
+            .saturating_sub(1);
+        (first..self.segments.len())
+            .map(move |index| {
+                let piece = self.segments[index].start.max(range.start)..self.end_of(index).min(range.end);
+                (index, piece)
+            })
+            .take_while(|(_, piece)| !piece.is_empty())
+    }
+
+    fn end_of(&self, segment: usize) -> usize {
+        self.segments
+            .get(segment + 1)
+            .map_or(self.text.len(), |next| next.start)
+    }
+
+    /// The same reading as one of the text that `earlier` is a reading of, where this one is a reading of `earlier`.
+    pub(super) fn after(self, earlier: &View) -> View {
+        let mut segments = Segments::default();
+        for (index, segment) in self.segments.iter().enumerate() {
+            let end = self.end_of(index);
+            let source = segment.origin(segment.start..end, end);
+            if segment.unit == 1 && segment.origin_unit == 1 {
+                segments.copy(earlier, segment, source);
+                continue;
+            }
+            let unit = segment.unit as usize;
+            for at in (segment.start..end).step_by(unit) {
+                let source = segment.origin(at..at + unit, end);
+                let (origin, steps) = earlier.made_from(source);
+                segments.push(unit, unit, origin, steps.then(segment.steps), false);
+            }
+        }
+        View {
+            text: self.text,
+            segments: segments.list,
+            removed: earlier.removed.then(self.removed),
+        }
+    }
+
+    /// What a range is made from, and how its first part that changed was made.
+    fn made_from(&self, range: Range<usize>) -> (Range<usize>, Steps) {
+        let steps = self
+            .pieces(range.clone())
+            .take(16)
+            .map(|(index, _)| self.segments[index].steps);
+        let steps = steps.reduce(|first, next| if first == Steps::default() { next } else { first });
+        (self.original(range), steps.unwrap_or_default())
+    }
+}
+
+/// Segments that a reading may have, and one more for so many bytes: where every other character differs, in a text of a
+/// hundred kilobytes or more, neighbours share a segment, and [`View::original`] takes some bytes more than it must.
+const SEGMENTS: usize = 1 << 16;
+const BYTES_A_SEGMENT: usize = 16;
+
+/// The segments of a reading while it is made, the last one growing where it can.
+#[derive(Default)]
+struct Segments {
+    list: Vec<Segment>,
+    end: usize,
+}
+
+impl Segments {
+    /// Adds `length` bytes in units of `unit` bytes, made from `origin`.
+    fn push(&mut self, length: usize, unit: usize, origin: Range<usize>, steps: Steps, mirrored: bool) {
+        let units = length / unit;
+        let mirrored = mirrored && units > 1;
+        let (unit, origin_unit) = (unit as u32, (origin.len() / units) as u32);
+        let start = self.end;
+        self.end += length;
+        if let Some(last) = self.list.last() {
+            let known = (start - last.start) / last.unit as usize * last.origin_unit as usize;
+            let alike = (last.unit, last.origin_unit, last.steps) == (unit, origin_unit, steps);
+            if alike && !last.mirrored && !mirrored && last.origin + known == origin.start {
+                return;
+            }
+        }
+        let full = self.list.len() > SEGMENTS + start / BYTES_A_SEGMENT;
+        if let Some(last) = self.list.last_mut().filter(|_| full) {
+            let covered = last.origin(last.start..start, start);
+            let origin = covered.start.min(origin.start)..covered.end.max(origin.end);
+            *last = Segment {
+                start: last.start,
+                origin: origin.start,
+                unit: (self.end - last.start) as u32,
+                origin_unit: origin.len() as u32,
+                steps: if last.steps == Steps::default() {
+                    steps
+                } else {
+                    last.steps
+                },
+                mirrored: false,
+            };
+            return;
+        }
+        self.list.push(Segment {
+            start,
+            origin: origin.start,
+            unit,
+            origin_unit,
+            steps,
+            mirrored,
+        });
+    }
+
+    /// Adds the bytes `source` of `earlier`, copied or mirrored as `segment` says.
+    fn copy(&mut self, earlier: &View, segment: &Segment, source: Range<usize>) {
+        let mut pieces: Vec<_> = earlier.pieces(source).collect();
+        if segment.mirrored {
+            pieces.reverse();
+        }
+        for (index, piece) in pieces {
+            let made = &earlier.segments[index];
+            let (end, unit) = (earlier.end_of(index), made.unit as usize);
+            let steps = made.steps.then(segment.steps);
+            let mirrored = made.mirrored != segment.mirrored;
+            // A cut unit is still made from all of its source.
+            let first = made.start + (piece.start - made.start).next_multiple_of(unit);
+            let last = made.start + (piece.end - made.start) / unit * unit;
+            let mut parts = if first < last {
+                vec![
+                    (piece.start..first, false),
+                    (first..last, true),
+                    (last..piece.end, false),
+                ]
+            } else {
+                vec![
+                    (piece.start..first.min(piece.end), false),
+                    (first.min(piece.end)..piece.end, false),
+                ]
+            };
+            if segment.mirrored {
+                parts.reverse();
+            }
+            for (part, whole) in parts.into_iter().filter(|(part, _)| !part.is_empty()) {
+                let unit = if whole { unit } else { part.len() };
+                self.push(part.len(), unit, made.origin(part, end), steps, mirrored && whole);
+            }
+        }
+    }
+}
+
+/// Writes a reading of a text from left to right.
+pub(super) struct Writer<'a> {
+    source: &'a str,
+    /// How much of the source has been written or left out.
+    at: usize,
+    text: String,
+    segments: Segments,
+    removed: Steps,
+    changed: bool,
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn new(source: &'a str) -> Self {
+        Self {
+            source,
+            at: 0,
+            text: String::new(),
+            segments: Segments::default(),
+            removed: Steps::default(),
+            changed: false,
+        }
+    }
+
+    /// Copies the source up to `end`.
+    fn copy_to(&mut self, end: usize) {
+        if self.at < end {
+            self.text.push_str(&self.source[self.at..end]);
+            self.segments
+                .push(end - self.at, 1, self.at..end, Steps::default(), false);
+            self.at = end;
+        }
+    }
+
+    /// Writes `text` for `range` of the source, which does not begin before the last one ended; what is between
+    /// is copied. An empty `text` leaves the range out. A range of 4 GiB stays as it is.
+    pub(super) fn replace(&mut self, range: Range<usize>, text: &str, steps: impl Into<Steps>) {
+        if range.len().max(text.len()) > u32::MAX as usize {
+            return;
+        }
+        self.copy_to(range.start);
+        self.changed = true;
+        self.at = range.end;
+        if text.is_empty() {
+            self.removed = steps.into();
+        } else {
+            self.text.push_str(text);
+            self.segments.push(text.len(), text.len(), range, steps.into(), false);
+        }
+    }
+
+    /// Writes `text` for `range` of the source, byte for byte.
+    pub(super) fn exchange(&mut self, range: Range<usize>, text: &str, steps: impl Into<Steps>) {
+        debug_assert_eq!(range.len(), text.len());
+        self.copy_to(range.start);
+        self.changed = true;
+        self.at = range.end;
+        self.text.push_str(text);
+        self.segments.push(text.len(), 1, range, steps.into(), false);
+    }
+
+    /// Writes `text`, which is `range` of the source with the order of its characters reversed and nothing but the
+    /// characters of one byte changed.
+    pub(super) fn mirror(&mut self, range: Range<usize>, text: &str, steps: impl Into<Steps>) {
+        debug_assert_eq!(range.len(), text.len());
+        self.copy_to(range.start);
+        self.changed = true;
+        self.at = range.end;
+        self.text.push_str(text);
+        self.segments.push(text.len(), 1, range, steps.into(), true);
+    }
+
+    /// The reading, if it differs.
+    pub(super) fn finish(mut self) -> Option<View> {
+        if !self.changed {
+            return None;
+        }
+        self.copy_to(self.source.len());
+        (self.text != self.source).then_some(View {
+            text: self.text,
+            segments: self.segments.list,
+            removed: self.removed,
+        })
+    }
+}
