@@ -3,7 +3,7 @@
 //! Patterns are in the syntax of Python's `re`, as in llm-guard; what the `regex` crate and JavaScript add to it
 //! (`\p{L}`, `(?<name>…)`) works too. They run in linear time unless they need look-around, back-references or another
 //! feature of backtracking; then they run with a limit, and reaching it is an error, so that a text can not switch a
-//! rule off by being expensive.
+//! rule off by being expensive. So do patterns whose linear time has a large factor, as `(?:[ab]{1,100}c?){100}x`.
 //!
 //! llm-guard stops at the first pattern that matches, which leaves in the redacted text what later patterns match.
 //! [`Patterns::find`] therefore returns the matches of every pattern.
@@ -14,9 +14,13 @@ use std::time::{Duration, Instant};
 
 use fancy_regex::RegexInput;
 
+use super::across::{RuleMatch, Sighting, Wanted, across_views};
+use super::relaxed::without_boundaries;
+use super::timed::Timed;
+
 /// Steps back that one search with a backtracking pattern may take; about 30 ms.
 const STEP_LIMIT: usize = 1_000_000;
-/// Time that all searches of one backtracking pattern in one text may take together.
+/// Time that all searches of costly patterns in one text and its readings may take together.
 ///
 /// Steps alone do not bound the time: a part without backtracking, such as the body of `(?=.*x)`, counts as one step and
 /// may read the whole text.
@@ -24,8 +28,23 @@ const TIME_LIMIT: Duration = Duration::from_secs(5);
 /// Up to this many bytes, a backtracking pattern is searched for in one go: even if each step at each place reads all of
 /// the text, that ends soon. In longer texts every place is tried by itself, so that the clock can be watched.
 const ONE_GO: usize = 16 * 1024;
-/// Bytes that one compiled pattern may take.
+/// Bytes that one compiled pattern may take, and one of a list of more than [`FEW`] at least.
 const SIZE_LIMIT: usize = 10 * 1024 * 1024;
+const LEAST_SIZE: usize = 128 * 1024;
+/// Patterns that may all be as large as [`SIZE_LIMIT`] says; those of a longer list share what these may take.
+const FEW: usize = 100;
+/// Bytes of a compiled pattern that is surely fast on a short text.
+const SMALL: usize = 256 * 1024;
+/// Bytes that patterns are tried to be compiled in, one after the other, to learn about how large they are; and those that
+/// one state takes at least, with its transitions.
+const SIZES: [usize; 3] = [4 * 1024, 32 * 1024, SMALL];
+const STATE: usize = 24;
+/// States times bytes up to which a search in linear time ends within half a second, whatever the pattern. What may take more
+/// watches the clock.
+const WORK: usize = 1 << 25;
+/// Patterns in a list, and bytes that all of them may have as they are written: compiling them takes seconds.
+const MOST_PATTERNS: usize = 10_000;
+const MOST_BYTES: usize = 1024 * 1024;
 
 /// How a pattern is applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -47,6 +66,16 @@ pub struct PatternMatch {
     pub range: Range<usize>,
 }
 
+impl RuleMatch for PatternMatch {
+    fn rule(&self) -> usize {
+        self.pattern
+    }
+
+    fn range(&self) -> Range<usize> {
+        self.range.clone()
+    }
+}
+
 /// Why a pattern can not be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
@@ -60,8 +89,8 @@ pub enum PatternError {
         /// The byte offset in the pattern at which it is wrong, where known.
         position: Option<usize>,
     },
-    /// A backtracking pattern took too many steps or too much time in this text.
-    #[error("pattern {pattern} needs too much backtracking in this text")]
+    /// A pattern took too much time in this text, or a backtracking one too many steps.
+    #[error("pattern {pattern} takes too long in this text")]
     StepLimit {
         /// The index of the pattern.
         pattern: usize,
@@ -70,6 +99,12 @@ pub enum PatternError {
     #[error("pattern {pattern} is too large when compiled")]
     TooLarge {
         /// The index of the pattern.
+        pattern: usize,
+    },
+    /// There are more patterns than one list may have.
+    #[error("too many patterns: at most {MOST_PATTERNS}, of {MOST_BYTES} bytes together")]
+    TooMany {
+        /// The index of the first pattern that is too much.
         pattern: usize,
     },
 }
@@ -81,31 +116,76 @@ pub struct Patterns {
 }
 
 impl Patterns {
-    /// Compiles all patterns.
+    /// Compiles all patterns: at most 10,000, of 1 MiB together.
     ///
     /// # Errors
     ///
-    /// The first pattern that is invalid ([`PatternError::Syntax`]) or too large ([`PatternError::TooLarge`]).
+    /// [`PatternError::TooMany`], or the first pattern that is invalid ([`PatternError::Syntax`]) or too large
+    /// ([`PatternError::TooLarge`]): more than 10 MiB when compiled, and less in a list of more than a hundred.
     pub fn compile<S: AsRef<str>>(patterns: &[S]) -> Result<Self, PatternError> {
+        let mut bytes = 0;
+        let excess = patterns.iter().enumerate().position(|(index, source)| {
+            bytes += source.as_ref().len();
+            bytes > MOST_BYTES || index >= MOST_PATTERNS
+        });
+        if let Some(pattern) = excess {
+            return Err(PatternError::TooMany { pattern });
+        }
+        let limit = (SIZE_LIMIT * FEW / patterns.len().max(FEW)).max(LEAST_SIZE);
         let patterns = patterns
             .iter()
             .enumerate()
-            .map(|(index, source)| Pattern::compile(index, source.as_ref()));
+            .map(|(index, source)| Pattern::compile(index, source.as_ref(), limit));
         Ok(Self {
             patterns: patterns.collect::<Result<_, _>>()?,
         })
+    }
+
+    /// Whether a search may take long even in a text of some kilobytes: with many patterns, with one that needs
+    /// backtracking, or with one that is large when compiled, as `(?:[ab]{1,100}c?){100}` is. Linear time then has a
+    /// large factor.
+    pub fn are_costly(&self) -> bool {
+        self.patterns.len() > FEW
+            || self
+                .patterns
+                .iter()
+                .any(|pattern| !matches!(pattern.search, Engine::Linear { states, .. } if states * STATE <= SMALL))
     }
 
     /// Returns the matches of every pattern in `text`, in the order of the patterns and then of the text.
     ///
     /// # Errors
     ///
-    /// [`PatternError::StepLimit`] when a pattern that needs backtracking is too expensive in this text. The text must
-    /// then be treated as if it matched.
+    /// [`PatternError::StepLimit`] when a pattern that needs backtracking, or a very large one, is too expensive in this
+    /// text. The text must then be treated as if it matched.
     pub fn find(&self, text: &str, match_type: MatchType) -> Result<Vec<PatternMatch>, PatternError> {
+        self.find_until(text, match_type, Instant::now() + TIME_LIMIT)
+    }
+
+    /// The matches in `text` and in its other readings, as [`across_views`] has them: with [`MatchType::All`] all of them,
+    /// else of each pattern those in the first reading that it matches. A pattern that is to match the whole text may
+    /// match the whole of a reading.
+    ///
+    /// # Errors
+    ///
+    /// [`PatternError::StepLimit`] as in [`Patterns::find`]; the limit of time is one for all readings.
+    pub fn find_across_views(
+        &self,
+        text: &str,
+        match_type: MatchType,
+    ) -> Result<Vec<Sighting<PatternMatch>>, PatternError> {
+        let end = Instant::now() + TIME_LIMIT;
+        let wanted = match match_type {
+            MatchType::All => Wanted::All,
+            MatchType::Search | MatchType::FullMatch => Wanted::First,
+        };
+        across_views(text, wanted, |text| self.find_until(text, match_type, end))
+    }
+
+    fn find_until(&self, text: &str, match_type: MatchType, until: Instant) -> Result<Vec<PatternMatch>, PatternError> {
         let mut found = Vec::new();
         for (index, pattern) in self.patterns.iter().enumerate() {
-            let ranges = pattern.find(index, text, match_type)?;
+            let ranges = pattern.find(index, text, match_type, until)?;
             found.extend(ranges.into_iter().map(|range| PatternMatch { pattern: index, range }));
         }
         Ok(found)
@@ -115,35 +195,44 @@ impl Patterns {
 #[derive(Debug)]
 struct Pattern {
     source: Translated,
+    /// Bytes that it may take when compiled.
+    limit: usize,
     search: Engine,
     /// Compiled on first use, since few rules need it.
     full: OnceLock<Result<Engine, PatternError>>,
 }
 
 impl Pattern {
-    fn compile(index: usize, pattern: &str) -> Result<Self, PatternError> {
+    fn compile(index: usize, pattern: &str, limit: usize) -> Result<Self, PatternError> {
         let source = Translated::new(pattern);
-        let search = Engine::compile(index, &source.text).map_err(|error| source.locate(error))?;
+        let search = Engine::compile(index, &source.text, limit).map_err(|error| source.locate(error))?;
         Ok(Self {
             source,
+            limit,
             search,
             full: OnceLock::new(),
         })
     }
 
-    fn find(&self, index: usize, text: &str, match_type: MatchType) -> Result<Vec<Range<usize>>, PatternError> {
+    fn find(
+        &self,
+        index: usize,
+        text: &str,
+        match_type: MatchType,
+        until: Instant,
+    ) -> Result<Vec<Range<usize>>, PatternError> {
         if match_type == MatchType::FullMatch {
             let full = self
                 .full
-                .get_or_init(|| Engine::compile(index, &self.source.anchored()));
+                .get_or_init(|| Engine::compile(index, &self.source.anchored(), self.limit));
             let engine = full.as_ref().map_err(Clone::clone)?;
-            return engine.find(index, text, false);
+            return engine.find(index, text, false, until);
         }
         let all = match_type == MatchType::All;
-        let mut found = self.search.find(index, text, all)?;
+        let mut found = self.search.find(index, text, all, until)?;
         // In Python, `$` also matches before a newline that ends the text, and here only after it.
         if let Some(line) = text.strip_suffix('\n').filter(|_| self.source.dollar) {
-            let before = self.search.find(index, line, all)?;
+            let before = self.search.find(index, line, all, until)?;
             let known = found.clone();
             found.extend(before.into_iter().filter(|range| {
                 // Both lists ascend without overlaps, so only the first that ends behind can be in the way.
@@ -164,22 +253,43 @@ impl Pattern {
 
 #[derive(Debug)]
 enum Engine {
-    Linear(regex::Regex),
+    Linear {
+        regex: regex::Regex,
+        /// States of the compiled pattern, at most.
+        states: usize,
+        /// Compiled on first use, since only long texts need it.
+        timed: OnceLock<Option<Box<Timed>>>,
+        /// Says in most texts outside ASCII that there is no match; compiled on first use.
+        relaxed: OnceLock<Option<Box<regex::Regex>>>,
+    },
     Backtracking(Box<fancy_regex::Regex>),
 }
 
 impl Engine {
     /// Compiles with the linear engine, and with the backtracking one what the first does not know.
-    fn compile(index: usize, source: &str) -> Result<Self, PatternError> {
-        let problem = match regex::RegexBuilder::new(source).size_limit(SIZE_LIMIT).build() {
-            Ok(regex) => return Ok(Self::Linear(regex)),
+    fn compile(index: usize, source: &str, limit: usize) -> Result<Self, PatternError> {
+        let build = |limit| regex::RegexBuilder::new(source).size_limit(limit).build();
+        let tries = SIZES.iter().copied().filter(|&size| size < limit).chain([limit]);
+        let mut built = tries.map(|size| (build(size), size / STATE));
+        let (built, states) = built
+            .find(|(built, _)| !matches!(built, Err(regex::Error::CompiledTooBig(_))))
+            .unwrap_or_else(|| (Err(regex::Error::CompiledTooBig(limit)), 0));
+        let problem = match built {
+            Ok(regex) => {
+                return Ok(Self::Linear {
+                    regex,
+                    states,
+                    timed: OnceLock::new(),
+                    relaxed: OnceLock::new(),
+                });
+            }
             Err(regex::Error::CompiledTooBig(_)) => return Err(PatternError::TooLarge { pattern: index }),
             Err(error) => error.to_string(),
         };
         let backtracking = fancy_regex::RegexBuilder::new(source)
             .backtrack_limit(STEP_LIMIT)
-            .delegate_size_limit(SIZE_LIMIT)
-            .max_prog_size(SIZE_LIMIT / 100)
+            .delegate_size_limit(limit)
+            .max_prog_size(limit / 100)
             .build();
         match backtracking {
             Ok(regex) => Ok(Self::Backtracking(Box::new(regex))),
@@ -208,13 +318,46 @@ impl Engine {
         }
     }
 
+    /// Whether a closer look is due; quick where that one is slow.
+    fn may_match(&self, text: &str) -> bool {
+        let Self::Linear {
+            regex, states, relaxed, ..
+        } = self
+        else {
+            return true;
+        };
+        if text.is_ascii() || states.saturating_mul(text.len()) > WORK {
+            return true;
+        }
+        let build = |source: String| {
+            let size = states.saturating_mul(STATE);
+            regex::RegexBuilder::new(&source).size_limit(size).build().ok()
+        };
+        let relaxed = relaxed.get_or_init(|| without_boundaries(regex.as_str()).and_then(build).map(Box::new));
+        relaxed.as_ref().is_none_or(|relaxed| relaxed.is_match(text))
+    }
+
     /// All matches that do not overlap, or the first one only.
-    fn find(&self, index: usize, text: &str, all: bool) -> Result<Vec<Range<usize>>, PatternError> {
+    fn find(&self, index: usize, text: &str, all: bool, until: Instant) -> Result<Vec<Range<usize>>, PatternError> {
         let limit = if all { usize::MAX } else { 1 };
         match self {
-            Self::Linear(regex) => Ok(regex.find_iter(text).take(limit).map(|found| found.range()).collect()),
+            Self::Linear { .. } if !self.may_match(text) => Ok(Vec::new()),
+            Self::Linear { regex, states, .. }
+                if states.saturating_mul(text.len()) <= WORK && Instant::now() <= until =>
+            {
+                Ok(regex.find_iter(text).take(limit).map(|found| found.range()).collect())
+            }
+            Self::Linear {
+                regex, states, timed, ..
+            } => {
+                let timed = timed.get_or_init(|| Timed::new(regex.as_str(), *states).map(Box::new));
+                let timed = timed.as_ref().ok_or(PatternError::TooLarge { pattern: index })?;
+                timed
+                    .find(text, limit, until)
+                    .ok_or(PatternError::StepLimit { pattern: index })
+            }
             Self::Backtracking(regex) => {
-                backtrack(regex, text, limit).ok_or(PatternError::StepLimit { pattern: index })
+                backtrack(regex, text, limit, until).ok_or(PatternError::StepLimit { pattern: index })
             }
         }
     }
@@ -228,14 +371,13 @@ fn too_large(error: &fancy_regex::CompileError) -> bool {
     }
 }
 
-/// At most `limit` matches of a backtracking pattern, or `None` when that is too expensive.
-fn backtrack(regex: &fancy_regex::Regex, text: &str, limit: usize) -> Option<Vec<Range<usize>>> {
-    let started = Instant::now();
+/// At most `limit` matches of a backtracking pattern, or `None` when that is too expensive or not done in time.
+fn backtrack(regex: &fancy_regex::Regex, text: &str, limit: usize, until: Instant) -> Option<Vec<Range<usize>>> {
     let one_go = text.len() <= ONE_GO;
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut at = 0;
     while found.len() < limit && at <= text.len() {
-        if started.elapsed() > TIME_LIMIT {
+        if Instant::now() > until {
             return None;
         }
         let input = RegexInput::new(text).from_pos(at).anchored(!one_go);
@@ -586,6 +728,57 @@ mod tests {
     }
 
     #[test]
+    fn long_lists_are_refused() {
+        let too_many = vec!["a"; MOST_PATTERNS + 1];
+        assert_eq!(
+            Patterns::compile(&too_many).unwrap_err(),
+            PatternError::TooMany { pattern: MOST_PATTERNS }
+        );
+        let alternation = "word|".repeat(MOST_BYTES / 5 + 1);
+        assert_eq!(
+            Patterns::compile(&["a", &alternation]).unwrap_err(),
+            PatternError::TooMany { pattern: 1 }
+        );
+        let large = vec![r"\w{100}"; 1_000];
+        assert_eq!(
+            Patterns::compile(&large).unwrap_err(),
+            PatternError::TooLarge { pattern: 0 }
+        );
+    }
+
+    #[test]
+    fn costly_patterns_are_known() {
+        let costly = |patterns: &[&str]| Patterns::compile(patterns).unwrap().are_costly();
+        assert!(!costly(&[r"\bsk-[A-Za-z0-9_\-]{20,}", r"(?i)\w+@\w+"]));
+        assert!(costly(&["(?:[ab]{1,100}c?){100}x"]));
+        assert!(costly(&[r"(a)\1"]));
+        assert!(costly(&["a"; FEW + 1]));
+    }
+
+    #[test]
+    fn time_is_limited_over_all_readings() {
+        let patterns = Patterns::compile(&[r"(?=.*x)z"]).unwrap();
+        let past = Instant::now().checked_sub(TIME_LIMIT);
+        let error = past.map(|past| patterns.find_until("aaa", MatchType::All, past).unwrap_err());
+        assert!(error.is_none_or(|error| error == PatternError::StepLimit { pattern: 0 }));
+    }
+
+    #[test]
+    fn time_is_limited_for_costly_patterns_only() {
+        let patterns = Patterns::compile(&[r"(?:[ab]{1,100}c?){100}x"]).unwrap();
+        let text = "ab".repeat(20_000);
+        let error = patterns
+            .find_until(&text, MatchType::Search, Instant::now())
+            .unwrap_err();
+        assert_eq!(error, PatternError::StepLimit { pattern: 0 });
+        let patterns = Patterns::compile(&[r"\bsecret-\w+", r"(\w+)@(\w+)\.com"]).unwrap();
+        let text = "no ".repeat(100_000) + "secret-key of me@example.com";
+        let late = patterns.find_until(&text, MatchType::All, Instant::now()).unwrap();
+        assert_eq!(late.len(), 2);
+        assert_eq!(late, patterns.find(&text, MatchType::All).unwrap());
+    }
+
+    #[test]
     fn expensive_backtracking_is_an_error() {
         let patterns = Patterns::compile(&["x", r"^(a|a?)+(?=b)c$"]).unwrap();
         let error = patterns.find(&"a".repeat(5_000), MatchType::All).unwrap_err();
@@ -598,6 +791,27 @@ mod tests {
         let found = texts(r"(?<!\w)foo\b", &text);
         assert_eq!(found, ["foo", "foo"]);
         assert_eq!(texts(r"(?=z)|(?<=q)$", &text), [""; 0]);
+    }
+
+    #[test]
+    fn readings_are_searched_too() {
+        let patterns = Patterns::compile(&[r"ignore (all|previous)", "^all$"]).unwrap();
+        let text = "ignore all aWdub3JlIGFsbA==";
+        let found = |match_type| {
+            let sightings = patterns.find_across_views(text, match_type).unwrap().into_iter();
+            sightings
+                .map(|s| (s.found.pattern, &text[s.range], s.view))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(found(MatchType::Search), [(0, "ignore all", None)]);
+        assert_eq!(
+            found(MatchType::All),
+            [
+                (0, "ignore all", None),
+                (0, "aWdub3JlIGFsbA==", Some("base64".to_owned()))
+            ]
+        );
+        assert_eq!(found(MatchType::FullMatch), []);
     }
 
     proptest! {

@@ -4,9 +4,12 @@
 //! the list.
 
 use std::borrow::Cow;
+use std::convert::Infallible;
 use std::ops::Range;
 
 use aho_corasick::AhoCorasick;
+
+use super::across::{RuleMatch, Sighting, Wanted, across_views};
 
 /// Where a substring counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -29,6 +32,16 @@ pub struct SubstringMatch {
     pub substring: usize,
     /// The UTF-8 byte range of the occurrence in the text, on character boundaries.
     pub range: Range<usize>,
+}
+
+impl RuleMatch for SubstringMatch {
+    fn rule(&self) -> usize {
+        self.substring
+    }
+
+    fn range(&self) -> Range<usize> {
+        self.range.clone()
+    }
 }
 
 /// Why a list of substrings can not be used.
@@ -117,6 +130,14 @@ impl Substrings {
         }
     }
 
+    /// The same in `text` and in its other readings, as [`across_views`] has them; without `all`, the first occurrence of a
+    /// substring is the one in the first reading that contains it.
+    pub fn find_across_views(&self, text: &str, all: bool) -> Vec<Sighting<SubstringMatch>> {
+        let wanted = if all { Wanted::All } else { Wanted::First };
+        let Ok(found) = across_views(text, wanted, |text| Ok::<_, Infallible>(self.find(text, all)));
+        found
+    }
+
     fn search(&self, text: &str, all: bool) -> Vec<SubstringMatch> {
         let mut found = Vec::new();
         // Where the last occurrence of each substring ended.
@@ -193,11 +214,21 @@ impl Folded {
     fn new(original: &str) -> Self {
         let mut text = String::with_capacity(original.len());
         let mut shifts = vec![(0, 0)];
-        for (start, character) in original.char_indices() {
+        let mut start = 0;
+        while let Some(character) = original[start..].chars().next() {
+            if character.is_ascii() {
+                // The automaton takes ASCII letters of both cases for the same.
+                let rest = &original.as_bytes()[start..];
+                let end = start + rest.iter().position(|byte| !byte.is_ascii()).unwrap_or(rest.len());
+                text.push_str(&original[start..end]);
+                start = end;
+                continue;
+            }
             let folded = fold(character);
             text.push(folded);
+            start += character.len_utf8();
             if folded.len_utf8() != character.len_utf8() {
-                shifts.push((text.len(), start + character.len_utf8()));
+                shifts.push((text.len(), start));
             }
         }
         Self { text, shifts }

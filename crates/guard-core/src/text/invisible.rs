@@ -120,7 +120,7 @@ impl Cluster {
 }
 
 /// The kind of one character, with variation selectors taken for a run of them, or `None` when it is ordinary.
-fn classify(character: char) -> Option<Kind> {
+pub(crate) fn classify(character: char) -> Option<Kind> {
     match character {
         '\0'..='\u{7F}' => None,
         '\u{FE00}'..='\u{FE0F}' | '\u{E0100}'..='\u{E01EF}' => Some(Kind::VariationSelectors),

@@ -10,10 +10,12 @@ pub const REDACTED: &str = "[REDACTED]";
 /// `spans` are UTF-8 byte ranges in any order. Spans that share at least one byte become one replacement, while spans
 /// that only meet stay two, so that two neighbouring secrets still look like two. Empty and reversed spans are ignored.
 /// A span that reaches beyond the text ends with it, and one that cuts a character takes the whole character: showing
-/// too little is safe, and showing a part of a secret is not. Costs O(n + k log k) for n bytes and k spans.
+/// too little is safe, and showing a part of a secret is not. A span inside of what an earlier redaction left is ignored, so
+/// that "[REDACTED]" never becomes "[[REDACTED]]" by a rule that matches capital letters. Costs O(n + k log k) for n bytes and k spans.
 pub fn redact(text: &str, spans: &[Range<usize>], replacement: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let mut shown = 0;
+    let spans = spans.iter().filter(|span| !is_inside(text, span, replacement));
     for span in merged(text, spans) {
         result.push_str(&text[shown..span.start]);
         result.push_str(replacement);
@@ -23,10 +25,18 @@ pub fn redact(text: &str, spans: &[Range<usize>], replacement: &str) -> String {
     result
 }
 
+/// Whether a span is a part of an occurrence of `replacement`.
+fn is_inside(text: &str, span: &Range<usize>, replacement: &str) -> bool {
+    (0..replacement.len()).any(|before| {
+        let start = span.start.checked_sub(before);
+        let found = start.filter(|&start| text.as_bytes()[start.min(text.len())..].starts_with(replacement.as_bytes()));
+        found.is_some_and(|start| span.end <= start + replacement.len())
+    })
+}
+
 /// The spans on character boundaries, ascending and disjoint.
-fn merged(text: &str, spans: &[Range<usize>]) -> Vec<Range<usize>> {
+fn merged<'a>(text: &str, spans: impl Iterator<Item = &'a Range<usize>>) -> Vec<Range<usize>> {
     let mut sorted: Vec<Range<usize>> = spans
-        .iter()
         .filter(|span| span.start < span.end && span.start < text.len())
         .map(|span| text.floor_char_boundary(span.start)..text.ceil_char_boundary(span.end))
         .collect();
@@ -56,6 +66,16 @@ mod tests {
             "Мой пароль — [REDACTED], 请保密。"
         );
         assert_eq!(redact(text, &[], REDACTED), text);
+    }
+
+    #[test]
+    fn what_was_redacted_stays() {
+        assert_eq!(
+            redact("a [REDACTED] B", &[3..11, 13..14], REDACTED),
+            "a [REDACTED] [REDACTED]"
+        );
+        assert_eq!(redact("a [REDACTED] B", &[2..12, 3..4], REDACTED), "a [REDACTED] B");
+        assert_eq!(redact("a [REDACTED] B", &[0..4], REDACTED), "[REDACTED]EDACTED] B");
     }
 
     #[test]

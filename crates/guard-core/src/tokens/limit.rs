@@ -89,13 +89,17 @@ impl Encoding {
         Self::load(*encoding, name)
     }
 
-    /// The encoding that a model of OpenAI uses, such as `gpt-4o`, by the tables of `tiktoken`.
+    /// The encoding that a model of OpenAI uses, such as `gpt-4o` or one made from it (`ft:gpt-4o:acme::id`), by the tables
+    /// of `tiktoken`.
     ///
     /// # Errors
     ///
     /// [`EncodingError::UnknownModel`] for a model in none of the tables.
     pub fn for_model(model: &str) -> Result<Self, EncodingError> {
-        let encoding = get_tokenizer(model).ok_or_else(|| EncodingError::UnknownModel(model.to_owned()))?;
+        let tuned = || get_tokenizer(model.strip_prefix("ft:")?.split(':').next()?);
+        let encoding = get_tokenizer(model)
+            .or_else(tuned)
+            .ok_or_else(|| EncodingError::UnknownModel(model.to_owned()))?;
         Self::load(encoding, model)
     }
 
@@ -296,6 +300,7 @@ mod tests {
         assert_eq!(cl100k().count(""), 0);
         assert_eq!(Encoding::by_name("gpt2").unwrap().count("hello world"), 2);
         assert_eq!(Encoding::for_model("gpt-4o").unwrap().count("Привет, мир!"), 5);
+        assert!(Encoding::for_model("ft:gpt-4o:acme::a1B2").is_ok());
         assert!(cl100k().count("<|endoftext|>") > 1);
     }
 
@@ -392,6 +397,8 @@ mod tests {
                 let mut last = 0;
                 for limit in 0..=tokens {
                     let truncation = encoding.truncate(&text, limit);
+                    // Scanned again, what was kept keeps to the limit.
+                    prop_assert!(encoding.count(&text[..truncation.end]) <= limit);
                     prop_assert_eq!(truncation.tokens, tokens);
                     prop_assert!(text.is_char_boundary(truncation.end) && truncation.end >= last);
                     last = truncation.end;

@@ -1,0 +1,231 @@
+//! Searches of the linear engine that watch the clock.
+//!
+//! Linear time is the states of the automaton times the bytes of the text, and a pattern such as
+//! `(?:[ab]{1,100}c?){100}` has tens of thousands of states. The engine of the `regex` crate avoids that work where it can, and
+//! can not be stopped where it can not.
+
+use std::ops::Range;
+use std::time::Instant;
+
+use regex_automata::hybrid::dfa::DFA;
+use regex_automata::hybrid::regex::Regex;
+use regex_automata::nfa::thompson::{NFA, State};
+use regex_automata::util::iter::Searcher;
+use regex_automata::util::primitives::StateID;
+use regex_automata::{Input, Match, MatchError, MatchErrorKind};
+
+/// Steps between two looks at the clock; less than a millisecond.
+const STEPS: usize = 1 << 16;
+
+/// A pattern without back-references and look-around.
+#[derive(Debug)]
+pub(super) struct Timed {
+    regex: Regex,
+}
+
+impl Timed {
+    /// Compiles a pattern of about so many states; `None` for one that can not be compiled.
+    pub(super) fn new(pattern: &str, states: usize) -> Option<Self> {
+        // A state of the deterministic automaton takes up to as many steps to make as the pattern has states: one that
+        // is not used for that many bytes is not worth it.
+        let dfa = DFA::config()
+            .unicode_word_boundary(true)
+            .skip_cache_capacity_check(true)
+            .minimum_cache_clear_count(Some(0))
+            .minimum_bytes_per_state(Some((states / 16).max(10)));
+        let regex = Regex::builder().dfa(dfa).build(pattern).ok()?;
+        Some(Self { regex })
+    }
+
+    /// At most `limit` matches that do not overlap, as `regex::Regex::find_iter` finds them, or `None` when they are not
+    /// found in time.
+    pub(super) fn find(&self, text: &str, limit: usize, until: Instant) -> Option<Vec<Range<usize>>> {
+        let mut cache = self.regex.create_cache();
+        let mut simulation = None;
+        let mut gave_up = false;
+        let mut search = |input: &Input<'_>| {
+            if !gave_up {
+                match self.regex.try_search(&mut cache, input) {
+                    Ok(found) => return Ok(found),
+                    Err(error) => gave_up = matches!(error.kind(), MatchErrorKind::GaveUp { .. }),
+                }
+            }
+            simulation
+                .get_or_insert_with(|| Simulation::new(self.regex.forward().get_nfa(), until))
+                .find(text, input)
+        };
+        let mut searcher = Searcher::new(Input::new(text));
+        let mut found = Vec::new();
+        while found.len() < limit {
+            match searcher.try_advance(&mut search).ok()? {
+                Some(place) => found.push(place.range()),
+                None => break,
+            }
+        }
+        Some(found)
+    }
+}
+
+/// A simulation of the nondeterministic automaton: all its threads step through the text together, those that are
+/// preferred first (Pike; Cox, "Regular Expression Matching: the Virtual Machine Approach", 2009).
+struct Simulation<'a> {
+    nfa: &'a NFA,
+    until: Instant,
+    steps: usize,
+    now: Threads,
+    next: Threads,
+}
+
+impl<'a> Simulation<'a> {
+    fn new(nfa: &'a NFA, until: Instant) -> Self {
+        let threads = || Threads {
+            states: Vec::new(),
+            places: vec![0; nfa.states().len()],
+            starts: vec![0; nfa.states().len()],
+            waiting: Vec::new(),
+        };
+        Self {
+            nfa,
+            until,
+            steps: 0,
+            now: threads(),
+            next: threads(),
+        }
+    }
+
+    /// The leftmost match, or an error when the time is up.
+    fn find(&mut self, text: &str, input: &Input<'_>) -> Result<Option<Match>, MatchError> {
+        let Self {
+            nfa,
+            until,
+            steps,
+            now,
+            next,
+        } = self;
+        let bytes = text.as_bytes();
+        now.states.clear();
+        let mut found = None;
+        for at in input.start()..=input.end() {
+            // A match never begins within a character.
+            if found.is_none() && text.is_char_boundary(at) {
+                now.follow(nfa, nfa.start_anchored(), at, bytes, at);
+            }
+            next.states.clear();
+            for &state in &now.states {
+                let start = now.starts[state.as_usize()];
+                let reached = match nfa.state(state) {
+                    State::Match { pattern_id } => {
+                        found = Some(Match::new(*pattern_id, start..at));
+                        break;
+                    }
+                    _ if at == input.end() => None,
+                    State::ByteRange { trans } => trans.matches(bytes, at).then_some(trans.next),
+                    State::Sparse(transitions) => transitions.matches(bytes, at),
+                    State::Dense(transitions) => transitions.matches(bytes, at),
+                    _ => None,
+                };
+                if let Some(reached) = reached {
+                    *steps += next.follow(nfa, reached, start, bytes, at + 1);
+                }
+            }
+            *steps += now.states.len() + 1;
+            if *steps >= STEPS {
+                *steps = 0;
+                if Instant::now() > *until {
+                    return Err(MatchError::gave_up(at));
+                }
+            }
+            if found.is_some() && next.states.is_empty() {
+                break;
+            }
+            std::mem::swap(now, next);
+        }
+        Ok(found)
+    }
+}
+
+/// The states that threads are in, the preferred ones first.
+struct Threads {
+    states: Vec<StateID>,
+    /// For each state, where in `states` it is, if it is there.
+    places: Vec<usize>,
+    /// For each state that a thread is in, where its match begins.
+    starts: Vec<usize>,
+    waiting: Vec<StateID>,
+}
+
+impl Threads {
+    /// Adds a thread in `state` and what it reaches without reading a byte, and returns the steps taken.
+    fn follow(&mut self, nfa: &NFA, state: StateID, start: usize, bytes: &[u8], at: usize) -> usize {
+        let mut steps = 0;
+        self.waiting.push(state);
+        while let Some(state) = self.waiting.pop() {
+            steps += 1;
+            let place = self.places[state.as_usize()];
+            if self.states.get(place) == Some(&state) {
+                continue;
+            }
+            self.places[state.as_usize()] = self.states.len();
+            self.starts[state.as_usize()] = start;
+            self.states.push(state);
+            match nfa.state(state) {
+                State::Look { look, next } if nfa.look_matcher().matches(*look, bytes, at) => self.waiting.push(*next),
+                State::Union { alternates } => self.waiting.extend(alternates.iter().rev()),
+                State::BinaryUnion { alt1, alt2 } => self.waiting.extend([alt2, alt1]),
+                State::Capture { next, .. } => self.waiting.push(*next),
+                _ => {}
+            }
+        }
+        steps
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn soon() -> Instant {
+        Instant::now() + Duration::from_secs(60)
+    }
+
+    /// All matches by the deterministic automaton where it can, and by the simulation only.
+    fn both(pattern: &str, text: &str) -> [Vec<Range<usize>>; 2] {
+        let timed = Timed::new(pattern, 100).unwrap();
+        let mut simulation = Simulation::new(timed.regex.forward().get_nfa(), soon());
+        let simulated = Searcher::new(Input::new(text))
+            .into_matches_iter(|input| simulation.find(text, input))
+            .map(|found| found.unwrap().range());
+        [timed.find(text, usize::MAX, soon()).unwrap(), simulated.collect()]
+    }
+
+    #[test]
+    fn word_boundaries_beside_other_scripts_are_found() {
+        let text = "да, дата — да";
+        assert_eq!(both(r"\bда\b", text), [vec![0..4, 19..23], vec![0..4, 19..23]]);
+    }
+
+    #[test]
+    fn what_takes_too_long_is_given_up() {
+        let bomb = Timed::new("(?:[ab]{1,100}c?){100}x", 30_000).unwrap();
+        let text = "ab".repeat(50_000);
+        assert_eq!(bomb.find(&text, 1, Instant::now()), None);
+        assert_eq!(bomb.find("ab", 1, soon()), Some(vec![]));
+    }
+
+    proptest! {
+        #[test]
+        fn the_same_is_found_as_by_regex(
+            pattern in r"(\(\?:)?([abé.]|\[ab\]|\\b|\\B|\^|\$|\\w|\|\||){0,3}(a|b)?(\)|)([*+?]|\*\?|\{1,2\})?([abé.]|\\b|\|a|)[*?]?",
+            text in "[abé \n😀]{0,12}",
+        ) {
+            if let Ok(regex) = regex::Regex::new(&pattern) {
+                let expected: Vec<_> = regex.find_iter(&text).map(|found| found.range()).collect();
+                prop_assert_eq!(both(&pattern, &text), [expected.clone(), expected]);
+            }
+        }
+    }
+}
