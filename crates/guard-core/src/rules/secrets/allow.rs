@@ -1,0 +1,64 @@
+//! What is no secret: placeholders, templates and references.
+
+use regex::bytes::{RegexSet, RegexSetBuilder};
+use serde::Deserialize;
+
+use aho_corasick::AhoCorasick;
+
+use super::rule::one_line;
+
+/// Placeholders as they are written in the TOML file.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AllowSource {
+    /// A value that contains one of these, in any case, is a placeholder.
+    pub words: Vec<String>,
+    /// A value that matches one of these is a placeholder.
+    pub patterns: Vec<String>,
+}
+
+/// Compiled placeholders.
+#[derive(Debug)]
+pub(super) struct Allow {
+    words: AhoCorasick,
+    patterns: RegexSet,
+}
+
+impl Allow {
+    /// Compiles the placeholders; on an error, with the index of the pattern at fault.
+    pub fn new(source: &AllowSource, unicode: bool) -> Result<Self, (usize, String)> {
+        for (index, pattern) in source.patterns.iter().enumerate() {
+            set(std::slice::from_ref(pattern), unicode).map_err(|error| (index, one_line(&error)))?;
+        }
+        let words = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .build(&source.words)
+            .map_err(|error| (0, error.to_string()))?;
+        let patterns = set(&source.patterns, unicode).map_err(|error| (0, one_line(&error)))?;
+        Ok(Self { words, patterns })
+    }
+
+    /// Whether `value` is a placeholder.
+    pub fn allows(&self, value: &[u8]) -> bool {
+        self.words.is_match(value) || self.patterns.is_match(value)
+    }
+}
+
+fn set(patterns: &[String], unicode: bool) -> Result<RegexSet, regex::Error> {
+    RegexSetBuilder::new(patterns).unicode(unicode).build()
+}
+
+/// Whether a value is made of one or two characters only, separators aside: `xxxx-xxxx`, `********`, `0101`.
+pub(super) fn is_monotonous(value: &[u8]) -> bool {
+    let mut seen: Vec<u8> = Vec::with_capacity(3);
+    for &byte in value {
+        let byte = byte.to_ascii_lowercase();
+        if !matches!(byte, b'-' | b'_' | b'.' | b' ' | b':' | b'/') && !seen.contains(&byte) {
+            seen.push(byte);
+            if seen.len() > 2 {
+                return false;
+            }
+        }
+    }
+    true
+}

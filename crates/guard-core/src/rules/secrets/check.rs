@@ -1,0 +1,249 @@
+//! Checks of credentials that have a structure of their own.
+
+use data_encoding::BASE64URL_NOPAD;
+use serde::Deserialize;
+
+/// What else must hold of a match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Check {
+    /// The last six characters are the CRC-32 of those before them and after the prefix, in base 62: tokens of GitHub and
+    /// npm (<https://github.blog/engineering/behind-githubs-new-authentication-token-formats/>).
+    GithubCrc,
+    /// Header and payload are JSON objects in base64url, and the header names an algorithm (RFC 7519 and RFC 7515).
+    Jwt,
+    /// Letters and digits.
+    Random,
+    /// Letters and digits, or upper and lower case, mixed as they are not in words and in names of things in a program.
+    Mixed,
+    /// As `Mixed`, and neither digits only nor a UUID: those are keys of another kind.
+    MixedKey,
+    /// What stands without quotes where a password is expected: not a word, nor a name or a call in a program.
+    Password,
+    /// A string in quotes that a password is set to: not the name of a field, a message or a template.
+    PasswordLiteral,
+}
+
+/// What a check says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is a credential of that kind.
+    Proven,
+    /// It looks like one, but can not be a live one: a checksum does not fit.
+    Doubtful,
+    /// It is none.
+    Refuted,
+}
+
+impl Check {
+    /// Checks a match.
+    pub fn run(self, secret: &[u8]) -> Outcome {
+        let holds = match self {
+            Self::GithubCrc => {
+                return if checksum_fits(secret) {
+                    Outcome::Proven
+                } else {
+                    Outcome::Doubtful
+                };
+            }
+            Self::Jwt => is_jwt(secret),
+            Self::Random => secret.iter().any(u8::is_ascii_alphabetic) && secret.iter().any(u8::is_ascii_digit),
+            Self::Mixed => is_mixed(secret),
+            Self::MixedKey => is_mixed(secret) && !is_uuid(secret) && !secret.iter().all(u8::is_ascii_digit),
+            Self::Password => is_password(secret),
+            Self::PasswordLiteral => is_password_literal(secret),
+        };
+        if holds { Outcome::Proven } else { Outcome::Refuted }
+    }
+}
+
+const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+fn checksum_fits(token: &[u8]) -> bool {
+    let start = token.iter().rposition(|&byte| byte == b'_').map_or(0, |at| at + 1);
+    let body = &token[start..];
+    body.len() > 6 && body[body.len() - 6..] == checksum(&body[..body.len() - 6])
+}
+
+/// The checksum of a token without its prefix.
+pub(super) fn checksum(body: &[u8]) -> [u8; 6] {
+    let mut rest = crc32(body) as usize;
+    let mut digits = [b'0'; 6];
+    for digit in digits.iter_mut().rev() {
+        *digit = BASE62[rest % 62];
+        rest /= 62;
+    }
+    digits
+}
+
+/// CRC-32 as in gzip (RFC 1952, section 8).
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0, |crc, &byte| {
+        (0..8).fold(crc ^ u32::from(byte), |crc, _| {
+            (crc >> 1) ^ (0xEDB8_8320 & (crc & 1).wrapping_neg())
+        })
+    })
+}
+
+fn is_jwt(token: &[u8]) -> bool {
+    let mut parts = token.split(|&byte| byte == b'.');
+    let mut object = || -> Option<serde_json::Map<String, serde_json::Value>> {
+        serde_json::from_slice(&BASE64URL_NOPAD.decode(parts.next()?).ok()?).ok()
+    };
+    let header = object();
+    // The payload of an encrypted token (five parts, RFC 7516) is no JSON, and may be empty.
+    header.is_some_and(|header| header.contains_key("alg"))
+        && (token.split(|&b| b == b'.').count() == 5 || object().is_some())
+}
+
+/// Whether some part of `value` mixes letters and digits, or cases, as words and names do not.
+fn is_mixed(value: &[u8]) -> bool {
+    let parts = value.split(|byte| !byte.is_ascii_alphanumeric());
+    !is_path(value) && parts.into_iter().any(mixes)
+}
+
+fn mixes(part: &[u8]) -> bool {
+    let digits = part.iter().filter(|byte| byte.is_ascii_digit()).count();
+    if digits == part.len() {
+        return digits >= 20;
+    }
+    let letters = part.len() - digits;
+    let switches = |kind: fn(&u8) -> bool| part.windows(2).filter(|pair| kind(&pair[0]) != kind(&pair[1])).count();
+    if part.len() < 6 {
+        return false;
+    }
+    // "version2024" changes once from letters to digits, and a random text of this length more often.
+    digits >= 3 && (letters >= 3 || digits >= 6) && (switches(u8::is_ascii_digit) >= 2 || digits >= 4)
+        || digits >= 2 && switches(u8::is_ascii_digit) >= 3
+        || part.len() >= 20 && switches(u8::is_ascii_uppercase) * 5 >= part.len() * 2
+}
+
+/// Whether `value` is a name with dots (`user1.password`), or ends like the name of a file.
+fn is_path(value: &[u8]) -> bool {
+    let parts: Vec<&[u8]> = value.split(|&byte| byte == b'.').collect();
+    let name = |part: &&[u8]| {
+        part.len() < 24
+            && part
+                .first()
+                .is_some_and(|&byte| byte.is_ascii_alphabetic() || byte == b'_')
+            && part.iter().all(|&byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
+    parts.len() > 1 && parts.iter().all(name)
+}
+
+fn is_uuid(value: &[u8]) -> bool {
+    let at = |index: usize| matches!(index, 8 | 13 | 18 | 23);
+    value.len() == 36
+        && value.iter().enumerate().all(|(index, byte)| {
+            if at(index) {
+                *byte == b'-'
+            } else {
+                byte.is_ascii_hexdigit()
+            }
+        })
+}
+
+fn is_password(value: &[u8]) -> bool {
+    let end = value
+        .iter()
+        .rposition(|byte| !b"?!.,:;".contains(byte))
+        .map_or(0, |at| at + 1);
+    let (value, url) = (&value[..end], value.windows(3).any(|part| part == b"://"));
+    let query = value.contains(&b'=') && (value.contains(&b'&') || value.contains(&b'?'));
+    if url || query || value.len() < 5 || value.len() > 64 {
+        return false;
+    }
+    let has = |kind: fn(&u8) -> bool| value.iter().any(kind);
+    let special = |byte: &u8| b"!@#%^&*?~$".contains(byte);
+    if value.iter().all(u8::is_ascii_digit) {
+        return value.len() >= 6;
+    }
+    has(u8::is_ascii_alphabetic) && (has(u8::is_ascii_digit) || value.iter().any(special)) && !is_path(value)
+}
+
+fn is_password_literal(value: &[u8]) -> bool {
+    let lower = value.to_ascii_lowercase();
+    let named = ["pass", "pwd", "secret", "user", "field", "input"];
+    let has_name = named
+        .iter()
+        .any(|name| lower.windows(name.len()).any(|part| part == name.as_bytes()));
+    !is_path(value) && (!has_name || value.iter().any(u8::is_ascii_digit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passes(check: Check, values: &[&str]) -> Vec<bool> {
+        let run = |value: &&str| check.run(value.as_bytes()) != Outcome::Refuted;
+        values.iter().map(run).collect()
+    }
+
+    #[test]
+    fn checksums_of_github_tokens_are_verified() {
+        // The body is invented; its checksum was computed with zlib's crc32.
+        let body = "a".repeat(30);
+        let token = format!("ghp_{body}{}", String::from_utf8_lossy(&checksum(body.as_bytes())));
+        assert_eq!(Check::GithubCrc.run(token.as_bytes()), Outcome::Proven);
+        assert_eq!(Check::GithubCrc.run(token.to_uppercase().as_bytes()), Outcome::Doubtful);
+        assert_eq!(Check::GithubCrc.run(b"ghp_"), Outcome::Doubtful);
+        assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
+    }
+
+    #[test]
+    fn tokens_are_json_objects() {
+        let jwt = passes(
+            Check::Jwt,
+            &[
+                "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.x",
+                "eyJhbGciOiJub25lIn0.e30.",
+                "eyJhbGciOiJIUzI1NiJ9.x.x",
+                "e30.e30.x",
+                "eyJhbGciOiJkaXIifQ..a.b.c",
+                "",
+            ],
+        );
+        assert_eq!(jwt, [true, true, false, false, true, false]);
+    }
+
+    #[test]
+    fn names_and_words_are_not_mixed() {
+        let mixed = [
+            "a1b2c3d4e5",
+            "9f86d081884c",
+            "1234567890abcdef",
+            "sk_abcdef123456",
+            "kLmNopQrsTuVwXyZaBcDEfG",
+        ];
+        assert_eq!(passes(Check::Mixed, &mixed), [true; 5]);
+        let names = [
+            "next_page_token2",
+            "my-app-v2",
+            "user1.password",
+            "2024-01-12T10:00:00",
+            "internationalization",
+            "us-east-1",
+            "getElementById",
+            "utf8_general_ci",
+        ];
+        assert_eq!(passes(Check::Mixed, &names), [false; 8]);
+    }
+
+    #[test]
+    fn passwords_are_not_words_or_names() {
+        assert_eq!(
+            passes(
+                Check::Password,
+                &["hunter2", "P@ssword", "123456", "swordfish", "self.pass1", "12345"]
+            ),
+            [true, true, true, false, false, false]
+        );
+        assert_eq!(
+            passes(
+                Check::PasswordLiteral,
+                &["swordfish", "userPassword", "pass1234", "form.password"]
+            ),
+            [true, false, true, false]
+        );
+    }
+}

@@ -1,0 +1,280 @@
+//! Rules that are searched for together.
+//!
+//! All keywords are found in one pass; a rule is only tried around its keywords, so the time grows with the length of the
+//! text and the number of keywords in it, not with the number of rules.
+
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+
+use super::context;
+use super::rule::{BETWEEN, Compiled, Rule, Shape};
+
+/// Bytes before a word for a credential that are read as part of the name.
+const NAME: usize = 32;
+
+/// What a rule matched, before anything else was asked of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Candidate {
+    /// The index of the rule.
+    pub rule: usize,
+    /// The secret, in bytes.
+    pub range: Range<usize>,
+}
+
+/// Rules with the automaton of their keywords.
+#[derive(Debug)]
+pub(super) struct RuleSet {
+    pub rules: Vec<Rule>,
+    automaton: AhoCorasick,
+    /// For each keyword, the rules that have it.
+    owners: Vec<Vec<usize>>,
+    /// Rules without keywords, which look at all of a text.
+    everywhere: Vec<usize>,
+    /// Rules for strings in quotes.
+    quoted: Vec<usize>,
+}
+
+impl RuleSet {
+    pub fn new(rules: Vec<Rule>) -> Result<Self, String> {
+        let mut keywords: Vec<&str> = Vec::new();
+        let mut owners: Vec<Vec<usize>> = Vec::new();
+        let mut known = std::collections::HashMap::new();
+        for (index, rule) in rules.iter().enumerate() {
+            for keyword in &rule.source.keywords {
+                let place = *known.entry(keyword.as_str()).or_insert_with(|| {
+                    keywords.push(keyword);
+                    owners.push(Vec::new());
+                    owners.len() - 1
+                });
+                owners[place].push(index);
+            }
+        }
+        let automaton = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(keywords)
+            .map_err(|error| error.to_string())?;
+        let having = |wanted: fn(&Rule) -> bool| {
+            let found = rules.iter().enumerate().filter(move |(_, rule)| wanted(rule));
+            found.map(|(index, _)| index).collect()
+        };
+        Ok(Self {
+            everywhere: having(|rule| rule.source.keywords.is_empty() && rule.shape == Shape::Pattern),
+            quoted: having(|rule| rule.shape == Shape::Quoted),
+            automaton,
+            owners,
+            rules,
+        })
+    }
+
+    /// What the enabled rules match in `text` and `accept` accepts, in no order. `limit` is the time that a rule may take to
+    /// search one piece of the text.
+    pub fn find(
+        &self,
+        text: &[u8],
+        enabled: impl Fn(usize) -> bool,
+        accept: impl Fn(&Rule, &[u8]) -> bool,
+        limit: Option<Duration>,
+    ) -> Result<Vec<Candidate>, String> {
+        let mut search = Search {
+            rules: &self.rules,
+            text,
+            accept,
+            limit,
+            found: Vec::new(),
+        };
+        // For each rule, the piece of text to be searched that is still growing.
+        let mut windows: Vec<Option<Range<usize>>> = vec![None; self.rules.len()];
+        for hit in self.automaton.find_overlapping_iter(text) {
+            for &index in &self.owners[hit.pattern().as_usize()] {
+                if !enabled(index) {
+                    continue;
+                }
+                let compiled = self.rules[index].compiled()?;
+                if self.rules[index].shape == Shape::Assigned {
+                    search.assigned(index, compiled, hit.range());
+                    continue;
+                }
+                let near = hit.start().saturating_sub(compiled.before)..(hit.start() + compiled.after).min(text.len());
+                match &mut windows[index] {
+                    Some(window) if near.start <= window.end => window.end = window.end.max(near.end),
+                    Some(window) => {
+                        let reached = search.patterns(index, compiled, window.clone())?;
+                        *window = near.start.max(reached)..near.end.max(reached);
+                    }
+                    none => *none = Some(near),
+                }
+            }
+        }
+        for (index, window) in windows.into_iter().enumerate() {
+            if let Some(window) = window {
+                search.patterns(index, self.rules[index].compiled()?, window)?;
+            }
+        }
+        for &index in self.everywhere.iter().filter(|&&index| enabled(index)) {
+            search.patterns(index, self.rules[index].compiled()?, 0..text.len())?;
+        }
+        let quoted: Vec<usize> = self.quoted.iter().copied().filter(|&index| enabled(index)).collect();
+        if !quoted.is_empty() {
+            search.quoted(&quoted)?;
+        }
+        Ok(search.found)
+    }
+}
+
+struct Search<'a, Accept> {
+    rules: &'a [Rule],
+    text: &'a [u8],
+    accept: Accept,
+    limit: Option<Duration>,
+    found: Vec<Candidate>,
+}
+
+impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
+    /// Searches a piece of the text for the matches of a pattern, and returns where the search ended.
+    fn patterns(&mut self, index: usize, compiled: &Compiled, window: Range<usize>) -> Result<usize, String> {
+        let started = Instant::now();
+        let mut matches = Matches::new(compiled, self.text, window);
+        while let Some(secret) = matches.next() {
+            if (self.accept)(&self.rules[index], &self.text[secret.clone()]) {
+                self.found.push(Candidate {
+                    rule: index,
+                    range: secret,
+                });
+            }
+            if self.limit.is_some_and(|limit| started.elapsed() > limit) {
+                let id = &self.rules[index].source.id;
+                return Err(format!("the rule {id} takes too long in this text"));
+            }
+        }
+        Ok(matches.at)
+    }
+
+    /// Looks for a value that belongs to the name at `keyword`.
+    fn assigned(&mut self, index: usize, compiled: &Compiled, keyword: Range<usize>) {
+        let text = self.text;
+        let named = &text[keyword.start.saturating_sub(NAME)..keyword.start];
+        let prefix = named
+            .iter()
+            .rposition(|byte| !(byte.is_ascii_alphanumeric() || b"_-.".contains(byte)));
+        let prefix = &named[prefix.map_or(0, |at| at + 1)..];
+        if prefix.len() == NAME {
+            return;
+        }
+        let generic = self.rules[index].source.service.is_none();
+        // The name of a service starts a word: after no letter, or where the case rises as in `myBox`.
+        let starts_word = prefix.last().is_none_or(|&before| {
+            !before.is_ascii_alphabetic() || before.is_ascii_lowercase() && text[keyword.start].is_ascii_uppercase()
+        });
+        if !generic && !starts_word {
+            return;
+        }
+        let last = (keyword.end + BETWEEN).min(text.len());
+        for start in keyword.end + 1..=last {
+            let between = &text[keyword.end..start];
+            if is_word(text[start - 1]) || text.get(start).is_none_or(u8::is_ascii_whitespace) {
+                continue;
+            }
+            let value = &text[start..];
+            let window = 0..compiled.after.min(value.len());
+            let Some(secret) = Matches::new(compiled, value, window).next() else {
+                continue;
+            };
+            // What stands before a bracket or an assignment is the name of something.
+            let next = value[secret.end..].iter().find(|&&byte| byte != b' ');
+            let called = value.get(secret.end).is_some_and(|next| b"([".contains(next)) || next == Some(&b'=');
+            let linked = if generic {
+                context::names(prefix, between)
+            } else {
+                context::links(between)
+            };
+            if !called && linked && (self.accept)(&self.rules[index], &value[secret.clone()]) {
+                self.found.push(Candidate {
+                    rule: index,
+                    range: start + secret.start..start + secret.end,
+                });
+                return;
+            }
+        }
+    }
+
+    /// Looks at all strings in quotes that consist of characters of base64 and base64url.
+    fn quoted(&mut self, rules: &[usize]) -> Result<(), String> {
+        let text = self.text;
+        for open in memchr::memchr3_iter(b'"', b'\'', b'`', text) {
+            let start = open + 1;
+            let length = text[start..]
+                .iter()
+                .position(|byte| !(byte.is_ascii_alphanumeric() || b"+/-_=".contains(byte)));
+            let Some(end) = length.map(|length| start + length) else {
+                continue;
+            };
+            if text[end] != text[open] || end - start < 8 || !context::may_hold_credential(text, start) {
+                continue;
+            }
+            for &index in rules {
+                let compiled = self.rules[index].compiled()?;
+                if compiled.regex.is_match(&text[start..end]) && (self.accept)(&self.rules[index], &text[start..end]) {
+                    self.found.push(Candidate {
+                        rule: index,
+                        range: start..end,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// The secrets of the matches of a pattern in a piece of a text.
+struct Matches<'a> {
+    compiled: &'a Compiled,
+    text: &'a [u8],
+    /// Where the next match may start.
+    at: usize,
+    end: usize,
+}
+
+impl<'a> Matches<'a> {
+    fn new(compiled: &'a Compiled, text: &'a [u8], window: Range<usize>) -> Self {
+        Self {
+            compiled,
+            text,
+            at: window.start,
+            end: window.end,
+        }
+    }
+
+    fn next(&mut self) -> Option<Range<usize>> {
+        loop {
+            if self.at > self.end {
+                return None;
+            }
+            let piece = &self.text[..self.end];
+            let whole = self.compiled.regex.find_at(piece, self.at)?;
+            if whole.end() == self.end && self.end < self.text.len() {
+                // The match may go on, or end so only because the piece ends: a look at twice as much settles it.
+                self.end = (self.end + (self.end - whole.start()).max(64)).min(self.text.len());
+                self.at = whole.start();
+                continue;
+            }
+            let secret = match self.compiled.group {
+                0 => whole.range(),
+                group => {
+                    let captures = self.compiled.regex.captures_at(piece, whole.start())?;
+                    captures.get(group).map_or(whole.range(), |found| found.range())
+                }
+            };
+            self.at = secret.end.max(whole.start() + 1);
+            if !secret.is_empty() {
+                return Some(secret);
+            }
+        }
+    }
+}
