@@ -1,4 +1,11 @@
-//! Rules written by users or by us: regular expressions and substrings.
+//! Rules written by users or by us: regular expressions, substrings, placeholders, credentials and URLs.
 
+pub mod across;
+pub mod placeholders;
 pub mod regex;
+pub mod secrets;
 pub mod substrings;
+pub mod urls;
+
+mod relaxed;
+mod timed;

@@ -1,0 +1,568 @@
+//! JSON in a text: in prose, in code fences, or the text itself.
+//!
+//! What is read: objects and arrays by the grammar of RFC 8259, outermost ones only. A fence (CommonMark 0.31, section
+//! 4.5) tagged as JSON is JSON; in one tagged as another language only what is valid counts, since `{ return 1 }` there is
+//! code and not broken JSON.
+//!
+//! In prose, an object that is not valid is *broken JSON* when it begins like one (`{"`, `{'`, `{name:`), so `{name}` of a
+//! template and `\frac{a}{b}` are none; an array when it begins with `[{`, `[[` or `["`. An array that is a mark of
+//! reference (`[1]`), a check box (`[ ]`), a link's label or an index (`a["b"]`) is no JSON even though its grammar is.
+//!
+//! Reading takes time and memory linear in the text, whatever it holds.
+
+use std::ops::Range;
+
+use memchr::memchr2;
+
+/// JSON nested deeper than this is not accepted, as in Python, so that programs that recurse over it do not fail (RFC 8259,
+/// section 9, lets a reader set such a limit).
+pub const MAX_DEPTH: usize = 1000;
+/// How often a byte may be read again before the rest of a text is given up as broken. Real texts need 2 or 3.
+const WORK: usize = 16;
+
+/// Why a piece of JSON is broken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The byte of the text where reading ended.
+    pub at: usize,
+    /// What is wrong there.
+    pub message: &'static str,
+    /// Whether a repair may be tried: not of what is nested too deeply or too tangled to read.
+    pub repairable: bool,
+}
+
+/// A piece of a text that is JSON, or means to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// UTF-8 byte range, on character boundaries.
+    pub range: Range<usize>,
+    /// Absent when it is valid.
+    pub problem: Option<Problem>,
+}
+
+/// What the surroundings of a piece of JSON are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Prose,
+    /// A fence tagged as JSON, or a text that is nothing else.
+    Json,
+    /// A fence tagged as another language.
+    Code,
+}
+
+/// Finds the outermost objects and arrays of a text, in order; they do not overlap.
+pub fn find(text: &str) -> Vec<Candidate> {
+    let mut finder = Finder {
+        bytes: text.as_bytes(),
+        found: Vec::new(),
+        work: WORK * text.len() + 4096,
+    };
+    let trimmed = text.trim();
+    let encloses = |open, close| trimmed.starts_with(open) && trimmed.ends_with(close);
+    if encloses('{', '}') || encloses('[', ']') {
+        let start = text.len() - text.trim_start().len();
+        // A text of several objects, one a line, is read as such.
+        finder.read(start..start + trimmed.len(), Place::Json);
+    } else {
+        for (range, place) in segments(text) {
+            finder.read(range, place);
+        }
+    }
+    finder.found
+}
+
+/// The prose and the contents of fences, in order.
+fn segments(text: &str) -> Vec<(Range<usize>, Place)> {
+    let mut segments = Vec::new();
+    let mut start = 0;
+    let mut at = 0;
+    let mut open: Option<(u8, usize, Place)> = None;
+    for line in text.split_inclusive('\n') {
+        let content = line.trim();
+        let mark = content.bytes().next().filter(|mark| b"`~".contains(mark));
+        let length = mark.map_or(0, |mark| content.bytes().take_while(|&byte| byte == mark).count());
+        let info = content[length..].trim_start();
+        match open {
+            None if length >= 3 && !info.contains('`') => {
+                segments.push((start..at, Place::Prose));
+                open = Some((mark.unwrap_or(b'`'), length, place_of(info)));
+                start = at + line.len();
+            }
+            Some((opened, least, place)) if mark == Some(opened) && length >= least && info.is_empty() => {
+                segments.push((start..at, place));
+                open = None;
+                start = at + line.len();
+            }
+            _ => {}
+        }
+        at += line.len();
+    }
+    segments.push((start..text.len(), open.map_or(Place::Prose, |(_, _, place)| place)));
+    segments
+}
+
+/// What a fence with this info string holds.
+fn place_of(info: &str) -> Place {
+    let tag = info.split(|c: char| c.is_whitespace() || c == '{').next().unwrap_or("");
+    match tag.to_ascii_lowercase().as_str() {
+        "json" | "json5" | "jsonc" | "jsonl" | "ndjson" | "json-ld" | "jsonld" | "geojson" => Place::Json,
+        "" | "text" | "txt" | "plain" | "plaintext" | "md" | "markdown" | "output" => Place::Prose,
+        _ => Place::Code,
+    }
+}
+
+struct Finder<'a> {
+    bytes: &'a [u8],
+    found: Vec<Candidate>,
+    /// Bytes that may still be read in vain.
+    work: usize,
+}
+
+impl Finder<'_> {
+    fn read(&mut self, segment: Range<usize>, place: Place) {
+        let end = segment.end;
+        let bytes = &self.bytes[..end];
+        let mut at = segment.start;
+        let mut pairs: Option<Vec<(usize, usize)>> = None;
+        while let Some(start) = memchr2(b'{', b'[', &bytes[at..]).map(|offset| at + offset) {
+            at = start + 1;
+            if is_escaped(&bytes[segment.start..start]) {
+                continue;
+            }
+            let (failed_at, message) = match valid(bytes, start) {
+                Ok(end) => {
+                    at = end;
+                    if place == Place::Json || counts(bytes, start..end, place) {
+                        self.push(start..end, None);
+                    }
+                    continue;
+                }
+                Err(error) => error,
+            };
+            let mut problem = Problem {
+                at: failed_at,
+                message,
+                repairable: message != TOO_DEEP,
+            };
+            let walked = failed_at - start;
+            let closed = if self.work > walked && place != Place::Code && (place == Place::Json || alike(bytes, start))
+            {
+                self.work -= walked;
+                match closing(bytes, start) {
+                    Some(close) => Some(close),
+                    None => {
+                        self.work = self.work.saturating_sub(end - start);
+                        let pairs = pairs.get_or_insert_with(|| brace_pairs(bytes, segment.start));
+                        let pair = pairs.binary_search_by_key(&start, |&(open, _)| open);
+                        // Nothing closes it: an answer that was cut off, up to its end.
+                        Some(pair.map_or(end, |pair| pairs[pair].1))
+                    }
+                }
+            } else if self.work > walked {
+                self.work -= walked;
+                None
+            } else {
+                problem.repairable = false;
+                problem.message = "too tangled to read";
+                Some(end)
+            };
+            if let Some(close) = closed {
+                let close = close - trailing_space(&bytes[start..close]);
+                problem.at = problem.at.min(close);
+                self.push(start..close, Some(problem));
+                at = close.max(start + 1);
+            }
+        }
+    }
+
+    fn push(&mut self, range: Range<usize>, problem: Option<Problem>) {
+        self.found.push(Candidate { range, problem });
+    }
+}
+
+/// Whether an odd number of backslashes ends `before`, as in `\{` of LaTeX.
+fn is_escaped(before: &[u8]) -> bool {
+    before.iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 1
+}
+
+fn trailing_space(bytes: &[u8]) -> usize {
+    bytes.iter().rev().take_while(|byte| byte.is_ascii_whitespace()).count()
+}
+
+fn skip_space(bytes: &[u8], mut at: usize) -> usize {
+    while at < bytes.len() && matches!(bytes[at], b' ' | b'\t' | b'\n' | b'\r') {
+        at += 1;
+    }
+    at
+}
+
+/// Whether valid JSON in prose or code is more than a mark, a label or an index.
+fn counts(bytes: &[u8], range: Range<usize>, place: Place) -> bool {
+    let inner = &bytes[range.start + 1..range.end - 1];
+    let empty = skip_space(inner, 0) == inner.len();
+    if bytes[range.start] == b'{' {
+        return place == Place::Prose || !empty;
+    }
+    let number = inner
+        .iter()
+        .all(|byte| byte.is_ascii_digit() || byte.is_ascii_whitespace());
+    let indexed = bytes[..range.start]
+        .last()
+        .is_some_and(|&before| before.is_ascii_alphanumeric() || matches!(before, b'_' | b')' | b']' | 0x80..));
+    let label = bytes.get(range.end) == Some(&b'(');
+    !(empty || number || indexed || label)
+}
+
+/// Whether what is not valid begins like JSON.
+fn alike(bytes: &[u8], start: usize) -> bool {
+    let at = skip_space(bytes, start + 1);
+    let rest = &bytes[at..];
+    let quote = |rest: &[u8]| {
+        rest.starts_with(b"\"")
+            || rest.starts_with(b"'")
+            || rest.starts_with(b"\\\"")
+            // Typographic quotes: U+2018, U+2019, U+201C, U+201D.
+            || rest.starts_with(&[0xE2, 0x80]) && rest.get(2).is_some_and(|byte| matches!(byte, 0x98 | 0x99 | 0x9C | 0x9D))
+    };
+    if bytes[start] == b'[' {
+        return rest.first().is_some_and(|byte| matches!(byte, b'{' | b'[')) || rest.starts_with(b"\"");
+    }
+    let word = rest
+        .iter()
+        // A key is short; this also bounds the work.
+        .take(128)
+        .take_while(|&&byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$' | 0x80..))
+        .count();
+    quote(rest)
+        || rest.starts_with(b"//")
+        || rest.starts_with(b"/*")
+        || word > 0 && bytes.get(skip_space(&bytes[..bytes.len().min(at + word + 16)], at + word)) == Some(&b':')
+}
+
+/// The end of what begins at `start`, seeing only brackets outside of strings; a bracket closes all that were opened
+/// after its own.
+fn closing(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut stack = Vec::new();
+    let mut open = [0usize; 2];
+    let mut in_string = false;
+    let mut at = start;
+    while at < bytes.len() {
+        let byte = bytes[at];
+        at += 1;
+        match byte {
+            // What is escaped may be the first byte of a character; its others are none of the bytes looked for.
+            b'\\' => at += 1,
+            b'"' => in_string = !in_string,
+            b'{' | b'[' if !in_string => {
+                let kind = usize::from(byte == b'[');
+                open[kind] += 1;
+                stack.push(kind);
+            }
+            b'}' | b']' if !in_string => {
+                let kind = usize::from(byte == b']');
+                if open[kind] == 0 {
+                    continue;
+                }
+                while let Some(top) = stack.pop() {
+                    open[top] -= 1;
+                    if top == kind {
+                        break;
+                    }
+                }
+                if stack.is_empty() {
+                    return Some(at);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Brackets that belong together, whether in strings or not, with the end of each pair; ordered by the opening one.
+fn brace_pairs(bytes: &[u8], from: usize) -> Vec<(usize, usize)> {
+    let mut pairs = Vec::new();
+    let (mut braces, mut brackets) = (Vec::new(), Vec::new());
+    for (at, &byte) in bytes.iter().enumerate().skip(from) {
+        match byte {
+            b'{' => braces.push(at),
+            b'[' => brackets.push(at),
+            b'}' => pairs.extend(braces.pop().map(|open| (open, at + 1))),
+            b']' => pairs.extend(brackets.pop().map(|open| (open, at + 1))),
+            _ => {}
+        }
+    }
+    pairs.sort_unstable();
+    pairs
+}
+
+const TOO_DEEP: &str = "nested deeper than 1000 levels";
+
+/// What may come next.
+#[derive(Clone, Copy)]
+enum Next {
+    Value,
+    /// A value, or the end of an array that is empty.
+    FirstValue,
+    Key,
+    /// A key, or the end of an object that is empty.
+    FirstKey,
+    /// A comma or the end of what is open.
+    Comma,
+}
+
+/// Reads one value of the grammar of RFC 8259.
+///
+/// Returns its end, or where and why reading failed.
+fn valid(bytes: &[u8], start: usize) -> Result<usize, (usize, &'static str)> {
+    let mut stack: Vec<u8> = Vec::new();
+    let mut next = Next::Value;
+    let mut at = start;
+    loop {
+        at = skip_space(bytes, at);
+        let Some(&byte) = bytes.get(at) else {
+            return Err((bytes.len(), "the end is missing"));
+        };
+        match (next, byte) {
+            (Next::FirstValue, b']') | (Next::FirstKey, b'}') => {
+                stack.pop();
+                at += 1;
+                next = Next::Comma;
+            }
+            (Next::Value | Next::FirstValue, b'{' | b'[') => {
+                if stack.len() == MAX_DEPTH {
+                    return Err((at, TOO_DEEP));
+                }
+                stack.push(byte);
+                at += 1;
+                next = if byte == b'{' { Next::FirstKey } else { Next::FirstValue };
+            }
+            (Next::Value | Next::FirstValue, b'"') => {
+                at = string(bytes, at)?;
+                next = Next::Comma;
+            }
+            (Next::Value | Next::FirstValue, _) => {
+                at = scalar(bytes, at)?;
+                next = Next::Comma;
+            }
+            (Next::Key | Next::FirstKey, b'"') => {
+                at = skip_space(bytes, string(bytes, at)?);
+                if bytes.get(at) != Some(&b':') {
+                    return Err((at, "expected a colon"));
+                }
+                at += 1;
+                next = Next::Value;
+            }
+            (Next::Key | Next::FirstKey, _) => return Err((at, "expected a key in double quotes")),
+            (Next::Comma, b',') => {
+                at += 1;
+                next = if stack.last() == Some(&b'{') {
+                    Next::Key
+                } else {
+                    Next::Value
+                };
+            }
+            (Next::Comma, b'}' | b']') if stack.last() == Some(&(byte - 2)) => {
+                stack.pop();
+                at += 1;
+            }
+            (Next::Comma, _) => return Err((at, "expected a comma or the end")),
+        }
+        if stack.is_empty() {
+            return Ok(at);
+        }
+    }
+}
+
+fn string(bytes: &[u8], start: usize) -> Result<usize, (usize, &'static str)> {
+    let mut at = start + 1;
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'"' => return Ok(at + 1),
+            b'\\' => match bytes.get(at + 1) {
+                Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => at += 2,
+                Some(b'u')
+                    if bytes
+                        .get(at + 2..at + 6)
+                        .is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)) =>
+                {
+                    at += 6;
+                }
+                _ => return Err((at, "bad escape in a string")),
+            },
+            0..0x20 => return Err((at, "control character in a string")),
+            _ => at += 1,
+        }
+    }
+    Err((bytes.len(), "a string does not end"))
+}
+
+fn scalar(bytes: &[u8], start: usize) -> Result<usize, (usize, &'static str)> {
+    let rest = &bytes[start..];
+    for literal in [&b"true"[..], b"false", b"null"] {
+        if rest.starts_with(literal) {
+            return Ok(start + literal.len());
+        }
+    }
+    let digits = |at: usize| {
+        rest[at.min(rest.len())..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit())
+            .count()
+    };
+    let mut at = usize::from(rest.first() == Some(&b'-'));
+    let whole = digits(at);
+    if whole == 0 || whole > 1 && rest[at] == b'0' {
+        return Err((start, "expected a value"));
+    }
+    at += whole;
+    if rest.get(at) == Some(&b'.') {
+        let fraction = digits(at + 1);
+        if fraction == 0 {
+            return Err((start + at, "expected digits"));
+        }
+        at += 1 + fraction;
+    }
+    if matches!(rest.get(at), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(rest.get(at + 1), Some(b'+' | b'-')));
+        let exponent = digits(at + 1 + sign);
+        if exponent == 0 {
+            return Err((start + at, "expected digits"));
+        }
+        at += 1 + sign + exponent;
+    }
+    Ok(start + at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The pieces, each with whether it is valid.
+    fn pieces(text: &str) -> Vec<(&str, bool)> {
+        find(text)
+            .into_iter()
+            .map(|c| (&text[c.range], c.problem.is_none()))
+            .collect()
+    }
+
+    #[test]
+    fn finds_objects_and_arrays_in_prose() {
+        let text = r#"First {"a": {"b": [1, "}"]}} then [1, 2] and {"c": "\"{"}."#;
+        assert_eq!(
+            pieces(text),
+            [
+                (r#"{"a": {"b": [1, "}"]}}"#, true),
+                ("[1, 2]", true),
+                (r#"{"c": "\"{"}"#, true)
+            ]
+        );
+        assert_eq!(pieces("{\"a\": 1}\n{\"b\": 2}\n").len(), 2);
+        assert_eq!(pieces("no JSON"), []);
+    }
+
+    #[test]
+    fn marks_labels_and_templates_are_no_json() {
+        let text =
+            r#"As in [1] and [2][3], - [ ] todo, [JSON](x), ["a"](x), d["key"], {name}, \frac{a}{b}, \{"a": 1}, { x }"#;
+        assert_eq!(pieces(text), []);
+    }
+
+    #[test]
+    fn finds_what_means_to_be_json() {
+        for broken in [
+            "{'a': 1}",
+            r#"{"a": 1,}"#,
+            "{a: 1}",
+            r#"{"a": 1 "b": {"c": 2}}"#,
+            r#"[{"a": 1} {"b": 2}]"#,
+            r#"{"a": "he said "hi""}"#,
+            r#"{"a": NaN}"#,
+            "{\"a\": \"x\ny\"}",
+            r#"{"a": 01}"#,
+            r#"{\"a\": 1}"#,
+            "{“a”: 1}",
+            r#"{"a": [1, 2}"#,
+        ] {
+            assert_eq!(pieces(broken), [(broken, false)]);
+            assert_eq!(pieces(&format!("So: {broken} here")), [(broken, false)], "{broken}");
+        }
+        assert_eq!(pieces("{invalid json}"), [("{invalid json}", false)]);
+        assert_eq!(
+            pieces("cut {\"a\": [1, {\"b\": 2 \n"),
+            [("{\"a\": [1, {\"b\": 2", false)]
+        );
+        assert_eq!(pieces(r#"{"a" } and {"b"#), [(r#"{"a" }"#, false), (r#"{"b"#, false)]);
+    }
+
+    #[test]
+    fn fences_say_what_they_hold() {
+        let text = "```json\n[1]\n```\n```js\nfunction f() { a: 1 }\nx = {\"a\": 1}\n```\n~~~json\n{a}\n~~~\n```\n{'b': 1}\n```";
+        assert_eq!(
+            pieces(text),
+            [
+                ("[1]", true),
+                (r#"{"a": 1}"#, true),
+                ("{a}", false),
+                ("{'b': 1}", false)
+            ]
+        );
+        assert_eq!(pieces("```json\n{\"a\": 1"), [(r#"{"a": 1"#, false)]);
+    }
+
+    #[test]
+    fn says_where_it_broke() {
+        let found = find(r#"é {"a": 1,}"#);
+        assert_eq!(
+            found[0].problem.as_ref().map(|p| (p.at, p.repairable)),
+            Some((11, true))
+        );
+        let deep = format!("{}{}", "[".repeat(1001), "]".repeat(1001));
+        assert_eq!(find(&deep)[0].problem.as_ref().map(|p| p.repairable), Some(false));
+        let fits = format!("{}{}", "[".repeat(1000), "]".repeat(1000));
+        assert_eq!(pieces(&fits), [(fits.as_str(), true)]);
+    }
+
+    #[test]
+    fn hostile_texts_are_read_in_linear_time() {
+        for unit in [
+            "{",
+            "[",
+            "{\"",
+            "[1,",
+            "{\"a\":",
+            "[{\"a\":\"}",
+            "\\\"{",
+            "{\"a\":[",
+            "{\"}\",\"",
+            "[ [1,\"]\",",
+            "{a:",
+        ] {
+            let text = unit.repeat(1_000_000 / unit.len());
+            for text in [text.clone(), format!("x {text}")] {
+                for candidate in find(&text) {
+                    assert!(candidate.problem.is_some() || candidate.range.len() < 100);
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_serde(text in r#"[\[{]([\[\]{}",:0-9eE+.\\u -]|"a"|true|null|"a":){0,20}[\]}]"#) {
+            let whole = pieces(&text) == [(text.as_str(), true)];
+            prop_assert_eq!(whole, serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok());
+        }
+
+        #[test]
+        fn pieces_are_in_order_in_any_text(text in r#"([\[\]{}",:'\\\n`a1é😀 ]|```json\n|.|"a":|\{"){0,60}"#) {
+            let found = find(&text);
+            prop_assert!(found.windows(2).all(|pair| pair[0].range.end <= pair[1].range.start));
+            for Candidate { range, problem } in found {
+                prop_assert!(text.get(range.clone()).is_some_and(|piece| !piece.is_empty()));
+                prop_assert!(problem.is_none_or(|p| range.start <= p.at && p.at <= range.end));
+            }
+        }
+    }
+}
