@@ -5,6 +5,7 @@
 //! shows them to a user converts them once, with [`text::offsets`].
 
 pub mod engine;
+pub mod lang;
 pub mod rules;
 pub mod text;
 pub mod tokens;

@@ -1,0 +1,443 @@
+//! Hashed features of a text.
+//!
+//! Every feature is hashed into one of 2^bits buckets ("the hashing trick": Weinberger et al., Feature Hashing for Large Scale
+//! Multitask Learning, ICML 2009). A [`Spec`] is a list of groups. Within a group a feature that occurs c times has the value
+//! 1 + ln c, and the group as a whole is scaled to the Euclidean length 1, so that long and short texts are comparable.
+//!
+//! A change of what a group yields makes every model that uses it worthless: such a change needs a new group.
+
+use std::cell::RefCell;
+
+use serde::Deserialize;
+
+use super::url_features::{self, Part};
+
+/// The largest number of bits that a [`Spec`] may have: beyond it a model would not be small any more.
+pub const MAX_BITS: u8 = 22;
+
+/// Which features a model uses.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// The binary logarithm of the number of buckets.
+    pub bits: u8,
+    /// The groups of features.
+    pub groups: Vec<Group>,
+}
+
+/// One kind of features.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Group {
+    /// Runs of `min` to `max` characters. A run of white space counts as one space, or as one line break if it holds one; the
+    /// text is put between two spaces.
+    Chars {
+        /// The shortest run.
+        min: usize,
+        /// The longest run.
+        max: usize,
+        /// Whether upper and lower case are the same.
+        #[serde(default)]
+        lower: bool,
+        /// Whether all ASCII digits are the same.
+        #[serde(default)]
+        digits: bool,
+    },
+    /// Runs of `min` to `max` bytes, of the text as it is.
+    Bytes {
+        /// The shortest run.
+        min: usize,
+        /// The longest run.
+        max: usize,
+    },
+    /// Runs of `min` to `max` tokens: words (letters, digits, `_`), numbers (which are all the same), line breaks, and other
+    /// characters one by one.
+    Tokens {
+        /// The shortest run.
+        min: usize,
+        /// The longest run.
+        max: usize,
+        /// Whether upper and lower case are the same.
+        #[serde(default)]
+        lower: bool,
+    },
+    /// How lines begin and end: whether they are indented, their first tokens, their last character.
+    Lines,
+    /// Which words stand side by side: pairs and triples of words, of their endings and of their shapes.
+    Neighbours,
+    /// Runs of `min` to `max` characters of a part of a URL.
+    UrlChars {
+        /// The part.
+        part: Part,
+        /// The shortest run.
+        min: usize,
+        /// The longest run.
+        max: usize,
+    },
+    /// The words of a URL, with the part each stands in.
+    UrlWords,
+    /// Lengths, counts and properties of a URL.
+    UrlShape,
+}
+
+/// Makes the features of a [`Spec`].
+#[derive(Debug, Clone)]
+pub struct Extractor {
+    spec: Spec,
+}
+
+/// A feature: its bucket and its value.
+pub type Feature = (u32, f32);
+
+impl Extractor {
+    /// # Errors
+    /// What is wrong with the spec.
+    pub fn new(spec: Spec) -> Result<Self, String> {
+        if spec.bits == 0 || spec.bits > MAX_BITS {
+            return Err(format!("features.bits must be from 1 to {MAX_BITS}"));
+        }
+        for group in &spec.groups {
+            if let Group::Chars { min, max, .. }
+            | Group::Bytes { min, max }
+            | Group::Tokens { min, max, .. }
+            | Group::UrlChars { min, max, .. } = group
+                && (*min == 0 || min > max || *max > 16)
+            {
+                return Err(format!("features: runs of {min} to {max} are not possible"));
+            }
+        }
+        Ok(Self { spec })
+    }
+
+    /// The number of buckets.
+    pub fn buckets(&self) -> usize {
+        1 << self.spec.bits
+    }
+
+    /// The features of `text`. A bucket comes at most once for each group. Linear in the length of the text.
+    pub fn extract(&self, text: &str) -> Vec<Feature> {
+        let mut features = Vec::new();
+        SCRATCH.with_borrow_mut(|scratch| {
+            for (index, group) in self.spec.groups.iter().enumerate() {
+                let mut counter = scratch.counter(self.spec.bits, index);
+                group.count(text, &mut counter);
+                counter.finish(&mut features);
+            }
+        });
+        features
+    }
+}
+
+thread_local! {
+    /// Counters are kept: clearing a table of all buckets would take longer than reading a short text.
+    static SCRATCH: RefCell<Scratch> = const { RefCell::new(Scratch { counts: Vec::new(), touched: Vec::new() }) };
+}
+
+/// All counts are 0 between two uses.
+struct Scratch {
+    counts: Vec<u32>,
+    touched: Vec<u32>,
+}
+
+impl Scratch {
+    fn counter(&mut self, bits: u8, group: usize) -> Counter<'_> {
+        let buckets = 1 << bits;
+        if self.counts.len() < buckets {
+            self.counts.resize(buckets, 0);
+        }
+        Counter {
+            scratch: self,
+            shift: 64 - u32::from(bits),
+            seed: Hash::seeded(group as u64),
+        }
+    }
+}
+
+/// Counts the features of one group.
+struct Counter<'a> {
+    scratch: &'a mut Scratch,
+    shift: u32,
+    seed: Hash,
+}
+
+impl Counter<'_> {
+    fn add(&mut self, hash: Hash) {
+        let bucket = (hash.finish() >> self.shift) as u32;
+        let count = &mut self.scratch.counts[bucket as usize];
+        if *count == 0 {
+            self.scratch.touched.push(bucket);
+        }
+        *count = count.saturating_add(1);
+    }
+
+    fn finish(self, features: &mut Vec<Feature>) {
+        let start = features.len();
+        let Scratch { counts, touched } = self.scratch;
+        let mut squares = 0.0f32;
+        for bucket in touched.drain(..) {
+            let count = std::mem::take(&mut counts[bucket as usize]);
+            let value = 1.0 + (count as f32).ln();
+            squares += value * value;
+            features.push((bucket, value));
+        }
+        let scale = squares.sqrt().recip();
+        for (_, value) in &mut features[start..] {
+            *value *= scale;
+        }
+    }
+}
+
+/// A running hash of numbers, by multiplication and folding; any change of it would need all models to be trained anew.
+#[derive(Debug, Clone, Copy)]
+struct Hash(u64);
+
+impl Hash {
+    fn seeded(seed: u64) -> Self {
+        // The fractional part of the golden ratio: no structure.
+        Self(0x9E37_79B9_7F4A_7C15).with(seed)
+    }
+
+    fn with(self, number: u64) -> Self {
+        let product = u128::from(self.0 ^ number) * u128::from(0xA076_1D64_78BD_642F_u64);
+        Self((product as u64) ^ ((product >> 64) as u64) ^ 0xE703_7ED1_A0B4_28DB)
+    }
+
+    fn finish(self) -> u64 {
+        self.with(0x8EBC_6AF0_9C88_C6E3).0
+    }
+}
+
+impl Group {
+    fn count(&self, text: &str, counter: &mut Counter) {
+        match *self {
+            Self::Chars {
+                min,
+                max,
+                lower,
+                digits,
+            } => runs(&characters(text, lower, digits), min, max, counter),
+            Self::Bytes { min, max } => {
+                let bytes: Vec<u64> = text.bytes().map(u64::from).collect();
+                runs(&bytes, min, max, counter);
+            }
+            Self::Tokens { min, max, lower } => {
+                let tokens: Vec<u64> = tokens(text).map(|token| token.hash(lower)).collect();
+                runs(&tokens, min, max, counter);
+            }
+            Self::Lines => lines(text, counter),
+            Self::Neighbours => neighbours(text, counter),
+            Self::UrlChars { part, min, max } => runs(&url_features::characters(text, part), min, max, counter),
+            Self::UrlWords => url_features::words(text, |part, word| {
+                counter.add(counter.seed.with(text_hash(part, false)).with(text_hash(word, false)));
+            }),
+            Self::UrlShape => url_features::shape(text, |name, step| {
+                counter.add(counter.seed.with(text_hash(name, false)).with(step));
+            }),
+        }
+    }
+}
+
+/// Counts all runs of `min` to `max` items.
+fn runs(items: &[u64], min: usize, max: usize, counter: &mut Counter) {
+    for start in 0..items.len() {
+        let mut hash = counter.seed;
+        for (before, item) in items[start..].iter().take(max).enumerate() {
+            hash = hash.with(*item);
+            if before + 1 >= min {
+                counter.add(hash.with(before as u64));
+            }
+        }
+    }
+}
+
+fn characters(text: &str, lower: bool, digits: bool) -> Vec<u64> {
+    let mut characters = Vec::with_capacity(text.len() + 2);
+    characters.push(u64::from(b' '));
+    for character in text.chars() {
+        if character.is_whitespace() {
+            let last = characters.last_mut().expect("the text is put between spaces");
+            let breaks = matches!(character, '\n' | '\r' | '\u{2028}' | '\u{2029}');
+            if *last == u64::from(b'\n') {
+            } else if breaks && *last == u64::from(b' ') {
+                *last = u64::from(b'\n');
+            } else if *last != u64::from(b' ') {
+                characters.push(u64::from(if breaks { b'\n' } else { b' ' }));
+            }
+        } else if digits && character.is_ascii_digit() {
+            characters.push(u64::from(b'0'));
+        } else if lower {
+            characters.extend(character.to_lowercase().map(u64::from));
+        } else {
+            characters.push(u64::from(character));
+        }
+    }
+    if characters.last() != Some(&u64::from(b' ')) {
+        characters.push(u64::from(b' '));
+    }
+    characters
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Token<'a> {
+    Word(&'a str),
+    Number,
+    Break,
+    Other(char),
+}
+
+impl Token<'_> {
+    fn hash(self, lower: bool) -> u64 {
+        let kind = |number| Hash::seeded(number);
+        match self {
+            Self::Word(word) => text_hash(word, lower),
+            Self::Number => kind(1).finish(),
+            Self::Break => kind(2).finish(),
+            Self::Other(character) => kind(3).with(u64::from(character)).finish(),
+        }
+    }
+}
+
+fn text_hash(text: &str, lower: bool) -> u64 {
+    let start = Hash::seeded(0);
+    let hash = if lower {
+        text.chars()
+            .flat_map(char::to_lowercase)
+            .fold(start, |hash, character| hash.with(u64::from(character)))
+    } else {
+        text.chars()
+            .fold(start, |hash, character| hash.with(u64::from(character)))
+    };
+    hash.finish()
+}
+
+fn is_word(character: char) -> bool {
+    character.is_alphanumeric() || character == '_'
+}
+
+/// The tokens of a text; several line breaks in a row are one.
+fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let visible = rest.trim_start();
+        let skipped = &rest[..rest.len() - visible.len()];
+        if skipped.contains('\n') {
+            rest = visible;
+            return Some(Token::Break);
+        }
+        let first = visible.chars().next()?;
+        let length = if is_word(first) {
+            visible.find(|c| !is_word(c)).unwrap_or(visible.len())
+        } else {
+            first.len_utf8()
+        };
+        let (token, after) = visible.split_at(length);
+        rest = after;
+        Some(if !is_word(first) {
+            Token::Other(first)
+        } else if first.is_ascii_digit() {
+            Token::Number
+        } else {
+            Token::Word(token)
+        })
+    })
+}
+
+/// Tokens at the start of a line that are looked at.
+const LINE_TOKENS: usize = 3;
+
+fn lines(text: &str, counter: &mut Counter) {
+    for line in text.lines() {
+        let inner = line.trim();
+        let Some(last) = inner.chars().next_back() else {
+            continue;
+        };
+        let indented = u64::from(line.starts_with([' ', '\t']));
+        let end = counter.seed.with(1).with(u64::from(last));
+        counter.add(end);
+        let mut hash = counter.seed.with(2);
+        for (index, token) in tokens(inner).take(LINE_TOKENS).enumerate() {
+            hash = hash.with(token.hash(false));
+            counter.add(hash);
+            if index == 0 {
+                counter.add(hash.with(indented));
+                counter.add(hash.with(3).with(u64::from(last)));
+            }
+        }
+    }
+}
+
+/// Characters of a long word's ending that tell its part of speech in most languages with endings.
+const ENDING: usize = 3;
+
+/// A token as its neighbours see it.
+#[derive(Clone, Copy)]
+struct Neighbour {
+    /// The word itself.
+    word: u64,
+    /// Its ending, for a long word.
+    class: u64,
+    /// Long or short, and how it is capitalized.
+    shape: u64,
+}
+
+fn neighbours(text: &str, counter: &mut Counter) {
+    let seed = counter.seed;
+    let edge = |hash| Neighbour {
+        word: hash,
+        class: hash,
+        shape: hash,
+    };
+    let words: Vec<Neighbour> = std::iter::once(edge(1))
+        .chain(tokens(text).filter(|token| *token != Token::Break).map(|token| {
+            let word = token.hash(true);
+            let class = ending(token).unwrap_or(word);
+            Neighbour {
+                word,
+                class,
+                shape: shape(token),
+            }
+        }))
+        .chain(std::iter::once(edge(2)))
+        .collect();
+    for pair in words.windows(2) {
+        let [one, two] = [pair[0], pair[1]];
+        counter.add(seed.with(1).with(one.word).with(two.word));
+        counter.add(seed.with(2).with(one.class).with(two.class));
+        counter.add(seed.with(3).with(one.word).with(two.class));
+        counter.add(seed.with(4).with(one.class).with(two.word));
+        counter.add(seed.with(5).with(one.shape).with(two.word));
+        counter.add(seed.with(6).with(one.word).with(two.shape));
+    }
+    for triple in words.windows(3) {
+        let [one, two, three] = [triple[0], triple[1], triple[2]];
+        counter.add(seed.with(7).with(one.class).with(two.word).with(three.class));
+        counter.add(seed.with(8).with(one.class).with(two.class).with(three.class));
+        counter.add(seed.with(9).with(one.class).with(three.class));
+    }
+}
+
+fn shape(token: Token) -> u64 {
+    let Token::Word(word) = token else {
+        return token.hash(false);
+    };
+    let mut characters = word.chars();
+    let capital = characters.next().is_some_and(char::is_uppercase);
+    let rest = characters.clone().any(char::is_uppercase);
+    let long = characters.count() >= ENDING;
+    Hash::seeded(16 + u64::from(capital) + 2 * u64::from(rest) + 4 * u64::from(long)).finish()
+}
+
+/// What stands for a long word: its last characters, and whether it begins with a capital.
+fn ending(token: Token) -> Option<u64> {
+    let Token::Word(word) = token else { return None };
+    let mut backwards = word.char_indices().rev();
+    let (start, _) = backwards.nth(ENDING - 1)?;
+    // A word that is no longer stands for itself.
+    backwards.next()?;
+    let capital = word.starts_with(char::is_uppercase);
+    Some(
+        Hash::seeded(4 + u64::from(capital))
+            .with(text_hash(&word[start..], true))
+            .0,
+    )
+}

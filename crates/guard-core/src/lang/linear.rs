@@ -1,0 +1,383 @@
+//! A linear classifier over hashed features.
+//!
+//! A model is a folder with `config.json` (labels and features) and `model.bin` (weights), all numbers little-endian:
+//!
+//! | bytes | content |
+//! |---|---|
+//! | 4 | `GLM1` |
+//! | 4 | u32: buckets, a power of two |
+//! | 4 | u32: labels, at most 255 |
+//! | 4 | u32: weights that are not 0 |
+//! | 4 · labels | f32: what the int8 weights of each label are to be multiplied by |
+//! | 4 · labels | f32: the bias of each label |
+//! | buckets / 8 | a bit for each bucket, the lowest first: whether it has weights |
+//! | buckets that have | u8: how many |
+//! | weights | u8: their labels, bucket by bucket |
+//! | weights | i8: their values, in the same order |
+//!
+//! The scores of the labels are softmax(bias + scale · Σ value · weight).
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::features::{Extractor, Feature, Spec};
+use crate::engine::EngineError;
+
+/// The file with the weights.
+const WEIGHTS: &str = "model.bin";
+const CONFIG: &str = "config.json";
+const MAGIC: &[u8; 4] = b"GLM1";
+/// `model_type` in the configuration of such a model.
+const MODEL_TYPE: &str = "guard-linear";
+
+#[derive(Deserialize)]
+struct Config {
+    model_type: String,
+    id2label: BTreeMap<String, String>,
+    features: Spec,
+    /// Other names of labels, in lower case.
+    #[serde(default)]
+    aliases: HashMap<String, String>,
+}
+
+/// What the configuration of a model says.
+struct Described {
+    extractor: Extractor,
+    labels: Vec<String>,
+    /// The places of labels by their names and aliases, in lower case.
+    places: HashMap<String, usize>,
+}
+
+/// A loaded model.
+#[derive(Debug)]
+pub struct LinearModel {
+    extractor: Extractor,
+    labels: Vec<String>,
+    places: HashMap<String, usize>,
+    /// Where the weights of each bucket begin; one more than there are buckets.
+    starts: Vec<u32>,
+    /// Label and value.
+    weights: Vec<(u8, i8)>,
+    scales: Vec<f32>,
+    biases: Vec<f32>,
+}
+
+impl LinearModel {
+    /// Reads the model in `folder`.
+    ///
+    /// # Errors
+    /// [`EngineError::MissingFile`] and [`EngineError::BadFile`] name the file at fault.
+    pub fn load(folder: &Path) -> Result<Self, EngineError> {
+        let config = read(folder, CONFIG)?;
+        let weights = read(folder, WEIGHTS)?;
+        let bad = |file: &str, message: String| EngineError::BadFile {
+            path: folder.join(file),
+            message,
+        };
+        let described = parse_config(&config).map_err(|message| bad(CONFIG, message))?;
+        Self::parse(described, &weights).map_err(|message| bad(WEIGHTS, message))
+    }
+
+    fn parse(described: Described, bytes: &[u8]) -> Result<Self, String> {
+        let Described {
+            extractor,
+            labels,
+            places,
+        } = described;
+        let mut rest = Bytes(bytes);
+        if rest.take(4)? != MAGIC {
+            return Err("it does not begin with GLM1".to_owned());
+        }
+        let [buckets, classes, count] = [rest.number()?, rest.number()?, rest.number()?];
+        if buckets != extractor.buckets() || classes != labels.len() {
+            return Err(format!(
+                "it has {buckets} buckets and {classes} labels where config.json has {} and {}",
+                extractor.buckets(),
+                labels.len()
+            ));
+        }
+        let scales = rest.floats(classes)?;
+        let biases = rest.floats(classes)?;
+        let used = rest.take(buckets.div_ceil(8))?;
+        let is_used = |bucket: usize| used[bucket / 8] >> (bucket % 8) & 1 == 1;
+        let counts = rest.take((0..buckets).filter(|bucket| is_used(*bucket)).count())?;
+        let owners = rest.take(count)?;
+        let values = rest.take(count)?;
+        if !rest.0.is_empty() || counts.iter().map(|count| usize::from(*count)).sum::<usize>() != count {
+            return Err("its length does not fit its content".to_owned());
+        }
+        if owners.iter().any(|owner| usize::from(*owner) >= classes) {
+            return Err("a weight belongs to no label".to_owned());
+        }
+        if scales.iter().chain(&biases).any(|number| !number.is_finite()) {
+            return Err("a scale or bias is not a number".to_owned());
+        }
+        let mut counts = counts.iter();
+        let mut starts = vec![0];
+        let mut sum = 0;
+        for bucket in 0..buckets {
+            sum += if is_used(bucket) {
+                u32::from(*counts.next().unwrap_or(&0))
+            } else {
+                0
+            };
+            starts.push(sum);
+        }
+        let weights = owners
+            .iter()
+            .zip(values)
+            .map(|(owner, value)| (*owner, *value as i8))
+            .collect();
+        Ok(Self {
+            extractor,
+            labels,
+            places,
+            starts,
+            weights,
+            scales,
+            biases,
+        })
+    }
+
+    /// The labels, in the order of the probabilities.
+    pub fn labels(&self) -> &[String] {
+        &self.labels
+    }
+
+    /// The place of a label, by its name or one of its aliases in lower case.
+    pub fn label(&self, name: &str) -> Option<usize> {
+        self.places.get(name).copied()
+    }
+
+    /// The scores of the labels before they are made probabilities.
+    pub fn logits(&self, text: &str) -> Vec<f32> {
+        self.weigh(&self.extractor.extract(text))
+    }
+
+    /// The probability of each label.
+    pub fn probabilities(&self, text: &str) -> Vec<f32> {
+        softmax(&self.logits(text))
+    }
+
+    fn weigh(&self, features: &[Feature]) -> Vec<f32> {
+        let mut sums = vec![0.0f32; self.labels.len()];
+        for (bucket, value) in features {
+            let bucket = *bucket as usize;
+            for (owner, weight) in &self.weights[self.starts[bucket] as usize..self.starts[bucket + 1] as usize] {
+                sums[usize::from(*owner)] += value * f32::from(*weight);
+            }
+        }
+        sums.iter()
+            .zip(&self.scales)
+            .zip(&self.biases)
+            .map(|((sum, scale), bias)| sum * scale + bias)
+            .collect()
+    }
+}
+
+/// Probabilities that add up to one.
+pub fn softmax(logits: &[f32]) -> Vec<f32> {
+    let max = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let powers: Vec<f32> = logits.iter().map(|logit| (logit - max).exp()).collect();
+    let sum: f32 = powers.iter().sum();
+    powers.into_iter().map(|power| power / sum).collect()
+}
+
+fn read(folder: &Path, file: &str) -> Result<Vec<u8>, EngineError> {
+    let path = folder.join(file);
+    std::fs::read(&path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => EngineError::MissingFile { path },
+        _ => EngineError::BadFile {
+            path,
+            message: error.to_string(),
+        },
+    })
+}
+
+fn parse_config(bytes: &[u8]) -> Result<Described, String> {
+    let config: Config = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+    if config.model_type != MODEL_TYPE {
+        return Err(format!(
+            "its model_type is {} where {MODEL_TYPE} was due",
+            config.model_type
+        ));
+    }
+    let mut labels: Vec<(usize, String)> = config
+        .id2label
+        .into_iter()
+        .map(|(id, label)| {
+            id.parse()
+                .map(|id| (id, label))
+                .map_err(|_| format!("id2label has the id {id}"))
+        })
+        .collect::<Result<_, _>>()?;
+    labels.sort_unstable();
+    if labels.len() < 2 || labels.len() > 255 || labels.iter().enumerate().any(|(at, (id, _))| at != *id) {
+        return Err("id2label must name 2 to 255 labels, from 0 on".to_owned());
+    }
+    let extractor = Extractor::new(config.features)?;
+    let labels: Vec<String> = labels.into_iter().map(|(_, label)| label).collect();
+    let mut places: HashMap<String, usize> = labels
+        .iter()
+        .enumerate()
+        .map(|(place, label)| (label.to_lowercase(), place))
+        .collect();
+    for (alias, label) in config.aliases {
+        let place = labels
+            .iter()
+            .position(|known| *known == label)
+            .ok_or_else(|| format!("the alias {alias} is of no label"))?;
+        places.entry(alias).or_insert(place);
+    }
+    Ok(Described {
+        extractor,
+        labels,
+        places,
+    })
+}
+
+/// Bytes that are taken from the front.
+struct Bytes<'a>(&'a [u8]);
+
+impl<'a> Bytes<'a> {
+    fn take(&mut self, count: usize) -> Result<&'a [u8], String> {
+        let (taken, rest) = self.0.split_at_checked(count).ok_or("it ends too early")?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    fn number(&mut self) -> Result<usize, String> {
+        let bytes = self.take(4)?.try_into().map_err(|_| "it ends too early")?;
+        Ok(u32::from_le_bytes(bytes) as usize)
+    }
+
+    fn floats(&mut self, count: usize) -> Result<Vec<f32>, String> {
+        let bytes = self.take(count * 4)?;
+        Ok(bytes
+            .chunks_exact(4)
+            .map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]]))
+            .collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Made by `make.py` in this folder, with random weights over every kind of feature.
+    fn folder() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test/fixtures/linear")
+    }
+
+    fn described() -> Described {
+        parse_config(&read(&folder(), CONFIG).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn scores_are_those_of_the_training() {
+        #[derive(Deserialize)]
+        struct Case {
+            text: String,
+            logits: Vec<f32>,
+        }
+        let model = LinearModel::load(&folder()).unwrap();
+        assert_eq!(model.labels(), ["red", "green", "blue"]);
+        assert_eq!(model.label("blue"), Some(2));
+        assert_eq!(model.label("pink"), None);
+        let cases: Vec<Case> = serde_json::from_slice(&read(&folder(), "expected.json").unwrap()).unwrap();
+        assert!(cases.len() > 5);
+        for case in cases {
+            for (ours, theirs) in model.logits(&case.text).iter().zip(&case.logits) {
+                assert!((ours - theirs).abs() < 1e-4, "{:?}: {ours} {theirs}", case.text);
+            }
+        }
+    }
+
+    #[test]
+    fn probabilities_add_up() {
+        assert_eq!(softmax(&[0.0, 0.0]), [0.5, 0.5]);
+        let far = softmax(&[1000.0, -1000.0, 1000.0]);
+        assert_eq!(far, [0.5, 0.0, 0.5]);
+    }
+
+    #[test]
+    fn a_missing_file_is_named() {
+        let error = LinearModel::load(Path::new("/nowhere")).unwrap_err();
+        assert!(matches!(&error, EngineError::MissingFile { path } if path.ends_with("config.json")));
+    }
+
+    #[test]
+    fn damaged_weights_are_refused() {
+        let bytes = read(&folder(), WEIGHTS).unwrap();
+        let parse = |bytes: &[u8]| LinearModel::parse(described(), bytes);
+        assert!(parse(&bytes).is_ok());
+        for length in [0, 3, 15, 40, 200, bytes.len() - 1] {
+            assert!(parse(&bytes[..length]).is_err(), "{length}");
+        }
+        assert!(parse(&[bytes.as_slice(), &[0]].concat()).is_err());
+        let mut other = bytes.clone();
+        other[0] = b'X';
+        assert_eq!(parse(&other).unwrap_err(), "it does not begin with GLM1");
+        let mut other = bytes.clone();
+        other[16..20].copy_from_slice(&f32::NAN.to_le_bytes());
+        assert_eq!(parse(&other).unwrap_err(), "a scale or bias is not a number");
+        let mut fewer = described();
+        fewer.labels.pop();
+        let fewer = LinearModel::parse(fewer, &bytes).unwrap_err();
+        assert_eq!(
+            fewer,
+            "it has 1024 buckets and 3 labels where config.json has 1024 and 2"
+        );
+    }
+
+    #[test]
+    fn impossible_configurations_are_refused() {
+        let config = |labels: &str, features: &str| {
+            let text = format!(r#"{{"model_type":"guard-linear","id2label":{labels},"features":{features}}}"#);
+            parse_config(text.as_bytes()).map(|_| ())
+        };
+        let labels = r#"{"0":"a","1":"b"}"#;
+        let features = r#"{"bits":4,"groups":[{"kind":"lines"}]}"#;
+        assert_eq!(config(labels, features), Ok(()));
+        assert!(config(r#"{"0":"a"}"#, features).is_err());
+        assert!(config(r#"{"0":"a","2":"b"}"#, features).is_err());
+        assert!(config(r#"{"0":"a","x":"b"}"#, features).is_err());
+        for features in [
+            r#"{"bits":0,"groups":[]}"#,
+            r#"{"bits":23,"groups":[]}"#,
+            r#"{"bits":4,"groups":[{"kind":"chars","min":0,"max":2}]}"#,
+            r#"{"bits":4,"groups":[{"kind":"bytes","min":3,"max":2}]}"#,
+            r#"{"bits":4,"groups":[{"kind":"tokens","min":1,"max":99}]}"#,
+            r#"{"bits":4,"groups":[{"kind":"magic"}]}"#,
+        ] {
+            assert!(config(labels, features).is_err(), "{features}");
+        }
+        let alias = |alias: &str| {
+            let text = format!(
+                r#"{{"model_type":"guard-linear","id2label":{labels},"features":{features},"aliases":{{"x":"{alias}"}}}}"#
+            );
+            parse_config(text.as_bytes()).map(|described| described.places["x"])
+        };
+        assert_eq!(alias("b"), Ok(1));
+        assert_eq!(alias("c"), Err("the alias x is of no label".to_owned()));
+        assert!(parse_config(br#"{"model_type":"bert","id2label":{},"features":{"bits":4,"groups":[]}}"#).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_has_probabilities(text in any::<String>()) {
+            let model = LinearModel::load(&folder()).unwrap();
+            let found = model.probabilities(&text);
+            prop_assert!(found.iter().all(|p| p.is_finite() && *p >= 0.0));
+            prop_assert!((found.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+            // What was counted for one text must not be left over for the next.
+            prop_assert_eq!(found, model.probabilities(&text));
+        }
+    }
+}

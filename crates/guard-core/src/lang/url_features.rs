@@ -1,0 +1,486 @@
+//! What a URL looks like, for the classifier of malicious URLs.
+//!
+//! Scheme, `www.` and a slash at the end say more of who wrote a URL down than of where it leads: no feature sees them.
+//! The registered domain is that of the [Public Suffix List](https://publicsuffix.org/), so `login.example.co.uk` has the
+//! domain `example` and the subdomain `login`.
+
+use serde::Deserialize;
+use url::{Host, Url};
+
+/// A part of a URL whose runs of characters are features.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    /// Host without `www.`.
+    Host,
+    /// Path, without a slash at its end.
+    Path,
+    /// Query and fragment.
+    Query,
+}
+
+/// A URL taken apart, in lower case.
+struct Parts {
+    url: Url,
+    host: String,
+    /// The registered domain's own label: `example` of `www.example.co.uk`; empty for addresses and public suffixes.
+    name: String,
+    /// What stands before it.
+    subdomain: String,
+    suffix: String,
+    path: String,
+    query: String,
+}
+
+impl Parts {
+    fn of(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let url = Url::parse(text)
+            .ok()
+            .filter(Url::has_host)
+            .or_else(|| Url::parse(&format!("http://{text}")).ok())?;
+        let host = url.host_str()?.to_ascii_lowercase();
+        let host = host.strip_prefix("www.").unwrap_or(&host).to_owned();
+        let is_name = matches!(url.host(), Some(Host::Domain(_)));
+        let domain = is_name.then(|| psl::domain(host.as_bytes())).flatten();
+        let (name, suffix) = match &domain {
+            Some(domain) => {
+                let suffix = String::from_utf8_lossy(domain.suffix().as_bytes()).into_owned();
+                let whole = domain.as_bytes().len();
+                let name = &host[host.len() - whole..host.len() - suffix.len()];
+                (name.trim_end_matches('.').to_owned(), suffix)
+            }
+            None => (String::new(), String::new()),
+        };
+        let rest = domain.as_ref().map_or(0, |domain| host.len() - domain.as_bytes().len());
+        let path = url.path().trim_end_matches('/').to_ascii_lowercase();
+        let query = [url.query(), url.fragment()]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join("#");
+        Some(Self {
+            subdomain: host[..rest].trim_end_matches('.').to_owned(),
+            name,
+            suffix,
+            path,
+            query: query.to_ascii_lowercase(),
+            host,
+            url,
+        })
+    }
+}
+
+/// The characters of a part, between marks of its ends; every digit counts as the same one, but in hosts.
+pub fn characters(text: &str, part: Part) -> Vec<u64> {
+    let Some(parts) = Parts::of(text) else {
+        return Vec::new();
+    };
+    let (text, digits) = match part {
+        Part::Host => (parts.host.as_str(), false),
+        Part::Path => (parts.path.as_str(), true),
+        Part::Query => (parts.query.as_str(), true),
+    };
+    if text.is_empty() {
+        return Vec::new();
+    }
+    let inner = text
+        .bytes()
+        .map(|byte| if digits && byte.is_ascii_digit() { b'0' } else { byte });
+    std::iter::once(b'^')
+        .chain(inner)
+        .chain([b'$'])
+        .map(u64::from)
+        .collect()
+}
+
+/// The words of a URL, each with the part it stands in: `name:paypal` is another feature than `subdomain:paypal`.
+pub fn words(text: &str, mut add: impl FnMut(&str, &str)) {
+    let Some(parts) = Parts::of(text) else { return };
+    add("suffix", &parts.suffix);
+    add("name", &parts.name);
+    let segments = parts.path.rsplit_once('/').map_or("", |(folders, _)| folders);
+    add("folders", segments);
+    add("file", &parts.path[segments.len()..]);
+    add("host", &parts.host);
+    if let Some((_, ending)) = parts.path[segments.len()..].rsplit_once('.') {
+        add("ending", ending);
+    }
+    // Kits and malware families are put under new names, but keep their layout.
+    add("layout", &layout(&parts.path));
+    add("keys", &keys(&parts.query));
+    for (part, text) in [
+        ("name-word", &parts.name),
+        ("subdomain", &parts.subdomain),
+        ("path", &parts.path),
+        ("query", &parts.query),
+    ] {
+        for word in text
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .filter(|word| !word.is_empty())
+        {
+            let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
+            add(part, if is_number { "0" } else { word });
+        }
+    }
+}
+
+/// The order of letters, digits and other characters: `/wp-content/a1.php` is `/a-a/a0.a`.
+fn layout(path: &str) -> String {
+    let mut kinds: Vec<char> = path
+        .chars()
+        .map(|c| match c {
+            '0'..='9' => '0',
+            c if c.is_ascii_alphabetic() => 'a',
+            c => c,
+        })
+        .collect();
+    kinds.dedup_by(|a, b| a == b && matches!(a, 'a' | '0'));
+    kinds.into_iter().collect()
+}
+
+/// The names of a query's parameters, in their order.
+fn keys(query: &str) -> String {
+    let names: Vec<&str> = query
+        .split('&')
+        .map(|parameter| parameter.split('=').next().unwrap_or_default())
+        .collect();
+    names.join("&")
+}
+
+/// Brands that phishing names most often, among them those of the yearly reports of the Anti-Phishing Working Group and of
+/// Check Point's Brand Phishing Report (2023, 2024).
+const BRANDS: [&str; 64] = [
+    "adobe",
+    "aliexpress",
+    "amazon",
+    "americanexpress",
+    "apple",
+    "appleid",
+    "banco",
+    "bankofamerica",
+    "barclays",
+    "binance",
+    "blockchain",
+    "chase",
+    "citibank",
+    "coinbase",
+    "credit-agricole",
+    "dhl",
+    "docusign",
+    "dropbox",
+    "ebay",
+    "facebook",
+    "fedex",
+    "gmail",
+    "google",
+    "hmrc",
+    "hsbc",
+    "icloud",
+    "impots",
+    "instagram",
+    "irs",
+    "itau",
+    "itunes",
+    "linkedin",
+    "lloyds",
+    "mastercard",
+    "metamask",
+    "microsoft",
+    "netflix",
+    "natwest",
+    "office365",
+    "onedrive",
+    "orange",
+    "outlook",
+    "paypal",
+    "postbank",
+    "roblox",
+    "runescape",
+    "santander",
+    "sharepoint",
+    "sparkasse",
+    "spotify",
+    "steam",
+    "swisscom",
+    "telegram",
+    "tiktok",
+    "twitter",
+    "unicredit",
+    "ups",
+    "usps",
+    "visa",
+    "wellsfargo",
+    "whatsapp",
+    "yahoo",
+    "yandex",
+    "youtube",
+];
+
+/// Words that phishing pages use to ask for something.
+const LURES: [&str; 30] = [
+    "account", "alert", "auth", "banking", "billing", "bonus", "cgi-bin", "confirm", "customer", "free", "gift",
+    "invoice", "limited", "log-in", "login", "logon", "password", "recover", "refund", "reward", "secure", "security",
+    "sign-in", "signin", "support", "suspend", "unlock", "update", "verif", "webscr",
+];
+
+/// Endings of files that run when opened, or hold what does.
+const EXECUTABLE: [&str; 22] = [
+    "apk", "bat", "bin", "cab", "cmd", "dll", "dmg", "elf", "exe", "hta", "iso", "jar", "js", "jse", "lnk", "msi",
+    "ps1", "rar", "scr", "vbs", "wsf", "zip",
+];
+
+/// Suffixes under which anyone gets a name at once, for nothing.
+fn is_free_host(host: &str, suffix: &str) -> bool {
+    psl::suffix(host.as_bytes()).is_some_and(|found| found.typ() == Some(psl::Type::Private))
+        || matches!(suffix, "tk" | "ml" | "ga" | "cf" | "gq")
+}
+
+/// Properties of the whole URL; numbers in steps.
+pub fn shape(text: &str, mut add: impl FnMut(&str, u64)) {
+    let Some(parts) = Parts::of(text) else { return };
+    let Parts {
+        url,
+        host,
+        name,
+        subdomain,
+        suffix,
+        path,
+        query,
+    } = &parts;
+    let step = |number: usize| (usize::BITS - number.leading_zeros()) as u64;
+    let tenths = |part: usize, whole: usize| (part * 10 / whole.max(1)) as u64;
+    let digits = |text: &str| text.bytes().filter(u8::is_ascii_digit).count();
+    let count = |text: &str, byte: u8| text.bytes().filter(|found| *found == byte).count();
+
+    add("bias", 0);
+    add("host length", (host.len() / 4).min(16) as u64);
+    add("name length", (name.len() / 3).min(12) as u64);
+    add("path length", step(path.len()));
+    add("query length", step(query.len()));
+    add("depth", count(path, b'/').min(9) as u64);
+    add(
+        "labels",
+        subdomain.split('.').filter(|label| !label.is_empty()).count().min(5) as u64,
+    );
+    add("host digits", tenths(digits(host), host.len()));
+    add("path digits", tenths(digits(path), path.len()));
+    add("name entropy", entropy(name));
+    add("path entropy", entropy(path));
+    add("hyphens in host", count(host, b'-').min(4) as u64);
+    add("consonants", longest_without_vowel(name).min(9) as u64);
+    add("percent signs", step(count(path, b'%') + count(query, b'%')));
+    add(
+        "parameters",
+        if query.is_empty() {
+            0
+        } else {
+            1 + count(query, b'&').min(8) as u64
+        },
+    );
+    add("bare host", u64::from(path.is_empty() && query.is_empty()));
+    add("suffix length", suffix.len().min(9) as u64);
+    for (name, holds) in [
+        ("address", !matches!(url.host(), Some(Host::Domain(_)))),
+        ("user", !url.username().is_empty() || url.password().is_some()),
+        ("port", url.port().is_some()),
+        ("punycode", host.contains("xn--")),
+        ("free host", is_free_host(host, suffix)),
+        ("home folder", path.contains("/~")),
+        (
+            "content folder",
+            ["wp-content", "wp-includes", "wp-admin"]
+                .iter()
+                .any(|folder| path.contains(folder)),
+        ),
+        ("double slash", path.contains("//")),
+        ("url in url", path.contains("http") || query.contains("http")),
+        ("mail in url", path.contains('@') || query.contains('@')),
+        (
+            "domain in path",
+            [".com", ".net", ".org"].iter().any(|end| path.contains(end)),
+        ),
+        (
+            "domain in subdomain",
+            [".com", "-com", "www", "https"]
+                .iter()
+                .any(|end| subdomain.contains(end)),
+        ),
+    ] {
+        if holds {
+            add(name, 1);
+        }
+    }
+    if let Some((_, ending)) = path.rsplit('/').next().and_then(|file| file.rsplit_once('.')) {
+        add("executable", u64::from(EXECUTABLE.contains(&ending)));
+    }
+    let mut lures = 0;
+    for lure in LURES {
+        for (part, text) in [("host", host), ("path", path), ("query", query)] {
+            if text.contains(lure) {
+                lures += 1;
+                add(&format!("lure in {part}"), 1);
+            }
+        }
+    }
+    add("lures", lures.min(5));
+    let lured = LURES.iter().any(|lure| name.contains(lure));
+    if lured {
+        add("words beside lure in name", count(name, b'-').min(4) as u64);
+    }
+    for brand in BRANDS {
+        if name == brand {
+            add("brand's own", 1);
+        } else if names(name, brand) {
+            add("brand in name", 1);
+            if lured {
+                add("brand and lure in name", 1);
+            }
+        }
+        if names(subdomain, brand) && name != brand {
+            add("brand in subdomain", 1);
+        }
+        if path.contains(brand) && !name.contains(brand) {
+            add("brand in path", 1);
+        }
+        if is_nearly(name, brand) {
+            add("nearly a brand", 1);
+        }
+    }
+}
+
+/// Whether `text` holds a brand; one of up to four letters must stand alone, for it is also in the middle of ordinary words.
+fn names(text: &str, brand: &str) -> bool {
+    if brand.len() > 4 {
+        text.contains(brand)
+    } else {
+        text.split(['-', '.']).any(|word| word == brand)
+    }
+}
+
+/// Shannon's entropy in half bits a character.
+fn entropy(text: &str) -> u64 {
+    let mut counts = [0u32; 256];
+    for byte in text.bytes() {
+        counts[usize::from(byte)] += 1;
+    }
+    let length = text.len().max(1) as f32;
+    let bits: f32 = counts
+        .iter()
+        .filter(|count| **count > 0)
+        .map(|count| {
+            let share = *count as f32 / length;
+            -share * share.log2()
+        })
+        .sum();
+    (bits * 2.0).round() as u64
+}
+
+fn longest_without_vowel(name: &str) -> usize {
+    name.split(|c: char| "aeiouy-".contains(c))
+        .map(str::len)
+        .max()
+        .unwrap_or(0)
+}
+
+/// Whether one letter was changed, added, left out or swapped with its neighbour: `paypa1`, `gooogle`, `facebok`.
+fn is_nearly(name: &str, brand: &str) -> bool {
+    let (a, b) = (name.as_bytes(), brand.as_bytes());
+    if a == b || b.len() < 5 || a.len().abs_diff(b.len()) > 1 {
+        return false;
+    }
+    let start = a.iter().zip(b).take_while(|(x, y)| x == y).count();
+    let end = a[start..]
+        .iter()
+        .rev()
+        .zip(b[start..].iter().rev())
+        .take_while(|(x, y)| x == y)
+        .count();
+    let (changed, right) = (&a[start..a.len() - end], &b[start..b.len() - end]);
+    changed.len().max(right.len()) <= 1 || matches!((changed, right), ([a, b], [c, d]) if a == d && b == c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shape_of(url: &str) -> Vec<(String, u64)> {
+        let mut found = Vec::new();
+        shape(url, |name, value| found.push((name.to_owned(), value)));
+        found
+    }
+
+    fn has(url: &str, name: &str) -> bool {
+        shape_of(url).contains(&(name.to_owned(), 1))
+    }
+
+    #[test]
+    fn who_wrote_a_url_down_does_not_matter() {
+        for other in [
+            "https://www.example.com/a/b/",
+            "http://example.com/a/b",
+            "example.com/a/b",
+            "EXAMPLE.com/a/b/",
+        ] {
+            assert_eq!(shape_of(other), shape_of("http://example.com/a/b"), "{other}");
+            for part in [Part::Host, Part::Path, Part::Query] {
+                assert_eq!(
+                    characters(other, part),
+                    characters("http://example.com/a/b", part),
+                    "{other}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn words_know_their_part() {
+        let mut found = Vec::new();
+        words("http://login.paypal.evil.co.uk/a/index.php?id=5", |part, word| {
+            found.push(format!("{part}:{word}"))
+        });
+        for expected in [
+            "suffix:co.uk",
+            "name:evil",
+            "subdomain:paypal",
+            "folders:/a",
+            "file:/index.php",
+            "ending:php",
+            "layout:/a/a.a",
+            "keys:id",
+            "query:id",
+            "query:0",
+        ] {
+            assert!(found.iter().any(|word| word == expected), "{expected} in {found:?}");
+        }
+    }
+
+    #[test]
+    fn sees_what_is_odd() {
+        assert!(has("http://185.1.2.3/x", "address"));
+        assert!(has("http://google.com@185.1.2.3/x", "user"));
+        assert!(has("http://xn--pypal-4ve.com/", "punycode"));
+        assert!(has("http://paypa1.com/", "nearly a brand"));
+        assert!(has("http://gogole.com/", "nearly a brand"));
+        assert!(!has("http://google.com/", "nearly a brand"));
+        assert!(has("http://google.com/", "brand's own"));
+        assert!(has("http://paypal.evil.com/", "brand in subdomain"));
+        assert!(has("http://evil.com/paypal", "brand in path"));
+        assert!(has("http://irs-refund.com/", "brand and lure in name"));
+        assert!(!has("http://first-refund.com/", "brand in name"));
+        assert!(has("http://x.github.io/", "free host"));
+        assert!(has("http://x.com/a.exe", "executable"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_fine(text in "\\PC*|https?://\\PC*|[a-z.:/?@#%0-9]{0,60}") {
+            shape(&text, |_, _| ());
+            words(&text, |_, _| ());
+            for part in [Part::Host, Part::Path, Part::Query] {
+                characters(&text, part);
+            }
+        }
+    }
+}
