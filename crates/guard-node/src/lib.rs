@@ -6,9 +6,15 @@
 #![deny(clippy::all)]
 
 mod engine;
+mod json;
+mod linear;
 mod off_thread;
+mod placeholders;
+mod reading;
 mod rules;
+mod secrets;
 mod text;
+mod urls;
 
 use napi::{Error, Status};
 

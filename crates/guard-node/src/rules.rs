@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use guard_core::rules::across::{self, Sighting};
 use guard_core::rules::regex::{self, PatternError, Patterns};
 use guard_core::rules::substrings::{self, Substrings};
 use guard_core::text::offsets::{self, Unit};
@@ -24,6 +25,8 @@ pub struct RuleMatch {
     pub start: u32,
     pub end: u32,
     pub rule: u32,
+    /// How the text was read to find it; absent where it stands there as it is.
+    pub view: Option<String>,
 }
 
 /// What matched, and the text with the matches replaced.
@@ -34,20 +37,41 @@ pub struct RuleScan {
     pub redacted: Option<String>,
 }
 
-fn rule_scan(text: &str, found: Vec<(usize, Range<usize>)>, replace: bool) -> RuleScan {
-    let redacted = (replace && found.iter().any(|(_, range)| !range.is_empty())).then(|| {
-        let spans: Vec<Range<usize>> = found.iter().map(|(_, range)| range.clone()).collect();
+/// A match before its offsets are converted: the rule, where, and the reading that it was found in.
+type Found = (usize, Range<usize>, Option<String>);
+
+fn in_text<M: across::RuleMatch>(found: Vec<M>) -> Vec<Found> {
+    found
+        .into_iter()
+        .map(|found| (found.rule(), found.range(), None))
+        .collect()
+}
+
+fn in_views<M: across::RuleMatch>(sightings: Vec<Sighting<M>>) -> Vec<Found> {
+    sightings
+        .into_iter()
+        .map(|sighting| (sighting.found.rule(), sighting.range, sighting.view))
+        .collect()
+}
+
+fn rule_scan(text: &str, found: Vec<Found>, replace: bool) -> RuleScan {
+    let redacted = (replace && found.iter().any(|(_, range, _)| !range.is_empty())).then(|| {
+        let spans: Vec<Range<usize>> = found.iter().map(|(_, range, _)| range.clone()).collect();
         redact(text, &spans, REDACTED)
     });
-    let mut bytes: Vec<usize> = found.iter().flat_map(|(_, range)| [range.start, range.end]).collect();
+    let mut bytes: Vec<usize> = found
+        .iter()
+        .flat_map(|(_, range, _)| [range.start, range.end])
+        .collect();
     offsets::convert(text, Unit::Utf16, &mut bytes);
     let matches = found
-        .iter()
+        .into_iter()
         .zip(bytes.chunks_exact(2))
-        .map(|((rule, _), at)| RuleMatch {
+        .map(|((rule, _, view), at)| RuleMatch {
             start: at[0] as u32,
             end: at[1] as u32,
-            rule: *rule as u32,
+            rule: rule as u32,
+            view,
         })
         .collect();
     RuleScan { matches, redacted }
@@ -85,7 +109,9 @@ fn pattern_error(cause: PatternError) -> napi::Error {
             message,
             position: None,
         } => (*pattern, message.clone()),
-        PatternError::StepLimit { pattern } | PatternError::TooLarge { pattern, .. } => (*pattern, cause.to_string()),
+        PatternError::StepLimit { pattern }
+        | PatternError::TooLarge { pattern }
+        | PatternError::TooMany { pattern } => (*pattern, cause.to_string()),
     };
     error("GUARD_PATTERN", format_args!("{pattern}|{message}"))
 }
@@ -102,10 +128,22 @@ impl PatternSet {
         Ok(Self(Arc::new(Patterns::compile(&patterns).map_err(pattern_error)?)))
     }
 
-    /// Finds matches, and replaces them if so asked.
+    /// Whether a scan may take long even in a short text.
+    #[napi(getter)]
+    pub fn costly(&self) -> bool {
+        self.0.are_costly()
+    }
+
+    /// Finds matches, in other readings of the text too with `deobfuscate`, and replaces them if so asked.
     #[napi]
-    pub fn scan(&self, text: String, match_type: PatternMatchType, replace: bool) -> Result<RuleScan> {
-        scan_patterns(&self.0, &text, match_type, replace)
+    pub fn scan(
+        &self,
+        text: String,
+        match_type: PatternMatchType,
+        deobfuscate: bool,
+        replace: bool,
+    ) -> Result<RuleScan> {
+        scan_patterns(&self.0, &text, match_type, deobfuscate, replace)
     }
 
     /// The same off the event loop.
@@ -114,20 +152,27 @@ impl PatternSet {
         &self,
         text: String,
         match_type: PatternMatchType,
+        deobfuscate: bool,
         replace: bool,
     ) -> AsyncTask<OffThread<RuleScan>> {
         let patterns = Arc::clone(&self.0);
-        OffThread::new(move || scan_patterns(&patterns, &text, match_type, replace))
+        OffThread::new(move || scan_patterns(&patterns, &text, match_type, deobfuscate, replace))
     }
 }
 
-fn scan_patterns(patterns: &Patterns, text: &str, match_type: PatternMatchType, replace: bool) -> Result<RuleScan> {
-    let found = patterns.find(text, match_type.into()).map_err(pattern_error)?;
-    Ok(rule_scan(
-        text,
-        found.into_iter().map(|found| (found.pattern, found.range)).collect(),
-        replace,
-    ))
+fn scan_patterns(
+    patterns: &Patterns,
+    text: &str,
+    match_type: PatternMatchType,
+    deobfuscate: bool,
+    replace: bool,
+) -> Result<RuleScan> {
+    let found = if deobfuscate {
+        patterns.find_across_views(text, match_type.into()).map(in_views)
+    } else {
+        patterns.find(text, match_type.into()).map(in_text)
+    };
+    Ok(rule_scan(text, found.map_err(pattern_error)?, replace))
 }
 
 /// Substrings to look for.
@@ -149,27 +194,34 @@ impl SubstringSet {
             .map_err(|cause| error("GUARD_VALIDATION", cause))
     }
 
-    /// Finds the first occurrence of each substring, or all of them, and replaces them if so asked.
+    /// Finds the first occurrence of each substring, or all of them, in other readings of the text too with `deobfuscate`,
+    /// and replaces them if so asked.
     #[napi]
-    pub fn scan(&self, text: String, all: bool, replace: bool) -> RuleScan {
-        scan_substrings(&self.0, &text, all, replace)
+    pub fn scan(&self, text: String, all: bool, deobfuscate: bool, replace: bool) -> RuleScan {
+        scan_substrings(&self.0, &text, all, deobfuscate, replace)
     }
 
     /// The same off the event loop.
     #[napi(ts_return_type = "Promise<RuleScan>")]
-    pub fn scan_long(&self, text: String, all: bool, replace: bool) -> AsyncTask<OffThread<RuleScan>> {
+    pub fn scan_long(
+        &self,
+        text: String,
+        all: bool,
+        deobfuscate: bool,
+        replace: bool,
+    ) -> AsyncTask<OffThread<RuleScan>> {
         let substrings = Arc::clone(&self.0);
-        OffThread::new(move || Ok(scan_substrings(&substrings, &text, all, replace)))
+        OffThread::new(move || Ok(scan_substrings(&substrings, &text, all, deobfuscate, replace)))
     }
 }
 
-fn scan_substrings(substrings: &Substrings, text: &str, all: bool, replace: bool) -> RuleScan {
-    let found = substrings.find(text, all);
-    rule_scan(
-        text,
-        found.into_iter().map(|found| (found.substring, found.range)).collect(),
-        replace,
-    )
+fn scan_substrings(substrings: &Substrings, text: &str, all: bool, deobfuscate: bool, replace: bool) -> RuleScan {
+    let found = if deobfuscate {
+        in_views(substrings.find_across_views(text, all))
+    } else {
+        in_text(substrings.find(text, all))
+    };
+    rule_scan(text, found, replace)
 }
 
 /// The longest beginning of a text that keeps to a limit.
