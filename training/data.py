@@ -103,10 +103,12 @@ def choose(specs: Iterable[Spec], licences: Iterable[str], sets: Iterable[str] |
 
 
 def text_of(raw: dict) -> str:
-    """A conversation counts as its first user turn; a sentence pair as its first sentence."""
+    """A conversation counts as its first user turn; a sentence pair as its first sentence; tokens with spaces between them."""
     if "turns" in raw:
         return raw["turns"][0]["content"]
-    return raw.get("text") or raw["a"]
+    if "tokens" in raw:
+        return " ".join(raw["tokens"])
+    return raw["text"] if "text" in raw else raw["a"]
 
 
 def load(specs: Iterable[Spec], folder: Path, seed: int) -> list[Row]:

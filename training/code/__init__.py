@@ -1,0 +1,1 @@
+"""The model of programming languages: `models/code`."""

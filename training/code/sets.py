@@ -1,0 +1,66 @@
+"""The sets and how their rows are used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .. import data
+from ..data import Spec
+from . import languages
+
+OPEN, UNCLEAR, NC = "open", "unclear", "non-commercial"
+
+
+def named(raw: dict) -> tuple[int, float] | None:
+    place = languages.place_of(raw["label"])
+    return None if place is None else (place, 1.0)
+
+
+# Of a hundred packages so many are kept out as a whole.
+HELD_PACKAGES = 5
+# Training files of a language from packages.
+FILES = 250
+
+
+def of_packages(held: bool) -> Callable[[dict], tuple[int, float] | None]:
+    """Files of the packages that are held out, or of the others; which are is decided by the hash of a package's name."""
+
+    def pick(raw: dict) -> tuple[int, float] | None:
+        package = raw["source"].partition(":")[0]
+        return named(raw) if (data.digest(package, "package") % 100 < HELD_PACKAGES) == held else None
+
+    return pick
+
+
+def prose(source: str = "") -> Callable[[dict], tuple[int, float] | None]:
+    none = languages.PLACES[languages.NONE]
+    return lambda raw: (none, 1.0) if raw.get("source", "").startswith(source) else None
+
+
+NONE = languages.PLACES[languages.NONE]
+SOURCES = "sources"
+SETS = [
+    Spec("linguist", "code/linguist_samples.jsonl.gz", OPEN, named, repeat=2),
+    Spec("highlighters", "code/highlighter_samples.jsonl.gz", OPEN, named, repeat=2),
+    Spec("packages", "code/packages.jsonl.gz", OPEN, named),
+    Spec(
+        SOURCES,
+        "code/sources.jsonl.gz",
+        OPEN,
+        of_packages(held=False),
+        {place: FILES for place in languages.PLACES.values()},
+        split="train",
+    ),
+    Spec("held packages", "code/sources.jsonl.gz", OPEN, of_packages(held=True), split="dev"),
+    # Written by hand for guard, for languages of which the others have little.
+    Spec("own", "code/own.jsonl", OPEN, named, own=True),
+    Spec("wikipedia_alpaca", "code/prose.jsonl.gz", NC, prose(), {NONE: 1500}),
+    Spec("wikipedia", "language/sentences_10_languages.jsonl.gz", NC, prose("Babelscape"), {NONE: 1500}),
+    Spec("alpaca_zh", "language/sentences_10_languages.jsonl.gz", UNCLEAR, prose("carbonz0"), {NONE: 300}),
+    Spec("chat", "emotion/goemotions_train_dev.jsonl.gz", OPEN, prose(), {NONE: 800}),
+    Spec("assistant_intents", "topics/clinc_train.jsonl.gz", OPEN, prose(), {NONE: 400}),
+    Spec("bank_questions", "topics/banking77_train.jsonl.gz", OPEN, prose(), {NONE: 200}),
+    Spec("news", "relevance/trecqa_qnli.jsonl.gz", UNCLEAR, prose(), {NONE: 400}),
+    Spec("conversations", "conversation/benign.jsonl.gz", OPEN, prose(), {NONE: 300}),
+    Spec("chat_ru", "toxicity/ru_detox_train.jsonl.gz", UNCLEAR, prose(), {NONE: 400}),
+]

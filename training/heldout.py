@@ -1,0 +1,82 @@
+"""python -m training.heldout --data DIR --out DIR: the held-out rows of every model, for `npm run eval`.
+
+Writes one gzipped JSON-lines file a task, with `text`, `label`, `set`, `kind` and `lang`. The rows are the dev parts that the
+models' cards speak of: the same split, the same windows and composed texts, made by the same code. Secrets are found by rules that
+are trained on nothing, so all rows of that folder are written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import importlib
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from . import data
+from .linear.task import Task, rows_of
+
+HERE = Path(__file__).parent
+LICENCES = ("open", "unclear", "non-commercial")
+
+
+def linear_tasks() -> Iterator[Task]:
+    """The tasks of all folders beside this file that train a linear model."""
+    for main in sorted(HERE.glob("*/__main__.py")):
+        if "linear.task" in main.read_text("utf-8"):
+            yield importlib.import_module(f"{__package__}.{main.parent.name}.__main__").TASK
+
+
+def write(path: Path, rows: Iterable[dict]) -> None:
+    count = 0
+    with gzip.open(path, "wt", encoding="utf-8") as out:
+        for row in rows:
+            out.write(json.dumps(row, ensure_ascii=False) + "\n")
+            count += 1
+    print(f"{path.name}: {count} rows", flush=True)
+
+
+def held_out(rows: Iterable[data.Row], labels: list[str]) -> Iterator[dict]:
+    for row in data.part(rows, "dev"):
+        yield {"text": row.text, "label": labels[row.label], "set": row.set, "kind": row.kind, "lang": row.lang}
+
+
+def injection(folder: Path) -> Iterator[dict]:
+    from .injection import LABELS
+    from .injection.rows import add_data_arguments, rows_for
+
+    parser = argparse.ArgumentParser()
+    add_data_arguments(parser)
+    yield from held_out(rows_for(parser.parse_args(["--data", str(folder)])), LABELS)
+
+
+def secrets(folder: Path) -> Iterator[dict]:
+    for path in sorted((folder / "secrets").glob("*.jsonl.gz")):
+        for row in data.read_jsonl(path):
+            yield {"text": row["text"], "label": row["label"], "set": path.name.split(".")[0]}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m training.heldout", description=__doc__)
+    parser.add_argument("--data", help="data folder; default: $GUARD_TRAINING_DATA")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--tasks", default="", help="names of tasks, separated by commas; default: all")
+    args = parser.parse_args()
+    folder = data.data_folder(args.data)
+    args.out.mkdir(parents=True, exist_ok=True)
+    makers = {"prompt-injection": lambda: injection(folder), "secrets": lambda: secrets(folder)}
+    for task in linear_tasks():
+        makers[task.name] = lambda task=task: held_out(
+            rows_of(task, folder, LICENCES, [], task.settings.seed), list(task.labels)
+        )
+    names = args.tasks.split(",") if args.tasks else list(makers)
+    unknown = [name for name in names if name not in makers]
+    if unknown:
+        raise SystemExit(f"unknown task: {', '.join(unknown)}; known are: {', '.join(makers)}")
+    for name in names:
+        write(args.out / f"{name}.jsonl.gz", makers[name]())
+
+
+if __name__ == "__main__":
+    main()

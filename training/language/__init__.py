@@ -1,0 +1,1 @@
+"""The language model: which natural language a text is in."""

@@ -1,0 +1,110 @@
+"""Collects texts of many languages from packages: python -m training.language.collect --help
+
+- sentences, pairs of words and words from the `testdata` of the crates `lingua-<name>-language-model` (Leipzig Corpora);
+- words by their frequency from the Python package `wordfreq`, strung together at random;
+- translations of programs (`*.mo`) below a folder into which Debian packages were unpacked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gettext
+import gzip
+import json
+import random
+import re
+from collections.abc import Iterator
+from itertools import accumulate
+from pathlib import Path
+
+from .languages import LABELS, NAMES
+
+KINDS = {"sentence": "sentences", "pair": "word-pairs", "word": "single-words"}
+# wordfreq's codes of its lists, where they differ from ours.
+LISTS = {"no": "nb", "tl": "fil", "hr": "sh", "bs": "sh"}
+UNSPACED = {"zh", "ja"}
+PLACEHOLDER = re.compile(r"%[\w.()-]+|\{[^}]*\}|<[^>]*>|&\w+;|\$\w+|[_&](?=\w)")
+
+
+def leipzig(registry: Path) -> Iterator[dict]:
+    for code, name in [*NAMES.items(), ("no", "nynorsk")]:
+        for kind, file in KINDS.items():
+            found = list(registry.glob(f"lingua-{name}-language-model-*/testdata/{file}.txt"))
+            if not found:
+                raise SystemExit(f"no {file} of {name} in {registry}")
+            for line in found[0].read_text().splitlines():
+                if line.strip():
+                    yield {"text": line.strip(), "label": code, "kind": kind, "source": found[0].parent.parent.name}
+
+
+def words(seed: int, texts: int) -> Iterator[dict]:
+    import wordfreq
+
+    lists = set(wordfreq.available_languages("small"))
+    for code in LABELS:
+        name = LISTS.get(code, code)
+        # Croatian, Bosnian and Serbian share a list, which tells none of them from the others.
+        if name not in lists or name == "sh":
+            continue
+        frequencies = wordfreq.get_frequency_dict(name, wordlist="best")
+        pick = random.Random(f"{seed} {code}")
+        known = [word for word in frequencies if any(c.isalpha() for c in word)][:60000]
+        # Flatter than in texts: common words are in every sentence anyway.
+        weights = list(accumulate(frequencies[word] ** 0.6 for word in known))
+        for _ in range(texts):
+            count = pick.choice([1, 1, 2, 2, 3, 4, 6, 8, 12])
+            chosen = pick.choices(known, cum_weights=weights, k=count)
+            text = ("" if code in UNSPACED else " ").join(chosen)
+            yield {"text": text[:1].upper() + text[1:] if pick.random() < 0.4 else text, "label": code, "kind": "words"}
+
+
+def translations(folder: Path) -> Iterator[dict]:
+    for path in sorted(folder.rglob("*.mo")):
+        parts = path.parts
+        places = [i for i, part in enumerate(parts) if part == "LC_MESSAGES"]
+        name = parts[places[0] - 1] if places else path.stem
+        code = re.split(r"[_@.]", name)[0]
+        code = {"nb": "no", "nn": "no", "fil": "tl"}.get(code, code)
+        if code not in NAMES or "@" in name and code != "sr":
+            continue
+        try:
+            catalog = gettext.GNUTranslations(path.open("rb"))._catalog
+        except (OSError, UnicodeDecodeError):
+            continue
+        for original, text in catalog.items():
+            original = original[0] if isinstance(original, tuple) else original
+            if not original or text == original or PLACEHOLDER.search(text) or "\x04" in text:
+                continue
+            letters = sum(c.isalpha() for c in text)
+            if letters >= 12 and letters > 0.7 * len(text):
+                yield {"text": " ".join(text.split())[:300], "label": code, "kind": "translation"}
+
+
+def write(path: Path, rows: Iterator[dict], cap: int, seed: int) -> None:
+    by_label: dict[str, dict[str, dict]] = {}
+    for row in rows:
+        by_label.setdefault(row["label"], {})[row["text"]] = row
+    with gzip.open(path, "wt", encoding="utf-8") as file:
+        for label, texts in sorted(by_label.items()):
+            kept = sorted(texts.values(), key=lambda row: row["text"])
+            random.Random(f"{seed} {label}").shuffle(kept)
+            print(path.name, label, len(texts))
+            file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in kept[:cap])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--registry", type=Path, required=True, help="folder with the unpacked lingua crates")
+    parser.add_argument("--packages", type=Path, required=True, help="folder with unpacked Debian packages")
+    parser.add_argument("--out", type=Path, required=True, help="data folder; the sets go into its folder language")
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    out = args.out / "language"
+    out.mkdir(parents=True, exist_ok=True)
+    write(out / "leipzig.jsonl.gz", leipzig(args.registry), 10**6, args.seed)
+    write(out / "words.jsonl.gz", words(args.seed, 4000), 10**6, args.seed)
+    write(out / "translations.jsonl.gz", translations(args.packages), 4000, args.seed)
+
+
+if __name__ == "__main__":
+    main()

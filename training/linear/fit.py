@@ -1,0 +1,59 @@
+"""Fits a linear model: by the example `fit` of guard-core, in one thread."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from .features import ROOT
+from .model import Settings, Weights, select
+
+
+@cache
+def program() -> Path:
+    # It needs nothing but the standard library: no reason to wait for a build of the crate.
+    source = ROOT / "crates" / "guard-core" / "examples" / "fit.rs"
+    out = ROOT / "target" / "fit"
+    subprocess.run(["rustc", "--edition", "2024", "-O", "-C", "target-cpu=native", source, "-o", out], check=True)
+    return out
+
+
+def fit(
+    matrix: sparse.csr_matrix,
+    labels: np.ndarray,
+    row_weights: np.ndarray,
+    originals: np.ndarray,
+    count: int,
+    settings: Settings,
+) -> Weights:
+    """Multinomial logistic regression, on the buckets that `select` chooses if the settings bound their number.
+
+    `originals` tells which rows are texts of their own, not cut from others: only these say how frequent a bucket is.
+    """
+    texts = matrix[np.flatnonzero(originals)]
+    bounded = settings.buckets is not None
+    chosen = select(texts, labels[originals], count, settings) if bounded else np.arange(matrix.shape[1])
+    features = matrix[:, chosen] if bounded else matrix
+    print(f"{len(chosen)} buckets, {features.nnz / features.shape[0]:.0f} of them in a row", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        features_file, labels_file, out_file = (Path(folder) / name for name in ("features", "labels", "out"))
+        with features_file.open("wb") as file:
+            file.write(np.array([*features.shape, features.nnz], "<u8").tobytes())
+            for numbers, kind in ((features.indptr, "<u8"), (features.indices, "<u4"), (features.data, "<f4")):
+                numbers.astype(kind).tofile(file)
+        pairs = np.empty(len(labels), dtype=[("label", "<u4"), ("weight", "<f4")])
+        pairs["label"], pairs["weight"] = labels, row_weights
+        labels_file.write_bytes(pairs.tobytes())
+        numbers = [count, settings.epochs, settings.rate, settings.dropout, settings.smoothing, settings.seed]
+        subprocess.run([program(), features_file, labels_file, out_file, *map(str, numbers)], check=True)
+        found = np.fromfile(out_file, "<f4").reshape(len(chosen) + 1, count)
+    weights = np.zeros((matrix.shape[1], count), np.float32)
+    # What is in few texts says nothing of others.
+    rows_with = np.bincount(texts.indices, minlength=matrix.shape[1])[chosen]
+    weights[chosen] = found[1:] * (rows_with >= settings.seen)[:, None]
+    return Weights(weights, found[0])

@@ -1,0 +1,1 @@
+"""The model of malicious URLs: benign, phishing, malware, defacement."""

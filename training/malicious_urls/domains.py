@@ -1,0 +1,30 @@
+"""Normalised URLs and registered domains, by the Public Suffix List in the package publicsuffixlist."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from publicsuffixlist import PublicSuffixList
+
+LIST = PublicSuffixList()
+
+
+def normalised(url: str) -> str:
+    """Without scheme, `www.` and a slash at the end, which tell the collection and not the kind."""
+    return re.sub(r"^(?:[a-z]+:/*)?(?:www\.)?", "", url.strip().lower()).rstrip("/")
+
+
+def host(url: str) -> str:
+    return re.split(r"[/?#:]", normalised(url).split("@")[-1] if "@" in normalised(url).split("/")[0] else normalised(url))[0]
+
+
+@cache
+def of_host(name: str) -> str:
+    if re.fullmatch(r"[\d.]+|\[.*", name):
+        return name
+    return LIST.privatesuffix(name) or name
+
+
+def registered(url: str) -> str:
+    return of_host(host(url))

@@ -1,0 +1,23 @@
+"""The sets and how their rows are used."""
+
+from __future__ import annotations
+
+from ..data import Spec
+
+OPEN, UNCLEAR = "open", "unclear"
+LABELS = ("benign", "phishing", "malware", "defacement")
+# Rows that are only called malicious come from trackers of malware.
+PLACES = {**{label: place for place, label in enumerate(LABELS)}, "malicious": LABELS.index("malware")}
+
+
+def named(weight: float = 1.0):
+    return lambda raw: (PLACES[raw["label"]], weight) if len(raw["text"]) < 2000 and "\\n" not in raw["text"] else None
+
+
+SETS = [
+    Spec("malicious_phish", "urls/malicious_phish_part.jsonl.gz", UNCLEAR, named()),
+    Spec("phishing_pdd", "urls/phishing_pdd.jsonl.gz", UNCLEAR, named()),
+    Spec("malicious_f24", "urls/malicious_f24.jsonl.gz", UNCLEAR, named()),
+    # From the documentation of packages: what people link to.
+    Spec("documentation", "urls/documentation.jsonl.gz", OPEN, named()),
+]
