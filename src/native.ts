@@ -7,9 +7,12 @@ export type {
   EngineInfo,
   EngineSettings,
   ModelHead,
+  NativeLanguages,
+  NativeLinear,
   NativeModel,
   PatternSet,
   RuleScan,
+  SecretRules,
   SubstringSet,
   TokenEncoding,
 } from "../native/index.cjs";

@@ -8,6 +8,17 @@ export const commonOptions = {
   name: z.string().min(1).optional().describe("Name in results, for a scanner that is listed more than once."),
 };
 
+/** Options that scanners with rules have. */
+export const ruleOptions = {
+  deobfuscate: z
+    .boolean()
+    .default(false)
+    .describe(
+      "Also looks at what the text says when look-alike and invisible characters, leetspeak, spaced-out letters, base64, " +
+        "hex, percent encoding, HTML entities, escapes, Morse, rot13 and reversed writing are undone.",
+    ),
+};
+
 /** The snake_case form of a camelCase name. */
 export function toSnakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

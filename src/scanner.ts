@@ -18,6 +18,13 @@ export interface Finding {
   score: number;
   /** The label of the classifier, or the rule that matched. */
   label?: string;
+  /** The service whose credential was found. */
+  service?: string;
+  /**
+   * How the text was read to find it, where it is not written there as it is: `normalized`, `base64`, `base64>rot13`, ...
+   * What was undone first stands first.
+   */
+  view?: string;
 }
 
 /** How much of a text a scanner looked at. */

@@ -1,19 +1,53 @@
 import { GuardValidationError } from "../errors.ts";
 import { fromSnakeCase } from "../options.ts";
 import type { Scanner, ScannerClass, Side } from "../scanner.ts";
+import { BanCode as InputBanCode } from "./input/ban-code.ts";
+import { Gibberish as InputGibberish } from "./input/gibberish.ts";
 import { InvisibleText } from "./input/invisible-text.ts";
+import { Language as InputLanguage } from "./input/language.ts";
 import { PromptInjection } from "./input/prompt-injection.ts";
+import { Sentiment as InputSentiment } from "./input/sentiment.ts";
 import { TokenLimit } from "./input/token-limit.ts";
+import { BanCode as OutputBanCode } from "./output/ban-code.ts";
+import { Deanonymize } from "./output/deanonymize.ts";
+import { Gibberish as OutputGibberish } from "./output/gibberish.ts";
+import { JSONScanner } from "./output/json.ts";
+import { Language as OutputLanguage } from "./output/language.ts";
+import { LanguageSame } from "./output/language-same.ts";
+import { NoRefusalLight } from "./output/no-refusal-light.ts";
+import { ReadingTime } from "./output/reading-time.ts";
+import { Sentiment as OutputSentiment } from "./output/sentiment.ts";
+import { URLReachability } from "./output/url-reachability.ts";
 import { BanSubstrings } from "./shared/ban-substrings.ts";
+import { Code } from "./shared/code.ts";
+import { MaliciousURLs } from "./shared/malicious-urls.ts";
 import { Regex } from "./shared/regex.ts";
+import { Secrets } from "./shared/secrets.ts";
 
 /** Every scanner and the sides that it works on. */
 const SCANNERS: readonly [ScannerClass, ...Side[]][] = [
+  [InputBanCode, "input"],
+  [OutputBanCode, "output"],
   [BanSubstrings, "input", "output"],
+  [Code, "input", "output"],
+  [Deanonymize, "output"],
+  [InputGibberish, "input"],
+  [OutputGibberish, "output"],
   [InvisibleText, "input"],
+  [JSONScanner, "output"],
+  [InputLanguage, "input"],
+  [OutputLanguage, "output"],
+  [LanguageSame, "output"],
+  [MaliciousURLs, "input", "output"],
+  [NoRefusalLight, "output"],
   [PromptInjection, "input"],
+  [ReadingTime, "output"],
   [Regex, "input", "output"],
+  [Secrets, "input", "output"],
+  [InputSentiment, "input"],
+  [OutputSentiment, "output"],
   [TokenLimit, "input"],
+  [URLReachability, "output"],
 ];
 
 /** The scanner classes of a side by their types. */

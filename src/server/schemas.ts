@@ -37,6 +37,8 @@ export const resultFields = {
           text: z.string().optional(),
           score: z.number(),
           label: z.string().optional(),
+          service: z.string().optional(),
+          view: z.string().optional().describe("The decoded view that it was found in, such as base64."),
         }),
       ),
     )

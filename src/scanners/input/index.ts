@@ -1,6 +1,12 @@
 export { BanSubstrings } from "../shared/ban-substrings.ts";
+export { Code } from "../shared/code.ts";
+export { MaliciousURLs } from "../shared/malicious-urls.ts";
 export { Regex } from "../shared/regex.ts";
+export { Secrets } from "../shared/secrets.ts";
+export { BanCode } from "./ban-code.ts";
+export { Gibberish } from "./gibberish.ts";
 export { InvisibleText } from "./invisible-text.ts";
+export { Language } from "./language.ts";
 export {
   type ClassifierAnswer,
   type Detection,
@@ -8,4 +14,5 @@ export {
   type LabelScore,
   PromptInjection,
 } from "./prompt-injection.ts";
+export { Sentiment } from "./sentiment.ts";
 export { TokenLimit } from "./token-limit.ts";

@@ -1,2 +1,15 @@
 export { BanSubstrings } from "../shared/ban-substrings.ts";
+export { Code } from "../shared/code.ts";
+export { MaliciousURLs } from "../shared/malicious-urls.ts";
 export { Regex } from "../shared/regex.ts";
+export { Secrets } from "../shared/secrets.ts";
+export { BanCode } from "./ban-code.ts";
+export { Deanonymize } from "./deanonymize.ts";
+export { Gibberish } from "./gibberish.ts";
+export { JSONScanner as JSON } from "./json.ts";
+export { Language } from "./language.ts";
+export { LanguageSame } from "./language-same.ts";
+export { NoRefusalLight } from "./no-refusal-light.ts";
+export { ReadingTime } from "./reading-time.ts";
+export { Sentiment } from "./sentiment.ts";
+export { URLReachability } from "./url-reachability.ts";

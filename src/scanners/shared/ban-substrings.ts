@@ -1,11 +1,12 @@
 import { z } from "zod";
 import { addon, native, SHORT_TEXT, type SubstringSet } from "../../native.ts";
-import { commonOptions } from "../../options.ts";
+import { commonOptions, ruleOptions } from "../../options.ts";
 import { BaseScanner, passed, type ScanContext, type Verdict } from "../../scanner.ts";
 import { ruleVerdict } from "./rule-verdict.ts";
 
 const schema = z.strictObject({
   ...commonOptions,
+  ...ruleOptions,
   substrings: z.array(z.string().min(1)).min(1).describe("Texts to look for, taken literally."),
   matchType: z.enum(["str", "word"]).default("str").describe("str: anywhere. word: whole words only."),
   caseSensitive: z.boolean().default(false).describe("Whether upper and lower case differ."),
@@ -17,7 +18,13 @@ const schema = z.strictObject({
   containsAll: z.boolean().default(false).describe("Only a text that contains all of the substrings fails."),
 });
 
-/** Blocks texts that contain one of the substrings, or all of them. */
+/**
+ * Blocks texts that contain one of the substrings, or all of them.
+ *
+ * With `deobfuscate`, a substring that only the decoded text contains redacts all of the piece that says it, such as a whole
+ * run of base64; the first occurrence is one in the text as it is, if there is any; and each of all the substrings may be
+ * found in the text or in what it says.
+ */
 export class BanSubstrings extends BaseScanner<typeof schema> {
   static readonly type = "BanSubstrings";
   static readonly options = schema;
@@ -34,9 +41,9 @@ export class BanSubstrings extends BaseScanner<typeof schema> {
   }
 
   protected async check(text: string, _context: ScanContext): Promise<Verdict> {
-    const { substrings, containsAll, redactAll } = this.options;
+    const { substrings, containsAll, redactAll, deobfuscate } = this.options;
     const scan = text.length <= SHORT_TEXT ? "scan" : "scanLong";
-    const scanned = await native(() => this.#substrings[scan](text, redactAll, this.sanitizes));
+    const scanned = await native(() => this.#substrings[scan](text, redactAll, deobfuscate, this.sanitizes));
     const found = new Set(scanned.matches.map(({ rule }) => rule));
     const fails = containsAll ? found.size === substrings.length : found.size > 0;
     return fails ? ruleVerdict(text, scanned, "substring", substrings) : passed(text);

@@ -1,12 +1,13 @@
 import { z } from "zod";
 import { GuardError, GuardValidationError, type ValidationIssue } from "../../errors.ts";
 import { addon, fromNative, native, type PatternSet, SHORT_TEXT } from "../../native.ts";
-import { commonOptions } from "../../options.ts";
+import { commonOptions, ruleOptions } from "../../options.ts";
 import { BaseScanner, passed, type ScanContext, type Verdict } from "../../scanner.ts";
 import { ruleVerdict } from "./rule-verdict.ts";
 
 const schema = z.strictObject({
   ...commonOptions,
+  ...ruleOptions,
   patterns: z
     .array(z.string().min(1))
     .min(1)
@@ -25,16 +26,29 @@ const schema = z.strictObject({
  * Patterns run in linear time. One with look-around or back-references runs under a step limit; reaching it is an error,
  * never a pass. Unlike llm-guard 0.3.16, which stops at the first pattern that matches and leaves what later patterns would
  * match in the text, all patterns are applied.
+ *
+ * With `deobfuscate`, a match in what the text says otherwise redacts all of the piece that says it, such as a whole run of
+ * base64. With `search` and `fullmatch`, a pattern counts in the text as it is first; with `all`, what only repeats a match
+ * in the text as it is is left out. Scanning a redacted text again leaves its [REDACTED] as they are, even where a pattern
+ * such as `[A-Z]+` matches a part of one; the text still fails then.
  */
 export class Regex extends BaseScanner<typeof schema> {
   static readonly type = "Regex";
   static readonly options = schema;
   readonly #patterns: PatternSet;
+  /** Whether the patterns are kept off the event loop for short texts too. */
+  readonly #costly: boolean;
 
   /** @throws GuardValidationError for an invalid pattern, with its place in `patterns` and the offset of the error. */
   constructor(options: z.input<typeof schema>) {
     super(Regex.type, schema, options);
+    if (this.options.deobfuscate && !this.options.isBlocked) {
+      // A text would pass for what it can be made to say.
+      const message = "goes with blocked patterns only; a text that must match has to match as it is";
+      throw new GuardValidationError([{ path: "deobfuscate", message }]);
+    }
     this.#patterns = compile(this.options.patterns);
+    this.#costly = this.#patterns.costly;
   }
 
   get sanitizes(): boolean {
@@ -42,14 +56,14 @@ export class Regex extends BaseScanner<typeof schema> {
   }
 
   protected async check(text: string, _context: ScanContext): Promise<Verdict> {
-    const { patterns, isBlocked, matchType, redact } = this.options;
-    const scan = text.length <= SHORT_TEXT ? "scan" : "scanLong";
-    const found = await native(() => this.#patterns[scan](text, matchType as never, isBlocked && redact)).catch(
-      (error: unknown) => {
-        const issue = patternIssue(error);
-        throw issue ? new GuardError("GUARD_PATTERN", `${issue.path}: ${issue.message}`, { cause: error }) : error;
-      },
-    );
+    const { patterns, isBlocked, matchType, redact, deobfuscate } = this.options;
+    const scan = text.length <= SHORT_TEXT && !this.#costly ? "scan" : "scanLong";
+    const found = await native(() =>
+      this.#patterns[scan](text, matchType as never, deobfuscate, isBlocked && redact),
+    ).catch((error: unknown) => {
+      const issue = patternIssue(error);
+      throw issue ? new GuardError("GUARD_PATTERN", `${issue.path}: ${issue.message}`, { cause: error }) : error;
+    });
     return isBlocked === found.matches.length > 0 ? ruleVerdict(text, found, "pattern", patterns) : passed(text);
   }
 }

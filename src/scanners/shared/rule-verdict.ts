@@ -13,13 +13,14 @@ export function ruleVerdict(
     isValid: false,
     score: FAILED,
     ...(redacted == null ? {} : { sanitized: redacted }),
-    findings: matches.map(({ start, end, rule }) => ({
+    findings: matches.map(({ start, end, rule, view }) => ({
       start,
       end,
       type,
       text: text.slice(start, end),
       score: 1,
       label: labels[rule] as string,
+      ...(view == null ? {} : { view }),
     })),
     coverage: wholeText(text),
   };

@@ -1,0 +1,42 @@
+import { type NativeLanguages, native, SHORT_TEXT } from "../native.ts";
+import { LinearClassifier } from "./linear.ts";
+
+/** A language by its ISO 639-1 code, and its probability. */
+export interface LanguageGuess {
+  language: string;
+  probability: number;
+}
+
+/** Codes that stand for a language under another one: the forms of Norwegian are one to the model. */
+const SAME: Readonly<Record<string, string>> = { nb: "no", nn: "no", fil: "tl", iw: "he", in: "id", sh: "sr" };
+
+/** The code under which the model knows a language. */
+export function knownAs(language: string): string {
+  return SAME[language] ?? language;
+}
+
+/** Tells languages, by a linear model whose labels are ISO 639-1 codes. */
+export class LanguageDetector {
+  readonly #model: LinearClassifier;
+
+  /** @throws GuardValidationError when there is no such model. */
+  constructor(model: string) {
+    this.#model = new LinearClassifier(model);
+  }
+
+  /** Loads the model. The first text does it otherwise. */
+  async load(): Promise<void> {
+    await this.#model.load();
+  }
+
+  /** The languages of a text as a whole and of its sentences, the likeliest first; none where there are no letters. */
+  async detect(text: string): Promise<NativeLanguages> {
+    const model = await this.#model.load();
+    return native(() => model[text.length <= SHORT_TEXT ? "languages" : "languagesLong"](text));
+  }
+
+  /** Frees the model. */
+  close(): Promise<void> {
+    return this.#model.close();
+  }
+}

@@ -1,0 +1,58 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { GuardError } from "../errors.ts";
+import { addon, type NativeLinear, native, SHORT_TEXT } from "../native.ts";
+import { resolveModel } from "./model.ts";
+
+/** A linear classifier: a folder with `config.json` and `model.bin`. It loads once, at the latest when it is first asked. */
+export class LinearClassifier {
+  readonly folder: string;
+  #loading: Promise<NativeLinear> | undefined;
+  #closed = false;
+
+  /** @throws GuardValidationError when there is no such model; its weights are read later. */
+  constructor(model: string) {
+    this.folder = resolveModel(model).folder;
+  }
+
+  /**
+   * The labels of the model in the order of the probabilities, and their other names in lower case; known before it is loaded.
+   *
+   * @throws GuardError when the model has no readable `config.json`.
+   */
+  described(): { labels: string[]; aliases: Record<string, string> } {
+    const path = join(this.folder, "config.json");
+    try {
+      const { id2label, aliases = {} } = JSON.parse(readFileSync(path, "utf8"));
+      return { labels: Object.keys(id2label).map((_, id) => String(id2label[id])), aliases };
+    } catch (error) {
+      throw new GuardError("GUARD_MODEL", `the model file ${path} cannot be used: ${(error as Error).message}`);
+    }
+  }
+
+  /** The model itself, for calls of the addon that take one. A failed load is tried again by the next call. */
+  load(): Promise<NativeLinear> {
+    if (this.#closed) return Promise.reject(new GuardError("GUARD_CLOSED", "the model is closed"));
+    if (!this.#loading) {
+      const loading = native(() => addon.loadLinear(this.folder));
+      this.#loading = loading;
+      loading.catch(() => {
+        if (this.#loading === loading) this.#loading = undefined;
+      });
+    }
+    return this.#loading;
+  }
+
+  /** The probabilities of the labels for each text. */
+  async classify(texts: string[]): Promise<number[][]> {
+    const model = await this.load();
+    const length = texts.reduce((sum, text) => sum + text.length, 0);
+    return native(() => model[length <= SHORT_TEXT ? "classify" : "classifyLong"](texts));
+  }
+
+  /** Frees the model. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#loading = undefined;
+  }
+}

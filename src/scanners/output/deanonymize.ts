@@ -1,0 +1,72 @@
+import { z } from "zod";
+import { addon, native, SHORT_TEXT } from "../../native.ts";
+import { commonOptions } from "../../options.ts";
+import { BaseScanner, passed, type ScanContext, type Verdict } from "../../scanner.ts";
+import { PASSED } from "../../score.ts";
+import { Vault } from "../../vault.ts";
+
+const schema = z.strictObject({
+  ...commonOptions,
+  vault: z
+    .custom<Vault>(
+      (value) => value instanceof Vault,
+      "expected the Vault that Anonymize filled; a file cannot give one",
+    )
+    .describe("The Vault that Anonymize filled. Read at every scan."),
+  matchingStrategy: z
+    .enum(["exact", "case_insensitive", "fuzzy", "combined_exact_fuzzy"])
+    .default("exact")
+    .describe(
+      "exact: placeholders as they are. case_insensitive: in any case. fuzzy: up to 3 characters may be wrong, none of them a " +
+        "digit. combined_exact_fuzzy: the same, as exact ones always come first.",
+    ),
+});
+
+/**
+ * Puts the originals from a vault in the place of their placeholders. Every text passes.
+ *
+ * Findings name the placeholders, never the originals. What llm-guard 0.3.16 does differently:
+ *
+ * - It replaces one placeholder after the other, so a restored value that looks like a placeholder is replaced again, and "Ann" is
+ *   found within "Anna Lee". Here all are replaced in one pass, and of placeholders that overlap the longer one.
+ * - It takes placeholders for regular expressions under `case_insensitive`, and `[REDACTED_PERSON_1]` matches single letters of any word.
+ * - Its `fuzzy` takes `[REDACTED_PERSON_2]` for a misspelt `[REDACTED_PERSON_1]`, and any three letters for a name of three.
+ *   Here digits have to be right, a placeholder may differ in one of four characters, and what could be one
+ *   placeholder as well as another stays.
+ */
+export class Deanonymize extends BaseScanner<typeof schema> {
+  static readonly type = "Deanonymize";
+  static readonly options = schema;
+  readonly sanitizes = true;
+
+  constructor(options: z.input<typeof schema>) {
+    super(Deanonymize.type, schema, options);
+  }
+
+  protected async check(text: string, _context: ScanContext): Promise<Verdict> {
+    const { vault, matchingStrategy } = this.options;
+    const entries = vault.entries();
+    if (entries.length === 0) return passed(text);
+    const placeholders = entries.map(([placeholder]) => placeholder);
+    const originals = entries.map(([, original]) => original);
+    const matching = matchingStrategy === "combined_exact_fuzzy" ? "fuzzy" : matchingStrategy;
+    const restore = text.length <= SHORT_TEXT ? "restorePlaceholders" : "restorePlaceholdersLong";
+    const { matches, restored, searched } = await native(() =>
+      addon[restore](text, placeholders, originals, matching as never),
+    );
+    return {
+      isValid: true,
+      score: PASSED,
+      ...(restored == null ? {} : { sanitized: restored }),
+      findings: matches.map(({ start, end, rule }) => ({
+        start,
+        end,
+        type: "placeholder",
+        text: text.slice(start, end),
+        score: 1,
+        label: placeholders[rule] as string,
+      })),
+      coverage: { chars: text.length, scannedChars: searched, truncated: searched < text.length, windows: 1 },
+    };
+  }
+}

@@ -1,0 +1,43 @@
+import ipaddr from "ipaddr.js";
+
+type Network = ReturnType<typeof ipaddr.parseCIDR>;
+
+/**
+ * Public by the registries of special purpose addresses (RFC 6890) and yet not to be reached: Azure's platform address, which
+ * hands out credentials to virtual machines; IPv4-compatible IPv6 (RFC 4291, deprecated) and local NAT64 (RFC 8215), which lead to
+ * IPv4 addresses; site-local IPv6 (RFC 3879, deprecated).
+ */
+const REFUSED = ["168.63.129.16/32", "::/96", "64:ff9b:1::/48", "fec0::/10"].map((network) =>
+  ipaddr.parseCIDR(network),
+);
+
+/** Reads a network such as `10.1.0.0/16`, or a single address. */
+export function parseNetwork(text: string): Network | undefined {
+  if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
+  if (!isAddress(text)) return undefined;
+  const address = ipaddr.parse(text);
+  return [address, address.kind() === "ipv4" ? 32 : 128];
+}
+
+/** Whether a text is an IP address in the usual form; `0x7f.1` is none. */
+export function isAddress(text: string): boolean {
+  return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
+}
+
+/**
+ * Why an address must not be connected to; nothing where it may.
+ *
+ * Only what the IANA registries leave for public hosts may: no private, loopback, link-local (metadata of cloud machines), carrier
+ * NAT, multicast or reserved addresses, nor IPv6 addresses that carry an IPv4 one (mapped, NAT64, 6to4, Teredo).
+ */
+export function refusal(address: string, allowed: readonly Network[]): string | undefined {
+  const parsed = ipaddr.parse(address);
+  if (allowed.some((network) => within(parsed, network))) return undefined;
+  if (REFUSED.some((network) => within(parsed, network))) return "reserved address";
+  const range = parsed.range();
+  return range === "unicast" ? undefined : `${range.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase()} address`;
+}
+
+function within(address: ipaddr.IPv4 | ipaddr.IPv6, [network, bits]: Network): boolean {
+  return address.kind() === network.kind() && address.match(network, bits);
+}

@@ -1,0 +1,230 @@
+import { Resolver } from "node:dns/promises";
+import http, { type IncomingMessage } from "node:http";
+import https from "node:https";
+import type { LookupFunction } from "node:net";
+import pLimit from "p-limit";
+import { z } from "zod";
+import { GuardValidationError } from "../../errors.ts";
+import { commonOptions } from "../../options.ts";
+import { BaseScanner, type Finding, passed, type ScanContext, type Verdict } from "../../scanner.ts";
+import { FAILED, PASSED } from "../../score.ts";
+import { type FoundUrl, findUrls } from "../../urls.ts";
+import { isAddress, parseNetwork, refusal } from "./public-address.ts";
+
+/** URLs that are asked for at a time. */
+const CONCURRENCY = 8;
+/** Bytes of response headers that are read; of a body nothing is. */
+const MAX_HEADERS = 16 * 1024;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+const PORTS: Record<string, number> = { "http:": 80, "https:": 443 };
+
+const schema = z.strictObject({
+  ...commonOptions,
+  successStatusCodes: z
+    .array(z.number().int().min(100).max(599))
+    .min(1)
+    .default([200, 201, 202])
+    .describe("Statuses that count as reached."),
+  timeout: z
+    .number()
+    .positive()
+    .max(300)
+    .default(5)
+    .describe("Seconds for one URL, with all of its redirects and look-ups."),
+  maxRedirects: z.number().int().min(0).max(30).default(5).describe("The most redirects that are followed."),
+  maxUrls: z
+    .number()
+    .int()
+    .min(1)
+    .default(20)
+    .describe("The most URLs of a text that are asked for; with more it fails."),
+  allowedPorts: z
+    .array(z.number().int().min(1).max(65535))
+    .default([80, 443])
+    .describe("Ports that may be connected to."),
+  allowedNetworks: z
+    .array(
+      z.string().refine((text) => parseNetwork(text) !== undefined, "expected an IP address or network in CIDR form"),
+    )
+    .default([])
+    .describe("Addresses and networks that may be reached although they are not public, such as 10.1.0.0/16."),
+  dnsServers: z
+    .array(z.string().min(1))
+    .min(1)
+    .optional()
+    .describe("DNS servers to ask, as address or address:port. Default: those of the system."),
+});
+
+/** Why a URL counts as not reached. */
+class Unreached extends Error {}
+
+/**
+ * Fails outputs with URLs that can not be reached.
+ *
+ * Whoever writes the text chooses what this scanner connects to, so it runs only where it is configured, and only reaches public
+ * hosts: names are resolved first, every address has to be public, and the connection goes to the very addresses that were checked,
+ * for each redirect again. It sends GET requests without credentials, reads the status and nothing of the body, and uses no proxy.
+ * What is refused or left out fails the text.
+ *
+ * llm-guard 0.3.16 connects to any address, reads whole bodies and follows 30 redirects. HEAD is not tried first: servers answer it
+ * differently from GET, and this costs no more.
+ */
+export class URLReachability extends BaseScanner<typeof schema> {
+  static readonly type = "URLReachability";
+  static readonly options = schema;
+  readonly sanitizes = false;
+  readonly #networks;
+
+  /** @throws GuardValidationError for a network or DNS server that is none. */
+  constructor(options: z.input<typeof schema> = {}) {
+    super(URLReachability.type, schema, options);
+    this.#networks = this.options.allowedNetworks.map(parseNetwork).filter((network) => network !== undefined);
+    try {
+      this.#resolver();
+    } catch (error) {
+      const message = `expected addresses, such as 1.1.1.1 or 1.1.1.1:53 (${(error as Error).message})`;
+      throw new GuardValidationError([{ path: "dnsServers", message }], { cause: error });
+    }
+  }
+
+  protected async check(text: string, { signal }: ScanContext): Promise<Verdict> {
+    const found = await findUrls(text);
+    if (found.length === 0) return passed(text);
+    const urls = [...new Set(found.map(({ url }) => url))];
+    const asked = urls.slice(0, this.options.maxUrls);
+    const limit = pLimit(CONCURRENCY);
+    const problems = new Map<string, string>(
+      urls.slice(asked.length).map((url) => [url, `not checked: more than ${asked.length} URLs`]),
+    );
+    await Promise.all(
+      asked.map((url) =>
+        limit(async () => {
+          const problem = await this.#problem(url, signal);
+          if (problem !== undefined) problems.set(url, problem);
+        }),
+      ),
+    );
+    const findings = found.flatMap(({ start, end, text, url }: FoundUrl): Finding[] => {
+      const label = problems.get(url);
+      return label === undefined ? [] : [{ start, end, type: "url", text, score: 1, label }];
+    });
+    const isValid = findings.length === 0;
+    const skipped = new Set(urls.slice(asked.length));
+    const skippedChars = found.reduce((sum, { start, end, url }) => sum + (skipped.has(url) ? end - start : 0), 0);
+    const coverage = {
+      chars: text.length,
+      scannedChars: Math.max(0, text.length - skippedChars),
+      truncated: skippedChars > 0,
+      windows: 1,
+    };
+    return { isValid, score: isValid ? PASSED : FAILED, findings, coverage };
+  }
+
+  /** Why a URL is not reached; nothing when it is. */
+  async #problem(url: string, signal?: AbortSignal): Promise<string | undefined> {
+    const stop = new AbortController();
+    const onAbort = () => stop.abort(signal?.reason);
+    signal?.throwIfAborted();
+    signal?.addEventListener("abort", onAbort, { once: true });
+    const timer = setTimeout(() => stop.abort(new Unreached("timeout")), this.options.timeout * 1000);
+    try {
+      const status = await this.#status(new URL(url), stop.signal);
+      return this.options.successStatusCodes.includes(status) ? undefined : `status ${status}`;
+    } catch (error) {
+      signal?.throwIfAborted();
+      const cause = stop.signal.aborted ? stop.signal.reason : error;
+      if (cause instanceof Unreached) return cause.message;
+      // Whatever else the network or the other side does is a reason, not a failure of the scanner.
+      return (cause as NodeJS.ErrnoException).code ?? "not a valid answer";
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+      stop.abort();
+    }
+  }
+
+  /** The status at the end of the redirects. */
+  async #status(start: URL, signal: AbortSignal): Promise<number> {
+    let url = start;
+    for (let redirects = 0; ; redirects++) {
+      const response = await this.#get(url, await this.#addresses(url, signal), signal);
+      const status = response.statusCode ?? 0;
+      const { location } = response.headers;
+      response.destroy();
+      if (!REDIRECTS.has(status) || location === undefined) return status;
+      if (redirects === this.options.maxRedirects) throw new Unreached(`more than ${redirects} redirects`);
+      if (!URL.canParse(location, url.href)) throw new Unreached("redirect to no URL");
+      url = new URL(location, url.href);
+    }
+  }
+
+  /** The addresses of a URL's host, all of which may be connected to. */
+  async #addresses(url: URL, signal: AbortSignal): Promise<string[]> {
+    const defaultPort = PORTS[url.protocol];
+    if (defaultPort === undefined) throw new Unreached(`refused: scheme ${url.protocol}`);
+    const port = url.port === "" ? defaultPort : Number(url.port);
+    if (!this.options.allowedPorts.includes(port)) throw new Unreached(`refused: port ${port}`);
+    // The URL standard writes IPv4 addresses as dotted quads, however they were spelt, and IPv6 ones in brackets.
+    const host = url.hostname.replace(/^\[|\]$/g, "");
+    const addresses = isAddress(host) ? [host] : await this.#resolve(host, signal);
+    for (const address of addresses) {
+      const reason = refusal(address, this.#networks);
+      if (reason !== undefined) throw new Unreached(`refused: ${reason}`);
+    }
+    return addresses;
+  }
+
+  /** Not `dns.lookup`: that can not be cancelled, and a slow server would block the threads of the process. */
+  async #resolve(host: string, signal: AbortSignal): Promise<string[]> {
+    signal.throwIfAborted();
+    const resolver = this.#resolver();
+    const cancel = () => resolver.cancel();
+    signal.addEventListener("abort", cancel, { once: true });
+    try {
+      const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+      const addresses = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+      if (addresses.length === 0) throw new Unreached("no address");
+      return addresses;
+    } finally {
+      signal.removeEventListener("abort", cancel);
+    }
+  }
+
+  #resolver(): Resolver {
+    const resolver = new Resolver({ timeout: this.options.timeout * 1000, tries: 1 });
+    if (this.options.dnsServers) resolver.setServers(this.options.dnsServers);
+    return resolver;
+  }
+
+  /** Asks for a URL at addresses that were checked; resolves with the headers. */
+  #get(url: URL, addresses: readonly string[], signal: AbortSignal): Promise<IncomingMessage> {
+    // What the name means by now is not asked again: it may have another address than a moment ago.
+    const lookup: LookupFunction = (_host, { all }, callback) => {
+      const checked = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
+      if (all) callback(null, checked);
+      else callback(null, checked[0]?.address as string, checked[0]?.family);
+    };
+    const { protocol, hostname, port, pathname, search } = url;
+    return new Promise((resolve, reject) => {
+      const request = (protocol === "https:" ? https : http).request({
+        // Not the URL itself: its user name and password would be sent.
+        hostname: hostname.replace(/^\[|\]$/g, ""),
+        port: port || PORTS[protocol],
+        path: pathname + search,
+        method: "GET",
+        headers: { accept: "*/*", "user-agent": "guard" },
+        agent: false,
+        maxHeaderSize: MAX_HEADERS,
+        lookup,
+        signal,
+      });
+      request.once("response", resolve).once("error", reject).end();
+      request.once("upgrade", (_, socket) => {
+        socket.destroy();
+        reject(new Unreached("status 101"));
+      });
+      // Resetting the connection after the headers is this side's doing.
+      request.on("error", () => {});
+    });
+  }
+}

@@ -1,0 +1,24 @@
+import { addon, native, SHORT_TEXT } from "./native.ts";
+
+/** A URL in a text. Offsets are UTF-16 code units. */
+export interface FoundUrl {
+  start: number;
+  end: number;
+  /** As it is written in the text. */
+  text: string;
+  /**
+   * What a browser understands by it, as the URL standard serializes it: disguises such as `hxxp` and `[.]` undone, the host in
+   * lower case and punycode, numeric hosts as dotted quads. `http:` where the text gives no scheme.
+   */
+  url: string;
+}
+
+/**
+ * Finds the URLs of a text, in order: with a scheme, hosts with a known top-level domain, IP addresses with a path or port, also
+ * when they are disguised. E-mail addresses are none, and a file name such as `main.py` is none without a path behind it.
+ */
+export async function findUrls(text: string): Promise<FoundUrl[]> {
+  const find = text.length <= SHORT_TEXT ? "findUrls" : "findUrlsLong";
+  const found = await native(() => addon[find](text));
+  return found.map(({ start, end, url }) => ({ start, end, text: text.slice(start, end), url }));
+}
