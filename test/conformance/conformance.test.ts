@@ -1,0 +1,124 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Side } from "../../src/scanner.ts";
+import { createScanner } from "../../src/scanners/registry.ts";
+import { Vault, type VaultEntry } from "../../src/vault.ts";
+
+/** A string, or pieces to be joined. */
+type Text = string | (string | { repeat: [string, number] })[];
+
+interface Answer {
+  isValid: boolean;
+  score: number;
+  /** Absent where the text stayed as it was. */
+  sanitized?: Text | { sha256: string; bytes: number };
+  /** The scanner could not be built or did not answer. */
+  error?: string;
+}
+
+/** One case of a table; generate.py describes the fields. */
+interface Case {
+  name: string;
+  side: Side;
+  type: string;
+  params: Record<string, unknown>;
+  guardParams?: Record<string, unknown>;
+  text: Text;
+  prompt?: Text;
+  vault?: VaultEntry[];
+  llmGuard: Answer;
+  expected?: Partial<Answer>;
+  why?: string;
+}
+
+interface Table {
+  source: string;
+  scanner: string;
+  cases: Case[];
+}
+
+const folder = new URL("./", import.meta.url);
+const tables = readdirSync(folder)
+  .filter((file) => file.endsWith(".json"))
+  .map((file) => JSON.parse(readFileSync(new URL(file, folder), "utf8")) as Table);
+
+const spellOut = (text: Text) =>
+  typeof text === "string"
+    ? text
+    : text.map((part) => (typeof part === "string" ? part : part.repeat[0].repeat(part.repeat[1]))).join("");
+
+/** A text as the tables have it: a long one by its hash. */
+function stored(text: string) {
+  const bytes = Buffer.from(text);
+  return bytes.length > 2000 ? { sha256: createHash("sha256").update(bytes).digest("hex"), bytes: bytes.length } : text;
+}
+
+/** What URLReachability is let loose on: the same as in generate.py. */
+const replies: RequestListener = (request, response) => {
+  const [, kind, rest] = (request.url ?? "").split("?")[0]?.split("/") ?? [];
+  if (kind === "slow") setTimeout(() => response.end(), 3000);
+  else if (kind === "broken") request.socket.destroy();
+  else if (kind === "status") response.writeHead(Number(rest)).end();
+  else if (kind === "redirect") response.writeHead(302, { location: `/status/${rest}` }).end();
+  else if (kind === "loop") response.writeHead(302, { location: request.url }).end();
+  else response.end();
+};
+const server = createServer(replies);
+let port = 0;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  port = (server.address() as AddressInfo).port;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+/** What a case does not say, since it is not the same everywhere or not in a file. */
+function situation({ type, vault }: Case): Record<string, unknown> {
+  if (vault) return { vault: new Vault(vault) };
+  // Unlike llm-guard, guard reaches this machine only where it is told to.
+  return type === "URLReachability" ? { allowedNetworks: ["127.0.0.1"], allowedPorts: [port] } : {};
+}
+
+async function ask(one: Case, text: string) {
+  const { side, type, params, guardParams, prompt } = one;
+  const scanner = createScanner(side, type, { ...params, ...guardParams, ...situation(one) });
+  const context = prompt === undefined ? {} : { prompt: spellOut(prompt) };
+  const { isValid, score, sanitized = text } = await scanner.scan(text, context);
+  return { isValid, score, sanitized: stored(sanitized) };
+}
+
+describe.each(tables)("$scanner answers as llm-guard", ({ source, cases }) => {
+  it("in at least 25 cases on each side", () => {
+    for (const side of new Set(cases.map(({ side }) => side))) {
+      expect(cases.filter((one) => one.side === side).length).toBeGreaterThanOrEqual(25);
+    }
+  });
+
+  it("or says why not", () => {
+    for (const { name, llmGuard, expected, why } of cases) {
+      if (!expected) continue;
+      expect(why, name).toBeTruthy();
+      expect({ sanitized: "", ...llmGuard, ...expected }, name).not.toEqual({ sanitized: "", ...llmGuard });
+    }
+  });
+
+  it.each(cases)("$side: $name", async (one) => {
+    const text = spellOut(one.text).replaceAll("{server}", `http://127.0.0.1:${port}`);
+    const answer: Answer = { ...one.llmGuard, ...one.expected };
+    if (one.expected?.isValid !== undefined) delete answer.error;
+    if (answer.error) return expect(ask(one, text)).rejects.toThrow();
+    const { isValid, score, sanitized } = await ask(one, text);
+    // What a stand-in was told to answer is not what guard's own model says: the verdict and its sign carry over.
+    const known = source.includes("stand-in") ? Math.sign : (value: number) => value;
+    expect({ isValid, score: known(score), sanitized }).toEqual({
+      isValid: answer.isValid,
+      score: known(answer.score),
+      sanitized: Array.isArray(answer.sanitized) ? spellOut(answer.sanitized) : (answer.sanitized ?? stored(text)),
+    });
+  });
+});
