@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
 import { benchServer } from "./server.mjs";
 import { median } from "./stats.mjs";
+import { number, printTable } from "./table.mjs";
 
 const require = createRequire(import.meta.url);
 const run = promisify(execFile);
@@ -105,16 +106,4 @@ function printServer({ readyAfter, idleRss, loads }) {
     ]),
   );
   console.log();
-}
-
-function printTable(head, rows) {
-  const all = [head, ...rows];
-  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column].length)));
-  const line = (row) =>
-    `| ${row.map((cell, i) => (i ? cell.padStart(widths[i]) : cell.padEnd(widths[i]))).join(" | ")} |`;
-  console.log([line(head), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n"));
-}
-
-function number(value) {
-  return value === undefined ? "unknown" : value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0);
 }

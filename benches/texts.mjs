@@ -2,7 +2,7 @@
 // `tokenize` can tell the token ids that guard's own tokenizer makes of them: both sides get exactly the same input.
 import { readFileSync } from "node:fs";
 
-const SENTENCES = `
+export const SENTENCES = `
 Can you help me write a short letter to my landlord about the broken window in the kitchen?
 Please explain the difference between a stock and a bond in simple words.
 I would like to plan a trip to Japan in the spring, with three days in Tokyo and two in Kyoto.

@@ -1,0 +1,49 @@
+// The Python side of the rules benchmark: a process for each peer, since detect-secrets keeps the plugins that it was first asked for.
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+const SCRIPT = fileURLToPath(new URL("peers/rules.py", import.meta.url));
+
+/**
+ * The peers, run by the Python of GUARD_BENCH_PYTHON.
+ *
+ * @returns undefined where it is not set; else `measure`, for the object that rules.py describes, and `close`.
+ */
+export function startPeers() {
+  const python = process.env.GUARD_BENCH_PYTHON;
+  if (!python) return undefined;
+  const running = new Map();
+  return {
+    measure(question) {
+      if (!running.has(question.peer)) running.set(question.peer, start(python));
+      return running.get(question.peer).measure(question);
+    },
+    close() {
+      for (const peer of running.values()) peer.close();
+    },
+  };
+}
+
+function start(python) {
+  const child = spawn(python, [SCRIPT], { stdio: ["pipe", "pipe", "inherit"] });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const failed = new Promise((_, reject) => {
+    child.once("error", reject);
+    child.once("exit", (code) => reject(new Error(`the peer ended with code ${code}`)));
+  });
+  failed.catch(() => {});
+  return {
+    async measure(question) {
+      child.stdin.write(`${JSON.stringify(question)}\n`);
+      const { value, done } = await Promise.race([lines.next(), failed]);
+      if (done) await failed;
+      const answer = JSON.parse(value);
+      if (answer.error) throw new Error(`${question.peer}: ${answer.error}`);
+      return answer;
+    },
+    close() {
+      child.stdin.end();
+    },
+  };
+}

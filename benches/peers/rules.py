@@ -1,0 +1,84 @@
+"""The peers of benches/rules.mjs: llm-guard 0.3.16, detect-secrets and tiktoken, in a Python environment of the user's.
+
+    python -m venv env && env/bin/pip install llm-guard==0.3.16
+    GUARD_BENCH_PYTHON=env/bin/python npm run bench:rules
+
+llm-guard brings detect-secrets and tiktoken with it; tiktoken fetches its encoding at the first use (TIKTOKEN_CACHE_DIR).
+
+Reads one JSON object a line, {"peer", "params", "texts": [path, ...], "seconds"}: the peer scans all the texts, again and again until
+the seconds are over, at least once. Answers {"seconds": of the fastest pass over all texts, "failed": how many texts failed}, or
+{"error"}. The texts are files, as detect-secrets wants them; reading them is not counted for the peers that take strings.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import time
+from typing import Any, Callable
+
+import structlog
+
+structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+
+
+def llm_guard(name: str) -> Callable[..., Callable[[str], bool]]:
+    def build(**params: Any) -> Callable[[str], bool]:
+        import llm_guard.input_scanners as scanners
+
+        scanner = getattr(scanners, name)(**params)
+        return lambda text: not scanner.scan(text)[1]
+
+    return build
+
+
+def tiktoken(limit: int, encoding_name: str) -> Callable[[str], bool]:
+    import tiktoken as library
+
+    encoding = library.get_encoding(encoding_name)
+    return lambda text: len(encoding.encode(text, disallowed_special=())) > limit
+
+
+def detect_secrets(path: str) -> bool:
+    from detect_secrets.core.secrets_collection import SecretsCollection
+    from detect_secrets.settings import default_settings
+
+    secrets = SecretsCollection()
+    with default_settings():
+        secrets.scan_file(path)
+    return bool(secrets)
+
+
+PEERS: dict[str, Callable[..., Callable[[str], bool]]] = {
+    **{f"llm-guard {name}": llm_guard(name) for name in ("Secrets", "Regex", "BanSubstrings", "InvisibleText", "TokenLimit")},
+    "tiktoken": tiktoken,
+    "detect-secrets": lambda: detect_secrets,
+}
+
+built: dict[str, Callable[[str], bool]] = {}
+
+
+def measure(peer: str, params: dict[str, Any], texts: list[str], seconds: float) -> dict[str, float]:
+    key = json.dumps([peer, params])
+    if key not in built:
+        built[key] = PEERS[peer](**params)
+    scan = built[key]
+    if peer != "detect-secrets":
+        texts = [open(path, encoding="utf-8", newline="").read() for path in texts]
+    fastest, failed = float("inf"), 0
+    end = time.perf_counter() + seconds
+    while True:
+        start = time.perf_counter()
+        failed = sum(scan(text) for text in texts)
+        fastest = min(fastest, time.perf_counter() - start)
+        if time.perf_counter() > end:
+            return {"seconds": fastest, "failed": failed}
+
+
+for line in sys.stdin:
+    try:
+        answer: dict[str, Any] = measure(**json.loads(line))
+    except Exception as error:
+        answer = {"error": f"{type(error).__name__}: {error}"}
+    print(json.dumps(answer), flush=True)

@@ -1,0 +1,13 @@
+/** Prints rows of strings as a Markdown table. */
+export function printTable(head, rows) {
+  const all = [head, ...rows];
+  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column].length)));
+  const line = (row) =>
+    `| ${row.map((cell, i) => (i ? cell.padStart(widths[i]) : cell.padEnd(widths[i]))).join(" | ")} |`;
+  console.log([line(head), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n"));
+}
+
+/** A number with about three digits. */
+export function number(value) {
+  return value === undefined ? "unknown" : value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0);
+}
