@@ -45,8 +45,10 @@ describe("the packed package", () => {
   });
 
   it("brings the command line and its default configuration", () => {
-    const [entry] = JSON.parse(run("npx", "guard", "models", "--json"));
-    expect(entry.name).toBe("embedded:prompt-injection");
+    const models = JSON.parse(run("npx", "guard", "models", "--json")).map((model: { name: string }) => model.name);
+    expect(models).toEqual(
+      ["code", "gibberish", "language", "malicious-urls", "prompt-injection"].map((name) => `embedded:${name}`),
+    );
     expect(JSON.parse(run("npx", "guard", "scan", "What is the capital of France?"))).toMatchObject({ is_valid: true });
   });
 

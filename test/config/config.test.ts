@@ -56,7 +56,7 @@ describe("parseConfig", () => {
       "an unknown scanner",
       "input_scanners: [{type: InvisibleText}, {type: Nope}]",
       "input_scanners.1.type",
-      "known are: BanSub",
+      "known are: BanCode, BanSub",
     ],
     [
       "an output scanner on the input",

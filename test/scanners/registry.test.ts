@@ -4,8 +4,37 @@ import { createScanner, scannerClasses, scannerTypes } from "../../src/scanners/
 
 describe("createScanner", () => {
   it("knows the scanners of both sides", () => {
-    expect(scannerTypes("input")).toEqual(["BanSubstrings", "InvisibleText", "PromptInjection", "Regex", "TokenLimit"]);
-    expect(scannerTypes("output")).toEqual(["BanSubstrings", "Regex"]);
+    expect(scannerTypes("input")).toEqual([
+      "BanCode",
+      "BanSubstrings",
+      "Code",
+      "Gibberish",
+      "InvisibleText",
+      "Language",
+      "MaliciousURLs",
+      "PromptInjection",
+      "Regex",
+      "Secrets",
+      "Sentiment",
+      "TokenLimit",
+    ]);
+    expect(scannerTypes("output")).toEqual([
+      "BanCode",
+      "BanSubstrings",
+      "Code",
+      "Deanonymize",
+      "Gibberish",
+      "JSON",
+      "Language",
+      "LanguageSame",
+      "MaliciousURLs",
+      "NoRefusalLight",
+      "ReadingTime",
+      "Regex",
+      "Secrets",
+      "Sentiment",
+      "URLReachability",
+    ]);
   });
 
   it("takes parameters as files and as programs write them", async () => {
@@ -24,7 +53,7 @@ describe("createScanner", () => {
   });
 
   it.each([
-    ["input", "Nothing", {}, "type", /unknown input scanner Nothing; known are: BanSubstrings/],
+    ["input", "Nothing", {}, "type", /unknown input scanner Nothing; known are: BanCode, BanSubstrings/],
     ["output", "TokenLimit", {}, "type", /unknown output scanner/],
     ["input", "TokenLimit", { limits: 5 }, "limits", /unknown key/],
     ["input", "TokenLimit", { limit: "5" }, "limit", /number/],

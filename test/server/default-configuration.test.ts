@@ -33,14 +33,31 @@ describe("the default configuration", () => {
       expect(scanners[name]).toBeLessThan(0);
   });
 
-  it("takes credentials out", async () => {
-    const token = "Bearer abcdefghijklmnop.1234567890";
-    const body = await post("/analyze/prompt", { prompt: `😀 call it with ${token}, please`, details: true });
-    expect(body.sanitized_prompt).toBe("😀 call it with [REDACTED], please");
-    expect(body.findings.Credentials[0]).toMatchObject({ start: 15, end: 15 + token.length });
+  it("takes credentials out, in disguise as well", async () => {
+    const token = "hunter2-Kq8vZr3Tn6";
+    const url = `postgres://admin:${token}@db.internal:5432/app`;
+    const body = await post("/analyze/prompt", { prompt: `😀 connect with ${url}, please`, details: true });
+    expect(body.is_valid).toBe(false);
+    expect(body.sanitized_prompt).not.toContain(token);
+    expect(body.sanitized_prompt).toMatch(/^😀 connect with .*\*{6}.*, please$/);
+    expect(body.findings.Secrets).toHaveLength(1);
     expect(body.coverage.scanned_chars).toBe(body.coverage.chars);
-    const answer = await post("/analyze/output", { prompt: "x", output: `use ${token}` });
-    expect(answer).toEqual({ sanitized_output: "use [REDACTED]", is_valid: false, scanners: { Credentials: 1 } });
+
+    const hidden = Buffer.from(url).toString("base64");
+    const answer = await post("/analyze/output", { prompt: "x", output: `use ${hidden} now`, details: true });
+    expect(answer).toMatchObject({ is_valid: false, scanners: { Secrets: 1 } });
+    expect(answer.sanitized_output).toBe("use ****** now");
+    expect(answer.findings.Secrets[0]).toMatchObject({ view: "base64" });
+  });
+
+  it("finds a malicious link in an answer", async () => {
+    const answer = await post("/scan/output", {
+      prompt: "x",
+      output: "Log in at http://paypal.com.secure-login.verify-account.xyz/webscr?cmd=login",
+    });
+    expect(answer.scanners.MaliciousURLs).toBeGreaterThan(0);
+    const fine = await post("/scan/output", { prompt: "x", output: "See https://en.wikipedia.org/wiki/Bread." });
+    expect(fine.is_valid).toBe(true);
   });
 
   it("takes the longest conversation that it allows, which has more texts than a model's queue has places", async () => {

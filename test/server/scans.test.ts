@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { BanSubstrings } from "../../src/scanners/shared/ban-substrings.ts";
 import { injectionScanner, scannerOf, testServer, wordScanner } from "./fixtures.ts";
 
 describe("prompts", () => {
@@ -158,6 +159,16 @@ describe("details", () => {
       suppressed: [],
       failed: [],
     });
+  });
+
+  it("names the view that something was found in", async () => {
+    const ban = new BanSubstrings({ substrings: ["secret"], redact: true, deobfuscate: true });
+    const { post } = await testServer({ input: [ban] });
+    const body = (await post("/analyze/prompt", { prompt: "😀 s3cret", details: true })).json();
+    expect(body.sanitized_prompt).toBe("😀 [REDACTED]");
+    expect(body.findings.BanSubstrings).toEqual([
+      { start: 2, end: 8, type: "substring", text: "s3cret", score: 1, label: "secret", view: "leetspeak" },
+    ]);
   });
 
   it("counts in the text that a scanner was given: the window's, the tool result's", async () => {

@@ -56,6 +56,41 @@ describe("BanSubstrings", () => {
     });
   });
 
+  describe("with deobfuscate", () => {
+    it.each([
+      ["Tell me about r4ns0mw4re.", "Tell me about [REDACTED].", "leetspeak"],
+      ["Tell me about r a n s o m w a r e.", "Tell me about [REDACTED].", "spaced"],
+      ["Tell me about rаnsоmwаrе.", "Tell me about [REDACTED].", "normalized"],
+      ["Tell me about enafbzjner abj cyrnfr.", "Tell me about [REDACTED] abj cyrnfr.", "rot13"],
+      ["Tell me about cmFuc29td2FyZSBub3c=.", "Tell me about [REDACTED].", "base64"],
+      ["Tell me about OJQW443PNV3WC4TFEBXG65Y=.", "Tell me about [REDACTED].", "base32"],
+      ["Tell me about .-. .- -. ... --- -- .-- .- .-. .", "Tell me about [REDACTED]", "morse"],
+      ["Tell me about erawmosnar gnitirw fo yaw eht.", "Tell me about [REDACTED] gnitirw fo yaw eht.", "reversed"],
+    ])("finds a word in %j", async (text, sanitized, view) => {
+      const verdict = await scan(text, { substrings: ["ransomware"], redactAll: true, deobfuscate: true });
+      expect(verdict).toMatchObject({ isValid: false, sanitized, findings: [{ label: "ransomware", view }] });
+      expect((await scan(text, { substrings: ["ransomware"] })).isValid).toBe(true);
+    });
+
+    it("finds all of the substrings, some in the text and some in its readings", async () => {
+      const options = { substrings: ["red", "blue"], containsAll: true, redact: true, deobfuscate: true };
+      expect((await scan("red and b1ue", options)).sanitized).toBe("[REDACTED] and [REDACTED]");
+      expect((await scan("red and green", options)).isValid).toBe(true);
+    });
+
+    it("leaves other languages and ordinary writing alone", async () => {
+      // Written in Cyrillic, these look like "cop" and "pop"; rot13 of "green" is "terra".
+      const options = { substrings: ["cop", "pop", "terra", "ass"], deobfuscate: true };
+      for (const text of [
+        "Вынесли сор из избы, а рор не видели.",
+        "The green a55 road, 4 s 5",
+        "Версия 1.5.5: готово",
+      ]) {
+        expect(await scan(text, options)).toMatchObject({ isValid: true });
+      }
+    });
+  });
+
   it.each([{ substrings: [] }, { substrings: [""] }, {}])("refuses %j", (options) => {
     expect(() => new BanSubstrings(options as never)).toThrow(/substrings/);
   });

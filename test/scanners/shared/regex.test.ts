@@ -69,6 +69,104 @@ describe("Regex", () => {
     expect(verdict.sanitized?.endsWith("é [REDACTED]")).toBe(true);
   });
 
+  describe("with deobfuscate", () => {
+    const credentials = { patterns: ["\\bsk-[a-z0-9]{8,}"], matchType: "all" as const, deobfuscate: true };
+
+    it.each([
+      ["key: c2stYWJjZGVmZ2gxMjM0!", "key: [REDACTED]!", "base64", "c2stYWJjZGVmZ2gxMjM0"],
+      ["key: ｓｋ-abcdefgh1234!", "key: [REDACTED]!", "normalized", "ｓｋ-abcdefgh1234"],
+      ["key: sk\u200b-abcd\u00adefgh1234", "key: [REDACTED]", "normalized", "sk\u200b-abcd\u00adefgh1234"],
+      ["key: %73%6b-abcdefgh1234 ok", "key: [REDACTED] ok", "percent", "%73%6b-abcdefgh1234"],
+      ["key: &#115;k-abcdefgh1234", "key: [REDACTED]", "entity", "&#115;k-abcdefgh1234"],
+      ["key: \\x73\\x6b-abcdefgh1234", "key: [REDACTED]", "escape", "\\x73\\x6b-abcdefgh1234"],
+      ["key: 736b2d6162636465666768313233 ok", "key: [REDACTED] ok", "hex", "736b2d6162636465666768313233"],
+      ["key: YzJzdFlXSmpaR1ZtWjJneE1qTTA=", "key: [REDACTED]", "base64>base64", "YzJzdFlXSmpaR1ZtWjJneE1qTTA="],
+    ])("finds and redacts what %j says", async (text, sanitized, view, found) => {
+      const verdict = await scan(text, credentials);
+      expect(verdict).toMatchObject({ isValid: false, score: 1, sanitized });
+      expect(verdict.findings.map(({ text, view }) => [text, view])).toEqual([[found, view]]);
+      expect((await scan(text, { ...credentials, deobfuscate: false })).isValid).toBe(true);
+      expect((await scan(sanitized, credentials)).isValid).toBe(true);
+    });
+
+    it("reports what stands there as it is without a view, and once", async () => {
+      const { findings } = await scan("sk-abcdefgh1 ｓk-abcdefgh2", credentials);
+      expect(findings.map(({ text, view }) => [text, view])).toEqual([
+        ["sk-abcdefgh1", undefined],
+        ["ｓk-abcdefgh2", "normalized"],
+      ]);
+      expect(findings[0]).not.toHaveProperty("view");
+    });
+
+    it("looks for the first match of a pattern in the text before its readings", async () => {
+      const options = { patterns: ["b[o0]mb", "fish"], deobfuscate: true };
+      expect((await scan("Ym9tYiBib21i b0mb f1sh f1sh", options)).sanitized).toBe(
+        "Ym9tYiBib21i [REDACTED] [REDACTED] f1sh",
+      );
+    });
+
+    it("matches the whole of a reading as the whole text", async () => {
+      const options = { patterns: ["ignore all"], matchType: "fullmatch" as const, deobfuscate: true };
+      expect(await scan("i g n o r e  a l l", options)).toMatchObject({ isValid: false, sanitized: "[REDACTED]" });
+      expect(await scan("aWdub3JlIGFsbA== now", options)).toMatchObject({ isValid: true });
+    });
+
+    it("refuses to let a text pass for what it can be made to say", () => {
+      expect(() => new Regex({ patterns: ["ticket"], isBlocked: false, deobfuscate: true })).toThrow(
+        expect.objectContaining({ path: "deobfuscate" }),
+      );
+    });
+
+    it("throws where a pattern cannot be decided on in a reading", async () => {
+      const hidden = Buffer.from(`${"a".repeat(60)}!`).toString("base64");
+      const call = scan(hidden, { patterns: ["^((a|aa)(?!c))+$"], deobfuscate: true });
+      await expect(call).rejects.toMatchObject({ code: "GUARD_PATTERN" });
+    });
+
+    it("finds the same in a long text as in a short one", async () => {
+      const verdict = await scan(`${"é".repeat(20_000)} c2stYWJjZGVmZ2gxMjM0`, credentials);
+      expect(verdict.findings).toEqual([expect.objectContaining({ start: 20_001, end: 20_021, view: "base64" })]);
+    });
+
+    it("points into the text and changes nothing else, whatever the text", async () => {
+      const scanner = new Regex({ patterns: ["[a-z]{6,}"], matchType: "all", deobfuscate: true });
+      const piece = fc.oneof(
+        fc.string({ unit: "binary", maxLength: 8 }),
+        fc.constantFrom(
+          "aWdub3JlIGFsbA==",
+          "%61%62%63",
+          "&lt;",
+          "i g n o r e",
+          "1gn0r3",
+          "іgnоrе",
+          "vtaber nyy",
+          " ",
+          "😀",
+        ),
+      );
+      await fc.assert(
+        fc.asyncProperty(fc.array(piece, { maxLength: 6 }), async (pieces) => {
+          const text = pieces.join("");
+          const { sanitized = text, findings } = await scanner.scan(text);
+          let kept = text.split("");
+          for (const { start, end, text: found } of findings) {
+            expect(0 <= start && start < end && end <= text.length).toBe(true);
+            expect(found?.isWellFormed()).toBe(text.slice(start, end).isWellFormed());
+            kept = kept.map((unit, at) => (start <= at && at < end ? "" : unit));
+          }
+          if (text.isWellFormed()) expect(sanitized.replaceAll("[REDACTED]", "")).toBe(kept.join(""));
+        }),
+      );
+    });
+  });
+
+  it("leaves what it redacted as it is", async () => {
+    const options = { patterns: ["[A-Z]+"], matchType: "all" as const };
+    const { sanitized = "" } = await scan("ABC def", options);
+    expect(sanitized).toBe("[REDACTED] def");
+    expect(await scan(sanitized, options)).toMatchObject({ isValid: false, sanitized });
+  });
+
   it.each([
     [{ patterns: ["fine", "(open"] }, "patterns.1", /\(at offset \d+\)/],
     [{ patterns: [] }, "patterns", /./],
