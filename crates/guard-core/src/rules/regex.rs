@@ -260,7 +260,7 @@ enum Engine {
         /// Compiled on first use, since only long texts need it.
         timed: OnceLock<Option<Box<Timed>>>,
         /// Says in most texts outside ASCII that there is no match; compiled on first use.
-        relaxed: OnceLock<Option<Box<regex::Regex>>>,
+        relaxed: OnceLock<Option<Box<Timed>>>,
     },
     Backtracking(Box<fancy_regex::Regex>),
 }
@@ -319,29 +319,28 @@ impl Engine {
     }
 
     /// Whether a closer look is due; quick where that one is slow.
-    fn may_match(&self, text: &str) -> bool {
+    fn may_match(&self, text: &str, until: Instant) -> bool {
         let Self::Linear {
             regex, states, relaxed, ..
         } = self
         else {
             return true;
         };
-        if text.is_ascii() || states.saturating_mul(text.len()) > WORK {
+        if text.is_ascii() {
             return true;
         }
-        let build = |source: String| {
-            let size = states.saturating_mul(STATE);
-            regex::RegexBuilder::new(&source).size_limit(size).build().ok()
-        };
-        let relaxed = relaxed.get_or_init(|| without_boundaries(regex.as_str()).and_then(build).map(Box::new));
-        relaxed.as_ref().is_none_or(|relaxed| relaxed.is_match(text))
+        let build = |source: String| Timed::new(&source, *states).map(Box::new);
+        let relaxed = relaxed.get_or_init(|| without_boundaries(regex.as_str()).and_then(build));
+        let Some(relaxed) = relaxed else { return true };
+        // Whoever runs out of time here does so there too, and says so.
+        relaxed.find(text, 1, until).is_none_or(|found| !found.is_empty())
     }
 
     /// All matches that do not overlap, or the first one only.
     fn find(&self, index: usize, text: &str, all: bool, until: Instant) -> Result<Vec<Range<usize>>, PatternError> {
         let limit = if all { usize::MAX } else { 1 };
         match self {
-            Self::Linear { .. } if !self.may_match(text) => Ok(Vec::new()),
+            Self::Linear { .. } if !self.may_match(text, until) => Ok(Vec::new()),
             Self::Linear { regex, states, .. }
                 if states.saturating_mul(text.len()) <= WORK && Instant::now() <= until =>
             {
