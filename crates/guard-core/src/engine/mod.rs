@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 pub use error::EngineError;
+pub(crate) use model::ordered_labels;
 pub use model::{Activation, Head, Model, Source};
 pub use queue::{Batching, HeadScores, Lane, OnReply, Pass, Queue, Reply, ScoredPart, Ticket};
 pub use runtime::Runtime;

@@ -345,19 +345,7 @@ impl Config {
                 None => Ok(self.guard.heads),
             };
         }
-        let mut labels: Vec<(usize, String)> = self
-            .id2label
-            .into_iter()
-            .map(|(id, label)| {
-                id.parse()
-                    .map(|id| (id, label))
-                    .map_err(|_| format!("id2label has the id {id}"))
-            })
-            .collect::<Result<_, _>>()?;
-        labels.sort_unstable();
-        if labels.is_empty() || labels.iter().enumerate().any(|(at, (id, _))| at != *id) {
-            return Err("id2label must name every label from 0 on".to_owned());
-        }
+        let labels = ordered_labels(self.id2label)?;
         let output = outputs
             .iter()
             .find(|name| *name == "logits")
@@ -372,10 +360,27 @@ impl Config {
         Ok(vec![Head {
             name: "default".to_owned(),
             output: output.clone(),
-            labels: labels.into_iter().map(|(_, label)| label).collect(),
+            labels,
             activation: self.guard.activation.unwrap_or(activation),
         }])
     }
+}
+
+/// The labels of an `id2label`, in the order of their numbers.
+pub(crate) fn ordered_labels(id2label: BTreeMap<String, String>) -> Result<Vec<String>, String> {
+    let mut labels: Vec<(usize, String)> = id2label
+        .into_iter()
+        .map(|(id, label)| {
+            id.parse()
+                .map(|id| (id, label))
+                .map_err(|_| format!("id2label has the id {id}"))
+        })
+        .collect::<Result<_, _>>()?;
+    labels.sort_unstable();
+    if labels.is_empty() || labels.iter().enumerate().any(|(at, (id, _))| at != *id) {
+        return Err("id2label must name every label from 0 on".to_owned());
+    }
+    Ok(labels.into_iter().map(|(_, label)| label).collect())
 }
 
 fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<T>, EngineError> {

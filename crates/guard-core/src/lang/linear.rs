@@ -23,7 +23,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::features::{Extractor, Feature, Spec};
-use crate::engine::EngineError;
+use crate::engine::{EngineError, ordered_labels};
 
 /// The file with the weights.
 const WEIGHTS: &str = "model.bin";
@@ -204,21 +204,11 @@ fn parse_config(bytes: &[u8]) -> Result<Described, String> {
             config.model_type
         ));
     }
-    let mut labels: Vec<(usize, String)> = config
-        .id2label
-        .into_iter()
-        .map(|(id, label)| {
-            id.parse()
-                .map(|id| (id, label))
-                .map_err(|_| format!("id2label has the id {id}"))
-        })
-        .collect::<Result<_, _>>()?;
-    labels.sort_unstable();
-    if labels.len() < 2 || labels.len() > 255 || labels.iter().enumerate().any(|(at, (id, _))| at != *id) {
+    let labels = ordered_labels(config.id2label)?;
+    if labels.len() < 2 || labels.len() > 255 {
         return Err("id2label must name 2 to 255 labels, from 0 on".to_owned());
     }
     let extractor = Extractor::new(config.features)?;
-    let labels: Vec<String> = labels.into_iter().map(|(_, label)| label).collect();
     let mut places: HashMap<String, usize> = labels
         .iter()
         .enumerate()
