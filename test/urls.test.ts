@@ -28,7 +28,8 @@ describe("findUrls", () => {
         for (const { start, end, url } of await findUrls(text)) {
           expect(start).toBeGreaterThanOrEqual(last);
           expect(end).toBeGreaterThan(start);
-          expect(new URL(url).host).not.toBe("");
+          // Not by Node's URL, which refuses hosts in scripts that are newer than its Unicode tables.
+          expect(url).toMatch(/^[a-z]+:\/\/[^/\s]+\//u);
           last = end;
         }
         expect(last).toBeLessThanOrEqual(text.length);
