@@ -1,13 +1,13 @@
 //! Lists of literal substrings.
 //!
 //! All substrings are searched for at once with an Aho-Corasick automaton, so the time does not grow with the length of
-//! the list.
+//! the list. Where the list is short, their beginnings are looked for first, many bytes at a time, and the automaton reads
+//! only what stands around one.
 
-use std::borrow::Cow;
 use std::convert::Infallible;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, Input, packed};
 
 use super::across::{RuleMatch, Sighting, Wanted, across_views};
 
@@ -62,6 +62,9 @@ pub enum SubstringsError {
 #[derive(Debug)]
 pub struct Substrings {
     automaton: AhoCorasick,
+    beginnings: Option<Beginnings>,
+    /// Bytes of the longest substring.
+    longest: usize,
     /// For each substring, whether its first and its last character need a word boundary.
     edges: Vec<(bool, bool)>,
     case_sensitive: bool,
@@ -97,17 +100,20 @@ impl Substrings {
         });
         let edges = edges.collect();
         let literals = substrings.iter().map(|substring| match case_sensitive {
-            true => Cow::Borrowed(substring.as_ref()),
-            false => Cow::Owned(substring.as_ref().chars().map(fold).collect::<String>()),
+            true => substring.as_ref().to_owned(),
+            false => substring.as_ref().chars().map(fold).collect::<String>(),
         });
+        let literals: Vec<String> = literals.collect();
         // The literals are folded, so what remains different in an ASCII text is the case of ASCII letters: such a text
         // needs no folding of its own.
         let automaton = AhoCorasick::builder()
             .ascii_case_insensitive(!case_sensitive)
-            .build(literals.map(|literal| literal.into_owned().into_bytes()))
+            .build(&literals)
             .map_err(|error| SubstringsError::TooLarge(error.to_string()))?;
         Ok(Self {
             automaton,
+            beginnings: Beginnings::new(&literals, case_sensitive),
+            longest: literals.iter().map(String::len).max().unwrap_or(0),
             edges,
             case_sensitive,
         })
@@ -139,26 +145,30 @@ impl Substrings {
     }
 
     fn search(&self, text: &str, all: bool) -> Vec<SubstringMatch> {
-        let mut found = Vec::new();
-        // Where the last occurrence of each substring ended.
-        let mut ends: Vec<Option<usize>> = vec![None; self.edges.len()];
-        let mut missing = self.edges.len();
-        for candidate in self.automaton.find_overlapping_iter(text) {
-            let substring = candidate.pattern().as_usize();
-            let range = candidate.range();
-            let usable = ends[substring].is_none_or(|end| all && end <= range.start);
-            if !usable || !self.is_bounded(text, substring, &range) {
-                continue;
-            }
-            missing -= usize::from(ends[substring].is_none());
-            ends[substring] = Some(range.end);
-            found.push(SubstringMatch { substring, range });
-            if missing == 0 && !all {
+        let Some(beginnings) = &self.beginnings else {
+            let mut search = Search::new(self, text, all);
+            let _ = search.read(0..text.len(), text.len());
+            return search.finish();
+        };
+        // Most texts contain nothing, and need nothing else.
+        let Some(mut at) = beginnings.next(text, 0) else {
+            return Vec::new();
+        };
+        let mut search = Search::new(self, text, all);
+        loop {
+            // Whatever begins here is read to its end, which may be further on.
+            let part = at..(at + self.longest.max(BLOCK)).min(text.len());
+            let end = (part.end + self.longest - 1).min(text.len());
+            let next = part.end;
+            if search.read(part, end).is_break() {
                 break;
             }
+            match beginnings.next(text, next) {
+                Some(next) => at = next,
+                None => break,
+            }
         }
-        found.sort_unstable_by_key(|occurrence| (occurrence.substring, occurrence.range.start));
-        found
+        search.finish()
     }
 
     fn is_bounded(&self, text: &str, substring: usize, range: &Range<usize>) -> bool {
@@ -166,6 +176,105 @@ impl Substrings {
         let before = || text[..range.start].chars().next_back().is_some_and(is_word);
         let after = || text[range.end..].chars().next().is_some_and(is_word);
         !(first && before() || last && after())
+    }
+}
+
+/// A search of one text, part by part.
+struct Search<'a> {
+    substrings: &'a Substrings,
+    text: &'a str,
+    all: bool,
+    found: Vec<SubstringMatch>,
+    /// Where the last occurrence of each substring ended.
+    ends: Vec<Option<usize>>,
+    missing: usize,
+}
+
+impl<'a> Search<'a> {
+    fn new(substrings: &'a Substrings, text: &'a str, all: bool) -> Self {
+        Self {
+            substrings,
+            text,
+            all,
+            found: Vec::new(),
+            ends: vec![None; substrings.edges.len()],
+            missing: substrings.edges.len(),
+        }
+    }
+
+    /// Takes what begins in `part` and ends before `end`; breaks off when there is nothing left to find.
+    fn read(&mut self, part: Range<usize>, end: usize) -> ControlFlow<()> {
+        let input = Input::new(self.text).span(part.start..end);
+        for candidate in self.substrings.automaton.find_overlapping_iter(input) {
+            let substring = candidate.pattern().as_usize();
+            let range = candidate.range();
+            let last = &mut self.ends[substring];
+            let usable = range.start < part.end && last.is_none_or(|end| self.all && end <= range.start);
+            if !usable || !self.substrings.is_bounded(self.text, substring, &range) {
+                continue;
+            }
+            self.missing -= usize::from(last.is_none());
+            *last = Some(range.end);
+            self.found.push(SubstringMatch { substring, range });
+            if self.missing == 0 && !self.all {
+                return ControlFlow::Break(());
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn finish(mut self) -> Vec<SubstringMatch> {
+        self.found
+            .sort_unstable_by_key(|occurrence| (occurrence.substring, occurrence.range.start));
+        self.found
+    }
+}
+
+/// Bytes of a text that are brought into lower case at a time, and read by the automaton where a substring may begin.
+const BLOCK: usize = 4096;
+/// Bytes of a substring that count as its beginning: enough to be rare, and few enough to be compared in no time.
+const BEGINNING: usize = 8;
+
+/// The first bytes of all substrings, looked for by comparing many bytes at once (Teddy, of Hyperscan).
+#[derive(Debug)]
+struct Beginnings {
+    searcher: packed::Searcher,
+    longest: usize,
+    case_sensitive: bool,
+}
+
+impl Beginnings {
+    /// `None` for a list too long for it, and on a processor that can not.
+    fn new(literals: &[String], case_sensitive: bool) -> Option<Self> {
+        let beginnings = literals
+            .iter()
+            .map(|literal| &literal.as_bytes()[..literal.len().min(BEGINNING)]);
+        Some(Self {
+            longest: beginnings.clone().map(<[u8]>::len).max()?,
+            searcher: packed::Searcher::new(beginnings)?,
+            case_sensitive,
+        })
+    }
+
+    /// The first place from `at` on where a substring may begin.
+    fn next(&self, text: &str, mut at: usize) -> Option<usize> {
+        let bytes = text.as_bytes();
+        if self.case_sensitive {
+            let found = self.searcher.find_in(bytes, (at..bytes.len()).into())?;
+            return Some(found.start());
+        }
+        let mut lower = [0; BLOCK + BEGINNING];
+        while at < bytes.len() {
+            let block = &bytes[at..(at + BLOCK + self.longest - 1).min(bytes.len())];
+            let lower = &mut lower[..block.len()];
+            lower.copy_from_slice(block);
+            lower.make_ascii_lowercase();
+            if let Some(found) = self.searcher.find(&*lower) {
+                return Some(at + found.start());
+            }
+            at += BLOCK;
+        }
+        None
     }
 }
 
@@ -219,7 +328,10 @@ impl Folded {
             if character.is_ascii() {
                 // The automaton takes ASCII letters of both cases for the same.
                 let rest = &original.as_bytes()[start..];
-                let end = start + rest.iter().position(|byte| !byte.is_ascii()).unwrap_or(rest.len());
+                let blocks = rest.chunks(16).take_while(|block| block.is_ascii());
+                let ascii: usize = blocks.map(<[u8]>::len).sum();
+                let ascii = ascii + rest[ascii..].iter().take_while(|byte| byte.is_ascii()).count();
+                let end = start + ascii;
                 text.push_str(&original[start..end]);
                 start = end;
                 continue;
@@ -334,6 +446,24 @@ mod tests {
                 .iter()
                 .all(|m| m.substring == 77 && text[m.range.clone()].starts_with('С'))
         );
+    }
+
+    #[test]
+    fn occurrences_across_parts_of_a_long_text_are_found() {
+        let long = "ab".repeat(BLOCK);
+        let substrings = Substrings::new(&["needle", &long, "bab"], MatchType::Str, false).unwrap();
+        for before in [0, BLOCK - 3, BLOCK, 3 * BLOCK - 1] {
+            let text = format!(
+                "{}Needle{}{}",
+                ".".repeat(before),
+                "-".repeat(2 * BLOCK),
+                long.repeat(2)
+            );
+            let found = substrings.find(&text, true);
+            let count = |substring| found.iter().filter(|m| m.substring == substring).count();
+            assert_eq!((count(0), count(1), count(2)), (1, 2, text.matches("bab").count()));
+            assert_eq!(found[0].range, before..before + 6);
+        }
     }
 
     proptest! {
