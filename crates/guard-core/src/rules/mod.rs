@@ -8,4 +8,5 @@ pub mod substrings;
 pub mod urls;
 
 mod relaxed;
+mod sieve;
 mod timed;

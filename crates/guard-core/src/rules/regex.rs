@@ -13,9 +13,11 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use fancy_regex::RegexInput;
+use regex_automata::PatternID;
 
 use super::across::{RuleMatch, Sighting, Wanted, across_views};
 use super::relaxed::without_boundaries;
+use super::sieve::Sieve;
 use super::timed::Timed;
 
 /// Steps back that one search with a backtracking pattern may take; about 30 ms.
@@ -42,6 +44,8 @@ const STATE: usize = 24;
 /// States times bytes up to which a search in linear time ends within half a second, whatever the pattern. What may take more
 /// watches the clock.
 const WORK: usize = 1 << 25;
+/// Bytes of a text from which on one look for all patterns at once pays, and on which a quick look for one of them does.
+const LONG: usize = 8 * 1024;
 /// Patterns in a list, and bytes that all of them may have as they are written: compiling them takes seconds.
 const MOST_PATTERNS: usize = 10_000;
 const MOST_BYTES: usize = 1024 * 1024;
@@ -113,6 +117,8 @@ pub enum PatternError {
 #[derive(Debug)]
 pub struct Patterns {
     patterns: Vec<Pattern>,
+    /// Says of a long text which patterns can match in it; compiled on first use.
+    sieve: OnceLock<Option<Sieve>>,
 }
 
 impl Patterns {
@@ -138,6 +144,7 @@ impl Patterns {
             .map(|(index, source)| Pattern::compile(index, source.as_ref(), limit));
         Ok(Self {
             patterns: patterns.collect::<Result<_, _>>()?,
+            sieve: OnceLock::new(),
         })
     }
 
@@ -183,12 +190,37 @@ impl Patterns {
     }
 
     fn find_until(&self, text: &str, match_type: MatchType, until: Instant) -> Result<Vec<PatternMatch>, PatternError> {
+        let suspects = self.suspects(text, match_type);
         let mut found = Vec::new();
         for (index, pattern) in self.patterns.iter().enumerate() {
-            let ranges = pattern.find(index, text, match_type, until)?;
+            let suspected = suspects.as_ref().map(|suspects| suspects[index]);
+            let ranges = match suspected {
+                Some(false) => continue,
+                Some(true) | None => pattern.find(index, text, match_type, suspected.is_some(), until)?,
+            };
             found.extend(ranges.into_iter().map(|range| PatternMatch { pattern: index, range }));
         }
         Ok(found)
+    }
+
+    /// For each pattern whether it may match in `text`; `None` where that is best found out one by one.
+    fn suspects(&self, text: &str, match_type: MatchType) -> Option<Vec<bool>> {
+        if text.len() < LONG || match_type == MatchType::FullMatch || self.patterns.len() > FEW {
+            return None;
+        }
+        let linear = |pattern: &Pattern| matches!(pattern.search, Engine::Linear { .. });
+        let sieve = self.sieve.get_or_init(|| {
+            let patterns = self.patterns.iter().filter(|pattern| linear(pattern));
+            Sieve::new(&patterns.map(|pattern| pattern.source.text.as_str()).collect::<Vec<_>>())
+        });
+        let sifted = sieve.as_ref()?.suspects(text)?;
+        let mut sifted = (0..sifted.capacity()).map(|index| PatternID::new(index).is_ok_and(|id| sifted.contains(id)));
+        let suspects = self.patterns.iter().map(|pattern| {
+            let suspected = !linear(pattern) || sifted.next().unwrap_or(true);
+            // Before a newline that ends the text, `$` matches in Python only.
+            suspected || pattern.source.dollar && text.ends_with('\n')
+        });
+        Some(suspects.collect())
     }
 }
 
@@ -219,6 +251,7 @@ impl Pattern {
         index: usize,
         text: &str,
         match_type: MatchType,
+        suspected: bool,
         until: Instant,
     ) -> Result<Vec<Range<usize>>, PatternError> {
         if match_type == MatchType::FullMatch {
@@ -226,13 +259,13 @@ impl Pattern {
                 .full
                 .get_or_init(|| Engine::compile(index, &self.source.anchored(), self.limit));
             let engine = full.as_ref().map_err(Clone::clone)?;
-            return engine.find(index, text, false, until);
+            return engine.find(index, text, false, false, until);
         }
         let all = match_type == MatchType::All;
-        let mut found = self.search.find(index, text, all, until)?;
+        let mut found = self.search.find(index, text, all, suspected, until)?;
         // In Python, `$` also matches before a newline that ends the text, and here only after it.
         if let Some(line) = text.strip_suffix('\n').filter(|_| self.source.dollar) {
-            let before = self.search.find(index, line, all, until)?;
+            let before = self.search.find(index, line, all, suspected, until)?;
             let known = found.clone();
             found.extend(before.into_iter().filter(|range| {
                 // Both lists ascend without overlaps, so only the first that ends behind can be in the way.
@@ -318,31 +351,39 @@ impl Engine {
         }
     }
 
-    /// Whether a closer look is due; quick where that one is slow.
-    fn may_match(&self, text: &str, until: Instant) -> bool {
-        let Self::Linear {
-            regex, states, relaxed, ..
-        } = self
-        else {
-            return true;
-        };
-        if text.is_ascii() {
-            return true;
+    /// The quicker pattern that matches wherever this one does, for texts in which this one is slow.
+    fn relaxed(&self, text: &str) -> Option<&Timed> {
+        match self {
+            Self::Linear {
+                regex, states, relaxed, ..
+            } if !text.is_ascii() => {
+                let build = |source: String| Timed::new(&source, *states).map(Box::new);
+                let relaxed = relaxed.get_or_init(|| without_boundaries(regex.as_str()).and_then(build));
+                relaxed.as_deref()
+            }
+            _ => None,
         }
-        let build = |source: String| Timed::new(&source, *states).map(Box::new);
-        let relaxed = relaxed.get_or_init(|| without_boundaries(regex.as_str()).and_then(build));
-        let Some(relaxed) = relaxed else { return true };
-        // Whoever runs out of time here does so there too, and says so.
-        relaxed.find(text, 1, until).is_none_or(|found| !found.is_empty())
     }
 
-    /// All matches that do not overlap, or the first one only.
-    fn find(&self, index: usize, text: &str, all: bool, until: Instant) -> Result<Vec<Range<usize>>, PatternError> {
+    /// All matches that do not overlap, or the first one only. `suspected`: a quick look has found that there may be some.
+    fn find(
+        &self,
+        index: usize,
+        text: &str,
+        all: bool,
+        suspected: bool,
+        until: Instant,
+    ) -> Result<Vec<Range<usize>>, PatternError> {
         let limit = if all { usize::MAX } else { 1 };
+        let relaxed = self.relaxed(text);
+        // Whoever runs out of time here does so there too, and says so.
+        let nothing = |relaxed: &Timed| relaxed.find(text, 1, until, None).is_some_and(|found| found.is_empty());
         match self {
-            Self::Linear { .. } if !self.may_match(text, until) => Ok(Vec::new()),
+            Self::Linear { .. } if !suspected && relaxed.is_some_and(nothing) => Ok(Vec::new()),
             Self::Linear { regex, states, .. }
-                if states.saturating_mul(text.len()) <= WORK && Instant::now() <= until =>
+                if states.saturating_mul(text.len()) <= WORK
+                    && (relaxed.is_none() || text.len() < LONG)
+                    && Instant::now() <= until =>
             {
                 Ok(regex.find_iter(text).take(limit).map(|found| found.range()).collect())
             }
@@ -352,7 +393,7 @@ impl Engine {
                 let timed = timed.get_or_init(|| Timed::new(regex.as_str(), *states).map(Box::new));
                 let timed = timed.as_ref().ok_or(PatternError::TooLarge { pattern: index })?;
                 timed
-                    .find(text, limit, until)
+                    .find(text, limit, until, relaxed)
                     .ok_or(PatternError::StepLimit { pattern: index })
             }
             Self::Backtracking(regex) => {

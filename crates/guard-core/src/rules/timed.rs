@@ -5,10 +5,10 @@
 //! can not be stopped where it can not.
 
 use std::ops::Range;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use regex_automata::hybrid::dfa::DFA;
-use regex_automata::hybrid::regex::Regex;
+use regex_automata::hybrid::regex::{Cache, Regex};
 use regex_automata::nfa::thompson::{NFA, State};
 use regex_automata::util::iter::Searcher;
 use regex_automata::util::primitives::StateID;
@@ -16,6 +16,8 @@ use regex_automata::{Input, Match, MatchError, MatchErrorKind};
 
 /// Steps between two looks at the clock; less than a millisecond.
 const STEPS: usize = 1 << 16;
+/// Time that looks for the places where a match may begin may take in one text.
+const SCOUTING: Duration = Duration::from_millis(200);
 
 /// A pattern without back-references and look-around.
 #[derive(Debug)]
@@ -38,21 +40,35 @@ impl Timed {
     }
 
     /// At most `limit` matches that do not overlap, as `regex::Regex::find_iter` finds them, or `None` when they are not
-    /// found in time.
-    pub(super) fn find(&self, text: &str, limit: usize, until: Instant) -> Option<Vec<Range<usize>>> {
+    /// found in time. `relaxed` is a quicker pattern that matches wherever this one does: only there is this one looked for.
+    pub(super) fn find(
+        &self,
+        text: &str,
+        limit: usize,
+        until: Instant,
+        relaxed: Option<&Self>,
+    ) -> Option<Vec<Range<usize>>> {
         let mut cache = self.regex.create_cache();
+        let mut scout = relaxed.map(|relaxed| Scout::new(&relaxed.regex));
         let mut simulation = None;
         let mut gave_up = false;
         let mut search = |input: &Input<'_>| {
+            let mut input = input.clone();
+            if let Some(scout) = &mut scout {
+                let Some(start) = scout.next(text, input.start()) else {
+                    return Ok(None);
+                };
+                input.set_start(start);
+            }
             if !gave_up {
-                match self.regex.try_search(&mut cache, input) {
+                match self.regex.try_search(&mut cache, &input) {
                     Ok(found) => return Ok(found),
                     Err(error) => gave_up = matches!(error.kind(), MatchErrorKind::GaveUp { .. }),
                 }
             }
             simulation
                 .get_or_insert_with(|| Simulation::new(self.regex.forward().get_nfa(), until))
-                .find(text, input)
+                .find(text, &input, scout.as_mut())
         };
         let mut searcher = Searcher::new(Input::new(text));
         let mut found = Vec::new();
@@ -63,6 +79,49 @@ impl Timed {
             }
         }
         Some(found)
+    }
+}
+
+/// Says where a match may begin, by a quicker pattern that matches wherever the other does.
+struct Scout<'a> {
+    regex: &'a Regex,
+    cache: Cache,
+    /// Up to here a match may begin anywhere.
+    seen: usize,
+    /// Time that it may still take.
+    left: Duration,
+}
+
+impl<'a> Scout<'a> {
+    fn new(regex: &'a Regex) -> Self {
+        Self {
+            regex,
+            cache: regex.create_cache(),
+            seen: 0,
+            left: SCOUTING,
+        }
+    }
+
+    /// The first place from `at` on, a character boundary, where a match may begin, if there is one.
+    fn next(&mut self, text: &str, at: usize) -> Option<usize> {
+        if at < self.seen || self.left.is_zero() {
+            return Some(at);
+        }
+        let start = Instant::now();
+        let found = self.regex.try_search(&mut self.cache, &Input::new(text).range(at..));
+        // Each look may read on to the end of the text: where that happens often, it does not pay.
+        self.left = self.left.saturating_sub(start.elapsed());
+        match found {
+            Ok(Some(place)) => {
+                self.seen = place.end();
+                Some(place.start())
+            }
+            Ok(None) => None,
+            Err(_) => {
+                self.left = Duration::ZERO;
+                Some(at)
+            }
+        }
     }
 }
 
@@ -94,7 +153,12 @@ impl<'a> Simulation<'a> {
     }
 
     /// The leftmost match, or an error when the time is up.
-    fn find(&mut self, text: &str, input: &Input<'_>) -> Result<Option<Match>, MatchError> {
+    fn find(
+        &mut self,
+        text: &str,
+        input: &Input<'_>,
+        mut scout: Option<&mut Scout<'_>>,
+    ) -> Result<Option<Match>, MatchError> {
         let Self {
             nfa,
             until,
@@ -105,9 +169,18 @@ impl<'a> Simulation<'a> {
         let bytes = text.as_bytes();
         now.states.clear();
         let mut found = None;
-        for at in input.start()..=input.end() {
+        let mut at = input.start();
+        while at <= input.end() {
             // A match never begins within a character.
             if found.is_none() && text.is_char_boundary(at) {
+                if now.states.is_empty()
+                    && let Some(scout) = scout.as_deref_mut()
+                {
+                    match scout.next(text, at) {
+                        Some(start) => at = start,
+                        None => break,
+                    }
+                }
                 now.follow(nfa, nfa.start_anchored(), at, bytes, at);
             }
             next.states.clear();
@@ -139,6 +212,7 @@ impl<'a> Simulation<'a> {
                 break;
             }
             std::mem::swap(now, next);
+            at += 1;
         }
         Ok(found)
     }
@@ -182,24 +256,29 @@ impl Threads {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use proptest::prelude::*;
 
     use super::*;
+    use crate::rules::relaxed::without_boundaries;
 
     fn soon() -> Instant {
         Instant::now() + Duration::from_secs(60)
     }
 
-    /// All matches by the deterministic automaton where it can, and by the simulation only.
+    /// All matches by the deterministic automaton where it can, and by the simulation only; with a scout if there is one.
     fn both(pattern: &str, text: &str) -> [Vec<Range<usize>>; 2] {
         let timed = Timed::new(pattern, 100).unwrap();
+        let relaxed = without_boundaries(pattern).map(|relaxed| Timed::new(&relaxed, 100).unwrap());
+        let mut scout = relaxed.as_ref().map(|relaxed| Scout::new(&relaxed.regex));
         let mut simulation = Simulation::new(timed.regex.forward().get_nfa(), soon());
         let simulated = Searcher::new(Input::new(text))
-            .into_matches_iter(|input| simulation.find(text, input))
+            .into_matches_iter(|input| simulation.find(text, input, scout.as_mut()))
             .map(|found| found.unwrap().range());
-        [timed.find(text, usize::MAX, soon()).unwrap(), simulated.collect()]
+        let simulated = simulated.collect();
+        [
+            timed.find(text, usize::MAX, soon(), relaxed.as_ref()).unwrap(),
+            simulated,
+        ]
     }
 
     #[test]
@@ -212,8 +291,8 @@ mod tests {
     fn what_takes_too_long_is_given_up() {
         let bomb = Timed::new("(?:[ab]{1,100}c?){100}x", 30_000).unwrap();
         let text = "ab".repeat(50_000);
-        assert_eq!(bomb.find(&text, 1, Instant::now()), None);
-        assert_eq!(bomb.find("ab", 1, soon()), Some(vec![]));
+        assert_eq!(bomb.find(&text, 1, Instant::now(), None), None);
+        assert_eq!(bomb.find("ab", 1, soon(), None), Some(vec![]));
     }
 
     proptest! {
