@@ -76,35 +76,34 @@ struct Word<'a> {
     capitals: bool,
 }
 
+/// Words before and behind a word that its valence may depend on.
+const BEFORE: usize = 3;
+const BEHIND: usize = 2;
+
 /// The compound score of a text: -1 (negative) to 1 (positive), rounded to 4 decimals; 0 for a text without words.
+///
+/// Reads the text twice and keeps a few words of it at a time.
 pub fn compound(text: &str) -> f64 {
-    let words: Vec<Word> = text
-        .split(|c: char| c.is_whitespace() || matches!(c, '\u{1C}'..='\u{1F}'))
-        .filter(|token| token.chars().nth(1).is_some())
-        .map(|token| {
-            let text = strip(token);
-            let lower = text.to_lowercase();
-            Word {
-                valence: LEXICON.get(lower.as_str()).copied(),
-                capitals: is_upper(text),
-                text,
-                lower,
-            }
-        })
-        .collect();
-    let capitals = words.iter().filter(|word| word.capitals).count();
-    let differ = 0 < capitals && capitals < words.len();
-    let but = words.iter().position(|word| word.lower == "but");
-    let sum: f64 = (0..words.len())
-        .map(|at| {
-            let weight = match but {
-                Some(but) if at < but => 0.5,
-                Some(but) if at > but => 1.5,
-                _ => 1.0,
-            };
-            valence(&words, at, differ) * weight
-        })
-        .sum();
+    let differ = capitals_differ(text);
+    let mut coming = words(text);
+    let mut near: Vec<Word> = coming.by_ref().take(1 + BEHIND).collect();
+    let mut at = 0;
+    let mut weight = None;
+    let mut sum = 0.0;
+    while at < near.len() {
+        if near[at].lower == "but" && weight.is_none() {
+            // What stands before the first "but" counts half, and what stands behind it half as much again.
+            sum *= 0.5;
+            weight = Some(1.5);
+        }
+        sum += valence(&near, at, differ) * weight.unwrap_or(1.0);
+        near.extend(coming.next());
+        if at == BEFORE {
+            near.remove(0);
+        } else {
+            at += 1;
+        }
+    }
     if sum == 0.0 {
         return 0.0;
     }
@@ -116,6 +115,33 @@ pub fn compound(text: &str) -> f64 {
     };
     let sum = sum + sum.signum() * (exclamations + questions);
     (sum / (sum * sum + ALPHA).sqrt() * 1e4).round() / 1e4
+}
+
+/// The words of a text, of two characters at least.
+fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
+    tokens(text).map(|token| {
+        let text = strip(token);
+        let lower = text.to_lowercase();
+        Word {
+            valence: LEXICON.get(lower.as_str()).copied(),
+            capitals: is_upper(text),
+            text,
+            lower,
+        }
+    })
+}
+
+fn tokens(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| c.is_whitespace() || matches!(c, '\u{1C}'..='\u{1F}'))
+        .filter(|token| token.chars().nth(1).is_some())
+}
+
+/// Whether some words of a text are in capitals and some are not.
+fn capitals_differ(text: &str) -> bool {
+    let mut capitals = tokens(text).map(|token| is_upper(strip(token)));
+    capitals
+        .next()
+        .is_some_and(|first| capitals.any(|other| other != first))
 }
 
 /// A word without the punctuation around it; an emoticon or a contraction stays as it is.
@@ -260,6 +286,19 @@ mod tests {
         assert!(once < 0.0);
         assert!(compound("it is not good and once more it is not good") < once);
         assert!(compound("good is what they say and for me it is not good") < compound("good is what they say"));
+    }
+
+    /// With the scores that NLTK 3.10 gives them.
+    #[test]
+    fn what_is_far_away_counts_where_it_should() {
+        let far = "the table is round and the chair is not, ".repeat(50) + "and so on, ";
+        // One word in capitals stands out from the others, however far they are.
+        assert_eq!(compound(&format!("it is GREAT {far}")), 0.7034);
+        assert_eq!(compound(&format!("it is great {far}")), 0.6249);
+        assert_eq!(compound(&format!("IT IS GREAT {}", far.to_uppercase())), 0.6249);
+        // The first "but" weighs all of the text.
+        assert_eq!(compound(&format!("it was good {far} but {far} it was bad")), -0.5859);
+        assert_eq!(compound(&format!("it was bad {far} but {far} it was good but")), 0.3818);
     }
 
     proptest! {
