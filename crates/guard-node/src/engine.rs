@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use guard_core::engine::{Activation, Engine, EngineError, ModelHandle, Reply, Settings, Source, Ticket};
-use guard_core::text::offsets::{self, Unit};
 use guard_core::tokens::windows::Reading;
 use napi::bindgen_prelude::{AsyncTask, PromiseRaw};
 use napi::{Env, JsValue, Result, Task};
 use napi_derive::napi;
 
 use crate::error;
+use crate::places::{Span, spans};
 
 fn failed(cause: EngineError) -> napi::Error {
     error(cause.code(), &cause)
@@ -204,20 +204,15 @@ impl NativeModel {
 
 fn classification(text: &str, reply: &Reply) -> Classification {
     let ranges = reply.parts.iter().map(|part| &part.range).chain(&reply.skipped);
-    let mut bytes: Vec<usize> = ranges.flat_map(|range| [range.start, range.end]).collect();
-    offsets::convert(text, Unit::Utf16, &mut bytes);
-    let skipped_chars = if reply.skipped.is_some() {
-        bytes[bytes.len() - 1] - bytes[bytes.len() - 2]
-    } else {
-        0
-    };
+    let mut places = spans(text, ranges.cloned());
+    let skipped = reply.skipped.as_ref().and_then(|_| places.pop());
     let parts = reply
         .parts
         .iter()
-        .zip(bytes.chunks_exact(2))
-        .map(|(part, at)| Part {
-            start: at[0] as u32,
-            end: at[1] as u32,
+        .zip(places)
+        .map(|(part, Span { start, end })| Part {
+            start,
+            end,
             heads: part
                 .heads
                 .iter()
@@ -228,7 +223,7 @@ fn classification(text: &str, reply: &Reply) -> Classification {
     Classification {
         parts,
         tokens: reply.tokens as u32,
-        skipped_chars: skipped_chars as u32,
+        skipped_chars: skipped.map_or(0, |skipped| skipped.end - skipped.start),
     }
 }
 

@@ -1,11 +1,11 @@
 //! JSON in a text.
 
 use guard_core::text::json;
-use guard_core::text::offsets::{self, Unit};
 use napi::bindgen_prelude::AsyncTask;
 use napi_derive::napi;
 
 use crate::off_thread::OffThread;
+use crate::places::spans;
 
 /// A piece of a text that is JSON, or means to be, in UTF-16 code units.
 #[napi(object)]
@@ -34,23 +34,19 @@ pub fn find_json_long(text: String) -> AsyncTask<OffThread<Vec<JsonCandidate>>> 
 
 fn find(text: &str) -> Vec<JsonCandidate> {
     let found = json::find(text);
-    let places = found.iter().flat_map(|json::Candidate { range, problem }| {
-        [
-            range.start,
-            problem.as_ref().map_or(range.end, |problem| problem.at),
-            range.end,
-        ]
+    // Each up to its problem and from there on.
+    let halves = found.iter().flat_map(|json::Candidate { range, problem }| {
+        let at = problem.as_ref().map_or(range.end, |problem| problem.at);
+        [range.start..at, at..range.end]
     });
-    let mut bytes: Vec<usize> = places.collect();
-    offsets::convert(text, Unit::Utf16, &mut bytes);
     found
         .iter()
-        .zip(bytes.chunks_exact(3))
-        .map(|(json::Candidate { problem, .. }, at)| JsonCandidate {
-            start: at[0] as u32,
-            end: at[2] as u32,
+        .zip(spans(text, halves).chunks_exact(2))
+        .map(|(json::Candidate { problem, .. }, halves)| JsonCandidate {
+            start: halves[0].start,
+            end: halves[1].end,
             message: problem.as_ref().map(|problem| problem.message.to_owned()),
-            at: at[1] as u32,
+            at: halves[1].start,
             repairable: problem.as_ref().is_some_and(|problem| problem.repairable),
         })
         .collect()

@@ -10,6 +10,7 @@ mod json;
 mod linear;
 mod off_thread;
 mod placeholders;
+mod places;
 mod reading;
 mod rules;
 mod secrets;

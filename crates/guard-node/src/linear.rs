@@ -6,13 +6,13 @@ use std::sync::Arc;
 use guard_core::lang::code::CodeFinder;
 use guard_core::lang::linear::LinearModel;
 use guard_core::lang::natural;
-use guard_core::text::offsets::{self, Unit};
 use napi::bindgen_prelude::AsyncTask;
 use napi::{Env, Result, Task};
 use napi_derive::napi;
 
 use crate::error;
 use crate::off_thread::OffThread;
+use crate::places::{Span, spans};
 
 /// A loaded linear model.
 #[napi]
@@ -129,19 +129,15 @@ fn guesses(found: Vec<natural::Guess>) -> Vec<NativeGuess> {
 
 fn languages(model: &LinearModel, text: &str) -> NativeLanguages {
     let parts = natural::detect_sentences(model, text);
-    let mut bytes: Vec<usize> = parts
-        .iter()
-        .flat_map(|part| [part.range.start, part.range.end])
-        .collect();
-    offsets::convert(text, Unit::Utf16, &mut bytes);
+    let places = spans(text, parts.iter().map(|part| part.range.clone()));
     NativeLanguages {
         whole: guesses(natural::detect(model, text)),
         sentences: parts
             .into_iter()
-            .zip(bytes.chunks_exact(2))
-            .map(|(part, at)| NativeLanguagePart {
-                start: at[0] as u32,
-                end: at[1] as u32,
+            .zip(places)
+            .map(|(part, Span { start, end })| NativeLanguagePart {
+                start,
+                end,
                 guesses: guesses(part.guesses),
             })
             .collect(),
@@ -168,18 +164,13 @@ fn find_code(model: &LinearModel, text: &str, listed: &[u32]) -> Result<Vec<Code
     let pieces = CodeFinder::new(model, &listed)
         .map_err(|cause| error("GUARD_MODEL", cause))?
         .find(text);
-    let mut bytes: Vec<usize> = pieces
-        .iter()
-        .flat_map(|piece| [piece.range.start, piece.range.end])
-        .collect();
-    offsets::convert(text, Unit::Utf16, &mut bytes);
     let name = |label: Option<usize>| label.map(|label| model.labels()[label].clone());
     Ok(pieces
         .iter()
-        .zip(bytes.chunks_exact(2))
-        .map(|(piece, at)| CodePiece {
-            start: at[0] as u32,
-            end: at[1] as u32,
+        .zip(spans(text, pieces.iter().map(|piece| piece.range.clone())))
+        .map(|(piece, Span { start, end })| CodePiece {
+            start,
+            end,
             code: f64::from(piece.code),
             listed: f64::from(piece.listed),
             listed_label: name(piece.listed_label),

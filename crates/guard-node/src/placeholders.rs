@@ -1,13 +1,13 @@
 //! Placeholders and what they stand for.
 
 use guard_core::rules::placeholders::{self, Matching, Occurrences};
-use guard_core::text::offsets::{self, Unit};
 use napi::Result;
 use napi::bindgen_prelude::AsyncTask;
 use napi_derive::napi;
 
 use crate::error;
 use crate::off_thread::OffThread;
+use crate::places::{Span, place, spans};
 use crate::rules::RuleMatch;
 
 /// How placeholders are recognized.
@@ -69,19 +69,12 @@ fn restore(
     let Occurrences { found, searched } =
         placeholders::find(text, placeholders, matching).map_err(|cause| error("GUARD_VALIDATION", cause))?;
     let restored = (!found.is_empty()).then(|| placeholders::replace(text, &found, originals));
-    let mut bytes: Vec<usize> = found
-        .iter()
-        .flat_map(|item| [item.range.start, item.range.end])
-        .collect();
-    bytes.push(searched);
-    offsets::convert(text, Unit::Utf16, &mut bytes);
-    let searched = bytes.last().map_or(0, |&units| units as u32);
     let matches = found
         .iter()
-        .zip(bytes.chunks_exact(2))
-        .map(|(item, at)| RuleMatch {
-            start: at[0] as u32,
-            end: at[1] as u32,
+        .zip(spans(text, found.iter().map(|item| item.range.clone())))
+        .map(|(item, Span { start, end })| RuleMatch {
+            start,
+            end,
             rule: item.placeholder as u32,
             view: None,
         })
@@ -89,6 +82,6 @@ fn restore(
     Ok(Restoration {
         matches,
         restored,
-        searched,
+        searched: place(text, searched),
     })
 }

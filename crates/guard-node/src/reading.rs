@@ -1,11 +1,11 @@
 //! What a text is to its reader: how long it takes, how it sounds.
 
-use guard_core::text::offsets::{self, Unit};
 use guard_core::text::{reading, sentiment};
 use napi::bindgen_prelude::AsyncTask;
 use napi_derive::napi;
 
 use crate::off_thread::OffThread;
+use crate::places::place;
 
 /// The time that a text takes.
 #[napi(object)]
@@ -29,11 +29,9 @@ pub fn reading_time_long(text: String, limit: f64) -> AsyncTask<OffThread<Readin
 
 fn measure(text: &str, limit: f64) -> ReadingTime {
     let reading::Reading { minutes, end } = reading::measure(text, limit);
-    let mut end = [end];
-    offsets::convert(text, Unit::Utf16, &mut end);
     ReadingTime {
         minutes,
-        end: end[0] as u32,
+        end: place(text, end),
     }
 }
 

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use guard_core::rules::secrets::{self, Options, RuleError, RuleSource, Secrets, redact};
-use guard_core::text::offsets::{self, Unit};
 use napi::Result;
 use napi::bindgen_prelude::AsyncTask;
 use napi_derive::napi;
 
 use crate::error;
 use crate::off_thread::OffThread;
+use crate::places::{Span, spans};
 
 /// A rule of a user.
 #[napi(object)]
@@ -121,17 +121,13 @@ fn scan(secrets: &Secrets, text: &str, mode: secrets::RedactMode, deobfuscate: b
         .find(text, deobfuscate)
         .map_err(|cause| rule_error("GUARD_PATTERN", cause))?;
     let redacted = (!found.is_empty()).then(|| redact(text, &found, mode));
-    let mut bytes: Vec<usize> = found
-        .iter()
-        .flat_map(|secret| [secret.range.start, secret.range.end])
-        .collect();
-    offsets::convert(text, Unit::Utf16, &mut bytes);
+    let places = spans(text, found.iter().map(|secret| secret.range.clone()));
     let secrets = found
         .into_iter()
-        .zip(bytes.chunks_exact(2))
-        .map(|(secret, at)| SecretMatch {
-            start: at[0] as u32,
-            end: at[1] as u32,
+        .zip(places)
+        .map(|(secret, Span { start, end })| SecretMatch {
+            start,
+            end,
             rule: secret.rule.to_owned(),
             service: secret.service.map(str::to_owned),
             sound: secret.sound,

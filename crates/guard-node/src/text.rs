@@ -1,32 +1,16 @@
 //! Texts as such: sentences and invisible characters.
 
-use guard_core::text::offsets::{self, Unit};
 use guard_core::text::{invisible, sentences};
 use napi::bindgen_prelude::AsyncTask;
 use napi_derive::napi;
 
 use crate::off_thread::OffThread;
-
-/// A piece of a text, in UTF-16 code units.
-#[napi(object)]
-pub struct Span {
-    pub start: u32,
-    pub end: u32,
-}
+use crate::places::{Span, spans};
 
 /// The sentences of a text, in order, without the white space between them.
 #[napi]
 pub fn split_sentences(text: String) -> Vec<Span> {
-    let ranges = sentences::split(&text);
-    let mut bytes: Vec<usize> = ranges.iter().flat_map(|range| [range.start, range.end]).collect();
-    offsets::convert(&text, Unit::Utf16, &mut bytes);
-    bytes
-        .chunks_exact(2)
-        .map(|at| Span {
-            start: at[0] as u32,
-            end: at[1] as u32,
-        })
-        .collect()
+    spans(&text, sentences::split(&text))
 }
 
 /// A run of invisible characters of one kind.
@@ -59,14 +43,12 @@ pub fn scan_invisible_long(text: String) -> AsyncTask<OffThread<InvisibleScan>> 
 
 fn find_invisible(text: &str) -> InvisibleScan {
     let found = invisible::find(text);
-    let mut bytes: Vec<usize> = found.iter().flat_map(|run| [run.range.start, run.range.end]).collect();
-    offsets::convert(text, Unit::Utf16, &mut bytes);
     let runs = found
         .iter()
-        .zip(bytes.chunks_exact(2))
-        .map(|(run, at)| InvisibleRun {
-            start: at[0] as u32,
-            end: at[1] as u32,
+        .zip(spans(text, found.iter().map(|run| run.range.clone())))
+        .map(|(run, Span { start, end })| InvisibleRun {
+            start,
+            end,
             kind: run.kind.as_str().to_owned(),
         })
         .collect();

@@ -1,11 +1,11 @@
 //! URLs in texts.
 
 use guard_core::rules::urls;
-use guard_core::text::offsets::{self, Unit};
 use napi::bindgen_prelude::AsyncTask;
 use napi_derive::napi;
 
 use crate::off_thread::OffThread;
+use crate::places::{Span, spans};
 
 /// A URL in a text, and what a browser understands by it.
 #[napi(object)]
@@ -29,17 +29,13 @@ pub fn find_urls_long(text: String) -> AsyncTask<OffThread<Vec<NativeFoundUrl>>>
 
 fn find(text: &str) -> Vec<NativeFoundUrl> {
     let found = urls::find(text);
-    let mut bytes: Vec<usize> = found
-        .iter()
-        .flat_map(|found| [found.range.start, found.range.end])
-        .collect();
-    offsets::convert(text, Unit::Utf16, &mut bytes);
+    let places = spans(text, found.iter().map(|found| found.range.clone()));
     found
         .into_iter()
-        .zip(bytes.chunks_exact(2))
-        .map(|(found, at)| NativeFoundUrl {
-            start: at[0] as u32,
-            end: at[1] as u32,
+        .zip(places)
+        .map(|(found, Span { start, end })| NativeFoundUrl {
+            start,
+            end,
             url: found.url.into(),
         })
         .collect()
