@@ -25,6 +25,15 @@ export const addon = require("../native/index.cjs") as typeof Addon;
 /** Texts up to this length are matched at once: handing them to another thread would take longer than the work. */
 export const SHORT_TEXT = 8192;
 
+/** Makes a call of the addon that answers at once, and turns its errors into guard's. */
+export function nativeNow<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw fromNative(error);
+  }
+}
+
 /** Runs a call of the addon and turns its errors into guard's. */
 export async function native<T>(call: () => T | Promise<T>): Promise<T> {
   try {

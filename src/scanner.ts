@@ -104,7 +104,7 @@ export abstract class BaseScanner<Schema extends z.ZodObject> implements Scanner
   }
 
   /** Checks a text that is not empty. */
-  protected abstract check(text: string, context: ScanContext): Promise<Verdict>;
+  protected abstract check(text: string, context: ScanContext): Verdict | Promise<Verdict>;
 }
 
 /** The verdict of a scanner that found nothing. */

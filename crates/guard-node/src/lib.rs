@@ -6,6 +6,7 @@
 #![deny(clippy::all)]
 
 mod engine;
+mod js_text;
 mod json;
 mod linear;
 mod off_thread;

@@ -9,15 +9,16 @@ use std::sync::Arc;
 use guard_core::rules::across::{self, Sighting};
 use guard_core::rules::regex::{self, PatternError, Patterns};
 use guard_core::rules::substrings::{self, Substrings};
-use guard_core::text::offsets::{self, Unit};
 use guard_core::text::redact::{REDACTED, redact};
 use guard_core::tokens::limit::Encoding;
-use napi::bindgen_prelude::AsyncTask;
-use napi::{Env, Result, Task};
+use napi::bindgen_prelude::{AsyncTask, Function};
+use napi::{Env, JsString, Result, Task};
 use napi_derive::napi;
 
 use crate::error;
+use crate::js_text::{to_string, with_text};
 use crate::off_thread::OffThread;
+use crate::places::{Span, place, spans};
 
 /// A match of the rule with this index.
 #[napi(object)]
@@ -54,27 +55,26 @@ fn in_views<M: across::RuleMatch>(sightings: Vec<Sighting<M>>) -> Vec<Found> {
         .collect()
 }
 
-fn rule_scan(text: &str, found: Vec<Found>, replace: bool) -> RuleScan {
+fn rule_scan(text: &str, found: Vec<Found>, replace: bool) -> Option<RuleScan> {
+    if found.is_empty() {
+        return None;
+    }
     let redacted = (replace && found.iter().any(|(_, range, _)| !range.is_empty())).then(|| {
         let spans: Vec<Range<usize>> = found.iter().map(|(_, range, _)| range.clone()).collect();
         redact(text, &spans, REDACTED)
     });
-    let mut bytes: Vec<usize> = found
-        .iter()
-        .flat_map(|(_, range, _)| [range.start, range.end])
-        .collect();
-    offsets::convert(text, Unit::Utf16, &mut bytes);
+    let places = spans(text, found.iter().map(|(_, range, _)| range.clone()));
     let matches = found
         .into_iter()
-        .zip(bytes.chunks_exact(2))
-        .map(|((rule, _, view), at)| RuleMatch {
-            start: at[0] as u32,
-            end: at[1] as u32,
+        .zip(places)
+        .map(|((rule, _, view), Span { start, end })| RuleMatch {
+            start,
+            end,
             rule: rule as u32,
             view,
         })
         .collect();
-    RuleScan { matches, redacted }
+    Some(RuleScan { matches, redacted })
 }
 
 /// What a regular expression has to match.
@@ -116,112 +116,135 @@ fn pattern_error(cause: PatternError) -> napi::Error {
     error("GUARD_PATTERN", format_args!("{pattern}|{message}"))
 }
 
+/// How a list of patterns is applied.
+#[napi(object)]
+#[derive(Clone, Copy)]
+pub struct PatternOptions {
+    pub match_type: PatternMatchType,
+    /// Whether other readings of the text are searched too.
+    pub deobfuscate: bool,
+    /// Whether matches are replaced.
+    pub replace: bool,
+}
+
 /// Compiled regular expressions.
 #[napi]
-pub struct PatternSet(Arc<Patterns>);
+pub struct PatternSet {
+    patterns: Arc<Patterns>,
+    options: PatternOptions,
+}
 
 #[napi]
 impl PatternSet {
     /// Compiles the patterns.
     #[napi(constructor)]
-    pub fn new(patterns: Vec<String>) -> Result<Self> {
-        Ok(Self(Arc::new(Patterns::compile(&patterns).map_err(pattern_error)?)))
+    pub fn new(patterns: Vec<String>, options: PatternOptions) -> Result<Self> {
+        let patterns = Arc::new(Patterns::compile(&patterns).map_err(pattern_error)?);
+        Ok(Self { patterns, options })
     }
 
     /// Whether a scan may take long even in a short text.
     #[napi(getter)]
     pub fn costly(&self) -> bool {
-        self.0.are_costly()
+        self.patterns.are_costly()
     }
 
-    /// Finds matches, in other readings of the text too with `deobfuscate`, and replaces them if so asked.
-    #[napi]
-    pub fn scan(
-        &self,
-        text: String,
-        match_type: PatternMatchType,
-        deobfuscate: bool,
-        replace: bool,
-    ) -> Result<RuleScan> {
-        scan_patterns(&self.0, &text, match_type, deobfuscate, replace)
+    /// The function that scans a short text at once; null where nothing matches. Calling a method takes longer than such a scan.
+    #[napi(ts_return_type = "(text: string) => RuleScan | null")]
+    pub fn scanner<'env>(&self, env: &'env Env) -> Result<Function<'env, String, Option<RuleScan>>> {
+        let (patterns, options) = (Arc::clone(&self.patterns), self.options);
+        env.create_function_from_closure("scan", move |call| {
+            with_text(&call.get(0)?, |text| scan_patterns(&patterns, text, options))?
+        })
     }
 
     /// The same off the event loop.
-    #[napi(ts_return_type = "Promise<RuleScan>")]
+    #[napi(ts_return_type = "Promise<RuleScan | null>")]
     pub fn scan_long(
         &self,
-        text: String,
-        match_type: PatternMatchType,
-        deobfuscate: bool,
-        replace: bool,
-    ) -> AsyncTask<OffThread<RuleScan>> {
-        let patterns = Arc::clone(&self.0);
-        OffThread::new(move || scan_patterns(&patterns, &text, match_type, deobfuscate, replace))
+        #[napi(ts_arg_type = "string")] text: JsString<'_>,
+    ) -> Result<AsyncTask<OffThread<Option<RuleScan>>>> {
+        let (patterns, options, text) = (Arc::clone(&self.patterns), self.options, to_string(&text)?);
+        Ok(OffThread::new(move || scan_patterns(&patterns, &text, options)))
     }
 }
 
-fn scan_patterns(
-    patterns: &Patterns,
-    text: &str,
-    match_type: PatternMatchType,
-    deobfuscate: bool,
-    replace: bool,
-) -> Result<RuleScan> {
-    let found = if deobfuscate {
-        patterns.find_across_views(text, match_type.into()).map(in_views)
+fn scan_patterns(patterns: &Patterns, text: &str, options: PatternOptions) -> Result<Option<RuleScan>> {
+    let match_type = options.match_type.into();
+    let found = if options.deobfuscate {
+        patterns.find_across_views(text, match_type).map(in_views)
     } else {
-        patterns.find(text, match_type.into()).map(in_text)
+        patterns.find(text, match_type).map(in_text)
     };
-    Ok(rule_scan(text, found.map_err(pattern_error)?, replace))
+    Ok(rule_scan(text, found.map_err(pattern_error)?, options.replace))
+}
+
+/// How a list of substrings is looked for.
+#[napi(object)]
+#[derive(Clone, Copy)]
+pub struct SubstringOptions {
+    /// Whether only whole words match.
+    pub words: bool,
+    pub case_sensitive: bool,
+    /// Whether all occurrences are found, or the first one of each substring.
+    pub all: bool,
+    /// Whether other readings of the text are searched too.
+    pub deobfuscate: bool,
+    /// Whether occurrences are replaced.
+    pub replace: bool,
 }
 
 /// Substrings to look for.
 #[napi]
-pub struct SubstringSet(Arc<Substrings>);
+pub struct SubstringSet {
+    substrings: Arc<Substrings>,
+    options: SubstringOptions,
+}
 
 #[napi]
 impl SubstringSet {
-    /// `words`: only whole words match.
     #[napi(constructor)]
-    pub fn new(substrings: Vec<String>, words: bool, case_sensitive: bool) -> Result<Self> {
-        let match_type = if words {
+    pub fn new(substrings: Vec<String>, options: SubstringOptions) -> Result<Self> {
+        let match_type = if options.words {
             substrings::MatchType::Word
         } else {
             substrings::MatchType::Str
         };
-        Substrings::new(&substrings, match_type, case_sensitive)
-            .map(|set| Self(Arc::new(set)))
-            .map_err(|cause| error("GUARD_VALIDATION", cause))
+        let substrings = Substrings::new(&substrings, match_type, options.case_sensitive)
+            .map_err(|cause| error("GUARD_VALIDATION", cause))?;
+        Ok(Self {
+            substrings: Arc::new(substrings),
+            options,
+        })
     }
 
-    /// Finds the first occurrence of each substring, or all of them, in other readings of the text too with `deobfuscate`,
-    /// and replaces them if so asked.
-    #[napi]
-    pub fn scan(&self, text: String, all: bool, deobfuscate: bool, replace: bool) -> RuleScan {
-        scan_substrings(&self.0, &text, all, deobfuscate, replace)
+    /// The function that scans a short text at once; null where nothing is found. Calling a method takes longer than such a scan.
+    #[napi(ts_return_type = "(text: string) => RuleScan | null")]
+    pub fn scanner<'env>(&self, env: &'env Env) -> Result<Function<'env, String, Option<RuleScan>>> {
+        let (substrings, options) = (Arc::clone(&self.substrings), self.options);
+        env.create_function_from_closure("scan", move |call| {
+            with_text(&call.get(0)?, |text| scan_substrings(&substrings, text, options))
+        })
     }
 
     /// The same off the event loop.
-    #[napi(ts_return_type = "Promise<RuleScan>")]
+    #[napi(ts_return_type = "Promise<RuleScan | null>")]
     pub fn scan_long(
         &self,
-        text: String,
-        all: bool,
-        deobfuscate: bool,
-        replace: bool,
-    ) -> AsyncTask<OffThread<RuleScan>> {
-        let substrings = Arc::clone(&self.0);
-        OffThread::new(move || Ok(scan_substrings(&substrings, &text, all, deobfuscate, replace)))
+        #[napi(ts_arg_type = "string")] text: JsString<'_>,
+    ) -> Result<AsyncTask<OffThread<Option<RuleScan>>>> {
+        let (substrings, options, text) = (Arc::clone(&self.substrings), self.options, to_string(&text)?);
+        Ok(OffThread::new(move || Ok(scan_substrings(&substrings, &text, options))))
     }
 }
 
-fn scan_substrings(substrings: &Substrings, text: &str, all: bool, deobfuscate: bool, replace: bool) -> RuleScan {
-    let found = if deobfuscate {
-        in_views(substrings.find_across_views(text, all))
+fn scan_substrings(substrings: &Substrings, text: &str, options: SubstringOptions) -> Option<RuleScan> {
+    let found = if options.deobfuscate {
+        in_views(substrings.find_across_views(text, options.all))
     } else {
-        in_text(substrings.find(text, all))
+        in_text(substrings.find(text, options.all))
     };
-    rule_scan(text, found, replace)
+    rule_scan(text, found, options.replace)
 }
 
 /// The longest beginning of a text that keeps to a limit.
@@ -255,11 +278,9 @@ impl TokenEncoding {
 
 fn count_tokens(encoding: &Encoding, text: &str, limit: u32) -> TokenCount {
     let truncation = encoding.truncate(text, limit as usize);
-    let mut end = [truncation.end];
-    offsets::convert(text, Unit::Utf16, &mut end);
     TokenCount {
         tokens: truncation.tokens as u32,
-        end: end[0] as u32,
+        end: place(text, truncation.end),
     }
 }
 

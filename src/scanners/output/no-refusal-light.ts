@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { addon, native, SHORT_TEXT } from "../../native.ts";
+import { addon, native, nativeNow, type RuleScan, SHORT_TEXT } from "../../native.ts";
 import { commonOptions } from "../../options.ts";
-import { BaseScanner, passed, type ScanContext, type Verdict } from "../../scanner.ts";
+import { BaseScanner, passed, type Verdict } from "../../scanner.ts";
 import { ruleVerdict } from "../shared/rule-verdict.ts";
 
 const schema = z.strictObject({ ...commonOptions });
@@ -47,24 +47,34 @@ export class NoRefusalLight extends BaseScanner<typeof schema> {
   static readonly type = "NoRefusalLight";
   static readonly options = schema;
   readonly sanitizes = false;
-  readonly #phrases = new addon.PatternSet(PHRASES.map(ignoreCase));
-  readonly #openings = new addon.PatternSet(OPENINGS.map(ignoreCase));
+  readonly #phrases = compile(PHRASES);
+  readonly #scanPhrases = this.#phrases.scanner();
+  readonly #scanOpening = compile(OPENINGS).scanner();
 
   constructor(options: z.input<typeof schema> = {}) {
     super(NoRefusalLight.type, schema, options);
   }
 
-  protected async check(text: string, _context: ScanContext): Promise<Verdict> {
-    const scan = text.length <= SHORT_TEXT ? "scan" : "scanLong";
-    const anywhere = await native(() => this.#phrases[scan](text, "search" as never, false, false));
-    const opening = await native(() => this.#openings.scan(text.slice(0, OPENING), "search" as never, false, false));
-    const matches = [...anywhere.matches, ...opening.matches];
+  protected check(text: string): Verdict | Promise<Verdict> {
+    return text.length <= SHORT_TEXT
+      ? this.#verdict(
+          text,
+          nativeNow(() => this.#scanPhrases(text)),
+        )
+      : native(() => this.#phrases.scanLong(text)).then((phrases) => this.#verdict(text, phrases));
+  }
+
+  #verdict(text: string, phrases: RuleScan | null): Verdict {
+    const opening = nativeNow(() => this.#scanOpening(text.slice(0, OPENING)));
+    const matches = [...(phrases?.matches ?? []), ...(opening?.matches ?? [])];
     if (matches.length === 0) return passed(text);
     const labels = matches.map(() => "refusal");
     return ruleVerdict(text, { matches: matches.map((match, rule) => ({ ...match, rule })) }, "refusal", labels);
   }
 }
 
-function ignoreCase(pattern: string): string {
-  return `(?i)${pattern}`;
+function compile(phrases: readonly string[]) {
+  const patterns = phrases.map((phrase) => `(?i)${phrase}`);
+  const matchType = "search" as never;
+  return new addon.PatternSet(patterns, { matchType, deobfuscate: false, replace: false });
 }

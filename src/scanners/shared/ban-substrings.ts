@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { addon, native, SHORT_TEXT, type SubstringSet } from "../../native.ts";
+import { addon, native, nativeNow, type RuleScan, SHORT_TEXT, type SubstringSet } from "../../native.ts";
 import { commonOptions, ruleOptions } from "../../options.ts";
-import { BaseScanner, passed, type ScanContext, type Verdict } from "../../scanner.ts";
+import { BaseScanner, passed, type Verdict } from "../../scanner.ts";
 import { ruleVerdict } from "./rule-verdict.ts";
 
 const schema = z.strictObject({
@@ -29,23 +29,38 @@ export class BanSubstrings extends BaseScanner<typeof schema> {
   static readonly type = "BanSubstrings";
   static readonly options = schema;
   readonly #substrings: SubstringSet;
+  readonly #scan: (text: string) => RuleScan | null;
 
   constructor(options: z.input<typeof schema>) {
     super(BanSubstrings.type, schema, options);
-    const { substrings, matchType, caseSensitive } = this.options;
-    this.#substrings = new addon.SubstringSet(substrings, matchType === "word", caseSensitive);
+    const { substrings, matchType, caseSensitive, redactAll, deobfuscate } = this.options;
+    this.#substrings = new addon.SubstringSet(substrings, {
+      words: matchType === "word",
+      caseSensitive,
+      all: redactAll,
+      deobfuscate,
+      replace: this.sanitizes,
+    });
+    this.#scan = this.#substrings.scanner();
   }
 
   get sanitizes(): boolean {
     return this.options.redact || this.options.redactAll;
   }
 
-  protected async check(text: string, _context: ScanContext): Promise<Verdict> {
-    const { substrings, containsAll, redactAll, deobfuscate } = this.options;
-    const scan = text.length <= SHORT_TEXT ? "scan" : "scanLong";
-    const scanned = await native(() => this.#substrings[scan](text, redactAll, deobfuscate, this.sanitizes));
-    const found = new Set(scanned.matches.map(({ rule }) => rule));
-    const fails = containsAll ? found.size === substrings.length : found.size > 0;
-    return fails ? ruleVerdict(text, scanned, "substring", substrings) : passed(text);
+  protected check(text: string): Verdict | Promise<Verdict> {
+    return text.length <= SHORT_TEXT
+      ? this.#verdict(
+          text,
+          nativeNow(() => this.#scan(text)),
+        )
+      : native(() => this.#substrings.scanLong(text)).then((scan) => this.#verdict(text, scan));
+  }
+
+  #verdict(text: string, scan: RuleScan | null): Verdict {
+    if (!scan) return passed(text);
+    const { substrings, containsAll } = this.options;
+    const fails = !containsAll || new Set(scan.matches.map(({ rule }) => rule)).size === substrings.length;
+    return fails ? ruleVerdict(text, scan, "substring", substrings) : passed(text);
   }
 }

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { GuardError, GuardValidationError, type ValidationIssue } from "../../errors.ts";
-import { addon, fromNative, native, type PatternSet, SHORT_TEXT } from "../../native.ts";
+import { addon, fromNative, native, nativeNow, type PatternSet, type RuleScan, SHORT_TEXT } from "../../native.ts";
 import { commonOptions, ruleOptions } from "../../options.ts";
-import { BaseScanner, passed, type ScanContext, type Verdict } from "../../scanner.ts";
+import { BaseScanner, passed, type Verdict } from "../../scanner.ts";
 import { ruleVerdict } from "./rule-verdict.ts";
 
 const schema = z.strictObject({
@@ -36,6 +36,7 @@ export class Regex extends BaseScanner<typeof schema> {
   static readonly type = "Regex";
   static readonly options = schema;
   readonly #patterns: PatternSet;
+  readonly #scan: (text: string) => RuleScan | null;
   /** Whether the patterns are kept off the event loop for short texts too. */
   readonly #costly: boolean;
 
@@ -47,7 +48,8 @@ export class Regex extends BaseScanner<typeof schema> {
       const message = "goes with blocked patterns only; a text that must match has to match as it is";
       throw new GuardValidationError([{ path: "deobfuscate", message }]);
     }
-    this.#patterns = compile(this.options.patterns);
+    this.#patterns = this.#compile();
+    this.#scan = this.#patterns.scanner();
     this.#costly = this.#patterns.costly;
   }
 
@@ -55,26 +57,44 @@ export class Regex extends BaseScanner<typeof schema> {
     return this.options.isBlocked && this.options.redact;
   }
 
-  protected async check(text: string, _context: ScanContext): Promise<Verdict> {
-    const { patterns, isBlocked, matchType, redact, deobfuscate } = this.options;
-    const scan = text.length <= SHORT_TEXT && !this.#costly ? "scan" : "scanLong";
-    const found = await native(() =>
-      this.#patterns[scan](text, matchType as never, deobfuscate, isBlocked && redact),
-    ).catch((error: unknown) => {
-      const issue = patternIssue(error);
-      throw issue ? new GuardError("GUARD_PATTERN", `${issue.path}: ${issue.message}`, { cause: error }) : error;
-    });
-    return isBlocked === found.matches.length > 0 ? ruleVerdict(text, found, "pattern", patterns) : passed(text);
+  protected check(text: string): Verdict | Promise<Verdict> {
+    if (text.length > SHORT_TEXT || this.#costly) {
+      return native(() => this.#patterns.scanLong(text)).then((scan) => this.#verdict(text, scan), refuse);
+    }
+    let scan: RuleScan | null;
+    try {
+      scan = nativeNow(() => this.#scan(text));
+    } catch (error) {
+      return refuse(error);
+    }
+    return this.#verdict(text, scan);
+  }
+
+  #verdict(text: string, scan: RuleScan | null): Verdict {
+    const { patterns, isBlocked } = this.options;
+    if (isBlocked === (scan === null)) return passed(text);
+    return ruleVerdict(text, scan ?? { matches: [] }, "pattern", patterns);
+  }
+
+  #compile(): PatternSet {
+    const { patterns, matchType, deobfuscate } = this.options;
+    try {
+      return new addon.PatternSet(patterns, {
+        matchType: matchType as never,
+        deobfuscate,
+        replace: this.sanitizes,
+      });
+    } catch (error) {
+      const issue = patternIssue(fromNative(error));
+      throw issue ? new GuardValidationError([issue], { cause: error }) : error;
+    }
   }
 }
 
-function compile(patterns: string[]): PatternSet {
-  try {
-    return new addon.PatternSet(patterns);
-  } catch (error) {
-    const issue = patternIssue(fromNative(error));
-    throw issue ? new GuardValidationError([issue], { cause: error }) : error;
-  }
+/** A pattern that could not be searched for must never let a text pass. */
+function refuse(error: unknown): never {
+  const issue = patternIssue(error);
+  throw issue ? new GuardError("GUARD_PATTERN", `${issue.path}: ${issue.message}`, { cause: error }) : error;
 }
 
 /** The addon names the pattern at fault by its index: `2|unclosed group`. */
