@@ -311,6 +311,9 @@ function copyResult(to: ScanReport, name: string, from: ScanReport, source: stri
   to.isValid &&= isValid;
   to.resultsValid[name] = isValid;
   to.resultsScore[name] = from.resultsScore[source] ?? FAILED;
+  const probability = from.probabilities[source];
+  if (probability === undefined) delete to.probabilities[name];
+  else to.probabilities[name] = probability;
   to.findings[name] = from.findings[source] ?? [];
   to.timing[name] = 0;
   if (from.coverage.failed.includes(source)) to.coverage.failed.push(name);
@@ -321,6 +324,7 @@ function merge(to: ScanReport, from: ScanReport): void {
   to.isValid &&= from.isValid;
   Object.assign(to.resultsValid, from.resultsValid);
   Object.assign(to.resultsScore, from.resultsScore);
+  Object.assign(to.probabilities, from.probabilities);
   Object.assign(to.findings, from.findings);
   Object.assign(to.timing, from.timing);
   addCoverage(to, from);

@@ -32,6 +32,7 @@ export * from "./scanners/input/index.ts";
 export { createScanner, scannerTypes } from "./scanners/registry.ts";
 export { riskScore } from "./score.ts";
 export { type Sentence, splitSentences } from "./sentences.ts";
+export type { Threshold } from "./threshold.ts";
 export { type FoundUrl, findUrls } from "./urls.ts";
 export { Vault, type VaultEntry } from "./vault.ts";
 

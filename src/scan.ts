@@ -37,6 +37,8 @@ export interface ScanReport {
   resultsValid: Record<string, boolean>;
   /** Risk scores: below 0 passes, above 0 fails. */
   resultsScore: Record<string, number>;
+  /** Probabilities, 0..1, of the scanners whose verdict rests on one: what their thresholds were compared with. */
+  probabilities: Record<string, number>;
   findings: Record<string, Finding[]>;
   /** Milliseconds that each scanner took. */
   timing: Record<string, number>;
@@ -186,7 +188,7 @@ export function emptyReport(): ScanReport {
     suppressed: [],
     failed: [],
   };
-  return { isValid: true, resultsValid: {}, resultsScore: {}, findings: {}, timing: {}, coverage };
+  return { isValid: true, resultsValid: {}, resultsScore: {}, probabilities: {}, findings: {}, timing: {}, coverage };
 }
 
 /** Adds the verdict of one scanner to a report on the same text. */
@@ -194,6 +196,7 @@ export function addVerdict(report: ScanReport, name: string, verdict: Verdict, m
   report.isValid &&= verdict.isValid;
   report.resultsValid[name] = verdict.isValid;
   report.resultsScore[name] = verdict.score;
+  if (verdict.probability !== undefined) report.probabilities[name] = verdict.probability;
   report.findings[name] = verdict.findings;
   report.timing[name] = milliseconds;
   const { coverage } = report;
@@ -231,6 +234,7 @@ function checked(verdict: Verdict): Verdict {
   const fine =
     typeof verdict?.isValid === "boolean" &&
     Number.isFinite(verdict.score) &&
+    (verdict.probability === undefined || (verdict.probability >= 0 && verdict.probability <= 1)) &&
     (verdict.sanitized === undefined || typeof verdict.sanitized === "string");
   if (!fine) throw new TypeError("its result is not a verdict ({ isValid, score, findings, coverage })");
   return verdict;

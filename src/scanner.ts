@@ -44,6 +44,11 @@ export interface Verdict {
   isValid: boolean;
   /** Risk score: below 0 when the text passes, above 0 when it fails, within -1..1. */
   score: number;
+  /**
+   * The probability that the threshold was compared with, 0..1, unrounded: that of the worst part. Absent where the scanner goes
+   * by rules, and where there was nothing to judge: no letters, no URLs, nothing that looks like code.
+   */
+  probability?: number;
   /** The text for whoever comes next; absent when it stays as it is. */
   sanitized?: string;
   findings: Finding[];

@@ -90,7 +90,7 @@ const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 function coerceText(schema: z.ZodType, text: string): unknown {
   const kinds = alternatives(unwrap(schema));
   const takesText = kinds.some(
-    (kind) => !(kind instanceof z.ZodNumber || kind instanceof z.ZodBoolean || kind instanceof z.ZodArray),
+    (kind) => ![z.ZodNumber, z.ZodBoolean, z.ZodArray, z.ZodObject].some((other) => kind instanceof other),
   );
   if (takesText) return text;
   if (text === "" && (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)) {

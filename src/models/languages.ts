@@ -24,6 +24,11 @@ export class LanguageDetector {
     this.#model = new LinearClassifier(model);
   }
 
+  /** The model's folder. */
+  get folder(): string {
+    return this.#model.folder;
+  }
+
   /** Loads the model. The first text does it otherwise. */
   async load(): Promise<void> {
     await this.#model.load();

@@ -106,6 +106,8 @@ export function resolveModel(model: string): ModelFiles {
 
 /** A classifier: loads once, at the latest when it is first asked. */
 export class Classifier {
+  /** The model's folder; absent where an ONNX file was named: what the folder says of its own model need not hold for that. */
+  readonly folder: string | undefined;
   readonly #source: ModelFiles & { maxLength?: number };
   #loading: Promise<NativeModel> | undefined;
   #closed = false;
@@ -115,7 +117,9 @@ export class Classifier {
    * @throws GuardValidationError when there is no such model; its files are read later.
    */
   constructor(model: string, maxLength?: number) {
-    this.#source = { ...resolveModel(model), ...(maxLength === undefined ? {} : { maxLength }) };
+    const files = resolveModel(model);
+    this.folder = files.graph === undefined ? files.folder : undefined;
+    this.#source = { ...files, ...(maxLength === undefined ? {} : { maxLength }) };
   }
 
   /** Loads the model, off the event loop. A failed load is tried again by the next call. */

@@ -9,6 +9,7 @@ export interface Answer {
   is_valid: boolean;
   scanners: Record<string, number>;
   findings?: ScanReport["findings"];
+  probabilities?: ScanReport["probabilities"];
   timing?: ScanReport["timing"];
   coverage?: Record<string, unknown>;
 }
@@ -19,7 +20,7 @@ export interface Answer {
  * @param sanitized the field of the sanitized text; without it the text is left out.
  */
 export function answerOf(
-  { text, isValid, resultsScore, findings, timing, coverage }: ServedReport,
+  { text, isValid, resultsScore, probabilities, findings, timing, coverage }: ServedReport,
   details: boolean,
   sanitized?: "sanitized_prompt" | "sanitized_output",
 ): Answer {
@@ -28,6 +29,6 @@ export function answerOf(
     ...(sanitized ? { [sanitized]: text } : {}),
     is_valid: isValid,
     scanners: resultsScore,
-    ...(details ? { findings, timing, coverage: snakeCase } : {}),
+    ...(details ? { findings, probabilities, timing, coverage: snakeCase } : {}),
   };
 }

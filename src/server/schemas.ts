@@ -13,7 +13,7 @@ export const scanFields = {
     .array(z.string())
     .nullish()
     .describe("Names of scanners to leave out, of type or of instance; X leaves out X[window] and X[tool] too."),
-  details: z.boolean().nullish().describe("Adds findings, timing and coverage to the answer."),
+  details: z.boolean().nullish().describe("Adds findings, probabilities, timing and coverage to the answer."),
 };
 
 /** Body fields of every scan, as parsed. */
@@ -44,6 +44,10 @@ export const resultFields = {
     )
     .optional()
     .describe("With details: why each scanner decided as it did."),
+  probabilities: z
+    .record(z.string(), z.number())
+    .optional()
+    .describe("With details: what the threshold was compared with, 0..1, by scanner that goes by a probability."),
   timing: z.record(z.string(), z.number()).optional().describe("With details: milliseconds by scanner."),
   coverage: z
     .object({

@@ -5,6 +5,7 @@ import { commonOptions } from "../../options.ts";
 import { BaseScanner, type Finding, passed, type ScanContext, type Verdict } from "../../scanner.ts";
 import { riskScore } from "../../score.ts";
 import { splitSentences } from "../../sentences.ts";
+import { resolveThreshold, thresholdOption } from "../../threshold.ts";
 
 /** The probability of one label, as classifiers report it. */
 export interface LabelScore {
@@ -34,7 +35,7 @@ const schema = z.strictObject({
     .min(1)
     .default("embedded:prompt-injection")
     .describe("embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, or an ONNX file in one."),
-  threshold: z.number().min(0).max(1).default(0.92).describe("A text fails when its probability is above this."),
+  threshold: thresholdOption(0.92, "A text fails when its probability is above this."),
   matchType: z
     .enum(READINGS)
     .default("windows")
@@ -83,17 +84,20 @@ export class PromptInjection extends BaseScanner<typeof schema> {
   static readonly options = schema;
   readonly sanitizes = false;
   readonly #model: Classifier | undefined;
+  readonly #threshold: number;
   #located: LabelPlaces | undefined;
 
-  /** @throws GuardValidationError for a bad option or a model that is not there. */
+  /** @throws GuardValidationError for a bad option, a model that is not there or a rate that its curve does not have. */
   constructor(options: z.input<typeof schema> = {}) {
     super(PromptInjection.type, schema, options);
-    if (this.options.classifier) return;
-    try {
-      this.#model = new Classifier(this.options.model, this.options.modelMaxLength);
-    } catch (error) {
-      throw error instanceof GuardValidationError ? error.within("model") : error;
+    if (!this.options.classifier) {
+      try {
+        this.#model = new Classifier(this.options.model, this.options.modelMaxLength);
+      } catch (error) {
+        throw error instanceof GuardValidationError ? error.within("model") : error;
+      }
     }
+    this.#threshold = resolveThreshold(PromptInjection.type, this.options, this.#model?.folder);
   }
 
   /** Loads the model and checks that it has the injection labels. */
@@ -119,7 +123,7 @@ export class PromptInjection extends BaseScanner<typeof schema> {
   }
 
   protected async check(text: string, { signal }: ScanContext): Promise<Verdict> {
-    const { threshold } = this.options;
+    const threshold = this.#threshold;
     const { parts, skipped } = await this.#score(text, signal);
     const scannedChars = text.length - skipped;
     const coverage = { chars: text.length, scannedChars, truncated: skipped > 0, windows: parts.length };
@@ -137,7 +141,8 @@ export class PromptInjection extends BaseScanner<typeof schema> {
           label: category,
         }),
       );
-    return { isValid: findings.length === 0, score: riskScore(worst, threshold), findings, coverage };
+    const score = riskScore(worst, threshold);
+    return { isValid: findings.length === 0, score, probability: worst, findings, coverage };
   }
 
   async #score(text: string, signal?: AbortSignal): Promise<{ parts: ScoredPart[]; skipped: number }> {

@@ -5,6 +5,7 @@ import { native, SHORT_TEXT } from "../../native.ts";
 import { commonOptions } from "../../options.ts";
 import { BaseScanner, type Finding, passed, type ScanContext, type Verdict, wholeText } from "../../scanner.ts";
 import { riskScore } from "../../score.ts";
+import { resolveThreshold, thresholdOption } from "../../threshold.ts";
 
 /** The options of a scanner that looks for code. */
 export function codeOptions(threshold: number) {
@@ -17,12 +18,7 @@ export function codeOptions(threshold: number) {
       .describe(
         "embedded:<name>, or a folder with the config.json and model.bin of a linear model with the label none.",
       ),
-    threshold: z
-      .number()
-      .min(0)
-      .max(1)
-      .default(threshold)
-      .describe("A text fails when the probability of a piece of it is above this."),
+    threshold: thresholdOption(threshold, "A text fails when the probability of a piece of it is above this."),
     useOnnx: z.boolean().optional().describe("Of llm-guard; the model is linear and needs no ONNX Runtime."),
   };
 }
@@ -53,6 +49,7 @@ type CodeSchema = z.ZodObject<ReturnType<typeof codeOptions>>;
 export abstract class CodePieces<Schema extends CodeSchema> extends BaseScanner<Schema> {
   readonly sanitizes = false;
   readonly #model: LinearClassifier;
+  readonly #threshold: number;
   /** Places of the listed languages among the labels of the model. */
   readonly #listed: number[];
 
@@ -63,6 +60,7 @@ export abstract class CodePieces<Schema extends CodeSchema> extends BaseScanner<
     } catch (error) {
       throw error instanceof GuardValidationError ? error.within("model") : error;
     }
+    this.#threshold = resolveThreshold(type, this.options as z.output<CodeSchema>, this.#model.folder);
     this.#listed = this.#places(languages);
   }
 
@@ -77,7 +75,7 @@ export abstract class CodePieces<Schema extends CodeSchema> extends BaseScanner<
   protected abstract judge(piece: CodePiece): Judgement;
 
   protected async check(text: string, _context: ScanContext): Promise<Verdict> {
-    const { threshold } = this.options as z.output<CodeSchema>;
+    const threshold = this.#threshold;
     const model = await this.#model.load();
     const find = text.length <= SHORT_TEXT ? "findCode" : "findCodeLong";
     const pieces = await native(() => model[find](text, this.#listed));
@@ -99,6 +97,7 @@ export abstract class CodePieces<Schema extends CodeSchema> extends BaseScanner<
     return {
       isValid: findings.length === 0,
       score: riskScore(worst, threshold),
+      probability: worst,
       findings,
       coverage: wholeText(text, pieces.length),
     };

@@ -5,6 +5,7 @@ import { commonOptions } from "../../options.ts";
 import { BaseScanner, type Finding, passed, type ScanContext, type Verdict, wholeText } from "../../scanner.ts";
 import { riskScore } from "../../score.ts";
 import { splitSentences } from "../../sentences.ts";
+import { resolveThreshold, thresholdOption } from "../../threshold.ts";
 
 /** The labels that mean gibberish: those of llm-guard's model. */
 const GIBBERISH = ["word salad", "noise", "mild gibberish"];
@@ -21,12 +22,7 @@ export function gibberishOptions(threshold: number) {
       .min(1)
       .default("embedded:gibberish")
       .describe("embedded:<name>, or a folder with the config.json and model.bin of a linear model."),
-    threshold: z
-      .number()
-      .min(0)
-      .max(1)
-      .default(threshold)
-      .describe("A text fails when the probability of gibberish is above this."),
+    threshold: thresholdOption(threshold, "A text fails when the probability of gibberish is above this."),
     matchType: z
       .enum(["full", "sentence"])
       .default("full")
@@ -46,6 +42,7 @@ type GibberishSchema = z.ZodObject<ReturnType<typeof gibberishOptions>>;
 export abstract class GibberishBase<Schema extends GibberishSchema> extends BaseScanner<Schema> {
   readonly sanitizes = false;
   readonly #model: LinearClassifier;
+  readonly #threshold: number;
   readonly #labels: string[];
   /** Places of the labels that mean gibberish. */
   readonly #bad: number[];
@@ -58,6 +55,7 @@ export abstract class GibberishBase<Schema extends GibberishSchema> extends Base
     } catch (error) {
       throw error instanceof GuardValidationError ? error.within("model") : error;
     }
+    this.#threshold = resolveThreshold(type, this.options as z.output<GibberishSchema>, this.#model.folder);
     this.#labels = this.#model.described().labels;
     this.#bad = labels.map((label, index) => {
       const place = this.#labels.indexOf(label);
@@ -77,7 +75,8 @@ export abstract class GibberishBase<Schema extends GibberishSchema> extends Base
 
   protected async check(text: string, _context: ScanContext): Promise<Verdict> {
     if (NO_LANGUAGE.test(text)) return passed(text);
-    const { threshold, matchType } = this.options as z.output<GibberishSchema>;
+    const { matchType } = this.options as z.output<GibberishSchema>;
+    const threshold = this.#threshold;
     const parts = matchType === "sentence" ? splitSentences(text) : [{ start: 0, end: text.length, text }];
     const probabilities = await this.#model.classify(parts.map((part) => part.text));
     const scored = parts.map((part, index) => ({ part, ...this.#judge(probabilities[index] as number[]) }));
@@ -97,6 +96,7 @@ export abstract class GibberishBase<Schema extends GibberishSchema> extends Base
     return {
       isValid: findings.length === 0,
       score: riskScore(worst, threshold),
+      probability: worst,
       findings,
       coverage: wholeText(text, parts.length),
     };

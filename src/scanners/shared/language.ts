@@ -3,7 +3,8 @@ import { GuardValidationError } from "../../errors.ts";
 import { knownAs, LanguageDetector, type LanguageGuess } from "../../models/languages.ts";
 import { commonOptions } from "../../options.ts";
 import { BaseScanner, type Finding, passed, type ScanContext, type Verdict, wholeText } from "../../scanner.ts";
-import { riskScore } from "../../score.ts";
+import { PASSED, riskScore } from "../../score.ts";
+import { resolveThreshold, thresholdOption } from "../../threshold.ts";
 
 /** The options of Language and LanguageSame that say which model. */
 export const languageModelOptions = {
@@ -23,12 +24,10 @@ export function languageOptions(threshold: number) {
       .array(z.string().regex(/^[a-z]{2,3}$/, "expected an ISO 639-1 code such as en"))
       .min(1)
       .describe("Languages that pass, by their ISO 639-1 codes."),
-    threshold: z
-      .number()
-      .min(0)
-      .max(1)
-      .default(threshold)
-      .describe("A language counts as found when its probability is above this; a text in which none is found passes."),
+    threshold: thresholdOption(
+      threshold,
+      "A language counts as found when its probability is above this; a text in which none is found passes.",
+    ),
     matchType: z
       .enum(["full", "sentence"])
       .default("full")
@@ -38,6 +37,13 @@ export function languageOptions(threshold: number) {
 }
 
 type LanguageSchema = z.ZodObject<ReturnType<typeof languageOptions>>;
+
+/** A part of a text, and the languages that it may be in, the likeliest first. */
+interface LanguagePart {
+  start: number;
+  end: number;
+  guesses: readonly LanguageGuess[];
+}
 
 /** The detector of a `model` option. */
 export function detectorOf(model: string): LanguageDetector {
@@ -52,12 +58,14 @@ export function detectorOf(model: string): LanguageDetector {
 export abstract class LanguageBase<Schema extends LanguageSchema> extends BaseScanner<Schema> {
   readonly sanitizes = false;
   readonly #detector: LanguageDetector;
+  readonly #threshold: number;
   readonly #valid: ReadonlySet<string>;
 
   protected constructor(type: string, schema: Schema, options: z.input<Schema>) {
     super(type, schema, options);
     const { model, validLanguages } = this.options as z.output<LanguageSchema>;
     this.#detector = detectorOf(model);
+    this.#threshold = resolveThreshold(type, this.options as z.output<LanguageSchema>, this.#detector.folder);
     this.#valid = new Set(validLanguages.map(knownAs));
   }
 
@@ -71,29 +79,35 @@ export abstract class LanguageBase<Schema extends LanguageSchema> extends BaseSc
 
   protected async check(text: string, _context: ScanContext): Promise<Verdict> {
     if (text.trim() === "") return passed(text);
-    const { threshold, matchType } = this.options as z.output<LanguageSchema>;
+    const { matchType } = this.options as z.output<LanguageSchema>;
     const { whole, sentences } = await this.#detector.detect(text);
     const all = { start: 0, end: text.length, guesses: whole };
     const judged = matchType === "sentence" ? sentences : [all];
-    const failing = judged.flatMap((part) => this.#foreign(part.guesses) ?? []);
-    if (failing.length === 0) return passed(text, wholeText(text, judged.length));
-    // Of a text that fails as a whole, the sentences that are to blame are shown, if any is by itself.
-    const toBlame = sentences.filter(({ guesses }) => this.#foreign(guesses));
-    const findings = (toBlame.length > 0 ? toBlame : [all]).map(({ start, end, guesses }): Finding => {
-      const { language, probability } = this.#foreign(guesses) as LanguageGuess;
-      return { start, end, type: "language", text: text.slice(start, end), score: probability, label: language };
-    });
+    const foreign = judged.flatMap(({ guesses }) => this.#foreign(guesses) ?? []);
+    const coverage = wholeText(text, judged.length);
+    if (foreign.length === 0) return passed(text, coverage);
+    const probability = Math.max(...foreign.map((guess) => guess.probability));
+    const isValid = probability <= this.#threshold;
     return {
-      isValid: false,
-      score: riskScore(Math.max(...failing.map(({ probability }) => probability)), threshold),
-      findings,
-      coverage: wholeText(text, judged.length),
+      isValid,
+      score: isValid ? PASSED : riskScore(probability, this.#threshold),
+      probability,
+      findings: isValid ? [] : this.#findings(text, all, sentences),
+      coverage,
     };
   }
 
-  /** The likeliest language above the threshold that may not pass. */
+  /** Of a text that fails as a whole, the sentences that are to blame, if any is by itself. */
+  #findings(text: string, all: LanguagePart, sentences: readonly LanguagePart[]): Finding[] {
+    const toBlame = sentences.filter(({ guesses }) => (this.#foreign(guesses)?.probability ?? 0) > this.#threshold);
+    return (toBlame.length > 0 ? toBlame : [all]).map(({ start, end, guesses }) => {
+      const { language, probability } = this.#foreign(guesses) as LanguageGuess;
+      return { start, end, type: "language", text: text.slice(start, end), score: probability, label: language };
+    });
+  }
+
+  /** The likeliest language that may not pass. */
   #foreign(guesses: readonly LanguageGuess[]): LanguageGuess | undefined {
-    const { threshold } = this.options as z.output<LanguageSchema>;
-    return guesses.find(({ language, probability }) => probability > threshold && !this.#valid.has(language));
+    return guesses.find(({ language }) => !this.#valid.has(language));
   }
 }

@@ -4,18 +4,14 @@ import { LinearClassifier } from "../../models/linear.ts";
 import { commonOptions } from "../../options.ts";
 import { BaseScanner, type Finding, passed, type ScanContext, type Verdict, wholeText } from "../../scanner.ts";
 import { riskScore } from "../../score.ts";
+import { resolveThreshold, thresholdOption } from "../../threshold.ts";
 import { findUrls } from "../../urls.ts";
 
 const BENIGN = "benign";
 
 const schema = z.strictObject({
   ...commonOptions,
-  threshold: z
-    .number()
-    .min(0)
-    .max(1)
-    .default(0.5)
-    .describe("A text fails when the probability that one of its URLs is malicious is above this."),
+  threshold: thresholdOption(0.5, "A text fails when the probability that one of its URLs is malicious is above this."),
   model: z
     .string()
     .min(1)
@@ -35,6 +31,7 @@ export class MaliciousURLs extends BaseScanner<typeof schema> {
   static readonly options = schema;
   readonly sanitizes = false;
   readonly #model: LinearClassifier;
+  readonly #threshold: number;
   readonly #labels: string[];
 
   constructor(options: z.input<typeof schema> = {}) {
@@ -44,6 +41,7 @@ export class MaliciousURLs extends BaseScanner<typeof schema> {
     } catch (error) {
       throw error instanceof GuardValidationError ? error.within("model") : error;
     }
+    this.#threshold = resolveThreshold(MaliciousURLs.type, this.options, this.#model.folder);
     this.#labels = this.#model.described().labels;
     if (!this.#labels.includes(BENIGN)) {
       const message = `the model has no label ${BENIGN}; its labels are: ${this.#labels.join(", ")}`;
@@ -62,7 +60,7 @@ export class MaliciousURLs extends BaseScanner<typeof schema> {
   protected async check(text: string, _context: ScanContext): Promise<Verdict> {
     const urls = await findUrls(text);
     if (urls.length === 0) return passed(text);
-    const { threshold } = this.options;
+    const threshold = this.#threshold;
     const probabilities = await this.#model.classify(urls.map(({ url }) => url));
     const judged = urls.map((url, index) => ({ ...url, ...this.#judge(probabilities[index] as number[]) }));
     const findings = judged
@@ -74,6 +72,7 @@ export class MaliciousURLs extends BaseScanner<typeof schema> {
     return {
       isValid: findings.length === 0,
       score: riskScore(worst, threshold),
+      probability: worst,
       findings,
       coverage: wholeText(text),
     };

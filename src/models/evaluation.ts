@@ -1,0 +1,61 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { GuardError } from "../errors.ts";
+
+/** The file beside a model's weights that says how often it is wrong. `guard eval --write-cards` writes it. */
+export const EVALUATION_FILE = "evaluation.json";
+
+/** A curve of false positives of one scanner that uses the model. */
+const curveSchema = z.object({
+  scanner: z.string(),
+  /** The options of the scanner, other than model and threshold, that the probabilities come from. */
+  settings: z.record(z.string(), z.unknown()),
+  /** How many harmless texts were scanned; the curve says nothing of rates below 1 / rows. */
+  rows: z.int().min(1),
+  /** How many of them came from where. */
+  sources: z.record(z.string(), z.int()),
+  /**
+   * Pairs of a rate of false positives and a threshold, by rising rate: that share of the harmless texts has a probability
+   * above the threshold.
+   */
+  points: z.array(z.tuple([z.number().min(0).max(1), z.number().min(0).max(1)])).min(1),
+});
+export type Curve = z.output<typeof curveSchema>;
+
+const evaluationSchema = z.object({
+  model: z.object({
+    name: z.string(),
+    version: z.string(),
+    /** SHA-256 of the weights in hexadecimal: which model was measured. */
+    sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  }),
+  /** The day it was measured, in UTC. */
+  date: z.iso.date(),
+  curves: z.array(curveSchema),
+});
+/** What a model carries of its own evaluation. */
+export type Evaluation = z.output<typeof evaluationSchema>;
+
+/**
+ * Reads a model's evaluation.
+ *
+ * @returns nothing where the model has none.
+ * @throws GuardError when the file is there and cannot be used.
+ */
+export function readEvaluation(folder: string): Evaluation | undefined {
+  const path = join(folder, EVALUATION_FILE);
+  if (!existsSync(path)) return undefined;
+  try {
+    return evaluationSchema.parse(JSON.parse(readFileSync(path, "utf8")));
+  } catch (error) {
+    const reason = error instanceof z.ZodError ? z.prettifyError(error).replaceAll("\n", " ") : String(error);
+    throw new GuardError("GUARD_MODEL", `the model file ${path} cannot be used: ${reason}`, { cause: error });
+  }
+}
+
+/** The name and version in a model's `config.json`, as far as it says them. */
+export function modelIdentity(folder: string): { name?: string; version?: string } {
+  const config = JSON.parse(readFileSync(join(folder, "config.json"), "utf8"));
+  return config.guard ?? {};
+}

@@ -1,0 +1,99 @@
+import { z } from "zod";
+import { GuardValidationError } from "./errors.ts";
+import { modelIdentity, readEvaluation } from "./models/evaluation.ts";
+import { toSnakeCase } from "./options.ts";
+
+/** A threshold: a probability, or the rate of false positives that it is to mean. */
+export type Threshold = number | { fpr: number };
+
+/**
+ * The option of a scanner that fails a text by its probability.
+ *
+ * @param value the default.
+ * @param what what is compared with it, for the documentation.
+ */
+export function thresholdOption(value: number, what: string) {
+  return z
+    .union(
+      [
+        z.number().min(0).max(1),
+        z.strictObject({
+          fpr: z
+            .number()
+            .gt(0)
+            .lt(1)
+            .describe("Share of harmless texts that may fail, such as 0.001 for one in a thousand."),
+        }),
+      ],
+      { error: "expected a number from 0 to 1, or fpr, a rate of false positives" },
+    )
+    .default(value)
+    .describe(
+      `${what} A probability from 0 to 1, or fpr: the rate of false positives that it is to mean on the harmless texts that the ` +
+        "model was measured on (evaluation.json beside it).",
+    );
+}
+
+/** Options of a scanner that have no part in its probabilities. */
+const NOT_SETTINGS = new Set(["name", "model", "threshold", "useOnnx"]);
+
+/** The options of a scanner that its probabilities come from: a curve holds for these only. */
+export function settingsOf(options: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(options)
+      .filter(([key, value]) => !NOT_SETTINGS.has(key) && value !== undefined)
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
+}
+
+/**
+ * The probability that a threshold stands for. A rate of false positives is looked up in the curve that the model carries: the
+ * lowest threshold that was measured to flag no more than that share of the harmless texts.
+ *
+ * @param scanner the type of scanner.
+ * @param options its checked options.
+ * @param folder the folder of its model; none where it has no model of its own kind.
+ * @throws GuardValidationError with the path `threshold.fpr` when there is no curve for these options, or it does not reach so low.
+ */
+export function resolveThreshold(
+  scanner: string,
+  options: { threshold: Threshold } & Record<string, unknown>,
+  folder: string | undefined,
+): number {
+  const { threshold } = options;
+  if (typeof threshold === "number") return threshold;
+  const bad = (message: string) =>
+    new GuardValidationError([
+      { path: "threshold.fpr", message: `${message}; guard calibrate finds the threshold for texts of your own` },
+    ]);
+  const evaluation = folder === undefined ? undefined : readEvaluation(folder);
+  const curves = evaluation?.curves.filter((curve) => curve.scanner === scanner) ?? [];
+  if (folder === undefined || !evaluation || curves.length === 0) {
+    throw bad(`the model carries no curve of false positives for ${scanner}`);
+  }
+  const { version = "" } = modelIdentity(folder);
+  if (version !== evaluation.model.version) {
+    throw bad(`the curve was measured for version ${evaluation.model.version} of the model, which is ${version}`);
+  }
+  const settings = settingsOf(options);
+  const curve = curves.find((item) => differences(item.settings, settings).length === 0);
+  if (!curve) {
+    const known = curves.map((item) => differences(item.settings, settings).join(", ")).join(", or ");
+    throw bad(`the model's curve for ${scanner} was measured with ${known}`);
+  }
+  if (threshold.fpr < 1 / curve.rows) {
+    throw bad(`the curve rests on ${curve.rows} texts, so that ${1 / curve.rows} is the lowest rate it can tell`);
+  }
+  const point = curve.points.findLast(([rate]) => rate <= threshold.fpr);
+  if (!point) throw bad(`the curve has no threshold at or below ${threshold.fpr}`);
+  return point[1];
+}
+
+/** The settings of a curve that are other ones here, as a file writes them. */
+function differences(measured: Record<string, unknown>, here: Record<string, unknown>): string[] {
+  return [...new Set([...Object.keys(measured), ...Object.keys(here)])]
+    .filter((key) => JSON.stringify(measured[key]) !== JSON.stringify(here[key]))
+    .map((key) =>
+      measured[key] === undefined ? `no ${toSnakeCase(key)}` : `${toSnakeCase(key)} ${JSON.stringify(measured[key])}`,
+    );
+}
