@@ -1,241 +1,193 @@
-import { createReadStream, existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { createGunzip } from "node:zlib";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { load } from "js-yaml";
 import { z } from "zod";
-import { isRecord } from "../is-record.ts";
 import { parseOptions } from "../options.ts";
-import type { Scanner } from "../scanner.ts";
 import { type Command, parse, print, UsageError } from "./command.ts";
-import { decode, linesOf } from "./lines.ts";
-import { type BinaryFigures, binaryFigures, type LabelFigures, labelFigures } from "./metrics.ts";
-import { Progress } from "./progress.ts";
-
-/** Texts that are scanned at a time, as a busy server would. */
-const CONCURRENCY = 16;
-/** In `params`, this word as the value of an option means every label of the file, but for that of `otherwise`. */
-const ALL = "ALL";
+import { checkLabels, labelledNotes, labelledOptions, readLabelled } from "./labelled.ts";
+import type { Evaluation, Measurement } from "./measure.ts";
+import type { BinaryFigures } from "./metrics.ts";
+import { readParams } from "./params.ts";
+import { columnNotes, plainTables } from "./tables.ts";
 
 const options = {
-  suite: { type: "string", value: "FILE", help: "YAML file that says what to measure" },
-  data: { type: "string", value: "DIR", help: "folder with the files of labelled texts; default: GUARD_EVAL_DATA" },
-  only: { type: "string", multiple: true, value: "NAME", help: "only this evaluation or scanner; may be repeated" },
+  ...labelledOptions,
+  otherwise: {
+    type: "string",
+    value: "LABEL",
+    help: "labels are compared: that of the surest finding, or LABEL, should be the text's",
+  },
+  by: { type: "string", multiple: true, value: "FIELD", help: "figures by this field too; default: source or set" },
+  suite: { type: "string", value: "FILE", help: "YAML file that says what to measure, instead of a file of texts" },
+  data: { type: "string", value: "DIR", help: "folder with the files that a suite names; default: GUARD_EVAL_DATA" },
+  only: {
+    type: "string",
+    multiple: true,
+    value: "NAME",
+    help: "of a suite, only this evaluation or scanner; may be repeated",
+  },
+  "write-cards": {
+    type: "boolean",
+    help: "writes evaluation.json and the tables of CARD.md of the suite's models beside them",
+  },
   json: { type: "boolean", help: "print JSON" },
+  out: { type: "string", value: "FILE", help: "write JSON to a file" },
+  svg: { type: "string", value: "DIR", help: "write ROC curves and reliability diagrams to a folder" },
 } as const;
 
-const evaluation = z
-  .strictObject({
-    name: z.string().optional(),
-    scanner: z.string(),
-    side: z.enum(["input", "output"]).default("input"),
-    params: z.record(z.string(), z.unknown()).default({}),
-    file: z.string(),
-    positives: z.array(z.string()).optional(),
-    negatives: z.array(z.string()).optional(),
-    otherwise: z.string().optional(),
-    by: z.string().optional(),
-  })
-  .refine(
-    ({ positives, negatives, otherwise }) => [positives, negatives, otherwise].filter((key) => key).length === 1,
-    "expected one of: positives, negatives (labels of texts that should fail, or pass), otherwise (labels are compared)",
-  );
-type Evaluation = z.output<typeof evaluation>;
+type Values = ReturnType<typeof parse<typeof options>>["values"];
 
-const suiteSchema = z.strictObject({ make: z.string().optional(), evaluations: z.array(evaluation).min(1) });
-
-interface Row {
-  text: string;
-  label: string;
-  prompt: string;
-  group: string;
-}
-
-interface Result {
-  name: string;
-  side: string;
-  file: string;
-  textsPerSecond: number;
-  all: BinaryFigures | LabelFigures;
-  groups: Record<string, BinaryFigures | LabelFigures>;
+/** An evaluation and where its texts are. */
+interface Task {
+  item: Evaluation;
+  path: string;
+  /** Whether the labels come from the command line. */
+  typed: boolean;
 }
 
 /** `guard eval`: how good scanners are on labelled texts. */
 export const evaluate: Command = {
   name: "eval",
   summary: "Measures scanners on labelled texts.",
-  usage: "guard eval --suite FILE [--data DIR] [--only NAME ...] [--json]",
+  usage: `guard eval FILE --scanner NAME [--side SIDE] [--params JSON] [--positive LABEL ... | --negative LABEL ...] [--by FIELD ...]
+       guard eval --suite FILE [--data DIR] [--only NAME ...] [--write-cards]
+       both: [--json] [--out FILE] [--svg DIR]`,
   options,
-  notes: `The suite has a list evaluations: scanner, side, params, file, by (a field to group by), and one of
+  notes: `${labelledNotes}
+
+${columnNotes}
+
+A suite has a list evaluations: scanner, side, params, file, by (fields to group by), and one of
   positives: [LABEL ...]   texts with these labels should fail, the others pass
   negatives: [LABEL ...]   texts with these labels should pass, the others fail
-  otherwise: LABEL         the label of the surest finding should be that of the text, and LABEL where nothing is found
-A file has one JSON object a line, with text, label and, for the output side, prompt; .gz is unpacked.
-AUC is that of risk scores, which are rounded to one decimal.`,
+  otherwise: LABEL         labels are compared, as with --otherwise
+With curve: true, --write-cards measures the model's curve of false positives on the harmless texts, with curve: {FIELD: [VALUE ...]}
+on some of them; it is what threshold: {fpr: 0.001} of a scanner is looked up in.`,
   async run(args) {
     const { values, positionals } = parse(options, args);
-    if (positionals.length > 0) throw new UsageError(`unexpected argument ${positionals[0]}`);
-    if (values.suite === undefined) throw new UsageError("--suite is missing: the file that says what to measure");
-    const folder = values.data ?? process.env.GUARD_EVAL_DATA;
-    if (!folder) throw new UsageError("give --data or set GUARD_EVAL_DATA: the folder with the labelled texts");
-    const { make, evaluations } = await readSuite(values.suite);
-    const only = values.only ?? [];
-    const chosen = evaluations.filter((item) => only.length === 0 || only.some((name) => namesOf(item).includes(name)));
-    if (chosen.length === 0) throw new UsageError(`${values.suite} has no evaluation ${only.join(", ")}`);
-    const missing = [...new Set(chosen.map(({ file }) => file))].filter((file) => !existsSync(join(folder, file)));
-    if (missing.length > 0) {
-      throw new UsageError(
-        `${folder} has no ${missing.join(", ")}${make ? `\nThe suite says how to make the files: ${make}` : ""}`,
-      );
+    const [file, more] = positionals;
+    if (more !== undefined) throw new UsageError(`unexpected argument ${more}`);
+    const tasks = values.suite === undefined ? [await fileTask(file, values)] : await suiteTasks(file, values);
+    const { measure } = await import("./measure.ts");
+    const done: (Measurement & { item: Evaluation })[] = [];
+    for (const { item, path, typed } of tasks) {
+      const rows = await readLabelled(path, values);
+      if (typed && item.otherwise === undefined) checkLabels(rows, item);
+      const measurement = await measure(item, rows);
+      done.push({ ...measurement, item });
+      if (!values.json) await print(plainTables(measurement.result));
     }
-    const { createScanner } = await import("../scanners/registry.ts");
-    const results: Result[] = [];
-    for (const item of chosen) {
-      const rows = await readRows(join(folder, item.file), item.by);
-      const scanner = createScanner(item.side, item.scanner, paramsFor(item, rows));
-      try {
-        results.push(await measure(item, scanner, rows));
-      } finally {
-        await scanner.close?.();
-      }
-      if (!values.json) await print(table(results.at(-1) as Result));
-    }
-    if (values.json) await print(`${JSON.stringify(results, null, 2)}\n`);
+    const json = `${JSON.stringify(
+      done.map(({ result }) => result),
+      null,
+      2,
+    )}\n`;
+    if (values.json) await print(json);
+    if (values.out !== undefined) await writeFile(values.out, json);
+    if (values.svg !== undefined) await writePlots(values.svg, done);
+    if (values["write-cards"]) await writeCards(done);
     return 0;
   },
 };
 
-async function readSuite(path: string): Promise<z.output<typeof suiteSchema>> {
+async function fileTask(file: string | undefined, values: Values): Promise<Task> {
+  if (file === undefined) throw new UsageError("give a file of labelled texts and --scanner, or --suite");
+  const only = (["data", "only", "write-cards"] as const).find((name) => values[name] !== undefined);
+  if (only) throw new UsageError(`--${only} belongs to --suite`);
+  const { scanner, side, otherwise, positive: positives, negative: negatives, by } = values;
+  if (scanner === undefined) throw new UsageError("--scanner is missing: what to measure");
+  if ([positives, negatives, otherwise].filter(Boolean).length > 1) {
+    throw new UsageError("give one of --positive, --negative, --otherwise");
+  }
+  const { sideOf } = await import("./measure.ts");
+  const item = {
+    scanner,
+    side: sideOf(scanner, side),
+    params: values.params === undefined ? {} : readParams(scanner, values.params),
+    file: basename(file),
+    positives,
+    negatives,
+    otherwise,
+    by,
+  };
+  return { item, path: file, typed: true };
+}
+
+async function suiteTasks(file: string | undefined, values: Values): Promise<Task[]> {
+  if (file !== undefined) throw new UsageError(`unexpected argument ${file}: a suite names its files`);
+  const ofFiles = [...Object.keys(labelledOptions), "otherwise", "by"] as (keyof Values)[];
+  const other = ofFiles.find((name) => values[name] !== undefined);
+  if (other) throw new UsageError(`--${other} does not go with --suite, which says it for each evaluation`);
+  const folder = values.data ?? process.env.GUARD_EVAL_DATA;
+  if (!folder) throw new UsageError("give --data or set GUARD_EVAL_DATA: the folder with the labelled texts");
+  const suite = values.suite as string;
+  const { make, evaluations } = await readSuite(suite);
+  const only = values.only ?? [];
+  let chosen = evaluations.filter(
+    ({ name, scanner }) => only.length === 0 || only.includes(scanner) || (name !== undefined && only.includes(name)),
+  );
+  if (chosen.length === 0) throw new UsageError(`${suite} has no evaluation ${only.join(", ")}`);
+  if (values["write-cards"]) {
+    // A card is written as a whole, so that everything of its model has to be measured.
+    const { modelFolderOf } = await import("./cards.ts");
+    const folders = new Set(chosen.map(modelFolderOf));
+    chosen = evaluations.filter((item) => chosen.includes(item) || folders.has(modelFolderOf(item) ?? ""));
+  }
+  const missing = [...new Set(chosen.map((item) => item.file))].filter((name) => !existsSync(join(folder, name)));
+  if (missing.length > 0) {
+    throw new UsageError(
+      `${folder} has no ${missing.join(", ")}${make ? `\nThe suite says how to make the files: ${make}` : ""}`,
+    );
+  }
+  return chosen.map((item) => ({ item, path: join(folder, item.file), typed: false }));
+}
+
+async function readSuite(path: string): Promise<{ make?: string | undefined; evaluations: Evaluation[] }> {
   const text = await readFile(path, "utf8").catch((error: Error) => {
     throw new UsageError(`--suite: ${error.message}`);
   });
-  return parseOptions(suiteSchema, load(text), "snake_case");
+  const { evaluationSchema } = await import("./measure.ts");
+  const evaluation = evaluationSchema
+    .refine(
+      ({ positives, negatives, otherwise }) => [positives, negatives, otherwise].filter((key) => key).length === 1,
+      "expected one of: positives, negatives (labels of texts that should fail, or pass), otherwise (labels are compared)",
+    )
+    .refine(({ curve, otherwise }) => !curve || otherwise === undefined, "a curve needs positives or negatives");
+  const schema = z.strictObject({ make: z.string().optional(), evaluations: z.array(evaluation).min(1) });
+  return parseOptions(schema, load(text), "snake_case");
 }
 
-function namesOf({ name, scanner }: Evaluation): string[] {
-  return name ? [name, scanner] : [scanner];
-}
-
-async function readRows(path: string, by: string | undefined): Promise<Row[]> {
-  const file = createReadStream(path);
-  const rows: Row[] = [];
-  for await (const { number, bytes } of linesOf(path.endsWith(".gz") ? file.pipe(createGunzip()) : file)) {
-    if (bytes.length === 0) continue;
-    const bad = (message: string) => new UsageError(`${path}, line ${number}: ${message}`);
-    let value: unknown;
-    try {
-      value = JSON.parse(decode(bytes));
-    } catch {
-      throw bad("not JSON");
+/** Writes the plots of what passes or fails; label comparisons have none. */
+async function writePlots(folder: string, done: readonly Measurement[]): Promise<void> {
+  const { reliabilityPlot, rocPlot } = await import("./plots.ts");
+  await mkdir(folder, { recursive: true });
+  const taken = new Set<string>();
+  for (const { result, outcomes } of done) {
+    const { auc, ece } = result.all as BinaryFigures;
+    const title = `${result.name} (${result.side}) on ${result.file}`;
+    const plain = `${result.name}-${result.side}`.toLowerCase().replace(/[^a-z0-9.]+/g, "-");
+    let slug = plain;
+    for (let count = 2; taken.has(slug); count++) slug = `${plain}-${count}`;
+    taken.add(slug);
+    const plots = {
+      roc: auc === undefined ? undefined : rocPlot(title, outcomes, auc),
+      reliability: ece === undefined ? undefined : reliabilityPlot(title, outcomes, ece),
+    };
+    for (const [kind, plot] of Object.entries(plots)) {
+      if (plot) await writeFile(join(folder, `${slug}.${kind}.svg`), plot);
     }
-    if (!isRecord(value) || typeof value.text !== "string" || typeof value.label !== "string") {
-      throw bad("expected an object with text and label");
-    }
-    const { text, label, prompt } = value;
-    rows.push({
-      text,
-      label,
-      prompt: typeof prompt === "string" ? prompt : "",
-      group: by ? String(value[by] ?? "") : "",
-    });
   }
-  if (rows.length === 0) throw new UsageError(`${path} has no rows`);
-  return rows;
 }
 
-function paramsFor({ params, otherwise }: Evaluation, rows: readonly Row[]): Record<string, unknown> {
-  const labels = [...new Set(rows.map(({ label }) => label))].filter((label) => label !== otherwise).sort();
-  return Object.fromEntries(Object.entries(params).map(([key, value]) => [key, value === ALL ? labels : value]));
-}
-
-/** What one text came to. */
-interface Scanned {
-  row: Row;
-  failed: boolean;
-  score: number;
-  found: string;
-}
-
-async function measure(item: Evaluation, scanner: Scanner, rows: readonly Row[]): Promise<Result> {
-  const progress = new Progress(rows.length);
-  await scanner.load?.();
-  const scanned: Scanned[] = [];
-  const start = performance.now();
-  let next = 0;
-  const work = async () => {
-    while (next < rows.length) {
-      const row = rows[next++] as Row;
-      const { isValid, score, findings } = await scanner.scan(row.text, { prompt: row.prompt });
-      const surest = findings.reduce<{ score: number; label?: string } | undefined>(
-        (best, finding) => (best && best.score >= finding.score ? best : finding),
-        undefined,
-      );
-      scanned.push({ row, failed: !isValid, score, found: surest?.label ?? item.otherwise ?? "" });
-      progress.step();
-    }
-  };
-  try {
-    await Promise.all(Array.from({ length: CONCURRENCY }, work));
-  } finally {
-    progress.clear();
+async function writeCards(done: readonly (Measurement & { item: Evaluation })[]): Promise<void> {
+  const { modelFolderOf, writeCard } = await import("./cards.ts");
+  const byFolder = new Map<string, (Measurement & { item: Evaluation })[]>();
+  for (const one of done) {
+    const folder = modelFolderOf(one.item);
+    if (folder !== undefined) byFolder.set(folder, [...(byFolder.get(folder) ?? []), one]);
   }
-  const seconds = (performance.now() - start) / 1000;
-  const groups = [...new Set(rows.map(({ group }) => group))].filter(Boolean).sort();
-  return {
-    name: item.name ?? item.scanner,
-    side: item.side,
-    file: item.file,
-    textsPerSecond: Math.round(rows.length / seconds),
-    all: figures(item, scanned),
-    groups: Object.fromEntries(
-      groups.map((group) => [
-        group,
-        figures(
-          item,
-          scanned.filter(({ row }) => row.group === group),
-        ),
-      ]),
-    ),
-  };
-}
-
-function figures(item: Evaluation, scanned: readonly Scanned[]): BinaryFigures | LabelFigures {
-  if (item.otherwise !== undefined) {
-    return labelFigures(scanned.map(({ row, found }) => ({ label: row.label, found })));
+  for (const [folder, measured] of byFolder) {
+    for (const path of writeCard(folder, measured)) process.stderr.write(`wrote ${path}\n`);
   }
-  const isPositive = (label: string) => item.positives?.includes(label) ?? !item.negatives?.includes(label);
-  return binaryFigures(scanned.map(({ row, failed, score }) => ({ positive: isPositive(row.label), failed, score })));
-}
-
-function table({ name, side, file, textsPerSecond, all, groups }: Result): string {
-  const columns: [string, keyof BinaryFigures][] = [
-    ["ROWS", "rows"],
-    ["POSITIVE", "positives"],
-    ["ACCURACY", "accuracy"],
-    ["PRECISION", "precision"],
-    ["RECALL", "recall"],
-    ["F1", "f1"],
-    ["FPR", "falsePositives"],
-    ["AUC", "auc"],
-  ];
-  const shown = columns.filter(([, key]) => key in all);
-  const cell = (key: string, value: unknown) =>
-    typeof value !== "number" ? "" : key === "rows" || key === "positives" ? String(value) : (value * 100).toFixed(2);
-  const rows = [
-    ["", ...shown.map(([title]) => title)],
-    ...[...Object.entries(groups), ["all", all] as const].map(([group, found]) => [
-      group,
-      ...shown.map(([, key]) => cell(key, (found as BinaryFigures)[key])),
-    ]),
-  ];
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => (row[column] as string).length))) ?? [];
-  const lines = rows.map((row) =>
-    row
-      .map((text, column) =>
-        column === 0 ? text.padEnd(widths[0] as number) : text.padStart(widths[column] as number),
-      )
-      .join("  ")
-      .trimEnd(),
-  );
-  return `${name} (${side}), ${file}: ${textsPerSecond} texts/s\n${lines.join("\n")}\n\n`;
 }

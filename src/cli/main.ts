@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { GuardError, GuardValidationError } from "../errors.ts";
 import { version } from "../version.ts";
+import { calibrate } from "./calibrate.ts";
 import { type Command, commandHelp, didYouMean, print, UsageError } from "./command.ts";
 import { evaluate } from "./eval.ts";
 import { models } from "./models.ts";
@@ -8,7 +9,7 @@ import { scan } from "./scan.ts";
 import { serve } from "./serve.ts";
 
 // The commands load the scanners and the addon when they run, so that the help is there at once.
-const COMMANDS: readonly Command[] = [serve, scan, evaluate, models];
+const COMMANDS: readonly Command[] = [serve, scan, evaluate, calibrate, models];
 
 async function main([name, ...args]: string[]): Promise<number> {
   if (name === "--version" || name === "-v") {

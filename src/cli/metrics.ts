@@ -1,3 +1,5 @@
+import { bisectLeft, bisectRight } from "d3-array";
+
 /** One text of an evaluation: what it is, and what a scanner said. */
 export interface Outcome {
   /** Whether the text should fail. */
@@ -6,6 +8,8 @@ export interface Outcome {
   failed: boolean;
   /** The risk score, -1..1. */
   score: number;
+  /** The probability behind it, 0..1, of a scanner that has one. */
+  probability?: number;
 }
 
 /** Figures of a check that passes or fails; a share of nothing is absent. */
@@ -21,8 +25,14 @@ export interface BinaryFigures {
   f1?: number;
   /** Of the texts that should pass, how many failed. */
   falsePositives?: number;
-  /** The chance that a text that should fail scores above one that should not, ties counting half. */
+  /** The chance that a text that should fail ranks above a harmless one, ties counting half. */
   auc?: number;
+  /** Recall at the lowest threshold at which at most one harmless text in 100 fails; absent where there are fewer than 100. */
+  recallAt1In100?: number;
+  /** The same with one in 1,000. */
+  recallAt1In1000?: number;
+  /** Expected calibration error; absent where the scanner has no probability. */
+  ece?: number;
 }
 
 /** Figures of a check that names a label. */
@@ -31,22 +41,44 @@ export interface LabelFigures {
   accuracy: number;
 }
 
-/** The figures of a check that passes or fails. */
-export function binaryFigures(outcomes: readonly Outcome[]): BinaryFigures {
+/** What a text is ranked by: its probability, or the risk score of a scanner that has none. */
+export function rankOf({ probability, score }: Outcome): number {
+  return probability ?? score;
+}
+
+/** The ranks of the harmless texts, ascending. */
+export function harmlessRanks(outcomes: readonly Outcome[]): Float64Array {
+  return Float64Array.from(outcomes.filter(({ positive }) => !positive).map(rankOf)).sort();
+}
+
+/**
+ * The figures of a check that passes or fails.
+ *
+ * @param harmless ascending ranks that those of the positives are compared with in `auc` and `recallAt...`: of the whole file
+ *   where `outcomes` are a part of it, because one threshold serves all of its parts.
+ */
+export function binaryFigures(outcomes: readonly Outcome[], harmless = harmlessRanks(outcomes)): BinaryFigures {
   const count = (test: (outcome: Outcome) => boolean) => outcomes.filter(test).length;
   const hits = count(({ positive, failed }) => positive && failed);
   const alarms = count(({ positive, failed }) => !positive && failed);
-  const positives = count(({ positive }) => positive);
+  const ranks = outcomes.filter(({ positive }) => positive).map(rankOf);
+  const positives = ranks.length;
   const negatives = outcomes.length - positives;
   const precision = share(hits, hits + alarms);
   const recall = share(hits, positives);
-  const area = auc(outcomes, positives, negatives);
+  const recallAt = (rate: number) =>
+    harmless.length * rate < 1 - ROUNDING
+      ? undefined
+      : share(ranks.filter((rank) => rank > thresholdAt(harmless, rate)).length, positives);
   const figures = {
     precision,
     recall,
     f1: precision === undefined || recall === undefined ? undefined : share(2 * hits, hits + alarms + positives),
     falsePositives: share(alarms, negatives),
-    auc: area,
+    auc: auc(ranks, harmless),
+    recallAt1In100: recallAt(0.01),
+    recallAt1In1000: recallAt(0.001),
+    ece: calibrationError(outcomes),
   };
   return {
     rows: outcomes.length,
@@ -64,21 +96,142 @@ export function labelFigures(outcomes: readonly { label: string; found: string }
   };
 }
 
-function share(part: number, whole: number): number | undefined {
-  return whole === 0 ? undefined : part / whole;
+/**
+ * The area under the ROC curve, as the statistic of Mann and Whitney (1947) over the number of pairs; that both are the same is
+ * shown in Hanley and McNeil, "The meaning and use of the area under a receiver operating characteristic (ROC) curve", 1982.
+ */
+function auc(ranks: readonly number[], harmless: Float64Array): number | undefined {
+  const above = ranks.reduce((sum, rank) => sum + (bisectLeft(harmless, rank) + bisectRight(harmless, rank)) / 2, 0);
+  return share(above, ranks.length * harmless.length);
 }
 
-/** By ranks (Mann and Whitney): linear after sorting. */
-function auc(outcomes: readonly Outcome[], positives: number, negatives: number): number | undefined {
-  if (positives === 0 || negatives === 0) return undefined;
-  const sorted = [...outcomes].sort((a, b) => a.score - b.score);
-  let ranks = 0;
-  for (let start = 0; start < sorted.length; ) {
-    let end = start;
-    while (end < sorted.length && sorted[end]?.score === sorted[start]?.score) end++;
-    // Those of one score share the middle of their ranks, which count from 1.
-    ranks += ((start + 1 + end) / 2) * sorted.slice(start, end).filter(({ positive }) => positive).length;
-    start = end;
+/** What a product of a rate and a count may be off by: 0.29 * 100 is not quite 29. */
+const ROUNDING = 1e-9;
+
+/** How many of `rows` texts a rate allows. */
+function allowed(rate: number, rows: number): number {
+  return Math.min(rows - 1, Math.floor(rate * rows + ROUNDING));
+}
+
+/**
+ * The lowest threshold at which at most a share of the harmless texts fails.
+ *
+ * @param harmless ascending ranks, at least one.
+ * @param rate 0..1.
+ */
+export function thresholdAt(harmless: Float64Array, rate: number): number {
+  return harmless[harmless.length - 1 - allowed(rate, harmless.length)] as number;
+}
+
+/** How many ranks are above a threshold. */
+export function countAbove(ranks: Float64Array, threshold: number): number {
+  return ranks.length - bisectRight(ranks, threshold);
+}
+
+/** How much further each point of a {@link falsePositiveCurve} goes: a rate in between is rounded down by at most this. */
+const STEP = 1.05;
+
+/**
+ * Pairs of a rate of false positives, up to one half, and the threshold at which that share of the harmless texts fails, by
+ * rising rate.
+ */
+export function falsePositiveCurve(harmless: Float64Array): [number, number][] {
+  const points: [number, number][] = [];
+  for (let failing = 0; failing <= harmless.length / 2; failing = Math.max(failing + 1, Math.floor(failing * STEP))) {
+    const threshold = harmless[harmless.length - 1 - failing];
+    if (threshold === undefined) break;
+    if (threshold === points.at(-1)?.[1]) continue;
+    points.push([countAbove(harmless, threshold) / harmless.length, threshold]);
   }
-  return (ranks - (positives * (positives + 1)) / 2) / (positives * negatives);
+  return points;
+}
+
+/** How often texts of about the same probability should fail. */
+export interface CalibrationBin {
+  /** Where the bin begins; the next one begins where it ends. */
+  from: number;
+  to: number;
+  rows: number;
+  /** The mean of their probabilities. */
+  probability: number;
+  /** The share of positives among them. */
+  positives: number;
+}
+
+const BINS = 10;
+
+/** The texts by their probabilities, in ten bins of the same width; empty bins are left out. */
+export function calibrationBins(outcomes: readonly Outcome[]): CalibrationBin[] {
+  const bins = Array.from({ length: BINS }, (_, index) => ({ index, rows: 0, sum: 0, positives: 0 }));
+  for (const { positive, probability } of outcomes) {
+    if (probability === undefined) continue;
+    const bin = bins[Math.min(BINS - 1, Math.floor(probability * BINS))] as (typeof bins)[number];
+    bin.rows += 1;
+    bin.sum += probability;
+    bin.positives += positive ? 1 : 0;
+  }
+  return bins
+    .filter(({ rows }) => rows > 0)
+    .map(({ index, rows, sum, positives }) => ({
+      from: index / BINS,
+      to: (index + 1) / BINS,
+      rows,
+      probability: sum / rows,
+      positives: positives / rows,
+    }));
+}
+
+/**
+ * The expected calibration error: how far the probabilities of a bin are from its share of positives, in the mean over the texts.
+ * Naeini, Cooper and Hauskrecht, "Obtaining Well Calibrated Probabilities Using Bayesian Binning", AAAI 2015.
+ */
+function calibrationError(outcomes: readonly Outcome[]): number | undefined {
+  const bins = calibrationBins(outcomes);
+  const rows = bins.reduce((sum, bin) => sum + bin.rows, 0);
+  return share(
+    bins.reduce((sum, bin) => sum + bin.rows * Math.abs(bin.probability - bin.positives), 0),
+    rows,
+  );
+}
+
+/** A point of a ROC curve: the shares of harmless texts and of positives above some threshold. */
+export interface RocPoint {
+  falsePositives: number;
+  recall: number;
+}
+
+/** The ROC curve from (0, 0) to (1, 1), a point where it turns; none where there is only one class. */
+export function rocCurve(outcomes: readonly Outcome[]): RocPoint[] {
+  const harmless = harmlessRanks(outcomes);
+  const ranks = Float64Array.from(outcomes.filter(({ positive }) => positive).map(rankOf)).sort();
+  if (harmless.length === 0 || ranks.length === 0) return [];
+  const levels = [...new Set([...harmless, ...ranks])].sort((a, b) => b - a);
+  const points = [...levels, Number.NEGATIVE_INFINITY].map((threshold) => ({
+    falsePositives: countAbove(harmless, threshold) / harmless.length,
+    recall: countAbove(ranks, threshold) / ranks.length,
+  }));
+  return points.filter((point, index) => {
+    const [before, after] = [points[index - 1], points[index + 1]];
+    const straight = (key: keyof RocPoint) => before?.[key] === point[key] && after?.[key] === point[key];
+    return !straight("falsePositives") && !straight("recall");
+  });
+}
+
+/** The quantile of the normal distribution that leaves 2.5 % on either side. */
+const Z = 1.959963984540054;
+
+/**
+ * The 95 % interval of a share: Wilson, "Probable inference, the law of succession, and statistical inference", Journal of the
+ * American Statistical Association 22, 1927. Unlike the textbook one it holds for shares near 0.
+ *
+ * @param part how many of `whole`, which is at least 1.
+ */
+export function wilsonInterval(part: number, whole: number): [number, number] {
+  const centre = (part + Z ** 2 / 2) / (whole + Z ** 2);
+  const half = (Z / (whole + Z ** 2)) * Math.sqrt((part * (whole - part)) / whole + Z ** 2 / 4);
+  return [Math.max(0, centre - half), Math.min(1, centre + half)];
+}
+
+function share(part: number, whole: number): number | undefined {
+  return whole === 0 ? undefined : part / whole;
 }

@@ -3,6 +3,7 @@ import type { Answer } from "../server/answer.ts";
 import { type Command, parse, print, UsageError } from "./command.ts";
 import { configPath } from "./config-path.ts";
 import { countLines, decode, type Line, linesOf, open } from "./lines.ts";
+import { readParams } from "./params.ts";
 import { Progress } from "./progress.ts";
 import type { Choice, Subject, Suite } from "./suite.ts";
 
@@ -78,17 +79,6 @@ function readChoices(tokens: readonly { kind: string; name?: string; value?: str
     last.params = readParams(last.type, value);
   }
   return choices.map(({ type, params = {} }) => ({ type, params }));
-}
-
-function readParams(type: string, json: string): Choice["params"] {
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch (error) {
-    throw new UsageError(`--params of ${type}: not JSON: ${(error as Error).message}`);
-  }
-  if (!isRecord(value)) throw new UsageError(`--params of ${type}: expected a JSON object`);
-  return value;
 }
 
 async function readText(file: string): Promise<string> {

@@ -1,0 +1,132 @@
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { group } from "d3-array";
+import {
+  type Curve,
+  EVALUATION_FILE,
+  type Evaluation as ModelEvaluation,
+  modelIdentity,
+} from "../models/evaluation.ts";
+import { resolveModel } from "../models/model.ts";
+import { fromSnakeCase, parseOptions } from "../options.ts";
+import type { ScannerClass } from "../scanner.ts";
+import { scannerClasses } from "../scanners/registry.ts";
+import { settingsOf } from "../threshold.ts";
+import { UsageError } from "./command.ts";
+import { type Evaluation, type Measurement, sideOf } from "./measure.ts";
+import { falsePositiveCurve, harmlessRanks, rankOf, thresholdAt } from "./metrics.ts";
+import { markdownTables } from "./tables.ts";
+
+const CARD = "CARD.md";
+const [BEGIN, END] = ["<!-- eval -->", "<!-- /eval -->"];
+
+/** Rates whose thresholds a card shows, where there are texts enough to tell. */
+const RATES = [0.05, 0.02, 0.01, 0.005, 0.002, 0.001];
+
+/** The folder of the model that a scanner uses; none where it uses none. */
+export function modelFolderOf({ scanner, side, params }: Evaluation): string | undefined {
+  const options = scannerClasses(sideOf(scanner, side)).get(scanner)?.options;
+  const model = options?.shape.model;
+  if (!options || !model) return undefined;
+  const given = (fromSnakeCase(options, params) as { model?: unknown }).model;
+  return resolveModel(parseOptions(model as never, given)).folder;
+}
+
+/**
+ * Writes down beside a model how it did: its curves of false positives in `evaluation.json`, the tables between the two marks of
+ * `CARD.md`.
+ *
+ * @returns the paths of the files that were written.
+ * @throws UsageError when the card has no place for the tables.
+ */
+export function writeCard(folder: string, measured: readonly (Measurement & { item: Evaluation })[]): string[] {
+  const { name, version } = modelIdentity(folder);
+  if (!name || !version) throw new UsageError(`${join(folder, "config.json")} says no guard.name and guard.version`);
+  const date = new Date().toISOString().slice(0, 10);
+  const curves = measured.flatMap((one) => (one.item.curve ? [{ ...one, curve: curveOf(one) }] : []));
+  const written: string[] = [];
+  const write = (file: string, content: string) => {
+    writeFileSync(join(folder, file), content);
+    written.push(join(folder, file));
+  };
+
+  const card = join(folder, CARD);
+  if (existsSync(card)) {
+    const text = readFileSync(card, "utf8");
+    const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)];
+    if (begin < 0 || end < begin) throw new UsageError(`${card} has no lines ${BEGIN} and ${END} to write between`);
+    const parts = [
+      `Of version ${version}, measured on ${date} by \`guard eval --write-cards\`, in percent; \`guard help eval\` says what the columns are.`,
+      ...measured.map(({ result }) => markdownTables(result)),
+      ...curves.map(thresholdTable),
+    ];
+    write(CARD, `${text.slice(0, begin)}${BEGIN}\n${parts.join("\n\n")}\n${text.slice(end)}`);
+  }
+  if (curves.length > 0) {
+    const model = { name, version, sha256: hashOfWeights(folder) };
+    write(EVALUATION_FILE, evaluationText({ model, date, curves: curves.map(({ curve }) => curve) }));
+  }
+  return written;
+}
+
+/** The harmless texts that the curve of an evaluation rests on. */
+function harmlessOf({ item, outcomes }: Measurement & { item: Evaluation }): Measurement["outcomes"] {
+  const wanted = item.curve === true ? [] : Object.entries(item.curve ?? {});
+  return outcomes.filter(
+    ({ positive, row }) => !positive && wanted.every(([field, values]) => values.includes(String(row.fields[field]))),
+  );
+}
+
+function curveOf(measurement: Measurement & { item: Evaluation }): Curve {
+  const { item, result } = measurement;
+  const harmless = harmlessOf(measurement);
+  if (harmless.length === 0) throw new UsageError(`${result.name}: no harmless text for the curve`);
+  if (harmless[0]?.probability === undefined) throw new UsageError(`${result.name} has no probability for a curve`);
+  const [field = ""] = Object.keys(result.by);
+  const sources = group(harmless, ({ row }) => String(row.fields[field] ?? result.file));
+  const { options } = scannerClasses(result.side).get(item.scanner) as ScannerClass;
+  return {
+    scanner: item.scanner,
+    settings: settingsOf(parseOptions(options, fromSnakeCase(options, item.params))),
+    rows: harmless.length,
+    sources: Object.fromEntries([...sources].map(([source, rows]) => [source, rows.length]).sort()),
+    points: falsePositiveCurve(harmlessRanks(harmless)),
+  };
+}
+
+/** The thresholds for some rates, and what they find. */
+function thresholdTable(measurement: Measurement & { item: Evaluation; curve: Curve }): string {
+  const { result, outcomes, curve } = measurement;
+  const harmless = harmlessRanks(harmlessOf(measurement));
+  const all = harmlessRanks(outcomes);
+  const positives = outcomes.filter(({ positive }) => positive);
+  const above = (ranks: readonly number[], threshold: number) =>
+    ((ranks.filter((rank) => rank > threshold).length * 100) / ranks.length).toFixed(2);
+  const rows = RATES.filter((rate) => rate * harmless.length >= 1).map((rate) => {
+    const threshold = thresholdAt(harmless, rate);
+    const found = above(positives.map(rankOf), threshold);
+    return `| ${rate} | ${threshold.toPrecision(6)} | ${found} | ${above([...all], threshold)} |`;
+  });
+  return `### Thresholds of ${result.scanner} by false positives
+
+On ${curve.rows} harmless texts of ${Object.keys(curve.sources).join(", ")}: \`threshold: {fpr: 0.01}\` in scanners.yml takes them from here.
+
+| fpr | threshold | recall | fpr of all rows |
+| --- | --- | --- | --- |
+${rows.join("\n")}`;
+}
+
+/** SHA-256 over the files with weights, one after the other. */
+export function hashOfWeights(folder: string): string {
+  const hash = createHash("sha256");
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\.(onnx|bin)$/.test(file));
+  for (const file of files.sort()) hash.update(readFileSync(join(folder, file)));
+  return hash.digest("hex");
+}
+
+/** JSON with a pair of a curve on each line: short, and a change shows. */
+function evaluationText(evaluation: ModelEvaluation): string {
+  const text = JSON.stringify(evaluation, null, 2);
+  return `${text.replace(/\[\s+([\d.e-]+),\s+([\d.e-]+)\s+\]/g, "[$1, $2]")}\n`;
+}

@@ -1,0 +1,79 @@
+import type { Result } from "./measure.ts";
+import type { BinaryFigures, LabelFigures } from "./metrics.ts";
+
+const COLUMNS: readonly [string, keyof BinaryFigures][] = [
+  ["ROWS", "rows"],
+  ["POSITIVE", "positives"],
+  ["ACCURACY", "accuracy"],
+  ["PRECISION", "precision"],
+  ["RECALL", "recall"],
+  ["F1", "f1"],
+  ["FPR", "falsePositives"],
+  ["AUC", "auc"],
+  ["R@1%", "recallAt1In100"],
+  ["R@0.1%", "recallAt1In1000"],
+  ["ECE", "ece"],
+];
+
+/** What the columns of a table are. */
+export const columnNotes = `Figures are in percent. FPR: share of the harmless texts that fail. AUC: the chance that a text that should fail has a higher
+probability than a harmless one, ties counting half (the statistic of Mann and Whitney). R@1%, R@0.1%: recall at the threshold
+at which at most that share of the harmless texts fails. In the row of a group these three compare its texts with the harmless
+ones of the whole file. ECE: expected calibration error over ten bins of the same width (Naeini and others 2015). Scanners
+without a probability are ranked by their risk score and have no ECE. An empty cell has no texts to count, or too few.`;
+
+type Figures = BinaryFigures | LabelFigures;
+
+/** The cells of one table for each field, the titles first and the figures of all texts last. */
+function cells({ all, by }: Result): string[][][] {
+  const shown = COLUMNS.filter(([, key]) => key in all);
+  const row = (name: string, figures: Figures) => [
+    name,
+    ...shown.map(([, key]) => {
+      const value = (figures as BinaryFigures)[key];
+      if (value === undefined) return "";
+      return key === "rows" || key === "positives" ? String(value) : (value * 100).toFixed(2);
+    }),
+  ];
+  const titles = shown.map(([title]) => title);
+  const fields = Object.entries(by);
+  return (fields.length > 0 ? fields : [["", {}] as const]).map(([field, groups]) => [
+    [field.toUpperCase(), ...titles],
+    ...Object.entries(groups).map(([name, figures]) => row(name, figures)),
+    row("all", all),
+  ]);
+}
+
+/** What was measured, in a line. */
+function heading({ name, side }: Result): string {
+  return `${name} (${side})`;
+}
+
+/** The figures for a terminal. */
+export function plainTables(result: Result): string {
+  const tables = cells(result);
+  const columns = tables[0]?.[0]?.map((_, column) => column) ?? [];
+  const widths = columns.map((column) => Math.max(...tables.flat().map((row) => (row[column] as string).length)));
+  const blocks = tables.map((rows) =>
+    rows
+      .map((row) =>
+        row
+          .map((text, column) => text[column === 0 ? "padEnd" : "padStart"](widths[column] as number))
+          .join("  ")
+          .trimEnd(),
+      )
+      .join("\n"),
+  );
+  return `${heading(result)}, ${result.file}: ${result.textsPerSecond} texts/s\n${blocks.join("\n\n")}\n\n`;
+}
+
+/** The figures in Markdown, below a heading. */
+export function markdownTables(result: Result): string {
+  const params = Object.keys(result.params).length > 0 ? `, \`${JSON.stringify(result.params)}\`` : "";
+  const tables = cells(result).map(([titles = [], ...rows]) =>
+    [titles.map((title) => title.toLowerCase()), titles.map(() => "---"), ...rows]
+      .map((row) => `| ${row.join(" | ")} |`)
+      .join("\n"),
+  );
+  return `### ${heading(result)}${params}\n\n${tables.join("\n\n")}`;
+}
