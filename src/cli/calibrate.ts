@@ -2,7 +2,7 @@ import { dump } from "js-yaml";
 import { type Command, parse, print, UsageError } from "./command.ts";
 import { checkLabels, labelledNotes, labelledOptions, positiveBy, readLabelled } from "./labelled.ts";
 import type { Judged } from "./measure.ts";
-import { countAbove, harmlessRanks, type Outcome, thresholdAt, wilsonInterval } from "./metrics.ts";
+import { countAbove, type Outcome, ranksOf, thresholdAt, wilsonInterval } from "./metrics.ts";
 import { readParams } from "./params.ts";
 
 const options = {
@@ -99,11 +99,9 @@ function readRate(text: string | undefined): number {
 }
 
 function calibration(outcomes: readonly Outcome[], fpr: number): Omit<Calibration, "scanner" | "side" | "yaml"> {
-  const harmless = harmlessRanks(outcomes);
+  const harmless = ranksOf(outcomes, false);
   if (harmless.length === 0) throw new UsageError("the file has no harmless text");
-  const positives = harmlessRanks(
-    outcomes.filter(({ positive }) => positive).map((one) => ({ ...one, positive: false })),
-  );
+  const positives = ranksOf(outcomes, true);
   const ranks = [harmless, positives];
   const threshold = shortest(thresholdAt(harmless, fpr), (from, to) =>
     ranks.every((some) => countAbove(some, from) === countAbove(some, to)),
@@ -140,10 +138,14 @@ function shortest(threshold: number, same: (from: number, to: number) => boolean
 
 function plain({ scanner, side, threshold, fpr, falsePositives, recall, yaml }: Calibration): string {
   const percent = (value: number) => `${(value * 100).toFixed(2)} %`;
-  const line = (name: string, { count, of, share, interval: [low, high] }: Share) =>
-    `${name}${count} of ${of}: ${percent(share)} (95 % interval ${percent(low)} to ${percent(high)})\n`;
-  return `${scanner} (${side}), at most ${percent(fpr)} false positives
-threshold        ${threshold}
-false positives  ${line("", falsePositives)}${recall ? line("recall           ", recall) : ""}
-${yaml}`;
+  const line = ({ count, of, share, interval: [low, high] }: Share) =>
+    `${count} of ${of}: ${percent(share)} (95 % interval ${percent(low)} to ${percent(high)})`;
+  return [
+    `${scanner} (${side}), at most ${percent(fpr)} false positives`,
+    `threshold        ${threshold}`,
+    `false positives  ${line(falsePositives)}`,
+    ...(recall ? [`recall           ${line(recall)}`] : []),
+    "",
+    yaml,
+  ].join("\n");
 }

@@ -15,7 +15,7 @@ import { scannerClasses } from "../scanners/registry.ts";
 import { settingsOf } from "../threshold.ts";
 import { UsageError } from "./command.ts";
 import { type Evaluation, type Measurement, sideOf } from "./measure.ts";
-import { falsePositiveCurve, harmlessRanks, rankOf, thresholdAt } from "./metrics.ts";
+import { countAbove, falsePositiveCurve, ranksOf, thresholdAt } from "./metrics.ts";
 import { markdownTables } from "./tables.ts";
 
 const CARD = "CARD.md";
@@ -91,28 +91,26 @@ function curveOf(measurement: Measurement & { item: Evaluation }): Curve {
     settings: settingsOf(parseOptions(options, fromSnakeCase(options, item.params))),
     rows: harmless.length,
     sources: Object.fromEntries([...sources].map(([source, rows]) => [source, rows.length]).sort()),
-    points: falsePositiveCurve(harmlessRanks(harmless)),
+    points: falsePositiveCurve(ranksOf(harmless, false)),
   };
 }
 
 /** The thresholds for some rates, and what they find. */
 function thresholdTable(measurement: Measurement & { item: Evaluation; curve: Curve }): string {
   const { result, outcomes, curve } = measurement;
-  const harmless = harmlessRanks(harmlessOf(measurement));
-  const all = harmlessRanks(outcomes);
-  const positives = outcomes.filter(({ positive }) => positive);
-  const above = (ranks: readonly number[], threshold: number) =>
-    ((ranks.filter((rank) => rank > threshold).length * 100) / ranks.length).toFixed(2);
+  const harmless = ranksOf(harmlessOf(measurement), false);
+  const [positives, negatives] = [ranksOf(outcomes, true), ranksOf(outcomes, false)];
+  const above = (ranks: Float64Array, threshold: number) =>
+    ((countAbove(ranks, threshold) * 100) / ranks.length).toFixed(2);
   const rows = RATES.filter((rate) => rate * harmless.length >= 1).map((rate) => {
     const threshold = thresholdAt(harmless, rate);
-    const found = above(positives.map(rankOf), threshold);
-    return `| ${rate} | ${threshold.toPrecision(6)} | ${found} | ${above([...all], threshold)} |`;
+    return `| ${rate} | ${Number(threshold.toPrecision(9))} | ${above(positives, threshold)} | ${above(negatives, threshold)} |`;
   });
   return `### Thresholds of ${result.scanner} by false positives
 
 On ${curve.rows} harmless texts of ${Object.keys(curve.sources).join(", ")}: \`threshold: {fpr: 0.01}\` in scanners.yml takes them from here.
 
-| fpr | threshold | recall | fpr of all rows |
+| fpr | threshold | recall | fpr on all harmless rows |
 | --- | --- | --- | --- |
 ${rows.join("\n")}`;
 }

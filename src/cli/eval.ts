@@ -165,7 +165,7 @@ async function writePlots(folder: string, done: readonly Measurement[]): Promise
   const taken = new Set<string>();
   for (const { result, outcomes } of done) {
     const { auc, ece } = result.all as BinaryFigures;
-    const title = `${result.name} (${result.side}) on ${result.file}`;
+    const title = `${result.name} (${result.side})`;
     const plain = `${result.name}-${result.side}`.toLowerCase().replace(/[^a-z0-9.]+/g, "-");
     let slug = plain;
     for (let count = 2; taken.has(slug); count++) slug = `${plain}-${count}`;

@@ -7,10 +7,10 @@ import { type LabelledText, positiveBy } from "./labelled.ts";
 import {
   type BinaryFigures,
   binaryFigures,
-  harmlessRanks,
   type LabelFigures,
   labelFigures,
   type Outcome,
+  ranksOf,
 } from "./metrics.ts";
 import { Progress } from "./progress.ts";
 
@@ -123,7 +123,7 @@ export async function measure(item: Evaluation, rows: readonly LabelledText[]): 
   }
   const isPositive = item.otherwise === undefined ? positiveBy(item) : () => false;
   const outcomes = judged.map((one) => ({ ...one, positive: isPositive(one.row) }));
-  const harmless = harmlessRanks(outcomes);
+  const harmless = ranksOf(outcomes, false);
   const figures = (part: readonly (Outcome & Judged)[]) =>
     item.otherwise === undefined
       ? binaryFigures(part, harmless)

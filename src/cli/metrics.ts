@@ -12,7 +12,7 @@ export interface Outcome {
   probability?: number;
 }
 
-/** Figures of a check that passes or fails; a share of nothing is absent. */
+/** Figures of a check that passes or fails; a share of nothing is absent, and so are `precision`, `f1` and `auc` of one class alone. */
 export interface BinaryFigures {
   rows: number;
   positives: number;
@@ -42,13 +42,13 @@ export interface LabelFigures {
 }
 
 /** What a text is ranked by: its probability, or the risk score of a scanner that has none. */
-export function rankOf({ probability, score }: Outcome): number {
+function rankOf({ probability, score }: Outcome): number {
   return probability ?? score;
 }
 
-/** The ranks of the harmless texts, ascending. */
-export function harmlessRanks(outcomes: readonly Outcome[]): Float64Array {
-  return Float64Array.from(outcomes.filter(({ positive }) => !positive).map(rankOf)).sort();
+/** The ranks of the texts that should fail, or of the harmless ones, ascending. */
+export function ranksOf(outcomes: readonly Outcome[], positive: boolean): Float64Array {
+  return Float64Array.from(outcomes.filter((outcome) => outcome.positive === positive).map(rankOf)).sort();
 }
 
 /**
@@ -57,23 +57,23 @@ export function harmlessRanks(outcomes: readonly Outcome[]): Float64Array {
  * @param harmless ascending ranks that those of the positives are compared with in `auc` and `recallAt...`: of the whole file
  *   where `outcomes` are a part of it, because one threshold serves all of its parts.
  */
-export function binaryFigures(outcomes: readonly Outcome[], harmless = harmlessRanks(outcomes)): BinaryFigures {
+export function binaryFigures(outcomes: readonly Outcome[], harmless = ranksOf(outcomes, false)): BinaryFigures {
   const count = (test: (outcome: Outcome) => boolean) => outcomes.filter(test).length;
   const hits = count(({ positive, failed }) => positive && failed);
   const alarms = count(({ positive, failed }) => !positive && failed);
-  const ranks = outcomes.filter(({ positive }) => positive).map(rankOf);
+  const ranks = ranksOf(outcomes, true);
   const positives = ranks.length;
   const negatives = outcomes.length - positives;
-  const precision = share(hits, hits + alarms);
-  const recall = share(hits, positives);
+  // Of one class alone, precision and F1 would say which class it is, and nothing of the scanner.
+  const both = positives > 0 && negatives > 0;
   const recallAt = (rate: number) =>
     harmless.length * rate < 1 - ROUNDING
       ? undefined
-      : share(ranks.filter((rank) => rank > thresholdAt(harmless, rate)).length, positives);
+      : share(countAbove(ranks, thresholdAt(harmless, rate)), positives);
   const figures = {
-    precision,
-    recall,
-    f1: precision === undefined || recall === undefined ? undefined : share(2 * hits, hits + alarms + positives),
+    precision: both ? share(hits, hits + alarms) : undefined,
+    recall: share(hits, positives),
+    f1: both ? share(2 * hits, hits + alarms + positives) : undefined,
     falsePositives: share(alarms, negatives),
     auc: auc(ranks, harmless),
     recallAt1In100: recallAt(0.01),
@@ -100,7 +100,7 @@ export function labelFigures(outcomes: readonly { label: string; found: string }
  * The area under the ROC curve, as the statistic of Mann and Whitney (1947) over the number of pairs; that both are the same is
  * shown in Hanley and McNeil, "The meaning and use of the area under a receiver operating characteristic (ROC) curve", 1982.
  */
-function auc(ranks: readonly number[], harmless: Float64Array): number | undefined {
+function auc(ranks: Float64Array, harmless: Float64Array): number | undefined {
   const above = ranks.reduce((sum, rank) => sum + (bisectLeft(harmless, rank) + bisectRight(harmless, rank)) / 2, 0);
   return share(above, ranks.length * harmless.length);
 }
@@ -202,8 +202,8 @@ export interface RocPoint {
 
 /** The ROC curve from (0, 0) to (1, 1), a point where it turns; none where there is only one class. */
 export function rocCurve(outcomes: readonly Outcome[]): RocPoint[] {
-  const harmless = harmlessRanks(outcomes);
-  const ranks = Float64Array.from(outcomes.filter(({ positive }) => positive).map(rankOf)).sort();
+  const harmless = ranksOf(outcomes, false);
+  const ranks = ranksOf(outcomes, true);
   if (harmless.length === 0 || ranks.length === 0) return [];
   const levels = [...new Set([...harmless, ...ranks])].sort((a, b) => b - a);
   const points = [...levels, Number.NEGATIVE_INFINITY].map((threshold) => ({
@@ -229,7 +229,7 @@ const Z = 1.959963984540054;
 export function wilsonInterval(part: number, whole: number): [number, number] {
   const centre = (part + Z ** 2 / 2) / (whole + Z ** 2);
   const half = (Z / (whole + Z ** 2)) * Math.sqrt((part * (whole - part)) / whole + Z ** 2 / 4);
-  return [Math.max(0, centre - half), Math.min(1, centre + half)];
+  return [part === 0 ? 0 : centre - half, part === whole ? 1 : centre + half];
 }
 
 function share(part: number, whole: number): number | undefined {

@@ -1,9 +1,9 @@
 import { type ScaleContinuousNumeric, scaleLinear, scaleLog } from "d3-scale";
 import { line } from "d3-shape";
-import { calibrationBins, harmlessRanks, type Outcome, rocCurve, wilsonInterval } from "./metrics.ts";
+import { calibrationBins, type Outcome, ranksOf, rocCurve, wilsonInterval } from "./metrics.ts";
 
 const SIZE = 320;
-const MARGIN = { left: 56, right: 16, top: 40, bottom: 48 };
+const MARGIN = { left: 60, right: 28, top: 64, bottom: 48 };
 const PANEL = { width: MARGIN.left + SIZE + MARGIN.right, height: MARGIN.top + SIZE + MARGIN.bottom };
 
 /** Colours of both schemes; those of the data have a contrast of more than 4.5 to their ground (WCAG 2.2, 1.4.3). */
@@ -38,7 +38,7 @@ interface Panel {
 export function rocPlot(name: string, outcomes: readonly Outcome[], auc: number): string | undefined {
   const points = rocCurve(outcomes);
   if (points.length === 0) return undefined;
-  const harmless = harmlessRanks(outcomes).length;
+  const harmless = ranksOf(outcomes, false).length;
   const y = scaleLinear([0, 1], [SIZE, 0]);
   const linear = scaleLinear([0, 1], [0, SIZE]);
   const lowest = Math.min(0.1, 1 / harmless);
@@ -108,14 +108,14 @@ export function reliabilityPlot(name: string, outcomes: readonly Outcome[], erro
 }
 
 function svg(title: string, desc: string, panels: readonly Panel[]): string {
-  const [width, height] = [panels.length * PANEL.width, PANEL.height + 24];
+  const [width, height] = [panels.length * PANEL.width, PANEL.height];
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-labelledby="title desc">
 <title id="title">${escaped(title)}</title>
 <desc id="desc">${escaped(desc)}</desc>
 <style>${STYLE}</style>
 <rect class="ground" width="${width}" height="${height}"/>
 <text class="heading" x="${MARGIN.left}" y="22">${escaped(title)}</text>
-${panels.map((panel, index) => drawn(panel, index * PANEL.width + MARGIN.left, MARGIN.top + 24)).join("\n")}
+${panels.map((panel, index) => drawn(panel, index * PANEL.width + MARGIN.left, MARGIN.top)).join("\n")}
 </svg>
 `;
 }

@@ -67,9 +67,10 @@ export function plainTables(result: Result): string {
   return `${heading(result)}, ${result.file}: ${result.textsPerSecond} texts/s\n${blocks.join("\n\n")}\n\n`;
 }
 
-/** The figures in Markdown, below a heading. */
+/** The figures in Markdown, below a heading, for the card of the model. */
 export function markdownTables(result: Result): string {
-  const params = Object.keys(result.params).length > 0 ? `, \`${JSON.stringify(result.params)}\`` : "";
+  const { model: _, ...others } = result.params;
+  const params = Object.keys(others).length > 0 ? `, \`${JSON.stringify(others)}\`` : "";
   const tables = cells(result).map(([titles = [], ...rows]) =>
     [titles.map((title) => title.toLowerCase()), titles.map(() => "---"), ...rows]
       .map((row) => `| ${row.join(" | ")} |`)

@@ -1,11 +1,10 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "vitest";
-import { binaryFigures, labelFigures } from "../../src/cli/metrics.ts";
 
 const cli = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "guard-eval-"));
@@ -76,7 +75,7 @@ describe("guard eval", () => {
         f1: 2 / 5,
         falsePositives: 1 / 2,
       },
-      groups: { short: { rows: 3, positives: 2, accuracy: 2 / 3 }, long: { rows: 2, accuracy: 0 } },
+      by: { kind: { short: { rows: 3, positives: 2, accuracy: 2 / 3 }, long: { rows: 2, accuracy: 0 } } },
     });
     expect(results[0].textsPerSecond).toBeGreaterThan(0);
     expect(results[1]).toMatchObject({ side: "output", all: { rows: 2, accuracy: 1, auc: 1, falsePositives: 0 } });
@@ -90,13 +89,28 @@ describe("guard eval", () => {
     expect(code).toBe(0);
     const [head, titles, ...rows] = stdout.trimEnd().split("\n");
     expect(head).toMatch(/^Zebras \(input\), animals\.jsonl: \d+ texts\/s$/);
-    expect(titles).toMatch(/ROWS +POSITIVE +ACCURACY +PRECISION +RECALL +F1 +FPR +AUC/);
+    expect(titles).toMatch(/^KIND +ROWS +POSITIVE +ACCURACY +PRECISION +RECALL +F1 +FPR +AUC/);
     expect(rows.map((row) => row.split(/ +/)[0])).toEqual(["long", "short", "all"]);
     expect(rows[2]).toMatch(/^all +5 +3 +40\.00 +50\.00 +33\.33 +40\.00 +50\.00/);
   });
 
   it.each([
-    [["--data", "."], /--suite is missing/],
+    [[], /give a file of labelled texts and --scanner, or --suite/],
+    [["animals.jsonl"], /--scanner is missing/],
+    [["animals.jsonl", "--scanner", "Regex", "--data", "."], /--data belongs to --suite/],
+    [["animals.jsonl", "--scanner", "Regex", "--side", "left"], /--side is input or output, not left/],
+    [["animals.jsonl", "--scanner", "Regex", "--positive", "a", "--negative", "b"], /give one of/],
+    [
+      ["animals.jsonl", "--scanner", "Regex", "--params", '{"patterns": ["a"]}'],
+      /the label "animal" may mean anything: name labels with --positive or --negative/,
+    ],
+    [
+      ["animals.jsonl", "--scanner", "Regex", "--params", '{"patterns": ["a"]}', "--positive", "anmal"],
+      /no text has the label "anmal"; labels are: animal, street/,
+    ],
+    [["animals.jsonl", "--scanner", "Nothing", "--positive", "animal"], /unknown input scanner Nothing/],
+    [["animals.jsonl", "--suite", "suite.yml"], /a suite names its files/],
+    [["--suite", "suite.yml", "--by", "kind"], /--by does not go with --suite/],
     [["--suite", suite], /give --data or set GUARD_EVAL_DATA/],
     [["--suite", "nothing.yml", "--data", "."], /nothing\.yml/],
     [["--suite", suite, "--data", ".", "--only", "Lions"], /has no evaluation Lions/],
@@ -126,38 +140,155 @@ describe("guard eval", () => {
   });
 });
 
-describe("figures", () => {
-  it("counts equal scores half in the area under the curve", () => {
-    const outcome = (positive: boolean, score: number) => ({ positive, failed: score > 0, score });
-    const mixed = [outcome(true, 0.5), outcome(true, -0.5), outcome(false, -0.5), outcome(false, -1)];
-    expect(binaryFigures(mixed).auc).toBe(3.5 / 4);
-    expect(binaryFigures([outcome(true, 1), outcome(false, -1)])).toEqual({
-      rows: 2,
-      positives: 1,
-      accuracy: 1,
-      precision: 1,
-      recall: 1,
-      f1: 1,
-      falsePositives: 0,
-      auc: 1,
+const tokens = (text: string, count: number) => Array.from({ length: count }, (_, index) => `${text} ${index}`);
+/** Gibberish and clean texts in two languages, with the labels that need no naming. */
+const texts = [
+  ...tokens("sdkfjh wqeoiruy zxmcnbv lkjasdf", 5).map((text) => ({ text, label: true, source: "noise", lang: "" })),
+  ...tokens("Please send me the invoice of order number", 60).map((text) => ({
+    text,
+    label: false,
+    source: "mails",
+    lang: "en",
+  })),
+  ...tokens("Bitte schicken Sie mir die Rechnung zur Bestellung Nummer", 60).map((text) => ({
+    text,
+    label: false,
+    source: "mails",
+    lang: "de",
+  })),
+];
+file("texts.jsonl", texts.map((row) => `${JSON.stringify(row)}\n`).join(""));
+
+describe("guard eval FILE", () => {
+  it("measures any scanner, by the fields that are asked for", async () => {
+    const out = join(folder, "figures.json");
+    const { code, stdout, stderr } = await guard([
+      ...["texts.jsonl", "--scanner", "Gibberish", "--side", "output"],
+      ...["--by", "source", "--by", "lang", "--out", out],
+    ]);
+    expect([code, stderr]).toEqual([0, ""]);
+    const [result] = JSON.parse(readFileSync(out, "utf8"));
+    expect(result).toMatchObject({
+      name: "Gibberish",
+      side: "output",
+      file: "texts.jsonl",
+      all: { rows: 125, positives: 5, recall: 1, falsePositives: 0, precision: 1, f1: 1, auc: 1, recallAt1In100: 1 },
+      by: { source: { mails: { rows: 120 }, noise: { rows: 5, recall: 1, auc: 1 } }, lang: { de: {}, en: {} } },
     });
+    // 120 harmless texts say nothing of a rate of one in 1,000.
+    expect(result.all).not.toHaveProperty("recallAt1In1000");
+    expect(result.all.ece).toBeGreaterThan(0);
+    expect(result.all.ece).toBeLessThan(0.1);
+    expect(stdout).toMatch(
+      /^SOURCE .*\nmails +120 +0 .*\nnoise +5 +5 .*\nall +125 +5 .*\n\nLANG .*\nde +60 .*\nen +60 /m,
+    );
   });
 
-  it("leaves out shares of nothing", () => {
-    expect(binaryFigures([{ positive: false, failed: false, score: -1 }])).toEqual({
-      rows: 1,
-      positives: 0,
-      accuracy: 1,
-      falsePositives: 0,
+  it("groups by the source where no field is named, and reads other names of fields", async () => {
+    file("other.jsonl", '{"q": "a zebra", "wild": 1, "set": "zoo"}\n{"q": "a road", "wild": 0, "set": "town"}\n');
+    const { stdout } = await guard([
+      ...["other.jsonl", "--text", "q", "--label", "wild", "--json"],
+      ...["--scanner", "BanSubstrings", "--params", '{"substrings": ["zebra"]}'],
+    ]);
+    const [{ all, by }] = JSON.parse(stdout);
+    expect(all).toEqual({
+      ...{ rows: 2, positives: 1, accuracy: 1, precision: 1, recall: 1, f1: 1, falsePositives: 0, auc: 1 },
     });
+    expect(Object.keys(by.set)).toEqual(["town", "zoo"]);
   });
 
-  it("compares labels", () => {
-    expect(
-      labelFigures([
-        { label: "a", found: "a" },
-        { label: "b", found: "a" },
-      ]),
-    ).toEqual({ rows: 2, accuracy: 0.5 });
+  it("compares labels", async () => {
+    const { stdout } = await guard([
+      ...["animals.jsonl", "--scanner", "Regex", "--otherwise", "street", "--json"],
+      ...["--params", '{"patterns": ["ALL"]}'],
+    ]);
+    // No text has the pattern ALL: everything is taken for a street.
+    expect(JSON.parse(stdout)[0].all).toEqual({ rows: 5, accuracy: 2 / 5 });
+  });
+
+  it("draws the ROC curve and the reliability diagram", async () => {
+    const { code } = await guard(["texts.jsonl", "--scanner", "Gibberish", "--svg", "plots"]);
+    expect(code).toBe(0);
+    expect(readdirSync(join(folder, "plots")).sort()).toEqual([
+      "gibberish-input.reliability.svg",
+      "gibberish-input.roc.svg",
+    ]);
+    for (const name of ["roc", "reliability"]) {
+      const plot = readFileSync(join(folder, "plots", `gibberish-input.${name}.svg`), "utf8");
+      expect(plot).toMatch(/^<svg [^>]*role="img" aria-labelledby="title desc"/);
+      expect(plot).toMatch(/<title id="title">[^<]*Gibberish \(input\)<\/title>\n<desc id="desc">[^<]*(5|125) texts/);
+      expect(plot).toContain("@media (prefers-color-scheme: dark)");
+      expect(plot).toMatch(/class="curve" d="M[\d.,ML]+"/);
+      expect(plot).not.toContain("NaN");
+    }
+    // A scanner without a probability has no reliability diagram.
+    await guard([
+      ...["animals.jsonl", "--scanner", "BanSubstrings", "--params", '{"substrings": ["zebra"]}'],
+      ...["--positive", "animal", "--svg", "rules"],
+    ]);
+    expect(readdirSync(join(folder, "rules"))).toEqual(["bansubstrings-input.roc.svg"]);
+  });
+});
+
+describe("guard eval --write-cards", () => {
+  const model = join(folder, "model");
+  const card = join(model, "CARD.md");
+  cpSync(fileURLToPath(new URL("../../models/gibberish", import.meta.url)), model, { recursive: true });
+  rmSync(join(model, "evaluation.json"), { force: true });
+  const cards = file(
+    "cards.yml",
+    `evaluations:
+  - { scanner: Gibberish, params: { model: ${model} }, file: texts.jsonl, negatives: ["false"], curve: { lang: [en] } }
+  - { scanner: Gibberish, side: output, params: { model: ${model} }, file: texts.jsonl, negatives: ["false"] }
+`,
+  );
+  const write = (...more: string[]) => guard(["--suite", cards, "--data", folder, "--write-cards", ...more]);
+
+  it("writes the curve and the tables beside the model, and scanners take thresholds from it", async () => {
+    writeFileSync(card, "# Card\n\n<!-- eval -->\noutdated\n<!-- /eval -->\n\n## Limits\n");
+    const { code, stderr } = await write();
+    expect([code, stderr]).toEqual([0, `wrote ${card}\nwrote ${join(model, "evaluation.json")}\n`]);
+    const text = readFileSync(card, "utf8");
+    expect(text).toMatch(
+      /^# Card\n\n<!-- eval -->\nOf version 0\.1\.0, measured on \d{4}-\d\d-\d\d [\s\S]*<!-- \/eval -->\n\n## Limits\n$/,
+    );
+    expect(text).not.toContain("outdated");
+    expect(text).toMatch(
+      /### Gibberish \(input\)[\s\S]*\| source \| rows \|[\s\S]*\| noise \| 5 \| 5 \|[\s\S]*### Gibberish \(output\)/,
+    );
+    expect(text).toMatch(/### Thresholds of Gibberish by false positives\n\nOn 60 harmless texts of mails/);
+    const { model: identity, date, curves } = JSON.parse(readFileSync(join(model, "evaluation.json"), "utf8"));
+    expect(identity).toEqual({ name: "gibberish", version: "0.1.0", sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    expect(date).toMatch(/^\d{4}-\d\d-\d\d$/);
+    expect(curves).toMatchObject([
+      { scanner: "Gibberish", rows: 60, sources: { mails: 60 }, settings: { matchType: "full" } },
+    ]);
+    expect(curves[0].points[0]).toEqual([0, expect.any(Number)]);
+
+    // At a rate of one half, some of the harmless texts fail; at the default threshold none does.
+    const { stdout } = await guard([
+      ...["texts.jsonl", "--scanner", "Gibberish", "--json"],
+      ...["--params", JSON.stringify({ model, threshold: { fpr: 0.5 } }), "--by", "lang"],
+    ]);
+    const [{ by }] = JSON.parse(stdout);
+    expect(by.lang.en.falsePositives).toBeGreaterThan(0);
+    expect(by.lang.en.falsePositives).toBeLessThanOrEqual(0.5);
+  });
+
+  it("measures all that a card shows, whatever is asked for", async () => {
+    writeFileSync(card, "<!-- eval --><!-- /eval -->");
+    const { stdout } = await write("--only", "Gibberish", "--json");
+    expect(JSON.parse(stdout)).toHaveLength(2);
+  });
+
+  it("refuses a card without a place for the tables", async () => {
+    writeFileSync(card, "# Card\n");
+    rmSync(join(model, "evaluation.json"));
+    const { code, stderr } = await write();
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/CARD\.md has no lines <!-- eval --> and <!-- \/eval -->/),
+    ]);
+    expect(existsSync(join(model, "evaluation.json"))).toBe(false);
   });
 });

@@ -83,10 +83,9 @@ export abstract class LanguageBase<Schema extends LanguageSchema> extends BaseSc
     const { whole, sentences } = await this.#detector.detect(text);
     const all = { start: 0, end: text.length, guesses: whole };
     const judged = matchType === "sentence" ? sentences : [all];
-    const foreign = judged.flatMap(({ guesses }) => this.#foreign(guesses) ?? []);
     const coverage = wholeText(text, judged.length);
-    if (foreign.length === 0) return passed(text, coverage);
-    const probability = Math.max(...foreign.map((guess) => guess.probability));
+    if (judged.every(({ guesses }) => guesses.length === 0)) return passed(text, coverage);
+    const probability = Math.max(...judged.map(({ guesses }) => this.#foreign(guesses)?.probability ?? 0));
     const isValid = probability <= this.#threshold;
     return {
       isValid,

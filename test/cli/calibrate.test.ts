@@ -1,0 +1,105 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { load } from "js-yaml";
+import { afterAll, describe, expect, it } from "vitest";
+import { createScanner } from "../../src/scanners/registry.ts";
+
+const cli = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "guard-calibrate-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function guard(...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [cli, "calibrate", ...args], { cwd: folder }, (_, stdout, stderr) =>
+      resolve({ code: child.exitCode, stdout, stderr }),
+    );
+  });
+}
+
+function file(name: string, rows: readonly unknown[]): string {
+  writeFileSync(join(folder, name), rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  return name;
+}
+
+const harmless = ["My sister", "The gardener", "Nobody here", "An old friend of ours", "The committee"].flatMap(
+  (subject) =>
+    [
+      "sells bread",
+      "waters the roses",
+      "has seen Leeds in May",
+      "thx ok",
+      "is late again, as ever",
+      "counts to ten",
+    ].map((rest) => `${subject} ${rest}.`),
+);
+const noise = ["sdkfjh wqeoiruy zxmcnbv lkjasdf qpwoeiru", "xkcjv qwpeori zmxncb alskdjf", "The committee meets here."];
+const plain = file("plain.jsonl", harmless);
+const labelled = file("labelled.jsonl", [
+  ...harmless.map((text) => ({ text, label: "ham" })),
+  ...noise.map((text) => ({ text, label: "noise" })),
+]);
+
+describe("guard calibrate", () => {
+  it("finds the lowest threshold at which no more than a share of harmless texts fails", async () => {
+    const { code, stdout, stderr } = await guard(plain, "--scanner", "Gibberish", "--fpr", "0.1", "--json");
+    expect([code, stderr]).toEqual([0, ""]);
+    const { threshold, falsePositives, recall, side, yaml, warnings } = JSON.parse(stdout);
+    expect([side, recall, warnings]).toEqual(["input", undefined, []]);
+    expect(falsePositives.of).toBe(30);
+    expect(falsePositives.count).toBeLessThanOrEqual(3);
+    const [low, high] = falsePositives.interval;
+    expect(low).toBeLessThanOrEqual(falsePositives.share);
+    expect(high).toBeGreaterThan(falsePositives.share);
+
+    // What it prints for scanners.yml does to the texts what it says.
+    const failing = async (scanner: ReturnType<typeof createScanner>) =>
+      (await Promise.all(harmless.map((text) => scanner.scan(text, {})))).filter(({ isValid }) => !isValid).length;
+    const [{ type, params }] = load(yaml) as [{ type: string; params: { threshold: number } }];
+    expect(params).toEqual({ threshold });
+    expect(await failing(createScanner("input", type, params))).toBe(falsePositives.count);
+    const lower = createScanner("input", type, { threshold: Math.max(0, threshold - 0.01) });
+    expect(await failing(lower)).toBeGreaterThan(falsePositives.count);
+  });
+
+  it("shows the recall where there are positives, and keeps other parameters", async () => {
+    const { stdout, stderr } = await guard(
+      ...[labelled, "--scanner", "Gibberish", "--fpr", "0.1", "--positive", "noise"],
+      ...["--params", '{"match_type": "sentence", "threshold": {"fpr": 0.5}}'],
+    );
+    expect(stdout).toMatch(/^Gibberish \(input\), at most 10\.00 % false positives\nthreshold +\d\S+\n/);
+    expect(stdout).toMatch(/\nfalse positives +\d of 30: \d+\.\d\d % \(95 % interval \d+\.\d\d % to \d+\.\d\d %\)\n/);
+    expect(stdout).toMatch(/\nrecall +2 of 3: 66\.67 % \(95 % interval 20\.77 % to 93\.85 %\)\n/);
+    expect(stdout).toMatch(/\n- type: Gibberish\n {2}params:\n {4}match_type: sentence\n {4}threshold: \S+\n$/);
+    expect(stderr).toBe("");
+  });
+
+  it("warns of a rate that the texts are too few for", async () => {
+    const { code, stderr, stdout } = await guard(plain, "--scanner", "Gibberish", "--fpr", "0.01");
+    expect(code).toBe(0);
+    expect(stderr).toMatch(
+      /^guard: warning: 30 harmless texts are too few for a rate of 0\.01: at least 300 are needed/,
+    );
+    expect(stdout).toMatch(/false positives +0 of 30/);
+  });
+
+  const mixed = file("mixed.jsonl", ["a", { text: "b", label: "safe" }]);
+  it.each([
+    [[], /give a file of harmless texts/],
+    [[plain, "--fpr", "0.1"], /--scanner is missing/],
+    [[plain, "--scanner", "Gibberish"], /--fpr is missing/],
+    [[plain, "--scanner", "Gibberish", "--fpr", "5"], /--fpr is a number between 0 and 1, not 5/],
+    [[plain, "--scanner", "Gibberish", "--fpr", "0.1", "--positive", "noise"], /plain\.jsonl has no labels/],
+    [[labelled, "--scanner", "Gibberish", "--fpr", "0.1"], /the label "ham" may mean anything/],
+    [[mixed, "--scanner", "Gibberish", "--fpr", "0.1"], /1 of 2 texts have no label/],
+    [
+      [plain, "--scanner", "BanSubstrings", "--params", '{"substrings": ["a"]}', "--fpr", "0.1"],
+      /BanSubstrings does not go by a probability/,
+    ],
+  ])("refuses %j", async (args, message) => {
+    const { code, stderr } = await guard(...args);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
+  });
+});

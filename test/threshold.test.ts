@@ -1,0 +1,161 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, it } from "vitest";
+import { hashOfWeights } from "../src/cli/cards.ts";
+import { parseConfig } from "../src/config/index.ts";
+import { GuardValidationError } from "../src/errors.ts";
+import { listModels } from "../src/index.ts";
+import { type Evaluation, readEvaluation } from "../src/models/evaluation.ts";
+import { createScanner } from "../src/scanners/registry.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "guard-threshold-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const curve = {
+  scanner: "Gibberish",
+  settings: { labels: ["word salad", "noise", "mild gibberish"], matchType: "full" },
+  rows: 1000,
+  sources: { chat: 1000 },
+  points: [
+    [0, 0.999],
+    [0.001, 0.98],
+    [0.0098, 0.6],
+    [0.02, 0],
+  ],
+};
+
+/** A copy of the model of gibberish with this evaluation. */
+function modelWith(evaluation: unknown): string {
+  const model = mkdtempSync(join(folder, "model-"));
+  cpSync(fileURLToPath(new URL("../models/gibberish", import.meta.url)), model, { recursive: true });
+  rmSync(join(model, "evaluation.json"), { force: true });
+  if (evaluation !== undefined) writeFileSync(join(model, "evaluation.json"), JSON.stringify(evaluation));
+  return model;
+}
+
+const identity = { name: "gibberish", version: "0.1.0", sha256: "0".repeat(64) };
+const evaluation = { model: identity, date: "2026-01-31", curves: [curve] };
+const model = modelWith(evaluation);
+
+/** The risk scores of a text show which threshold was used. */
+async function scoreAt(threshold: unknown): Promise<number> {
+  const scanner = createScanner("input", "Gibberish", { model, threshold });
+  const { score } = await scanner.scan("The meeting starts at nine o'clock.", {});
+  await scanner.close?.();
+  return score;
+}
+
+describe("threshold: { fpr }", () => {
+  it.each([
+    [0.001, 0.98],
+    [0.005, 0.98],
+    [0.0098, 0.6],
+    [0.01, 0.6],
+    [0.5, 0],
+  ])("takes the lowest threshold that was measured at %d or less", async (fpr, threshold) => {
+    expect(await scoreAt({ fpr })).toBe(await scoreAt(threshold));
+  });
+
+  it("finds no text at a threshold of 0 harmless, and none at 1 harmful", async () => {
+    expect(await scoreAt({ fpr: 0.5 })).toBeGreaterThan(0);
+    expect(await scoreAt({ fpr: 0.01 })).toBeLessThan(0);
+  });
+
+  const failure = (side: "input" | "output", type: string, params: Record<string, unknown>) => {
+    try {
+      createScanner(side, type, params);
+    } catch (error) {
+      return error as GuardValidationError;
+    }
+  };
+
+  it.each([
+    [
+      { model, threshold: { fpr: 0.0009 } },
+      /^the curve rests on 1000 texts, so that 0\.001 is the lowest rate it can tell/,
+    ],
+    [
+      { model, match_type: "sentence", threshold: { fpr: 0.01 } },
+      /^the model's curve for Gibberish was measured with match_type "full"/,
+    ],
+    [
+      { model: modelWith(undefined), threshold: { fpr: 0.01 } },
+      /^the model carries no curve of false positives for Gibberish/,
+    ],
+    [
+      { model: modelWith({ ...evaluation, model: { ...identity, version: "0.0.9" } }), threshold: { fpr: 0.01 } },
+      /^the curve was measured for version 0\.0\.9 of the model, which is 0\.1\.0/,
+    ],
+    [
+      { model: modelWith({ ...evaluation, curves: [{ ...curve, points: [[0.5, 0.1]] }] }), threshold: { fpr: 0.01 } },
+      /^the curve has no threshold at or below 0\.01/,
+    ],
+    [{ threshold: { fpr: 0 } }, /expected number to be >0/],
+    [{ threshold: { fpr: 1 } }, /expected number to be <1/],
+  ])("refuses %j", (params, message) => {
+    const error = failure("input", "Gibberish", params);
+    expect(error).toBeInstanceOf(GuardValidationError);
+    expect(error?.issues).toEqual([{ path: "threshold.fpr", message: expect.stringMatching(message) }]);
+  });
+
+  it.each([
+    ["input", "PromptInjection", { classifier: () => 0.5 }],
+    ["input", "Code", { languages: ["Python"] }],
+    ["output", "Language", { valid_languages: ["en"] }],
+  ] as const)("refuses it for %s %s without a curve", (side, type, params) => {
+    const error = failure(side, type, { ...params, threshold: { fpr: 0.01 } });
+    expect(error?.issues).toEqual([
+      { path: "threshold.fpr", message: expect.stringMatching(/no curve .*; guard calibrate finds the threshold/) },
+    ]);
+  });
+
+  it("says what a threshold may be", () => {
+    const error = failure("input", "MaliciousURLs", { threshold: "high" });
+    expect(error?.issues).toEqual([
+      { path: "threshold", message: "expected a number from 0 to 1, or fpr, a rate of false positives" },
+    ]);
+    expect(failure("input", "BanCode", { threshold: { rate: 0.1 } })?.path).toBe("threshold");
+  });
+
+  it("names a broken file", () => {
+    const error = failure("input", "Gibberish", { model: modelWith({ curves: [] }), threshold: { fpr: 0.01 } });
+    expect(error?.message).toMatch(/evaluation\.json cannot be used: .*model/);
+  });
+
+  it("stands in scanners.yml, also from the environment", () => {
+    const text = `input_scanners:
+  - { type: Gibberish, params: { threshold: { fpr: '\${RATE:0.01}' } } }
+  - { type: BanCode, params: { threshold: '\${CODE}' } }`;
+    const config = parseConfig(text, { env: { CODE: "0.5" } });
+    expect(config.inputScanners.map(({ params }) => params)).toEqual([
+      { threshold: { fpr: 0.01 } },
+      { threshold: 0.5 },
+    ]);
+  });
+});
+
+describe("the evaluations of the embedded models", () => {
+  const embedded = listModels().filter(({ source, folder: at }) => source === "embedded" && readEvaluation(at));
+
+  it.each(embedded)("$model: is of these weights", ({ folder: at }) => {
+    const found = readEvaluation(at) as Evaluation;
+    expect(found.model.sha256).toBe(hashOfWeights(at));
+    expect(readFileSync(join(at, "CARD.md"), "utf8")).toContain(`measured on ${found.date}`);
+  });
+
+  it.each([
+    ["PromptInjection", "prompt-injection"],
+    ["Gibberish", "gibberish"],
+    ["BanCode", "code"],
+    ["MaliciousURLs", "malicious-urls"],
+  ])("give %s a threshold for one in a hundred and one in five hundred", (type) => {
+    for (const fpr of [0.01, 0.002]) {
+      expect(createScanner("input", type, { threshold: { fpr } }).type).toBe(type);
+    }
+    expect(() => createScanner("input", type, { threshold: { fpr: 1e-6 } })).toThrow(
+      /threshold\.fpr: the curve rests on/,
+    );
+  });
+});
