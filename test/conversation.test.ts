@@ -50,6 +50,7 @@ describe("scanConversation", () => {
     const { scanner, asked } = injection({ only: 0.95 });
     const report = await scanConversation([scanner], [user("only")]);
     expect(report.resultsScore).toEqual({ PromptInjection: 0.5, "PromptInjection[window]": 0.5 });
+    expect(report.probabilities).toEqual({ PromptInjection: 0.95, "PromptInjection[window]": 0.95 });
     expect(report.findings["PromptInjection[window]"]).toEqual(report.findings.PromptInjection);
     expect(asked).toEqual(["only"]);
   });
@@ -79,6 +80,7 @@ describe("scanConversation", () => {
       { window: 1 },
     );
     expect(report.resultsScore).toEqual({ PromptInjection: -1, BanSubstrings: -1, "PromptInjection[tool]": 0.7 });
+    expect(report.probabilities["PromptInjection[tool]"]).toBe(0.97);
     expect(report.findings["PromptInjection[tool]"]?.[0]?.text).toBe("evil tool");
     expect(asked).not.toContain("old evil tool");
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { passed } from "../../src/scanner.ts";
 import { BanSubstrings } from "../../src/scanners/shared/ban-substrings.ts";
 import { injectionScanner, scannerOf, testServer, wordScanner } from "./fixtures.ts";
 
@@ -145,6 +146,14 @@ describe("suppression", () => {
 });
 
 describe("details", () => {
+  it("adds the probabilities of scanners that go by them", async () => {
+    const sure = scannerOf("Sure", async (text) => ({ ...passed(text), probability: 0.25 }));
+    const { post } = await testServer({ input: [wordScanner("secret"), sure] });
+    const body = (await post("/scan/prompt", { prompt: "secret", details: true })).json();
+    expect(body.probabilities).toEqual({ Sure: 0.25 });
+    expect((await post("/scan/prompt", { prompt: "secret" })).json()).not.toHaveProperty("probabilities");
+  });
+
   it("adds findings, timing and coverage, in code points", async () => {
     const { post } = await testServer({ input: [wordScanner("secret")] });
     const body = (await post("/scan/prompt", { prompt: "😀😀 secret 😀", details: true })).json();
