@@ -33,16 +33,39 @@ export function modelFolderOf({ scanner, side, params }: Evaluation): string | u
   return resolveModel(parseOptions(model as never, given)).folder;
 }
 
+/** What is needed to write down how a model did. */
+interface CardPlace {
+  name: string;
+  version: string;
+  /** The card before and behind the marks; absent where the model has no card. */
+  around?: [string, string];
+}
+
+/**
+ * Looks where the results of a model will go, so that nobody waits for them in vain.
+ *
+ * @throws UsageError when the model does not say what it is, or its card has no place for the tables.
+ */
+export function cardPlace(folder: string): CardPlace {
+  const { name, version } = modelIdentity(folder);
+  if (!name || !version) throw new UsageError(`${join(folder, "config.json")} says no guard.name and guard.version`);
+  const card = join(folder, CARD);
+  if (!existsSync(card)) return { name, version };
+  const text = readFileSync(card, "utf8");
+  const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)];
+  if (begin < 0 || end < begin) throw new UsageError(`${card} has no lines ${BEGIN} and ${END} to write between`);
+  return { name, version, around: [text.slice(0, begin), text.slice(end)] };
+}
+
 /**
  * Writes down beside a model how it did: its curves of false positives in `evaluation.json`, the tables between the two marks of
  * `CARD.md`.
  *
  * @returns the paths of the files that were written.
- * @throws UsageError when the card has no place for the tables.
+ * @throws UsageError as {@link cardPlace} does.
  */
 export function writeCard(folder: string, measured: readonly (Measurement & { item: Evaluation })[]): string[] {
-  const { name, version } = modelIdentity(folder);
-  if (!name || !version) throw new UsageError(`${join(folder, "config.json")} says no guard.name and guard.version`);
+  const { name, version, around } = cardPlace(folder);
   const date = new Date().toISOString().slice(0, 10);
   const curves = measured.flatMap((one) => (one.item.curve ? [{ ...one, curve: curveOf(one) }] : []));
   const written: string[] = [];
@@ -51,17 +74,13 @@ export function writeCard(folder: string, measured: readonly (Measurement & { it
     written.push(join(folder, file));
   };
 
-  const card = join(folder, CARD);
-  if (existsSync(card)) {
-    const text = readFileSync(card, "utf8");
-    const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)];
-    if (begin < 0 || end < begin) throw new UsageError(`${card} has no lines ${BEGIN} and ${END} to write between`);
+  if (around) {
     const parts = [
       `Of version ${version}, measured on ${date} by \`guard eval --write-cards\`, in percent; \`guard help eval\` says what the columns are.`,
       ...measured.map(({ result }) => markdownTables(result)),
       ...curves.map(thresholdTable),
     ];
-    write(CARD, `${text.slice(0, begin)}${BEGIN}\n${parts.join("\n\n")}\n${text.slice(end)}`);
+    write(CARD, `${around[0]}${BEGIN}\n${parts.join("\n\n")}\n${around[1]}`);
   }
   if (curves.length > 0) {
     const model = { name, version, sha256: hashOfWeights(folder) };

@@ -130,8 +130,9 @@ async function suiteTasks(file: string | undefined, values: Values): Promise<Tas
   if (chosen.length === 0) throw new UsageError(`${suite} has no evaluation ${only.join(", ")}`);
   if (values["write-cards"]) {
     // A card is written as a whole, so that everything of its model has to be measured.
-    const { modelFolderOf } = await import("./cards.ts");
-    const folders = new Set(chosen.map(modelFolderOf));
+    const { cardPlace, modelFolderOf } = await import("./cards.ts");
+    const folders = new Set(chosen.flatMap((item) => modelFolderOf(item) ?? []));
+    for (const place of folders) cardPlace(place);
     chosen = evaluations.filter((item) => chosen.includes(item) || folders.has(modelFolderOf(item) ?? ""));
   }
   const missing = [...new Set(chosen.map((item) => item.file))].filter((name) => !existsSync(join(folder, name)));
