@@ -14,6 +14,7 @@ export type {
   RuleScan,
   SecretRules,
   SubstringSet,
+  TextReading,
   TokenEncoding,
 } from "../native/index.cjs";
 

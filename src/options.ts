@@ -8,15 +8,14 @@ export const commonOptions = {
   name: z.string().min(1).optional().describe("Name in results, for a scanner that is listed more than once."),
 };
 
+/** What the readings of a text undo. */
+export const DISGUISES =
+  "look-alike, invisible and upside-down characters, overrides of the writing direction, leetspeak, spaced-out letters, " +
+  "base64, base32, hex, binary, percent encoding, HTML entities, escapes, Morse, rot13 and reversed writing";
+
 /** Options that scanners with rules have. */
 export const ruleOptions = {
-  deobfuscate: z
-    .boolean()
-    .default(false)
-    .describe(
-      "Also looks at what the text says when look-alike and invisible characters, leetspeak, spaced-out letters, base64, " +
-        "hex, percent encoding, HTML entities, escapes, Morse, rot13 and reversed writing are undone.",
-    ),
+  deobfuscate: z.boolean().default(false).describe(`Also looks at what the text says when ${DISGUISES} are undone.`),
 };
 
 /** The snake_case form of a camelCase name. */

@@ -37,6 +37,37 @@ pub fn convert(text: &str, unit: Unit, offsets: &mut [usize]) {
     }
 }
 
+/// Replaces every offset in `offsets`, counted in `unit`, with the UTF-8 byte offset of the same place of `text`: the way back
+/// from [`convert`], at the same cost. An offset beyond the end means the end, and one inside a character its start.
+pub fn convert_back(text: &str, unit: Unit, offsets: &mut [usize]) {
+    if text.is_ascii() {
+        for offset in offsets {
+            *offset = (*offset).min(text.len());
+        }
+        return;
+    }
+    let mut order: Vec<usize> = (0..offsets.len()).collect();
+    order.sort_unstable_by_key(|&index| offsets[index]);
+    let mut characters = text.chars();
+    let (mut byte, mut units) = (0, 0);
+    let mut next = characters.next();
+    for index in order {
+        while let Some(character) = next {
+            let width = match unit {
+                Unit::CodePoint => 1,
+                Unit::Utf16 => character.len_utf16(),
+            };
+            if units + width > offsets[index] {
+                break;
+            }
+            units += width;
+            byte += character.len_utf8();
+            next = characters.next();
+        }
+        offsets[index] = byte;
+    }
+}
+
 /// A place in the text that only moves forward, and its count of units so far.
 struct Walk<'a> {
     text: &'a str,
@@ -115,13 +146,26 @@ mod tests {
         assert_eq!(converted("é", Unit::Utf16, &[]), [0; 0]);
     }
 
+    #[test]
+    fn the_way_back_is_clamped() {
+        let mut offsets = [9, 2, 1, 0, 3];
+        convert_back("a😀b", Unit::Utf16, &mut offsets);
+        assert_eq!(offsets, [6, 1, 1, 0, 5]);
+    }
+
     proptest! {
         #[test]
         fn agrees_with_counting_each_prefix(text in ".*", mut offsets in prop::collection::vec(0usize..200, 0..20)) {
             let expected: Vec<_> = offsets.iter().map(|&o| &text[..text.floor_char_boundary(o)]).collect();
             let utf16: Vec<_> = expected.iter().map(|prefix| prefix.encode_utf16().count()).collect();
             let points: Vec<_> = expected.iter().map(|prefix| prefix.chars().count()).collect();
-            prop_assert_eq!(converted(&text, Unit::CodePoint, &offsets), points);
+            prop_assert_eq!(&converted(&text, Unit::CodePoint, &offsets), &points);
+            let bytes: Vec<_> = expected.iter().map(|prefix| prefix.len()).collect();
+            for (unit, places) in [(Unit::CodePoint, &points), (Unit::Utf16, &utf16)] {
+                let mut back = places.clone();
+                convert_back(&text, unit, &mut back);
+                prop_assert_eq!(&back, &bytes);
+            }
             convert(&text, Unit::Utf16, &mut offsets);
             prop_assert_eq!(offsets, utf16);
         }

@@ -3,16 +3,39 @@
 use super::letters::rarity;
 use super::view::{Step, View, Writer};
 
+/// Words in leetspeak that make a text one in leetspeak, where they are at least a quarter of its words.
+const DENSE: usize = 3;
+/// Signs of a word for each of which both letters are tried.
+const TRIED: usize = 4;
+
 /// The text with digits and symbols within words replaced by the letters that they stand for, such as "passw0rd" and
-/// "1gn0r3": once with "i" for "1", "!" and "|", and, where that makes a difference, once with "l".
+/// "1gn0r3": once with "i" for "1", "!" and "|", and, where that makes a difference, once with "l", and once with the
+/// likelier one at each place.
 ///
 /// Only a word of both letters and such signs is replaced, if what comes out looks more like a word than its letters
-/// without them: identifiers, hexadecimal numbers and versions stay as they are.
-pub(super) fn read(text: &str) -> [Option<View>; 2] {
+/// without them: identifiers, hexadecimal numbers and versions stay as they are. In a text with many such words, short ones
+/// and those with a single letter are replaced too.
+pub(super) fn read(text: &str) -> [Option<View>; 3] {
+    let (views, found, others) = read_with(text, Least { letters: 2, length: 4 });
+    if found >= DENSE && found * 3 >= others {
+        return read_with(text, Least { letters: 1, length: 2 }).0;
+    }
+    views
+}
+
+/// What a word has at least, to be replaced.
+#[derive(Clone, Copy)]
+struct Least {
+    letters: usize,
+    length: usize,
+}
+
+/// The readings, how many words were replaced, and how many others there are.
+fn read_with(text: &str, least: Least) -> ([Option<View>; 3], usize, usize) {
     let bytes = text.as_bytes();
     let kind = |byte: &u8| KINDS[usize::from(*byte)];
-    let mut writers = [Writer::new(text), Writer::new(text)];
-    let mut differ = false;
+    let mut writers = [Writer::new(text), Writer::new(text), Writer::new(text)];
+    let (mut differ, mut found, mut others) = (false, 0, 0);
     let mut at = 0;
     // Most of a text has no such sign, and needs no closer look.
     while let Some(sign) = bytes[at..].iter().position(|byte| kind(byte) == Kind::Sign) {
@@ -21,21 +44,45 @@ pub(super) fn read(text: &str) -> [Option<View>; 2] {
         let before = bytes[at..sign].iter().rev().take_while(is_part).count();
         let start = sign - before;
         let end = sign + bytes[sign..].iter().take_while(is_part).count();
+        others += bytes[at..start]
+            .iter()
+            .filter(|byte| byte.is_ascii_whitespace())
+            .count();
         at = end;
         let token = &bytes[start..end];
-        let ambiguous = token.iter().any(|byte| matches!(byte, b'1' | b'!' | b'|'));
-        let first = word(token, b'i');
-        let second = if ambiguous { word(token, b'l') } else { first.clone() };
+        let ambiguous = token.iter().filter(|&&byte| is_ambiguous(byte)).count();
+        let first = word(token, least, |_| b'i');
+        let second = if ambiguous > 0 {
+            word(token, least, |_| b'l')
+        } else {
+            first.clone()
+        };
+        // Each bit is the letter of a sign.
+        let mixed = if (2..=TRIED).contains(&ambiguous) {
+            1..(1 << ambiguous) - 1
+        } else {
+            0..0
+        };
+        let mixed =
+            mixed.filter_map(|bits: u32| word(token, least, |sign| if bits >> sign & 1 == 0 { b'i' } else { b'l' }));
+        let likelier = [&first, &second].into_iter().flatten().cloned().chain(mixed);
+        let likelier = likelier.min_by_key(|(_, word)| rarity(word.bytes()));
         differ |= first != second;
-        for (writer, word) in writers.iter_mut().zip([first, second]) {
+        found += usize::from(likelier.is_some());
+        for (writer, word) in writers.iter_mut().zip([first, second, likelier]) {
             if let Some((skipped, word)) = word {
                 let from = start + skipped;
                 writer.exchange(from..from + word.len(), &word, Step::Leetspeak);
             }
         }
     }
-    let [first, second] = writers;
-    [first.finish(), if differ { second.finish() } else { None }]
+    others += bytes[at..].iter().filter(|byte| byte.is_ascii_whitespace()).count();
+    let [first, second, likelier] = writers;
+    let views = match differ {
+        true => [first.finish(), second.finish(), likelier.finish()],
+        false => [first.finish(), None, None],
+    };
+    (views, found, others.saturating_sub(found))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -60,8 +107,14 @@ static KINDS: [Kind; 256] = {
     kinds
 };
 
-/// The word that a token reads as, and where in the token it begins.
-fn word(token: &[u8], one: u8) -> Option<(usize, String)> {
+/// Whether a sign stands for "i" or "l".
+fn is_ambiguous(byte: u8) -> bool {
+    matches!(byte, b'1' | b'!' | b'|')
+}
+
+/// The word that a token reads as, and where in the token it begins; `one` has the letter for each of the ambiguous signs, by
+/// its number among them.
+fn word(token: &[u8], least: Least, one: impl Fn(usize) -> u8) -> Option<(usize, String)> {
     if token.iter().all(u8::is_ascii_alphabetic) || token.len() > 64 {
         return None;
     }
@@ -76,7 +129,7 @@ fn word(token: &[u8], one: u8) -> Option<(usize, String)> {
     ends.into_iter().find_map(|end| {
         let token = &token[first..end];
         let letters = token.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
-        if letters < 2 || token.len() < 4 || token.len() == letters {
+        if letters < least.letters || token.len() < least.length || token.len() == letters {
             return None;
         }
         // A variable or a name, as in "$exception" and "@someone", but "$hit".
@@ -84,7 +137,15 @@ fn word(token: &[u8], one: u8) -> Option<(usize, String)> {
         if sigil && letters > 4 {
             return None;
         }
-        let word: Option<Vec<u8>> = token.iter().map(|&byte| letter(byte, one)).collect();
+        let mut ambiguous = 0;
+        let word: Option<Vec<u8>> = token
+            .iter()
+            .map(|&byte| {
+                let number = ambiguous;
+                ambiguous += usize::from(is_ambiguous(byte));
+                letter(byte, one(number))
+            })
+            .collect();
         let word = word?;
         // A word of a language takes some 2.5 nats a letter, and random letters more than 4.
         let plausible = rarity(word.iter().copied()) as usize <= 3 * (word.len() + 1) + 3;

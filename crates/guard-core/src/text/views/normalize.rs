@@ -65,8 +65,9 @@ fn fold(text: &str) -> Option<View> {
         at = end;
         let piece = &text[start..end];
         let mut composed: String = piece.chars().filter(|&c| !is_invisible(c)).nfkc().collect();
-        if joined > 0 && composed.starts_with(is_latin) {
-            composed.retain(|c| !is_combining_mark(c));
+        if joined > 0 && composed.nfd().next().is_some_and(is_latin) && composed.contains(is_combining_mark) {
+            // Nor does a mark belong to the letter that does, among such as no letter has.
+            composed = composed.nfd().filter(|&c| !is_combining_mark(c)).collect();
         }
         if composed != piece && composed.len() <= piece.len() * GROWTH {
             writer.replace(start..end, &composed, Step::Normalized);

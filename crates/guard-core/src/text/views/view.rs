@@ -20,10 +20,12 @@ pub(super) enum Step {
     Reversed,
     Morse,
     Binary,
+    UpsideDown,
+    Bidi,
 }
 
 /// The names of the steps, by their number.
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 17] = [
     "",
     "normalized",
     "hidden",
@@ -39,9 +41,16 @@ const NAMES: [&str; 15] = [
     "reversed",
     "morse",
     "binary",
+    "upside_down",
+    "bidi",
 ];
 
-/// Steps one after the other, four bits each, the first one lowest; nothing for text that is as it was.
+/// Bits of one step, and how many steps fit.
+const BITS: u32 = 5;
+const PLACES: u32 = u64::BITS / BITS;
+const STEP: u64 = (1 << BITS) - 1;
+
+/// Steps one after the other, [`BITS`] each, the first one lowest; nothing for text that is as it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Steps(u64);
 
@@ -52,31 +61,37 @@ impl From<Step> for Steps {
 }
 
 impl Steps {
-    /// These steps and then `next`; what goes beyond sixteen is left out.
+    /// These steps and then `next`; what goes beyond [`PLACES`] is left out.
     pub(super) fn then(self, next: Self) -> Self {
         let length = self.bits();
-        let last = self.0.checked_shr(length.saturating_sub(4)).unwrap_or(0);
+        let last = self.last();
         let normalized = Step::Normalized as u64;
         // Normalization takes two passes, and is one step.
-        let next = if last == normalized && next.0 & 15 == normalized {
-            next.0 >> 4
+        let next = if last == normalized && next.0 & STEP == normalized {
+            next.0 >> BITS
         } else {
             next.0
         };
-        Self(self.0 | next.checked_shl(length).unwrap_or(0))
+        let all = (1 << (PLACES * BITS)) - 1;
+        Self((self.0 | next << length) & all)
+    }
+
+    /// The number of the last step.
+    fn last(self) -> u64 {
+        self.0 >> self.bits().saturating_sub(BITS)
     }
 
     fn bits(self) -> u32 {
-        (u64::BITS - self.0.leading_zeros()).next_multiple_of(4)
+        (u64::BITS - self.0.leading_zeros()).next_multiple_of(BITS)
     }
 
     /// Whether `longer` has these steps first and then others.
     fn begin(self, longer: Self) -> bool {
-        self != longer && longer.0 & 1_u64.checked_shl(self.bits()).map_or(u64::MAX, |end| end - 1) == self.0
+        self != longer && longer.0 & ((1 << self.bits()) - 1) == self.0
     }
 
     fn name(self) -> String {
-        let numbers = (0..16).map(|place| (self.0 >> (place * 4) & 15) as usize);
+        let numbers = (0..PLACES).map(|place| (self.0 >> (place * BITS) & STEP) as usize);
         let names: Vec<_> = numbers
             .take_while(|&number| number != 0)
             .map(|number| NAMES[number])
@@ -185,6 +200,50 @@ impl View {
             (None, Some(last)) => self.original(at - last.len_utf8()..at).end,
             (None, None) => 0,
         }
+    }
+
+    /// The reading without what is outside of `ranges`, which are on character boundaries, ascend and do not overlap; a line
+    /// break stands for what is left out between two of them.
+    pub(super) fn excerpt(&self, ranges: &[Range<usize>]) -> View {
+        let mut writer = Writer::new(&self.text);
+        let mut end = 0;
+        for (index, range) in ranges.iter().enumerate() {
+            if end < range.start {
+                writer.replace(end..range.start, if index == 0 { "" } else { "\n" }, Steps::default());
+            }
+            end = range.end;
+        }
+        if end < self.text.len() {
+            writer.replace(end..self.text.len(), "", Steps::default());
+        }
+        match writer.finish() {
+            Some(excerpt) => excerpt.after(self),
+            None => self.clone(),
+        }
+    }
+
+    /// Whether something of `range` is but one way to read what stands there, made last by leetspeak, rot13 or reversed writing;
+    /// what was decoded is surely meant so.
+    pub(super) fn is_guessed(&self, range: Range<usize>) -> bool {
+        let guesses = [Step::Leetspeak, Step::Rot13, Step::Reversed].map(|step| step as u64);
+        self.pieces(range)
+            .any(|(index, _)| guesses.contains(&self.segments[index].steps.last()))
+    }
+
+    /// The parts that are not as they were, in order; neighbouring ones are one.
+    pub(super) fn changed(&self) -> Vec<Range<usize>> {
+        let mut parts: Vec<Range<usize>> = Vec::new();
+        for (index, segment) in self.segments.iter().enumerate() {
+            if segment.steps == Steps::default() {
+                continue;
+            }
+            let end = self.end_of(index);
+            match parts.last_mut() {
+                Some(last) if last.end == segment.start => last.end = end,
+                _ => parts.push(segment.start..end),
+            }
+        }
+        parts
     }
 
     /// The segments that `range` touches, with the part of it in each.
