@@ -8,18 +8,18 @@ from ..data import Row
 from ..linear.model import Settings
 from ..linear.task import Task, run
 from .languages import ALIASES, LABELS, LLM_GUARD, NONE, PLACES
-from .sets import SETS
+from .sets import SAMPLES, SETS
 from .windows import KIND_FILE, augment
 
 FEATURES = {
-    "bits": 20,
+    "bits": 21,
     "groups": [
         {"kind": "tokens", "min": 1, "max": 3},
         {"kind": "chars", "min": 1, "max": 4, "digits": True},
         {"kind": "lines"},
+        {"kind": "skeleton"},
     ],
 }
-SAMPLES = ("linguist", "highlighters")
 # The threshold of BanCode.
 CODE_THRESHOLD = 0.97
 
@@ -62,7 +62,7 @@ TASK = Task(
     SETS,
     augment,
     lambda row: row.kind == KIND_FILE or row.label == PLACES[NONE],
-    Settings(epochs=3, rate=0.1, dropout=0.4, seen=4, buckets=40_000, weights=860_000),
+    Settings(epochs=6, rate=0.2, smoothing=0.0, dropout=0.4, seen=4, buckets=70_000, weights=800_000),
     aliases=ALIASES,
     threshold=0.5,
     figures=figures,

@@ -1,6 +1,6 @@
 """python -m training.code.collect --out FILE NAME:CLASS=FOLDER ...: samples of source files of installed or unpacked packages.
 
-Makes the sets `code/packages.jsonl.gz` and `code/sources.jsonl.gz`. NAME and CLASS are the package and the class of its licence (only `open` ones were
+Makes the sets `code/packages.jsonl.gz`, `code/sources.jsonl.gz` and `code/further.jsonl.gz`. NAME and CLASS are the package and the class of its licence (only `open` ones were
 used for the published model). At most PER_PACKAGE files of a language are taken from a package, of at most LENGTH
 characters, so that no package decides what a language looks like.
 """
@@ -65,12 +65,32 @@ NAMES = {"Makefile": "Makefile", "Dockerfile": "Dockerfile", "CMakeLists.txt": "
 
 
 ASSEMBLY = (".S", ".s", ".asm")
+# Tests of highlighters, named by the language: `languages/NAME/*.test` of Prism, where a line of dashes ends the sample, and
+# `NAME*.actual` of Chroma.
+PRISM, CHROMA = ".test", ".actual"
+DASHES = re.compile(r"(?m)^-{10,}\s*$")
+# Names that these have beside languages.ALIASES.
+TESTED = {
+    "markup": "HTML", "markup+php": "PHP", "php!+php-extras": "PHP", "css!+css-extras": "CSS", "django": "HTML", "erb": "HTML",
+    "javascript!+js-extras": "JavaScript", "lisp": "Common Lisp", "wolfram": "Mathematica/Wolfram Language",
+    "visual-basic": "Visual Basic .NET", "arduino": "C++", "asm6502": "Assembly", "systemd": "INI", "phtml": "PHP",
+}  # fmt: skip
+TESTED |= {label.lower(): label for label in languages.LABELS} | languages.ALIASES
+
+
+def language_of_test(path: Path) -> str | None:
+    if path.suffix == PRISM:
+        return TESTED.get(path.parent.name)
+    if path.suffix == CHROMA:
+        return TESTED.get(re.split(r"[._]", path.name)[0].lower()) or TESTED.get(path.parent.name)
+    return None
 
 
 def language_of(path: Path) -> str | None:
     """What the name says; for an ending that several languages share, the first of them."""
     shared = SHARED.get(path.suffix)
     found = NAMES.get(path.name) or ENDINGS.get(path.suffix) or (shared[0][0] if shared else None)
+    found = found or language_of_test(path)
     return found or ("Assembly" if path.suffix in ASSEMBLY else None)
 
 
@@ -89,6 +109,8 @@ def readable(path: Path) -> str | None:
         text = path.read_text("utf-8")[: 4 * LENGTH]
     except (OSError, UnicodeDecodeError):
         return None
+    if path.suffix == PRISM:
+        text = DASHES.split(text)[0]
     lines = text[:LENGTH].split("\n")
     if len(text) > LENGTH:
         lines = lines[:-1]

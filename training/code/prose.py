@@ -47,6 +47,17 @@ def listing(texts: list[str], choice: random.Random) -> str:
     return head + "\n".join(lines)
 
 
+def column(texts: list[str], choice: random.Random) -> str:
+    """A word or two on each line: shopping lists, names, answers, what is copied out of a form or a table."""
+    mark = choice.choice(("{}", "{}", "{}", "{},", "{} {n}", "{n}", "{n} {}"))
+    lines = [
+        mark.format(words(texts, choice, choice.choice((1, 1, 2, 3))).strip(".,;"), n=choice.randint(1, 120))
+        for _ in range(choice.randint(2, 12))
+    ]
+    case = choice.choice((str, str, str.lower, str.capitalize))
+    return choice.choice(("\n", "\n", "\n\n")).join(map(case, lines))
+
+
 def table(texts: list[str], choice: random.Random) -> str:
     columns = choice.randint(2, 5)
 
@@ -170,6 +181,8 @@ SHAPES = (
     ("paragraph", paragraph),
     ("list", listing),
     ("list", listing),
+    ("column", column),
+    ("column", column),
     ("table", table),
     ("log", log),
     ("mathematics", mathematics),

@@ -10,12 +10,14 @@ from dataclasses import replace
 
 from .. import data
 from . import languages, prose
-from .sets import SOURCES
+from .sets import FURTHER, SAMPLES, SOURCES
 
 # Windows of a label in each split, shared evenly by its files.
 WINDOWS = {"train": 420, "calibration": 40, "dev": 120}
 # Most windows of one file.
 PER_FILE = {"train": 60, "calibration": 10, "dev": 12}
+# Files of one package are alike, those of samples are not: each of these has so many windows in training, and counts so often.
+SAMPLE_WINDOWS, SAMPLE_REPEAT = 25, 3
 # Characters of a file that are taken as a whole.
 WHOLE = 6000
 # Lengths of windows in lines; each is as frequent as the others.
@@ -42,8 +44,12 @@ def augment(rows: list[data.Row], seed: int) -> list[data.Row]:
     for (label, split), group in sorted(files.items()):
         share = max(2, min(PER_FILE[split], -(-WINDOWS[split] // len(group))))
         for row in group:
-            result.append(replace(row, text=row.text[:WHOLE], kind=KIND_FILE))
-            result += cut(row, share, random.Random(data.digest(row.text, str(seed))))
+            sample = split == "train" and row.set in SAMPLES
+            whole = replace(row, text=row.text[:WHOLE], kind=KIND_FILE)
+            result += [whole] * (SAMPLE_REPEAT if sample else 1)
+            result += cut(
+                row, max(share, SAMPLE_WINDOWS) if sample else share, random.Random(data.digest(row.text, str(seed)))
+            )
     return balanced(result)
 
 
@@ -63,7 +69,7 @@ def without_copies(rows: list[data.Row]) -> list[data.Row]:
     )
 
     def copied(row: data.Row) -> bool:
-        lines = long_lines(row.text) if row.set == SOURCES else set()
+        lines = long_lines(row.text) if row.set in (SOURCES, FURTHER) else set()
         return len(lines & held) > 1 and 4 * len(lines & held) >= len(lines)
 
     return [row for row in rows if not copied(row)]

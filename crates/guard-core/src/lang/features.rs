@@ -63,6 +63,8 @@ pub enum Group {
     },
     /// How lines begin and end: whether they are indented, their first tokens, their last character.
     Lines,
+    /// How code is built, whatever its names are: runs of tokens of which all or all but one are replaced by how they are written.
+    Skeleton,
     /// Which words stand side by side: pairs and triples of words, of their endings and of their shapes.
     Neighbours,
     /// Runs of `min` to `max` characters of a part of a URL.
@@ -225,6 +227,7 @@ impl Group {
                 runs(&tokens, min, max, counter);
             }
             Self::Lines => lines(text, counter),
+            Self::Skeleton => skeleton(text, counter),
             Self::Neighbours => neighbours(text, counter),
             Self::UrlChars { part, min, max } => runs(&url_features::characters(text, part), min, max, counter),
             Self::UrlWords => url_features::words(text, |part, word| {
@@ -366,6 +369,153 @@ fn lines(text: &str, counter: &mut Counter) {
     }
 }
 
+/// Tokens in the longest run of a skeleton.
+const SKELETON: usize = 5;
+/// Characters of the longest operator.
+const OPERATOR: usize = 3;
+/// Bytes of the longest string that is taken for one: quotes are also apostrophes.
+const QUOTED: usize = 200;
+
+/// A token as a skeleton sees it.
+#[derive(Clone, Copy)]
+struct Bone {
+    /// The token itself.
+    literal: u64,
+    /// How it is written.
+    shape: u64,
+    is_word: bool,
+}
+
+fn skeleton(text: &str, counter: &mut Counter) {
+    let seed = counter.seed;
+    let bones = bones(text);
+    for start in 0..bones.len() {
+        let mut shapes = seed.with(1);
+        for (before, bone) in bones[start..].iter().take(SKELETON).enumerate() {
+            shapes = shapes.with(bone.shape);
+            if before > 0 {
+                counter.add(shapes.with(before as u64));
+            }
+        }
+    }
+    for (at, bone) in bones.iter().enumerate().filter(|(_, bone)| bone.is_word) {
+        let before = at.checked_sub(1).map_or(0, |before| bones[before].shape);
+        let mut after = seed.with(2).with(bone.literal);
+        let mut around = seed.with(3).with(before).with(bone.literal);
+        counter.add(around);
+        for (distance, next) in bones[at + 1..].iter().take(3).enumerate() {
+            after = after.with(next.shape);
+            counter.add(after.with(distance as u64));
+            if distance < 2 {
+                around = around.with(next.shape);
+                counter.add(around);
+            }
+        }
+    }
+}
+
+/// The tokens of a skeleton: words, numbers, strings within a line, operators, brackets, and line breaks with the change of
+/// indentation.
+fn bones(text: &str) -> Vec<Bone> {
+    let kind = |number| Hash::seeded(32).with(number);
+    let plain = |hash: Hash| Bone {
+        literal: hash.0,
+        shape: hash.0,
+        is_word: false,
+    };
+    let mut bones = Vec::new();
+    let mut indent = 0;
+    let mut rest = text;
+    loop {
+        let visible = rest.trim_start();
+        let skipped = &rest[..rest.len() - visible.len()];
+        let spaced = u64::from(!skipped.is_empty() || bones.is_empty());
+        let Some(first) = visible.chars().next() else {
+            return bones;
+        };
+        if let Some(end) = skipped.rfind('\n') {
+            let deeper = skipped.len() - end - 1;
+            let change = 1 + u64::from(deeper > indent) + 2 * u64::from(deeper < indent) + 4 * u64::from(deeper == 0);
+            indent = deeper;
+            bones.push(plain(kind(1).with(change)));
+        }
+        let length;
+        if is_word(first) {
+            length = visible.find(|c| !is_word(c)).unwrap_or(visible.len());
+            let word = &visible[..length];
+            let shape = kind(2).with(written(word)).0;
+            bones.push(if first.is_ascii_digit() {
+                plain(Hash(shape))
+            } else {
+                Bone {
+                    literal: text_hash(word, false),
+                    shape,
+                    is_word: true,
+                }
+            });
+        } else if let Some(quoted) = quoted(visible, first) {
+            length = quoted;
+            bones.push(plain(kind(3).with(u64::from(first))));
+        } else if is_operator(first) {
+            length = visible
+                .char_indices()
+                .take(OPERATOR)
+                .take_while(|(_, c)| is_operator(*c))
+                .map(|(at, c)| at + c.len_utf8())
+                .last()
+                .unwrap_or(first.len_utf8());
+            bones.push(plain(kind(4).with(text_hash(&visible[..length], false)).with(spaced)));
+        } else {
+            length = first.len_utf8();
+            bones.push(plain(kind(5).with(u64::from(first)).with(spaced)));
+        }
+        rest = &visible[length..];
+    }
+}
+
+fn is_operator(character: char) -> bool {
+    character.is_ascii_punctuation() && !"()[]{},;\"'`_".contains(character)
+}
+
+/// The length of the string that begins here and ends in the same line.
+fn quoted(text: &str, quote: char) -> Option<usize> {
+    if !matches!(quote, '"' | '\'' | '`') {
+        return None;
+    }
+    let mut escaped = false;
+    for (at, byte) in text.bytes().enumerate().take(QUOTED).skip(1) {
+        match byte {
+            b'\n' => return None,
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            _ if char::from(byte) == quote => return Some(at + 1),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// How a word is written: its letters' cases, underscores, digits, whether it is short.
+fn written(word: &str) -> u64 {
+    let mut signs = 0;
+    for (at, character) in word.chars().enumerate() {
+        signs |= match character {
+            '_' => 1,
+            _ if character.is_numeric() => 2,
+            _ if character.is_uppercase() => {
+                if at == 0 {
+                    4
+                } else {
+                    8
+                }
+            }
+            _ if character.is_lowercase() => 16,
+            _ => 32,
+        };
+    }
+    signs | if word.len() == 1 { 64 } else { 0 }
+}
+
 /// Characters of a long word's ending that tell its part of speech in most languages with endings.
 const ENDING: usize = 3;
 
@@ -440,4 +590,47 @@ fn ending(token: Token) -> Option<u64> {
             .with(text_hash(&word[start..], true))
             .0,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    fn skeleton_of(text: &str) -> HashSet<u32> {
+        let spec = Spec {
+            bits: 20,
+            groups: vec![Group::Skeleton],
+        };
+        let features = Extractor::new(spec).unwrap().extract(text);
+        features.into_iter().map(|(bucket, _)| bucket).collect()
+    }
+
+    #[test]
+    fn what_stands_in_a_string_is_no_part_of_a_skeleton() {
+        let one = skeleton_of("say(\"one, two\", 'it\\'s');");
+        assert!(!one.is_empty());
+        assert_eq!(one, skeleton_of("say(\"three\", '');"));
+        assert_ne!(one, skeleton_of("say(\"one, two\", \"it's\");"));
+        // A quote that is not closed in its line is a character like any other.
+        assert_ne!(skeleton_of("don't\nsay"), skeleton_of("don't' say"));
+    }
+
+    #[test]
+    fn skeletons_are_alike_when_only_names_differ() {
+        let code = skeleton_of("if (count <= 12) {\n    run(first);\n}");
+        let renamed = skeleton_of("if (total <= 345) {\n    call(second);\n}");
+        let other = skeleton_of("IF Count <= 12 THEN\n    RUN First\nEND");
+        let shared = |theirs: &HashSet<u32>| code.intersection(theirs).count();
+        assert!(2 * shared(&renamed) > code.len());
+        assert!(4 * shared(&other) < code.len());
+    }
+
+    #[test]
+    fn skeletons_tell_indentation_and_spacing() {
+        assert_ne!(skeleton_of("a {\n  b\n}"), skeleton_of("a {\nb\n}"));
+        assert_ne!(skeleton_of("f (x)"), skeleton_of("f(x)"));
+        assert_eq!(skeleton_of("f(x)  \n"), skeleton_of("f(x)"));
+    }
 }
