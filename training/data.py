@@ -25,6 +25,9 @@ CALIBRATION_PERCENT = 5
 # Rows of one set and label that a held-out split keeps.
 HELD = 400
 
+# As torch's cross entropy leaves rows out.
+NO_CATEGORY = -100
+
 OWN_DATA = Path(__file__).parent / "data"
 
 
@@ -37,6 +40,8 @@ class Row:
     lang: str = ""
     kind: str = ""
     split: str = ""
+    # Of a second head that only some rows have a label for.
+    category: int = NO_CATEGORY
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,8 @@ class Spec:
     split: str = ""
     # Training rows appear so many times an epoch: small sets of high quality.
     repeat: int = 1
+    # The category of a raw object, where a task has such a head.
+    category: Callable[[dict], int] = lambda raw: NO_CATEGORY
 
 
 def normalise(text: str) -> str:
@@ -137,6 +144,7 @@ def load(specs: Iterable[Spec], folder: Path, seed: int) -> list[Row]:
                     raw.get("lang", ""),
                     raw.get("kind") or "",
                     spec.split or split_of(text),
+                    spec.category(raw),
                 )
             )
         for row in cap(found, spec.caps, seed):

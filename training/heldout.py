@@ -18,6 +18,9 @@ from . import data
 from .linear.task import Task, rows_of
 
 HERE = Path(__file__).parent
+# Long documents with an attack, and as many without.
+LONG_DOCUMENTS = 300
+SEED = 20240611
 LICENCES = ("open", "unclear", "non-commercial")
 
 
@@ -42,13 +45,25 @@ def held_out(rows: Iterable[data.Row], labels: list[str]) -> Iterator[dict]:
         yield {"text": row.text, "label": labels[row.label], "set": row.set, "kind": row.kind, "lang": row.lang}
 
 
-def injection(folder: Path) -> Iterator[dict]:
-    from .injection import LABELS
+def injection_rows(folder: Path) -> list[data.Row]:
     from .injection.rows import add_data_arguments, rows_for
 
     parser = argparse.ArgumentParser()
     add_data_arguments(parser)
-    yield from held_out(rows_for(parser.parse_args(["--data", str(folder)])), LABELS)
+    return rows_for(parser.parse_args(["--data", str(folder)]))
+
+
+def injection(folder: Path) -> Iterator[dict]:
+    from .injection import LABELS
+
+    yield from held_out(injection_rows(folder), LABELS)
+
+
+def long_injection(folder: Path) -> Iterator[dict]:
+    from .injection import LABELS
+    from .injection.compose import long_documents
+
+    yield from held_out(long_documents(injection_rows(folder), LONG_DOCUMENTS, SEED), LABELS)
 
 
 def secrets(folder: Path) -> Iterator[dict]:
@@ -65,7 +80,11 @@ def main() -> None:
     args = parser.parse_args()
     folder = data.data_folder(args.data)
     args.out.mkdir(parents=True, exist_ok=True)
-    makers = {"prompt-injection": lambda: injection(folder), "secrets": lambda: secrets(folder)}
+    makers = {
+        "prompt-injection": lambda: injection(folder),
+        "prompt-injection-long": lambda: long_injection(folder),
+        "secrets": lambda: secrets(folder),
+    }
     for task in linear_tasks():
         makers[task.name] = lambda task=task: held_out(
             rows_of(task, folder, LICENCES, [], task.settings.seed), list(task.labels)

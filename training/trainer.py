@@ -13,7 +13,7 @@ import torch
 from tokenizers import Tokenizer
 from torch.nn import functional as F
 
-from .data import Row
+from .data import NO_CATEGORY, Row
 from .encoder import Classifier
 
 
@@ -29,6 +29,7 @@ class Settings:
     warm_up: float = 0.06
     clip: float = 1.0
     label_smoothing: float = 0.01
+    category_weight: float = 0.2
     threads: int = 2
     bf16: bool = True
     minutes: float = 0  # 0: no limit; otherwise the decay follows the clock and training ends with it
@@ -50,25 +51,32 @@ def encode(tokenizer: Tokenizer, texts: Sequence[str], max_tokens: int) -> list[
     return encoded
 
 
+def rung(length: int) -> int:
+    """Lengths are padded up to a few sizes: every new shape costs the CPU kernels' compiler more than the padding costs."""
+    step = 8 if length <= 64 else 32
+    return -(-length // step) * step
+
+
 def batches(lengths: Sequence[int], limit: int, rng: random.Random | None = None) -> list[list[int]]:
-    """Indices grouped by length so that rows * longest stays under the limit; shuffled with an rng."""
-    jitter = (lambda n: n * rng.uniform(0.9, 1.1)) if rng else (lambda n: n)
-    order = sorted(range(len(lengths)), key=lambda i: jitter(lengths[i]))
+    """Indices of rows of like length, limit // rung(longest) of them; shuffled with an rng."""
+    order = list(range(len(lengths)))
+    if rng:
+        rng.shuffle(order)
+    order.sort(key=lambda i: rung(lengths[i]), reverse=True)  # stable: the shuffle stays within a rung
     result: list[list[int]] = []
-    longest = 0
     for index in order:
-        longest = max(longest, lengths[index]) if result and result[-1] else lengths[index]
-        if not result or longest * (len(result[-1]) + 1) > limit:
+        if not result or len(result[-1]) >= max(1, limit // rung(lengths[result[-1][0]])):
             result.append([])
-            longest = lengths[index]
         result[-1].append(index)
     if rng:
         rng.shuffle(result)
     return result
 
 
-def pad(ids: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
+def pad(ids: Sequence[Sequence[int]], exactly: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Ids and mask, as long as the longest row, or as its rung."""
     longest = max(map(len, ids))
+    longest = longest if exactly else rung(longest)
     tokens = np.zeros((len(ids), longest), dtype=np.int64)
     mask = np.zeros_like(tokens)
     for index, row in enumerate(ids):
@@ -80,7 +88,9 @@ def pad(ids: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
 def train(model: Classifier, tokenizer: Tokenizer, rows: Sequence[Row], settings: Settings) -> None:
     rng = random.Random(settings.seed)
     ids = encode(tokenizer, [row.text for row in rows], settings.max_tokens)
+    first, *others = model.head_slices().values()
     labels = torch.tensor([row.label for row in rows])
+    categories = torch.tensor([row.category for row in rows])
     weights = torch.tensor([row.weight for row in rows], dtype=torch.float32)
     lengths = [len(row) for row in ids]
     plan = [b for _ in range(settings.epochs) for b in batches(lengths, settings.batch_tokens, rng)]
@@ -114,9 +124,14 @@ def train(model: Classifier, tokenizer: Tokenizer, rows: Sequence[Row], settings
         tokens, mask = pad([ids[i] for i in batch])
         with torch.autocast("cpu", torch.bfloat16, enabled=settings.bf16):
             logits = model(torch.from_numpy(tokens), torch.from_numpy(mask))
+        logits = logits.float()
         losses = F.cross_entropy(
-            logits.float(), labels[batch], reduction="none", label_smoothing=settings.label_smoothing
+            logits[:, first], labels[batch], reduction="none", label_smoothing=settings.label_smoothing
         )
+        for other in others:  # the category, of the rows that have one
+            losses = losses + settings.category_weight * F.cross_entropy(
+                logits[:, other], categories[batch], reduction="none", ignore_index=NO_CATEGORY
+            )
         # Divided by the batch size and the mean weight, so that a heavy row weighs the same in any batch.
         loss = (losses * weights[batch]).sum() / (len(batch) * mean_weight)
         optimizer.zero_grad()
@@ -125,7 +140,7 @@ def train(model: Classifier, tokenizer: Tokenizer, rows: Sequence[Row], settings
         optimizer.step()
         running = loss.item() if math.isclose(running, 0.0) else 0.98 * running + 0.02 * loss.item()
         done += mask.sum()
-        if step % 50 == 0:
+        if step % 25 == 0:
             seconds = time.monotonic() - start
             print(
                 f"step {step}/{len(plan)} loss {running:.4f} {done / max(seconds, 1):.0f} tokens/s {seconds:.0f} s",

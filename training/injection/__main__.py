@@ -13,7 +13,7 @@ import torch
 
 from .. import data, encoder, export, metrics, trainer
 from ..runtime import Exported
-from . import FALSE_POSITIVES, FLOOR, INJECTION, LABELS, MAX_LENGTH, NAME, SAFE, THRESHOLD, VERSION
+from . import FALSE_POSITIVES, FLOOR, HEADS, INJECTION, LABELS, MAX_LENGTH, NAME, SAFE, THRESHOLD, VERSION
 from .evaluate import evaluate
 from .rows import add_data_arguments, rows_for
 from .sets import ORDINARY
@@ -33,11 +33,12 @@ def calibrate(model: encoder.Classifier, logits: np.ndarray, rows: list[data.Row
     median = float(np.median(ordinary))
     scale = max(temperature_scale, (metrics.logit(THRESHOLD) - metrics.logit(FLOOR)) / (edge - median))
     bias = metrics.logit(THRESHOLD) - scale * edge
+    place = model.head_slices()["logits"]
     with torch.no_grad():
-        model.head.weight.mul_(scale)
-        model.head.bias.mul_(scale)
-        model.head.bias[INJECTION] += bias / 2
-        model.head.bias[SAFE] -= bias / 2
+        model.head.weight[place].mul_(scale)
+        model.head.bias[place].mul_(scale)
+        model.head.bias[place][INJECTION] += bias / 2
+        model.head.bias[place][SAFE] -= bias / 2
     return {
         "scale": scale,
         "bias": bias,
@@ -52,6 +53,8 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m training.injection", description=__doc__)
     add_data_arguments(parser)
     parser.add_argument("--out", required=True, type=Path, help="folder for model.onnx, tokenizer.json, config.json")
+    parser.add_argument("--base", type=Path, help="folder of the encoder to start from (training.multilingual); default: the English one")
+    parser.add_argument("--layers", type=int, default=0, help="use so many layers of it; default: all")
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=0, help="end the training after so many minutes")
     parser.add_argument("--fp32", action="store_true", help="train without bf16 autocast")
@@ -77,8 +80,9 @@ def main() -> None:
     for split in data.SPLITS:
         print(split, Counter(LABELS[row.label] for row in data.part(rows, split)), flush=True)
 
-    tokenizer = encoder.base_tokenizer()
-    model = encoder.Classifier(encoder.base_shape(), len(LABELS)).load_base()
+    base = encoder.Base(args.base, args.layers)
+    tokenizer = base.tokenizer()
+    model = encoder.Classifier(base.shape, {name: len(labels) for name, labels in HEADS.items()}).load_base(base)
     if args.reuse:
         model.load(work / "weights.safetensors")
     else:
@@ -102,7 +106,7 @@ def main() -> None:
         "license": "Apache-2.0",
         "threshold_hint": THRESHOLD,
     }
-    export.write_config(model, LABELS, guard, args.out / "config.json")
+    export.write_config(model, HEADS, guard, args.out / "config.json")
     (work / "calibration.json").write_text(json.dumps(fitted, indent=2) + "\n")
     evaluate(rows, args.out, work / "model.fp32.onnx", work / "report.json", args.threads)
 

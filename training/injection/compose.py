@@ -10,12 +10,14 @@ import json
 import random
 from collections.abc import Sequence
 
-from ..data import Row
-from . import INJECTION, SAFE
+from ..data import NO_CATEGORY, Row
+from . import CATEGORIES, INJECTION, SAFE
 
+OWN_ATTACKS = {"own_attacks", "own_chat", "own_russian_german", "own_chinese_french_spanish", "own_classic_long"}
+OWN_HELD = {"own_exam", "own_heldout"}
 HOSTS = {"wikipedia", "dialogue_turns", "code", "t0_prompts", "conversations", "chat", "alpaca", "safe_guard"}
-GUESTS = {"own_attacks", "own_heldout", "safe_guard", "neuralchemy", "deepset", "tensortrust", "multilingual"}
-TWINS = {"alpaca", "alpaca_zh", "assistant_intents", "own_benign", "own_heldout", "bank_questions", "chat", "role_play"}
+GUESTS = {*OWN_ATTACKS, *OWN_HELD, "safe_guard", "neuralchemy", "deepset", "tensortrust", "multilingual"}
+TWINS = {"alpaca", "alpaca_zh", "assistant_intents", "own_benign", *OWN_ATTACKS, *OWN_HELD, "bank_questions", "chat", "role_play"}
 
 
 def plain(host: str, guest: str, rng: random.Random) -> str:
@@ -77,5 +79,28 @@ def compose(rows: Sequence[Row], attacks: int, twins: int, seed: int, split: str
             guest = rng.choice(own if label == INJECTION and rng.random() < 0.5 else pool)
             form = rng.choice(FORMS)
             text = form(rng.choice(hosts)[: rng.choice([150, 300, 500])], guest.text, rng)
-            result.append(Row(text, label, "composed", 0.8, guest.lang, form.__name__, split))
+            category = CATEGORIES.index("indirect") if label == INJECTION else NO_CATEGORY
+            result.append(Row(text, label, "composed", 0.8, guest.lang, form.__name__, split, category))
+    return result
+
+
+# About 2,000 tokens.
+LONG = 8000
+
+
+def long_documents(rows: Sequence[Row], count: int, seed: int) -> list[Row]:
+    """For evaluation: documents of about 2,000 tokens with an attack at a random place, and as many with a harmless text there."""
+    rng = random.Random(f"{seed} long")
+    mine = [row for row in rows if row.split == "dev"]
+    hosts = [r.text for r in mine if r.set in HOSTS and r.label == SAFE and len(r.text) >= 40]
+    result = []
+    for label, sets in ((INJECTION, GUESTS), (SAFE, TWINS)):
+        pool = [r for r in mine if r.set in sets and r.label == label and 15 <= len(r.text) <= 600]
+        for _ in range(count):
+            guest = rng.choice(pool)
+            parts: list[str] = []
+            while sum(map(len, parts)) < LONG:
+                parts.append(rng.choice(hosts)[:1500])
+            parts.insert(rng.randint(0, len(parts)), guest.text)
+            result.append(Row("\n\n".join(parts), label, guest.set, 1.0, guest.lang, "long", "dev"))
     return result

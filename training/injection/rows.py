@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 from .. import data, trainer
 from .compose import compose
 from .sets import SETS
+from .vary import pieces, vary
 
 # (split, composed attacks, composed harmless twins)
-COMPOSED = (("train", 1100, 900), ("calibration", 80, 80), ("dev", 200, 200))
+COMPOSED = (("train", 1800, 1600), ("calibration", 80, 80), ("dev", 200, 200))
 
 
 def add_data_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", help="data folder; default: $GUARD_TRAINING_DATA")
     parser.add_argument("--licences", default="open,unclear,non-commercial", help="licence classes to use")
     parser.add_argument("--sets", default="", help="names of sets to use; default: all of the licence classes")
+    parser.add_argument("--leave-out", default="", help="names of sets of which nothing is trained on: all rows are in dev")
     parser.add_argument("--seed", type=int, default=trainer.Settings.seed)
     parser.add_argument("--threads", type=int, default=trainer.Settings.threads)
 
@@ -23,7 +26,11 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
 def rows_for(args: argparse.Namespace) -> list[data.Row]:
     """The rows of all splits; the same arguments give the same rows."""
     specs = data.choose(SETS, args.licences.split(","), args.sets.split(",") if args.sets else None)
+    left_out = set(filter(None, args.leave_out.split(",")))
+    if left_out - {spec.name for spec in specs}:
+        raise SystemExit(f"unknown set: {', '.join(sorted(left_out - {spec.name for spec in specs}))}")
+    specs = [replace(spec, split="dev") if spec.name in left_out else spec for spec in specs]
     rows = data.load(specs, data.data_folder(args.data), args.seed)
     for split, attacks, twins in COMPOSED:
         rows += compose(rows, attacks, twins, args.seed, split)
-    return rows
+    return pieces(vary(rows, args.seed), args.seed)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from ..data import Spec
-from . import INJECTION, SAFE
+from ..data import NO_CATEGORY, Spec
+from . import CATEGORIES, INJECTION, SAFE
 
 Pick = Callable[[dict], tuple[int, float] | None]
 
@@ -64,24 +64,72 @@ def bipia(raw: dict) -> tuple[int, float] | None:
     return labelled(0.5)(raw)
 
 
+# The kinds of the public sets, in our terms; what is not here has no category.
+KINDS = {
+    "direct": "override",
+    "Instruction Override": "override",
+    "Role Impersonation": "jailbreak",
+    "Jailbreak Attempt": "jailbreak",
+    "Prompt Leaking": "extraction",
+    "direct_injection": "override",
+    "instruction_override": "override",
+    "system_manipulation": "override",
+    "jailbreak": "jailbreak",
+    "persona_replacement": "jailbreak",
+    "prompt_extraction": "extraction",
+    "system_extraction": "extraction",
+    "prompt_leak": "extraction",
+    "rag_poisoning": "indirect",
+    "indirect_injection": "indirect",
+}
+
+
+def category(default: str = "") -> Callable[[dict], int]:
+    """The category of an attack by the set's own field, else the default."""
+
+    def of(raw: dict) -> int:
+        kind = raw.get("category") or raw.get("kind") or ""
+        name = KINDS.get(kind, kind)
+        name = name if name in CATEGORIES else default
+        return CATEGORIES.index(name) if name and raw["label"] == "injection" else NO_CATEGORY
+
+    return of
+
+
+OPEN, UNCLEAR, NC = "open", "unclear", "non-commercial"
+# Batches of our own, by file.
+OWN = ("chat", "documents", "russian_german", "chinese_french_spanish", "classic_long", "benign", "attacks")
+
+
+def own(name: str, held: bool = False) -> Spec:
+    return Spec(
+        f"own_{name}",
+        f"injection/{name}.jsonl",
+        OPEN,
+        labelled(1.0 if held else 1.3),
+        own=True,
+        split="dev" if held else "train",
+        repeat=3,
+        category=category(),
+    )
+
+
 PROMPTS = "injection/benign_prompts.jsonl.gz"
 TEXTS = "injection/benign_texts.jsonl.gz"
-OPEN, UNCLEAR, NC = "open", "unclear", "non-commercial"
-
 SETS = [
-    # Written by hand for guard (MIT, in this repository). The heldout files are never trained on.
-    Spec("own_heldout", "injection/heldout.jsonl", OPEN, labelled(), own=True, split="dev"),
-    Spec("own_benign", "injection/benign.jsonl", OPEN, labelled(1.5), own=True, split="train", repeat=4),
-    Spec("own_attacks", "injection/attacks.jsonl", OPEN, labelled(1.5), own=True, split="train", repeat=4),
+    # Written for guard (MIT, in this repository), one batch a hand. exam and heldout are never trained on.
+    own("exam", held=True),
+    own("heldout", held=True),
+    *(own(name) for name in OWN),
     # Attacks, most with a benign side.
     Spec("deepset", "injection/deepset_train.jsonl.gz", UNCLEAR, labelled()),
-    Spec("safe_guard", "injection/safe_guard.jsonl.gz", UNCLEAR, safe_guard, {SAFE: 2000, INJECTION: 1200}),
-    Spec("neuralchemy", "injection/neuralchemy.jsonl.gz", UNCLEAR, neuralchemy, {SAFE: 900, INJECTION: 1300}),
-    Spec("jackhhao", "injection/jackhhao_jailbreak_train.jsonl.gz", OPEN, labelled(), {SAFE: 600}),
-    Spec("jailbreak_prompts", "injection/jailbreak_prompts.jsonl.gz", OPEN, labelled()),
-    Spec("tensortrust", "injection/tensortrust_extraction.jsonl.gz", UNCLEAR, labelled(), {INJECTION: 300}),
-    Spec("bipia", "injection/bipia_train.jsonl.gz", OPEN, bipia, {INJECTION: 150}),
-    Spec("agent_attacks", "injection/agent_attacks.jsonl.gz", OPEN, labelled(0.7), {INJECTION: 450}),
+    Spec("safe_guard", "injection/safe_guard.jsonl.gz", UNCLEAR, safe_guard, {SAFE: 2000, INJECTION: 1200}, category=category()),
+    Spec("neuralchemy", "injection/neuralchemy.jsonl.gz", UNCLEAR, neuralchemy, {SAFE: 900, INJECTION: 1300}, category=category()),
+    Spec("jackhhao", "injection/jackhhao_jailbreak_train.jsonl.gz", OPEN, labelled(), {SAFE: 600}, category=category("jailbreak")),
+    Spec("jailbreak_prompts", "injection/jailbreak_prompts.jsonl.gz", OPEN, labelled(), category=category("jailbreak")),
+    Spec("tensortrust", "injection/tensortrust_extraction.jsonl.gz", UNCLEAR, labelled(), {INJECTION: 300}, category=category("extraction")),
+    Spec("bipia", "injection/bipia_train.jsonl.gz", OPEN, bipia, {INJECTION: 150}, category=category("indirect")),
+    Spec("agent_attacks", "injection/agent_attacks.jsonl.gz", OPEN, labelled(0.7), {INJECTION: 450}, category=category("indirect")),
     Spec("multilingual", "injection/multilingual_attacks.jsonl.gz", UNCLEAR, labelled(), repeat=3),
     Spec("five_languages", "injection/own_5_languages.jsonl.gz", NC, labelled(), {INJECTION: 800}),
     # Ordinary prompts.

