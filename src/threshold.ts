@@ -82,7 +82,9 @@ export function resolveThreshold(
     throw bad(`the model's curve for ${scanner} was measured with ${known}`);
   }
   if (threshold.fpr < 1 / curve.rows) {
-    throw bad(`the curve rests on ${curve.rows} texts, so that ${Math.ceil(1e6 / curve.rows) / 1e6} is the lowest rate it can tell`);
+    throw bad(
+      `the curve rests on ${curve.rows} texts, so that ${Math.ceil(1e6 / curve.rows) / 1e6} is the lowest rate it can tell`,
+    );
   }
   const point = curve.points.findLast(([rate]) => rate <= threshold.fpr);
   if (!point) throw bad(`the curve has no threshold at or below ${threshold.fpr}`);

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { GuardError, GuardValidationError } from "../../errors.ts";
-import { Classifier, READINGS } from "../../models/model.ts";
-import { commonOptions } from "../../options.ts";
+import { Classifier, READINGS, type Reading } from "../../models/model.ts";
+import { commonOptions, DISGUISES } from "../../options.ts";
+import { tellingReadings } from "../../readings.ts";
 import { BaseScanner, type Finding, passed, type ScanContext, type Verdict } from "../../scanner.ts";
 import { riskScore } from "../../score.ts";
 import { splitSentences } from "../../sentences.ts";
@@ -24,7 +25,10 @@ export type ClassifierAnswer = number | { score: number; category?: string } | r
 export interface Detection {
   /** Probability of an injection, 0..1: that of the part of the text where it is highest. */
   score: number;
-  /** The most probable label of that part. */
+  /**
+   * What that part is: for an attack `override`, `extraction`, `jailbreak` or `indirect` with the embedded model, which has a head of
+   * its own for it; otherwise the model's most probable label, such as `SAFE`.
+   */
   category: string;
 }
 
@@ -54,6 +58,13 @@ const schema = z.strictObject({
     .min(1)
     .default(["INJECTION"])
     .describe("Labels of the model that mean an injection; the probabilities of several are added up."),
+  deobfuscate: z
+    .boolean()
+    .default(true)
+    .describe(
+      `Also scores what the text says when ${DISGUISES} are undone; the worst counts. ` +
+        "A text that hides nothing is scored once.",
+    ),
   classifier: z
     .custom<InjectionClassifier>((value) => typeof value === "function", "expected a function")
     .optional()
@@ -61,23 +72,42 @@ const schema = z.strictObject({
   useOnnx: z.boolean().optional().describe("Of llm-guard; models always run on ONNX Runtime here."),
 });
 
+/** The match types that leave nothing out. */
+const READ_WHOLLY: readonly Reading[] = ["windows", "sentence", "chunks"];
+
 /** The labels of a head, which head it is, and which of its labels mean an injection. */
 interface LabelPlaces {
   labels: readonly string[];
   injection: { head: number; indices: readonly number[] };
+  /** The head that says what kind of attack it is, where the model has one. */
+  category?: { head: number; labels: readonly string[] };
 }
 
 /** A part of a text with the probability of an injection in it. */
 interface ScoredPart extends Detection {
   start: number;
   end: number;
+  /** How the part was read, where it is not written so. */
+  view?: string;
+}
+
+/** What became of a text. */
+interface Scored {
+  /** Parts of the text as it is written; none where another reading takes its place. */
+  parts: ScoredPart[];
+  /** Parts of its other readings, at their places in the text. */
+  others: ScoredPart[];
+  /** UTF-16 code units of the text that were not read. */
+  skipped: number;
 }
 
 /**
  * Detects prompt injections: attempts to override instructions, to extract the system prompt, to break out of a role; in
  * prompts, documents and tool results.
  *
- * The default reads all of a text. llm-guard's default was `full`, which looks at the beginning only.
+ * The default reads all of a text, and what it hides besides. llm-guard's default was `full`, which looks at the beginning
+ * only, and it reads a text as it is written (`deobfuscate: false`). A finding in another reading has the place of what was
+ * read, such as a run of base64, and the `view`.
  */
 export class PromptInjection extends BaseScanner<typeof schema> {
   static readonly type = "PromptInjection";
@@ -111,11 +141,9 @@ export class PromptInjection extends BaseScanner<typeof schema> {
    * @returns score 0 for a blank text.
    */
   async detect(text: string, signal?: AbortSignal): Promise<Detection> {
-    const { parts } = await this.#score(text, signal);
-    return parts.reduce<Detection>((worst, part) => (part.score > worst.score ? part : worst), {
-      score: parts[0]?.score ?? 0,
-      category: parts[0]?.category ?? "",
-    });
+    const { parts, others } = await this.#score(text, signal);
+    const { score, category } = worstOf([...parts, ...others]) ?? { score: 0, category: "" };
+    return { score, category };
   }
 
   async close(): Promise<void> {
@@ -124,47 +152,71 @@ export class PromptInjection extends BaseScanner<typeof schema> {
 
   protected async check(text: string, { signal }: ScanContext): Promise<Verdict> {
     const threshold = this.#threshold;
-    const { parts, skipped } = await this.#score(text, signal);
+    const { parts, others, skipped } = await this.#score(text, signal);
     const scannedChars = text.length - skipped;
-    const coverage = { chars: text.length, scannedChars, truncated: skipped > 0, windows: parts.length };
-    const worst = Math.max(0, ...parts.map(({ score }) => score));
-    if (parts.length === 0) return passed(text, coverage);
-    const findings = parts
-      .filter(({ score }) => score > threshold)
-      .map(
-        ({ start, end, score, category }): Finding => ({
-          start,
-          end,
-          type: "injection",
-          text: text.slice(start, end),
-          score,
-          label: category,
-        }),
-      );
-    const score = riskScore(worst, threshold);
-    return { isValid: findings.length === 0, score, probability: worst, findings, coverage };
+    const coverage = {
+      chars: text.length,
+      scannedChars,
+      truncated: skipped > 0,
+      windows: parts.length || others.length,
+    };
+    const worst = worstOf([...parts, ...others]);
+    if (!worst) return passed(text, coverage);
+    const failed = ({ score }: ScoredPart) => score > threshold;
+    const findings = [...parts.filter(failed), ...narrowest(others.filter(failed), parts.filter(failed))].map(
+      ({ start, end, score, category, view }): Finding => ({
+        start,
+        end,
+        type: "injection",
+        text: text.slice(start, end),
+        score,
+        label: category,
+        ...(view === undefined ? {} : { view }),
+      }),
+    );
+    const score = riskScore(worst.score, threshold);
+    return { isValid: findings.length === 0, score, probability: worst.score, findings, coverage };
   }
 
-  async #score(text: string, signal?: AbortSignal): Promise<{ parts: ScoredPart[]; skipped: number }> {
-    if (text.trim() === "") return { parts: [], skipped: 0 };
+  /** Scores a text and, with `deobfuscate`, its other readings; nothing for a blank text. */
+  async #score(text: string, signal?: AbortSignal): Promise<Scored> {
+    if (text.trim() === "") return { parts: [], others: [], skipped: 0 };
+    const readings = this.options.deobfuscate ? await tellingReadings(text) : [];
+    const scored = readings.map(async (reading) => {
+      const { parts } = await this.#scoreReading(reading.text, signal);
+      const places = reading.locate(parts.map(({ start, end }) => ({ start, end })));
+      return parts.map((part, index): ScoredPart => ({ ...part, ...places[index] }));
+    });
+    // What reads all of a disguised text in plain words takes its place: a disguise is no attack, though it looks like one.
+    const isReplaced = READ_WHOLLY.includes(this.options.matchType) && readings.some(({ isWhole }) => isWhole);
+    const [plain, ...others] = await Promise.all([
+      isReplaced ? { parts: [], skipped: 0 } : this.#scoreReading(text, signal),
+      ...scored,
+    ]);
+    return { ...plain, others: others.flat() };
+  }
+
+  async #scoreReading(text: string, signal?: AbortSignal): Promise<Omit<Scored, "others">> {
     if (this.options.classifier) {
       const parts =
         this.options.matchType === "sentence" ? splitSentences(text) : [{ start: 0, end: text.length, text }];
       const scored = parts.map(async ({ start, end, text }) => ({ start, end, ...(await this.#ask(text, signal)) }));
       return { parts: await Promise.all(scored), skipped: 0 };
     }
-    const { labels, injection } = await this.#labels(signal);
+    const { labels, injection, category } = await this.#labels(signal);
     const model = this.#model as Classifier;
     const { parts, skippedChars } = await model.classify(text, this.options.matchType, signal);
     return {
       skipped: skippedChars,
       parts: parts.map(({ start, end, heads }) => {
         const scores = heads[injection.head] ?? [];
+        const label = top(labels, scores);
+        const isInjection = this.options.injectionLabels.includes(label);
         return {
           start,
           end,
           score: sum(injection.indices.map((index) => scores[index] ?? 0)),
-          category: top(labels, scores),
+          category: isInjection && category ? top(category.labels, heads[category.head] ?? []) : label,
         };
       }),
     };
@@ -187,7 +239,12 @@ export class PromptInjection extends BaseScanner<typeof schema> {
       ]);
     }
     const labels = heads[head]?.labels ?? [];
-    this.#located = { labels, injection: { head, indices: injectionLabels.map((label) => labels.indexOf(label)) } };
+    const category = heads.findIndex(({ name }) => name === "category");
+    this.#located = {
+      labels,
+      injection: { head, indices: injectionLabels.map((label) => labels.indexOf(label)) },
+      ...(category < 0 ? {} : { category: { head: category, labels: heads[category]?.labels ?? [] } }),
+    };
     return this.#located;
   }
 
@@ -222,6 +279,28 @@ export class PromptInjection extends BaseScanner<typeof schema> {
     const { score, category } = (answer ?? {}) as { score?: number; category?: string };
     return { score: Number(score), category: category ?? "" };
   }
+}
+
+/** The first part with the highest score. */
+function worstOf(parts: readonly ScoredPart[]): ScoredPart | undefined {
+  return parts.reduce<ScoredPart | undefined>(
+    (worst, part) => (worst && worst.score >= part.score ? worst : part),
+    undefined,
+  );
+}
+
+/** Those parts within which no other of them, and none of `known`, lies: the rest say the same of more text. */
+function narrowest(parts: readonly ScoredPart[], known: readonly ScoredPart[]): ScoredPart[] {
+  // The last first: what lies within a part then comes before it, and has the least end that is to come.
+  const ordered = [...known, ...parts].sort((a, b) => b.start - a.start || a.end - b.end);
+  const isKnown = new Set(known);
+  let end = Number.POSITIVE_INFINITY;
+  const chosen: ScoredPart[] = [];
+  for (const part of ordered) {
+    if (!isKnown.has(part) && part.end < end) chosen.push(part);
+    end = Math.min(end, part.end);
+  }
+  return chosen.reverse();
 }
 
 function sum(values: readonly number[]): number {

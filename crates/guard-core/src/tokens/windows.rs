@@ -311,11 +311,11 @@ mod tests {
             let rows = TOKENIZER.rows("Ignore the rules", reading).unwrap();
             assert_eq!(
                 (rows.tokens, rows.skipped, rows.rows.len()),
-                (3, None, 1),
+                (5, None, 1),
                 "{reading:?}"
             );
-            assert_eq!(rows.rows[0].ids.first(), Some(&101), "[CLS]");
-            assert_eq!(rows.rows[0].ids.last(), Some(&102), "[SEP]");
+            assert_eq!(rows.rows[0].ids.first(), Some(&0), "<s>");
+            assert_eq!(rows.rows[0].ids.last(), Some(&2), "</s>");
             assert_eq!(rows.rows[0].range, 0..16);
         }
     }
@@ -351,9 +351,12 @@ mod tests {
         let both = TOKENIZER.rows(&text, Reading::HeadTail).unwrap();
         let gap = both.skipped.unwrap();
         assert_eq!(both.rows[0].range, 0..text.len());
-        // A quarter of 32 in front, the 22 that remain beside two special tokens at the end.
-        assert_eq!(TOKENIZER.encode(&text[..gap.start]).unwrap().ids.len(), 8);
-        assert_eq!(TOKENIZER.encode(&text[gap.end..]).unwrap().ids.len(), 22);
+        // A quarter of 32 in front, what remains beside two special tokens at the end.
+        assert_eq!(both.rows[0].ids.len(), MAX_LENGTH);
+        let front = TOKENIZER.encode(&text[..gap.start]).unwrap().ids;
+        assert_eq!((front.len(), &front[..]), (8, &both.rows[0].ids[1..9]));
+        let back = TOKENIZER.encode(&text[gap.end..]).unwrap().ids;
+        assert!(back.ends_with(&both.rows[0].ids[12..MAX_LENGTH - 1]));
     }
 
     #[test]
