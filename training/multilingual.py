@@ -82,10 +82,9 @@ def packed_model(path: Path) -> tuple[dict, dict[str, np.ndarray]]:
         (length,) = take("H")
         name = blob[at : at + length].decode()
         at += length
-        kind, size, offset, bytes_ = take("BIQQ")
+        _, size, offset, bytes_ = take("BIQQ")
         part = blob[offset : offset + bytes_]
         tensors[name] = unpacked(part, size) if bytes_ * 32 == size * 18 else np.frombuffer(part, "<f4", size)
-        del kind
     config = {
         "architectures": ["BertModel"],
         "model_type": "bert",
