@@ -24,6 +24,8 @@ from tokenizers import Tokenizer
 from . import data
 
 PIECES = 36_000
+# Batches of our own that are not looked at.
+HELD = ("exam", "heldout")
 # Texts of one set that are counted, so that no set decides alone.
 TEXTS_OF_A_SET = 4_000
 # Names of the package's tensors and of Hugging Face's.
@@ -131,7 +133,8 @@ def kept_pieces(tokenizer: Tokenizer, vocabulary: list[str], folder: Path) -> li
 
     counts: Counter[int] = Counter()
     characters: Counter[str] = Counter()
-    sources = [texts_of(path) for path in sorted([*folder.glob("*/*.jsonl.gz"), *data.OWN_DATA.glob("*/*.jsonl")])]
+    own = [path for path in data.OWN_DATA.glob("*/*.jsonl") if path.stem not in HELD]
+    sources = [texts_of(path) for path in sorted([*folder.glob("*/*.jsonl.gz"), *own])]
     sources += [iter(top_n_list(language, WORDS_OF_A_LANGUAGE)) for language in WORDS]
     for source in sources:
         texts = list(source)
