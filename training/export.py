@@ -135,7 +135,9 @@ def write_config(model: Classifier, labels: dict[str, Sequence[str]], guard: dic
     """
     first = next(iter(labels.values()))
     if len(labels) > 1:
-        heads = [{"name": name, "output": name, "labels": list(l), "activation": "softmax"} for name, l in labels.items()]
+        heads = [
+            {"name": name, "output": name, "labels": list(l), "activation": "softmax"} for name, l in labels.items()
+        ]
         guard = {**guard, "heads": heads}
     config = {
         "architectures": ["BertForSequenceClassification"],

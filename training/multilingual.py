@@ -40,7 +40,28 @@ LAYER = {
     "oln": "output.LayerNorm",
 }
 # Languages whose frequent words count besides the texts (ISO 639-1), and how many words of each.
-WORDS = ("en", "ru", "zh", "de", "fr", "es", "it", "pt", "nl", "pl", "tr", "ja", "ko", "ar", "uk", "cs", "sv", "vi", "hi", "id")
+WORDS = (
+    "en",
+    "ru",
+    "zh",
+    "de",
+    "fr",
+    "es",
+    "it",
+    "pt",
+    "nl",
+    "pl",
+    "tr",
+    "ja",
+    "ko",
+    "ar",
+    "uk",
+    "cs",
+    "sv",
+    "vi",
+    "hi",
+    "id",
+)
 WORDS_OF_A_LANGUAGE = 4_000
 
 

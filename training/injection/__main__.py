@@ -53,7 +53,11 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m training.injection", description=__doc__)
     add_data_arguments(parser)
     parser.add_argument("--out", required=True, type=Path, help="folder for model.onnx, tokenizer.json, config.json")
-    parser.add_argument("--base", type=Path, help="folder of the encoder to start from (training.multilingual); default: the English one")
+    parser.add_argument(
+        "--base",
+        type=Path,
+        help="folder of the encoder to start from (training.multilingual); default: the English one",
+    )
     parser.add_argument("--layers", type=int, default=0, help="use so many layers of it; default: all")
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=0, help="end the training after so many minutes")

@@ -17,7 +17,17 @@ OWN_ATTACKS = {"own_attacks", "own_chat", "own_russian_german", "own_chinese_fre
 OWN_HELD = {"own_exam", "own_heldout"}
 HOSTS = {"wikipedia", "dialogue_turns", "code", "t0_prompts", "conversations", "chat", "alpaca", "safe_guard"}
 GUESTS = {*OWN_ATTACKS, *OWN_HELD, "safe_guard", "neuralchemy", "deepset", "tensortrust", "multilingual"}
-TWINS = {"alpaca", "alpaca_zh", "assistant_intents", "own_benign", *OWN_ATTACKS, *OWN_HELD, "bank_questions", "chat", "role_play"}
+TWINS = {
+    "alpaca",
+    "alpaca_zh",
+    "assistant_intents",
+    "own_benign",
+    *OWN_ATTACKS,
+    *OWN_HELD,
+    "bank_questions",
+    "chat",
+    "role_play",
+}
 
 
 def plain(host: str, guest: str, rng: random.Random) -> str:

@@ -18,7 +18,9 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", help="data folder; default: $GUARD_TRAINING_DATA")
     parser.add_argument("--licences", default="open,unclear,non-commercial", help="licence classes to use")
     parser.add_argument("--sets", default="", help="names of sets to use; default: all of the licence classes")
-    parser.add_argument("--leave-out", default="", help="names of sets of which nothing is trained on: all rows are in dev")
+    parser.add_argument(
+        "--leave-out", default="", help="names of sets of which nothing is trained on: all rows are in dev"
+    )
     parser.add_argument("--seed", type=int, default=trainer.Settings.seed)
     parser.add_argument("--threads", type=int, default=trainer.Settings.threads)
 
