@@ -46,6 +46,15 @@ export class GuardValidationError extends GuardError {
   }
 }
 
+/** What `make` returns; the paths of its validation errors begin with `prefix`, the option that it was made from. */
+export function madeFrom<T>(prefix: string, make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    throw error instanceof GuardValidationError ? error.within(prefix) : error;
+  }
+}
+
 /** The name of {@link GuardValidationError} in llm-guard. */
 export const LLMGuardValidationError = GuardValidationError;
 

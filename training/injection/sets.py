@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from ..data import NO_CATEGORY, Spec
+from ..data import HELD_BATCHES, NO_CATEGORY, Spec
 from . import CATEGORIES, INJECTION, SAFE
 
 Pick = Callable[[dict], tuple[int, float] | None]
@@ -74,7 +74,6 @@ KINDS = {
     "direct_injection": "override",
     "instruction_override": "override",
     "system_manipulation": "override",
-    "jailbreak": "jailbreak",
     "persona_replacement": "jailbreak",
     "prompt_extraction": "extraction",
     "system_extraction": "extraction",
@@ -101,7 +100,8 @@ OPEN, UNCLEAR, NC = "open", "unclear", "non-commercial"
 OWN = ("chat", "documents", "russian_german", "chinese_french_spanish", "classic_long", "benign", "attacks")
 
 
-def own(name: str, held: bool = False) -> Spec:
+def own(name: str) -> Spec:
+    held = name in HELD_BATCHES
     return Spec(
         f"own_{name}",
         f"injection/{name}.jsonl",
@@ -117,10 +117,8 @@ def own(name: str, held: bool = False) -> Spec:
 PROMPTS = "injection/benign_prompts.jsonl.gz"
 TEXTS = "injection/benign_texts.jsonl.gz"
 SETS = [
-    # Written for guard (MIT, in this repository), one batch a hand. exam and heldout are never trained on.
-    own("exam", held=True),
-    own("heldout", held=True),
-    *(own(name) for name in OWN),
+    # Written for guard (MIT, in this repository), one batch a hand.
+    *(own(name) for name in (*HELD_BATCHES, *OWN)),
     # Attacks, most with a benign side.
     Spec("deepset", "injection/deepset_train.jsonl.gz", UNCLEAR, labelled()),
     Spec(

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { GuardError, GuardValidationError } from "../../errors.ts";
+import { GuardError, GuardValidationError, madeFrom } from "../../errors.ts";
 import { Classifier, READINGS, type Reading } from "../../models/model.ts";
 import { commonOptions, DISGUISES } from "../../options.ts";
 import { tellingReadings } from "../../readings.ts";
@@ -121,11 +121,7 @@ export class PromptInjection extends BaseScanner<typeof schema> {
   constructor(options: z.input<typeof schema> = {}) {
     super(PromptInjection.type, schema, options);
     if (!this.options.classifier) {
-      try {
-        this.#model = new Classifier(this.options.model, this.options.modelMaxLength);
-      } catch (error) {
-        throw error instanceof GuardValidationError ? error.within("model") : error;
-      }
+      this.#model = madeFrom("model", () => new Classifier(this.options.model, this.options.modelMaxLength));
     }
     this.#threshold = resolveThreshold(PromptInjection.type, this.options, this.#model?.folder);
   }

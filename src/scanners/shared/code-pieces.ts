@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { GuardError, GuardValidationError } from "../../errors.ts";
+import { GuardError, GuardValidationError, madeFrom } from "../../errors.ts";
 import { LinearClassifier } from "../../models/linear.ts";
 import { native, SHORT_TEXT } from "../../native.ts";
 import { commonOptions } from "../../options.ts";
@@ -55,11 +55,7 @@ export abstract class CodePieces<Schema extends CodeSchema> extends BaseScanner<
 
   protected constructor(type: string, schema: Schema, options: z.input<Schema>, languages?: readonly string[]) {
     super(type, schema, options);
-    try {
-      this.#model = new LinearClassifier((this.options as z.output<CodeSchema>).model);
-    } catch (error) {
-      throw error instanceof GuardValidationError ? error.within("model") : error;
-    }
+    this.#model = madeFrom("model", () => new LinearClassifier((this.options as z.output<CodeSchema>).model));
     this.#threshold = resolveThreshold(type, this.options as z.output<CodeSchema>, this.#model.folder);
     this.#listed = this.#places(languages);
   }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { GuardValidationError } from "../../errors.ts";
+import { GuardValidationError, madeFrom } from "../../errors.ts";
 import { LinearClassifier } from "../../models/linear.ts";
 import { commonOptions } from "../../options.ts";
 import { BaseScanner, type Finding, passed, type ScanContext, type Verdict, wholeText } from "../../scanner.ts";
@@ -50,11 +50,7 @@ export abstract class GibberishBase<Schema extends GibberishSchema> extends Base
   protected constructor(type: string, schema: Schema, options: z.input<Schema>) {
     super(type, schema, options);
     const { model, labels } = this.options as z.output<GibberishSchema>;
-    try {
-      this.#model = new LinearClassifier(model);
-    } catch (error) {
-      throw error instanceof GuardValidationError ? error.within("model") : error;
-    }
+    this.#model = madeFrom("model", () => new LinearClassifier(model));
     this.#threshold = resolveThreshold(type, this.options as z.output<GibberishSchema>, this.#model.folder);
     this.#labels = this.#model.described().labels;
     this.#bad = labels.map((label, index) => {

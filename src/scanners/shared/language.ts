@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { GuardValidationError } from "../../errors.ts";
+import { madeFrom } from "../../errors.ts";
 import { knownAs, LanguageDetector, type LanguageGuess } from "../../models/languages.ts";
 import { commonOptions } from "../../options.ts";
 import { BaseScanner, type Finding, passed, type ScanContext, type Verdict, wholeText } from "../../scanner.ts";
@@ -47,11 +47,7 @@ interface LanguagePart {
 
 /** The detector of a `model` option. */
 export function detectorOf(model: string): LanguageDetector {
-  try {
-    return new LanguageDetector(model);
-  } catch (error) {
-    throw error instanceof GuardValidationError ? error.within("model") : error;
-  }
+  return madeFrom("model", () => new LanguageDetector(model));
 }
 
 /** Both sides of Language: they differ in the default threshold, as in llm-guard 0.3.16. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { GuardValidationError } from "../../errors.ts";
+import { GuardValidationError, madeFrom } from "../../errors.ts";
 import { LinearClassifier } from "../../models/linear.ts";
 import { commonOptions } from "../../options.ts";
 import { BaseScanner, type Finding, passed, type ScanContext, type Verdict, wholeText } from "../../scanner.ts";
@@ -36,11 +36,7 @@ export class MaliciousURLs extends BaseScanner<typeof schema> {
 
   constructor(options: z.input<typeof schema> = {}) {
     super(MaliciousURLs.type, schema, options);
-    try {
-      this.#model = new LinearClassifier(this.options.model);
-    } catch (error) {
-      throw error instanceof GuardValidationError ? error.within("model") : error;
-    }
+    this.#model = madeFrom("model", () => new LinearClassifier(this.options.model));
     this.#threshold = resolveThreshold(MaliciousURLs.type, this.options, this.#model.folder);
     this.#labels = this.#model.described().labels;
     if (!this.#labels.includes(BENIGN)) {
