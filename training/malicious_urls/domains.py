@@ -8,6 +8,7 @@ from functools import cache
 from publicsuffixlist import PublicSuffixList
 
 LIST = PublicSuffixList()
+KNOWN = PublicSuffixList(accept_unknown=False)
 
 
 def normalised(url: str) -> str:
@@ -16,7 +17,9 @@ def normalised(url: str) -> str:
 
 
 def host(url: str) -> str:
-    return re.split(r"[/?#:]", normalised(url).split("@")[-1] if "@" in normalised(url).split("/")[0] else normalised(url))[0]
+    return re.split(
+        r"[/?#:]", normalised(url).split("@")[-1] if "@" in normalised(url).split("/")[0] else normalised(url)
+    )[0]
 
 
 @cache
@@ -28,3 +31,13 @@ def of_host(name: str) -> str:
 
 def registered(url: str) -> str:
     return of_host(host(url))
+
+
+def is_url(text: str) -> bool:
+    """Whether a row is one URL: lists hold pieces of paths, mail addresses, names cut by spaces and two URLs in one, too."""
+    if re.search(r"\s|\\n", text.strip()):
+        return False
+    name = host(text)
+    return "://" in text or bool(
+        "@" not in text.split("/")[0] and (re.fullmatch(r"\d+(\.\d+){3}", name) or KNOWN.publicsuffix(name))
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..data import Spec
+from .domains import is_url
 
 OPEN, UNCLEAR = "open", "unclear"
 LABELS = ("benign", "phishing", "malware", "defacement")
@@ -11,7 +12,7 @@ PLACES = {**{label: place for place, label in enumerate(LABELS)}, "malicious": L
 
 
 def named(weight: float = 1.0):
-    return lambda raw: (PLACES[raw["label"]], weight) if len(raw["text"]) < 2000 and "\\n" not in raw["text"] else None
+    return lambda raw: (PLACES[raw["label"]], weight) if len(raw["text"]) < 2000 and is_url(raw["text"]) else None
 
 
 SETS = [

@@ -1,7 +1,7 @@
 //! URLs in a text, as a person or a browser would read them.
 //!
 //! Found are URLs with a scheme (`https://a.example/b`), hosts with a known top-level domain (`a.com`, `www.b.org/c`) and IPv4
-//! addresses with a path or port, in prose of any script, Markdown, HTML, JSON and code. Forms made to escape such a search
+//! addresses with a path or port, or alone, in prose of any script, Markdown, HTML, JSON and code. Forms made to escape such a search
 //! are read as what they stand for: defanged schemes and dots (`hxxp`, `a[.]com`, `a(dot)com`, `http[:]//`), full-width
 //! letters, backslashes for slashes, invisible characters inside of the host.
 //!
@@ -77,7 +77,7 @@ const FILE_ENDINGS: [&str; 19] = [
 ];
 
 /// Top-level domains that are also words of prose after a forgotten space (`done.it`) or members in code (`user.name`):
-/// a URL only with a path, or with a digit or hyphen in the name.
+/// a URL only with a path, with a digit or hyphen in the name, or where the text has nothing else.
 const WORDS: [&str; 92] = [
     "am", "app", "at", "be", "best", "bid", "bio", "blog", "box", "build", "by", "call", "cam", "camera", "cards",
     "care", "cash", "channel", "chat", "city", "click", "codes", "contact", "cool", "data", "date", "day", "design",
@@ -93,6 +93,7 @@ pub fn find(text: &str) -> Vec<FoundUrl> {
     let plain = Plain::of(text);
     let mut search = Search {
         text: &plain.text,
+        trimmed: plain.text.trim().len(),
         at: 0,
         found: Vec::new(),
     };
@@ -276,6 +277,8 @@ struct FoundPlain {
 
 struct Search<'a> {
     text: &'a str,
+    /// The length of the text without the white space around it.
+    trimmed: usize,
     /// What stands before is done with.
     at: usize,
     found: Vec<FoundPlain>,
@@ -434,8 +437,10 @@ impl Search<'_> {
         let has_path = self.text[port..].starts_with('/');
         let lower = host.to_lowercase();
         let last = lower.rsplit('.').next()?;
+        // In a text that has nothing else there is no prose and no code for it to be part of.
+        let alone = self.trimmed == end - start;
         if is_dotted_quad(&lower) {
-            if !has_path && port == end {
+            if !has_path && port == end && !alone {
                 return None;
             }
         } else {
@@ -450,13 +455,15 @@ impl Search<'_> {
             }
             let is_www = lower.starts_with("www.");
             let shown = host.rsplit('.').next()?;
-            if !is_www && !has_path {
+            // Nobody writes "so.co.in" for the end of a sentence.
+            let is_registry = psl::suffix_str(&lower).is_some_and(|suffix| suffix.contains('.'));
+            if !is_www && !has_path && !is_registry {
                 let odd_case = shown != last && shown.to_uppercase() != shown;
                 let is_common = matches!(last, "com" | "net" | "org");
                 let has_mark = lower[..lower.len() - last.len()].contains(|c: char| c == '-' || c.is_ascii_digit());
                 if odd_case && !is_common
                     || FILE_ENDINGS.contains(&last)
-                    || WORDS.contains(&last) && !has_mark
+                    || WORDS.contains(&last) && !has_mark && !alone
                     || next == Some('(')
                 {
                     return None;
@@ -488,10 +495,16 @@ impl Search<'_> {
             end = at + self.tail_length(&self.text[at..], self.text[..start].chars().next_back());
         }
         let opener = self.text[..start].chars().next_back();
-        // Punctuation at the end belongs to the sentence.
-        let kept = self.text[at..end].trim_end_matches(|c| {
-            matches!(c, '.' | ',' | ':' | ';' | '!' | '?' | '\'' | '*' | '~' | '&') || c == '_' && opener == Some('_')
-        });
+        // Punctuation at the end belongs to the sentence; "#!" is a fragment.
+        let mut kept = &self.text[at..end];
+        while let Some(last) = kept.chars().next_back() {
+            let is_mark = matches!(last, '.' | ',' | ':' | ';' | '!' | '?' | '\'' | '*' | '~' | '&')
+                || last == '_' && opener == Some('_');
+            if !is_mark || kept.ends_with("#!") {
+                break;
+            }
+            kept = kept.strip_suffix("&amp;").unwrap_or(&kept[..kept.len() - 1]);
+        }
         at + kept.len()
     }
 
@@ -509,7 +522,8 @@ impl Search<'_> {
                 ']' => open.pop() == Some('['),
                 '}' => open.pop() == Some('{'),
                 '\'' => opener != Some('\''),
-                ',' | ';' => !begins_with_scheme(after),
+                // The semicolon of "&amp;" is no separator.
+                ',' | ';' => !begins_with_scheme(after) || rest[..at].ends_with("&amp"),
                 '&' => !ENTITIES.iter().any(|entity| after.starts_with(entity)),
                 '<' | '>' | '"' | '`' | '\\' | '|' | '^' => false,
                 _ if character.is_ascii() => character.is_ascii_graphic(),
@@ -622,6 +636,16 @@ mod tests {
             ("see ...example.com", "http://example.com/"),
             ("https://example.com/it's", "https://example.com/it's"),
             ("https://example.com...", "https://example.com/"),
+            ("https://example.com/#!", "https://example.com/#!"),
+            ("https://example.com/#!, then", "https://example.com/#!"),
+            ("https://example.com/?a=1&amp;", "https://example.com/?a=1"),
+            (
+                "https://a.com/?a=1&amp;http://b.com/",
+                "https://a.com/?a=1&http://b.com/",
+            ),
+            ("a shop at cashcase.co.in since May", "http://cashcase.co.in/"),
+            (" cashcase.in\n", "http://cashcase.in/"),
+            ("192.0.2.7", "http://192.0.2.7/"),
         ] {
             assert_eq!(urls(text), [expected], "{text}");
         }
@@ -721,6 +745,8 @@ mod tests {
             "https:// http:, https://${HOST}/x, http://%s/y",
             "and/or ./src/foo.com C:\\example.com",
             "console.log, string.format, np.random.rand(3)",
+            "this.user.name = other.name",
+            "main.py",
             "he said (.)(.) [.]",
             "",
         ] {
