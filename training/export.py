@@ -19,10 +19,11 @@ from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from tokenizers import Tokenizer
 
-from .encoder import Classifier
+from .encoder import PADDING, Classifier
 
 OPSET = 17
 FUSED = "com.microsoft"
+POOL = "pool_scores"
 
 
 class Graph:
@@ -85,13 +86,16 @@ def build(model: Classifier) -> onnx.ModelProto:
         g.node("MatMul", [f"{n}.gelu", param(f"{n}.down.weight", True)], f"{n}.down")
         x = norm(x, f"{n}.down", "norm2", f"{n}.down.bias")
 
-    # Mean over the real tokens, then the head.
+    # Attention pooling, then the heads.
     g.node("Cast", ["attention_mask"], "mask_float", to=TensorProto.FLOAT)
     g.node("Unsqueeze", ["mask_float", g.weight("last", np.array([2], np.int64))], "mask_column")
-    g.node("Mul", [x, "mask_column"], "masked")
-    g.node("ReduceMean", ["masked"], "masked_mean", axes=[1], keepdims=0)
-    g.node("ReduceMean", ["mask_column"], "mask_mean", axes=[1], keepdims=0)
-    g.node("Div", ["masked_mean", "mask_mean"], "pooled")
+    g.node("Sub", ["mask_column", g.weight("one", np.array(1, np.float32))], "padding_column")
+    g.node("Mul", ["padding_column", g.weight("low", np.array(-PADDING, np.float32))], "padding_bias")
+    g.node("MatMul", [x, param("pool.weight", True)], POOL)
+    g.node("Add", [POOL, "padding_bias"], "pool_masked")
+    g.node("Softmax", ["pool_masked"], "pool_weights", axis=1)
+    g.node("Mul", [x, "pool_weights"], "weighted")
+    g.node("ReduceSum", ["weighted", g.weight("tokens_axis", np.array([1], np.int64))], "pooled", keepdims=0)
     heads = model.head_slices()
     for name, place in heads.items():
         weight = g.weight(f"{name}.weight", state["head.weight"][place])
@@ -115,7 +119,7 @@ def build(model: Classifier) -> onnx.ModelProto:
 
 
 def export(model: Classifier, fp32: Path, int8: Path) -> None:
-    """Writes both graphs; the heads stay in fp32 so that calibration survives quantization."""
+    """Writes both graphs; the pooling and the heads stay in fp32 so that calibration survives quantization."""
     onnx.save(build(model), str(fp32))
     logging.getLogger().setLevel(logging.ERROR)
     quantize_dynamic(
@@ -123,7 +127,7 @@ def export(model: Classifier, fp32: Path, int8: Path) -> None:
         str(int8),
         per_channel=True,
         weight_type=QuantType.QInt8,
-        nodes_to_exclude=list(model.heads),
+        nodes_to_exclude=[POOL, *model.heads],
         extra_options={"DefaultTensorType": TensorProto.FLOAT},
     )
 
@@ -146,7 +150,7 @@ def write_config(model: Classifier, labels: dict[str, Sequence[str]], guard: dic
         "hidden_act": "gelu",
         "pad_token_id": 0,
         "type_vocab_size": 1,
-        "pooling": "mean",
+        "pooling": "attention",
         "id2label": {str(index): label for index, label in enumerate(first)},
         "label2id": {label: index for index, label in enumerate(first)},
         "guard": guard,

@@ -96,7 +96,7 @@ def train(model: Classifier, tokenizer: Tokenizer, rows: Sequence[Row], settings
     plan = [b for _ in range(settings.epochs) for b in batches(lengths, settings.batch_tokens, rng)]
     print(f"{len(rows)} rows, {sum(lengths)} tokens, {len(plan)} steps", flush=True)
 
-    head = set(model.head.parameters())
+    head = {*model.head.parameters(), *model.pool.parameters()}
     body = [p for p in model.parameters() if p.requires_grad and p not in head]
     optimizer = torch.optim.AdamW(
         [

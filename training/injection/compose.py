@@ -10,35 +10,49 @@ import json
 import random
 from collections.abc import Sequence
 
-from ..data import NO_CATEGORY, Row
+from ..data import HELD_BATCHES, NO_CATEGORY, Row
 from . import CATEGORIES, INJECTION, SAFE
+from .sets import OWN
 
-OWN_ATTACKS = {"own_attacks", "own_chat", "own_russian_german", "own_chinese_french_spanish", "own_classic_long"}
-OWN_HELD = {"own_exam", "own_heldout"}
-HOSTS = {"wikipedia", "dialogue_turns", "code", "t0_prompts", "conversations", "chat", "alpaca", "safe_guard"}
-GUESTS = {*OWN_ATTACKS, *OWN_HELD, "safe_guard", "neuralchemy", "deepset", "tensortrust", "multilingual"}
-TWINS = {
-    "alpaca",
-    "alpaca_zh",
-    "assistant_intents",
-    "own_benign",
-    *OWN_ATTACKS,
-    *OWN_HELD,
-    "bank_questions",
+OWN_TEXTS = {f"own_{name}" for name in (*OWN, *HELD_BATCHES)}
+HOSTS = {
+    "wikipedia",
+    "dialogue_turns",
+    "code",
+    "clean_code",
+    "t0_prompts",
+    "conversations",
     "chat",
-    "role_play",
+    "answers",
+    "passages",
 }
+# Of our own batches with documents the text is a carrier already.
+OWN_SENTENCES = OWN_TEXTS - {"own_documents", "own_agents"}
+GUESTS = {*OWN_SENTENCES, "safe_guard", "neuralchemy", "deepset", "tensortrust", "multilingual"}
+# Harmless anywhere, also where only a document, a mail or a tool result is expected.
+REMARKS = {*OWN_SENTENCES, "bank_questions", "chat", "dialogue_turns"}
+# Orders of a user to the model: harmless beside a text that the user gives, not inside what a tool returns.
+REQUESTS = {"alpaca", "alpaca_zh", "assistant_intents", "role_play"}
+TWINS = {*REMARKS, *REQUESTS}
+# Characters of a host: up to a window of the model (about 1,000), so that an attack is a small part of the text.
+HOST_LENGTHS = [150, 300, 500, 700, 900]
+LONGEST_GUEST = 500
+
+
+def request(host: str, guest: str, rng: random.Random) -> str:
+    """The guest before or after the whole host, as users write."""
+    return guest + "\n\n" + host if rng.random() < 0.5 else host + rng.choice(["\n", "\n\n"]) + guest
 
 
 def plain(host: str, guest: str, rng: random.Random) -> str:
     """The guest before, after or between the sentences of the host."""
     place = rng.random()
     joint = rng.choice(["\n", "\n\n", " "])
-    if place < 0.2:
+    if place < 0.15:
         return guest + joint + host
-    if place < 0.6:
+    if place < 0.4:
         return host + joint + guest
-    cut = host.find(". ", rng.randrange(max(1, len(host) // 2)))
+    cut = host.find(". ", rng.randrange(max(1, len(host) * 4 // 5)))
     cut = len(host) if cut < 0 else cut + 1
     return host[:cut] + joint + guest + joint + host[cut:].lstrip()
 
@@ -68,27 +82,42 @@ def markup(host: str, guest: str, rng: random.Random) -> str:
 
 
 def comment(host: str, guest: str, rng: random.Random) -> str:
-    start = rng.choice(["# ", "// ", "-- ", "> "])
-    return f"{host}\n{start}{guest}"
+    """A line of the host's code, or after it."""
+    lines = host.split("\n")
+    at = rng.randint(len(lines) // 2, len(lines))
+    return "\n".join([*lines[:at], rng.choice(["# ", "// ", "-- ", "> "]) + guest, *lines[at:]])
 
 
 FORMS = [plain, plain, tool_result, mail, markup, comment]
+
+
+def carrier(hosts: Sequence[str], rng: random.Random) -> str:
+    """Texts of hosts, one after another, up to a length, from anywhere within the last."""
+    length = rng.choice(HOST_LENGTHS)
+    parts: list[str] = []
+    while (room := length - sum(map(len, parts))) > 40:
+        host = rng.choice(hosts)
+        start = rng.randrange(len(host) - room) if len(host) > room else 0
+        start = host.find(" ", start) + 1 if start else 0
+        parts.append(host[start : start + room])
+    return "\n".join(parts)
 
 
 def compose(rows: Sequence[Row], attacks: int, twins: int, seed: int, split: str) -> list[Row]:
     rng = random.Random(f"{seed} {split}")
     mine = [row for row in rows if row.split == split]
     hosts = [r.text for r in mine if r.set in HOSTS and r.label == SAFE and len(r.text) >= 40]
-    guests = [r for r in mine if r.set in GUESTS and r.label == INJECTION and 15 <= len(r.text) <= 300]
-    calm = [r for r in mine if r.set in TWINS and r.label == SAFE and 10 <= len(r.text) <= 300]
+    short = [r for r in mine if 10 <= len(r.text) <= LONGEST_GUEST]
+    guests = [r for r in short if r.set in GUESTS and r.label == INJECTION]
+    calm = [r for r in short if r.set in TWINS and r.label == SAFE]
     # Our own attacks are clear and varied: they come first.
     own = [r for r in guests if r.set.startswith("own")] or guests
     result = []
     for pool, label, count in ((guests, INJECTION, attacks), (calm, SAFE, twins)):
         for _ in range(count if hosts and pool else 0):
             guest = rng.choice(own if label == INJECTION and rng.random() < 0.5 else pool)
-            form = rng.choice(FORMS)
-            text = form(rng.choice(hosts)[: rng.choice([150, 300, 500])], guest.text, rng)
+            form = request if label == SAFE and guest.set in REQUESTS else rng.choice(FORMS)
+            text = form(carrier(hosts, rng), guest.text, rng)
             category = CATEGORIES.index("indirect") if label == INJECTION else NO_CATEGORY
             result.append(Row(text, label, "composed", 0.8, guest.lang, form.__name__, split, category))
     return result

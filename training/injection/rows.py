@@ -8,10 +8,12 @@ from dataclasses import replace
 from .. import data, trainer
 from .compose import compose
 from .sets import SETS
-from .vary import pieces, vary
+from .vary import disguised, pieces, vary
 
 # (split, composed attacks, composed harmless twins)
-COMPOSED = (("train", 1800, 1600), ("calibration", 80, 80), ("dev", 200, 200))
+COMPOSED = (("train", 3600, 3200), ("calibration", 80, 80), ("dev", 200, 200))
+# Harmless training texts in disguise.
+DISGUISED_ROWS = 400
 
 
 def add_data_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,4 +37,5 @@ def rows_for(args: argparse.Namespace) -> list[data.Row]:
     rows = data.load(specs, data.data_folder(args.data), args.seed)
     for split, attacks, twins in COMPOSED:
         rows += compose(rows, attacks, twins, args.seed, split)
+    rows += disguised(rows, DISGUISED_ROWS, args.seed)
     return pieces(vary(rows, args.seed), args.seed)

@@ -61,7 +61,7 @@ def bipia(raw: dict) -> tuple[int, float] | None:
     """Tables and bare tasks are left out: they look like what honest users send."""
     if raw["label"] == "injection" and raw.get("part") not in ("email", "code"):
         return None
-    return labelled(0.5)(raw)
+    return labelled(0.7)(raw)
 
 
 # The kinds of the public sets, in our terms; what is not here has no category.
@@ -97,7 +97,20 @@ def category(default: str = "") -> Callable[[dict], int]:
 
 OPEN, UNCLEAR, NC = "open", "unclear", "non-commercial"
 # Batches of our own, by file.
-OWN = ("chat", "documents", "russian_german", "chinese_french_spanish", "classic_long", "benign", "attacks")
+OWN = (
+    "chat",
+    "documents",
+    "russian_german",
+    "chinese_french_spanish",
+    "classic_long",
+    "agents",
+    "system_prompts",
+    "short_direct",
+    "elaborate",
+    "many_languages",
+    "benign",
+    "attacks",
+)
 
 
 def own(name: str) -> Spec:
@@ -109,7 +122,7 @@ def own(name: str) -> Spec:
         labelled(1.0 if held else 1.3),
         own=True,
         split="dev" if held else "train",
-        repeat=3,
+        repeat=2,
         category=category(),
     )
 
@@ -120,7 +133,7 @@ SETS = [
     # Written for guard (MIT, in this repository), one batch a hand.
     *(own(name) for name in (*HELD_BATCHES, *OWN)),
     # Attacks, most with a benign side.
-    Spec("deepset", "injection/deepset_train.jsonl.gz", UNCLEAR, labelled()),
+    Spec("deepset", "injection/deepset_train.jsonl.gz", UNCLEAR, labelled(), repeat=2),
     Spec(
         "safe_guard",
         "injection/safe_guard.jsonl.gz",
@@ -154,12 +167,12 @@ SETS = [
         {INJECTION: 300},
         category=category("extraction"),
     ),
-    Spec("bipia", "injection/bipia_train.jsonl.gz", OPEN, bipia, {INJECTION: 150}, category=category("indirect")),
+    Spec("bipia", "injection/bipia_train.jsonl.gz", OPEN, bipia, {INJECTION: 300}, category=category("indirect")),
     Spec(
         "agent_attacks",
         "injection/agent_attacks.jsonl.gz",
         OPEN,
-        labelled(0.7),
+        labelled(),
         {INJECTION: 450},
         category=category("indirect"),
     ),
@@ -194,6 +207,10 @@ SETS = [
     Spec("assistant_intents", "topics/clinc_train.jsonl.gz", OPEN, always(SAFE), {SAFE: 300}),
     Spec("bank_questions", "topics/banking77_train.jsonl.gz", OPEN, always(SAFE), {SAFE: 200}),
     Spec("chat", "emotion/goemotions_train_dev.jsonl.gz", OPEN, always(SAFE), {SAFE: 500}),
+    # Documents: what an attack is hidden in, and what answers look like.
+    Spec("answers", "refusal/compliance_answers.jsonl.gz", NC, always(SAFE, 0.7), {SAFE: 450}),
+    Spec("passages", "nli/control.jsonl.gz", UNCLEAR, always(SAFE, 0.7), {SAFE: 150}),
+    Spec("clean_code", "secrets/clean_code.jsonl.gz", OPEN, always(SAFE, 0.7), {SAFE: 60}),
     # Unpleasant, but no attack on a model.
     Spec("harmful", "injection/harmful_requests.jsonl.gz", OPEN, always(SAFE, 0.5), {SAFE: 450}),
     Spec("toxic_en", "toxicity/paradetox.jsonl.gz", OPEN, always(SAFE, 0.7), {SAFE: 200}),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import codecs
 import random
 import re
 from collections.abc import Sequence
@@ -77,6 +79,42 @@ def pieces(rows: Sequence[Row], seed: int) -> list[Row]:
             for _ in range(min(PIECES, len(row.text) // PIECE)):
                 start = row.text.find(" ", rng.randrange(len(row.text) - PIECE // 2)) + 1
                 result.append(replace(row, text=row.text[start : start + PIECE]))
+    return result
+
+
+def leetspeak(text: str) -> str:
+    return text.translate(str.maketrans("aeiostAEIOST", "431057431057"))
+
+
+def spaced(text: str) -> str:
+    return "  ".join(" ".join(word) for word in text.split())
+
+
+DISGUISES = (
+    lambda text: base64.b64encode(text.encode()).decode(),
+    lambda text: text.encode().hex(),
+    lambda text: codecs.encode(text, "rot13"),
+    lambda text: text[::-1],
+    leetspeak,
+    spaced,
+)
+# Of a text that is disguised: encodings have many tokens.
+DISGUISED = range(8, 160)
+
+
+def disguised(rows: Sequence[Row], count: int, seed: int) -> list[Row]:
+    """Harmless training texts in disguises that attackers use, alone or in another text.
+
+    The scanner reads what is behind a disguise, too. So a disguise alone need not, and must not, look like an attack.
+    """
+    rng = random.Random(f"{seed} disguised")
+    pool = [r for r in rows if r.split == "train" and r.label == SAFE and len(r.text) in DISGUISED]
+    result = []
+    for _ in range(count if pool else 0):
+        row, other = rng.choice(pool), rng.choice(pool)
+        text = rng.choice(DISGUISES)(row.text)
+        text = rng.choice([text, text, f"{other.text}\n{text}", f"{text}\n\n{other.text}", f'{{"data": "{text}"}}'])
+        result.append(replace(row, text=text, set="disguised", weight=0.8, kind=""))
     return result
 
 
