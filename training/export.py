@@ -4,6 +4,10 @@ The graph is what onnxruntime's transformer optimizer makes of a traced BERT (At
 depending on a tracer and on pattern matching, and it is checked against torch. One fusion is left out: the CPU kernel of
 SkipLayerNormalization takes several times as long as Add and LayerNormalization (a sixth of the whole pass), and guard's
 engine keeps the runtime from fusing them again.
+
+Dynamic quantization has one scale for all activations of a layer, and a few channels of the feed-forward layers have values ten
+times as high as all others (outlier features: Dettmers et al., LLM.int8(), 2022, arXiv:2208.07339). A feed-forward layer is a sum over
+its channels, so these few are a small feed-forward layer of their own, in fp32, beside the quantized one.
 """
 
 from __future__ import annotations
@@ -15,13 +19,19 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import torch
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from tokenizers import Tokenizer
 
 from .encoder import PADDING, Classifier
+from .trainer import predict
 
 OPSET = 17
+# Channels of each feed-forward layer that stay in fp32.
+OUTLIERS = 16
+# Texts whose activations choose them.
+OUTLIER_TEXTS = 200
 FUSED = "com.microsoft"
 POOL = "pool_scores"
 
@@ -42,8 +52,29 @@ class Graph:
         return output
 
 
-def build(model: Classifier) -> onnx.ModelProto:
+def outlier_channels(
+    model: Classifier, tokenizer: Tokenizer, texts: Sequence[str], max_tokens: int
+) -> list[np.ndarray]:
+    """The OUTLIERS channels of every feed-forward layer with the highest activations in the texts."""
+    highest = [torch.zeros(model.shape.intermediate_size) for _ in model.layers]
+
+    def watch(index: int):
+        def hook(_module: torch.nn.Module, inputs: tuple[torch.Tensor, ...], _output: torch.Tensor) -> None:
+            highest[index] = torch.maximum(highest[index], inputs[0].abs().flatten(0, 1).amax(0))
+
+        return hook
+
+    hooks = [layer.down.register_forward_hook(watch(index)) for index, layer in enumerate(model.layers)]
+    predict(model, tokenizer, texts[:OUTLIER_TEXTS], max_tokens)
+    for hook in hooks:
+        hook.remove()
+    return [np.sort(values.topk(OUTLIERS).indices.numpy()) for values in highest]
+
+
+def build(model: Classifier, outliers: Sequence[np.ndarray]) -> tuple[onnx.ModelProto, list[str]]:
+    """The graph, and the names of the nodes that have to stay in fp32."""
     shape, g = model.shape, Graph()
+    exact = [POOL, *model.heads]
     state = {name: value.detach().float().numpy() for name, value in model.state_dict().items()}
 
     def param(name: str, transpose: bool = False) -> str:
@@ -66,6 +97,13 @@ def build(model: Classifier) -> onnx.ModelProto:
     for index in range(shape.num_hidden_layers):
         n = f"layers.{index}"
 
+        def feed_forward(x: str, name: str, channels: np.ndarray, n: str = n) -> str:
+            up, bias = state[f"{n}.up.weight"][channels].T, state[f"{n}.up.bias"][channels]
+            g.node("MatMul", [x, g.weight(f"{name}.up.weight", up)], f"{name}.up")
+            g.node("BiasGelu", [f"{name}.up", g.weight(f"{name}.up.bias", bias)], f"{name}.gelu", FUSED)
+            down = g.weight(f"{name}.down.weight", state[f"{n}.down.weight"].T[channels])
+            return g.node("MatMul", [f"{name}.gelu", down], f"{name}.down")
+
         def norm(x: str, branch: str, which: str, bias: str, n: str = n) -> str:
             biased = g.node("Add", [branch, param(bias)], f"{n}.{which}.branch")
             total = g.node("Add", [biased, x], f"{n}.{which}.sum")
@@ -81,10 +119,10 @@ def build(model: Classifier) -> onnx.ModelProto:
         )
         g.node("MatMul", [f"{n}.attention", param(f"{n}.out.weight", True)], f"{n}.out")
         x = norm(x, f"{n}.out", "norm1", f"{n}.out.bias")
-        g.node("MatMul", [x, param(f"{n}.up.weight", True)], f"{n}.up")
-        g.node("BiasGelu", [f"{n}.up", param(f"{n}.up.bias")], f"{n}.gelu", FUSED)
-        g.node("MatMul", [f"{n}.gelu", param(f"{n}.down.weight", True)], f"{n}.down")
-        x = norm(x, f"{n}.down", "norm2", f"{n}.down.bias")
+        ordinary = np.setdiff1d(np.arange(shape.intermediate_size), outliers[index])
+        parts = [feed_forward(x, n, ordinary), feed_forward(x, f"{n}.outliers", outliers[index])]
+        exact += [f"{n}.outliers.up", f"{n}.outliers.down"]
+        x = norm(x, g.node("Add", parts, f"{n}.feed_forward"), "norm2", f"{n}.down.bias")
 
     # Attention pooling, then the heads.
     g.node("Cast", ["attention_mask"], "mask_float", to=TensorProto.FLOAT)
@@ -115,19 +153,20 @@ def build(model: Classifier) -> onnx.ModelProto:
     opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(FUSED, 1)]
     built = helper.make_model(graph, producer_name="guard-training", opset_imports=opsets)
     built.ir_version = 8
-    return built
+    return built, exact
 
 
-def export(model: Classifier, fp32: Path, int8: Path) -> None:
+def export(model: Classifier, outliers: Sequence[np.ndarray], fp32: Path, int8: Path) -> None:
     """Writes both graphs; the pooling and the heads stay in fp32 so that calibration survives quantization."""
-    onnx.save(build(model), str(fp32))
+    built, exact = build(model, outliers)
+    onnx.save(built, str(fp32))
     logging.getLogger().setLevel(logging.ERROR)
     quantize_dynamic(
         str(fp32),
         str(int8),
         per_channel=True,
         weight_type=QuantType.QInt8,
-        nodes_to_exclude=[POOL, *model.heads],
+        nodes_to_exclude=exact,
         extra_options={"DefaultTensorType": TensorProto.FLOAT},
     )
 

@@ -94,14 +94,15 @@ def main() -> None:
         model.save(work / "weights.safetensors")  # before calibration
 
     # Calibrated on the int8 model, which is the one that runs.
-    export.export(model, work / "model.fp32.onnx", args.out / "model.onnx")
-    export.write_tokenizer(tokenizer, args.out / "tokenizer.json")
     held = data.part(rows, "calibration")
+    outliers = export.outlier_channels(model, tokenizer, [row.text for row in held], MAX_LENGTH)
+    export.export(model, outliers, work / "model.fp32.onnx", args.out / "model.onnx")
+    export.write_tokenizer(tokenizer, args.out / "tokenizer.json")
     session = Exported(args.out / "model.onnx", args.out / "tokenizer.json", args.threads)
     logits = session.logits([row.text for row in held], MAX_LENGTH)
     fitted = calibrate(model, logits, held)
     print("calibration", fitted, flush=True)
-    export.export(model, work / "model.fp32.onnx", args.out / "model.onnx")
+    export.export(model, outliers, work / "model.fp32.onnx", args.out / "model.onnx")
     guard = {
         "name": NAME,
         "version": VERSION,
