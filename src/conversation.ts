@@ -164,6 +164,9 @@ export interface ConversationReport extends ScanReport {
  * Scans a conversation: its latest user message (`X` in results), the last few together (`X[window]`), the tool results that
  * the model is about to read (`X[tool]`) and the accumulated risk (`ConversationRisk`).
  *
+ * Only the latest user message is sanitized, and only its scanners get the `vault`: pass the one that the earlier turns of
+ * the conversation filled, and what they replaced keeps its placeholders.
+ *
  * @param messages oldest first, in the format of OpenAI or Anthropic.
  * @throws GuardValidationError for bad messages or options, ScannerError when a scanner throws.
  */
@@ -179,7 +182,9 @@ export async function scanConversation(
   const named = nameScanners(scanners);
   const prompt = userTexts.at(-1);
   const suppress = options.suppress ?? [];
-  const detect = { ...options, rewrite: false };
+  // What only judges gets no vault: several run at a time, and nobody gets their placeholders.
+  const { vault: _, ...judging } = options;
+  const detect = { ...judging, rewrite: false };
 
   const promptReport = async () =>
     prompt === undefined ? { ...emptyReport(), text: "" } : runScanners(named, prompt, {}, options);

@@ -1,8 +1,9 @@
 import { setMaxListeners } from "node:events";
-import { ScannerError } from "./errors.ts";
+import { GuardValidationError, ScannerError } from "./errors.ts";
 import { inUnit, lengthIn, type OffsetUnit } from "./offsets.ts";
 import type { Coverage, Finding, ScanContext, Scanner, Verdict } from "./scanner.ts";
 import { FAILED } from "./score.ts";
+import { Vault } from "./vault.ts";
 
 /** How a list of scanners is run. */
 export interface ScanOptions {
@@ -17,6 +18,12 @@ export interface ScanOptions {
   onScannerError?: "throw" | "block";
   /** Unit of the offsets in findings and of the lengths in coverage. Default `utf16`, the code units of JavaScript. */
   offsets?: OffsetUnit;
+  /**
+   * Where the scanners of this call keep the originals of what they replace, and find them to restore: pass to
+   * {@link scanOutput} what {@link scanPrompt} filled. A scanner's own vault comes before it. Without one, what is replaced
+   * cannot be restored. Never share a vault between callers.
+   */
+  vault?: Vault;
   /** Aborts the scan. */
   signal?: AbortSignal;
 }
@@ -109,7 +116,10 @@ export function isSuppressed({ name, scanner }: NamedScanner, suppress: readonly
 
 /** How {@link runScanners} treats the text and its results. */
 export interface RunOptions extends ScanOptions {
-  /** `true` (default): sanitized texts are handed on. `false`: all scanners see the original, at the same time. */
+  /**
+   * `true` (default): sanitized texts are handed on. `false`: all scanners see the original, at the same time, and a copy of the
+   * vault, since placeholders that nobody gets must not be in it.
+   */
   rewrite?: boolean;
   /** Appended to every name in results. */
   suffix?: string;
@@ -124,6 +134,7 @@ export async function runScanners(
 ): Promise<ScanReport & { text: string }> {
   const { failFast = false, suppress = [], onScannerError = "throw", signal, rewrite = true, suffix = "" } = options;
   const { offsets = "utf16" } = options;
+  const vault = vaultFor(options);
   const report = emptyReport();
   report.coverage.chars = lengthIn(offsets, text);
   report.coverage.suppressed = scanners
@@ -144,7 +155,7 @@ export async function runScanners(
   const runOne = async ({ name, scanner }: NamedScanner, input: string) => {
     const start = performance.now();
     try {
-      const verdict = inUnit(offsets, input, checked(await scanner.scan(input, { ...context, signal: running })));
+      const verdict = inUnit(offsets, input, checked(await scanner.scan(input, { ...context, ...vault, signal: running })));
       return { verdict, milliseconds: performance.now() - start };
     } catch (error) {
       if (running.aborted) throw running.reason;
@@ -223,6 +234,13 @@ function groups(scanners: readonly NamedScanner[]): NamedScanner[][] {
     }
   }
   return result;
+}
+
+/** The vault that scanners are given, as a part of their context. */
+function vaultFor({ vault, rewrite = true }: RunOptions): Pick<ScanContext, "vault"> {
+  if (vault === undefined) return {};
+  if (!(vault instanceof Vault)) throw new GuardValidationError([{ path: "vault", message: "expected a Vault" }]);
+  return { vault: rewrite ? vault : new Vault(vault.entries()) };
 }
 
 function unread(text: string): Coverage {

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { GuardValidationError } from "./errors.ts";
 import { parseOptions } from "./options.ts";
 import { PASSED } from "./score.ts";
+import type { Vault } from "./vault.ts";
 
 /** Which way a text goes: `input` to the model, `output` from it. */
 export type Side = "input" | "output";
@@ -59,6 +60,11 @@ export interface Verdict {
 export interface ScanContext {
   /** The prompt that an output answers. Output side only. */
   prompt?: string;
+  /**
+   * The vault of this call, for scanners without one of their own: they put into it what they replace, or restore from it.
+   * Where nothing is rewritten it is a copy. Absent: what is replaced cannot be restored.
+   */
+  vault?: Vault;
   /** Aborts the scan; the scanner's promise rejects then. */
   signal?: AbortSignal;
 }
@@ -71,6 +77,11 @@ export interface Scanner {
   readonly name: string;
   /** Whether it may change the text: such scanners run one after the other, in the order of the list. */
   readonly sanitizes: boolean;
+  /**
+   * Which vault a scanner uses that replaces values or restores them: that of the call, or its own. The server takes none of
+   * the latter. Absent: none.
+   */
+  readonly vaultScope?: "call" | "own";
   /** Loads what the scanner needs before it can scan. Without it the first scan does. */
   load?(signal?: AbortSignal): Promise<void>;
   scan(text: string, context: ScanContext): Promise<Verdict>;

@@ -1,7 +1,12 @@
 /** A placeholder and the text that it stands for. */
 export type VaultEntry = readonly [placeholder: string, original: string];
 
-/** Keeps what an anonymized text has to be restored with: pairs of placeholder and original, each placeholder once. */
+/**
+ * Keeps what an anonymized text has to be restored with: pairs of placeholder and original, each placeholder once.
+ *
+ * A vault belongs to one call or one conversation, never to all of a program: whoever's output is restored from it can be
+ * shown every value in it. Pass it in the options of a scan; `entries()` is what to keep of it between calls.
+ */
 export class Vault {
   readonly #originals: Map<string, string>;
 
@@ -13,6 +18,11 @@ export class Vault {
   /** Adds a pair. */
   append([placeholder, original]: VaultEntry): void {
     this.#originals.set(placeholder, original);
+  }
+
+  /** How many pairs there are. */
+  get size(): number {
+    return this.#originals.size;
   }
 
   /** The pairs, in the order of their first appearance. */

@@ -12,7 +12,8 @@ const schema = z.strictObject({
       (value) => value instanceof Vault,
       "expected the Vault that Anonymize filled; a file cannot give one",
     )
-    .describe("The Vault that Anonymize filled. Read at every scan."),
+    .optional()
+    .describe("The Vault that Anonymize filled, read at every scan. Default: that of the call. A file cannot give one."),
   matchingStrategy: z
     .enum(["exact", "case_insensitive", "fuzzy", "combined_exact_fuzzy"])
     .default("exact")
@@ -24,6 +25,9 @@ const schema = z.strictObject({
 
 /**
  * Puts the originals from a vault in the place of their placeholders. Every text passes.
+ *
+ * The vault is its own, where it was given one, or else that of the call: `scanOutput(scanners, prompt, output, { vault })`.
+ * Without either there is nothing to restore: the text stays as it is, with no findings.
  *
  * Findings name the placeholders, never the originals. What llm-guard 0.3.16 does differently:
  *
@@ -39,13 +43,17 @@ export class Deanonymize extends BaseScanner<typeof schema> {
   static readonly options = schema;
   readonly sanitizes = true;
 
-  constructor(options: z.input<typeof schema>) {
+  constructor(options: z.input<typeof schema> = {}) {
     super(Deanonymize.type, schema, options);
   }
 
-  protected async check(text: string, _context: ScanContext): Promise<Verdict> {
-    const { vault, matchingStrategy } = this.options;
-    const entries = vault.entries();
+  get vaultScope(): "call" | "own" {
+    return this.options.vault === undefined ? "call" : "own";
+  }
+
+  protected async check(text: string, context: ScanContext): Promise<Verdict> {
+    const { vault = context.vault, matchingStrategy } = this.options;
+    const entries = vault?.entries() ?? [];
     if (entries.length === 0) return passed(text);
     const placeholders = entries.map(([placeholder]) => placeholder);
     const originals = entries.map(([, original]) => original);
