@@ -155,7 +155,11 @@ export async function runScanners(
   const runOne = async ({ name, scanner }: NamedScanner, input: string) => {
     const start = performance.now();
     try {
-      const verdict = inUnit(offsets, input, checked(await scanner.scan(input, { ...context, ...vault, signal: running })));
+      const verdict = inUnit(
+        offsets,
+        input,
+        checked(await scanner.scan(input, { ...context, ...vault, signal: running })),
+      );
       return { verdict, milliseconds: performance.now() - start };
     } catch (error) {
       if (running.aborted) throw running.reason;

@@ -5,6 +5,7 @@ import type { Scanner, Side } from "../scanner.ts";
 import { createScanner } from "../scanners/registry.ts";
 import { type Answer, answerOf } from "../server/answer.ts";
 import { ScanService } from "../server/scan-service.ts";
+import { Vault } from "../vault.ts";
 
 /** What is scanned: a prompt, an output with the prompt that it answers, or a conversation. */
 export type Subject =
@@ -68,7 +69,8 @@ export class Suite {
   async scan(subject: Subject, details: boolean): Promise<Answer> {
     const missing = this.#missing[subject.kind === "output" ? "output" : "input"];
     if (missing) throw missing;
-    const request = { suppress: [], details, rewrite: true, signal: new AbortController().signal };
+    const { signal } = new AbortController();
+    const request = { suppress: [], details, rewrite: true, vault: new Vault(), signal };
     switch (subject.kind) {
       case "prompt":
         return answerOf(await this.#service.prompt(subject.text, request), details, "sanitized_prompt");

@@ -37,6 +37,19 @@ const app = z.strictObject({
     .describe("What a scanner that throws means: status 500, or a text that fails."),
   maxBodySize: z.number().int().min(1024).default(1_048_576).describe("Largest request body, in bytes."),
   maxMessages: z.number().int().min(1).default(1000).describe("Most messages of a conversation."),
+  vaultExpiry: z
+    .number()
+    .int()
+    .min(1)
+    .max(31_536_000)
+    .default(86_400)
+    .describe("Seconds that a vault which was handed out can be handed in again."),
+  vaultMaxSize: z
+    .number()
+    .int()
+    .min(1024)
+    .default(524_288)
+    .describe("Largest vault, in characters; it comes back in a body, so never more than max_body_size."),
   queueSize: z
     .number()
     .int()

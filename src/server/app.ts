@@ -13,9 +13,15 @@ import { Problem, problemBody } from "./problem.ts";
 import { scanRoutes } from "./routes/scans.ts";
 import { statusRoutes } from "./routes/status.ts";
 import { closingProblem, type ScanService } from "./scan-service.ts";
+import type { VaultSeal } from "./vault-seal.ts";
 
 /** Wires the server together; it does not listen yet. */
-export async function buildApp(config: Config, service: ScanService, stream: LogStream): Promise<FastifyInstance> {
+export async function buildApp(
+  config: Config,
+  service: ScanService,
+  seal: VaultSeal,
+  stream: LogStream,
+): Promise<FastifyInstance> {
   const entries = config.auth ?? [];
   const app = fastify({
     logger: loggerOptions(config.app, stream),
@@ -75,7 +81,7 @@ export async function buildApp(config: Config, service: ScanService, stream: Log
     ...(config.metrics.exporter === "prometheus" ? { metrics } : {}),
   });
   const { maxMessages, logContent } = config.app;
-  await app.register(scanRoutes, { service, metrics, maxMessages, logContent });
+  await app.register(scanRoutes, { service, metrics, seal, maxMessages, logContent });
   return app;
 }
 

@@ -6,6 +6,7 @@ import { setQueueCapacity } from "../models/engine.ts";
 import { buildApp } from "./app.ts";
 import type { LogStream } from "./log.ts";
 import { ScanService } from "./scan-service.ts";
+import { randomVaultKey, readVaultKeys, VaultSeal } from "./vault-seal.ts";
 
 export type { ScannerLists } from "../config/index.ts";
 export type { LogStream } from "./log.ts";
@@ -13,7 +14,10 @@ export type { LogStream } from "./log.ts";
 /** What a server is made of. */
 export interface ServerOptions {
   config: ConfigInput;
-  /** Scanners that take the place of those in the configuration. The server closes them when it closes. */
+  /**
+   * Scanners that take the place of those in the configuration. The server closes them when it closes. None of them may have a
+   * vault of its own: all callers would share it.
+   */
   scanners?: Partial<ScannerLists>;
   /** Where log lines go. Default: standard output. */
   logger?: LogStream;
@@ -22,6 +26,9 @@ export interface ServerOptions {
 /**
  * Makes the HTTP API of a configuration. It does not listen yet: models are loaded from `ready()` on, which `listen()` and
  * `inject()` call, and `GET /readyz` tells when they are. Without `auth` it listens on loopback addresses only.
+ *
+ * The keys that vaults are sealed with are read from the environment, `GUARD_VAULT_KEY`: one or several with commas between, 32
+ * bytes each in base64 or hexadecimal; the first one seals, all of them open.
  *
  * @throws GuardValidationError with the paths of the values at fault.
  */
@@ -135,10 +142,17 @@ function isLoopback(host: string): boolean {
 async function prepare({ config: input, scanners, logger = process.stdout }: ServerOptions) {
   const config = checkConfig(input);
   const lists = scanners ? { input: scanners.input ?? [], output: scanners.output ?? [] } : buildScanners(config);
+  refuseOwnVaults(lists);
+  const keys = readVaultKeys();
+  const { vaultExpiry, vaultMaxSize, maxBodySize } = config.app;
+  const seal = new VaultSeal(keys ?? [randomVaultKey()], {
+    expiresInSeconds: vaultExpiry,
+    maxLength: Math.min(vaultMaxSize, maxBodySize),
+  });
   setQueueCapacity(config.app.queueSize);
   const service = new ScanService(config, lists);
-  const app = await buildApp(config, service, logger);
-  for (const warning of warnings(config, lists)) app.log.warn(warning);
+  const app = await buildApp(config, service, seal, logger);
+  for (const warning of warnings(config, lists, keys !== undefined)) app.log.warn(warning);
 
   let settle: (loading: Promise<void>) => void = () => {};
   const loaded = new Promise<void>((resolve) => {
@@ -158,8 +172,25 @@ async function prepare({ config: input, scanners, logger = process.stdout }: Ser
   return { app, loaded };
 }
 
+/** A vault that outlives a call would show one caller's values to the next. */
+function refuseOwnVaults(lists: ScannerLists): void {
+  const issues = Object.entries(lists).flatMap(([side, scanners]) =>
+    scanners.flatMap(({ name, vaultScope }, index) =>
+      vaultScope === "own"
+        ? [
+            {
+              path: `scanners.${side}.${index}`,
+              message: `${name} has a vault of its own, which all callers would share`,
+            },
+          ]
+        : [],
+    ),
+  );
+  if (issues.length > 0) throw new GuardValidationError(issues);
+}
+
 /** What a configuration asks for that has no effect, and what it lets through. */
-function warnings(config: Config, { input, output }: ScannerLists): string[] {
+function warnings(config: Config, { input, output }: ScannerLists, vaultKeySet: boolean): string[] {
   return [
     ...(config.tracing.exporter === "console"
       ? ["tracing.exporter: console has no effect; requests are in the log"]
@@ -167,6 +198,11 @@ function warnings(config: Config, { input, output }: ScannerLists): string[] {
     ...(config.cache ? ["cache: not enabled; results are not cached"] : []),
     ...(input.length === 0 ? ["no input scanners: every prompt passes"] : []),
     ...(output.length === 0 ? ["no output scanners: every output passes"] : []),
+    ...(!vaultKeySet && [...input, ...output].some(({ vaultScope }) => vaultScope === "call")
+      ? [
+          "GUARD_VAULT_KEY: not set; no other instance can open the vaults of this one, nor can this one after a restart",
+        ]
+      : []),
     ...(config.app.logContent ? ["app.log_content: prompts and outputs are written to the log"] : []),
   ];
 }

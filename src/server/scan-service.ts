@@ -5,6 +5,7 @@ import { GuardError, GuardValidationError } from "../errors.ts";
 import type { Message } from "../messages.ts";
 import { type NamedScanner, nameScanners, type RunOptions, runScanners, type ScanReport } from "../scan.ts";
 import type { Scanner, Side } from "../scanner.ts";
+import type { Vault } from "../vault.ts";
 import { Problem, unavailable } from "./problem.ts";
 
 /** What a request asks for besides its texts. */
@@ -14,6 +15,8 @@ export interface ScanRequest {
   details: boolean;
   /** `false`: nothing is rewritten. */
   rewrite: boolean;
+  /** This call's own. */
+  vault: Vault;
   /** Aborted when the client is gone. */
   signal: AbortSignal;
 }
@@ -111,7 +114,7 @@ export class ScanService {
 
   async #run(
     seconds: number,
-    { suppress, details, rewrite, signal: client }: ScanRequest,
+    { suppress, details, rewrite, vault, signal: client }: ScanRequest,
     scan: (options: RunOptions) => Promise<ServedReport>,
   ): Promise<ServedReport> {
     if (this.notReady) throw this.notReady;
@@ -135,6 +138,7 @@ export class ScanService {
       onScannerError: onScannerError === "block" ? "block" : "throw",
       suppress,
       rewrite,
+      vault,
       offsets: details ? "codePoint" : "utf16",
       signal,
     }).finally(() => this.#running.delete(stop));

@@ -14,12 +14,20 @@ export const scanFields = {
     .nullish()
     .describe("Names of scanners to leave out, of type or of instance; X leaves out X[window] and X[tool] too."),
   details: z.boolean().nullish().describe("Adds findings, probabilities, timing and coverage to the answer."),
+  vault: z
+    .string()
+    .nullish()
+    .describe(
+      "The vault of the latest answer in the same conversation: Deanonymize restores from it, and what was replaced before " +
+        "gets the same placeholder again.",
+    ),
 };
 
 /** Body fields of every scan, as parsed. */
 export interface ScanFields {
   scanners_suppress?: string[] | null | undefined;
   details?: boolean | null | undefined;
+  vault?: string | null | undefined;
 }
 
 /** Fields of every answer to a scan. Offsets and lengths are in Unicode code points. */
@@ -63,13 +71,24 @@ export const resultFields = {
     .describe("With details: how much was looked at."),
 };
 
+/** The field of an answer for what its text was sanitized of. */
+export const vaultField = {
+  vault: z
+    .string()
+    .optional()
+    .describe(
+      "What Anonymize replaced, sealed. Hand it in with the output, to restore the values, and with the next turn of the " +
+        "conversation. Whoever has it and may call this API can see the values. Absent when nothing was replaced.",
+    ),
+};
+
 /** The problems that a scan may end with. */
 export const scanProblems: Record<number, string> = {
   400: "Not JSON",
   401: "Not authenticated",
-  413: "Body or conversation too large",
+  413: "Body, conversation or vault too large",
   415: "Not application/json",
-  422: "JSON of the wrong shape",
+  422: "JSON of the wrong shape, or a vault that cannot be opened",
   429: "Too many requests",
   500: "A scanner failed",
   503: "Starting, overloaded or closing",

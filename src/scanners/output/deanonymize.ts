@@ -13,7 +13,9 @@ const schema = z.strictObject({
       "expected the Vault that Anonymize filled; a file cannot give one",
     )
     .optional()
-    .describe("The Vault that Anonymize filled, read at every scan. Default: that of the call. A file cannot give one."),
+    .describe(
+      "The Vault that Anonymize filled, read at every scan. Default: that of the call. A file cannot give one.",
+    ),
   matchingStrategy: z
     .enum(["exact", "case_insensitive", "fuzzy", "combined_exact_fuzzy"])
     .default("exact")

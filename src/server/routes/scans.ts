@@ -2,11 +2,13 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import { z } from "zod";
 import { type Message, ROLES } from "../../messages.ts";
 import type { Side } from "../../scanner.ts";
+import { Vault } from "../../vault.ts";
 import { answerOf } from "../answer.ts";
 import type { Metrics } from "../plugins/metrics.ts";
 import { Problem } from "../problem.ts";
 import type { ScanRequest, ScanService, ServedReport } from "../scan-service.ts";
-import { answer, jsonSchema, resultFields, type ScanFields, scanFields, scanProblems } from "../schemas.ts";
+import { answer, jsonSchema, resultFields, type ScanFields, scanFields, scanProblems, vaultField } from "../schemas.ts";
+import type { VaultSeal } from "../vault-seal.ts";
 
 const promptBody = z.object({ prompt: z.string().describe("The prompt."), ...scanFields });
 const outputBody = z.object({
@@ -29,7 +31,7 @@ const conversationBody = z.object({
 });
 
 const scanResult = z.object(resultFields);
-const promptResult = z.object({ sanitized_prompt: z.string(), ...resultFields });
+const promptResult = z.object({ sanitized_prompt: z.string(), ...resultFields, ...vaultField });
 const outputResult = z.object({ sanitized_output: z.string(), ...resultFields });
 
 /** What is scanned, and where. */
@@ -51,6 +53,7 @@ interface ScanRoute<Body extends ScanFields> {
 export interface ScanRoutesOptions {
   service: ScanService;
   metrics: Metrics;
+  seal: VaultSeal;
   maxMessages: number;
   logContent: boolean;
 }
@@ -99,7 +102,7 @@ export async function scanRoutes(app: FastifyInstance, options: ScanRoutesOption
 
 function addRoutes<Body extends ScanFields>(
   app: FastifyInstance,
-  { metrics, logContent }: ScanRoutesOptions,
+  { metrics, seal, logContent }: ScanRoutesOptions,
   { paths, subject, source, body, result, sanitized, scan, content }: ScanRoute<Body>,
 ): void {
   for (const [kind, urls] of Object.entries(paths)) {
@@ -117,10 +120,12 @@ function addRoutes<Body extends ScanFields>(
         handler: async (request, reply) => {
           const fields = request.body as Body;
           const details = fields.details ?? false;
+          const vault = typeof fields.vault === "string" ? seal.open(fields.vault) : new Vault();
           const report = await scan(fields, {
             suppress: fields.scanners_suppress ?? [],
             details,
             rewrite,
+            vault,
             signal: clientGone(reply),
           });
           metrics.countScan(source, report);
@@ -129,7 +134,11 @@ function addRoutes<Body extends ScanFields>(
             flagged: Object.keys(report.resultsValid).filter((name) => !report.resultsValid[name]),
             ...(logContent ? { content: content(fields) } : {}),
           };
-          return answerOf(report, details, rewrite ? sanitized : undefined);
+          return {
+            ...answerOf(report, details, rewrite ? sanitized : undefined),
+            // With what was handed in: the latest one is all that a client has to keep.
+            ...(rewrite && source === "input" && vault.size > 0 ? { vault: seal.seal(vault) } : {}),
+          };
         },
       });
     }
