@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 import { ConversationRisk, type Message, scanConversation } from "../src/conversation.ts";
 import { GuardValidationError, ScannerError } from "../src/errors.ts";
 import { BanSubstrings, PromptInjection, Regex } from "../src/scanners/input/index.ts";
+import { Vault } from "../src/vault.ts";
+import { maskingScanner } from "./masking-scanner.ts";
 
 const user = (content: Message["content"]): Message => ({ role: "user", content });
 const assistant = (content: string): Message => ({ role: "assistant", content });
@@ -111,6 +113,25 @@ describe("scanConversation", () => {
       ],
     );
     expect(both.resultsScore).toMatchObject({ PromptInjection: -1, "PromptInjection[tool]": 0.9 });
+  });
+
+  it("fills the vault from the latest user message alone, and keeps placeholders over the turns", async () => {
+    const vault = new Vault();
+    const scanners = [
+      maskingScanner({ type: "BanSubstrings" }),
+      maskingScanner({ type: "PromptInjection", name: "Tool" }),
+    ];
+    const turn = (...texts: string[]) =>
+      scanConversation(scanners, [...texts.map(user), { role: "tool", content: "<result>" }], { vault });
+    expect((await turn("<early>", "<Ann> and <Bob>")).sanitizedPrompt).toBe("[VALUE_1] and [VALUE_2]");
+    expect((await turn("<other>", "<Zoë> and <Bob>")).sanitizedPrompt).toBe("[VALUE_3] and [VALUE_2]");
+    expect(vault.entries().map(([, original]) => original)).toEqual(["Ann", "Bob", "Zoë"]);
+  });
+
+  it("puts nothing into the vault where nothing is rewritten", async () => {
+    const vault = new Vault([["[VALUE_1]", "Ann"]]);
+    await scanConversation([maskingScanner()], [user("<Bob>")], { vault, rewrite: false });
+    expect(vault.size).toBe(1);
   });
 
   it("joins text parts by a line break and counts the parts that it cannot read", async () => {

@@ -4,6 +4,9 @@ import { scanOutput, scanPrompt } from "../src/scan.ts";
 import type { Scanner, Verdict } from "../src/scanner.ts";
 import { wholeText } from "../src/scanner.ts";
 import { BanSubstrings, InvisibleText, Regex, TokenLimit } from "../src/scanners/input/index.ts";
+import { Deanonymize } from "../src/scanners/output/index.ts";
+import { Vault } from "../src/vault.ts";
+import { maskingScanner } from "./masking-scanner.ts";
 
 /** A detection-only scanner that records what it saw. */
 function spy(name: string, verdict: Partial<Verdict> = {}, wait = Promise.resolve()) {
@@ -161,5 +164,34 @@ describe("scanOutput", () => {
       resultsScore: { Regex: 1, Last: -1 },
     });
     expect(last.prompts).toEqual(["What is the key?"]);
+  });
+});
+
+describe("the vault of a call", () => {
+  const mask = maskingScanner();
+  const scanners = [new Deanonymize()];
+  const answer = "Dear [VALUE_1] and [VALUE_2]";
+
+  it("takes values from the prompt to the output, and no others'", async () => {
+    const [ann, bob] = [new Vault(), new Vault()];
+    const prompts = await Promise.all([
+      scanPrompt([mask], "<Ann> and <Zoë>", { vault: ann }),
+      scanPrompt([mask], "<Bob> and <Émile>", { vault: bob }),
+    ]);
+    expect(prompts.map(({ sanitizedPrompt }) => sanitizedPrompt)).toEqual(Array(2).fill("[VALUE_1] and [VALUE_2]"));
+    const outputs = await Promise.all([ann, bob].map((vault) => scanOutput(scanners, "", answer, { vault })));
+    expect(outputs.map(({ sanitizedOutput }) => sanitizedOutput)).toEqual(["Dear Ann and Zoë", "Dear Bob and Émile"]);
+  });
+
+  it("is not there unless it was passed: nothing is restored", async () => {
+    await scanPrompt([mask], "<Ann>", { vault: new Vault() });
+    expect((await scanPrompt([mask], "<Bob>")).sanitizedPrompt).toBe("[VALUE_1]");
+    const report = await scanOutput(scanners, "", answer);
+    expect(report).toMatchObject({ sanitizedOutput: answer, isValid: true, findings: { Deanonymize: [] } });
+  });
+
+  it("has to be a vault", async () => {
+    const call = scanPrompt([mask], "x", { vault: [["[VALUE_1]", "Ann"]] as never });
+    await expect(call).rejects.toMatchObject({ code: "GUARD_VALIDATION", path: "vault" });
   });
 });

@@ -34,6 +34,8 @@ describe("parseConfig", () => {
       maxMessages: 1000,
       queueSize: 512,
       onScannerError: "fail",
+      vaultExpiry: 86_400,
+      vaultMaxSize: 524_288,
     });
     expect(config.auth).toBeUndefined();
     expect(config.conversation).toEqual({
@@ -76,6 +78,13 @@ describe("parseConfig", () => {
       "input_scanners.0.params.foo_bar",
       "unknown key",
     ],
+    [
+      "a vault in a file",
+      "output_scanners: [{type: Deanonymize, params: {vault: v.yml}}]",
+      "output_scanners.0.params.vault",
+      "a file cannot give one",
+    ],
+    ["a vault that is void at once", `${MINIMAL}app: {vault_expiry: 0}`, "app.vault_expiry", ">=1"],
     ["a parameter that is missing", "output_scanners: [{type: Regex}]", "output_scanners.0.params.patterns", "array"],
     ["an unknown auth type", `${MINIMAL}auth: {type: kerberos}`, "auth.type", "http_bearer"],
     ["an empty token", `${MINIMAL}auth: {type: http_bearer, token: ""}`, "auth.token", "empty"],

@@ -74,9 +74,25 @@ describe("Deanonymize", () => {
     }
   }, 60_000);
 
-  it("needs a vault", () => {
-    expect(() => new Deanonymize({} as never)).toThrow(/vault: expected the Vault/);
-    expect(() => createScanner("output", "Deanonymize", { matching_strategy: "exact" })).toThrow(GuardValidationError);
+  it("takes the vault of the call, where it has none of its own", async () => {
+    const context = { vault: new Vault([["[X_1]", "of the call"]]) };
+    const scanner = createScanner("output", "Deanonymize", { matching_strategy: "case_insensitive" });
+    expect((await scanner.scan("[x_1]", context)).sanitized).toBe("of the call");
+    const own = new Deanonymize({ vault: new Vault([["[X_1]", "its own"]]) });
+    expect((await own.scan("[X_1]", context)).sanitized).toBe("its own");
+    expect([scanner.vaultScope, own.vaultScope]).toEqual(["call", "own"]);
+  });
+
+  it("has nothing to restore without a vault", async () => {
+    const verdict = await new Deanonymize().scan("[X_1]");
+    expect(verdict).toMatchObject({ isValid: true, score: -1, findings: [] });
+    expect(verdict).not.toHaveProperty("sanitized");
+  });
+
+  it.each(["vault.yml", {}, null, [["[X_1]", "value"]]])("takes no vault from a file: %j", (vault) => {
+    const make = () => createScanner("output", "Deanonymize", { vault });
+    expect(make).toThrow(GuardValidationError);
+    expect(make).toThrow(/vault: expected the Vault/);
   });
 
   it("changes nothing but placeholders, in any text", async () => {
