@@ -364,36 +364,46 @@ describe("two callers at once", () => {
     };
     await expect.poll(async () => (await fetch(`${server.url}/readyz`)).status).toBe(200);
 
-    // Everybody's placeholders are the same; only the values differ.
-    const callers = Array.from({ length: 40 }, (_, caller) => ({
-      caller,
-      values: Array.from({ length: 8 }, (_, index) => `caller-${caller}-value-${index}`),
-    }));
-    const placeholders = Array.from({ length: 8 }, (_, index) => `[VALUE_${index + 1}]`).join(" ");
-    const tokens = await Promise.all(
-      callers.map(async ({ caller, values }) => {
-        const prompt = values.map((value) => `<${value}>`).join(" ");
-        const body = caller % 2 === 0 ? { prompt } : { messages: [{ role: "user", content: prompt }] };
-        const answer = await post(caller % 2 === 0 ? "/analyze/prompt" : "/analyze/conversation", body);
-        expect(answer.sanitized_prompt).toBe(placeholders);
-        return answer.vault as string;
-      }),
-    );
-    const restored = (vault?: string) =>
-      post("/analyze/output", { prompt: "?", output: placeholders, ...(vault ? { vault } : {}) });
-    await Promise.all(
-      callers.flatMap(({ caller, values }) => {
-        const stolen = (caller + 1) % callers.length;
-        return [
-          // One's own vault restores one's own values, another's only what it holds, and none nothing at all.
-          restored(tokens[caller]).then((answer) => expect(answer.sanitized_output).toBe(values.join(" "))),
-          restored(tokens[stolen]).then((answer) =>
-            expect(answer.sanitized_output).toBe(callers[stolen]?.values.join(" ")),
-          ),
-          restored().then((answer) => expect(answer.sanitized_output).toBe(placeholders)),
-        ];
-      }),
-    );
+    // Everybody's placeholders are the same; only the values differ. Everybody masks, restores and tries the vaults of others at
+    // the same time, in three turns of a conversation.
+    const callers = 40;
+    const perTurn = 4;
+    const placeholders = (turns: number) =>
+      Array.from({ length: turns * perTurn }, (_, index) => `[VALUE_${index + 1}]`).join(" ");
+    const values = (caller: number, turns: number) =>
+      Array.from({ length: turns * perTurn }, (_, index) => `caller-${caller}-value-${index}`).join(" ");
+    const tokens: { caller: number; turns: number; vault: string }[] = [];
+    const restored = async (turns: number, vault?: string) =>
+      (await post("/analyze/output", { prompt: "?", output: placeholders(turns), vault: vault ?? null }))
+        .sanitized_output;
+
+    let stolen = 0;
+    const converse = async (caller: number) => {
+      let own: string | undefined;
+      for (let turns = 1; turns <= 3; turns++) {
+        const prompt = values(caller, turns).replace(/\S+/g, "<$&>");
+        const answer =
+          (caller + turns) % 2 === 0
+            ? await post("/analyze/prompt", { prompt, vault: own ?? null })
+            : await post("/analyze/conversation", {
+                messages: [{ role: "user", content: prompt }],
+                vault: own ?? null,
+              });
+        expect(answer.sanitized_prompt).toBe(placeholders(turns));
+        own = answer.vault as string;
+        tokens.push({ caller, turns, vault: own });
+        const other = tokens[(caller * 7 + turns * 13) % tokens.length];
+        if (other && other.caller !== caller) stolen++;
+        const outputs = await Promise.all([restored(turns, own), restored(turns), restored(3, other?.vault)]);
+        expect(outputs[0]).toBe(values(caller, turns));
+        expect(outputs[1]).toBe(placeholders(turns));
+        // Another's vault restores what it holds, and nothing that was masked elsewhere meanwhile.
+        const held = other ? values(other.caller, other.turns) : "";
+        expect(outputs[2]).toBe(held + placeholders(3).slice(placeholders(other?.turns ?? 0).length));
+      }
+    };
+    await Promise.all(Array.from({ length: callers }, (_, caller) => converse(caller)));
+    expect(stolen).toBeGreaterThan(callers);
   });
 
   it("never share a scanner's own vault: the server takes none", async () => {
