@@ -6,6 +6,7 @@
 
 pub mod engine;
 pub mod lang;
+pub mod pii;
 pub mod rules;
 pub mod text;
 pub mod tokens;

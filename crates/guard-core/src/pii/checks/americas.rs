@@ -1,0 +1,110 @@
+//! Numbers of people and companies in the Americas.
+
+use super::cards::is_luhn;
+use super::{alphanumerics, digits, is_monotonous, number, weighted};
+
+/// A US social security number as it was ever issued: the area is not 000, 666 or above 899, the group not 00, the serial not
+/// 0000 (Social Security Administration, POMS RM 10201.035).
+pub fn is_us_ssn(value: &str) -> bool {
+    let digits = digits(value);
+    // Numbers from advertisements, never valid (SSA, "Social Security Numbers: invalid numbers").
+    let advertised = matches!(number(&digits), 78_051_120 | 219_099_999);
+    digits.len() == 9
+        && !matches!(number(&digits[..3]), 0 | 666 | 900..)
+        && number(&digits[3..5]) != 0
+        && number(&digits[5..]) != 0
+        && !is_monotonous(&digits)
+        && !advertised
+}
+
+/// A US individual taxpayer identification number: 9 first, the group in 50-65, 70-88, 90-92 or 94-99 (IRS, Internal Revenue
+/// Manual 3.21.263.8.1).
+pub fn is_us_itin(value: &str) -> bool {
+    let digits = digits(value);
+    digits.len() == 9 && digits[0] == 9 && matches!(number(&digits[3..5]), 50..=65 | 70..=88 | 90..=92 | 94..=99)
+}
+
+/// A registration number of the US Drug Enforcement Administration: two letters, and a check digit that is the last of the
+/// sum of the odd places and twice the even ones (DEA Diversion Control Division, "DEA registration number").
+pub fn is_dea(value: &str) -> bool {
+    let digits = digits(&value[value.len().saturating_sub(7)..]);
+    digits.len() == 7 && weighted(&digits[..6], &[1, 2, 1, 2, 1, 2]) % 10 == digits[6] && !is_monotonous(&digits)
+}
+
+/// A Canadian social insurance number: Luhn's check digit; 0 and 8 are not issued as first digits (Employment and Social
+/// Development Canada, Social Insurance Number Code of Practice).
+pub fn is_ca_sin(value: &str) -> bool {
+    let digits = digits(value);
+    digits.len() == 9 && !matches!(digits[0], 0 | 8) && is_luhn(&digits)
+}
+
+/// The check digit of the Receita Federal: 11 less the rest by 11, and 0 where that has two digits.
+fn br_check(values: &[u32], weights: &[u32]) -> u32 {
+    match weighted(values, weights) % 11 {
+        0 | 1 => 0,
+        rest => 11 - rest,
+    }
+}
+
+/// A Brazilian CPF: two check digits (Receita Federal, Instrução Normativa RFB 2.172/2024).
+pub fn is_br_cpf(value: &str) -> bool {
+    const WEIGHTS: [u32; 10] = [11, 10, 9, 8, 7, 6, 5, 4, 3, 2];
+    let digits = digits(value);
+    digits.len() == 11
+        && !is_monotonous(&digits)
+        && br_check(&digits[..9], &WEIGHTS[1..]) == digits[9]
+        && br_check(&digits[..10], &WEIGHTS) == digits[10]
+}
+
+/// A Brazilian CNPJ: twelve digits or, from July 2026, letters, each as its ASCII code less 48, and two check digits (Receita
+/// Federal, Instrução Normativa RFB 2.229/2024).
+pub fn is_br_cnpj(value: &str) -> bool {
+    const WEIGHTS: [u32; 13] = [6, 5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2];
+    let values: Vec<u32> = alphanumerics(value)
+        .iter()
+        .map(|&byte| u32::from(byte - b'0'))
+        .collect();
+    values.len() == 14
+        && !is_monotonous(&values[..12])
+        && br_check(&values[..12], &WEIGHTS[1..]) == values[12]
+        && br_check(&values[..13], &WEIGHTS) == values[13]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn united_states() {
+        assert!(is_us_ssn("239-02-7946"));
+        for none in [
+            "000-12-3456",
+            "666-12-3456",
+            "900-12-3456",
+            "239-00-7946",
+            "239-02-0000",
+            "078-05-1120",
+            "111-11-1111",
+        ] {
+            assert!(!is_us_ssn(none), "{none}");
+        }
+        assert!(is_us_itin("912-70-1234"));
+        assert!(!is_us_itin("912-69-1234"));
+        assert!(!is_us_itin("912-93-1234"));
+        assert!(is_dea("AB1234563"));
+        assert!(!is_dea("AB1234564"));
+    }
+
+    #[test]
+    fn canada_and_brazil() {
+        assert!(is_ca_sin("130 692 544"));
+        assert!(!is_ca_sin("130 692 543"));
+        assert!(!is_ca_sin("046 454 286"), "an example that is never issued");
+        assert!(is_br_cpf("529.982.247-25"));
+        assert!(!is_br_cpf("529.982.247-24"));
+        assert!(!is_br_cpf("111.111.111-11"));
+        assert!(is_br_cnpj("11.222.333/0001-81"));
+        assert!(is_br_cnpj("12.ABC.345/01DE-35"), "the example of the Receita Federal");
+        assert!(!is_br_cnpj("12.ABC.345/01DE-36"));
+    }
+}

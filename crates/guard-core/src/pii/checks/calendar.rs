@@ -1,0 +1,76 @@
+//! Days of the Gregorian calendar.
+
+/// The years in which people live or lived whose data is worth protecting, and in which documents end.
+const YEARS: std::ops::RangeInclusive<u32> = 1850..=2100;
+
+/// Whether there is such a day.
+pub(super) fn is_day(year: u32, month: u32, day: u32) -> bool {
+    let is_leap = year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400);
+    let days = match month {
+        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+        4 | 6 | 9 | 11 => 30,
+        2 if is_leap => 29,
+        2 => 28,
+        _ => return false,
+    };
+    (1..=days).contains(&day)
+}
+
+/// Whether there is such a day in a year of which only the last two digits are known.
+pub(super) fn is_day_of_any_century(year: u32, month: u32, day: u32) -> bool {
+    is_day(1900 + year % 100, month, day) || is_day(2000 + year % 100, month, day)
+}
+
+/// A date in numbers, in any order that is in use: year first, or last with day and month either way round (ISO 8601, CLDR).
+/// A text with the name of a month, or with anything but three numbers, is left to its pattern.
+pub fn is_date(value: &str) -> bool {
+    let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let parts: Vec<&str> = value.split(|c: char| !c.is_ascii_digit()).filter(is_number).collect();
+    let numbers: Vec<u32> = parts.iter().filter_map(|part| part.parse().ok()).collect();
+    if value
+        .chars()
+        .any(|c| c.is_alphabetic() && !matches!(c, '年' | '月' | '日' | '号' | '號'))
+    {
+        return true;
+    }
+    let &[first, second, third] = numbers.as_slice() else {
+        return false;
+    };
+    if parts[0].len() == 4 {
+        return YEARS.contains(&first) && is_day(first, second, third);
+    }
+    let day = |year: u32, month, day| match parts[2].len() {
+        4 => YEARS.contains(&year) && is_day(year, month, day),
+        _ => is_day_of_any_century(year, month, day),
+    };
+    day(third, second, first) || day(third, first, second)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days() {
+        for date in [
+            "2024-02-29",
+            "31.12.1999",
+            "12/31/1999",
+            "1/2/99",
+            "1990年5月3日",
+            "3 May 1990",
+        ] {
+            assert!(is_date(date), "{date}");
+        }
+        for none in [
+            "2023-02-29",
+            "31.13.1999",
+            "32/01/2000",
+            "31.12.3024",
+            "1.2",
+            "0000-01-01",
+        ] {
+            assert!(!is_date(none), "{none}");
+        }
+    }
+}

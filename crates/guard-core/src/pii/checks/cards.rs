@@ -1,0 +1,98 @@
+//! Payment cards and mobile devices: numbers with the checksum of Luhn.
+
+use super::{digits, is_monotonous, number};
+
+/// The formula of H. P. Luhn, US patent 2,950,048, as in ISO/IEC 7812-1, annex B: from the right, every second digit counts
+/// twice, and the sum of all digits is a multiple of ten.
+pub fn is_luhn(digits: &[u32]) -> bool {
+    let places = digits.iter().rev().enumerate();
+    let doubled = |digit: u32| digit * 2 - if digit > 4 { 9 } else { 0 };
+    let sum: u32 = places
+        .map(|(place, &digit)| if place % 2 == 1 { doubled(digit) } else { digit })
+        .sum();
+    digits.len() > 1 && sum.is_multiple_of(10)
+}
+
+/// The first four digits and the lengths of the cards that an issuer numbers so. Sources: ISO/IEC 7812-2 (register of issuer
+/// identification numbers) and the ranges that the schemes publish; for Maestro, the lengths that are in use.
+const ISSUERS: [(u64, u64, &[usize]); 24] = [
+    (2200, 2204, &[16, 17, 18, 19]),         // Mir
+    (2221, 2720, &[16]),                     // Mastercard
+    (3000, 3059, &[14, 16, 17, 18, 19]),     // Diners Club
+    (3088, 3094, &[16, 17, 18, 19]),         // JCB
+    (3095, 3095, &[14, 16, 17, 18, 19]),     // Diners Club
+    (3096, 3120, &[16, 17, 18, 19]),         // JCB
+    (3158, 3159, &[16, 17, 18, 19]),         // JCB
+    (3337, 3349, &[16, 17, 18, 19]),         // JCB
+    (3400, 3499, &[15]),                     // American Express
+    (3528, 3589, &[16, 17, 18, 19]),         // JCB
+    (3600, 3699, &[14, 15, 16, 17, 18, 19]), // Diners Club
+    (3700, 3799, &[15]),                     // American Express
+    (3800, 3999, &[14, 16, 17, 18, 19]),     // Diners Club
+    (4000, 4999, &[13, 16, 19]),             // Visa
+    (5000, 5099, &[16, 18, 19]),             // Maestro, Elo, Verve
+    (5100, 5599, &[16]),                     // Mastercard
+    (5600, 5899, &[16, 18, 19]),             // Maestro
+    (6011, 6011, &[16, 17, 18, 19]),         // Discover
+    (6200, 6299, &[16, 17, 18, 19]),         // UnionPay
+    (6300, 6399, &[16, 18, 19]),             // Maestro, Elo
+    (6440, 6599, &[16, 17, 18, 19]),         // Discover, RuPay, Elo
+    (6700, 6799, &[16, 18, 19]),             // Maestro
+    (8100, 8299, &[16, 17, 18, 19]),         // UnionPay, RuPay
+    (9792, 9792, &[16]),                     // Troy
+];
+
+/// A payment card: an issuer's range and length, and Luhn's formula (ISO/IEC 7812-1).
+pub fn is_card(value: &str) -> bool {
+    let digits = digits(value);
+    let first = number(&digits[..digits.len().min(4)]);
+    let issued =
+        |(from, to, lengths): &(u64, u64, &[usize])| (*from..=*to).contains(&first) && lengths.contains(&digits.len());
+    ISSUERS.iter().any(issued) && is_luhn(&digits)
+}
+
+/// An International Mobile Equipment Identity of 15 digits: 3GPP TS 23.003, section 6.2 and annex B.
+pub fn is_imei(value: &str) -> bool {
+    let digits = digits(value);
+    digits.len() == 15 && is_luhn(&digits) && !is_monotonous(&digits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cards_of_all_schemes() {
+        // The schemes' own numbers for tests.
+        for card in [
+            "4111 1111 1111 1111",
+            "4222222222222",
+            "5555-5555-5555-4444",
+            "2223003122003222",
+            "378282246310005",
+            "30569309025904",
+            "6011111111111117",
+            "3530111333300000",
+            "6200000000000005",
+            "2200 0000 0000 0004",
+        ] {
+            assert!(is_card(card), "{card}");
+        }
+        for no_card in [
+            "4111 1111 1111 1112",
+            "1111111111111117",
+            "0000000000000000",
+            "411111111111111",
+            "",
+        ] {
+            assert!(!is_card(no_card), "{no_card}");
+        }
+    }
+
+    #[test]
+    fn devices() {
+        assert!(is_imei("49-015420-323751-8"));
+        assert!(!is_imei("49-015420-323751-7"));
+        assert!(!is_imei("000000000000000"));
+    }
+}

@@ -1,0 +1,56 @@
+//! Addresses in networks.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// An address of IPv4 (four decimal numbers, RFC 1123, section 2.1) or IPv6 (RFC 4291, section 2.2; with a zone, RFC 4007),
+/// perhaps with the length of a prefix (RFC 4632). Those that can not be anybody's are none: unspecified addresses.
+pub fn is_ip(value: &str) -> bool {
+    let (address, prefix) = match value.split_once('/') {
+        Some((address, prefix)) => (address, prefix.parse::<u8>().ok()),
+        None => (value, Some(0)),
+    };
+    let address = address.split('%').next().unwrap_or_default();
+    match address.parse() {
+        Ok(IpAddr::V4(address)) => address != Ipv4Addr::UNSPECIFIED && prefix.is_some_and(|prefix| prefix <= 32),
+        // In programs, "add::dead" is a path.
+        Ok(IpAddr::V6(address)) => {
+            address != Ipv6Addr::UNSPECIFIED
+                && prefix.is_some_and(|prefix| prefix <= 128)
+                && value.bytes().any(|byte| byte.is_ascii_digit())
+        }
+        Err(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses() {
+        for address in [
+            "192.168.0.1",
+            "10.0.0.0/8",
+            "fe80::ae1b",
+            "fe80::1%eth0",
+            "::ffff:10.0.0.1",
+            "2001:db8::/32",
+        ] {
+            assert!(is_ip(address), "{address}");
+        }
+        for none in [
+            "256.1.1.1",
+            "1.2.3",
+            "01.2.3.4",
+            "0.0.0.0",
+            "::",
+            "10.0.0.0/33",
+            "12:30",
+            "1::2::3",
+            "add::dead",
+            "",
+        ] {
+            assert!(!is_ip(none), "{none}");
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Telephone numbers: those that the numbering plans of the world allow.
+//!
+//! The plans are the metadata of Google's libphonenumber, as the `phonenumber` crate has them. Its own parser compiles patterns
+//! anew when more than a hundred are in use, so the patterns are compiled here, once per region and when it is first met.
+
+use std::collections::HashMap;
+use std::sync::{LazyLock, OnceLock};
+
+use phonenumber::Metadata;
+use phonenumber::metadata::{DATABASE, Descriptor};
+use regex::{Regex, RegexBuilder};
+
+/// The numbering plan of one region, compiled.
+#[derive(Debug)]
+struct Plan {
+    /// Lengths that a number without the calling code may have.
+    lengths: Vec<u16>,
+    /// The numbers of all kinds that a person or a company may have, without the calling code and a national prefix.
+    numbers: OnceLock<Option<Regex>>,
+    /// What stands before a number that is called from within the region.
+    prefix: OnceLock<Option<Regex>>,
+    metadata: &'static Metadata,
+}
+
+impl Plan {
+    fn new(metadata: &'static Metadata) -> Self {
+        Self {
+            lengths: kinds(metadata)
+                .flat_map(|kind| kind.possible_length().to_vec())
+                .collect(),
+            numbers: OnceLock::new(),
+            prefix: OnceLock::new(),
+            metadata,
+        }
+    }
+
+    /// Whether `number`, without calling code and national prefix, is one of the plan.
+    fn has(&self, number: &str) -> bool {
+        let numbers = self.numbers.get_or_init(|| {
+            let patterns: Vec<&str> = kinds(self.metadata)
+                .map(|kind| kind.national_number().as_str())
+                .collect();
+            compile(&format!("^(?:{})$", patterns.join("|")))
+        });
+        numbers.as_ref().is_some_and(|numbers| numbers.is_match(number))
+    }
+
+    /// Whether `number` is one of the plan as it is called from within the region.
+    fn has_national(&self, number: &str) -> bool {
+        let prefix = self.prefix.get_or_init(|| {
+            let prefix = self
+                .metadata
+                .national_prefix_for_parsing()
+                .map(|prefix| prefix.as_str());
+            compile(&format!("^(?:{})", prefix.or(self.metadata.national_prefix())?))
+        });
+        let stripped = prefix
+            .as_ref()
+            .and_then(|prefix| prefix.find(number))
+            .map(|found| &number[found.end()..]);
+        stripped.is_some_and(|rest| self.has(rest)) || self.has(number)
+    }
+}
+
+/// The kinds of numbers that a person or a company may have.
+fn kinds(metadata: &'static Metadata) -> impl Iterator<Item = &'static Descriptor> {
+    let kinds = metadata.descriptors();
+    let kinds = [
+        kinds.fixed_line(),
+        kinds.mobile(),
+        kinds.toll_free(),
+        kinds.premium_rate(),
+        kinds.shared_cost(),
+        kinds.personal_number(),
+        kinds.voip(),
+        kinds.pager(),
+        kinds.uan(),
+    ];
+    kinds.into_iter().flatten()
+}
+
+fn compile(pattern: &str) -> Option<Regex> {
+    // The metadata means ASCII digits.
+    let pattern = pattern.replace(r"\d", "[0-9]");
+    RegexBuilder::new(&pattern).ignore_whitespace(true).build().ok()
+}
+
+/// All plans by their calling code, and by their region.
+struct Plans {
+    by_code: HashMap<u16, Vec<usize>>,
+    by_region: HashMap<&'static str, usize>,
+    plans: Vec<Plan>,
+}
+
+static PLANS: LazyLock<Plans> = LazyLock::new(|| {
+    let mut plans = Plans {
+        by_code: HashMap::new(),
+        by_region: HashMap::new(),
+        plans: Vec::new(),
+    };
+    for metadata in DATABASE.iter() {
+        let index = plans.plans.len();
+        plans.by_code.entry(metadata.country_code()).or_default().push(index);
+        plans.by_region.insert(metadata.id(), index);
+        plans.plans.push(Plan::new(metadata));
+    }
+    plans
+});
+
+/// Most digits of an international number with its calling code (ITU-T E.164, section 6.2.1) and of an extension.
+const MOST_DIGITS: usize = 15;
+
+/// The digits of `value` up to an extension.
+fn main_digits(value: &str) -> String {
+    let main = value
+        .find(['x', 'X', 'e', 'E', '#', ';', 'д', ','])
+        .map_or(value, |at| &value[..at]);
+    main.chars().filter(char::is_ascii_digit).collect()
+}
+
+/// Whether the number has both parentheses or none.
+fn is_balanced(value: &str) -> bool {
+    value.matches('(').count() == value.matches(')').count()
+}
+
+/// The plans that a number after `+` may belong to, with the rest of the number.
+fn international(value: &str) -> Option<(&'static [usize], String)> {
+    if !is_balanced(value) {
+        return None;
+    }
+    // A national prefix in parentheses is not dialled from abroad: +44 (0)20 7946 0958.
+    let digits = main_digits(&value.replacen("(0)", "", 1));
+    if digits.len() > MOST_DIGITS {
+        return None;
+    }
+    // No calling code begins another.
+    let codes = (1..=3).filter_map(|length| Some((digits.get(..length)?, digits.get(length..)?)));
+    codes
+        .filter_map(|(code, rest)| Some((PLANS.by_code.get(&code.parse().ok()?)?.as_slice(), rest.to_owned())))
+        .next()
+}
+
+/// Whether a number with `+` and a calling code is one of the plan of its region.
+pub fn is_valid_international(value: &str) -> bool {
+    international(value).is_some_and(|(plans, rest)| plans.iter().any(|&index| PLANS.plans[index].has(&rest)))
+}
+
+/// Whether a number with `+` and a calling code has a length that is in use in its region. Plans grow faster than software
+/// is updated.
+pub fn is_possible_international(value: &str) -> bool {
+    international(value).is_some_and(|(plans, rest)| {
+        plans
+            .iter()
+            .any(|&index| PLANS.plans[index].lengths.contains(&(rest.len() as u16)))
+    })
+}
+
+/// The regions whose national numbers are looked for.
+#[derive(Debug, Clone, Default)]
+pub struct Phones {
+    plans: Vec<usize>,
+}
+
+impl Phones {
+    /// Regions by their codes in ISO 3166-1, alpha-2.
+    ///
+    /// # Errors
+    ///
+    /// The index of the first code that is unknown.
+    pub fn new<S: AsRef<str>>(regions: &[S]) -> Result<Self, usize> {
+        let plan = |(index, region): (usize, &S)| {
+            let region = region.as_ref().to_ascii_uppercase();
+            PLANS.by_region.get(region.as_str()).copied().ok_or(index)
+        };
+        let plans: Result<_, _> = regions.iter().enumerate().map(plan).collect();
+        Ok(Self { plans: plans? })
+    }
+
+    /// Whether a number without `+` is one of the plan of a region.
+    pub(super) fn is_valid_national(&self, value: &str) -> bool {
+        let digits = main_digits(value);
+        is_balanced(value)
+            && (7..=MOST_DIGITS).contains(&digits.len())
+            && self.plans.iter().any(|&index| PLANS.plans[index].has_national(&digits))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn international_numbers() {
+        for number in [
+            "+1 650 253 0000",
+            "+44 (0)20 7946 0958",
+            "+7 (495) 637-58-05",
+            "+86 134 0347 5490",
+            "+49 170 3105890",
+            "+39 02 1234 5678",
+            "+1 202-456-1111 ext. 12345678",
+        ] {
+            assert!(is_valid_international(number), "{number}");
+            assert!(is_possible_international(number), "{number}");
+        }
+        assert!(!is_valid_international("+1 000 253 0000"));
+        assert!(is_possible_international("+1 000 253 0000"));
+        for none in [
+            "+999 123456",
+            "+1 650 253",
+            "+",
+            "+12345678901234567890",
+            "+1 650 253 0000)",
+        ] {
+            assert!(!is_possible_international(none), "{none}");
+        }
+    }
+
+    #[test]
+    fn national_numbers() {
+        let phones = Phones::new(&["us", "RU", "DE", "CN", "ES"]).unwrap();
+        for number in [
+            "(650) 253-0000",
+            "8 (495) 637-58-05",
+            "030/9045575",
+            "13403475490",
+            "021-89955944",
+            "659627907",
+            "650-253-0000 x12",
+        ] {
+            assert!(phones.is_valid_national(number), "{number}");
+        }
+        let phones = Phones::new(&["US"]).unwrap();
+        assert!(!phones.is_valid_national("030/9045575"));
+        assert!(!Phones::default().is_valid_national("(650) 253-0000"));
+        assert_eq!(Phones::new(&["US", "XX"]).unwrap_err(), 1);
+    }
+}

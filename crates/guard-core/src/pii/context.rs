@@ -1,0 +1,209 @@
+//! Words near a finding that say what it is.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use aho_corasick::AhoCorasick;
+use unicode_script::{Script, UnicodeScript};
+
+/// Bytes before and after a finding in which a word of its context may stand: about fifteen words of English, and thirty
+/// Chinese characters.
+const BEFORE: usize = 96;
+const AFTER: usize = 24;
+/// Bytes between a finding and a word that stands directly before it.
+const BETWEEN: usize = 4;
+/// How much farther a word of another sentence is.
+const SENTENCE: f64 = 3.5;
+
+/// Whether words in this character's script are written without spaces between them.
+pub(super) fn is_unspaced(character: char) -> bool {
+    !character.is_ascii()
+        && matches!(
+            character.script(),
+            Script::Han
+                | Script::Hiragana
+                | Script::Katakana
+                | Script::Thai
+                | Script::Lao
+                | Script::Khmer
+                | Script::Myanmar
+        )
+}
+
+/// Whether a sentence ends in `text`: a full stop after a number or a word of some length, and a capital letter behind it.
+fn has_end(text: &str) -> bool {
+    let mut marks = text
+        .char_indices()
+        .filter(|(_, character)| matches!(character, '.' | '!' | '?' | '。' | '！' | '？' | '\n'));
+    marks.any(|(at, mark)| match mark {
+        '.' => {
+            let word = text[..at]
+                .chars()
+                .rev()
+                .take_while(|character| character.is_alphanumeric())
+                .count();
+            let mut after = text[at + 1..].chars();
+            let is_whole = word > 3 || text[..at].ends_with(|last: char| last.is_ascii_digit());
+            is_whole
+                && after.next() == Some(' ')
+                && after
+                    .next()
+                    .is_some_and(|next| next.is_uppercase() || is_unspaced(next))
+        }
+        '\n' => text[at..].starts_with("\n\n"),
+        _ => true,
+    })
+}
+
+/// Whether a word could go on with this character.
+pub(super) fn continues(character: Option<char>) -> bool {
+    character.is_some_and(|character| character.is_alphanumeric() && !is_unspaced(character))
+}
+
+/// All words of context of some recognizers.
+#[derive(Debug)]
+pub(super) struct Vocabulary {
+    automaton: Option<AhoCorasick>,
+    /// For each word, whether more letters may follow, and the recognizers that it speaks for.
+    words: Vec<(bool, Vec<usize>)>,
+}
+
+impl Vocabulary {
+    /// The words, in lower case, each with the recognizer that it speaks for.
+    pub(super) fn new<'a>(words: impl Iterator<Item = (&'a str, usize)>) -> Result<Self, String> {
+        let mut known: HashMap<String, usize> = HashMap::new();
+        let mut all: Vec<(bool, Vec<usize>)> = Vec::new();
+        let mut texts = Vec::new();
+        for (word, recognizer) in words {
+            let index = *known.entry(word.to_lowercase()).or_insert_with(|| {
+                texts.push(word.trim_end_matches('*').to_lowercase());
+                all.push((word.ends_with('*'), Vec::new()));
+                all.len() - 1
+            });
+            all[index].1.push(recognizer);
+        }
+        let automaton = match texts.is_empty() {
+            true => None,
+            false => Some(AhoCorasick::new(&texts).map_err(|error| error.to_string())?),
+        };
+        Ok(Self { automaton, words: all })
+    }
+
+    /// Where the words stand in `text`.
+    pub(super) fn read<'a>(&'a self, text: &'a str) -> Mentions<'a> {
+        let lower = lower(text);
+        let hits = self
+            .automaton
+            .iter()
+            .flat_map(|automaton| automaton.find_overlapping_iter(&lower));
+        let stands_alone = |range: &Range<usize>, may_go_on: bool| {
+            let first = lower[range.start..].chars().next();
+            let last = lower[..range.end].chars().next_back();
+            let before = lower[..range.start].chars().next_back();
+            let after = lower[range.end..].chars().next();
+            (first.is_some_and(is_unspaced) || !continues(before))
+                && (may_go_on
+                    || last.is_some_and(is_unspaced)
+                    || !after.is_some_and(char::is_alphabetic)
+                    || after.is_some_and(is_unspaced))
+        };
+        let mentions = hits
+            .map(|hit| (hit.range(), hit.pattern().as_usize()))
+            .filter(|(range, word)| stands_alone(range, self.words[*word].0))
+            .collect();
+        Mentions {
+            vocabulary: self,
+            text,
+            mentions,
+        }
+    }
+}
+
+/// The text in lower case, with every character where it was.
+fn lower(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    let mapped = text.chars().map(|character| {
+        let mut lower = character.to_lowercase();
+        match (lower.next(), lower.next()) {
+            (Some(lower), None) if lower.len_utf8() == character.len_utf8() => lower,
+            _ => character,
+        }
+    });
+    mapped.collect()
+}
+
+/// The words of context in one text, by where they end.
+pub(super) struct Mentions<'a> {
+    vocabulary: &'a Vocabulary,
+    text: &'a str,
+    mentions: Vec<(Range<usize>, usize)>,
+}
+
+impl Mentions<'_> {
+    /// How near the nearest word that speaks for `recognizer` is to `range`: from 0, beside it, to 1, just near enough, and 3.5
+    /// more in another sentence. With `adjacent`, only a word directly before counts.
+    pub(super) fn distance(&self, recognizer: usize, range: &Range<usize>, adjacent: bool) -> Option<f64> {
+        let reach = if adjacent { BETWEEN } else { BEFORE };
+        let from = range.start.saturating_sub(reach);
+        let first = self.mentions.partition_point(|(mention, _)| mention.end < from);
+        let speaks = |word: usize| self.vocabulary.words[word].1.contains(&recognizer);
+        // A word after a finding that starts near ends not much later: words are short.
+        let near = self.mentions[first..]
+            .iter()
+            .take_while(|(mention, _)| mention.end <= range.end + 3 * AFTER);
+        near.filter_map(|(mention, word)| {
+            let (between, reach) = if mention.end <= range.start {
+                (mention.end..range.start, BEFORE)
+            } else if mention.start >= range.end && mention.start - range.end <= AFTER && !adjacent {
+                (range.end..mention.start, AFTER)
+            } else {
+                return None;
+            };
+            let end = || {
+                if has_end(&self.text[between.clone()]) {
+                    SENTENCE
+                } else {
+                    0.0
+                }
+            };
+            speaks(*word).then(|| between.len() as f64 / reach as f64 + end())
+        })
+        .min_by(f64::total_cmp)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn distance(words: &[&str], text: &str, value: &str, adjacent: bool) -> Option<f64> {
+        let vocabulary = Vocabulary::new(words.iter().map(|&word| (word, 0))).unwrap();
+        let start = text.find(value).unwrap();
+        vocabulary
+            .read(text)
+            .distance(0, &(start..start + value.len()), adjacent)
+    }
+
+    #[test]
+    fn words_near_and_far() {
+        assert_eq!(distance(&["ssn"], "SSN 1", "1", false), Some(1.0 / 96.0));
+        assert!(distance(&["ssn"], "1 (SSN)", "1", false).is_some());
+        assert!(distance(&["ssn"], &format!("SSN {} 1", "a".repeat(100)), "1", false).is_none());
+        assert!(distance(&["ssn"], "lessn 1, ssns 1", "1", false).is_none());
+        assert!(distance(&["паспорт*"], "В ПАСПОРТЕ 1", "1", false).is_some());
+        assert!(distance(&["паспорт"], "В паспорте 1", "1", false).is_none());
+        assert!(distance(&["ssn"], "ssn1", "1", false).is_some());
+        assert!(distance(&["call"], "Call (03) 5374 5557. Order 1", "1", false).unwrap() > 3.0);
+        assert!(distance(&["call"], "Call tel. No. 1", "1", false).unwrap() < 1.0);
+        assert!(distance(&["身份证"], "我的身份证号是1", "1", false).is_some());
+    }
+
+    #[test]
+    fn a_word_directly_before() {
+        assert!(distance(&["mrn"], "MRN: 1", "1", true).is_some());
+        assert!(distance(&["mrn"], "MRN of her 1", "1", true).is_none());
+        assert!(distance(&["mrn"], "1 MRN", "1", true).is_none());
+    }
+}

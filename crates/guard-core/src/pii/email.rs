@@ -1,0 +1,148 @@
+//! Addresses of e-mail, as people write them: plain, or with words in brackets so that machines do not find them.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::context::is_unspaced;
+
+/// Most characters before the `@`, and bytes after it (RFC 5321, section 4.5.3.1).
+const LOCAL: usize = 64;
+const DOMAIN: usize = 320;
+
+/// `@`, or a word for it in brackets.
+static AT: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?i)@| ?[\[({] ?(?:at|собака) ?[\])}] ?").ok());
+/// What follows: labels with dots, or words for them in brackets, between; the last has a letter first.
+static AFTER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let label = r"[a-z0-9\u{c0}-\u{24f}\u{400}-\u{4ff}](?:[a-z0-9\u{c0}-\u{24f}\u{400}-\u{4ff}-]{0,61}[a-z0-9\u{c0}-\u{24f}\u{400}-\u{4ff}])?";
+    let dot = r"(?:\.| ?[\[({] ?(?:dot|точка) ?[\])}] ?)";
+    let last = r"(?:xn--[a-z0-9-]{2,59}|[a-z\u{c0}-\u{24f}\u{400}-\u{4ff}]{2,63})";
+    Regex::new(&format!(r"(?i)^(?:{label}{dot}){{1,8}}{last}")).ok()
+});
+/// What stands before, up to the place, where a dot is written in brackets.
+static DOTTED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?i) ?[\[({] ?(?:dot|точка) ?[\])}] ?$").ok());
+
+/// The addresses in `text`, in order. Costs time in proportion to the length of the text.
+pub(super) fn find(text: &str) -> Vec<Range<usize>> {
+    let (Some(at), Some(after)) = (AT.as_ref(), AFTER.as_ref()) else {
+        return Vec::new();
+    };
+    let mut found: Vec<Range<usize>> = Vec::new();
+    for sign in at.find_iter(text) {
+        let rest = &text[sign.end()..text.floor_char_boundary(sign.end() + DOMAIN)];
+        let Some(domain) = after.find(rest) else { continue };
+        let end = sign.end() + domain.end();
+        // "a.com1" and "a.com-x" do not end where the pattern does.
+        let next = text[end..].chars().next();
+        if next.is_some_and(|next| next.is_alphanumeric() && !is_unspaced(next) || next == '_' || next == '@') {
+            continue;
+        }
+        let floor = found.last().map_or(0, |last| last.end);
+        let start = local_part(text, floor, sign.start());
+        if start < sign.start() {
+            found.push(start..end);
+        }
+    }
+    found
+}
+
+/// Where the local part that ends at `end` starts, not before `floor`: dot-atom text of RFC 5322, section 3.2.3, but for signs that
+/// stand around addresses in prose and code, and letters of RFC 6531 in scripts with spaces between words.
+fn local_part(text: &str, floor: usize, end: usize) -> usize {
+    let mut start = end;
+    let is_part = |character: char| {
+        character.is_alphanumeric() && !is_unspaced(character)
+            || matches!(character, '.' | '_' | '%' | '+' | '-' | '\'')
+    };
+    let mut left = LOCAL;
+    while left > 0 {
+        let before = &text[floor..start];
+        let Some(character) = before.chars().next_back() else {
+            break;
+        };
+        if is_part(character) {
+            start -= character.len_utf8();
+            left -= 1;
+        } else if let Some(dot) = matches!(character, ']' | ')' | '}' | ' ')
+            .then(|| dot_before(before))
+            .flatten()
+        {
+            start = floor + dot;
+            left = left.saturating_sub(1);
+        } else {
+            break;
+        }
+    }
+    // An address starts with a letter, a digit or an underscore.
+    let begins = |character: char| character.is_alphanumeric() || character == '_';
+    end - text[start..end]
+        .trim_start_matches(|character| !begins(character))
+        .len()
+}
+
+/// Where a dot in brackets that ends `before` starts.
+fn dot_before(before: &str) -> Option<usize> {
+    // " [ точка ] " in bytes.
+    let from = before.floor_char_boundary(before.len().saturating_sub(16));
+    let found = DOTTED.as_ref()?.find(&before[from..])?;
+    let start = from + found.start();
+    before[..start]
+        .ends_with(|character: char| character.is_alphanumeric())
+        .then_some(start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> Vec<&str> {
+        find(text).into_iter().map(|range| &text[range]).collect()
+    }
+
+    #[test]
+    fn plain_addresses() {
+        assert_eq!(
+            found("Write to jane.doe+x@mail.example.co.uk."),
+            ["jane.doe+x@mail.example.co.uk"]
+        );
+        assert_eq!(
+            found("<a@b.de>,'c@d.org';mailto:e_f@g.io"),
+            ["a@b.de", "c@d.org", "e_f@g.io"]
+        );
+        assert_eq!(found("邮箱是wang@example.cn请联系"), ["wang@example.cn"]);
+        assert_eq!(
+            found("почта иван@почта.рф, jörg@müller.de"),
+            ["иван@почта.рф", "jörg@müller.de"]
+        );
+    }
+
+    #[test]
+    fn addresses_in_disguise() {
+        assert_eq!(
+            found("john.doe[AT]protectai[DOT]com"),
+            ["john.doe[AT]protectai[DOT]com"]
+        );
+        assert_eq!(
+            found("john [dot] doe (at) example (dot) com!"),
+            ["john [dot] doe (at) example (dot) com"]
+        );
+        assert_eq!(found("john.doe@protectai[DOT]com"), ["john.doe@protectai[DOT]com"]);
+    }
+
+    #[test]
+    fn no_addresses() {
+        for text in [
+            "@handle",
+            "npm i left-pad@1.3.0",
+            "a@b",
+            "@@@@",
+            "me@",
+            "at [at] work",
+            "@a.com",
+            "x@y.z9",
+        ] {
+            assert!(found(text).is_empty(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! One list of findings from what several sources found.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use super::Finding;
+use super::recognizer::sources;
+
+/// How much higher the score of a finding must be than that of one which contains it, to be taken for itself.
+///
+/// A street address contains the name of a town that a model is surer of, and a link contains an address of e-mail; what is whole
+/// is more useful, and leaves nothing behind.
+const INSIDE: f64 = 0.35;
+
+/// Types that models find, after all others in priority, the most telling first.
+const OF_MODELS: [&str; 4] = ["PERSON", "ORGANIZATION", "LOCATION", "NRP"];
+
+/// The place of each known type in priority.
+static PRIORITY: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
+    let mut places = HashMap::new();
+    let of_table = sources()
+        .unwrap_or_default()
+        .iter()
+        .map(|source| source.entity.as_str());
+    for (place, entity) in of_table.chain(OF_MODELS).enumerate() {
+        places.entry(entity).or_insert(place + 1);
+    }
+    places
+});
+
+/// Types of the user come first, then those of the table in its order, then those that models find.
+fn priority(entity: &str) -> usize {
+    PRIORITY.get(entity).copied().unwrap_or(0)
+}
+
+/// Makes one list of `findings` in `text`, from recognizers, models and users: in order, without overlaps, and the same
+/// whatever order they come in.
+///
+/// - What has a score below `threshold`, is empty, or does not lie on character boundaries of the text, is left out.
+/// - Findings of one type that overlap become one, with the highest of their scores. So do those between which is nothing
+///   but a space, if they are of a type that only models find: "Jane" and "Doe".
+/// - Of findings of different types that overlap, the one with the higher score wins, then the longer, then the type with
+///   priority: types of the user, those of `recognizers.toml` in its order, those of models. One that contains others
+///   counts as having the highest score among them, unless that is more than 0.35 above its own.
+/// - What is left of the loser on one side is kept, if it is at least half of it and has a letter or digit; so nothing
+///   that a source took for personal is shown for the sake of a small overlap.
+///
+/// Costs O(n log n) for n findings of bounded length.
+pub fn merge(text: &str, findings: Vec<Finding>, threshold: f64) -> Vec<Finding> {
+    let is_usable = |finding: &Finding| {
+        finding.score >= threshold && text.get(finding.range.clone()).is_some_and(|value| !value.is_empty())
+    };
+    let findings = united(text, findings.into_iter().filter(is_usable).collect());
+    let strengths = strengths(&findings);
+    let mut order: Vec<usize> = (0..findings.len()).collect();
+    let key = |&index: &usize| {
+        let finding: &Finding = &findings[index];
+        (finding.range.len(), finding.range.start, priority(&finding.entity))
+    };
+    order.sort_by(|one, other| {
+        let ((length, start, place), (other_length, other_start, other_place)) = (key(one), key(other));
+        strengths[*other]
+            .total_cmp(&strengths[*one])
+            .then(other_length.cmp(&length))
+            .then(place.cmp(&other_place))
+            .then(start.cmp(&other_start))
+            .then_with(|| findings[*one].entity.cmp(&findings[*other].entity))
+    });
+    // What was taken: ends by starts, without overlaps.
+    let mut taken: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut merged: Vec<Finding> = Vec::with_capacity(findings.len());
+    for index in order {
+        let finding = &findings[index];
+        if let Some(range) = rest(text, &taken, &finding.range) {
+            taken.insert(range.start, range.end);
+            merged.push(Finding {
+                range,
+                ..finding.clone()
+            });
+        }
+    }
+    merged.sort_by_key(|finding| finding.range.start);
+    merged
+}
+
+/// Findings of one type that overlap, or that a model found side by side, as one each; in order.
+fn united(text: &str, mut findings: Vec<Finding>) -> Vec<Finding> {
+    let order = |finding: &Finding| (finding.entity.clone(), finding.range.start, finding.range.end);
+    findings.sort_by(|one, other| {
+        let scores = other.score.total_cmp(&one.score);
+        order(one)
+            .cmp(&order(other))
+            .then(scores)
+            .then_with(|| one.recognizer.cmp(&other.recognizer))
+    });
+    let mut united: Vec<Finding> = Vec::with_capacity(findings.len());
+    for finding in findings {
+        let Some(last) = united.last_mut().filter(|last| last.entity == finding.entity) else {
+            united.push(finding);
+            continue;
+        };
+        let is_next = |between: Option<&str>| between == Some(" ") && OF_MODELS.contains(&&*finding.entity);
+        let overlaps = finding.range.start < last.range.end;
+        if overlaps || is_next(text.get(last.range.end..finding.range.start)) {
+            last.range.end = last.range.end.max(finding.range.end);
+            if finding.score > last.score {
+                last.score = finding.score;
+                last.recognizer = finding.recognizer;
+            }
+        } else {
+            united.push(finding);
+        }
+    }
+    united.sort_by_key(|finding| (finding.range.start, finding.range.end));
+    united
+}
+
+/// What each finding counts for, with what it contains. `findings` are in order.
+fn strengths(findings: &[Finding]) -> Vec<f64> {
+    let strength = |(index, finding): (usize, &Finding)| {
+        let from = findings[..index].partition_point(|other| other.range.start < finding.range.start);
+        let inside = findings[from..]
+            .iter()
+            .take_while(|other| other.range.start < finding.range.end)
+            .filter(|other| other.range.end <= finding.range.end && other.range.len() < finding.range.len())
+            .map(|other| other.score)
+            .filter(|score| *score - finding.score <= INSIDE);
+        inside.fold(finding.score, f64::max)
+    };
+    findings.iter().enumerate().map(strength).collect()
+}
+
+/// What is left of `range` beside what was taken, if that is one piece of at least half of it with a letter or digit.
+fn rest(text: &str, taken: &BTreeMap<usize, usize>, range: &Range<usize>) -> Option<Range<usize>> {
+    let before = taken.range(..=range.start).next_back().map_or(0, |(_, &end)| end);
+    let start = range.start.max(before);
+    let after = taken.range(range.start.saturating_add(1)..range.end).next();
+    let end = after.map_or(range.end, |(&next, _)| next);
+    if (start, end) == (range.start, range.end) {
+        return Some(range.clone());
+    }
+    let left = text.get(start..end)?;
+    let is_half = left.len() * 2 >= range.len();
+    let (start, end) = (
+        start + left.len() - left.trim_start().len(),
+        end - (left.len() - left.trim_end().len()),
+    );
+    (is_half && left.chars().any(char::is_alphanumeric)).then_some(start..end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn finding(range: Range<usize>, entity: &str, score: f64) -> Finding {
+        Finding {
+            range,
+            entity: entity.into(),
+            score,
+            recognizer: "test".into(),
+        }
+    }
+
+    fn merged(text: &str, findings: &[(Range<usize>, &str, f64)]) -> Vec<(Range<usize>, String)> {
+        let findings = findings
+            .iter()
+            .map(|(range, entity, score)| finding(range.clone(), entity, *score))
+            .collect();
+        merge(text, findings, 0.5)
+            .into_iter()
+            .map(|finding| (finding.range, finding.entity.to_string()))
+            .collect()
+    }
+
+    const TEXT: &str = "abcd efgh ijkl mnop qrst";
+
+    #[test]
+    fn score_then_length_then_priority() {
+        let one = |range: Range<usize>, entity: &str| vec![(range, entity.to_owned())];
+        assert_eq!(
+            merged(TEXT, &[(0..4, "PERSON", 0.6), (0..4, "LOCATION", 0.9)]),
+            one(0..4, "LOCATION")
+        );
+        assert_eq!(
+            merged(TEXT, &[(0..9, "PERSON", 0.8), (5..9, "LOCATION", 0.8)]),
+            one(0..9, "PERSON")
+        );
+        assert_eq!(
+            merged(TEXT, &[(0..4, "UUID", 0.8), (0..4, "MINE", 0.8)]),
+            one(0..4, "MINE")
+        );
+        assert_eq!(
+            merged(TEXT, &[(0..4, "PERSON", 0.8), (0..4, "CREDIT_CARD", 0.8)]),
+            one(0..4, "CREDIT_CARD")
+        );
+        assert_eq!(merged(TEXT, &[(0..4, "PERSON", 0.4)]), []);
+    }
+
+    #[test]
+    fn what_contains_another_wins_but_for_a_much_better_one() {
+        let address = (0..14, "STREET_ADDRESS", 0.7);
+        assert_eq!(
+            merged(TEXT, &[address.clone(), (5..9, "LOCATION", 0.99)]),
+            [(0..14, "STREET_ADDRESS".to_owned())]
+        );
+        let weak = (0..9, "ORGANIZATION", 0.5);
+        let expected = [(5..9, "EMAIL_ADDRESS".to_owned())];
+        assert_eq!(merged(TEXT, &[weak, (5..9, "EMAIL_ADDRESS", 0.9)])[1..], expected);
+    }
+
+    #[test]
+    fn a_small_overlap_hides_nothing() {
+        let found = merged(TEXT, &[(0..14, "PERSON", 0.7), (10..19, "PHONE_NUMBER", 0.9)]);
+        assert_eq!(
+            found,
+            [(0..9, "PERSON".to_owned()), (10..19, "PHONE_NUMBER".to_owned())]
+        );
+        let found = merged(TEXT, &[(8..14, "PERSON", 0.7), (10..19, "PHONE_NUMBER", 0.9)]);
+        assert_eq!(found, [(10..19, "PHONE_NUMBER".to_owned())]);
+    }
+
+    #[test]
+    fn findings_of_one_type_are_united() {
+        assert_eq!(
+            merged(TEXT, &[(0..4, "PERSON", 0.7), (5..9, "PERSON", 0.9)]),
+            [(0..9, "PERSON".to_owned())]
+        );
+        assert_eq!(
+            merged(TEXT, &[(0..7, "PERSON", 0.7), (5..9, "PERSON", 0.9)]),
+            [(0..9, "PERSON".to_owned())]
+        );
+        assert_eq!(merged(TEXT, &[(0..4, "UUID", 0.7), (5..9, "UUID", 0.9)]).len(), 2);
+    }
+
+    #[test]
+    fn odd_ranges_are_left_out() {
+        #[allow(clippy::reversed_empty_ranges)]
+        let odd = [(2..2, "A", 0.9), (3..1, "A", 0.9), (0..99, "A", 0.9), (0..1, "A", 0.9)];
+        assert_eq!(merged("éa", &odd), []);
+    }
+
+    proptest! {
+        #[test]
+        fn order_does_not_matter(
+            mut found in prop::collection::vec((0usize..20, 1usize..12, 0usize..4, 0u8..5), 0..12),
+            seed in any::<u64>(),
+        ) {
+            let make = |found: &[(usize, usize, usize, u8)]| -> Vec<Finding> {
+                let entities = ["PERSON", "UUID", "MINE", "PHONE_NUMBER"];
+                let one = |&(start, length, entity, score): &(usize, usize, usize, u8)| {
+                    finding(start..(start + length).min(TEXT.len()), entities[entity], f64::from(score) / 4.0)
+                };
+                found.iter().map(one).collect()
+            };
+            let first = merge(TEXT, make(&found), 0.25);
+            for index in (1..found.len()).rev() {
+                found.swap(index, (seed as usize) % (index + 1));
+            }
+            let second = merge(TEXT, make(&found), 0.25);
+            prop_assert_eq!(&first, &second);
+            for pair in first.windows(2) {
+                prop_assert!(pair[0].range.end <= pair[1].range.start);
+            }
+            // Merging again changes nothing but what stands side by side by now.
+            prop_assert!(merge(TEXT, first.clone(), 0.25).len() <= first.len());
+        }
+    }
+}
