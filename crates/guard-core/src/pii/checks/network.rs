@@ -3,7 +3,8 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// An address of IPv4 (four decimal numbers, RFC 1123, section 2.1) or IPv6 (RFC 4291, section 2.2; with a zone, RFC 4007),
-/// perhaps with the length of a prefix (RFC 4632). Those that can not be anybody's are none: unspecified addresses.
+/// perhaps with the length of a prefix (RFC 4632). Unspecified addresses are
+/// nobody's, and those of IPv6 that are as short as parts of programs are taken for such.
 pub fn is_ip(value: &str) -> bool {
     let (address, prefix) = match value.split_once('/') {
         Some((address, prefix)) => (address, prefix.parse::<u8>().ok()),
@@ -12,11 +13,15 @@ pub fn is_ip(value: &str) -> bool {
     let address = address.split('%').next().unwrap_or_default();
     match address.parse() {
         Ok(IpAddr::V4(address)) => address != Ipv4Addr::UNSPECIFIED && prefix.is_some_and(|prefix| prefix <= 32),
-        // In programs, "add::dead" is a path.
-        Ok(IpAddr::V6(address)) => {
-            address != Ipv6Addr::UNSPECIFIED
+        // In programs, "f64::" is a path and "[0::2]" a slice.
+        Ok(IpAddr::V6(ip)) => {
+            let groups = address.split(':').filter(|group| !group.is_empty());
+            let has_digit = address.bytes().any(|byte| byte.is_ascii_digit());
+            ip != Ipv6Addr::UNSPECIFIED
                 && prefix.is_some_and(|prefix| prefix <= 128)
-                && value.bytes().any(|byte| byte.is_ascii_digit())
+                && has_digit
+                && groups.clone().count() > 1
+                && groups.clone().any(|group| group.len() > 2)
         }
         Err(_) => false,
     }
