@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import type * as Addon from "../native/index.cjs";
-import { GuardError } from "./errors.ts";
+import { GuardError, type ValidationIssue } from "./errors.ts";
 
 export type {
   Classification,
@@ -11,6 +11,9 @@ export type {
   NativeLinear,
   NativeModel,
   PatternSet,
+  PersonalData,
+  PiiFinding,
+  PiiScan,
   RuleScan,
   SecretRules,
   SubstringSet,
@@ -48,4 +51,11 @@ export async function native<T>(call: () => T | Promise<T>): Promise<T> {
 export function fromNative(error: unknown): unknown {
   const [, code, message] = (error instanceof Error && /^(GUARD_[A-Z_]+)\|(.*)$/s.exec(error.message)) || [];
   return code && message !== undefined ? new GuardError(code, message) : error;
+}
+
+/** The value at fault that the addon names by its path, snake_case names and all: `rules.2.pattern|unclosed group`. */
+export function issueOf(error: unknown): ValidationIssue | undefined {
+  if (!(error instanceof GuardError)) return undefined;
+  const [, path, message] = /^([\w.]*)\|(.*)$/s.exec(error.message) ?? [];
+  return path === undefined || message === undefined ? undefined : { path, message };
 }

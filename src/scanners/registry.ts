@@ -1,6 +1,7 @@
 import { GuardValidationError } from "../errors.ts";
 import { fromSnakeCase } from "../options.ts";
 import type { Scanner, ScannerClass, Side } from "../scanner.ts";
+import { Anonymize } from "./input/anonymize.ts";
 import { BanCode as InputBanCode } from "./input/ban-code.ts";
 import { Gibberish as InputGibberish } from "./input/gibberish.ts";
 import { InvisibleText } from "./input/invisible-text.ts";
@@ -16,6 +17,7 @@ import { Language as OutputLanguage } from "./output/language.ts";
 import { LanguageSame } from "./output/language-same.ts";
 import { NoRefusalLight } from "./output/no-refusal-light.ts";
 import { ReadingTime } from "./output/reading-time.ts";
+import { Sensitive } from "./output/sensitive.ts";
 import { Sentiment as OutputSentiment } from "./output/sentiment.ts";
 import { URLReachability } from "./output/url-reachability.ts";
 import { BanSubstrings } from "./shared/ban-substrings.ts";
@@ -26,6 +28,7 @@ import { Secrets } from "./shared/secrets.ts";
 
 /** Every scanner and the sides that it works on. */
 const SCANNERS: readonly [ScannerClass, ...Side[]][] = [
+  [Anonymize, "input"],
   [InputBanCode, "input"],
   [OutputBanCode, "output"],
   [BanSubstrings, "input", "output"],
@@ -44,6 +47,7 @@ const SCANNERS: readonly [ScannerClass, ...Side[]][] = [
   [ReadingTime, "output"],
   [Regex, "input", "output"],
   [Secrets, "input", "output"],
+  [Sensitive, "output"],
   [InputSentiment, "input"],
   [OutputSentiment, "output"],
   [TokenLimit, "input"],

@@ -5,6 +5,7 @@ import { createScanner, scannerClasses, scannerTypes } from "../../src/scanners/
 describe("createScanner", () => {
   it("knows the scanners of both sides", () => {
     expect(scannerTypes("input")).toEqual([
+      "Anonymize",
       "BanCode",
       "BanSubstrings",
       "Code",
@@ -32,6 +33,7 @@ describe("createScanner", () => {
       "ReadingTime",
       "Regex",
       "Secrets",
+      "Sensitive",
       "Sentiment",
       "URLReachability",
     ]);

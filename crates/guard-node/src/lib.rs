@@ -10,6 +10,7 @@ mod js_text;
 mod json;
 mod linear;
 mod off_thread;
+mod pii;
 mod placeholders;
 mod places;
 mod reading;

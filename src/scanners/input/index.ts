@@ -1,8 +1,10 @@
 export { BanSubstrings } from "../shared/ban-substrings.ts";
 export { Code } from "../shared/code.ts";
 export { MaliciousURLs } from "../shared/malicious-urls.ts";
+export type { RecognizedEntity, Recognizer } from "../shared/personal-data.ts";
 export { Regex } from "../shared/regex.ts";
 export { Secrets } from "../shared/secrets.ts";
+export { Anonymize } from "./anonymize.ts";
 export { BanCode } from "./ban-code.ts";
 export { Gibberish } from "./gibberish.ts";
 export { InvisibleText } from "./invisible-text.ts";

@@ -1,6 +1,7 @@
 export { BanSubstrings } from "../shared/ban-substrings.ts";
 export { Code } from "../shared/code.ts";
 export { MaliciousURLs } from "../shared/malicious-urls.ts";
+export type { RecognizedEntity, Recognizer } from "../shared/personal-data.ts";
 export { Regex } from "../shared/regex.ts";
 export { Secrets } from "../shared/secrets.ts";
 export { BanCode } from "./ban-code.ts";
@@ -11,5 +12,6 @@ export { Language } from "./language.ts";
 export { LanguageSame } from "./language-same.ts";
 export { NoRefusalLight } from "./no-refusal-light.ts";
 export { ReadingTime } from "./reading-time.ts";
+export { Sensitive } from "./sensitive.ts";
 export { Sentiment } from "./sentiment.ts";
 export { URLReachability } from "./url-reachability.ts";

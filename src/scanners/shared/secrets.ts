@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { GuardError, GuardValidationError } from "../../errors.ts";
-import { addon, fromNative, native, type SecretRules, SHORT_TEXT } from "../../native.ts";
+import { GuardError, GuardValidationError, type ValidationIssue } from "../../errors.ts";
+import { addon, fromNative, issueOf, native, type SecretRules, SHORT_TEXT } from "../../native.ts";
 import { commonOptions, ruleOptions } from "../../options.ts";
 import { BaseScanner, type Finding, passed, type ScanContext, type Verdict, wholeText } from "../../scanner.ts";
 import { FAILED } from "../../score.ts";
@@ -91,10 +91,7 @@ function compile(options: SecretOptions): SecretRules {
   }
 }
 
-/** The addon names the value at fault by its path: `rules.2.pattern|unclosed group`. */
-function ruleIssue(error: unknown): { path: string; message: string } | undefined {
-  if (!(error instanceof GuardError)) return undefined;
-  const [, path, message] = /^([\w.]*)\|(.*)$/s.exec(error.message) ?? [];
-  if (path === undefined || message === undefined) return undefined;
-  return { path: path.replace("disabled_rules", "disabledRules"), message };
+function ruleIssue(error: unknown): ValidationIssue | undefined {
+  const issue = issueOf(error);
+  return issue && { ...issue, path: issue.path.replace("disabled_rules", "disabledRules") };
 }

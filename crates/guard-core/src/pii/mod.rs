@@ -7,7 +7,9 @@
 pub mod checks;
 
 mod context;
+mod detector;
 mod email;
+mod lookalikes;
 mod merge;
 mod options;
 mod prefixes;
@@ -20,6 +22,8 @@ mod generated;
 use std::ops::Range;
 use std::sync::Arc;
 
+pub use detector::{Detection, Detector, HIDDEN, numbers};
+pub use lookalikes::Lookalikes;
 pub use merge::merge;
 pub use options::{CustomPattern, Options};
 pub use recognizer::{Source, sources};

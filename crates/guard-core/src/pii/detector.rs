@@ -1,0 +1,266 @@
+//! All that is personal in a text: what recognizers find, what the user hides, and what other sources found.
+
+use std::collections::{BTreeSet, HashSet};
+use std::ops::Range;
+use std::sync::{Arc, LazyLock};
+
+use regex::Regex;
+
+use super::{Finding, Options, PiiError, Recognizers, merge};
+use crate::rules::substrings::{MatchType, Substrings, SubstringsError};
+
+/// The type of hidden names, as in llm-guard.
+pub const HIDDEN: &str = "CUSTOM";
+/// What stands in the place of a placeholder while a text is searched: the control character SUBSTITUTE, which is part of no word.
+const SUBSTITUTE: &str = "\u{1A}";
+
+/// A placeholder of the form `[REDACTED_PERSON_1]`, or what a model may have made of one: without brackets, in any case.
+static PLACEHOLDER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let whole = r"\[REDACTED_([^\s\[\]]{1,100})_([0-9]{1,9})\]";
+    let bare = r"REDACTED_([^\s\[\]]{1,100}?)_([0-9]{1,9})";
+    Regex::new(&format!("(?i){whole}|{bare}")).ok()
+});
+
+/// Looks for personal data.
+#[derive(Debug)]
+pub struct Detector {
+    recognizers: Recognizers,
+    hidden: Option<Substrings>,
+    allowed: HashSet<String>,
+    threshold: f64,
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Detection {
+    /// In the order of the text, without overlaps.
+    pub findings: Vec<Finding>,
+    /// The highest score among all that was found, 0 where nothing was.
+    pub highest: f64,
+}
+
+impl Detector {
+    /// A detector for what `options` ask for and for `hidden` names, which are found as whole words in any case.
+    ///
+    /// # Errors
+    ///
+    /// The first value that can not be used, with its path.
+    pub fn new(options: &Options, hidden: &[String]) -> Result<Self, PiiError> {
+        let fault = |error: SubstringsError| PiiError {
+            path: match error {
+                SubstringsError::Empty { index } => format!("hidden.{index}"),
+                SubstringsError::TooLarge(_) => "hidden".to_owned(),
+            },
+            message: error.to_string(),
+        };
+        let names = || Substrings::new(hidden, MatchType::Word, false).map_err(fault);
+        let allowed = options.allowed.iter();
+        Ok(Self {
+            recognizers: Recognizers::new(options)?,
+            hidden: if hidden.is_empty() { None } else { Some(names()?) },
+            allowed: allowed.map(|value| value.trim().to_lowercase()).collect(),
+            threshold: options.threshold,
+        })
+    }
+
+    /// Finds what is personal in `text`, and brings it together with what `others` found.
+    ///
+    /// `known` are places of placeholders, in order and without overlaps; nothing is found in them, and they are no context.
+    ///
+    /// # Errors
+    ///
+    /// A pattern of the user that takes too long; the text must then be treated as if it was not looked at.
+    pub fn find(&self, text: &str, others: Vec<Finding>, known: &[Range<usize>]) -> Result<Detection, PiiError> {
+        let read = without(text, known);
+        let read = read.as_deref().unwrap_or(text);
+        let mut findings = self.recognizers.find(read)?;
+        let (entity, recognizer): (Arc<str>, Arc<str>) = (HIDDEN.into(), "hidden-names".into());
+        let hidden = self.hidden.iter().flat_map(|names| names.find(read, true));
+        findings.extend(hidden.map(|found| Finding {
+            range: found.range,
+            entity: Arc::clone(&entity),
+            score: 1.0,
+            recognizer: Arc::clone(&recognizer),
+        }));
+        findings.extend(others);
+        let is_personal = |finding: &Finding| {
+            let value = text.get(finding.range.clone()).unwrap_or_default().trim();
+            finding.score >= self.threshold && !value.is_empty() && !self.allowed.contains(&value.to_lowercase())
+        };
+        let findings: Vec<Finding> = findings
+            .into_iter()
+            .filter(is_personal)
+            .flat_map(|finding| outside(text, known, finding))
+            .collect();
+        let highest = findings.iter().map(|finding| finding.score).fold(0.0, f64::max);
+        Ok(Detection {
+            findings: merge(text, findings, self.threshold),
+            highest,
+        })
+    }
+}
+
+/// The text with every byte of `known` replaced, if there is any.
+fn without(text: &str, known: &[Range<usize>]) -> Option<String> {
+    let last = known.last()?;
+    let mut read = String::with_capacity(text.len());
+    let mut end = 0;
+    for range in known {
+        read.push_str(&text[end..range.start]);
+        read.extend(std::iter::repeat_n(SUBSTITUTE, range.len()));
+        end = range.end;
+    }
+    read.push_str(&text[last.end..]);
+    Some(read)
+}
+
+/// The parts of a finding that lie outside of `known` and have a letter or digit.
+fn outside(text: &str, known: &[Range<usize>], finding: Finding) -> Vec<Finding> {
+    let first = known.partition_point(|range| range.end <= finding.range.start);
+    let inside = known[first..]
+        .iter()
+        .take_while(|range| range.start < finding.range.end);
+    let mut start = finding.range.start;
+    let mut gaps = Vec::new();
+    for range in inside {
+        gaps.push(start..range.start.max(start));
+        start = range.end;
+    }
+    if gaps.is_empty() {
+        return vec![finding];
+    }
+    gaps.push(start.min(finding.range.end)..finding.range.end);
+    let part = |gap: Range<usize>| {
+        let left = &text[gap.clone()];
+        let start = gap.start + left.len() - left.trim_start().len();
+        left.chars().any(char::is_alphanumeric).then(|| Finding {
+            range: start..start + left.trim().len(),
+            ..finding.clone()
+        })
+    };
+    gaps.into_iter().filter_map(part).collect()
+}
+
+/// The types, in upper case, and numbers of what looks like a placeholder in `text`, whoever wrote it; each once, in order.
+pub fn numbers(text: &str) -> Vec<(String, u32)> {
+    let captures = PLACEHOLDER.iter().flat_map(|pattern| pattern.captures_iter(text));
+    let found: BTreeSet<(String, u32)> = captures
+        .filter_map(|found| {
+            Some((
+                found.get(1)?.as_str().to_uppercase(),
+                found.get(2)?.as_str().parse().ok()?,
+            ))
+        })
+        .collect();
+    found.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn detector(hidden: &[&str], allowed: &[&str]) -> Detector {
+        let options = Options {
+            allowed: allowed.iter().map(|&value| value.to_owned()).collect(),
+            ..Options::default()
+        };
+        let hidden: Vec<String> = hidden.iter().map(|&value| value.to_owned()).collect();
+        Detector::new(&options, &hidden).unwrap()
+    }
+
+    fn found<'a>(detector: &Detector, text: &'a str, known: &[Range<usize>]) -> Vec<(String, &'a str)> {
+        let detection = detector.find(text, Vec::new(), known).unwrap();
+        let findings = detection.findings.into_iter();
+        findings
+            .map(|finding| (finding.entity.to_string(), &text[finding.range]))
+            .collect()
+    }
+
+    #[test]
+    fn hidden_and_allowed_values() {
+        let detector = detector(&["Aurora", "极光"], &["Info@Example.org"]);
+        assert_eq!(
+            found(
+                &detector,
+                "AURORA and auroras: info@example.org, a@example.org, 我们的极光项目",
+                &[]
+            ),
+            [
+                ("CUSTOM".to_owned(), "AURORA"),
+                ("EMAIL_ADDRESS".to_owned(), "a@example.org"),
+                ("CUSTOM".to_owned(), "极光")
+            ]
+        );
+        assert_eq!(
+            Detector::new(&Options::default(), &[String::new()]).unwrap_err().path,
+            "hidden.0"
+        );
+    }
+
+    #[test]
+    fn others_are_merged_and_known_places_left_alone() {
+        let detector = detector(&["Ann"], &["Bob"]);
+        let text = "Ann Lee and Bob, Ann";
+        let other = |range: Range<usize>, score| Finding {
+            range,
+            entity: "PERSON".into(),
+            score,
+            recognizer: "own".into(),
+        };
+        let others = vec![other(0..7, 0.8), other(12..15, 0.9), other(17..20, 0.2)];
+        let detection = detector.find(text, others, &[17..20]).unwrap();
+        let found: Vec<_> = detection
+            .findings
+            .iter()
+            .map(|finding| &text[finding.range.clone()])
+            .collect();
+        assert_eq!(found, ["Ann Lee"]);
+        assert_eq!(detection.highest, 1.0);
+    }
+
+    #[test]
+    fn what_is_around_a_known_place_is_still_found() {
+        let text = "ab é[X]cd[Y]. ";
+        let whole = Finding {
+            range: 0..text.len(),
+            entity: "ALL".into(),
+            score: 1.0,
+            recognizer: "own".into(),
+        };
+        let detection = detector(&[], &[]).find(text, vec![whole], &[5..8, 10..13]).unwrap();
+        let found: Vec<_> = detection
+            .findings
+            .iter()
+            .map(|finding| &text[finding.range.clone()])
+            .collect();
+        assert_eq!(found, ["ab é", "cd"]);
+    }
+
+    #[test]
+    fn numbers_of_placeholders() {
+        let text = "[REDACTED_PERSON_2], (redacted_person_2), [REDACTED_US_SSN_10][REDACTED_X_1_3] [REDACTED]";
+        let expected = [("PERSON", 2), ("US_SSN", 10), ("X_1", 3)];
+        assert_eq!(
+            numbers(text),
+            expected.map(|(entity, number)| (entity.to_owned(), number))
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_text(text in "(?s).{0,120}", at in 0..100_usize, length in 0..40_usize) {
+            let floor = |at: usize| text.floor_char_boundary(at);
+            let known = floor(at)..floor(at + length);
+            let known = if known.is_empty() { vec![] } else { vec![known] };
+            let whole = Finding { range: 0..text.len(), entity: "ALL".into(), score: 1.0, recognizer: "own".into() };
+            let detection = detector(&[], &[]).find(&text, vec![whole], &known).unwrap();
+            for finding in detection.findings {
+                prop_assert!(text.get(finding.range.clone()).is_some_and(|value| !value.is_empty()));
+                for range in &known {
+                    prop_assert!(finding.range.end <= range.start || finding.range.start >= range.end);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Values that look like one that was found: of the same kind and format, with a checksum that fits, and yet another one.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use regex::Regex;
+
+use super::checks::phone::Phones;
+use super::recognizer::{Source, sources};
+use super::{Options, PiiError};
+
+/// How many changes are tried: one in 97 leaves an IBAN valid.
+const TRIES: usize = 4_000;
+/// Changes that hold, for each character that may change: then little is left of where it began.
+const CHANGES: usize = 3;
+/// Characters that one try changes at most: two make up for each other in a checksum.
+const AT_ONCE: usize = 4;
+
+/// Makes lookalikes of values that the table's recognizers found.
+#[derive(Debug)]
+pub struct Lookalikes {
+    forms: HashMap<&'static str, Form>,
+    phones: Phones,
+}
+
+#[derive(Debug)]
+struct Form {
+    source: &'static Source,
+    pattern: OnceLock<Option<Regex>>,
+}
+
+impl Form {
+    fn accepts(&self, value: &str, phones: &Phones) -> bool {
+        let pattern = self.pattern.get_or_init(|| {
+            let pattern = self.source.pattern.as_ref()?;
+            Regex::new(&format!("^(?:{pattern})$")).ok()
+        });
+        pattern.as_ref().is_some_and(|pattern| pattern.is_match(value))
+            && self.source.check.is_none_or(|check| check.passes(value, phones))
+    }
+}
+
+impl Lookalikes {
+    /// Lookalikes for what recognizers with these options find.
+    ///
+    /// # Errors
+    ///
+    /// An unknown region, with its path.
+    pub fn new(options: &Options) -> Result<Self, PiiError> {
+        let fault = |path: String, message: String| PiiError { path, message };
+        let regions = options.phone_regions();
+        let phones = Phones::new(&regions)
+            .map_err(|index| fault(format!("regions.{index}"), format!("unknown region {}", regions[index])))?;
+        let forms = sources().map_err(|message| fault(String::new(), message))?.iter();
+        let form = |source: &'static Source| {
+            let pattern = OnceLock::new();
+            (source.id.as_str(), Form { source, pattern })
+        };
+        Ok(Self {
+            forms: forms.map(form).collect(),
+            phones,
+        })
+    }
+
+    /// A lookalike of `value`, which the recognizer with this id found; always the same one for the same `seed`.
+    ///
+    /// Letters and digits become others, and everything between them stays. Country, issuer and the region of a telephone number
+    /// stay too. `None` where there is no such value within reach: for what no pattern describes, and for hashes
+    /// such as those in addresses of Bitcoin.
+    ///
+    /// The value is changed step by step (a random walk, as of Metropolis et al. 1953) through values that the recognizer
+    /// would find, so every format and checksum of the table holds without being known here.
+    pub fn of(&self, recognizer: &str, value: &str, seed: u64) -> Option<String> {
+        let form = self.forms.get(recognizer)?;
+        let original: Vec<char> = value.chars().collect();
+        let is_movable = |&place: &usize| original[place].is_ascii_alphanumeric();
+        let places = (0..original.len()).filter(is_movable).skip(fixed(&form.source.entity));
+        let places: Vec<usize> = places.collect();
+        if places.is_empty() || !form.accepts(value, &self.phones) {
+            return None;
+        }
+        let mut random = Random(seed);
+        let mut current = original.clone();
+        let mut changes = 0;
+        for _ in 0..TRIES {
+            let mut next = current.clone();
+            for _ in 0..=random.below(AT_ONCE) {
+                let place = places[random.below(places.len())];
+                next[place] = random.like(next[place]);
+            }
+            if next != current && form.accepts(&next.iter().collect::<String>(), &self.phones) {
+                current = next;
+                changes += 1;
+                if changes >= CHANGES * places.len() {
+                    break;
+                }
+            }
+        }
+        let digits = places.iter().filter(|&&place| original[place].is_ascii_digit()).count();
+        let changed = places
+            .iter()
+            .filter(|&&place| original[place] != current[place])
+            .count();
+        (changed > 0 && changed * 3 >= digits).then(|| current.into_iter().collect())
+    }
+}
+
+/// How many letters and digits at the beginning say what kind it is: a calling code with the region, a country, an issuer.
+fn fixed(entity: &str) -> usize {
+    match entity {
+        "PHONE_NUMBER" => 3,
+        "IBAN_CODE" | "CREDIT_CARD" => 2,
+        _ => 0,
+    }
+}
+
+/// SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators", OOPSLA).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `limit`.
+    fn below(&mut self, limit: usize) -> usize {
+        (self.next() % limit.max(1) as u64) as usize
+    }
+
+    /// A character of the same kind.
+    fn like(&mut self, character: char) -> char {
+        let kind: &[u8] = match character {
+            '0'..='9' => b"0123456789",
+            'a'..='z' => b"abcdefghijklmnopqrstuvwxyz",
+            'A'..='Z' => b"ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+            _ => return character,
+        };
+        char::from(kind[self.below(kind.len())])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Recognizers, merge};
+    use super::*;
+
+    #[test]
+    fn of_the_same_form() {
+        let options = Options {
+            threshold: 0.0,
+            ..Options::default()
+        };
+        let lookalikes = Lookalikes::new(&options).unwrap();
+        for (id, value) in [
+            ("credit-card", "4111-1111 1111 1111"),
+            ("credit-card", "6200000000000005"),
+            ("iban", "DE89 3704 0044 0532 0130 00"),
+            ("iban", "GB29NWBK60161331926819"),
+            ("us-ssn", "078-05-1120"),
+            ("ru-snils", "112-233-445 95"),
+            ("ru-inn", "7707083893"),
+            ("phone-russia", "8 (495) 637-58-05"),
+            ("phone-international", "+44 20 7946 0958"),
+            ("zh-resident-id", "11010519491231002X"),
+            ("uuid", "550e8400-e29b-41d4-a716-446655440000"),
+            ("ipv4", "192.168.0.17"),
+            ("ipv6", "2001:db8::1"),
+            ("mac", "00:1A:2B:3C:4D:5E"),
+        ] {
+            let form = &lookalikes.forms[id];
+            for seed in 0..5 {
+                let fake = lookalikes
+                    .of(id, value, seed)
+                    .unwrap_or_else(|| panic!("{id}: {value}"));
+                assert_ne!(fake, value);
+                assert!(form.accepts(&fake, &lookalikes.phones), "{id}: {fake}");
+                let shape = |text: &str| text.replace(|c: char| c.is_ascii_digit(), "0");
+                if !value.contains(|c: char| c.is_ascii_alphabetic()) {
+                    assert_eq!(shape(&fake), shape(value), "{id}");
+                }
+                assert_eq!(fake.len(), value.len());
+                assert_eq!(lookalikes.of(id, value, seed), Some(fake));
+            }
+        }
+        assert_ne!(
+            lookalikes.of("uuid", "550e8400-e29b-41d4-a716-446655440000", 1),
+            lookalikes.of("uuid", "550e8400-e29b-41d4-a716-446655440000", 2)
+        );
+    }
+
+    #[test]
+    fn of_what_has_none() {
+        let lookalikes = Lookalikes::new(&Options::default()).unwrap();
+        for (id, value) in [
+            ("bitcoin-base58check", "1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2"),
+            ("email", "a@example.org"),
+            ("us-ssn", "no number"),
+            ("us-ssn", ""),
+            ("nothing", "1"),
+        ] {
+            assert_eq!(lookalikes.of(id, value, 1), None, "{id}");
+        }
+    }
+
+    #[test]
+    fn of_most_that_the_table_knows() {
+        let options = Options::default();
+        let recognizers = Recognizers::new(&options).unwrap();
+        let lookalikes = Lookalikes::new(&options).unwrap();
+        let (mut all, mut made) = (0, 0);
+        for source in sources()
+            .unwrap()
+            .iter()
+            .filter(|source| source.pattern.is_some() && !source.opt_in)
+        {
+            for marked in &source.matches {
+                let text = marked.replace("{{", "").replace("}}", "");
+                for finding in merge(&text, recognizers.find(&text).unwrap(), options.threshold) {
+                    all += 1;
+                    made += usize::from(lookalikes.of(&finding.recognizer, &text[finding.range], 7).is_some());
+                }
+            }
+        }
+        assert!(made * 10 >= all * 9, "{made} of {all}");
+    }
+}
