@@ -19,20 +19,25 @@ function luhn(digits: string): string {
 }
 
 /** Made-up messages in English, Russian and Chinese, each with 3 to 10 pieces of personal data, some of them twice. */
-export function* personalTexts(count: number, seed = 1): Generator<{ text: string; language: "en" | "ru" | "zh"; values: string[] }> {
+export function* personalTexts(
+  count: number,
+  seed = 1,
+): Generator<{ text: string; language: "en" | "ru" | "zh"; values: string[] }> {
   const random = randomNumbers(seed);
   const below = (limit: number) => Math.floor(random() * limit);
   const digits = (length: number) => Array.from({ length }, () => below(10)).join("");
   const pick = <T>(items: readonly T[]) => items[below(items.length)] as T;
   const hex = (length: number) => Array.from({ length }, () => below(16).toString(16)).join("");
-  const email = () => `${pick(["anna", "li.wei", "ivan_petrov", "j.doe", "maria+shop"])}${digits(3)}@${pick(["example.com", "mail.example.org", "firma.example.de"])}`;
+  const email = () =>
+    `${pick(["anna", "li.wei", "ivan_petrov", "j.doe", "maria+shop"])}${digits(3)}@${pick(["example.com", "mail.example.org", "firma.example.de"])}`;
   const card = () => luhn(`4${digits(14)}`);
   const grouped = () => card().replace(/(\d{4})(?=\d)/g, "$1 ");
   const ip = () => `203.0.113.${1 + below(254)}`;
   const uuid = () => `${hex(8)}-${hex(4)}-4${hex(3)}-a${hex(3)}-${hex(12)}`;
   const mobile = () => `+7 9${below(8) + 1}${digits(1)} ${digits(3)}-${digits(2)}-${digits(2)}`;
   const chinese = () => `13${digits(9)}`;
-  const ssn = () => `${1 + below(5)}${1 + below(9)}${below(10)}-${1 + below(9)}${below(10)}-${1 + below(9)}${digits(3)}`;
+  const ssn = () =>
+    `${1 + below(5)}${1 + below(9)}${below(10)}-${1 + below(9)}${below(10)}-${1 + below(9)}${digits(3)}`;
   const templates = {
     en: [
       [email, (value: string) => `Please write to ${value}.`],

@@ -168,6 +168,54 @@ describe("a vault", () => {
   });
 });
 
+describe("Anonymize and Deanonymize", () => {
+  const file = `
+    input_scanners: [{type: Anonymize, params: {recognizer_conf: []}}]
+    output_scanners: [{type: Deanonymize}]`;
+  const anonymizing = () => testServer(buildScanners(parseConfig(file)));
+
+  it("hand values through the vault, over the turns of a conversation", async () => {
+    const server = await anonymizing();
+    const first = await mask(server, "Я ivan@example.com, карта 4111 1111 1111 1111 😀");
+    expect(first.sanitized_prompt).toBe("Я [REDACTED_EMAIL_ADDRESS_1], карта [REDACTED_CREDIT_CARD_1] 😀");
+    const messages = [{ role: "user", content: "li@example.cn认识ivan@example.com" }];
+    const second = (await server.post("/analyze/conversation", { messages, vault: first.vault })).json();
+    expect(second.sanitized_prompt).toBe("[REDACTED_EMAIL_ADDRESS_2]认识[REDACTED_EMAIL_ADDRESS_1]");
+    const output = "[REDACTED_EMAIL_ADDRESS_2], [REDACTED_EMAIL_ADDRESS_1]: [REDACTED_CREDIT_CARD_1]";
+    expect(await restore(server, output, second.vault)).toBe("li@example.cn, ivan@example.com: 4111 1111 1111 1111");
+    expect(await restore(server, output, undefined)).toBe(output);
+    const log = server.log.join("");
+    for (const value of ["ivan@", "4111", "li@example"]) expect(log).not.toContain(value);
+  });
+
+  it("give no vault to who has nothing to hide, and none to those who only ask", async () => {
+    const { post } = await anonymizing();
+    expect((await post("/analyze/prompt", { prompt: "Hello" })).json()).not.toHaveProperty("vault");
+    expect((await post("/scan/prompt", { prompt: "ann@example.com" })).json()).toEqual({
+      is_valid: false,
+      scanners: { Anonymize: 0.9 },
+    });
+  });
+
+  it("never show one caller's values to another", async () => {
+    const server = await anonymizing();
+    const callers = Array.from({ length: 30 }, (_, caller) => `caller${caller}@example.com`);
+    const vaults = await Promise.all(
+      callers.map(async (email) => {
+        const { sanitized_prompt, vault } = await mask(server, `I am ${email}`);
+        expect(sanitized_prompt).toBe("I am [REDACTED_EMAIL_ADDRESS_1]");
+        return vault;
+      }),
+    );
+    await Promise.all(
+      callers.map(async (email, caller) => {
+        const output = "[REDACTED_EMAIL_ADDRESS_1] [REDACTED_EMAIL_ADDRESS_2]";
+        expect(await restore(server, output, vaults[caller])).toBe(`${email} [REDACTED_EMAIL_ADDRESS_2]`);
+      }),
+    );
+  });
+});
+
 describe("a vault that cannot be opened", () => {
   const refusal = {
     type: "about:blank",

@@ -47,7 +47,11 @@ export class FakeValues {
   readonly #fakers: ReadonlyMap<Locale, Faker>;
   readonly #language: Locale | undefined;
 
-  private constructor(detector: PersonalDataDetector, fakers: ReadonlyMap<Locale, Faker>, language: Locale | undefined) {
+  private constructor(
+    detector: PersonalDataDetector,
+    fakers: ReadonlyMap<Locale, Faker>,
+    language: Locale | undefined,
+  ) {
     this.#detector = detector;
     this.#fakers = fakers;
     this.#language = language;

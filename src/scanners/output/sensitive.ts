@@ -6,7 +6,10 @@ import { findingsOf, PersonalDataDetector, personalDataOptions, replaced } from 
 const schema = z.strictObject({
   ...commonOptions,
   ...personalDataOptions,
-  redact: z.boolean().default(false).describe("Replaces what was found by its type in angle brackets: <EMAIL_ADDRESS>."),
+  redact: z
+    .boolean()
+    .default(false)
+    .describe("Replaces what was found by its type in angle brackets: <EMAIL_ADDRESS>."),
 });
 
 /**

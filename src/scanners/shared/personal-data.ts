@@ -66,7 +66,9 @@ export const personalDataOptions = {
   entityTypes: z
     .array(z.string().min(1))
     .default([])
-    .describe("Types to look for. Default: all but those of patterns such as DATE_TIME and PRICE_RE. Types of your own are always found."),
+    .describe(
+      "Types to look for. Default: all but those of patterns such as DATE_TIME and PRICE_RE. Types of your own are always found.",
+    ),
   regexPatterns: z.array(regexPattern).default([]).describe("Patterns of your own, beside the embedded ones."),
   recognizers: z
     .array(callable)
@@ -81,7 +83,9 @@ export const personalDataOptions = {
     .string()
     .regex(/^[a-z]{2}$/, "expected a language of ISO 639-1, such as en")
     .optional()
-    .describe("Language of the texts, such as en, ru or zh: for words of context and national telephone numbers. Default: all."),
+    .describe(
+      "Language of the texts, such as en, ru or zh: for words of context and national telephone numbers. Default: all.",
+    ),
 };
 
 type PersonalDataOptions = z.output<z.ZodObject<typeof personalDataOptions>>;
@@ -101,8 +105,9 @@ export class PersonalDataDetector {
   /** @throws GuardValidationError for options that cannot be used, with their paths. */
   constructor(options: PersonalDataOptions, names: Names = { hidden: [], allowed: [] }) {
     this.#options = options;
-    this.#known = new Set([...addon.piiEntities(), ...OF_MODELS]);
-    this.#checkTypes();
+    const table = addon.piiEntities();
+    this.#known = new Set([...table, ...OF_MODELS]);
+    checkTypes(options, table);
     const { threshold, regexPatterns } = options;
     const patterns = regexPatterns.map(({ name: entity, examples: _, ...pattern }) => ({ entity, ...pattern }));
     this.#native = build({
@@ -118,7 +123,9 @@ export class PersonalDataDetector {
 
   /** Finds what is personal in a text, but nothing in the vault's placeholders. */
   async find(text: string, vault: Vault | undefined, { signal }: ScanContext): Promise<PiiScan> {
-    const found = await Promise.all(this.#options.recognizers.map((recognizer) => recognizer(text, { ...(signal && { signal }) })));
+    const found = await Promise.all(
+      this.#options.recognizers.map((recognizer) => recognizer(text, { ...(signal && { signal }) })),
+    );
     signal?.throwIfAborted();
     const others = found.flatMap((entities, index) => Array.from(entities, (entity) => asked(text, entity, index)));
     const placeholders = vault?.entries().map(([placeholder]) => placeholder) ?? [];
@@ -126,7 +133,9 @@ export class PersonalDataDetector {
     const wanted = others.filter(({ entity }) => this.#wants(entity));
     return native(() => this.#native[find](text, wanted, placeholders)).catch((error: unknown) => {
       const issue = issueOf(error);
-      throw issue ? new GuardError("GUARD_PATTERN", `${inOptions(issue.path)}: ${issue.message}`, { cause: error }) : error;
+      throw issue
+        ? new GuardError("GUARD_PATTERN", `${inOptions(issue.path)}: ${issue.message}`, { cause: error })
+        : error;
     });
   }
 
@@ -144,19 +153,18 @@ export class PersonalDataDetector {
     const { entityTypes } = this.#options;
     return entityTypes.length === 0 || entityTypes.includes(type) || !this.#known.has(type);
   }
+}
 
-  /** A type that nothing looks for would pass every text. */
-  #checkTypes(): void {
-    const { entityTypes, regexPatterns, recognizers } = this.#options;
-    if (recognizers.length > 0) return;
-    const found = new Set([...addon.piiEntities(), ...regexPatterns.map(({ name }) => name), addon.hiddenEntity()]);
-    const issues = entityTypes.flatMap((type, index) =>
-      found.has(type)
-        ? []
-        : [{ path: `entityTypes.${index}`, message: `nothing finds ${type}: ${OF_MODELS.includes(type) ? "it needs a model" : "it is not known"}` }],
-    );
-    if (issues.length > 0) throw new GuardValidationError(issues);
-  }
+/** A type that nothing looks for would pass every text. */
+function checkTypes({ entityTypes, regexPatterns, recognizers }: PersonalDataOptions, table: readonly string[]): void {
+  if (recognizers.length > 0) return;
+  const found = new Set([...table, ...regexPatterns.map(({ name }) => name), addon.hiddenEntity()]);
+  const issues = entityTypes.flatMap((type, index) => {
+    if (found.has(type)) return [];
+    const why = OF_MODELS.includes(type) ? "it needs a model" : "it is not known";
+    return [{ path: `entityTypes.${index}`, message: `nothing finds ${type}: ${why}` }];
+  });
+  if (issues.length > 0) throw new GuardValidationError(issues);
 }
 
 /** What was found, as a verdict has it. */
@@ -172,7 +180,11 @@ export function findingsOf(text: string, { findings }: PiiScan): Finding[] {
 }
 
 /** The text with each finding replaced by what is given for it. */
-export function replaced(text: string, findings: readonly PiiFinding[], replacement: (finding: PiiFinding) => string): string {
+export function replaced(
+  text: string,
+  findings: readonly PiiFinding[],
+  replacement: (finding: PiiFinding) => string,
+): string {
   const parts: string[] = [];
   let last = 0;
   for (const finding of findings) {
@@ -227,7 +239,9 @@ function asked(text: string, entity: RecognizedEntity, index: number): PiiFindin
     score >= 0 &&
     score <= 1;
   if (!fine) {
-    throw new TypeError(`recognizers.${index}: what it returned is not { start, end, type, score } of a part of the text`);
+    throw new TypeError(
+      `recognizers.${index}: what it returned is not { start, end, type, score } of a part of the text`,
+    );
   }
   return { start, end, entity: type, score, recognizer: `recognizers.${index}` };
 }

@@ -32,7 +32,9 @@ function issueOf(make: () => unknown) {
 
 describe("placeholders", () => {
   it("stand for values, the same for the same value", async () => {
-    const { text, vault } = await mask("Mail ann@example.com, bob@example.com or ann@example.com; card 4111 1111 1111 1111.");
+    const { text, vault } = await mask(
+      "Mail ann@example.com, bob@example.com or ann@example.com; card 4111 1111 1111 1111.",
+    );
     expect(text).toBe(
       "Mail [REDACTED_EMAIL_ADDRESS_1], [REDACTED_EMAIL_ADDRESS_2] or [REDACTED_EMAIL_ADDRESS_1]; card [REDACTED_CREDIT_CARD_1].",
     );
@@ -88,7 +90,14 @@ describe("the verdict", () => {
     const verdict = await scannerWith({ threshold: 0.5 }).scan(text);
     expect(verdict).toMatchObject({ isValid: false, score: 0.9, sanitized: "é😀 [REDACTED_EMAIL_ADDRESS_1]" });
     expect(verdict.findings).toEqual([
-      { start: 4, end: text.length, type: "personal_data", text: "ann@example.com", score: 0.95, label: "EMAIL_ADDRESS" },
+      {
+        start: 4,
+        end: text.length,
+        type: "personal_data",
+        text: "ann@example.com",
+        score: 0.95,
+        label: "EMAIL_ADDRESS",
+      },
     ]);
   });
 
@@ -119,7 +128,9 @@ describe("the options", () => {
   it("hiddenNames and allowedNames, in any case", async () => {
     const options = { hiddenNames: ["Project Aurora", "极光"], allowedNames: ["Info@Example.org"] };
     const { text } = await mask("PROJECT AURORA, auroras, 我们的极光项目, info@example.org, me@example.org", options);
-    expect(text).toBe("[REDACTED_CUSTOM_1], auroras, 我们的[REDACTED_CUSTOM_2]项目, info@example.org, [REDACTED_EMAIL_ADDRESS_1]");
+    expect(text).toBe(
+      "[REDACTED_CUSTOM_1], auroras, 我们的[REDACTED_CUSTOM_2]项目, info@example.org, [REDACTED_EMAIL_ADDRESS_1]",
+    );
     expect(issueOf(() => scannerWith({ hiddenNames: ["Ann"], allowedNames: ["Bob", "ann"] }))).toEqual([
       { path: "allowedNames.1", message: "is one of hiddenNames too" },
     ]);
@@ -162,26 +173,43 @@ describe("the options", () => {
   });
 
   it("regexPatterns: context, score, languages and examples", async () => {
-    const pattern = { name: "TICKET", expressions: ["\\bT\\d{4}\\b", "(?<=no )\\d{4}"], context: ["ticket"], score: 0.3 };
+    const pattern = {
+      name: "TICKET",
+      expressions: ["\\bT\\d{4}\\b", "(?<=no )\\d{4}"],
+      context: ["ticket"],
+      score: 0.3,
+    };
     const regexPatterns = [pattern];
-    expect((await mask("ticket T1234, no 5678; T1234", { regexPatterns })).text).toContain("ticket [REDACTED_TICKET_1]");
+    expect((await mask("ticket T1234, no 5678; T1234", { regexPatterns })).text).toContain(
+      "ticket [REDACTED_TICKET_1]",
+    );
     expect((await mask("T1234", { regexPatterns })).text).toBe("T1234");
     const russian = [{ ...pattern, score: 0.9, languages: ["ru"] }];
     expect((await mask("T1234", { regexPatterns: russian, language: "en" })).text).toBe("T1234");
     expect((await mask("T1234", { regexPatterns: russian, language: "ru" })).text).toBe("[REDACTED_TICKET_1]");
 
     const broken = { ...pattern, expressions: ["a", "("] };
-    expect(issueOf(() => scannerWith({ regexPatterns: [pattern, broken] }))[0]?.path).toBe("regexPatterns.1.expressions.1");
+    expect(issueOf(() => scannerWith({ regexPatterns: [pattern, broken] }))[0]?.path).toBe(
+      "regexPatterns.1.expressions.1",
+    );
     expect(issueOf(() => scannerWith({ regexPatterns: [{ ...pattern, examples: ["T1234", "T12"] }] }))).toEqual([
       { path: "regexPatterns.0.examples.1", message: "no expression matches it" },
     ]);
-    expect(issueOf(() => scannerWith({ regexPatterns: [{ ...pattern, name: "A]B" }] }))[0]?.path).toBe("regexPatterns.0.name");
-    expect(issueOf(() => scannerWith({ regexPatterns: [{ ...pattern, score: 2 }] }))[0]?.path).toBe("regexPatterns.0.score");
+    expect(issueOf(() => scannerWith({ regexPatterns: [{ ...pattern, name: "A]B" }] }))[0]?.path).toBe(
+      "regexPatterns.0.name",
+    );
+    expect(issueOf(() => scannerWith({ regexPatterns: [{ ...pattern, score: 2 }] }))[0]?.path).toBe(
+      "regexPatterns.0.score",
+    );
   });
 
   it("recognizers are merged with the others", async () => {
     const names = (text: string) =>
-      [...text.matchAll(/Ann|Lee/g)].map(({ 0: found, index }) => ({ start: index, end: index + found.length, type: "PERSON" }));
+      [...text.matchAll(/Ann|Lee/g)].map(({ 0: found, index }) => ({
+        start: index,
+        end: index + found.length,
+        type: "PERSON",
+      }));
     const options = { recognizers: [names, async () => []], allowedNames: ["Lee"] };
     const { text } = await mask("😀 Ann wrote to ann@example.com and Lee", options);
     expect(text).toBe("😀 [REDACTED_PERSON_1] wrote to [REDACTED_EMAIL_ADDRESS_1] and Lee");
@@ -262,7 +290,9 @@ describe("useFaker", () => {
     const iban = await fake("DE89 3704 0044 0532 0130 00", "IBAN ");
     expect(iban).toMatch(/^DE\d\d \d{4} \d{4} \d{4} \d{4} \d\d$/);
     const compact = iban.replaceAll(" ", "");
-    const number = (compact.slice(4) + compact.slice(0, 4)).replace(/[A-Z]/g, (letter) => String(letter.charCodeAt(0) - 55));
+    const number = (compact.slice(4) + compact.slice(0, 4)).replace(/[A-Z]/g, (letter) =>
+      String(letter.charCodeAt(0) - 55),
+    );
     expect(BigInt(number) % 97n).toBe(1n);
   });
 
@@ -277,7 +307,8 @@ describe("useFaker", () => {
   });
 
   it("gives what scanners take for the real thing", async () => {
-    const text = "card 4111111111111111, IBAN GB29 NWBK 6016 1331 9268 19, me@corp.io, SSN 219-09-9999, call +1 212 555 0123, 身份证11010519491231002X";
+    const text =
+      "card 4111111111111111, IBAN GB29 NWBK 6016 1331 9268 19, me@corp.io, SSN 219-09-9999, call +1 212 555 0123, 身份证11010519491231002X";
     const before = await scannerWith().scan(text);
     const { text: masked } = await mask(text, { useFaker: true });
     const after = await scannerWith().scan(masked);
@@ -295,7 +326,11 @@ describe("useFaker", () => {
   });
 
   it("keeps placeholders for what none can be made of", async () => {
-    const options = { regexPatterns: [{ name: "STAFF", expressions: ["E-\\d+"] }], hiddenNames: ["Aurora"], useFaker: true };
+    const options = {
+      regexPatterns: [{ name: "STAFF", expressions: ["E-\\d+"] }],
+      hiddenNames: ["Aurora"],
+      useFaker: true,
+    };
     const { text } = await mask("E-12345 Aurora 1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2", options);
     expect(text).toBe("[REDACTED_STAFF_1] [REDACTED_CUSTOM_1] [REDACTED_CRYPTO_1]");
   });
@@ -316,11 +351,14 @@ describe("useFaker", () => {
     // Three of the four possible fakes are in the text.
     const recognizers = [(text: string) => (text.startsWith("192.0.2.1") ? [{ start: 0, end: 9, type: "MINE" }] : [])];
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 255 }), { minLength: 1, maxLength: 100 }), async (numbers) => {
-        const text = `ip ${numbers.map((number) => `203.0.113.${number}`).join(" ")} `;
-        const { vault } = await mask(text, { useFaker: true, recognizers });
-        for (const [replacement] of vault.entries()) expect(text).not.toContain(replacement);
-      }),
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 0, max: 255 }), { minLength: 1, maxLength: 100 }),
+        async (numbers) => {
+          const text = `ip ${numbers.map((number) => `203.0.113.${number}`).join(" ")} `;
+          const { vault } = await mask(text, { useFaker: true, recognizers });
+          for (const [replacement] of vault.entries()) expect(text).not.toContain(replacement);
+        },
+      ),
       { numRuns: 20 },
     );
   });
@@ -348,7 +386,15 @@ describe("Deanonymize after Anonymize", () => {
     const piece = fc.oneof(
       fc.string({ unit: "binary", maxLength: 20 }),
       fc.constantFrom(
-        ...["ann@example.com", "4111111111111111", "203.0.113.17", "[REDACTED_EMAIL_ADDRESS_1]", "[REDACTED_", "1]", "_1]"],
+        ...[
+          "ann@example.com",
+          "4111111111111111",
+          "203.0.113.17",
+          "[REDACTED_EMAIL_ADDRESS_1]",
+          "[REDACTED_",
+          "1]",
+          "_1]",
+        ],
         ...["Aurora", "ИНН 7707083893", "身份证11010519491231002X", "card ", "[", "]", "EMAIL_ADDRESS", "😀"],
       ),
     );
@@ -391,15 +437,20 @@ describe("a conversation", () => {
     expect(sanitizedOutput).toBe("Dear bob@example.com");
   });
 
-  it.each([false, true])("has one placeholder for each value when its texts are scanned at once (useFaker: %s)", async (useFaker) => {
-    const vault = new Vault();
-    const scanner = scannerWith({ useFaker });
-    const texts = Array.from({ length: 40 }, (_, index) => `user${index % 10}@corp.io and ${index}@corp.io`);
-    const masked = await Promise.all(texts.map(async (text) => (await scanner.scan(text, { vault })).sanitized as string));
-    const originals = vault.entries().map(([, original]) => original);
-    expect(new Set(originals).size).toBe(originals.length);
-    for (const [index, text] of texts.entries()) expect(await restore(masked[index] as string, vault)).toBe(text);
-  });
+  it.each([false, true])(
+    "has one placeholder for each value when its texts are scanned at once (useFaker: %s)",
+    async (useFaker) => {
+      const vault = new Vault();
+      const scanner = scannerWith({ useFaker });
+      const texts = Array.from({ length: 40 }, (_, index) => `user${index % 10}@corp.io and ${index}@corp.io`);
+      const masked = await Promise.all(
+        texts.map(async (text) => (await scanner.scan(text, { vault })).sanitized as string),
+      );
+      const originals = vault.entries().map(([, original]) => original);
+      expect(new Set(originals).size).toBe(originals.length);
+      for (const [index, text] of texts.entries()) expect(await restore(masked[index] as string, vault)).toBe(text);
+    },
+  );
 
   it("without a vault cannot be restored, and nothing is kept", async () => {
     const scanner = scannerWith();

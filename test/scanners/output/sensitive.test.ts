@@ -17,7 +17,14 @@ describe("Sensitive", () => {
     expect(verdict).toMatchObject({ isValid: false, score: 0.9 });
     expect(verdict).not.toHaveProperty("sanitized");
     expect(verdict.findings).toEqual([
-      { start: 4, end: text.length, type: "personal_data", text: "ann@example.com", score: 0.95, label: "EMAIL_ADDRESS" },
+      {
+        start: 4,
+        end: text.length,
+        type: "personal_data",
+        text: "ann@example.com",
+        score: 0.95,
+        label: "EMAIL_ADDRESS",
+      },
     ]);
     expect([scannerWith().sanitizes, scannerWith({ redact: true }).sanitizes]).toEqual([false, true]);
   });
@@ -43,12 +50,18 @@ describe("Sensitive", () => {
       (await scannerWith({ redact: true, ...options }).scan(text)).sanitized ?? text;
     const text = "me@example.org, 4111111111111111, E-12345";
     const regexPatterns = [{ name: "staff", expressions: ["\\bE-\\d{5}\\b"] }];
-    expect(await redacted(text, { entityTypes: ["CREDIT_CARD"], regexPatterns })).toBe("me@example.org, <CREDIT_CARD>, <STAFF>");
+    expect(await redacted(text, { entityTypes: ["CREDIT_CARD"], regexPatterns })).toBe(
+      "me@example.org, <CREDIT_CARD>, <STAFF>",
+    );
     const recognizers = [() => [{ start: 0, end: 3, type: "PERSON" }]];
     expect(await redacted("Ann", { recognizers })).toBe("<PERSON>");
     expect(await redacted("from 203.0.113.17", { threshold: 0.99 })).toBe("from 203.0.113.17");
     expect(await redacted("ИНН 7707083893", { language: "de" })).toBe("ИНН 7707083893");
-    const scanner = createScanner("output", "Sensitive", { recognizer_conf: [], entity_types: ["EMAIL_ADDRESS"], redact: true });
+    const scanner = createScanner("output", "Sensitive", {
+      recognizer_conf: [],
+      entity_types: ["EMAIL_ADDRESS"],
+      redact: true,
+    });
     expect((await scanner.scan(text, {})).sanitized).toBe("<EMAIL_ADDRESS>, 4111111111111111, E-12345");
   });
 
@@ -70,7 +83,10 @@ describe("Sensitive", () => {
   it("leaves nothing of what it found in texts of three languages, long ones too", async () => {
     const scanner = scannerWith({ redact: true });
     const all = [...personalTexts(200, 3)];
-    const cases = [...all, { text: all.map(({ text }) => text).join("\n"), values: all.flatMap(({ values }) => values) }];
+    const cases = [
+      ...all,
+      { text: all.map(({ text }) => text).join("\n"), values: all.flatMap(({ values }) => values) },
+    ];
     for (const { text, values } of cases) {
       const { sanitized = text } = await scanner.scan(text);
       for (const value of values) expect(sanitized).not.toContain(value);
@@ -78,7 +94,10 @@ describe("Sensitive", () => {
   });
 
   it("has places in any text", async () => {
-    const piece = fc.oneof(fc.string({ unit: "binary", maxLength: 20 }), fc.constantFrom("ann@example.com", "203.0.113.17 ", "😀"));
+    const piece = fc.oneof(
+      fc.string({ unit: "binary", maxLength: 20 }),
+      fc.constantFrom("ann@example.com", "203.0.113.17 ", "😀"),
+    );
     const scanner = scannerWith({ redact: true });
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { maxLength: 10 }), async (pieces) => {

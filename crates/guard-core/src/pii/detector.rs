@@ -146,10 +146,9 @@ pub fn numbers(text: &str) -> Vec<(String, u32)> {
     let captures = PLACEHOLDER.iter().flat_map(|pattern| pattern.captures_iter(text));
     let found: BTreeSet<(String, u32)> = captures
         .filter_map(|found| {
-            Some((
-                found.get(1)?.as_str().to_uppercase(),
-                found.get(2)?.as_str().parse().ok()?,
-            ))
+            let entity = found.get(1).or(found.get(3))?.as_str();
+            let number = found.get(2).or(found.get(4))?.as_str();
+            Some((entity.to_uppercase(), number.parse().ok()?))
         })
         .collect();
     found.into_iter().collect()
