@@ -3,13 +3,13 @@
 import re
 
 from .case import case
-from .personal import TEXTS
+from .personal import TEXTS, otherwise
 
 SIDES = ["input"]
 OURS = {"recognizer_conf": []}
 
 CASES = [
-    *(case(name, text, vault=[], guard=OURS) for name, text in TEXTS.items()),
+    *(case(name, text, vault=[], guard=OURS, **otherwise(name, "[REDACTED_{}_1]")) for name, text in TEXTS.items()),
     case("a hidden name", "Project Aurora starts.", vault=[], guard=OURS, hidden_names=["Aurora"]),
     case("a hidden name in a word", "The auroras start.", vault=[], guard=OURS, hidden_names=["Aurora"]),
     case("an allowed value", "Ask info@example.org or me@example.org.", vault=[], guard=OURS, allowed_names=["info@example.org"]),

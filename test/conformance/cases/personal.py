@@ -25,3 +25,25 @@ TEXTS = {
     "a price and a date": "The 3 items cost 129.99 in 2024.",
     "a placeholder": "What does [REDACTED_PERSON_1] mean?",
 } | {name: text for name, text in ODD.items() if isinstance(text, str)}
+
+CHECKSUM = "a number whose checksum is wrong is no card and no IBAN"
+REGION = "llm-guard finds this number only where a model or a word of context helps"
+# What guard finds in these, and why llm-guard does not, or the other way round.
+OTHERWISE = {
+    "a card with a wrong checksum in context": ([], CHECKSUM),
+    "an IBAN with a wrong checksum": ([], CHECKSUM),
+    "a telephone number": ([("PHONE_NUMBER", "+1 212 555 0123")], REGION),
+    "a telephone number of Britain": ([("PHONE_NUMBER", "+44 20 7946 0958")], REGION),
+}
+
+
+def otherwise(name, placeholder):
+    """The fields expected and why of a case, with what a scanner makes of a type."""
+    if name not in OTHERWISE:
+        return {}
+    found, why = OTHERWISE[name]
+    text = TEXTS[name]
+    for type_, value in found:
+        text = text.replace(value, placeholder.format(type_))
+    verdict = {"isValid": False, "score": 1} if found else {"isValid": True, "score": -1}
+    return {"expected": {**verdict, "sanitized": text}, "why": why}

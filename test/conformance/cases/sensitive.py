@@ -4,12 +4,12 @@ import re
 
 from .anonymize import ONE_TYPE, OURS
 from .case import case
-from .personal import TEXTS
+from .personal import TEXTS, otherwise
 
 SIDES = ["output"]
 
 CASES = [
-    *(case(name, text, guard=OURS, redact=True) for name, text in TEXTS.items()),
+    *(case(name, text, guard=OURS, redact=True, **otherwise(name, "<{}>")) for name, text in TEXTS.items()),
     case("no redaction", "Write to john.doe@example.com today.", guard=OURS),
     case("one type only", "me@example.org has 4111111111111111", guard=OURS, redact=True, entity_types=["EMAIL_ADDRESS"]),
 ]
