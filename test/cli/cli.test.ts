@@ -221,7 +221,7 @@ describe("guard scan", () => {
     [["--scanner", "Regex", "--params", '{"patterns": ["("]}'], "Regex.patterns.0: "],
     [["--scanner", "BanSubstrings", "--params", '{"substring": []}'], "BanSubstrings.substring: unknown key"],
     [["--scanner", "PromptInjection", "--params", '{"threshold": 2}'], "PromptInjection.threshold: "],
-    [["--scanner", "Nonsense"], "unknown input scanner Nonsense; known are: BanCode, BanSubstrings"],
+    [["--scanner", "Nonsense"], "unknown input scanner Nonsense; known are: Anonymize, BanCode"],
     [["--scanner", "Regex", "--config", "x.yml"], "not both"],
     [["--config", "missing.yml"], "missing.yml"],
     [["--file", "missing.txt"], "not both"],

@@ -58,7 +58,7 @@ describe("parseConfig", () => {
       "an unknown scanner",
       "input_scanners: [{type: InvisibleText}, {type: Nope}]",
       "input_scanners.1.type",
-      "known are: BanCode, BanSub",
+      "known are: Anonymize, BanCode",
     ],
     [
       "an output scanner on the input",

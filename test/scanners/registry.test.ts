@@ -55,7 +55,7 @@ describe("createScanner", () => {
   });
 
   it.each([
-    ["input", "Nothing", {}, "type", /unknown input scanner Nothing; known are: BanCode, BanSubstrings/],
+    ["input", "Nothing", {}, "type", /unknown input scanner Nothing; known are: Anonymize, BanCode/],
     ["output", "TokenLimit", {}, "type", /unknown output scanner/],
     ["input", "TokenLimit", { limits: 5 }, "limits", /unknown key/],
     ["input", "TokenLimit", { limit: "5" }, "limit", /number/],

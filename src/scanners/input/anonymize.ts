@@ -90,11 +90,10 @@ export class Anonymize extends BaseScanner<typeof schema> {
     const scan = await this.#detector.find(text, vault, context);
     if (scan.findings.length === 0) return passed(text);
     const anonymized = await this.#anonymize(text, scan, vault);
-    for (const entry of anonymized.entries) vault.append(entry);
     return {
       isValid: false,
       score: this.#detector.score(scan),
-      sanitized: this.options.preamble + anonymized.text,
+      sanitized: this.options.preamble + anonymized,
       findings: findingsOf(text, scan),
       coverage: wholeText(text),
     };
@@ -106,16 +105,23 @@ export class Anonymize extends BaseScanner<typeof schema> {
     return this.#fakes;
   }
 
-  async #anonymize(text: string, scan: PiiScan, vault: Vault): Promise<Anonymized> {
+  /** The text without what was found, all of which the vault has then. */
+  async #anonymize(text: string, scan: PiiScan, vault: Vault): Promise<string> {
     const fakes = await this.#faker();
-    if (!fakes) return withPlaceholders(text, scan, vault);
+    if (!fakes) return kept(vault, withPlaceholders(text, scan, vault));
     // Another scan may use the vault while fakes are looked for; then they have to be new to what it holds now.
     for (;;) {
       const { size } = vault;
       const anonymized = await withFakes(text, scan, vault, fakes);
-      if (vault.size === size) return anonymized ?? withPlaceholders(text, scan, vault);
+      if (vault.size === size) return kept(vault, anonymized ?? withPlaceholders(text, scan, vault));
     }
   }
+}
+
+/** Puts into the vault what it has to keep. Between that and the choice of placeholders nobody else may use it. */
+function kept(vault: Vault, { text, entries }: Anonymized): string {
+  for (const entry of entries) vault.append(entry);
+  return text;
 }
 
 /** Replaces all findings; `fakes` are those of values that have one. */

@@ -29,7 +29,7 @@ export interface RecognizedEntity {
 export type Recognizer = (
   text: string,
   context: { signal?: AbortSignal },
-) => Iterable<RecognizedEntity> | Promise<Iterable<RecognizedEntity>>;
+) => readonly RecognizedEntity[] | Promise<readonly RecognizedEntity[]>;
 
 /** A type becomes a part of placeholders, which end with a bracket. */
 const TYPE = /^[^\s[\]<>]{1,100}$/u;
@@ -127,7 +127,7 @@ export class PersonalDataDetector {
       this.#options.recognizers.map((recognizer) => recognizer(text, { ...(signal && { signal }) })),
     );
     signal?.throwIfAborted();
-    const others = found.flatMap((entities, index) => Array.from(entities, (entity) => asked(text, entity, index)));
+    const others = found.flatMap((entities, index) => asked(text, entities, index));
     const placeholders = vault?.entries().map(([placeholder]) => placeholder) ?? [];
     const find = text.length <= SHORT_TEXT ? "find" : "findLong";
     const wanted = others.filter(({ entity }) => this.#wants(entity));
@@ -226,22 +226,18 @@ function checkExamples({ regexPatterns }: PersonalDataOptions): void {
 }
 
 /** What a recognizer of a program answered; anything else than findings must not be taken for none. */
-function asked(text: string, entity: RecognizedEntity, index: number): PiiFinding {
-  const { start, end, type, score = 1 } = entity ?? {};
-  const fine =
-    Number.isInteger(start) &&
-    Number.isInteger(end) &&
-    0 <= start &&
-    start <= end &&
-    end <= text.length &&
-    typeof type === "string" &&
-    TYPE.test(type) &&
-    score >= 0 &&
-    score <= 1;
-  if (!fine) {
+function asked(text: string, entities: readonly RecognizedEntity[], index: number): PiiFinding[] {
+  const recognizer = `recognizers.${index}`;
+  const refuse = () => {
     throw new TypeError(
-      `recognizers.${index}: what it returned is not { start, end, type, score } of a part of the text`,
+      `${recognizer}: what it returned is no list of { start, end, type, score } of parts of the text`,
     );
-  }
-  return { start, end, entity: type, score, recognizer: `recognizers.${index}` };
+  };
+  if (!Array.isArray(entities)) refuse();
+  return entities.map((entity) => {
+    const { start, end, type, score = 1 } = entity ?? {};
+    const isPart = Number.isInteger(start) && Number.isInteger(end) && 0 <= start && start <= end && end <= text.length;
+    if (!isPart || typeof type !== "string" || !TYPE.test(type) || !(score >= 0 && score <= 1)) refuse();
+    return { start, end, entity: type, score, recognizer };
+  });
 }

@@ -63,7 +63,8 @@ describe("placeholders", () => {
   });
 
   it("are never what the text has already, in any spelling", async () => {
-    const own = "[REDACTED_EMAIL_ADDRESS_1], (redacted_email_address_2), REDACTED_EMAIL_ADDRESS_4000000";
+    const own =
+      "[REDACTED_EMAIL_ADDRESS_1], [redacted_email_address_2], [REDACTED_EMAIL_ADDRESS_4000000], (redacted_phone_number_1)";
     const { text, vault } = await mask(`${own} ann@example.com`);
     expect(text).toBe(`${own} [REDACTED_EMAIL_ADDRESS_3]`);
     expect(await restore(text, vault)).toBe(`${own} ann@example.com`);
@@ -308,7 +309,7 @@ describe("useFaker", () => {
 
   it("gives what scanners take for the real thing", async () => {
     const text =
-      "card 4111111111111111, IBAN GB29 NWBK 6016 1331 9268 19, me@corp.io, SSN 219-09-9999, call +1 212 555 0123, 身份证11010519491231002X";
+      "card 4111111111111111, IBAN GB29 NWBK 6016 1331 9268 19, me@corp.io, call +1 212 555 0123, 身份证11010519491231002X";
     const before = await scannerWith().scan(text);
     const { text: masked } = await mask(text, { useFaker: true });
     const after = await scannerWith().scan(masked);
@@ -348,14 +349,12 @@ describe("useFaker", () => {
   });
 
   it("never gives a part of the text", async () => {
-    // Three of the four possible fakes are in the text.
-    const recognizers = [(text: string) => (text.startsWith("192.0.2.1") ? [{ start: 0, end: 9, type: "MINE" }] : [])];
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 0, max: 255 }), { minLength: 1, maxLength: 100 }),
         async (numbers) => {
           const text = `ip ${numbers.map((number) => `203.0.113.${number}`).join(" ")} `;
-          const { vault } = await mask(text, { useFaker: true, recognizers });
+          const { vault } = await mask(text, { useFaker: true });
           for (const [replacement] of vault.entries()) expect(text).not.toContain(replacement);
         },
       ),

@@ -21,6 +21,10 @@ static PLACEHOLDER: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&format!("(?i){whole}|{bare}")).ok()
 });
 
+/// What is nothing but a placeholder: nobody hides a number of a card in one.
+static WRITTEN: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?i)\[REDACTED_[\p{L}_]{1,100}_[0-9]{1,7}\]").ok());
+
 /// Looks for personal data.
 #[derive(Debug)]
 pub struct Detector {
@@ -48,7 +52,7 @@ impl Detector {
     pub fn new(options: &Options, hidden: &[String]) -> Result<Self, PiiError> {
         let fault = |error: SubstringsError| PiiError {
             path: match error {
-                SubstringsError::Empty { index } => format!("hidden.{index}"),
+                SubstringsError::Empty { substring } => format!("hidden.{substring}"),
                 SubstringsError::TooLarge(_) => "hidden".to_owned(),
             },
             message: error.to_string(),
@@ -65,12 +69,14 @@ impl Detector {
 
     /// Finds what is personal in `text`, and brings it together with what `others` found.
     ///
-    /// `known` are places of placeholders, in order and without overlaps; nothing is found in them, and they are no context.
+    /// `known` are places of placeholders, in order and without overlaps. Nothing is found in them, nor in what is written like
+    /// one, and they are no context.
     ///
     /// # Errors
     ///
     /// A pattern of the user that takes too long; the text must then be treated as if it was not looked at.
     pub fn find(&self, text: &str, others: Vec<Finding>, known: &[Range<usize>]) -> Result<Detection, PiiError> {
+        let known = &with_written(text, known);
         let read = without(text, known);
         let read = read.as_deref().unwrap_or(text);
         let mut findings = self.recognizers.find(read)?;
@@ -98,6 +104,23 @@ impl Detector {
             highest,
         })
     }
+}
+
+/// The places of placeholders, with those that the text has of its own.
+fn with_written(text: &str, known: &[Range<usize>]) -> Vec<Range<usize>> {
+    let written = WRITTEN.iter().flat_map(|pattern| pattern.find_iter(text));
+    let mut all: Vec<Range<usize>> = known
+        .iter()
+        .cloned()
+        .chain(written.map(|found| found.range()))
+        .collect();
+    all.sort_unstable_by_key(|range| range.start);
+    all.dedup_by(|next, last| {
+        let overlaps = next.start < last.end;
+        last.end = last.end.max(if overlaps { next.end } else { last.end });
+        overlaps
+    });
+    all
 }
 
 /// The text with every byte of `known` replaced, if there is any.
@@ -234,6 +257,21 @@ mod tests {
             .map(|finding| &text[finding.range.clone()])
             .collect();
         assert_eq!(found, ["ab é", "cd"]);
+    }
+
+    #[test]
+    fn nothing_is_found_in_what_is_written_like_a_placeholder() {
+        let detector = detector(&[], &[]);
+        assert_eq!(
+            found(
+                &detector,
+                "[REDACTED_EMAIL_ADDRESS_1], [redacted_phone_number_20]",
+                &[10..15]
+            ),
+            []
+        );
+        let card = found(&detector, "[REDACTED_4111111111111111_1]", &[]);
+        assert_eq!(card, [("CREDIT_CARD".to_owned(), "4111111111111111")]);
     }
 
     #[test]
