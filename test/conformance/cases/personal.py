@@ -16,7 +16,8 @@ TEXTS = {
     "an IPv4 address": "The request came from 203.0.113.17 at noon.",
     "a version that is no address": "Version 256.300.1.2 is out.",
     "a Bitcoin address": "Send it to 1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2 now.",
-    "a social security number": "SSN: 219-09-9999",
+    "a social security number": "SSN: 536-22-8731",
+    "the number of an advertisement": "SSN: 219-09-9999",
     "a telephone number": "Call me at +1 212 555 0123 tomorrow.",
     "a telephone number of Britain": "Ring +44 20 7946 0958 after six.",
     "several things": "Ann (ann@example.com) paid 4111111111111111 from 203.0.113.17.",
@@ -27,11 +28,13 @@ TEXTS = {
 } | {name: text for name, text in ODD.items() if isinstance(text, str)}
 
 CHECKSUM = "a number whose checksum is wrong is no card and no IBAN"
+ADVERTISED = "a number that the Social Security Administration voided, as it stood in advertisements, is nobody's"
 REGION = "llm-guard finds this number only where a model or a word of context helps"
 # What guard finds in these, and why llm-guard does not, or the other way round.
 OTHERWISE = {
     "a card with a wrong checksum in context": ([], CHECKSUM),
     "an IBAN with a wrong checksum": ([], CHECKSUM),
+    "the number of an advertisement": ([], ADVERTISED),
     "a telephone number": ([("PHONE_NUMBER", "+1 212 555 0123")], REGION),
     "a telephone number of Britain": ([("PHONE_NUMBER", "+44 20 7946 0958")], REGION),
 }
