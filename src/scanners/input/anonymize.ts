@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import { GuardValidationError } from "../../errors.ts";
 import { addon, native, type PiiFinding, type PiiScan, SHORT_TEXT } from "../../native.ts";
@@ -10,6 +11,8 @@ import { Placeholders } from "./placeholders.ts";
 
 /** How often other fakes are made for those that the text has already. */
 const ROUNDS = 3;
+/** Fakes that are made at a time, between which others have their turn. */
+const AT_ONCE = 100;
 
 const schema = z.strictObject({
   ...commonOptions,
@@ -163,6 +166,7 @@ async function withFakes(
       if (fake === undefined) continue;
       taken.add(lower(fake));
       made.push([value, fake]);
+      if (made.length % AT_ONCE === 0) await setImmediate();
     }
     const candidates = made.map(([, fake]) => fake);
     const found = new Set((await occurrences(text, candidates, "case_insensitive")).map(({ rule }) => rule));
