@@ -31,7 +31,7 @@ const schema = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      "Replaces values by invented ones of the same kind and format, where there are such, in place of placeholders.",
+      "Replaces values by invented ones of the same kind and format, where there are such, in place of placeholders. Needs the package @faker-js/faker.",
     ),
 });
 

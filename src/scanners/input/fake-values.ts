@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
 import type { Faker } from "@faker-js/faker";
+import { GuardValidationError } from "../../errors.ts";
 import type { PiiFinding } from "../../native.ts";
 import type { PersonalDataDetector } from "../shared/personal-data.ts";
 
@@ -57,11 +58,15 @@ export class FakeValues {
     this.#language = language;
   }
 
-  /** Loads the names and addresses of a language, or, without one, of those that can be told by their script. */
+  /**
+   * Loads the names and addresses of a language, or, without one, of those that can be told by their script.
+   *
+   * @throws GuardValidationError where the package with them is not installed: it is a tenth of guard's size, and few need it.
+   */
   static async load(detector: PersonalDataDetector, language: string | undefined): Promise<FakeValues> {
     const known = language !== undefined && Object.hasOwn(LOCALES, language) ? (language as Locale) : undefined;
     const wanted: Locale[] = known === undefined ? ["en", "ru", "zh"] : ["en", known];
-    const load = async (locale: Locale) => [locale, (await LOCALES[locale]()).faker] as const;
+    const load = async (locale: Locale) => [locale, (await LOCALES[locale]().catch(missing)).faker] as const;
     return new FakeValues(detector, new Map(await Promise.all(wanted.map(load))), known);
   }
 
@@ -81,6 +86,11 @@ export class FakeValues {
     const english = this.#fakers.get("en") as Faker;
     return words(this.#fakers.get(this.#language ?? byScript(value)) ?? english, english);
   }
+}
+
+function missing(cause: unknown): never {
+  const message = "needs the package @faker-js/faker: npm install @faker-js/faker";
+  throw new GuardValidationError([{ path: "useFaker", message }], { cause });
 }
 
 function byScript(value: string): Locale {
