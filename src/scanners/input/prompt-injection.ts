@@ -72,6 +72,16 @@ const schema = z.strictObject({
   useOnnx: z.boolean().optional().describe("Of llm-guard; models always run on ONNX Runtime here."),
 });
 
+/**
+ * The probability of an attack in one of a text's windows, where `probability` is that of the window alone.
+ *
+ * By Bayes' rule, when an attack is as probable beforehand in a long text as in a short one: each of its windows has that share of
+ * the odds. Otherwise every long text would fail in the end, as each window is another chance of a false alarm.
+ */
+function amongWindows(probability: number, windows: number): number {
+  return probability / (probability + windows * (1 - probability));
+}
+
 /** The match types that leave nothing out. */
 const READ_WHOLLY: readonly Reading[] = ["windows", "sentence", "chunks"];
 
@@ -208,10 +218,11 @@ export class PromptInjection extends BaseScanner<typeof schema> {
         const scores = heads[injection.head] ?? [];
         const label = top(labels, scores);
         const isInjection = this.options.injectionLabels.includes(label);
+        const probability = sum(injection.indices.map((index) => scores[index] ?? 0));
         return {
           start,
           end,
-          score: sum(injection.indices.map((index) => scores[index] ?? 0)),
+          score: this.options.matchType === "windows" ? amongWindows(probability, parts.length) : probability,
           category: isInjection && category ? top(category.labels, heads[category.head] ?? []) : label,
         };
       }),
