@@ -115,9 +115,9 @@ interface Scored {
  * Detects prompt injections: attempts to override instructions, to extract the system prompt, to break out of a role; in
  * prompts, documents and tool results.
  *
- * The default reads all of a text, and what it hides besides. llm-guard's default was `full`, which looks at the beginning
- * only, and it reads a text as it is written (`deobfuscate: false`). A finding in another reading has the place of what was
- * read, such as a run of base64, and the `view`.
+ * The default reads all of a text, and what it hides besides; the odds of a window are divided by the number of windows.
+ * llm-guard's default was `full`, which looks at the beginning only, and it reads a text as it is written (`deobfuscate:
+ * false`). A finding in another reading has the place of what was read, such as a run of base64, and the `view`.
  */
 export class PromptInjection extends BaseScanner<typeof schema> {
   static readonly type = "PromptInjection";
