@@ -7,6 +7,7 @@
 pub mod engine;
 pub mod lang;
 pub mod pii;
+mod random;
 pub mod rules;
 pub mod text;
 pub mod tokens;

@@ -8,6 +8,7 @@ use regex::Regex;
 use super::checks::phone::Phones;
 use super::recognizer::{Source, sources};
 use super::{Options, PiiError};
+use crate::random::SplitMix64;
 
 /// How many changes are tried: one in 97 leaves an IBAN valid.
 const TRIES: usize = 4_000;
@@ -79,14 +80,14 @@ impl Lookalikes {
         if places.is_empty() || !form.accepts(value, &self.phones) {
             return None;
         }
-        let mut random = Random(seed);
+        let mut random = SplitMix64(seed);
         let mut current = original.clone();
         let mut changes = 0;
         for _ in 0..TRIES {
             let mut next = current.clone();
             for _ in 0..=random.below(AT_ONCE) {
                 let place = places[random.below(places.len())];
-                next[place] = random.like(next[place]);
+                next[place] = like(&mut random, next[place]);
             }
             if next != current && form.accepts(&next.iter().collect::<String>(), &self.phones) {
                 current = next;
@@ -114,33 +115,15 @@ fn fixed(entity: &str) -> usize {
     }
 }
 
-/// SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators", OOPSLA).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A number below `limit`.
-    fn below(&mut self, limit: usize) -> usize {
-        (self.next() % limit.max(1) as u64) as usize
-    }
-
-    /// A character of the same kind.
-    fn like(&mut self, character: char) -> char {
-        let kind: &[u8] = match character {
-            '0'..='9' => b"0123456789",
-            'a'..='z' => b"abcdefghijklmnopqrstuvwxyz",
-            'A'..='Z' => b"ABCDEFGHIJKLMNOPQRSTUVWXYZ",
-            _ => return character,
-        };
-        char::from(kind[self.below(kind.len())])
-    }
+/// A character of the same kind.
+fn like(random: &mut SplitMix64, character: char) -> char {
+    let kind: &[u8] = match character {
+        '0'..='9' => b"0123456789",
+        'a'..='z' => b"abcdefghijklmnopqrstuvwxyz",
+        'A'..='Z' => b"ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+        _ => return character,
+    };
+    char::from(kind[random.below(kind.len())])
 }
 
 #[cfg(test)]

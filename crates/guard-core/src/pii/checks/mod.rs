@@ -174,3 +174,14 @@ fn number(digits: &[u32]) -> u64 {
 fn is_monotonous(digits: &[u32]) -> bool {
     digits.iter().all(|digit| Some(digit) == digits.first())
 }
+
+/// Asserts that a check takes all sound values and none of the others.
+#[cfg(test)]
+fn accepts(check: fn(&str) -> bool, sound: &[&str], unsound: &[&str]) {
+    for value in sound {
+        assert!(check(value), "{value}");
+    }
+    for value in unsound {
+        assert!(!check(value), "{value}");
+    }
+}

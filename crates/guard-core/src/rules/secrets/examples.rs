@@ -6,6 +6,7 @@
 
 use super::rule::{Rule, RuleSource};
 use super::{Embedded, Secrets};
+use crate::random::SplitMix64;
 
 /// An example that fails.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,30 +125,22 @@ fn alphabet(kind: &str) -> Option<&'static str> {
     })
 }
 
-/// SplitMix64 (Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators, 2014).
-struct Draw(u64);
+/// What is put into the places of a pattern.
+struct Draw(SplitMix64);
 
 impl Draw {
     /// The seed is hashed with FNV-1a.
     fn new(seed: &str) -> Self {
         let hash = |state: u64, byte| (state ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
-        Self(seed.bytes().fold(0xCBF2_9CE4_8422_2325, hash))
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
+        Self(SplitMix64(seed.bytes().fold(0xCBF2_9CE4_8422_2325, hash)))
     }
 
     fn one_of(&mut self, alphabet: &[u8]) -> u8 {
-        alphabet[(self.next() % alphabet.len() as u64) as usize]
+        alphabet[self.0.below(alphabet.len())]
     }
 
     fn uuid(&mut self) -> String {
-        let (high, low) = (self.next(), self.next());
+        let (high, low) = (self.0.next(), self.0.next());
         format!(
             "{:08x}-{:04x}-4{:03x}-{:x}{:03x}-{:012x}",
             high >> 32,
