@@ -1,8 +1,9 @@
 """python -m training.heldout --data DIR --out DIR: the held-out rows of every model, for `npm run eval`.
 
-Writes one gzipped JSON-lines file a task, with `text`, `label`, `set`, `kind` and `lang`. The rows are the dev parts that the
-models' cards speak of: the same split, the same windows and composed texts, made by the same code. Secrets are found by rules that
-are trained on nothing, so all rows of that folder are written.
+Writes one gzipped JSON-lines file a task, with `text`, `label`, `set`, `kind` and `lang`, or, for names and personal data, `spans`
+in place of `label`: start, end (in code points) and type of each. The rows are the dev parts that the models' cards speak of: the
+same split, the same windows and composed texts, made by the same code. Secrets are found by rules that are trained on nothing, so
+all rows of that folder are written.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ import argparse
 import gzip
 import importlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from . import data
+from . import data, spans
 from .linear.task import Task, rows_of
 
 HERE = Path(__file__).parent
@@ -22,6 +23,20 @@ HERE = Path(__file__).parent
 LONG_DOCUMENTS = 300
 SEED = 20240611
 LICENCES = ("open", "unclear", "non-commercial")
+# Texts with marked parts in one file, at most.
+MARKED_TEXTS = 1_500
+# Where names are held out from: the files, and the language where a file has several.
+NAMES = {
+    "ner-en-news": (("conll2003_en_train",), ()),
+    "ner-wnut17": (("wnut17_train",), ()),
+    "ner-twitter": (("broad_twitter",), ()),
+    "ner-ru": (("nerel_ru", "factrueval_ru_devset"), ()),
+    "ner-zh": (("chinese",), ()),
+    **{
+        f"ner-wikineural-{lang}": (("wikineural_9_languages",), (lang,))
+        for lang in ("de", "en", "es", "fr", "it", "nl", "pl", "pt", "ru")
+    },
+}
 
 
 def linear_tasks() -> Iterator[Task]:
@@ -72,6 +87,15 @@ def secrets(folder: Path) -> Iterator[dict]:
             yield {"text": row["text"], "label": row["label"], "set": path.name.split(".")[0]}
 
 
+def named(folder: Path, files: Iterable[str], langs: Sequence[str]) -> Iterator[dict]:
+    rows = [row for file in files for row in spans.names(folder, file, "dev", langs)]
+    yield from (row.row() for row in spans.some(rows, MARKED_TEXTS, SEED))
+
+
+def personal_data(folder: Path) -> Iterator[dict]:
+    yield from (row.row() for row in spans.some(spans.personal_data(folder, "dev"), MARKED_TEXTS, SEED))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m training.heldout", description=__doc__)
     parser.add_argument("--data", help="data folder; default: $GUARD_TRAINING_DATA")
@@ -84,7 +108,10 @@ def main() -> None:
         "prompt-injection": lambda: injection(folder),
         "prompt-injection-long": lambda: long_injection(folder),
         "secrets": lambda: secrets(folder),
+        "pii": lambda: personal_data(folder),
     }
+    for name, (files, langs) in NAMES.items():
+        makers[name] = lambda files=files, langs=langs: named(folder, files, langs)
     for task in linear_tasks():
         makers[task.name] = lambda task=task: held_out(
             rows_of(task, folder, LICENCES, [], task.settings.seed), list(task.labels)

@@ -1,0 +1,211 @@
+"""Texts with marked parts: words put together again as they are written, and the sets of names and of personal data.
+
+Sets of names come as words with BIO tags. Models and scanners see texts, so the words are joined as an author would have
+written them, and the marks become places in that text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import data
+
+# Languages whose words are written one after the other.
+UNSPACED = ("zh", "ja", "th")
+OPENING = set("([{«„‚¿¡《「『（【〈")
+CLOSING = set(")]}»,.;:!?%…,।。、》」』）】〉°") | {"..", "...", "....", "!!", "??", "?!", "!?", "!!!", "???", ".\"", ",\"", "...\""}
+CURRENCIES = set("$£€¥₽#")
+CLITICS = {"s", "m", "re", "ve", "ll", "d", "t"}
+# French sets these apart; German and Russian a percent sign.
+APART = {"fr": set(":;!?»%"), "de": set("%"), "ru": set("%")}
+# Languages whose articles and pronouns lose a vowel: l', dell', d'.
+ELIDING = ("fr", "it", "ca")
+SENTENCE_SIGNS = set(".,;:!?…")
+
+# Signs that the words of a set were split at: "пресс - служба", "@ name", "1 , 552".
+SPLIT = {"nerel_ru": "-,", "factrueval_ru_devset": "-,", "broad_twitter": "@,"}
+
+
+def detokenise(tokens: Sequence[str], lang: str, split: str = "") -> tuple[str, list[tuple[int, int]]]:
+    """The text that `tokens` were taken from, as far as it can be known, and where each of them stands in it.
+
+    `split` has signs that the set splits words at; they are joined again.
+    """
+    joins = _joins(tokens, lang, split)
+    text, places = "", []
+    for index, token in enumerate(tokens):
+        if index > 0 and not joins[index]:
+            text += " "
+        places.append((len(text), len(text) + len(token)))
+        text += token
+    return text, places
+
+
+def _joins(tokens: Sequence[str], lang: str, split: str) -> list[bool]:
+    """For each token whether it stands directly behind the one before."""
+    if lang in UNSPACED:
+        return [_unspaced(tokens[index - 1], token) if index else True for index, token in enumerate(tokens)]
+    joins = [False] * (len(tokens) + 1)
+    apart = APART.get(lang, set())
+    open_quotes: list[str] = []
+    for index, token in enumerate(tokens):
+        before = tokens[index - 1] if index else ""
+        after = tokens[index + 1] if index + 1 < len(tokens) else ""
+        if token in ('"', "'", "''", "``", "“", "”", "‘", "’"):
+            side = _quote(token, before, after, tokens[index + 1 :], open_quotes)
+            joins[index] |= side != "opens"
+            joins[index + 1] |= side in ("opens", "inside")
+        elif token in OPENING:
+            joins[index + 1] = not (lang == "fr" and token == "«")
+            if token == "„":
+                open_quotes.append("„")
+        elif token in CLOSING:
+            joins[index] = token not in apart
+            # "http://", "10:30"
+            joins[index + 1] |= token == ":" and after == "/"
+            joins[index + 1] |= (token == ":" or token in split) and _number(before) and _number(after)
+        elif token in CURRENCIES:
+            joins[index + 1] |= after[:1].isdigit() or token == "#" and after[:1].isalnum()
+        elif token == "@":
+            joins[index + 1] |= token in split and after[:1].isalnum()
+        elif token in ("/", "//", "/#"):
+            joins[index] |= (before[-1:].isalnum() and "://" not in before or before in (":", "/")) and bool(after)
+            joins[index + 1] |= joins[index]
+        elif token in ("-", "‑"):
+            inside = _hyphen(before, after) if token in split else _number(before) and _number(after)
+            joins[index] |= inside
+            joins[index + 1] |= inside
+        elif lang == "en" and (token.lower() == "n't" or token[:1] in "'’" and token[1:].lower() in CLITICS):
+            joins[index] = True
+        elif token[:1] in "-'" and token[1:2].isalpha() and lang in ("fr", "pt", "it"):
+            # "celui" "-ci"
+            joins[index] |= token[0] == "-"
+        if lang in ELIDING and len(token) > 1 and token[-1] in "'’" and token[-2].isalpha():
+            joins[index + 1] = True
+    joins[0] = True
+    return joins[:-1]
+
+
+def _quote(token: str, before: str, after: str, rest: Sequence[str], open_quotes: list[str]) -> str:
+    """Whether a quotation mark opens, closes, or stands inside of a word."""
+    if token in "'’" and before[-1:].isalpha() and after.lower() in CLITICS:
+        return "inside"
+    if token == "“":
+        # It closes what „ opened.
+        if "„" in open_quotes:
+            open_quotes.remove("„")
+            return "closes"
+        return "opens"
+    if token in ("``", "‘"):
+        open_quotes.append(token)
+        return "opens"
+    if token == "”":
+        return "closes"
+    twin = {"''": "``", "’": "‘"}.get(token, "")
+    for mark in (token, twin):
+        if mark and mark in open_quotes:
+            open_quotes.remove(mark)
+            return "closes"
+    # An apostrophe that nothing closes: "the teams' games".
+    if token == "’" or token not in rest:
+        return "closes"
+    open_quotes.append(token)
+    return "opens"
+
+
+def _hyphen(before: str, after: str) -> bool:
+    """Whether a hyphen of a set that splits words at hyphens stands inside of a word, and is no dash."""
+    if not before[-1:].isalnum() or not after[:1].isalnum():
+        return False
+    # "преследователей - Кими"
+    return not (len(before) > 1 and before.islower() and before.isalpha() and after[:1].isupper())
+
+
+def _number(token: str) -> bool:
+    return token[:1].isdigit() and token[-1:].isdigit()
+
+
+def _unspaced(before: str, token: str) -> bool:
+    """Chinese has spaces only between words in other letters; sets that give single characters have none there either."""
+    both_latin = before[-1:].isascii() and before[-1:].isalpha() and token[:1].isascii() and token[:1].isalpha()
+    return not (both_latin and (len(before) > 1 or len(token) > 1))
+
+
+def spans_of(raw: dict, set_name: str) -> tuple[str, list[tuple[int, int, str]]]:
+    """The text of a row with tokens and BIO tags, and its marked parts: (start, end, type) in characters."""
+    text, places = detokenise(raw["tokens"], raw["lang"], SPLIT.get(set_name, ""))
+    spans: list[tuple[int, int, str]] = []
+    last = "O"
+    for (start, end), tag in zip(places, raw["tags"], strict=True):
+        kind = tag[2:]
+        # Some sets mark "@" and the name behind it one by one.
+        of_handle = bool(spans) and spans[-1][1] == start and text[spans[-1][0] : start] == "@"
+        if tag != "O" and last[2:] == kind and (tag.startswith("I-") or of_handle):
+            spans[-1] = (spans[-1][0], end, kind)
+        elif tag != "O":
+            spans.append((start, end, kind))
+        last = tag
+    return text, spans
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A text with its marked parts: start and end in characters, and type."""
+
+    text: str
+    spans: list[tuple[int, int, str]]
+    set: str
+    lang: str
+
+    def row(self) -> dict:
+        return {"text": self.text, "spans": self.spans, "set": self.set, "lang": self.lang}
+
+
+# The types of the sets of personal data, by the names of guard's own. Rows with others, such as passwords, are left out.
+PII_TYPES = {
+    **{name: name for name in ("CREDIT_CARD", "CRYPTO", "DATE_OF_BIRTH", "DRIVER_LICENSE", "EMAIL_ADDRESS", "IBAN_CODE")},
+    **{name: name for name in ("IP_ADDRESS", "LOCATION", "ORGANIZATION", "PASSPORT", "PERSON", "PHONE_NUMBER", "RU_INN")},
+    **{name: name for name in ("RU_PASSPORT", "RU_SNILS", "STREET_ADDRESS", "URL", "US_SSN", "ZH_ID")},
+    "EMAIL": "EMAIL_ADDRESS",
+    "IBAN": "IBAN_CODE",
+    "ORG": "ORGANIZATION",
+    "PAN": "IN_PAN",
+    "PHONE": "PHONE_NUMBER",
+    "ROUTING_NUMBER": "US_ABA_ROUTING",
+    "SSN": "US_SSN",
+}
+
+
+def names(folder: Path, file: str, split: str, langs: Sequence[str] = ()) -> Iterator[Marked]:
+    """The rows of a set of names, of one part, each text once."""
+    path = folder / "ner" / f"{file}.jsonl.gz"
+    seen: set[str] = set()
+    for raw in data.read_jsonl(path):
+        if langs and raw["lang"] not in langs:
+            continue
+        text, spans = spans_of(raw, file)
+        key = data.normalise(text)
+        if key and key not in seen and data.split_of(text) == split:
+            seen.add(key)
+            yield Marked(text, spans, file, raw["lang"])
+
+
+def personal_data(folder: Path, split: str) -> Iterator[Marked]:
+    """The rows of all sets of personal data, of one part, each text once."""
+    seen: set[str] = set()
+    for path in sorted((folder / "pii").glob("*.jsonl.gz")):
+        for raw in data.read_jsonl(path):
+            text, key = raw["text"], data.normalise(raw["text"])
+            if not key or key in seen or data.split_of(text) != split:
+                continue
+            if all(kind in PII_TYPES for *_, kind in raw["spans"]):
+                seen.add(key)
+                spans = [(start, end, PII_TYPES[kind]) for start, end, kind in raw["spans"]]
+                yield Marked(text, spans, path.name.split(".")[0], raw.get("lang", "en"))
+
+
+def some(rows: Iterable[Marked], most: int, seed: int) -> list[Marked]:
+    """At most `most` rows, chosen by the hash of their text."""
+    return sorted(rows, key=lambda row: data.digest(row.text, str(seed)))[:most]
