@@ -1,11 +1,13 @@
-"""A BERT encoder in plain torch with attention pooling and linear heads, and the base weights to start from."""
+"""A BERT encoder in plain torch, the heads that stand on it, and the base weights to start from."""
 
 from __future__ import annotations
 
 import importlib.util
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar, Self
 
 import torch
 from safetensors.torch import load_file, save_file
@@ -107,47 +109,42 @@ class Layer(nn.Module):
         return self.norm2(x + self.dropout(self.down(F.gelu(self.up(x)))))
 
 
-class Classifier(nn.Module):
-    """Encoder, attention pooling, dropout, one linear layer that gives the logits of all heads side by side.
+class Encoder(nn.Module):
+    """Embeddings and layers; what stands on them is `head`, and whatever else `start_head` sets.
 
-    The pooled vector is the mean of the real tokens weighted by the softmax of a learnt score, so that a few words
-    count in a long text. The score begins as zero: training starts from the plain mean, which the bases know.
-    `heads` names the heads and their numbers of labels, in order.
+    `token_heads` names the outputs that have logits for every token, and the linear layers that give them.
     """
 
-    def __init__(self, shape: Shape, heads: dict[str, int], dropout: float = 0.1):
+    token_heads: ClassVar[dict[str, str]] = {}
+
+    def __init__(self, shape: Shape, dropout: float = 0.1):
         super().__init__()
         self.shape = shape
-        self.heads = heads
         self.words = nn.Embedding(shape.vocab_size, shape.hidden_size)
         # Token type 0 is the only one used, so its vector is folded into the positions.
         self.positions = nn.Embedding(shape.max_position_embeddings, shape.hidden_size)
         self.norm = nn.LayerNorm(shape.hidden_size, eps=shape.layer_norm_eps)
         self.dropout = Dropout(dropout)
         self.layers = nn.ModuleList(Layer(shape, self.dropout) for _ in range(shape.num_hidden_layers))
-        self.pool = nn.Linear(shape.hidden_size, 1, bias=False)
-        self.head = nn.Linear(shape.hidden_size, sum(heads.values()))
         self.words.weight.requires_grad_(False)  # costs no accuracy, and rare pieces stay sane
 
-    def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    def hidden(self, ids: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+        """The vectors of all tokens; `bias` is 0 for a token and very low for padding."""
         x = self.words(ids) + self.positions.weight[: ids.shape[1]]
         x = self.dropout(self.norm(x))
-        bias = (1 - mask.float())[:, None, None, :] * PADDING
         for layer in self.layers:
             x = layer(x, bias)
-        x = x.float()
-        weights = (x @ self.pool.weight.T + bias[:, 0, 0, :, None]).softmax(1)
-        return self.head(self.dropout((x * weights).sum(1)))
+        return x.float()
 
-    def head_slices(self) -> dict[str, slice]:
-        """Where the logits of each head stand."""
-        slices, at = {}, 0
-        for name, labels in self.heads.items():
-            slices[name] = slice(at, at + labels)
-            at += labels
-        return slices
+    def head_parameters(self) -> list[nn.Parameter]:
+        """What is new, and so learns faster than the encoder."""
+        raise NotImplementedError
 
-    def load_base(self, source: Base) -> Classifier:
+    def start_head(self) -> None:
+        """The state of the head before training."""
+        raise NotImplementedError
+
+    def load_base(self, source: Base) -> Self:
         """Copies the weights of a published encoder into this module."""
         base = load_file(str(source.folder / "model.safetensors"))
 
@@ -169,14 +166,95 @@ class Classifier(nn.Module):
             copy(layer.up, f"{name}.intermediate.dense")
             copy(layer.down, f"{name}.output.dense")
             copy(layer.norm2, f"{name}.output.LayerNorm")
-        nn.init.zeros_(self.pool.weight)
-        nn.init.normal_(self.head.weight, std=0.02)
-        nn.init.zeros_(self.head.bias)
+        self.start_head()
         return self
 
     def save(self, path: Path) -> None:
         save_file(self.state_dict(), str(path))
 
-    def load(self, path: Path) -> Classifier:
+    def load(self, path: Path) -> Self:
         self.load_state_dict(load_file(str(path)))
         return self
+
+
+def padding_bias(mask: torch.Tensor) -> torch.Tensor:
+    return (1 - mask.float())[:, None, None, :] * PADDING
+
+
+class Classifier(Encoder):
+    """Attention pooling, dropout, and a linear layer for each head: logits of all heads side by side.
+
+    The pooled vector is the mean of the real tokens weighted by the softmax of a learnt score, so that a few words
+    count in a long text. The score begins as zero: training starts from the plain mean, which the bases know.
+    `heads` names the heads and their numbers of labels, in order. They share one pooled vector, or have one each
+    (`own_pools`) where their tasks look at other words. `unit_heads` give vectors of length one instead of logits.
+    """
+
+    def __init__(
+        self,
+        shape: Shape,
+        heads: dict[str, int],
+        dropout: float = 0.1,
+        own_pools: bool = False,
+        unit_heads: Sequence[str] = (),
+    ):
+        super().__init__(shape, dropout)
+        self.heads = heads
+        self.unit_heads = unit_heads
+        self.pool = nn.Linear(shape.hidden_size, len(heads) if own_pools else 1, bias=False)
+        self.head = nn.Linear(shape.hidden_size, sum(heads.values()))
+
+    def pooled(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """`[batch, pools, size]`"""
+        bias = padding_bias(mask)
+        x = self.hidden(ids, bias)
+        weights = (x @ self.pool.weight.T + bias[:, 0, 0, :, None]).softmax(1)
+        return self.dropout(weights.transpose(1, 2) @ x)
+
+    def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        pooled = self.pooled(ids, mask)
+        return torch.cat([self.logits_of(name, pooled) for name in self.heads], 1)
+
+    def logits_of(self, name: str, pooled: torch.Tensor) -> torch.Tensor:
+        place = self.head_slices()[name]
+        logits = F.linear(pooled[:, self.pool_of(name)], self.head.weight[place], self.head.bias[place])
+        return F.normalize(logits, dim=-1) if name in self.unit_heads else logits
+
+    def pool_of(self, name: str) -> int:
+        return [*self.heads].index(name) if len(self.pool.weight) > 1 else 0
+
+    def head_slices(self) -> dict[str, slice]:
+        """Where the logits of each head stand."""
+        slices, at = {}, 0
+        for name, labels in self.heads.items():
+            slices[name] = slice(at, at + labels)
+            at += labels
+        return slices
+
+    def head_parameters(self) -> list[nn.Parameter]:
+        return [*self.head.parameters(), *self.pool.parameters()]
+
+    def start_head(self) -> None:
+        nn.init.zeros_(self.pool.weight)
+        nn.init.normal_(self.head.weight, std=0.02)
+        nn.init.zeros_(self.head.bias)
+
+
+class Tagger(Encoder):
+    """Dropout and one linear layer on every token: logits of shape [batch, tokens, labels]."""
+
+    token_heads: ClassVar[dict[str, str]] = {"logits": "head"}
+
+    def __init__(self, shape: Shape, labels: int, dropout: float = 0.1):
+        super().__init__(shape, dropout)
+        self.head = nn.Linear(shape.hidden_size, labels)
+
+    def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        return self.head(self.dropout(self.hidden(ids, padding_bias(mask))))
+
+    def head_parameters(self) -> list[nn.Parameter]:
+        return [*self.head.parameters()]
+
+    def start_head(self) -> None:
+        nn.init.normal_(self.head.weight, std=0.02)
+        nn.init.zeros_(self.head.bias)

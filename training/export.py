@@ -8,6 +8,9 @@ engine keeps the runtime from fusing them again.
 Dynamic quantization has one scale for all activations of a layer, and a few channels of the feed-forward layers have values ten
 times as high as all others (outlier features: Dettmers et al., LLM.int8(), 2022, arXiv:2208.07339). A feed-forward layer is a sum over
 its channels, so these few are a small feed-forward layer of their own, in fp32, beside the quantized one.
+
+The vectors of word pieces stay as they are in training. Those of the multilingual base come in blocks of 4-bit integers with a
+scale, and that is how they are written: exact, and half the size of int8. Others become int8.
 """
 
 from __future__ import annotations
@@ -24,15 +27,18 @@ from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from tokenizers import Tokenizer
 
-from .encoder import PADDING, Classifier
+from .encoder import PADDING, Classifier, Encoder, Shape, Tagger
 from .trainer import predict
 
-OPSET = 17
+# The first with 4-bit integers.
+OPSET, IR_VERSION = 21, 10
 # Channels of each feed-forward layer that stay in fp32.
 OUTLIERS = 16
 # Texts whose activations choose them.
 OUTLIER_TEXTS = 200
 FUSED = "com.microsoft"
+# Values of a block of 4-bit integers (Q4_0).
+BLOCK = 32
 POOL = "pool_scores"
 
 
@@ -52,9 +58,7 @@ class Graph:
         return output
 
 
-def outlier_channels(
-    model: Classifier, tokenizer: Tokenizer, texts: Sequence[str], max_tokens: int
-) -> list[np.ndarray]:
+def outlier_channels(model: Encoder, tokenizer: Tokenizer, texts: Sequence[str], max_tokens: int) -> list[np.ndarray]:
     """The OUTLIERS channels of every feed-forward layer with the highest activations in the texts."""
     highest = [torch.zeros(model.shape.intermediate_size) for _ in model.layers]
 
@@ -71,17 +75,71 @@ def outlier_channels(
     return [np.sort(values.topk(OUTLIERS).indices.numpy()) for values in highest]
 
 
-def build(model: Classifier, outliers: Sequence[np.ndarray]) -> tuple[onnx.ModelProto, list[str]]:
+def blocks_of(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """4-bit integers `[pieces, size]` and scales `[pieces, size / BLOCK]` that give exactly these vectors, if there are any.
+
+    As in Q4_0 the value farthest from zero is -8 times the scale.
+    """
+    blocks = vectors.reshape(len(vectors), -1, BLOCK)
+    farthest = np.take_along_axis(blocks, np.abs(blocks).argmax(-1, keepdims=True), -1)
+    scales = np.where(farthest == 0, np.float32(1), farthest / np.float32(-8))
+    values = np.round(blocks / scales)
+    if values.max() > 7 or not np.array_equal(values * scales, blocks):
+        return None
+    return values.reshape(vectors.shape).astype(np.int8), scales[..., 0]
+
+
+def words_node(g: Graph, vectors: np.ndarray) -> None:
+    packed = blocks_of(vectors)
+    if packed is None:
+        g.node("Gather", [g.weight("words.weight", vectors), "input_ids"], "word_vectors")
+        return
+    values, scales = packed
+    halves = (values[:, 0::2] & 15) | ((values[:, 1::2] & 15) << 4)
+    g.weights.append(
+        helper.make_tensor("words.weight", TensorProto.INT4, values.shape, halves.astype(np.uint8).tobytes(), raw=True)
+    )
+    inputs = ["words.weight", "input_ids", g.weight("words.scales", scales)]
+    g.node("GatherBlockQuantized", inputs, "word_vectors", FUSED, block_size=BLOCK, gather_axis=0, quantize_axis=1)
+
+
+def build(model: Encoder, outliers: Sequence[np.ndarray]) -> tuple[onnx.ModelProto, list[str]]:
     """The graph, and the names of the nodes that have to stay in fp32."""
     shape, g = model.shape, Graph()
-    exact = [POOL, *model.heads]
     state = {name: value.detach().float().numpy() for name, value in model.state_dict().items()}
+    x, exact = encoder(g, shape, state, outliers)
+    ids: list = ["batch", "seq"]
+    outputs = []
+    for name, part in model.token_heads.items():
+        g.node("MatMul", [x, g.weight(f"{name}.weight", state[f"{part}.weight"].T)], f"{name}.raw")
+        g.node("Add", [f"{name}.raw", g.weight(f"{name}.bias", state[f"{part}.bias"])], name)
+        exact.append(f"{name}.raw")
+        outputs.append(port(name, TensorProto.FLOAT, [*ids, len(state[f"{part}.bias"])]))
+    if isinstance(model, Classifier):
+        text_heads(g, x, state, model)
+        exact += [POOL, "pooled", *model.heads, *(f"{name}.raw" for name in model.unit_heads)]
+        outputs += [port(name, TensorProto.FLOAT, ["batch", labels]) for name, labels in model.heads.items()]
+    inputs = [port(name, TensorProto.INT64, ids) for name in ("input_ids", "attention_mask")]
+    graph = helper.make_graph(g.nodes, "guard", inputs, outputs, g.weights)
+    opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(FUSED, 1)]
+    built = helper.make_model(graph, producer_name="guard-training", opset_imports=opsets)
+    built.ir_version = IR_VERSION
+    return built, exact
+
+
+def port(name: str, kind: int, dims: list) -> onnx.ValueInfoProto:
+    return helper.make_tensor_value_info(name, kind, dims)
+
+
+def encoder(g: Graph, shape: Shape, state: dict, outliers: Sequence[np.ndarray]) -> tuple[str, list[str]]:
+    """Embeddings and layers: the name of their output, and of the nodes that have to stay in fp32."""
+    exact: list[str] = []
 
     def param(name: str, transpose: bool = False) -> str:
         return g.weight(name, state[name].T if transpose else state[name])
 
     # Embeddings: words + positions[0:seq], then the norm.
-    g.node("Gather", [param("words.weight"), "input_ids"], "word_vectors")
+    words_node(g, state["words.weight"])
     g.node("Shape", ["input_ids"], "seq", start=1, end=2)
     zero = g.weight("zero", np.array([0], np.int64))
     g.node("Slice", [param("positions.weight"), zero, "seq", zero], "position_vectors")
@@ -124,39 +182,32 @@ def build(model: Classifier, outliers: Sequence[np.ndarray]) -> tuple[onnx.Model
         exact += [f"{n}.outliers.up", f"{n}.outliers.down"]
         x = norm(x, g.node("Add", parts, f"{n}.feed_forward"), "norm2", f"{n}.down.bias")
 
-    # Attention pooling, then the heads.
+    return x, exact
+
+
+def text_heads(g: Graph, x: str, state: dict, model: Classifier) -> None:
+    """Attention pooling, then the heads."""
     g.node("Cast", ["attention_mask"], "mask_float", to=TensorProto.FLOAT)
     g.node("Unsqueeze", ["mask_float", g.weight("last", np.array([2], np.int64))], "mask_column")
     g.node("Sub", ["mask_column", g.weight("one", np.array(1, np.float32))], "padding_column")
     g.node("Mul", ["padding_column", g.weight("low", np.array(-PADDING, np.float32))], "padding_bias")
-    g.node("MatMul", [x, param("pool.weight", True)], POOL)
+    g.node("MatMul", [x, g.weight("pool.weight", state["pool.weight"].T)], POOL)
     g.node("Add", [POOL, "padding_bias"], "pool_masked")
     g.node("Softmax", ["pool_masked"], "pool_weights", axis=1)
-    g.node("Mul", [x, "pool_weights"], "weighted")
-    g.node("ReduceSum", ["weighted", g.weight("tokens_axis", np.array([1], np.int64))], "pooled", keepdims=0)
-    heads = model.head_slices()
-    for name, place in heads.items():
+    g.node("Transpose", ["pool_weights"], "pool_rows", perm=[0, 2, 1])
+    g.node("MatMul", ["pool_rows", x], "pooled")
+    for name, place in model.head_slices().items():
+        pool = g.weight(f"{name}.pool", np.array(model.pool_of(name), np.int64))
+        vector = g.node("Gather", ["pooled", pool], f"{name}.vector", axis=1)
         weight = g.weight(f"{name}.weight", state["head.weight"][place])
         bias = g.weight(f"{name}.bias", state["head.bias"][place])
-        g.node("Gemm", ["pooled", weight, bias], name, transB=1)
-
-    def port(name: str, kind: int, dims: list) -> onnx.ValueInfoProto:
-        return helper.make_tensor_value_info(name, kind, dims)
-
-    graph = helper.make_graph(
-        g.nodes,
-        "guard",
-        [port(name, TensorProto.INT64, ["batch", "seq"]) for name in ("input_ids", "attention_mask")],
-        [port(name, TensorProto.FLOAT, ["batch", labels]) for name, labels in model.heads.items()],
-        g.weights,
-    )
-    opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(FUSED, 1)]
-    built = helper.make_model(graph, producer_name="guard-training", opset_imports=opsets)
-    built.ir_version = 8
-    return built, exact
+        unit = name in model.unit_heads
+        g.node("Gemm", [vector, weight, bias], f"{name}.raw" if unit else name, transB=1)
+        if unit:
+            g.node("LpNormalization", [f"{name}.raw"], name, axis=-1, p=2)
 
 
-def export(model: Classifier, outliers: Sequence[np.ndarray], fp32: Path, int8: Path) -> None:
+def export(model: Encoder, outliers: Sequence[np.ndarray], fp32: Path, int8: Path) -> None:
     """Writes both graphs; the pooling and the heads stay in fp32 so that calibration survives quantization."""
     built, exact = build(model, outliers)
     onnx.save(built, str(fp32))
@@ -171,27 +222,49 @@ def export(model: Classifier, outliers: Sequence[np.ndarray], fp32: Path, int8: 
     )
 
 
-def write_config(model: Classifier, labels: dict[str, Sequence[str]], guard: dict, path: Path) -> None:
+def write_config(
+    model: Classifier,
+    labels: dict[str, Sequence[str]],
+    guard: dict,
+    path: Path,
+    activations: dict[str, str] | None = None,
+) -> None:
     """A config.json in the Hugging Face style for the first head, plus a `guard` object for what is ours.
 
-    `labels` has those of every head.
+    `labels` has those of every head, of tokens too; a head of vectors has none. `activations` are softmax by default.
     """
     first = next(iter(labels.values()))
     if len(labels) > 1:
         heads = [
-            {"name": name, "output": name, "labels": list(l), "activation": "softmax"} for name, l in labels.items()
+            {
+                "name": name,
+                "output": name,
+                "labels": list(of_head),
+                "activation": (activations or {}).get(name, "softmax"),
+                **({"kind": "token"} if name in model.token_heads else {}),
+            }
+            for name, of_head in labels.items()
         ]
         guard = {**guard, "heads": heads}
+    write_shape(model, "BertForSequenceClassification", first, {"pooling": "attention"}, guard, path)
+
+
+def write_tagger_config(model: Tagger, labels: Sequence[str], guard: dict, path: Path) -> None:
+    """A config.json in the Hugging Face style, plus a `guard` object for what is ours."""
+    write_shape(model, "BertForTokenClassification", labels, {}, guard, path)
+
+
+def write_shape(model: Encoder, kind: str, labels: Sequence[str], more: dict, guard: dict, path: Path) -> None:
     config = {
-        "architectures": ["BertForSequenceClassification"],
+        "architectures": [kind],
         "model_type": "bert",
         **model.shape.__dict__,
         "hidden_act": "gelu",
         "pad_token_id": 0,
         "type_vocab_size": 1,
-        "pooling": "attention",
-        "id2label": {str(index): label for index, label in enumerate(first)},
-        "label2id": {label: index for index, label in enumerate(first)},
+        **more,
+        "id2label": {str(index): label for index, label in enumerate(labels)},
+        "label2id": {label: index for index, label in enumerate(labels)},
         "guard": guard,
     }
     path.write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n")

@@ -21,14 +21,15 @@ class Exported:
         self.session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
         self.tokenizer = Tokenizer.from_file(str(tokenizer))
 
-    def logits(self, texts: Sequence[str], max_tokens: int, head: str = "logits") -> np.ndarray:
+    def logits(self, texts: Sequence[str | tuple[str, str]], max_tokens: int, head: str = "logits") -> list[np.ndarray]:
+        """Of each text: `[labels]`, or `[tokens, labels]` of a tagger."""
         ids = encode(self.tokenizer, texts, max_tokens)
         # One text a run: dynamic quantization scales by the whole input, so a batch would blur the figures.
         rows = []
         for row in ids:
             tokens, mask = pad([row], exactly=True)
             rows.append(self.session.run([head], {"input_ids": tokens, "attention_mask": mask})[0][0])
-        return np.array(rows, dtype=np.float32)
+        return rows
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:

@@ -12,10 +12,25 @@ from pathlib import Path
 
 from . import data
 
+Span = tuple[int, int, str]
+
 # Languages whose words are written one after the other.
 UNSPACED = ("zh", "ja", "th")
 OPENING = set("([{«„‚¿¡《「『（【〈")
-CLOSING = set(")]}»,.;:!?%…,।。、》」』）】〉°") | {"..", "...", "....", "!!", "??", "?!", "!?", "!!!", "???", ".\"", ",\"", "...\""}
+CLOSING = set(")]}»,.;:!?%…,।。、》」』）】〉°") | {
+    "..",
+    "...",
+    "....",
+    "!!",
+    "??",
+    "?!",
+    "!?",
+    "!!!",
+    "???",
+    '."',
+    ',"',
+    '..."',
+}
 CURRENCIES = set("$£€¥₽#")
 CLITICS = {"s", "m", "re", "ve", "ll", "d", "t"}
 # French sets these apart; German and Russian a percent sign.
@@ -133,10 +148,13 @@ def _unspaced(before: str, token: str) -> bool:
     return not (both_latin and (len(before) > 1 or len(token) > 1))
 
 
-def spans_of(raw: dict, set_name: str) -> tuple[str, list[tuple[int, int, str]]]:
-    """The text of a row with tokens and BIO tags, and its marked parts: (start, end, type) in characters."""
+def spans_of(raw: dict, set_name: str) -> tuple[str, list[Span]]:
+    """The text of a row with tokens and BIO tags, and its marked parts: (start, end, type) in characters.
+
+    A handle is the name of an account: tweets that mark it as a person do not count as such.
+    """
     text, places = detokenise(raw["tokens"], raw["lang"], SPLIT.get(set_name, ""))
-    spans: list[tuple[int, int, str]] = []
+    spans: list[Span] = []
     last = "O"
     for (start, end), tag in zip(places, raw["tags"], strict=True):
         kind = tag[2:]
@@ -147,7 +165,20 @@ def spans_of(raw: dict, set_name: str) -> tuple[str, list[tuple[int, int, str]]]
         elif tag != "O":
             spans.append((start, end, kind))
         last = tag
-    return text, spans
+    return text, [span for span in spans if not text.startswith("@", span[0])]
+
+
+# The surnames that most Chinese have, as the reports on names of the Ministry of Public Security list them.
+SURNAMES = set(
+    "王李张刘陈杨黄赵吴周徐孙马朱胡郭何林高罗郑梁谢宋唐许韩邓冯曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任卢姚沈钟姜崔谭陆汪范金石廖贾夏韦付"
+    "方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤"
+)
+
+
+def marks_names(raw: dict, text: str, spans: Iterable[Span]) -> bool:
+    """Whether the people of a row are names: those of Weibo are mostly nouns, such as "the women" and "friends"."""
+    people = [text[start:end] for start, end, kind in spans if kind == "PERSON"]
+    return "Weibo" not in raw["source"] or all(len(name) in (2, 3) and name[0] in SURNAMES for name in people)
 
 
 @dataclass(frozen=True)
@@ -155,7 +186,7 @@ class Marked:
     """A text with its marked parts: start and end in characters, and type."""
 
     text: str
-    spans: list[tuple[int, int, str]]
+    spans: list[Span]
     set: str
     lang: str
 
@@ -165,8 +196,14 @@ class Marked:
 
 # The types of the sets of personal data, by the names of guard's own. Rows with others, such as passwords, are left out.
 PII_TYPES = {
-    **{name: name for name in ("CREDIT_CARD", "CRYPTO", "DATE_OF_BIRTH", "DRIVER_LICENSE", "EMAIL_ADDRESS", "IBAN_CODE")},
-    **{name: name for name in ("IP_ADDRESS", "LOCATION", "ORGANIZATION", "PASSPORT", "PERSON", "PHONE_NUMBER", "RU_INN")},
+    **{
+        name: name
+        for name in ("CREDIT_CARD", "CRYPTO", "DATE_OF_BIRTH", "DRIVER_LICENSE", "EMAIL_ADDRESS", "IBAN_CODE")
+    },
+    **{
+        name: name
+        for name in ("IP_ADDRESS", "LOCATION", "ORGANIZATION", "PASSPORT", "PERSON", "PHONE_NUMBER", "RU_INN")
+    },
     **{name: name for name in ("RU_PASSPORT", "RU_SNILS", "STREET_ADDRESS", "URL", "US_SSN", "ZH_ID")},
     "EMAIL": "EMAIL_ADDRESS",
     "IBAN": "IBAN_CODE",
@@ -187,7 +224,7 @@ def names(folder: Path, file: str, split: str, langs: Sequence[str] = ()) -> Ite
             continue
         text, spans = spans_of(raw, file)
         key = data.normalise(text)
-        if key and key not in seen and data.split_of(text) == split:
+        if key and key not in seen and data.split_of(text) == split and marks_names(raw, text, spans):
             seen.add(key)
             yield Marked(text, spans, file, raw["lang"])
 

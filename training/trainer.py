@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 from torch.nn import functional as F
 
 from .data import NO_CATEGORY, Row
-from .encoder import Classifier
+from .encoder import Classifier, Encoder
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,14 @@ def fix_seeds(seed: int, threads: int) -> None:
     torch.set_num_threads(threads)
 
 
-def encode(tokenizer: Tokenizer, texts: Sequence[str], max_tokens: int) -> list[list[int]]:
-    """Token ids with [CLS] and [SEP], cut to max_tokens (the closing [SEP] stays)."""
-    encoded = []
-    for item in tokenizer.encode_batch(list(texts)):
-        ids = item.ids
-        encoded.append(ids if len(ids) <= max_tokens else [*ids[: max_tokens - 1], ids[-1]])
-    return encoded
+def encode(tokenizer: Tokenizer, texts: Sequence[str | tuple[str, str]], max_tokens: int) -> list[list[int]]:
+    """Token ids of texts or pairs with [CLS] and [SEP], cut to max_tokens (the closing [SEP] stays)."""
+    return cut([item.ids for item in tokenizer.encode_batch(list(texts))], max_tokens)
+
+
+def cut(rows: Sequence[list[int]], max_tokens: int) -> list[list[int]]:
+    """The closing token stays."""
+    return [ids if len(ids) <= max_tokens else [*ids[: max_tokens - 1], ids[-1]] for ids in rows]
 
 
 def rung(length: int) -> int:
@@ -85,18 +86,23 @@ def pad(ids: Sequence[Sequence[int]], exactly: bool = False) -> tuple[np.ndarray
     return tokens, mask
 
 
-def train(model: Classifier, tokenizer: Tokenizer, rows: Sequence[Row], settings: Settings) -> None:
+def plan_of(lengths: Sequence[int], settings: Settings) -> list[list[int]]:
+    """The batches of all epochs."""
     rng = random.Random(settings.seed)
-    ids = encode(tokenizer, [row.text for row in rows], settings.max_tokens)
-    first, *others = model.head_slices().values()
-    labels = torch.tensor([row.label for row in rows])
-    categories = torch.tensor([row.category for row in rows])
-    weights = torch.tensor([row.weight for row in rows], dtype=torch.float32)
-    lengths = [len(row) for row in ids]
-    plan = [b for _ in range(settings.epochs) for b in batches(lengths, settings.batch_tokens, rng)]
-    print(f"{len(rows)} rows, {sum(lengths)} tokens, {len(plan)} steps", flush=True)
+    return [b for _ in range(settings.epochs) for b in batches(lengths, settings.batch_tokens, rng)]
 
-    head = {*model.head.parameters(), *model.pool.parameters()}
+
+def optimise(
+    model: Encoder,
+    lengths: Sequence[int],
+    plan: Sequence[list[int]],
+    loss_of: Callable[[list[int]], torch.Tensor],
+    settings: Settings,
+) -> None:
+    """Trains on the batches of a plan; `loss_of` gives the loss of the rows with these indices, which have so many tokens."""
+    print(f"{len(lengths)} rows, {sum(lengths)} tokens, {len(plan)} steps", flush=True)
+
+    head = set(model.head_parameters())
     body = [p for p in model.parameters() if p.requires_grad and p not in head]
     optimizer = torch.optim.AdamW(
         [
@@ -107,7 +113,6 @@ def train(model: Classifier, tokenizer: Tokenizer, rows: Sequence[Row], settings
         weight_decay=settings.weight_decay,
     )
     peaks = [group["lr"] for group in optimizer.param_groups]
-    mean_weight = weights.mean()
     start = time.monotonic()
     running, done = 0.0, 0
     model.train()
@@ -121,25 +126,14 @@ def train(model: Classifier, tokenizer: Tokenizer, rows: Sequence[Row], settings
         factor = min(1.0, progress / settings.warm_up) * (1 - progress)
         for group, peak in zip(optimizer.param_groups, peaks, strict=True):
             group["lr"] = peak * max(factor, 1e-3)
-        tokens, mask = pad([ids[i] for i in batch])
         with torch.autocast("cpu", torch.bfloat16, enabled=settings.bf16):
-            logits = model(torch.from_numpy(tokens), torch.from_numpy(mask))
-        logits = logits.float()
-        losses = F.cross_entropy(
-            logits[:, first], labels[batch], reduction="none", label_smoothing=settings.label_smoothing
-        )
-        for other in others:  # the category, of the rows that have one
-            losses = losses + settings.category_weight * F.cross_entropy(
-                logits[:, other], categories[batch], reduction="none", ignore_index=NO_CATEGORY
-            )
-        # Divided by the batch size and the mean weight, so that a heavy row weighs the same in any batch.
-        loss = (losses * weights[batch]).sum() / (len(batch) * mean_weight)
+            loss = loss_of(batch)
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
         optimizer.step()
         running = loss.item() if math.isclose(running, 0.0) else 0.98 * running + 0.02 * loss.item()
-        done += mask.sum()
+        done += sum(lengths[index] for index in batch)
         if step % 25 == 0:
             seconds = time.monotonic() - start
             print(
@@ -149,13 +143,40 @@ def train(model: Classifier, tokenizer: Tokenizer, rows: Sequence[Row], settings
     model.eval()
 
 
+def train(model: Classifier, tokenizer: Tokenizer, rows: Sequence[Row], settings: Settings) -> None:
+    ids = encode(tokenizer, [row.text for row in rows], settings.max_tokens)
+    first, *others = model.head_slices().values()
+    labels = torch.tensor([row.label for row in rows])
+    categories = torch.tensor([row.category for row in rows])
+    weights = torch.tensor([row.weight for row in rows], dtype=torch.float32)
+    mean_weight = weights.mean()
+
+    def loss_of(batch: list[int]) -> torch.Tensor:
+        tokens, mask = pad([ids[i] for i in batch])
+        logits = model(torch.from_numpy(tokens), torch.from_numpy(mask)).float()
+        losses = F.cross_entropy(
+            logits[:, first], labels[batch], reduction="none", label_smoothing=settings.label_smoothing
+        )
+        for other in others:  # the category, of the rows that have one
+            losses = losses + settings.category_weight * F.cross_entropy(
+                logits[:, other], categories[batch], reduction="none", ignore_index=NO_CATEGORY
+            )
+        # Divided by the batch size and the mean weight, so that a heavy row weighs the same in any batch.
+        return (losses * weights[batch]).sum() / (len(batch) * mean_weight)
+
+    lengths = [len(row) for row in ids]
+    optimise(model, lengths, plan_of(lengths, settings), loss_of, settings)
+
+
 @torch.no_grad()
-def predict(model: Classifier, tokenizer: Tokenizer, texts: Sequence[str], max_tokens: int) -> np.ndarray:
-    """Logits of the torch model, in the order of the texts."""
+def predict(model: Encoder, tokenizer: Tokenizer, texts: Sequence[str], max_tokens: int) -> list[np.ndarray]:
+    """Logits of the torch model, in the order of the texts; those of a tagger are of all tokens, padding among them."""
     model.eval()
     ids = encode(tokenizer, texts, max_tokens)
-    logits = np.zeros((len(ids), model.head.out_features), dtype=np.float32)
+    logits: list[np.ndarray] = [np.empty(0)] * len(ids)
     for batch in batches([len(row) for row in ids], 4096):
         tokens, mask = pad([ids[i] for i in batch])
-        logits[batch] = model(torch.from_numpy(tokens), torch.from_numpy(mask)).numpy()
+        found = model(torch.from_numpy(tokens), torch.from_numpy(mask)).numpy()
+        for index, row in zip(batch, found, strict=True):
+            logits[index] = row
     return logits

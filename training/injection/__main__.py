@@ -99,7 +99,7 @@ def main() -> None:
     export.export(model, outliers, work / "model.fp32.onnx", args.out / "model.onnx")
     export.write_tokenizer(tokenizer, args.out / "tokenizer.json")
     session = Exported(args.out / "model.onnx", args.out / "tokenizer.json", args.threads)
-    logits = session.logits([row.text for row in held], MAX_LENGTH)
+    logits = np.array(session.logits([row.text for row in held], MAX_LENGTH))
     fitted = calibrate(model, logits, held)
     print("calibration", fitted, flush=True)
     export.export(model, outliers, work / "model.fp32.onnx", args.out / "model.onnx")

@@ -22,7 +22,7 @@ CASES = Path(__file__).parent / "cases.jsonl"
 
 
 def scores_of(model: Exported, texts: Sequence[str]) -> np.ndarray:
-    return softmax(model.logits(texts, MAX_LENGTH))[:, INJECTION]
+    return softmax(np.array(model.logits(texts, MAX_LENGTH)))[:, INJECTION]
 
 
 def figures(rows: Sequence[data.Row], scores: np.ndarray) -> dict:

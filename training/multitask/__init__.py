@@ -1,0 +1,31 @@
+"""Names, toxicity, emotion, bias, refusal, entailment and meaning in one pass: heads and labels of the model."""
+
+from ..ner import LABELS as NAMES
+
+NAME = "multitask"
+VERSION = "0.1.0"
+MAX_LENGTH = 256
+
+# As in Jigsaw's data and Detoxify's models.
+TOXICITY = ["toxicity", "severe_toxicity", "obscene", "threat", "insult", "identity_attack", "sexual_explicit"]
+# GoEmotions (Demszky et al., 2020, arXiv:2005.00547), in the order of its list.
+EMOTIONS = (
+    "admiration amusement anger annoyance approval caring confusion curiosity desire disappointment disapproval disgust embarrassment "
+    "excitement fear gratitude grief joy love nervousness optimism pride realization relief remorse sadness surprise neutral"
+).split()
+NLI = ["entailment", "neutral", "contradiction"]
+# Numbers of the vector of a text's meaning.
+MEANING = 128
+
+# Heads and their labels. `meaning` is a vector of length one: what is near to it means alike.
+HEADS: dict[str, list[str]] = {
+    "toxicity": TOXICITY,
+    "emotion": EMOTIONS,
+    "bias": ["biased"],
+    "refusal": ["refusal"],
+    "nli": NLI,
+    "meaning": [str(number) for number in range(MEANING)],
+}
+UNIT_HEADS = ["meaning"]
+# Heads on every token.
+TOKEN_HEADS = {"ner": NAMES}

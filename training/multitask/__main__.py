@@ -1,0 +1,87 @@
+"""python -m training.multitask --data DIR --base DIR --out DIR: trains, exports and evaluates the model."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+from .. import data, encoder, export, trainer
+from ..runtime import Exported
+from . import HEADS, MAX_LENGTH, NAME, TOKEN_HEADS, UNIT_HEADS, VERSION
+from .evaluate import evaluate
+from .model import Losses, MultiTask
+from .rows import add_data_arguments, examples_for
+
+RATE = 8e-5
+# Texts whose activations choose the outlier channels.
+SAMPLE = 200
+ACTIVATIONS = {"nli": "softmax", "meaning": "none"}
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m training.multitask", description=__doc__)
+    add_data_arguments(parser)
+    parser.add_argument("--out", required=True, type=Path, help="folder for model.onnx, tokenizer.json, config.json")
+    parser.add_argument("--base", required=True, type=Path, help="folder of the encoder (training.multilingual)")
+    parser.add_argument("--tagger", type=Path, help="weights of training.ner to go on from")
+    parser.add_argument("--layers", type=int, default=0, help="use so many layers of it; default: all")
+    parser.add_argument("--epochs", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=0, help="end the training after so many minutes")
+    parser.add_argument("--rate", type=float, default=RATE)
+    parser.add_argument("--reuse", action="store_true", help="take OUT/work/weights.safetensors, do not train")
+    return parser.parse_args()
+
+
+def main() -> None:
+    args = arguments()
+    work = args.out / "work"
+    work.mkdir(parents=True, exist_ok=True)
+    settings = replace(
+        trainer.Settings(),
+        seed=args.seed,
+        epochs=args.epochs,
+        threads=args.threads,
+        minutes=args.minutes,
+        rate=args.rate,
+    )
+    trainer.fix_seeds(settings.seed, settings.threads)
+    examples = examples_for(args)
+    for (task, split), count in sorted(Counter((e.task, e.split) for e in examples).items()):
+        print(task, split, count, flush=True)
+
+    base = encoder.Base(args.base, args.layers)
+    tokenizer = base.tokenizer()
+    model = MultiTask(base.shape).load_base(base)
+    if args.tagger:
+        model.load_tagger(args.tagger)
+    if args.reuse:
+        model.load(work / "weights.safetensors")
+    else:
+        losses = Losses(model, tokenizer, [e for e in examples if e.split == "train"])
+        trainer.optimise(model, losses.lengths(), losses.plan(settings), losses, settings)
+        model.save(work / "weights.safetensors")
+
+    held = [e.text for e in examples if e.split == "calibration"]
+    outliers = export.outlier_channels(model, tokenizer, held[:: max(1, len(held) // SAMPLE)], MAX_LENGTH)
+    export.export(model, outliers, work / "model.fp32.onnx", args.out / "model.onnx")
+    export.write_tokenizer(tokenizer, args.out / "tokenizer.json")
+    guard = {"name": NAME, "version": VERSION, "max_length": MAX_LENGTH, "license": "Apache-2.0"}
+    activations = {name: ACTIVATIONS.get(name, "sigmoid") for name in HEADS}
+    activations |= dict.fromkeys(TOKEN_HEADS, "softmax")
+    labels = {name: [] if name in UNIT_HEADS else labels for name, labels in HEADS.items()} | TOKEN_HEADS
+    export.write_config(model, labels, guard, args.out / "config.json", activations)
+    comparing = {"scale": model.scale.tolist(), "offset": model.offset.tolist()}
+    (work / "comparing.json").write_text(json.dumps(comparing) + "\n")
+
+    clinc = data.data_folder(args.data) / "topics" / "clinc_train.jsonl.gz"
+    int8 = Exported(args.out / "model.onnx", args.out / "tokenizer.json", args.threads)
+    fp32 = Exported(work / "model.fp32.onnx", args.out / "tokenizer.json", args.threads)
+    report = evaluate([e for e in examples if e.split != "train"], int8, fp32, comparing, clinc)
+    (work / "report.json").write_text(json.dumps(report, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

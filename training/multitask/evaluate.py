@@ -1,0 +1,198 @@
+"""Figures of the exported model, task by task and set by set."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from .. import data, metrics
+from ..ner.evaluate import evaluate as name_figures
+from ..runtime import Exported, softmax
+from . import EMOTIONS, TOXICITY
+from .model import COMPARING, LONGEST
+from .sets import Example
+
+# Examples of one set that are measured, and of those that fp32 is held against int8 on.
+MEASURED, COMPARED = 300, 60
+HEAD_OF = {"topics": "meaning", "relevance": "meaning"}
+# The ten domains of clinc, as a person would name the topics: none of its texts is trained on.
+DOMAINS = {
+    "banking": "banking",
+    "credit_cards": "credit cards",
+    "kitchen_and_dining": "cooking and restaurants",
+    "home": "home, lists and reminders",
+    "auto_and_commute": "cars and traffic",
+    "travel": "travel",
+    "utility": "time, units, calls and calculations",
+    "work": "work and salary",
+    "small_talk": "small talk",
+    "meta": "settings of the assistant",
+}
+ZERO_SHOT = 1000
+
+
+def sigmoid(values: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-values))
+
+
+def f1(truth: np.ndarray, said: np.ndarray) -> float:
+    right = (truth & said).sum()
+    return float(2 * right / max(truth.sum() + said.sum(), 1))
+
+
+def macro_f1(truth: np.ndarray, said: np.ndarray) -> float:
+    return (f1(truth, said) + f1(~truth, ~said)) / 2
+
+
+def best_threshold(truth: np.ndarray, scores: np.ndarray) -> float:
+    """The threshold with the highest F1."""
+    grid = np.arange(0.05, 0.95, 0.025)
+    return float(grid[int(np.argmax([f1(truth, scores > edge) for edge in grid]))])
+
+
+class Reader:
+    def __init__(self, model: Exported, comparing: dict):
+        self.model, self.comparing = model, comparing
+        self.known: dict[str, np.ndarray] = {}
+
+    def head(self, task: str, texts: Sequence) -> np.ndarray:
+        return np.array(self.model.logits(texts, LONGEST[task], HEAD_OF.get(task, task)), dtype=np.float32)
+
+    def vectors(self, task: str, texts: Sequence[str]) -> np.ndarray:
+        new = [text for text in dict.fromkeys(texts) if text not in self.known]
+        if new:
+            self.known |= dict(zip(new, self.head(task, new), strict=True))
+        return np.array([self.known[text] for text in texts])
+
+    def judged(self, task: str, cosines: np.ndarray) -> np.ndarray:
+        place = COMPARING.index(task)
+        return sigmoid(self.comparing["scale"][place] * cosines + self.comparing["offset"][place])
+
+    def scores(self, task: str, examples: Sequence[Example]) -> np.ndarray:
+        """Of each example: the probabilities of the labels, or of relevance."""
+        if task == "nli":
+            return softmax(self.head(task, [(e.text, e.pair) for e in examples]))
+        if task == "relevance":
+            asked, given = (
+                self.vectors(task, texts) for texts in ([e.text for e in examples], [e.pair for e in examples])
+            )
+            return self.judged(task, (asked * given).sum(1))[:, None]
+        return sigmoid(self.head(task, [e.text for e in examples]))
+
+
+def of_topics(reader: Reader, examples: Sequence[Example]) -> dict:
+    yes, no = [], []
+    for e in examples:
+        vectors = reader.vectors("topics", [e.text, *e.yes, *e.no])
+        scores = reader.judged("topics", vectors[1:] @ vectors[0])
+        yes += [*scores[: len(e.yes)]]
+        no += [*scores[len(e.yes) :]]
+    yes, no = np.array(yes), np.array(no)
+    return {
+        "rows": len(examples),
+        "auc": metrics.auc(yes, no),
+        "recall": float((yes > 0.5).mean()),
+        "false_positives": float((no > 0.5).mean()),
+    }
+
+
+def zero_shot(reader: Reader, file: Path) -> dict:
+    """The domain with the highest score, of texts of clinc."""
+    rows = [raw for raw in data.read_jsonl(file) if raw["label"] in DOMAINS]
+    rows = sorted(rows, key=lambda raw: data.digest(raw["text"], "zero-shot"))[:ZERO_SHOT]
+    topics = reader.vectors("topics", [*DOMAINS.values()])
+    said = (reader.vectors("topics", [raw["text"] for raw in rows]) @ topics.T).argmax(1)
+    truth = np.array([[*DOMAINS].index(raw["label"]) for raw in rows])
+    by = {name: float((said[truth == place] == place).mean()) for place, name in enumerate(DOMAINS)}
+    return {"rows": len(rows), "accuracy": float((said == truth).mean()), "by_domain": by}
+
+
+def of_scores(task: str, examples: Sequence[Example], scores: np.ndarray, edges: np.ndarray | None) -> dict:
+    target = np.array([e.target for e in examples])
+    if task == "nli":
+        allowed = target[np.arange(len(target)), scores.argmax(1)]
+        return {"accuracy": float(allowed.mean())}
+    if task == "emotion":
+        edges = np.full(len(EMOTIONS), 0.3) if edges is None else edges
+        each = {name: f1(target[:, i] > 0, scores[:, i] > edges[i]) for i, name in enumerate(EMOTIONS)}
+        return {"macro_f1": float(np.mean([*each.values()])), "by_label": each}
+    truth, main = target[:, 0] > 0, scores[:, 0]
+    result = {
+        "macro_f1": macro_f1(truth, main > 0.5),
+        "f1": f1(truth, main > 0.5),
+        "auc": metrics.auc(main[truth], main[~truth]),
+        "recall": metrics.share_above(main[truth], 0.5),
+        "false_positives": metrics.share_above(main[~truth], 0.5),
+    }
+    if task == "toxicity":
+        for place, name in enumerate(TOXICITY[1:], 1):
+            known = target[:, place] >= 0
+            yes = known & (target[:, place] > 0)
+            if yes.sum() >= 10 and (known & ~yes).sum() >= 10:
+                result[name] = {
+                    "rows": int(yes.sum()),
+                    "auc": metrics.auc(scores[yes, place], scores[known & ~yes, place]),
+                }
+    return result
+
+
+def first(examples: Sequence[Example], count: int) -> list[Example]:
+    return sorted(examples, key=lambda e: data.digest(e.text + e.pair))[:count]
+
+
+def evaluate(examples: Sequence[Example], int8: Exported, fp32: Exported, comparing: dict, clinc: Path) -> dict:
+    report: dict = {}
+    reader, exact = Reader(int8, comparing), Reader(fp32, comparing)
+    groups: dict[tuple[str, str], list[Example]] = defaultdict(list)
+    for e in examples:
+        if e.split == "dev":
+            groups[e.task, f"{e.set} {e.lang}"].append(e)
+    held = first([e for e in examples if e.task == "emotion" and e.split == "calibration"], 1500)
+    edges = None
+    if held:
+        found, target = reader.scores("emotion", held), np.array([e.target for e in held])
+        edges = np.array([best_threshold(target[:, i] > 0, found[:, i]) for i in range(len(EMOTIONS))])
+        report["emotion_thresholds"] = dict(zip(EMOTIONS, edges.round(3).tolist(), strict=True))
+    by_lang: dict[tuple[str, str], tuple[list, list]] = defaultdict(lambda: ([], []))
+    differences, changed, compared, changed_names, compared_names = [], 0, 0, 0, 0
+    for (task, name), members in sorted(groups.items()):
+        chosen = first(members, 1500 if task == "emotion" else MEASURED)
+        if task == "ner":
+            found, spans = name_figures(chosen, int8, "ner")
+            report |= {f"ner | {part}": values for part, values in found.items()}
+            changed_names += sum(
+                a != b for a, b in zip(spans[:COMPARED], name_figures(chosen[:COMPARED], fp32, "ner")[1], strict=True)
+            )
+            compared_names += len(spans[:COMPARED])
+            continue
+        if task == "topics":
+            result = of_topics(reader, chosen) if chosen[0].no else {}
+        else:
+            scores = reader.scores(task, chosen)
+            result = {"rows": len(chosen)} | of_scores(task, chosen, scores, edges)
+            for key in (f"{task} {chosen[0].lang}", f"{task} all"):
+                by_lang[task, key][0].extend(chosen)
+                by_lang[task, key][1].extend(scores)
+            reference = exact.scores(task, chosen[:COMPARED])
+            differences += [*np.abs(reference - scores[:COMPARED]).ravel()]
+            verdict = (lambda s: s.argmax(1)) if task == "nli" else (lambda s: s[:, 0] > 0.5)
+            changed += int((verdict(reference) != verdict(scores[:COMPARED])).sum())
+            compared += len(reference)
+        report[f"{task} | {name}"] = result
+    for (task, key), (members, scores) in sorted(by_lang.items()):
+        report[key] = {"rows": len(members)} | of_scores(task, members, np.array(scores), edges)
+    if clinc.exists():
+        report["topics | clinc zero-shot"] = zero_shot(reader, clinc)
+    report["int8"] = {"mean_difference": float(np.mean(differences)), "changed": changed, "of": compared}
+    report["int8 names"] = {"changed": changed_names, "of": compared_names}
+    for name, result in report.items():
+        short = {
+            key: round(value, 4) if isinstance(value, float) else value
+            for key, value in result.items()
+            if not isinstance(value, dict)
+        }
+        print(name, short, flush=True)
+    return report

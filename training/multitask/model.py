@@ -1,0 +1,185 @@
+"""The losses of all tasks on one encoder."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar, Self
+
+import numpy as np
+import torch
+from safetensors.torch import load_file
+from tokenizers import Tokenizer
+from torch import nn
+from torch.nn import functional as F
+
+from .. import trainer
+from ..encoder import Classifier, Shape, padding_bias
+from ..ner.tags import labels_of, tag_loss
+from . import HEADS, TOKEN_HEADS, TOXICITY, UNIT_HEADS
+from .sets import TASKS, UNKNOWN, Example
+
+# Tasks that compare vectors of meaning, each with its own scale and offset of the cosine.
+COMPARING = ("topics", "relevance")
+# Longest text of a task in tokens while training: answers are long, and say early whether they refuse.
+LONGEST = {
+    "ner": 256,
+    "toxicity": 128,
+    "emotion": 64,
+    "bias": 128,
+    "refusal": 128,
+    "nli": 192,
+    "topics": 64,
+    "relevance": 80,
+}
+# Other answers of a batch that a question is held against.
+ROLLS = (1, 2, 3)
+
+
+class MultiTask(Classifier):
+    token_heads: ClassVar[dict[str, str]] = {"ner": "tags"}
+
+    def __init__(self, shape: Shape):
+        heads = {name: len(labels) for name, labels in HEADS.items()}
+        super().__init__(shape, heads, own_pools=True, unit_heads=UNIT_HEADS)
+        self.tags = nn.Linear(shape.hidden_size, len(TOKEN_HEADS["ner"]))
+        self.scale = nn.Parameter(torch.full((len(COMPARING),), 10.0))
+        self.offset = nn.Parameter(torch.full((len(COMPARING),), -5.0))
+
+    def head_parameters(self) -> list[nn.Parameter]:
+        return [*super().head_parameters(), *self.tags.parameters(), self.scale, self.offset]
+
+    def start_head(self) -> None:
+        super().start_head()
+        nn.init.normal_(self.tags.weight, std=0.02)
+        nn.init.zeros_(self.tags.bias)
+
+    def tagged(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """Logits of the names, `[batch, tokens, labels]`."""
+        return self.tags(self.dropout(self.hidden(ids, padding_bias(mask))))
+
+    def load_tagger(self, path: Path) -> Self:
+        """Takes the encoder and the head of a trained `training.ner`."""
+        state = load_file(str(path))
+        state = {name.replace("head.", "tags.") if name.startswith("head.") else name: v for name, v in state.items()}
+        missing, unexpected = self.load_state_dict(state, strict=False)
+        if unexpected or any(name.startswith(("words", "layers", "tags")) for name in missing):
+            raise SystemExit(f"{path} has not the weights of a tagger of this shape")
+        return self
+
+
+def _padded(ids: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
+    tokens, mask = trainer.pad(ids)
+    return torch.from_numpy(tokens), torch.from_numpy(mask)
+
+
+class Losses:
+    """Gives the loss of a batch of examples, all of one task."""
+
+    def __init__(self, model: MultiTask, tokenizer: Tokenizer, examples: Sequence[Example]):
+        self.model, self.tokenizer, self.examples = model, tokenizer, examples
+        self.ids: list[list[int]] = [[]] * len(examples)
+        self.pairs: list[list[int]] = [[]] * len(examples)
+        self.words: dict[str, list[int]] = {}
+        self.tags: dict[int, list[int]] = {}
+        for task in TASKS:
+            places = [index for index, example in enumerate(examples) if example.task == task]
+            chosen = [examples[index] for index in places]
+            if task == "ner":
+                encodings = tokenizer.encode_batch([e.text for e in chosen])
+                ids = trainer.cut([encoding.ids for encoding in encodings], LONGEST[task])
+                for index, e, encoding in zip(places, chosen, encodings, strict=True):
+                    self.tags[index] = labels_of(e.text, encoding.offsets, e.spans)
+            elif task == "nli":
+                encodings = tokenizer.encode_batch([(e.text, e.pair) for e in chosen])
+                ids = trainer.cut([encoding.ids for encoding in encodings], LONGEST[task])
+            else:
+                ids = trainer.encode(tokenizer, [e.text for e in chosen], LONGEST[task])
+            for index, row in zip(places, ids, strict=True):
+                self.ids[index] = row
+            if task == "relevance":
+                for index, row in zip(
+                    places, trainer.encode(tokenizer, [e.pair for e in chosen], LONGEST[task]), strict=True
+                ):
+                    self.pairs[index] = row
+            if task == "topics":
+                words = sorted({word for e in chosen for word in (*e.yes, *e.no)})
+                self.words |= dict(zip(words, trainer.encode(tokenizer, words, LONGEST[task]), strict=True))
+        self.targets = [torch.tensor(e.target) for e in examples]
+        # Topic words of sets that say only what applies.
+        self.bystanders = sorted({word for e in examples if e.task == "topics" and not e.no for word in e.yes})
+        self.rng = random.Random(0)
+
+    def lengths(self) -> list[int]:
+        topics = [sum(len(self.words[w]) for w in (*e.yes, *e.no)) if e.task == "topics" else 0 for e in self.examples]
+        return [len(a) + len(b) + t for a, b, t in zip(self.ids, self.pairs, topics, strict=True)]
+
+    def plan(self, settings: trainer.Settings) -> list[list[int]]:
+        """Batches of one task each, all tasks mixed."""
+        rng, lengths, plan = random.Random(settings.seed), self.lengths(), []
+        for _ in range(settings.epochs):
+            epoch = []
+            for task in TASKS:
+                places = [index for index, example in enumerate(self.examples) if example.task == task]
+                batches = trainer.batches([lengths[index] for index in places], settings.batch_tokens, rng)
+                epoch += [[places[index] for index in batch] for batch in batches]
+            rng.shuffle(epoch)
+            plan += epoch
+        return plan
+
+    def __call__(self, batch: list[int]) -> torch.Tensor:
+        task = self.examples[batch[0]].task
+        if task == "ner":
+            return tag_loss(self.model.tagged, [self.ids[i] for i in batch], [self.tags[i] for i in batch])
+        pooled = self.model.pooled(*_padded([self.ids[i] for i in batch])).float()
+        if task == "topics":
+            return self.topics(batch, pooled)
+        if task == "relevance":
+            return self.relevance(batch, pooled)
+        logits, target = self.model.logits_of(task, pooled), torch.stack([self.targets[i] for i in batch])
+        if task == "nli":
+            return -torch.logsumexp(F.log_softmax(logits, 1).masked_fill(target == 0, -1e9), 1).mean()
+        losses = F.binary_cross_entropy_with_logits(logits, target.clamp(min=0), reduction="none")
+        losses = losses.masked_fill(target == UNKNOWN, 0)
+        if task == "toxicity":
+            weights = torch.tensor([1.0] + [0.3] * (len(TOXICITY) - 1))
+            return (losses * weights).sum(1).mean()
+        return losses.sum(1).mean() * (0.3 if task == "emotion" else 1.0)
+
+    def _meaning(self, pooled: torch.Tensor) -> torch.Tensor:
+        return self.model.logits_of("meaning", pooled)
+
+    def _judged(self, task: str, cosines: torch.Tensor, truth: torch.Tensor) -> torch.Tensor:
+        """Sigmoid loss of pairs (Zhai et al., 2023, arXiv:2303.15343); what is true and what is not weigh the same."""
+        place = COMPARING.index(task)
+        logits = self.model.scale[place] * cosines + self.model.offset[place]
+        losses = F.binary_cross_entropy_with_logits(logits, truth, reduction="none")
+        parts = [losses[truth == value].mean() for value in (0, 1) if bool((truth == value).any())]
+        return torch.stack(parts).mean()
+
+    def topics(self, batch: list[int], pooled: torch.Tensor) -> torch.Tensor:
+        asked: list[tuple[int, str, float]] = []
+        for place, index in enumerate(batch):
+            example = self.examples[index]
+            no = example.no or [w for w in self.rng.sample(self.bystanders, 4) if w not in example.yes]
+            asked += [(place, word, 1.0) for word in example.yes] + [(place, word, 0.0) for word in no]
+        words = sorted({word for _, word, _ in asked})
+        vectors = self._meaning(self.model.pooled(*_padded([self.words[w] for w in words])).float())
+        places = {word: index for index, word in enumerate(words)}
+        texts = self._meaning(pooled)[[place for place, *_ in asked]]
+        cosines = (texts * vectors[[places[word] for _, word, _ in asked]]).sum(1)
+        return self._judged("topics", cosines, torch.tensor([truth for *_, truth in asked]))
+
+    def relevance(self, batch: list[int], pooled: torch.Tensor) -> torch.Tensor:
+        asked, given = (
+            self._meaning(pooled),
+            self._meaning(self.model.pooled(*_padded([self.pairs[i] for i in batch])).float()),
+        )
+        cosines, truth = [(asked * given).sum(1)], [torch.cat([self.targets[i] for i in batch])]
+        for roll in ROLLS:
+            other = np.roll(np.arange(len(batch)), roll)
+            differs = [self.examples[i].text != self.examples[batch[j]].text for i, j in zip(batch, other, strict=True)]
+            cosines.append((asked * given[other]).sum(1)[differs])
+            truth.append(torch.zeros(sum(differs)))
+        return self._judged("relevance", torch.cat(cosines), torch.cat(truth))

@@ -1,0 +1,55 @@
+"""The examples of one run."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from dataclasses import replace
+
+from .. import data, trainer
+from ..ner.rows import joined
+from ..ner.rows import rows_for as names_for
+from .sets import Example, sets
+
+# Percent of the training paragraphs with names: the tagger that training goes on from has seen all of them.
+NAMES_SHARE = 60
+
+
+def add_data_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--data", help="data folder; default: $GUARD_TRAINING_DATA")
+    parser.add_argument("--licences", default=",".join(data.LICENCES), help="licence classes to use")
+    parser.add_argument("--tasks", default="", help="tasks to train and evaluate; default: all")
+    parser.add_argument("--seed", type=int, default=trainer.Settings.seed)
+    parser.add_argument("--threads", type=int, default=trainer.Settings.threads)
+
+
+def examples_for(args: argparse.Namespace) -> list[Example]:
+    """The examples of all splits. A text, or pair of texts, of a task keeps its first set; the first text alone decides the split."""
+    licences, tasks = args.licences.split(","), set(filter(None, args.tasks.split(",")))
+    folder, seen, found = data.data_folder(args.data), set(), []
+    for spec in sets():
+        if spec.licence not in licences:
+            continue
+        raws = data.read_jsonl((data.OWN_DATA if spec.own else folder) / spec.file)
+        examples = [example for raw in raws if (example := spec.read(raw))]
+        counts: Counter[str] = Counter()
+        for example in sorted(examples, key=lambda e: data.digest(e.text + e.pair, str(args.seed))):
+            key = (example.task, data.normalise(example.text) or example.text, data.normalise(example.pair))
+            if tasks and example.task not in tasks or key in seen or not example.text.strip():
+                continue
+            seen.add(key)
+            split = spec.split or data.split_of(example.text)
+            counts[split] += 1
+            if split == "train" and spec.cap is not None and counts[split] > spec.cap:
+                continue
+            found += [replace(example, set=spec.name, split=split)] * (spec.repeat if split == "train" else 1)
+    return found + names(args) if not tasks or "ner" in tasks else found
+
+
+def names(args: argparse.Namespace) -> list[Example]:
+    """Texts with names: paragraphs to learn from, single rows to measure."""
+    rows = names_for(args)
+    learnt = joined((row for row in rows if row.split == "train"), args.seed)
+    learnt = [row for row in learnt if row.set.startswith("own") or data.digest(row.text, "share") % 100 < NAMES_SHARE]
+    rows = learnt + [row for row in rows if row.split != "train"]
+    return [Example("ner", r.text, spans=tuple(r.spans), lang=r.lang, set=r.set, split=r.split) for r in rows]

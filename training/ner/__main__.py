@@ -1,0 +1,105 @@
+"""python -m training.ner --data DIR --base DIR --out DIR: trains, exports and evaluates the NER model."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer
+
+from .. import encoder, export, trainer
+from ..runtime import Exported
+from . import LABELS, MAX_LENGTH, NAME, VERSION
+from .evaluate import evaluate, table
+from .rows import SpanRow, add_data_arguments, joined, rows_for
+from .tags import labels_of, tag_loss
+
+# Learns better from higher rates than whole texts do.
+RATE = 1.2e-4
+# Texts whose activations choose the outlier channels.
+SAMPLE = 200
+
+
+def train(model: encoder.Tagger, tokenizer: Tokenizer, rows: Sequence[SpanRow], settings: trainer.Settings) -> None:
+    encodings = tokenizer.encode_batch([row.text for row in rows])
+    ids = trainer.cut([encoding.ids for encoding in encodings], settings.max_tokens)
+    labels = [labels_of(row.text, encoding.offsets, row.spans) for row, encoding in zip(rows, encodings, strict=True)]
+
+    def loss_of(batch: list[int]) -> torch.Tensor:
+        return tag_loss(model, [ids[i] for i in batch], [labels[i] for i in batch])
+
+    lengths = [len(row) for row in ids]
+    trainer.optimise(model, lengths, trainer.plan_of(lengths, settings), loss_of, settings)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m training.ner", description=__doc__)
+    add_data_arguments(parser)
+    parser.add_argument("--out", required=True, type=Path, help="folder for model.onnx, tokenizer.json, config.json")
+    parser.add_argument("--base", required=True, type=Path, help="folder of the encoder (training.multilingual)")
+    parser.add_argument("--layers", type=int, default=0, help="use so many layers of it; default: all")
+    parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--minutes", type=float, default=0, help="end the training after so many minutes")
+    parser.add_argument("--rate", type=float, default=RATE)
+    parser.add_argument("--rows", type=int, default=0, help="evaluate on so many rows of a set at most; default: all")
+    parser.add_argument("--reuse", action="store_true", help="take OUT/work/weights.safetensors, do not train")
+    return parser.parse_args()
+
+
+def main() -> None:
+    args = arguments()
+    work = args.out / "work"
+    work.mkdir(parents=True, exist_ok=True)
+    settings = replace(
+        trainer.Settings(),
+        seed=args.seed,
+        epochs=args.epochs,
+        threads=args.threads,
+        minutes=args.minutes,
+        rate=args.rate,
+        max_tokens=MAX_LENGTH,
+    )
+    trainer.fix_seeds(settings.seed, settings.threads)
+    rows = rows_for(args)
+    dev = [row for row in rows if row.split == "dev"]
+    print(Counter((row.set, row.split) for row in rows), flush=True)
+    if args.rows:
+        kept: Counter[str] = Counter()
+        kept_rows = []
+        for row in dev:
+            kept[row.set] += 1
+            if kept[row.set] <= args.rows:
+                kept_rows.append(row)
+        dev = kept_rows
+
+    base = encoder.Base(args.base, args.layers)
+    tokenizer = base.tokenizer()
+    model = encoder.Tagger(base.shape, len(LABELS)).load_base(base)
+    if args.reuse:
+        model.load(work / "weights.safetensors")
+    else:
+        train(model, tokenizer, joined([row for row in rows if row.split == "train"], settings.seed), settings)
+        model.save(work / "weights.safetensors")
+
+    held = [row.text for row in rows if row.split == "calibration"][:SAMPLE]
+    outliers = export.outlier_channels(model, tokenizer, held, MAX_LENGTH)
+    export.export(model, outliers, work / "model.fp32.onnx", args.out / "model.onnx")
+    export.write_tokenizer(tokenizer, args.out / "tokenizer.json")
+    guard = {"name": NAME, "version": VERSION, "max_length": MAX_LENGTH, "license": "Apache-2.0"}
+    export.write_tagger_config(model, LABELS, guard, args.out / "config.json")
+
+    found, spans = evaluate(dev, Exported(args.out / "model.onnx", args.out / "tokenizer.json", args.threads))
+    print(table(found), flush=True)
+    exact, same = evaluate(dev, Exported(work / "model.fp32.onnx", args.out / "tokenizer.json", args.threads))
+    changed = sum(a != b for a, b in zip(spans, same, strict=True))
+    print(f"texts with other spans in fp32: {changed} of {len(dev)}", flush=True)
+    (work / "report.json").write_text(json.dumps({"int8": found, "fp32": exact, "changed": changed}, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

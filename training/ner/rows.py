@@ -1,0 +1,85 @@
+"""The rows of one run: texts with spans, joined to paragraphs and varied in case."""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+
+from .. import data, trainer
+from ..spans import UNSPACED, Span
+from .sets import sets
+
+# How many neighbouring rows of a set make one training text, and how often.
+JOINED = {1: 0.45, 2: 0.25, 3: 0.15, 4: 0.15}
+# Shares of training texts in small letters and in capitals, as chats and forms have them.
+LOWER, UPPER = 0.06, 0.02
+
+
+@dataclass(frozen=True)
+class SpanRow:
+    text: str
+    spans: list[Span]
+    set: str
+    lang: str
+    split: str
+
+
+def add_data_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--data", help="data folder; default: $GUARD_TRAINING_DATA")
+    parser.add_argument("--licences", default="open,unclear,non-commercial", help="licence classes to use")
+    parser.add_argument("--seed", type=int, default=trainer.Settings.seed)
+    parser.add_argument("--threads", type=int, default=trainer.Settings.threads)
+
+
+def rows_for(args: argparse.Namespace) -> list[SpanRow]:
+    """The rows of all splits as they are; duplicates (normalised) keep their first set."""
+    licences = args.licences.split(",")
+    folder, seen, rows = data.data_folder(args.data), set(), []
+    for spec in sets():
+        if spec.licence not in licences:
+            continue
+        counts: Counter[str] = Counter()
+        for raw in data.read_jsonl((data.OWN_DATA if spec.own else folder) / spec.file):
+            read = spec.read(raw)
+            key = data.normalise(read[0]) if read else ""
+            if not read or not key or key in seen:
+                continue
+            seen.add(key)
+            split = spec.split or data.split_of(read[0])
+            counts[split] += 1
+            if split != "train" or spec.cap is None or counts[split] <= spec.cap:
+                rows += [SpanRow(*read, spec.name, raw["lang"], split)] * (spec.repeat if split == "train" else 1)
+    return rows
+
+
+def cased(row: SpanRow, rng: random.Random) -> SpanRow:
+    chance = rng.random()
+    text = row.text.lower() if chance < LOWER else row.text.upper() if chance < LOWER + UPPER else row.text
+    # Some letters change their number of code points with their case.
+    return SpanRow(text, row.spans, row.set, row.lang, row.split) if len(text) == len(row.text) else row
+
+
+def joined(rows: Iterable[SpanRow], seed: int) -> list[SpanRow]:
+    """Neighbours of a set and language as one text, so that the model sees paragraphs."""
+    rng = random.Random(seed)
+    result: list[SpanRow] = []
+    for (name, lang), group in groupby(rows, key=lambda row: (row.set, row.lang)):
+        members = list(group)
+        if name.startswith("own"):
+            rng.shuffle(members)
+        at = 0
+        while at < len(members):
+            count = rng.choices([*JOINED], [*JOINED.values()])[0]
+            text, spans = "", []
+            for row in (cased(member, rng) for member in members[at : at + count]):
+                if text:
+                    text += "\n" if rng.random() < 0.2 else "" if lang in UNSPACED else " "
+                spans += [(start + len(text), end + len(text), kind) for start, end, kind in row.spans]
+                text += row.text
+            result.append(SpanRow(text, spans, name, lang, members[at].split))
+            at += count
+    return result

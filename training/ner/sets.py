@@ -1,0 +1,70 @@
+"""The sets of the NER model: where they are, whom they belong to, and what is left out of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from ..spans import Span, marks_names, spans_of
+from . import TYPES
+
+Marked = tuple[str, list[Span]]
+
+
+@dataclass(frozen=True)
+class SpanSet:
+    """One set: its file, and how a raw object becomes a text with spans (None leaves it out).
+
+    `cap` bounds its training rows; `own` files are in `training/data`; a file of ours with a `split` is held out by writing batch.
+    """
+
+    name: str
+    file: str
+    licence: str
+    read: Callable[[dict], Marked | None]
+    cap: int | None = None
+    own: bool = False
+    split: str = ""
+    repeat: int = 1
+
+
+def tokens(file: str, language: str = "") -> Callable[[dict], Marked | None]:
+    """Reads the rows of a file of `ner`, all or those of a language."""
+
+    def read(raw: dict) -> Marked | None:
+        if language and raw["lang"] != language:
+            return None
+        text, found = spans_of(raw, file)
+        return (text, found) if marks_names(raw, text, found) else None
+
+    return read
+
+
+def marked(raw: dict) -> Marked:
+    return raw["text"], [(start, end, kind) for start, end, kind in raw["spans"] if kind in TYPES]
+
+
+# File, licence class.
+NEWS_AND_TWEETS = {
+    "conll2003_en_train": "non-commercial",
+    "wnut17_train": "open",
+    "broad_twitter": "open",
+    "nerel_ru": "unclear",
+    "factrueval_ru_devset": "open",
+    "bsnlp_ru": "non-commercial",
+    "chinese": "unclear",
+}
+# Rows of each language: the text is from Wikipedia, the marks are made by models.
+WIKINEURAL = {"en": 4000, "ru": 7000, "de": 2000, "es": 2000, "fr": 2000, "pt": 800, "nl": 800, "it": 800, "pl": 800}
+
+
+def sets() -> Iterator[SpanSet]:
+    for file, licence in NEWS_AND_TWEETS.items():
+        yield SpanSet(file, f"ner/{file}.jsonl.gz", licence, tokens(file))
+    file = "wikineural_9_languages"
+    for language, cap in WIKINEURAL.items():
+        yield SpanSet(f"wikineural_{language}", f"ner/{file}.jsonl.gz", "non-commercial", tokens(file, language), cap)
+    yield SpanSet("pii_made", "pii/made_5_languages.jsonl.gz", "open", marked, 3000)
+    for name in ("english", "russian_chinese"):
+        yield SpanSet(f"own_{name}", f"ner/{name}.jsonl", "open", marked, own=True, split="train", repeat=3)
+    yield SpanSet("own_exam", "ner/exam.jsonl", "open", marked, own=True, split="dev")

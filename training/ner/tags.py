@@ -1,0 +1,99 @@
+"""Spans as labels of pieces, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+
+from .. import trainer
+from ..spans import Span
+from . import LABELS
+
+IGNORED = -100
+OUTSIDE = LABELS.index("O")
+
+Places = Sequence[tuple[int, int]]
+
+
+def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return start, end
+
+
+def labels_of(text: str, places: Places, spans: Iterable[Span]) -> list[int]:
+    """The label of every piece; one without a visible character has none."""
+    kinds: list[tuple[int, str] | None] = [None] * len(text)
+    for number, (start, end, kind) in enumerate(spans):
+        kinds[start:end] = [(number, kind)] * (end - start)
+    labels, last = [], None
+    for place in places:
+        start, end = trimmed(text, *place)
+        if start == end:
+            labels.append(IGNORED)
+            continue
+        found = next((kind for kind in kinds[start:end] if kind), None)
+        if found is None:
+            labels.append(OUTSIDE)
+        else:
+            labels.append(LABELS.index(f"{'I' if found == last else 'B'}-{found[1]}"))
+        last = found
+    return labels
+
+
+def tag_loss(
+    model: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
+    ids: Sequence[Sequence[int]],
+    labels: Sequence[Sequence[int]],
+) -> torch.Tensor:
+    """Cross entropy of the labels of all pieces; a text that was cut has more labels than pieces."""
+    tokens, mask = trainer.pad(ids)
+    wanted = np.full(tokens.shape, IGNORED)
+    for place, (row, own) in enumerate(zip(ids, labels, strict=True)):
+        kept = own[: len(row) - 1]
+        wanted[place, : len(kept)] = kept
+    logits = model(torch.from_numpy(tokens), torch.from_numpy(mask)).float()
+    return F.cross_entropy(logits.flatten(0, 1), torch.from_numpy(wanted).flatten(), ignore_index=IGNORED)
+
+
+def _moves() -> np.ndarray:
+    """0 where a label may follow another, minus infinity where not: I-X follows B-X and I-X only."""
+    moves = np.zeros((len(LABELS), len(LABELS)))
+    for to, label in enumerate(LABELS):
+        if label[0] == "I":
+            moves[:, to] = -np.inf
+            moves[[LABELS.index(f"{place}-{label[2:]}") for place in "BI"], to] = 0
+    return moves
+
+
+MOVES = _moves()
+
+
+def decode(text: str, places: Places, logits: np.ndarray) -> list[Span]:
+    """The most probable valid labels (Viterbi, 1967), as spans."""
+    real = [(trimmed(text, *place), row) for place, row in zip(places, logits, strict=False)]
+    real = [(place, row) for place, row in real if place[0] < place[1]]
+    if not real:
+        return []
+    score = real[0][1] + np.where([label[0] == "I" for label in LABELS], -np.inf, 0)
+    back = []
+    for _, row in real[1:]:
+        paths = score[:, None] + MOVES
+        back.append(paths.argmax(0))
+        score = paths.max(0) + row
+    best = [int(score.argmax())]
+    for step in reversed(back):
+        best.append(int(step[best[-1]]))
+    spans: list[Span] = []
+    for (place, _), label in zip(real, reversed(best), strict=True):
+        name = LABELS[label]
+        if name[0] == "B":
+            spans.append((*place, name[2:]))
+        elif name[0] == "I":
+            spans[-1] = (spans[-1][0], place[1], name[2:])
+    return spans
