@@ -12,17 +12,25 @@ import argparse
 import gzip
 import importlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from . import data, spans
 from .linear.task import Task, rows_of
+
+if TYPE_CHECKING:
+    from .multitask.sets import Example
 
 HERE = Path(__file__).parent
 # Long documents with an attack, and as many without.
 LONG_DOCUMENTS = 300
 SEED = 20240611
 LICENCES = ("open", "unclear", "non-commercial")
+# Tasks of the multi-task model, and texts of one set and label of them, at most.
+JUDGED = ("toxicity", "bias", "refusal", "emotion", "nli", "relevance")
+JUDGED_TEXTS = 200
 # Texts with marked parts in one file, at most.
 MARKED_TEXTS = 1_500
 # Where names are held out from: the files, and the language where a file has several.
@@ -96,6 +104,50 @@ def personal_data(folder: Path) -> Iterator[dict]:
     yield from (row.row() for row in spans.some(spans.personal_data(folder, "dev"), MARKED_TEXTS, SEED))
 
 
+def own_names() -> Iterator[dict]:
+    for raw in data.read_jsonl(data.OWN_DATA / "ner" / "exam.jsonl"):
+        yield {**raw, "set": "own_exam"}
+
+
+def judged(folder: Path, task: str) -> Iterator[dict]:
+    """The examples of a task of the multi-task model; of two texts, the first is the prompt."""
+    from .multitask.rows import add_data_arguments, examples_for
+
+    parser = argparse.ArgumentParser()
+    add_data_arguments(parser)
+    examples = examples_for(parser.parse_args(["--data", str(folder), "--tasks", task]))
+    kept: Counter[tuple[str, str]] = Counter()
+    for e in sorted((e for e in examples if e.split == "dev"), key=lambda e: data.digest(e.text + e.pair)):
+        label = label_of(e)
+        kept[e.set, label] += 1
+        if kept[e.set, label] > JUDGED_TEXTS:
+            continue
+        pair = {"prompt": e.text, "text": e.pair} if e.pair else {"text": e.text}
+        yield {**pair, "label": label, "set": e.set, "kind": e.kind, "lang": e.lang}
+
+
+def label_of(example: Example) -> str:
+    from .multitask import EMOTIONS, NLI
+
+    names = {
+        "toxicity": ["non_toxic", "toxic"],
+        "bias": ["neutral", "biased"],
+        "refusal": ["answer", "refusal"],
+        "relevance": ["irrelevant", "relevant"],
+    }
+    if example.task in names:
+        return names[example.task][int(example.target[0])]
+    right = [name for name, value in zip({"nli": NLI, "emotion": EMOTIONS}[example.task], example.target) if value]
+    return "not_entailment" if example.task == "nli" and len(right) > 1 else right[0]
+
+
+def zero_shot_topics(folder: Path) -> Iterator[dict]:
+    from .multitask.evaluate import DOMAINS, zero_shot_rows
+
+    for raw in zero_shot_rows(folder / "topics" / "clinc_train.jsonl.gz"):
+        yield {"text": raw["text"], "label": DOMAINS[raw["label"]], "set": "clinc", "lang": "en"}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m training.heldout", description=__doc__)
     parser.add_argument("--data", help="data folder; default: $GUARD_TRAINING_DATA")
@@ -109,6 +161,9 @@ def main() -> None:
         "prompt-injection-long": lambda: long_injection(folder),
         "secrets": lambda: secrets(folder),
         "pii": lambda: personal_data(folder),
+        "ner-own": own_names,
+        "topics": lambda: zero_shot_topics(folder),
+        **{task: lambda task=task: judged(folder, task) for task in JUDGED},
     }
     for name, (files, langs) in NAMES.items():
         makers[name] = lambda files=files, langs=langs: named(folder, files, langs)

@@ -99,10 +99,14 @@ def of_topics(reader: Reader, examples: Sequence[Example]) -> dict:
     }
 
 
+def zero_shot_rows(file: Path) -> list[dict]:
+    rows = [raw for raw in data.read_jsonl(file) if raw["label"] in DOMAINS]
+    return sorted(rows, key=lambda raw: data.digest(raw["text"], "zero-shot"))[:ZERO_SHOT]
+
+
 def zero_shot(reader: Reader, file: Path) -> dict:
     """The domain with the highest score, of texts of clinc."""
-    rows = [raw for raw in data.read_jsonl(file) if raw["label"] in DOMAINS]
-    rows = sorted(rows, key=lambda raw: data.digest(raw["text"], "zero-shot"))[:ZERO_SHOT]
+    rows = zero_shot_rows(file)
     topics = reader.vectors("topics", [*DOMAINS.values()])
     said = (reader.vectors("topics", [raw["text"] for raw in rows]) @ topics.T).argmax(1)
     truth = np.array([[*DOMAINS].index(raw["label"]) for raw in rows])
