@@ -35,8 +35,8 @@ export function inUnit(unit: OffsetUnit, text: string, verdict: Verdict): Verdic
   };
 }
 
-/** Translates offsets in one pass over the text, however many there are. */
-function codePointOffsets(text: string, offsets: readonly number[]): Map<number, number> {
+/** Translates offsets of code units into those of code points, in one pass over the text, however many there are. */
+export function codePointOffsets(text: string, offsets: readonly number[]): Map<number, number> {
   const translated = new Map<number, number>();
   let units = 0;
   let points = 0;

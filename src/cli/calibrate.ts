@@ -56,7 +56,7 @@ of which fails, up to 3 / n may fail in truth. Use texts as they come in your tr
     if (type === undefined) throw new UsageError("--scanner is missing: what to calibrate");
     const fpr = readRate(values.fpr);
     const params = values.params === undefined ? {} : readParams(type, values.params);
-    const rows = await readLabelled(file, values, true);
+    const rows = await readLabelled(file, values, "nothing");
     const unlabelled = rows.filter(({ label }) => label === undefined).length;
     if (unlabelled > 0 && unlabelled < rows.length) {
       throw new UsageError(`${file}: ${unlabelled} of ${rows.length} texts have no label: label all of them or none`);

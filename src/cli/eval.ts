@@ -18,7 +18,18 @@ const options = {
     value: "LABEL",
     help: "labels are compared: that of the surest finding, or LABEL, should be the text's",
   },
-  by: { type: "string", multiple: true, value: "FIELD", help: "figures by this field too; default: source or set" },
+  spans: {
+    type: "string",
+    multiple: true,
+    value: "TYPE",
+    help: "places are compared: those of findings of this type should be the text's spans; ALL: of every type; may be repeated",
+  },
+  by: {
+    type: "string",
+    multiple: true,
+    value: "FIELD",
+    help: "figures by this field too; default: source or set, and lang with --spans",
+  },
   suite: { type: "string", value: "FILE", help: "YAML file that says what to measure, instead of a file of texts" },
   data: { type: "string", value: "DIR", help: "folder with the files that a suite names; default: GUARD_EVAL_DATA" },
   only: {
@@ -50,7 +61,7 @@ interface Task {
 export const evaluate: Command = {
   name: "eval",
   summary: "Measures scanners on labelled texts.",
-  usage: `guard eval FILE --scanner NAME [--side SIDE] [--params JSON] [--positive LABEL ... | --negative LABEL ...] [--by FIELD ...]
+  usage: `guard eval FILE --scanner NAME [--side SIDE] [--params JSON] [--positive LABEL ... | --negative LABEL ... | --otherwise LABEL | --spans TYPE ...] [--by FIELD ...]
        guard eval --suite FILE [--data DIR] [--only NAME ...] [--write-cards]
        both: [--json] [--out FILE] [--svg DIR]`,
   options,
@@ -62,6 +73,7 @@ A suite has a list evaluations: scanner, side, params, file, by (fields to group
   positives: [LABEL ...]   texts with these labels should fail, the others pass
   negatives: [LABEL ...]   texts with these labels should pass, the others fail
   otherwise: LABEL         labels are compared, as with --otherwise
+  spans: ALL | [TYPE ...]  places are compared, as with --spans
 With curve: true, --write-cards measures the model's curve of false positives on the harmless texts, with curve: {FIELD: [VALUE ...]}
 on some of them; it is what threshold: {fpr: 0.001} of a scanner is looked up in.`,
   async run(args) {
@@ -72,8 +84,8 @@ on some of them; it is what threshold: {fpr: 0.001} of a scanner is looked up in
     const { measure } = await import("./measure.ts");
     const done: (Measurement & { item: Evaluation })[] = [];
     for (const { item, path, typed } of tasks) {
-      const rows = await readLabelled(path, values);
-      if (typed && item.otherwise === undefined) checkLabels(rows, item);
+      const rows = await readLabelled(path, values, item.spans === undefined ? "label" : "spans");
+      if (typed && item.otherwise === undefined && item.spans === undefined) checkLabels(rows, item);
       const measurement = await measure(item, rows);
       done.push({ ...measurement, item });
       if (!values.json) await print(plainTables(measurement.result));
@@ -95,10 +107,10 @@ async function fileTask(file: string | undefined, values: Values): Promise<Task>
   if (file === undefined) throw new UsageError("give a file of labelled texts and --scanner, or --suite");
   const only = (["data", "only", "write-cards"] as const).find((name) => values[name] !== undefined);
   if (only) throw new UsageError(`--${only} belongs to --suite`);
-  const { scanner, side, otherwise, positive: positives, negative: negatives, by } = values;
+  const { scanner, side, otherwise, spans, positive: positives, negative: negatives, by } = values;
   if (scanner === undefined) throw new UsageError("--scanner is missing: what to measure");
-  if ([positives, negatives, otherwise].filter(Boolean).length > 1) {
-    throw new UsageError("give one of --positive, --negative, --otherwise");
+  if ([positives, negatives, otherwise, spans].filter(Boolean).length > 1) {
+    throw new UsageError("give one of --positive, --negative, --otherwise, --spans");
   }
   const { sideOf } = await import("./measure.ts");
   const item = {
@@ -109,6 +121,7 @@ async function fileTask(file: string | undefined, values: Values): Promise<Task>
     positives,
     negatives,
     otherwise,
+    spans,
     by,
   };
   return { item, path: file, typed: true };
@@ -116,7 +129,7 @@ async function fileTask(file: string | undefined, values: Values): Promise<Task>
 
 async function suiteTasks(file: string | undefined, values: Values): Promise<Task[]> {
   if (file !== undefined) throw new UsageError(`unexpected argument ${file}: a suite names its files`);
-  const ofFiles = [...Object.keys(labelledOptions), "otherwise", "by"] as (keyof Values)[];
+  const ofFiles = [...Object.keys(labelledOptions), "otherwise", "spans", "by"] as (keyof Values)[];
   const other = ofFiles.find((name) => values[name] !== undefined);
   if (other) throw new UsageError(`--${other} does not go with --suite, which says it for each evaluation`);
   const folder = values.data ?? process.env.GUARD_EVAL_DATA;
@@ -151,15 +164,19 @@ async function readSuite(path: string): Promise<{ make?: string | undefined; eva
   const { evaluationSchema } = await import("./measure.ts");
   const evaluation = evaluationSchema
     .refine(
-      ({ positives, negatives, otherwise }) => [positives, negatives, otherwise].filter((key) => key).length === 1,
-      "expected one of: positives, negatives (labels of texts that should fail, or pass), otherwise (labels are compared)",
+      ({ positives, negatives, otherwise, spans }) =>
+        [positives, negatives, otherwise, spans].filter((key) => key).length === 1,
+      "expected one of: positives, negatives (labels of texts that should fail, or pass), otherwise (labels are compared), spans (places are)",
     )
-    .refine(({ curve, otherwise }) => !curve || otherwise === undefined, "a curve needs positives or negatives");
+    .refine(
+      ({ curve, positives, negatives }) => !curve || positives || negatives,
+      "a curve needs positives or negatives",
+    );
   const schema = z.strictObject({ make: z.string().optional(), evaluations: z.array(evaluation).min(1) });
   return parseOptions(schema, load(text), "snake_case");
 }
 
-/** Writes the plots of what passes or fails; label comparisons have none. */
+/** Writes the plots of what passes or fails; comparisons of labels or spans have none. */
 async function writePlots(folder: string, done: readonly Measurement[]): Promise<void> {
   const { reliabilityPlot, rocPlot } = await import("./plots.ts");
   await mkdir(folder, { recursive: true });

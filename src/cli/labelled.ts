@@ -1,6 +1,7 @@
 import { createReadStream } from "node:fs";
 import { createGunzip } from "node:zlib";
 import { isRecord } from "../is-record.ts";
+import { lengthIn } from "../offsets.ts";
 import { UsageError } from "./command.ts";
 import { decode, linesOf, open } from "./lines.ts";
 
@@ -10,9 +11,17 @@ export interface LabelledText {
   /** The prompt that the text answers, on the output side. */
   prompt: string;
   label?: string;
+  /** What is in the text and where, in Unicode code points; only where spans are read. */
+  spans?: LabelledSpan[];
   /** All that the line says. */
   fields: Record<string, unknown>;
 }
+
+/** A part of a text from one code point to another, and its type. */
+export type LabelledSpan = readonly [start: number, end: number, type: string];
+
+/** What a line has to say of its text: its label, its label or nothing, the spans in it. */
+export type Needs = "label" | "nothing" | "spans";
 
 /** The names of the fields of a line. */
 export interface FieldNames {
@@ -66,16 +75,23 @@ export const labelledNotes = `A file has one JSON object a line, with text, labe
 With --positive all other labels should pass, with --negative all others should fail. Without either, in upper or lower case,
   ${POSITIVE_WORDS.join(", ")} should fail,
   ${NEGATIVE_WORDS.join(", ")} should pass,
-and any other label is an error.`;
+and any other label is an error.
+For --spans a line has spans, a list of [START, END, TYPE] in Unicode code points as Python counts them, in place of a label.`;
 
 /**
  * Reads a file of labelled texts.
  *
- * @param plain whether a text may stand without a label, or as a string without an object around it.
+ * @param needs with `nothing`, a text may also stand as a string without an object around it.
  * @throws UsageError with the number of the line that is at fault.
  */
-export async function readLabelled(path: string, names: FieldNames = {}, plain = false): Promise<LabelledText[]> {
+export async function readLabelled(
+  path: string,
+  names: FieldNames = {},
+  needs: Needs = "label",
+): Promise<LabelledText[]> {
   const { text: textField = "text", label: labelField = "label" } = names;
+  const plain = needs === "nothing";
+  const also = { label: ` and ${labelField}`, nothing: "", spans: " and spans, each [start, end, type] in the text" };
   const source = path.endsWith(".gz") ? createReadStream(path).pipe(createGunzip()) : open(path);
   const rows: LabelledText[] = [];
   for await (const { number, bytes } of linesOf(source)) {
@@ -88,20 +104,38 @@ export async function readLabelled(path: string, names: FieldNames = {}, plain =
       throw bad("not JSON");
     }
     if (plain && typeof value === "string") value = { [textField]: value };
-    const expected = `expected an object with ${textField}${plain ? "" : ` and ${labelField}`}`;
+    const expected = `expected an object with ${textField}${also[needs]}`;
     if (!isRecord(value)) throw bad(expected);
     const { [textField]: text, [labelField]: label, prompt } = value;
     const isLabel = ["string", "number", "boolean"].includes(typeof label);
-    if (typeof text !== "string" || (!isLabel && !(plain && label === undefined))) throw bad(expected);
+    if (typeof text !== "string") throw bad(expected);
+    const spans = needs === "spans" ? spansOf(text, value.spans) : undefined;
+    const isEnough = { label: isLabel, nothing: isLabel || label === undefined, spans: spans !== undefined };
+    if (!isEnough[needs]) throw bad(expected);
     rows.push({
       text,
       prompt: typeof prompt === "string" ? prompt : "",
       ...(isLabel ? { label: String(label) } : {}),
+      ...(spans === undefined ? {} : { spans }),
       fields: value,
     });
   }
   if (rows.length === 0) throw new UsageError(`${path} has no rows`);
   return rows;
+}
+
+/** The spans of a line; `undefined` where they are none of its text. */
+function spansOf(text: string, value: unknown): LabelledSpan[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const length = lengthIn("codePoint", text);
+  const isSpan = (span: unknown): span is LabelledSpan => {
+    if (!Array.isArray(span) || span.length !== 3) return false;
+    const [start, end, type] = span;
+    return (
+      [start, end].every(Number.isInteger) && 0 <= start && start < end && end <= length && typeof type === "string"
+    );
+  };
+  return value.every(isSpan) ? value : undefined;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { group } from "d3-array";
 import { z } from "zod";
-import type { Scanner, Side } from "../scanner.ts";
+import { codePointOffsets } from "../offsets.ts";
+import type { Finding, Scanner, Side } from "../scanner.ts";
 import { createScanner, scannerClasses } from "../scanners/registry.ts";
 import { UsageError } from "./command.ts";
 import { type LabelledText, positiveBy } from "./labelled.ts";
@@ -11,15 +12,23 @@ import {
   labelFigures,
   type Outcome,
   ranksOf,
+  type SpanFigures,
+  spanFigures,
+  type TypedSpan,
 } from "./metrics.ts";
 import { Progress } from "./progress.ts";
 
 /** Texts that are scanned at a time, as a busy server would. */
 const CONCURRENCY = 16;
-/** In `params`, this word as the value of an option means every label of the file, but for that of `otherwise`. */
+/**
+ * In `params`, this word as the value of an option means every label of the file, but for that of `otherwise`; as that of `spans`, it
+ * means every type.
+ */
 const ALL = "ALL";
 /** The fields that say where a text is from, where none are named. */
 const SOURCE_FIELDS = ["source", "set"];
+/** The field that says a text's language; spans are counted by it too. */
+const LANGUAGE_FIELD = "lang";
 
 /** What is measured: a scanner on a file of labelled texts. */
 export const evaluationSchema = z.strictObject({
@@ -31,11 +40,15 @@ export const evaluationSchema = z.strictObject({
   positives: z.array(z.string()).optional(),
   negatives: z.array(z.string()).optional(),
   otherwise: z.string().optional(),
+  /** The types of findings that the file's spans are of; others are not counted, found or not. */
+  spans: z.union([z.literal(ALL).transform(() => [ALL]), z.array(z.string()).min(1)]).optional(),
   by: z.union([z.string().transform((field) => [field]), z.array(z.string())]).optional(),
   /** For the model's curve of false positives: `true` for all harmless texts, or the values that fields of theirs must have. */
   curve: z.union([z.literal(true), z.record(z.string(), z.array(z.string()))]).optional(),
 });
 export type Evaluation = z.output<typeof evaluationSchema>;
+
+export type Figures = BinaryFigures | LabelFigures | SpanFigures;
 
 /** The figures of one scanner on one file. */
 export interface Result {
@@ -45,19 +58,18 @@ export interface Result {
   params: Record<string, unknown>;
   file: string;
   textsPerSecond: number;
-  all: BinaryFigures | LabelFigures;
+  all: Figures;
   /** Figures by the values of fields: `{ set: { chat: {...} } }`. */
-  by: Record<string, Record<string, BinaryFigures | LabelFigures>>;
+  by: Record<string, Record<string, Figures>>;
 }
 
 /** What a scanner said of a text. */
 export interface Judged extends Omit<Outcome, "positive"> {
   row: LabelledText;
-  /** The label of the surest finding. */
-  found?: string;
+  findings: readonly Finding[];
 }
 
-/** The figures, and what they come from; nothing passes or fails where labels are compared. */
+/** The figures, and what they come from; nothing passes or fails where labels or spans are compared. */
 export interface Measurement {
   result: Result;
   outcomes: (Outcome & Judged)[];
@@ -81,16 +93,12 @@ export async function judge(scanner: Scanner, rows: readonly LabelledText[]): Pr
       const index = next++;
       const row = rows[index] as LabelledText;
       const { isValid, score, probability, findings } = await scanner.scan(row.text, { prompt: row.prompt });
-      const surest = findings.reduce<{ score: number; label?: string } | undefined>(
-        (best, finding) => (best && best.score >= finding.score ? best : finding),
-        undefined,
-      );
       judged[index] = {
         row,
         failed: !isValid,
         score,
         ...(probability === undefined ? {} : { probability }),
-        ...(surest?.label === undefined ? {} : { found: surest.label }),
+        findings,
       };
       progress.step();
     }
@@ -121,16 +129,23 @@ export async function measure(item: Evaluation, rows: readonly LabelledText[]): 
   } finally {
     await scanner.close?.();
   }
-  const isPositive = item.otherwise === undefined ? positiveBy(item) : () => false;
+  const { otherwise, spans } = item;
+  const isCompared = otherwise !== undefined || spans !== undefined;
+  const isPositive = isCompared ? () => false : positiveBy(item);
   const outcomes = judged.map((one) => ({ ...one, positive: isPositive(one.row) }));
   const harmless = ranksOf(outcomes, false);
-  const figures = (part: readonly (Outcome & Judged)[]) =>
-    item.otherwise === undefined
-      ? binaryFigures(part, harmless)
-      : labelFigures(
-          part.map(({ row, found = item.otherwise }) => ({ label: row.label as string, found: found as string })),
-        );
-  const fields = item.by ?? SOURCE_FIELDS.filter((field) => rows[0]?.fields[field] !== undefined).slice(0, 1);
+  const figures = (part: readonly (Outcome & Judged)[]): Figures => {
+    if (spans !== undefined) return spanFigures(part.map((one) => comparedSpans(one, spans)));
+    if (otherwise === undefined) return binaryFigures(part, harmless);
+    return labelFigures(
+      part.map(({ row, findings }) => ({ label: row.label as string, found: surestLabel(findings) ?? otherwise })),
+    );
+  };
+  const has = (field: string) => rows[0]?.fields[field] !== undefined;
+  const fields = item.by ?? [
+    ...SOURCE_FIELDS.filter(has).slice(0, 1),
+    ...(spans !== undefined && has(LANGUAGE_FIELD) ? [LANGUAGE_FIELD] : []),
+  ];
   const groups = (field: string) => {
     const parts = group(outcomes, ({ row }) => String(row.fields[field] ?? ""));
     return Object.fromEntries(
@@ -151,6 +166,31 @@ export async function measure(item: Evaluation, rows: readonly LabelledText[]): 
     by: Object.fromEntries(fields.map((field) => [field, groups(field)])),
   };
   return { result, outcomes };
+}
+
+/** The label of the first of the surest findings. */
+function surestLabel(findings: readonly Finding[]): string | undefined {
+  const best = findings.reduce((best, { score }) => Math.max(best, score), 0);
+  return findings.find(({ score }) => score >= best)?.label;
+}
+
+/** The spans of a text, and what was found there, of the types that are asked for. */
+function comparedSpans(
+  { row, findings }: Judged,
+  types: readonly string[],
+): { spans: TypedSpan[]; found: TypedSpan[] } {
+  const isAsked = ({ type }: TypedSpan) => types.includes(ALL) || types.includes(type);
+  const at = codePointOffsets(
+    row.text,
+    findings.flatMap(({ start, end }) => [start, end]),
+  );
+  const found = findings.map(({ start, end, label = "" }) => ({
+    start: at.get(start) as number,
+    end: at.get(end) as number,
+    type: label,
+  }));
+  const spans = (row.spans ?? []).map(([start, end, type]) => ({ start, end, type }));
+  return { spans: spans.filter(isAsked), found: found.filter(isAsked) };
 }
 
 function paramsFor({ params, otherwise }: Evaluation, rows: readonly LabelledText[]): Record<string, unknown> {

@@ -41,6 +41,29 @@ export interface LabelFigures {
   accuracy: number;
 }
 
+/** Something in a text, from `start` to `end`. */
+export interface TypedSpan {
+  start: number;
+  end: number;
+  type: string;
+}
+
+/** Figures of a check that says what is where in a text; a share of nothing is absent. */
+export interface SpanFigures {
+  rows: number;
+  /** Spans that should be found. */
+  spans: number;
+  found: number;
+  /** Of what was found, how much is the same as a span: start, end and type. */
+  precision?: number;
+  /** Of the spans, how many were found just so. */
+  recall?: number;
+  /** The harmonic mean of both. */
+  f1?: number;
+  /** The same of each type alone. */
+  types?: Record<string, SpanFigures>;
+}
+
 /** What a text is ranked by: its probability, or the risk score of a scanner that has none. */
 function rankOf({ probability, score }: Outcome): number {
   return probability ?? score;
@@ -94,6 +117,39 @@ export function labelFigures(outcomes: readonly { label: string; found: string }
     rows: outcomes.length,
     accuracy: outcomes.filter(({ label, found }) => label === found).length / outcomes.length,
   };
+}
+
+/**
+ * The figures of a check that says what is where, counted over all texts and types together: those of CoNLL-2003 (Tjong Kim Sang and
+ * De Meulder, "Introduction to the CoNLL-2003 Shared Task", section 2.4), for which a span is right when all of it is.
+ */
+export function spanFigures(
+  outcomes: readonly { spans: readonly TypedSpan[]; found: readonly TypedSpan[] }[],
+): SpanFigures {
+  const counts = new Map<string, { spans: number; found: number; hits: number }>();
+  const of = (type: string) => {
+    const count = counts.get(type) ?? { spans: 0, found: 0, hits: 0 };
+    counts.set(type, count);
+    return count;
+  };
+  const key = ({ start, end, type }: TypedSpan) => `${start} ${end} ${type}`;
+  for (const { spans, found } of outcomes) {
+    const wanted = new Map(spans.map((span) => [key(span), span]));
+    for (const { type } of wanted.values()) of(type).spans += 1;
+    for (const span of found) {
+      of(span.type).found += 1;
+      if (wanted.delete(key(span))) of(span.type).hits += 1;
+    }
+  }
+  const figures = (some: { spans: number; found: number; hits: number }[]): SpanFigures => {
+    const total = (field: "spans" | "found" | "hits") => some.reduce((sum, count) => sum + count[field], 0);
+    const [spans, found, hits] = [total("spans"), total("found"), total("hits")];
+    const shares = { precision: share(hits, found), recall: share(hits, spans), f1: share(2 * hits, spans + found) };
+    const known = Object.entries(shares).filter(([, value]) => value !== undefined);
+    return { rows: outcomes.length, spans, found, ...Object.fromEntries(known) };
+  };
+  const types = [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([type, count]) => [type, figures([count])]);
+  return { ...figures([...counts.values()]), types: Object.fromEntries(types) };
 }
 
 /**

@@ -1,8 +1,12 @@
-import type { Result } from "./measure.ts";
-import type { BinaryFigures, LabelFigures } from "./metrics.ts";
+import type { Figures, Result } from "./measure.ts";
+import type { BinaryFigures, SpanFigures } from "./metrics.ts";
 
-const COLUMNS: readonly [string, keyof BinaryFigures][] = [
+type Column = Exclude<keyof BinaryFigures | keyof SpanFigures, "types">;
+
+const COLUMNS: readonly [string, Column][] = [
   ["ROWS", "rows"],
+  ["SPANS", "spans"],
+  ["FOUND", "found"],
   ["POSITIVE", "positives"],
   ["ACCURACY", "accuracy"],
   ["PRECISION", "precision"],
@@ -14,15 +18,16 @@ const COLUMNS: readonly [string, keyof BinaryFigures][] = [
   ["R@0.1%", "recallAt1In1000"],
   ["ECE", "ece"],
 ];
+/** Columns of numbers; the others are shares. */
+const COUNTS: readonly Column[] = ["rows", "positives", "spans", "found"];
 
 /** What the columns of a table are. */
 export const columnNotes = `Figures are in percent. FPR: share of the harmless texts that fail. AUC: the chance that a text that should fail has a higher
 probability than a harmless one, ties counting half (the statistic of Mann and Whitney). R@1%, R@0.1%: recall at the threshold
 at which at most that share of the harmless texts fails. In the row of a group these three compare its texts with the harmless
 ones of the whole file. ECE: expected calibration error over ten bins of the same width (Naeini and others 2015). Scanners
-without a probability are ranked by their risk score and have no ECE. An empty cell has no texts to count, or too few.`;
-
-type Figures = BinaryFigures | LabelFigures;
+without a probability are ranked by their risk score and have no ECE. An empty cell has no texts to count, or too few.
+Where spans are compared, SPANS should be found and FOUND were; one is right when its start, end and type are (as in CoNLL-2003).`;
 
 /** The cells of one table for each field, the titles first and the figures of all texts last. */
 function cells({ all, by }: Result): string[][][] {
@@ -30,17 +35,21 @@ function cells({ all, by }: Result): string[][][] {
   const row = (name: string, figures: Figures) => [
     name,
     ...shown.map(([, key]) => {
-      const value = (figures as BinaryFigures)[key];
+      const value = (figures as Partial<Record<Column, number>>)[key];
       if (value === undefined) return "";
-      return key === "rows" || key === "positives" ? String(value) : (value * 100).toFixed(2);
+      return COUNTS.includes(key) ? String(value) : (value * 100).toFixed(2);
     }),
+  ];
+  const rows = (name: string, figures: Figures) => [
+    row(name, figures),
+    ...Object.entries("types" in figures ? figures.types : {}).map(([type, some]) => row(`${name} ${type}`, some)),
   ];
   const titles = shown.map(([title]) => title);
   const fields = Object.entries(by);
   return (fields.length > 0 ? fields : [["", {}] as const]).map(([field, groups]) => [
     [field.toUpperCase(), ...titles],
-    ...Object.entries(groups).map(([name, figures]) => row(name, figures)),
-    row("all", all),
+    ...Object.entries(groups).flatMap(([name, figures]) => rows(name, figures)),
+    ...rows("all", all),
   ]);
 }
 

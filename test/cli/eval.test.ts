@@ -206,6 +206,85 @@ describe("guard eval FILE", () => {
     expect(JSON.parse(stdout)[0].all).toEqual({ rows: 5, accuracy: 2 / 5 });
   });
 
+  const spansFile = file(
+    "spans.jsonl",
+    [
+      // Offsets are code points: the face is one.
+      {
+        text: "😀 ann@example.org, 8.8.8.8",
+        spans: [
+          [2, 17, "EMAIL_ADDRESS"],
+          [19, 26, "IP_ADDRESS"],
+        ],
+        lang: "en",
+        set: "one",
+      },
+      {
+        text: "bob@example.org",
+        spans: [
+          [0, 3, "PERSON"],
+          [0, 3, "PERSON"],
+        ],
+        lang: "en",
+        set: "two",
+      },
+      { text: "Письмо на eva@example.org", spans: [[10, 24, "EMAIL_ADDRESS"]], lang: "ru", set: "two" },
+      { text: "nothing", spans: [], lang: "en", set: "one" },
+    ]
+      .map((row) => `${JSON.stringify(row)}\n`)
+      .join(""),
+  );
+  const anonymize = ["--scanner", "Anonymize", "--params", '{"recognizer_conf": []}'];
+
+  it("compares places, by type", async () => {
+    const { code, stdout } = await guard([spansFile, ...anonymize, "--spans", "ALL", "--json"]);
+    expect(code).toBe(0);
+    const [{ all, by }] = JSON.parse(stdout);
+    // Of four spans, one of which is there twice, two are found: one address is too short, and no name is looked for.
+    const one = { rows: 4, spans: 1 };
+    expect(all).toEqual({
+      ...{ rows: 4, spans: 4, found: 4, precision: 1 / 2, recall: 1 / 2, f1: 1 / 2 },
+      types: {
+        EMAIL_ADDRESS: { rows: 4, spans: 2, found: 3, precision: 1 / 3, recall: 1 / 2, f1: 2 / 5 },
+        IP_ADDRESS: { ...one, found: 1, precision: 1, recall: 1, f1: 1 },
+        PERSON: { ...one, found: 0, recall: 0, f1: 0 },
+      },
+    });
+    expect(by).toMatchObject({
+      set: { one: { rows: 2, f1: 1 }, two: { rows: 2, f1: 0 } },
+      lang: { en: { spans: 3, found: 3 }, ru: { spans: 1, found: 1, f1: 0 } },
+    });
+  });
+
+  it("counts the types that are asked for, and no others", async () => {
+    const spans = file(
+      "spans.yml",
+      `evaluations:
+  - { scanner: Anonymize, params: { recognizer_conf: [] }, file: spans.jsonl, spans: [IP_ADDRESS, PERSON], by: lang }
+`,
+    );
+    const { stdout } = await guard(["--suite", spans, "--data", "."]);
+    expect(stdout.split("\n").slice(1, -2)).toEqual([
+      "LANG            ROWS  SPANS  FOUND  PRECISION  RECALL      F1",
+      "en                 3      2      1     100.00   50.00   66.67",
+      "en IP_ADDRESS      3      1      1     100.00  100.00  100.00",
+      "en PERSON          3      1      0               0.00    0.00",
+      "ru                 1      0      0",
+      "all                4      2      1     100.00   50.00   66.67",
+      "all IP_ADDRESS     4      1      1     100.00  100.00  100.00",
+      "all PERSON         4      1      0               0.00    0.00",
+    ]);
+  });
+
+  it.each([[[[0, 8, "X"]]], [[[2, 2, "X"]]], [[[0, 1]]], [[[0, 1.5, "X"]]], [{ start: 0 }], [undefined]])(
+    "refuses spans that are none: %j",
+    async (spans) => {
+      const name = file("no-spans.jsonl", `${JSON.stringify({ text: "nothing", spans })}\n`);
+      const { code, stderr } = await guard([name, ...anonymize, "--spans", "ALL"]);
+      expect([code, stderr]).toEqual([2, expect.stringMatching(/line 1: expected an object with text and spans/)]);
+    },
+  );
+
   it("draws the ROC curve and the reliability diagram", async () => {
     const { code } = await guard(["texts.jsonl", "--scanner", "Gibberish", "--svg", "plots"]);
     expect(code).toBe(0);
