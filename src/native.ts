@@ -7,6 +7,7 @@ export type {
   EngineInfo,
   EngineSettings,
   ModelHead,
+  ModelSpan,
   NativeLanguages,
   NativeLinear,
   NativeModel,

@@ -12,6 +12,7 @@ import { resolveModel } from "../models/model.ts";
 import { fromSnakeCase, parseOptions } from "../options.ts";
 import type { ScannerClass } from "../scanner.ts";
 import { scannerClasses } from "../scanners/registry.ts";
+import type { RecognizerConf } from "../scanners/shared/ner-model.ts";
 import { settingsOf } from "../threshold.ts";
 import { UsageError } from "./command.ts";
 import { type Evaluation, type Measurement, sideOf } from "./measure.ts";
@@ -24,13 +25,16 @@ const [BEGIN, END] = ["<!-- eval -->", "<!-- /eval -->"];
 /** Rates whose thresholds a card shows, where there are texts enough to tell. */
 const RATES = [0.05, 0.02, 0.01, 0.005, 0.002, 0.001];
 
-/** The folder of the model that a scanner uses; none where it uses none. */
+/** The folder of the model that a scanner uses; none where it uses none, or several. */
 export function modelFolderOf({ scanner, side, params }: Evaluation): string | undefined {
   const options = scannerClasses(sideOf(scanner, side)).get(scanner)?.options;
-  const model = options?.shape.model;
-  if (!options || !model) return undefined;
-  const given = (fromSnakeCase(options, params) as { model?: unknown }).model;
-  return resolveModel(parseOptions(model as never, given)).folder;
+  if (!options) return undefined;
+  const { model, recognizerConf } = options.shape;
+  const given = fromSnakeCase(options, params) as { model?: unknown; recognizerConf?: unknown };
+  if (model) return resolveModel(parseOptions(model as never, given.model)).folder;
+  if (!recognizerConf) return undefined;
+  const [only, more] = parseOptions(recognizerConf as RecognizerConf, given.recognizerConf);
+  return only && !more ? resolveModel(only.defaultModel).folder : undefined;
 }
 
 /** What is needed to write down how a model did. */

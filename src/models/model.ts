@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { GuardError, GuardValidationError } from "../errors.ts";
-import { addon, type Classification, type ModelHead, type NativeModel, native } from "../native.ts";
+import { addon, type Classification, type ModelHead, type ModelSpan, type NativeModel, native } from "../native.ts";
 import { engineSettings } from "./engine.ts";
 
 /** How a model reads a text that may be longer than its maximum input length. */
@@ -104,7 +104,7 @@ export function resolveModel(model: string): ModelFiles {
   return { folder, graph: join(...(folder === dirname(path) ? [] : [basename(dirname(path))]), basename(path)) };
 }
 
-/** A classifier: loads once, at the latest when it is first asked. */
+/** A classifier of texts or of their tokens: loads once, at the latest when it is first asked. */
 export class Classifier {
   /** The model's folder; absent where an ONNX file was named: what the folder says of its own model need not hold for that. */
   readonly folder: string | undefined;
@@ -129,13 +129,25 @@ export class Classifier {
   }
 
   /** Scores a text. */
-  async classify(text: string, reading: Reading, signal?: AbortSignal): Promise<Classification> {
+  classify(text: string, reading: Reading, signal?: AbortSignal): Promise<Classification> {
+    return this.#ask((model, abort) => model.classify(text, reading as never, abort), signal);
+  }
+
+  /** Finds what the model's heads over tokens tell of all of a text: in order, without overlaps within a head. */
+  findSpans(text: string, signal?: AbortSignal): Promise<ModelSpan[]> {
+    return this.#ask((model, abort) => model.findSpans(text, abort), signal);
+  }
+
+  async #ask<T>(
+    ask: (model: NativeModel, abort: InstanceType<typeof addon.Abort>) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
     const model = await withSignal(this.#model(), signal);
     const abort = new addon.Abort();
     const onAbort = () => abort.abort();
     signal?.addEventListener("abort", onAbort, { once: true });
     try {
-      return await native(() => model.classify(text, reading as never, abort));
+      return await native(() => ask(model, abort));
     } catch (error) {
       signal?.throwIfAborted();
       throw error;

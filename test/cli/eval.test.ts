@@ -360,6 +360,32 @@ describe("guard eval --write-cards", () => {
     expect(JSON.parse(stdout)).toHaveLength(2);
   });
 
+  it("writes the spans that a model of names finds", async () => {
+    const names = join(folder, "names");
+    cpSync(fileURLToPath(new URL("../fixtures/names", import.meta.url)), names, { recursive: true });
+    const config = JSON.parse(readFileSync(join(names, "config.json"), "utf8"));
+    writeFileSync(
+      join(names, "config.json"),
+      JSON.stringify({ ...config, guard: { name: "names", version: "1.0.0" } }),
+    );
+    writeFileSync(join(names, "CARD.md"), "<!-- eval --><!-- /eval -->");
+    const people = [
+      { text: "Ivan Petrov, Moscow", spans: [[0, 11, "PERSON"]], lang: "en" },
+      { text: "Lisbon", spans: [[0, 6, "LOCATION"]], lang: "en" },
+    ];
+    file("people.jsonl", people.map((row) => `${JSON.stringify(row)}\n`).join(""));
+    const of = (conf: string) =>
+      `{ scanner: Anonymize, params: { recognizer_conf: ${conf} }, file: people.jsonl, spans: ALL }`;
+    file("names.yml", `evaluations: [${of(names)}, ${of("[]")}]`);
+    const { code, stderr } = await guard(["--suite", "names.yml", "--data", folder, "--write-cards"]);
+    // Without a curve there is nothing to look thresholds up in.
+    expect([code, stderr]).toEqual([0, `wrote ${join(names, "CARD.md")}\n`]);
+    const text = readFileSync(join(names, "CARD.md"), "utf8");
+    expect(text).toMatch(/\| lang \| rows \| spans \| found \| precision \| recall \| f1 \|/);
+    expect(text).toContain("| all | 2 | 2 | 3 | 66.67 | 100.00 | 80.00 |");
+    expect(text.match(/###/g)).toHaveLength(1);
+  });
+
   it("refuses a card without a place for the tables", async () => {
     writeFileSync(card, "# Card\n");
     rmSync(join(model, "evaluation.json"));

@@ -1,11 +1,11 @@
 //! The engine: models and their scores.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use guard_core::engine::{Activation, Engine, EngineError, ModelHandle, Reply, Settings, Source, Ticket};
+use guard_core::engine::{self, Activation, Engine, EngineError, ModelHandle, Reply, Settings, Source, Ticket};
 use guard_core::tokens::windows::Reading;
-use napi::bindgen_prelude::{AsyncTask, PromiseRaw};
+use napi::bindgen_prelude::{AsyncTask, PromiseRaw, ToNapiValue};
 use napi::{Env, JsValue, Result, Task};
 use napi_derive::napi;
 
@@ -69,9 +69,11 @@ pub struct ModelHead {
     pub labels: Vec<String>,
     /// Whether each label stands for itself; otherwise exactly one is right.
     pub multi_label: bool,
+    /// The kinds of spans that it finds; absent where it judges a text as a whole.
+    pub kinds: Option<Vec<String>>,
 }
 
-/// A part of a text and its probabilities, by head and label.
+/// A part of a text and its probabilities, by head and label; a head that finds spans has none.
 #[napi(object)]
 pub struct Part {
     pub start: u32,
@@ -86,6 +88,16 @@ pub struct Classification {
     pub tokens: u32,
     /// Code units of the text that were not read.
     pub skipped_chars: u32,
+}
+
+/// Something of a kind in a text.
+#[napi(object)]
+pub struct ModelSpan {
+    pub start: u32,
+    pub end: u32,
+    pub kind: String,
+    /// The mean probability, over its tokens, that they are of this kind.
+    pub score: f64,
 }
 
 /// How a text is read; see `Reading` of guard-core.
@@ -143,15 +155,16 @@ impl NativeModel {
     /// The heads of the model, in the order of `Part.heads`.
     #[napi(getter)]
     pub fn heads(&self) -> Result<Vec<ModelHead>> {
-        Ok(self
-            .handle()?
-            .model()
+        let model = self.handle()?.model();
+        Ok(model
             .heads()
             .iter()
-            .map(|head| ModelHead {
+            .enumerate()
+            .map(|(index, head)| ModelHead {
                 name: head.name.clone(),
                 labels: head.labels.clone(),
                 multi_label: head.activation == Activation::Sigmoid,
+                kinds: model.span_kinds(index).map(<[String]>::to_vec),
             })
             .collect())
     }
@@ -171,30 +184,56 @@ impl NativeModel {
         mode: ReadingMode,
         abort: Option<&mut Abort>,
     ) -> Result<PromiseRaw<'env, Classification>> {
-        let handle = self.handle()?;
-        let (deferred, promise) = env.create_deferred::<Classification, _>()?;
-        let text: Arc<str> = text.into();
-        let asked = Arc::clone(&text);
-        let on_reply = Box::new(
-            move |result: std::result::Result<Arc<Reply>, EngineError>| match result {
-                Ok(reply) => {
-                    let classification = classification(&asked, &reply);
-                    deferred.resolve(move |_| Ok(classification));
-                }
-                Err(cause) => deferred.reject(failed(cause)),
-            },
-        );
-        let ticket = handle.classify(text, mode.into(), on_reply);
-        if let Some(abort) = abort {
-            abort.0 = Some(ticket);
-        }
-        Ok(PromiseRaw::new(env.raw(), promise.value().value))
+        self.ask(env, text, mode.into(), abort, classification)
+    }
+
+    /// Finds what its heads over tokens tell of a text, which is read in windows: in order, without overlaps within a head.
+    #[napi]
+    pub fn find_spans<'env>(
+        &self,
+        env: &'env Env,
+        text: String,
+        abort: Option<&mut Abort>,
+    ) -> Result<PromiseRaw<'env, Vec<ModelSpan>>> {
+        let kinds: Vec<Vec<String>> = self.heads()?.into_iter().map(|head| head.kinds.unwrap_or_default()).collect();
+        self.ask(env, text, Reading::Windows, abort, move |text, reply| {
+            model_spans(text, reply, &kinds)
+        })
     }
 
     /// Lets go of the model; its memory is freed when nobody else in the process uses it.
     #[napi]
     pub fn close(&mut self) {
         self.0 = None;
+    }
+
+    /// The promise of what `answer` makes of the model's reply.
+    fn ask<'env, T: ToNapiValue + Send + 'static>(
+        &self,
+        env: &'env Env,
+        text: String,
+        reading: Reading,
+        abort: Option<&mut Abort>,
+        answer: impl FnOnce(&str, &Reply) -> T + Send + 'static,
+    ) -> Result<PromiseRaw<'env, T>> {
+        let handle = self.handle()?;
+        let (deferred, promise) = env.create_deferred::<T, _>()?;
+        let text: Arc<str> = text.into();
+        let asked = Arc::clone(&text);
+        let on_reply = Box::new(
+            move |result: std::result::Result<Arc<Reply>, EngineError>| match result {
+                Ok(reply) => {
+                    let answer = answer(&asked, &reply);
+                    deferred.resolve(move |_| Ok(answer));
+                }
+                Err(cause) => deferred.reject(failed(cause)),
+            },
+        );
+        let ticket = handle.classify(text, reading, on_reply);
+        if let Some(abort) = abort {
+            abort.0 = Some(ticket);
+        }
+        Ok(PromiseRaw::new(env.raw(), promise.value().value))
     }
 
     fn handle(&self) -> Result<&ModelHandle> {
@@ -225,6 +264,23 @@ fn classification(text: &str, reply: &Reply) -> Classification {
         tokens: reply.tokens as u32,
         skipped_chars: skipped.map_or(0, |skipped| skipped.end - skipped.start),
     }
+}
+
+fn model_spans(text: &str, reply: &Reply, kinds: &[Vec<String>]) -> Vec<ModelSpan> {
+    let places = spans(text, reply.spans.iter().map(|span| span.range.clone()));
+    let of_model = |(span, Span { start, end }): (&engine::Span, Span)| ModelSpan {
+        start,
+        end,
+        kind: kinds[span.head][span.kind].clone(),
+        score: span.score,
+    };
+    reply.spans.iter().zip(places).map(of_model).collect()
+}
+
+/// The kinds of spans that the model in a folder finds, as its `config.json` says: known before it is loaded.
+#[napi]
+pub fn span_kinds(folder: String) -> Result<Vec<String>> {
+    engine::span_kinds(Path::new(&folder)).map_err(failed)
 }
 
 /// Loading of a model, off the event loop.

@@ -69,7 +69,7 @@ export class Anonymize extends BaseScanner<typeof schema> {
   #fakes: Promise<FakeValues> | undefined;
 
   /** @throws GuardValidationError for options that cannot be used, with their paths. */
-  constructor(options: z.input<typeof schema>) {
+  constructor(options: z.input<typeof schema> = {}) {
     super(Anonymize.type, schema, options);
     const { hiddenNames: hidden, allowedNames: allowed } = this.options;
     const known = new Set(hidden.map((name) => name.toLowerCase()));
@@ -84,8 +84,13 @@ export class Anonymize extends BaseScanner<typeof schema> {
     return this.options.vault === undefined ? "call" : "own";
   }
 
-  async load(): Promise<void> {
-    await this.#faker();
+  /** Loads the models and, where it invents values, what it takes them from. */
+  async load(signal?: AbortSignal): Promise<void> {
+    await Promise.all([this.#detector.load(signal), this.#faker()]);
+  }
+
+  async close(): Promise<void> {
+    await this.#detector.close();
   }
 
   protected async check(text: string, context: ScanContext): Promise<Verdict> {

@@ -235,7 +235,9 @@ export class PromptInjection extends BaseScanner<typeof schema> {
     if (!this.#model) return { labels: [], injection: { head: 0, indices: [] } };
     const { heads } = await this.#model.load(signal);
     const { injectionLabels } = this.options;
-    const head = heads.findIndex(({ labels }) => injectionLabels.every((label) => labels.includes(label)));
+    const head = heads.findIndex(
+      ({ labels, kinds }) => kinds === undefined && injectionLabels.every((label) => labels.includes(label)),
+    );
     if (head < 0) {
       const known = heads.flatMap(({ labels }) => labels).join(", ");
       throw new GuardValidationError([

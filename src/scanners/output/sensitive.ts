@@ -23,9 +23,18 @@ export class Sensitive extends BaseScanner<typeof schema> {
   readonly #detector: PersonalDataDetector;
 
   /** @throws GuardValidationError for options that cannot be used, with their paths. */
-  constructor(options: z.input<typeof schema>) {
+  constructor(options: z.input<typeof schema> = {}) {
     super(Sensitive.type, schema, options);
     this.#detector = new PersonalDataDetector(this.options);
+  }
+
+  /** Loads the models. */
+  async load(signal?: AbortSignal): Promise<void> {
+    await this.#detector.load(signal);
+  }
+
+  async close(): Promise<void> {
+    await this.#detector.close();
   }
 
   get sanitizes(): boolean {

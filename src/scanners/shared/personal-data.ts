@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { GuardError, GuardValidationError, type ValidationIssue } from "../../errors.ts";
+import { GuardError, GuardValidationError, madeFrom, type ValidationIssue } from "../../errors.ts";
 import {
   addon,
   fromNative,
@@ -13,6 +13,7 @@ import {
 import type { Finding, ScanContext } from "../../scanner.ts";
 import { riskScore, round } from "../../score.ts";
 import type { Vault } from "../../vault.ts";
+import { NerModel, recognizerConf, TYPE } from "./ner-model.ts";
 
 /** What a recognizer of a program finds in a text. */
 export interface RecognizedEntity {
@@ -31,13 +32,8 @@ export type Recognizer = (
   context: { signal?: AbortSignal },
 ) => readonly RecognizedEntity[] | Promise<readonly RecognizedEntity[]>;
 
-/** A type becomes a part of placeholders, which end with a bracket. */
-const TYPE = /^[^\s[\]<>]{1,100}$/u;
 /** Types that only models find. */
 const OF_MODELS = ["PERSON", "LOCATION", "ORGANIZATION", "NRP"];
-
-const NO_MODEL =
-  "expected [], as guard embeds no model for names of people, places and organisations yet: [] says that they are not looked for";
 
 const regexPattern = z.strictObject({
   name: z
@@ -55,7 +51,6 @@ const regexPattern = z.strictObject({
   languages: z.array(z.string()).default([]).describe("Languages that it applies to, such as en. Default: all."),
 });
 
-const ofModel = z.custom<readonly []>((value) => Array.isArray(value) && value.length === 0, NO_MODEL);
 const callable = z.custom<Recognizer>(
   (value) => typeof value === "function",
   "expected a function (text) => [{ start, end, type, score }]; a file cannot give one",
@@ -74,8 +69,9 @@ export const personalDataOptions = {
     .array(callable)
     .default([])
     .describe("Functions (text) => [{ start, end, type, score }] that find more. A file cannot give one."),
-  recognizerConf: ofModel.describe(
-    "Models that find names of people, places and organisations. There are none yet: it must be [], and such names are not found.",
+  recognizerConf: recognizerConf.describe(
+    "Models that find names of people, places and organisations: one or several of embedded:<name>, a folder, an ONNX file, or an " +
+      "object with the keys of llm-guard's NER configurations. []: such names are not found.",
   ),
   threshold: z.number().min(0).max(1).default(0.5).describe("Least score of what counts as found."),
   useOnnx: z.boolean().optional().describe("Of llm-guard; models always run on ONNX Runtime here."),
@@ -96,18 +92,23 @@ export interface Names {
   allowed: readonly string[];
 }
 
-/** Finds personal data: by the embedded recognizers, patterns and functions of the user, and by name. */
+/** Finds personal data: by the embedded recognizers, models, patterns and functions of the user, and by name. */
 export class PersonalDataDetector {
   readonly #native: PersonalData;
   readonly #options: PersonalDataOptions;
   readonly #known: ReadonlySet<string>;
+  readonly #models: readonly NerModel[];
 
   /** @throws GuardValidationError for options that cannot be used, with their paths. */
   constructor(options: PersonalDataOptions, names: Names = { hidden: [], allowed: [] }) {
     this.#options = options;
     const table = addon.piiEntities();
     this.#known = new Set([...table, ...OF_MODELS]);
-    checkTypes(options, table);
+    const models = options.recognizerConf.map((conf, index) =>
+      madeFrom(`recognizerConf.${index}`, () => new NerModel(conf)),
+    );
+    checkTypes(options, [...table, ...models.flatMap(({ types }) => [...types])]);
+    this.#models = models.filter((model) => [...model.types].some((type) => this.#wants(type, model.offers(type))));
     const { threshold, regexPatterns } = options;
     const patterns = regexPatterns.map(({ name: entity, examples: _, ...pattern }) => ({ entity, ...pattern }));
     this.#native = build({
@@ -123,14 +124,15 @@ export class PersonalDataDetector {
 
   /** Finds what is personal in a text, but nothing in the vault's placeholders. */
   async find(text: string, vault: Vault | undefined, { signal }: ScanContext): Promise<PiiScan> {
-    const found = await Promise.all(
-      this.#options.recognizers.map((recognizer) => recognizer(text, { ...(signal && { signal }) })),
-    );
+    const [found, named] = await Promise.all([
+      Promise.all(this.#options.recognizers.map((recognizer) => recognizer(text, { ...(signal && { signal }) }))),
+      Promise.all(this.#models.map((model, index) => this.#named(model, `model.${index}`, text, signal))),
+    ]);
     signal?.throwIfAborted();
     const others = found.flatMap((entities, index) => asked(text, entities, index));
     const placeholders = vault?.entries().map(([placeholder]) => placeholder) ?? [];
     const find = text.length <= SHORT_TEXT ? "find" : "findLong";
-    const wanted = others.filter(({ entity }) => this.#wants(entity));
+    const wanted = [...others.filter(({ entity }) => this.#wants(entity)), ...named.flat()];
     return native(() => this.#native[find](text, wanted, placeholders)).catch((error: unknown) => {
       const issue = issueOf(error);
       throw issue
@@ -149,16 +151,32 @@ export class PersonalDataDetector {
     return Math.max(0.1, riskScore(round(highest, 2), this.#options.threshold));
   }
 
-  #wants(type: string): boolean {
+  /** Loads the models. The first text does it otherwise. */
+  async load(signal?: AbortSignal): Promise<void> {
+    await Promise.all(this.#models.map((model) => model.load(signal)));
+  }
+
+  /** Frees the models. */
+  async close(): Promise<void> {
+    await Promise.all(this.#models.map((model) => model.close()));
+  }
+
+  async #named(model: NerModel, name: string, text: string, signal: AbortSignal | undefined): Promise<PiiFinding[]> {
+    const found = await model.find(text, name, signal);
+    return found.filter(({ entity }) => this.#wants(entity, model.offers(entity)));
+  }
+
+  /** Whether a type is looked for; one that is not offered, only where its name is asked for. */
+  #wants(type: string, isOffered = true): boolean {
     const { entityTypes } = this.#options;
-    return entityTypes.length === 0 || entityTypes.includes(type) || !this.#known.has(type);
+    return entityTypes.includes(type) || (isOffered && (entityTypes.length === 0 || !this.#known.has(type)));
   }
 }
 
 /** A type that nothing looks for would pass every text. */
-function checkTypes({ entityTypes, regexPatterns, recognizers }: PersonalDataOptions, table: readonly string[]): void {
+function checkTypes({ entityTypes, regexPatterns, recognizers }: PersonalDataOptions, types: readonly string[]): void {
   if (recognizers.length > 0) return;
-  const found = new Set([...table, ...regexPatterns.map(({ name }) => name), addon.hiddenEntity()]);
+  const found = new Set([...types, ...regexPatterns.map(({ name }) => name), addon.hiddenEntity()]);
   const issues = entityTypes.flatMap((type, index) => {
     if (found.has(type)) return [];
     const why = OF_MODELS.includes(type) ? "it needs a model" : "it is not known";

@@ -7,6 +7,8 @@ mod error;
 mod model;
 mod queue;
 mod runtime;
+mod spans;
+mod tags;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -16,9 +18,11 @@ use std::time::Duration;
 
 pub use error::EngineError;
 pub(crate) use model::ordered_labels;
-pub use model::{Activation, Head, Model, Source};
-pub use queue::{Batching, HeadScores, Lane, OnReply, Pass, Queue, Reply, ScoredPart, Ticket};
+pub use model::{Activation, Head, HeadKind, Model, Source, span_kinds};
+pub use queue::{Batching, HeadScores, Lane, OnReply, Pass, Queue, Reply, RowScores, ScoredPart, Ticket};
 pub use runtime::Runtime;
+pub use spans::Span;
+pub use tags::{RowSpan, Tagging};
 
 use crate::tokens::windows::Reading;
 

@@ -1,4 +1,4 @@
-//! A classifier on disk: its folder, its labels and heads, its sessions.
+//! A model on disk: its folder, its labels and heads, its sessions.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,19 +9,32 @@ use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
 use ort::value::Tensor;
 use serde::Deserialize;
 
-use super::queue::{Batching, HeadScores, Lane, Pass};
+use super::queue::{Batching, HeadScores, Lane, Pass, RowScores};
 use super::runtime::Runtime;
+use super::tags::Tagging;
 use super::{EngineError, Threads};
 use crate::tokens::windows::{Reading, Row, Rows, TextTokenizer};
 
 /// How the raw outputs of a head become probabilities.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Activation {
     /// One label is right: the probabilities add up to one.
+    #[default]
     Softmax,
     /// Each label for itself.
     Sigmoid,
+}
+
+/// What a head judges.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HeadKind {
+    /// The whole of a row: the output has the shape `[batch, labels]`.
+    #[default]
+    Text,
+    /// Each token, for spans: the output has the shape `[batch, tokens, labels]`.
+    Token,
 }
 
 /// One output of a model and what its numbers mean.
@@ -29,11 +42,15 @@ pub enum Activation {
 pub struct Head {
     /// The name that scanners ask for.
     pub name: String,
-    /// The name of the graph's output, of shape `[batch, labels]`.
+    /// What it judges, which says the shape of its output.
+    #[serde(default)]
+    pub kind: HeadKind,
+    /// The name of the graph's output.
     pub output: String,
     /// Labels in the order of the output.
     pub labels: Vec<String>,
-    /// How logits become probabilities.
+    /// How logits become probabilities; of tokens, one label is always right.
+    #[serde(default)]
     pub activation: Activation,
 }
 
@@ -42,6 +59,8 @@ pub struct Head {
 struct Config {
     #[serde(default)]
     id2label: BTreeMap<String, String>,
+    #[serde(default)]
+    architectures: Vec<String>,
     problem_type: Option<String>,
     max_position_embeddings: Option<usize>,
     model_type: Option<String>,
@@ -96,6 +115,8 @@ pub struct Source {
 /// A loaded model.
 pub struct Model {
     heads: Vec<Head>,
+    /// The labels of the heads over tokens.
+    taggings: Vec<Option<Tagging>>,
     max_length: usize,
     tokenizer: TextTokenizer,
     inputs: Vec<Input>,
@@ -143,9 +164,7 @@ impl Model {
         let folder = source.folder.as_path();
         let graph = find_graph(folder, source.graph.as_deref())?;
         let config_path = folder.join("config.json");
-        let config: Config = read_json(&config_path)?.ok_or(EngineError::MissingFile {
-            path: config_path.clone(),
-        })?;
+        let config = read_config(&config_path)?;
         let tokenizer_config: TokenizerConfig = read_json(&folder.join("tokenizer_config.json"))?.unwrap_or_default();
         let possible = config.max_length(&tokenizer_config);
         let max_length = source.max_length.map_or(possible, |asked| asked.min(possible));
@@ -169,14 +188,26 @@ impl Model {
             .iter()
             .map(|input| {
                 Input::from_name(input.name())
-                    .ok_or_else(|| bad_graph(format!("its input {} is not one of a text classifier", input.name())))
+                    .ok_or_else(|| bad_graph(format!("its input {} is not one that guard can give", input.name())))
             })
             .collect::<Result<Vec<_>, _>>()?;
         let outputs: Vec<String> = first.outputs().iter().map(|output| output.name().to_owned()).collect();
-        let heads = config.heads(&outputs).map_err(|message| EngineError::BadFile {
-            path: config_path,
+        let bad_config = |message| EngineError::BadFile {
+            path: config_path.clone(),
             message,
-        })?;
+        };
+        let heads = config.heads(&outputs).map_err(bad_config)?;
+        let taggings = heads
+            .iter()
+            .map(|head| Tagging::of(head).transpose())
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(bad_config)?;
+        let judges_tokens = taggings.iter().any(Option::is_some);
+        let tokenizer = if judges_tokens {
+            tokenizer.with_places()
+        } else {
+            tokenizer
+        };
 
         // An accelerator is one device: several sessions on it would only divide its memory.
         let lanes = if runtime.is_cpu_only() { threads.workers } else { 1 };
@@ -192,6 +223,7 @@ impl Model {
         };
         Ok(Self {
             heads,
+            taggings,
             max_length,
             tokenizer,
             inputs,
@@ -204,6 +236,11 @@ impl Model {
     /// The heads, in the order of [`HeadScores`].
     pub fn heads(&self) -> &[Head] {
         &self.heads
+    }
+
+    /// The kinds of spans of each head over tokens; nothing for the others.
+    pub fn span_kinds(&self, head: usize) -> Option<&[String]> {
+        self.taggings.get(head)?.as_ref().map(Tagging::kinds)
     }
 
     /// The longest input in tokens, special ones included.
@@ -245,7 +282,7 @@ impl Pass for Model {
         self.tokenizer.rows(text, reading)
     }
 
-    fn run(&self, lane: Lane, rows: &[&Row]) -> Result<Vec<HeadScores>, EngineError> {
+    fn run(&self, lane: Lane, rows: &[&Row]) -> Result<Vec<RowScores>, EngineError> {
         let failed = |error: ort::Error| EngineError::Inference {
             message: error.to_string(),
         };
@@ -258,13 +295,21 @@ impl Pass for Model {
             .map_err(failed)?;
         let mut session = self.session(lane).lock().unwrap_or_else(PoisonError::into_inner);
         let outputs = session.run(inputs).map_err(failed)?;
-        let mut scores = vec![HeadScores::with_capacity(self.heads.len()); rows.len()];
-        for head in &self.heads {
+        let mut scores: Vec<RowScores> = Vec::with_capacity(rows.len());
+        scores.resize_with(rows.len(), || RowScores {
+            heads: HeadScores::with_capacity(self.heads.len()),
+            spans: Vec::new(),
+        });
+        for (index, (head, tagging)) in self.heads.iter().zip(&self.taggings).enumerate() {
             let (shape, values) = outputs[head.output.as_str()]
                 .try_extract_tensor::<f32>()
                 .map_err(failed)?;
-            let expected = [rows.len() as i64, head.labels.len() as i64];
-            if **shape != expected {
+            let labels = head.labels.len();
+            let mut expected = vec![rows.len() as i64, labels as i64];
+            if tagging.is_some() {
+                expected.insert(1, width as i64);
+            }
+            if **shape != *expected {
                 return Err(EngineError::Inference {
                     message: format!(
                         "the output {} has the shape {shape:?} where {expected:?} was due",
@@ -272,20 +317,29 @@ impl Pass for Model {
                     ),
                 });
             }
-            for (logits, row) in values.chunks(head.labels.len()).zip(&mut scores) {
-                row.push(head.activation.probabilities(logits));
-            }
-        }
-        // A probability that is not a number compares as "not above the threshold": it must never come out as a pass.
-        if scores
-            .iter()
-            .flatten()
-            .flatten()
-            .any(|probability| !probability.is_finite())
-        {
-            return Err(EngineError::Inference {
+            // A score that is not a number compares as "not above the threshold": it must never come out as a pass.
+            let not_a_number = || EngineError::Inference {
                 message: "the model gave a score that is not a number".to_owned(),
-            });
+            };
+            let Some(tagging) = tagging else {
+                for (logits, of_row) in values.chunks(labels).zip(&mut scores) {
+                    let probabilities = head.activation.probabilities(logits);
+                    if !probabilities.iter().all(|probability| probability.is_finite()) {
+                        return Err(not_a_number());
+                    }
+                    of_row.heads.push(probabilities);
+                }
+                continue;
+            };
+            for ((logits, of_row), row) in values.chunks(width * labels).zip(&mut scores).zip(rows) {
+                let from = self.tokenizer.lead() * labels;
+                let logits = &logits[from..from + row.pieces.len() * labels];
+                if !logits.iter().all(|logit| logit.is_finite()) {
+                    return Err(not_a_number());
+                }
+                of_row.heads.push(Vec::new());
+                of_row.spans.extend(tagging.spans(index, row, logits));
+            }
         }
         Ok(scores)
     }
@@ -334,6 +388,7 @@ impl Config {
             .unwrap_or(DEFAULT_MAX_LENGTH)
     }
 
+    /// The heads, of which one without an output of its own is that of the graph's logits.
     fn heads(self, outputs: &[String]) -> Result<Vec<Head>, String> {
         if !self.guard.heads.is_empty() {
             let missing = self.guard.heads.iter().find(|head| !outputs.contains(&head.output));
@@ -345,25 +400,70 @@ impl Config {
                 None => Ok(self.guard.heads),
             };
         }
-        let labels = ordered_labels(self.id2label)?;
         let output = outputs
             .iter()
             .find(|name| *name == "logits")
             .or(outputs.first())
-            .ok_or("it has no output")?;
+            .ok_or("it has no output")?
+            .clone();
+        Ok(vec![self.only_head(output)?])
+    }
+
+    /// The heads that the file describes, whatever the graph has.
+    fn described_heads(self) -> Result<Vec<Head>, String> {
+        if self.guard.heads.is_empty() {
+            Ok(vec![self.only_head(String::new())?])
+        } else {
+            Ok(self.guard.heads)
+        }
+    }
+
+    fn only_head(self, output: String) -> Result<Head, String> {
+        let labels = ordered_labels(self.id2label)?;
+        let judges_tokens = self
+            .architectures
+            .iter()
+            .any(|name| name.ends_with("ForTokenClassification"));
         let multi_label = self.problem_type.as_deref() == Some("multi_label_classification") || labels.len() == 1;
         let activation = if multi_label {
             Activation::Sigmoid
         } else {
             Activation::Softmax
         };
-        Ok(vec![Head {
+        Ok(Head {
             name: "default".to_owned(),
-            output: output.clone(),
+            kind: if judges_tokens { HeadKind::Token } else { HeadKind::Text },
+            output,
             labels,
             activation: self.guard.activation.unwrap_or(activation),
-        }])
+        })
     }
+}
+
+impl Tagging {
+    /// The labels of a head over tokens; nothing of another one.
+    fn of(head: &Head) -> Option<Result<Self, String>> {
+        (head.kind == HeadKind::Token)
+            .then(|| Self::new(&head.labels).map_err(|message| format!("its head {}: {message}", head.name)))
+    }
+}
+
+/// The kinds of spans that the model in a folder finds, each once, as its `config.json` says: known before it is loaded.
+///
+/// # Errors
+/// [`EngineError::MissingFile`] and [`EngineError::BadFile`] for the file.
+pub fn span_kinds(folder: &Path) -> Result<Vec<String>, EngineError> {
+    let path = folder.join("config.json");
+    let heads = read_config(&path)?.described_heads();
+    let taggings = heads.and_then(|heads| heads.iter().filter_map(Tagging::of).collect::<Result<Vec<_>, _>>());
+    let taggings = taggings.map_err(|message| EngineError::BadFile { path, message })?;
+    let mut kinds: Vec<String> = Vec::new();
+    for kind in taggings.iter().flat_map(Tagging::kinds) {
+        if !kinds.contains(kind) {
+            kinds.push(kind.clone());
+        }
+    }
+    Ok(kinds)
 }
 
 /// The labels of an `id2label`, in the order of their numbers.
@@ -381,6 +481,10 @@ pub(crate) fn ordered_labels(id2label: BTreeMap<String, String>) -> Result<Vec<S
         return Err("id2label must name every label from 0 on".to_owned());
     }
     Ok(labels.into_iter().map(|(_, label)| label).collect())
+}
+
+fn read_config(path: &Path) -> Result<Config, EngineError> {
+    read_json(path)?.ok_or_else(|| EngineError::MissingFile { path: path.to_owned() })
 }
 
 fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<T>, EngineError> {

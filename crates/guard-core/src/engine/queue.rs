@@ -15,6 +15,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::EngineError;
+use super::spans::{Span, joined};
+use super::tags::RowSpan;
 use crate::tokens::windows::{Reading, Row, Rows};
 
 /// How rows may share a run.
@@ -27,8 +29,17 @@ pub enum Batching {
     Tokens(usize),
 }
 
-/// The scores of one row: for each head of the model, one probability per label.
+/// The scores of one row: for each head of the model, one probability per label; none for a head over tokens.
 pub type HeadScores = Vec<Vec<f32>>;
+
+/// What a model says of one row.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RowScores {
+    /// What its heads over the whole row say.
+    pub heads: HeadScores,
+    /// What its heads over tokens found, in order for each head.
+    pub spans: Vec<RowSpan>,
+}
 
 /// Something that turns texts into rows and rows into scores: a loaded model.
 pub trait Pass: Send + Sync + 'static {
@@ -36,7 +47,7 @@ pub trait Pass: Send + Sync + 'static {
     fn tokenize(&self, text: &str, reading: Reading) -> Result<Rows, EngineError>;
     /// Runs rows; the result is as long as `rows`. `lane` tells what the run may use. Calls on one lane are rare to meet, and
     /// must take turns.
-    fn run(&self, lane: Lane, rows: &[&Row]) -> Result<Vec<HeadScores>, EngineError>;
+    fn run(&self, lane: Lane, rows: &[&Row]) -> Result<Vec<RowScores>, EngineError>;
     /// How rows of this model may share a run.
     fn batching(&self) -> Batching;
 }
@@ -64,6 +75,8 @@ pub struct ScoredPart {
 pub struct Reply {
     /// The parts of the text that were scored, in order.
     pub parts: Vec<ScoredPart>,
+    /// What heads over tokens found, in order; only of a text that was read in windows.
+    pub spans: Vec<Span>,
     /// Tokens of the whole text, without special ones.
     pub tokens: usize,
     /// Bytes of the text that were not read.
@@ -122,7 +135,7 @@ struct Work {
     rows: Arc<Rows>,
     next: usize,
     missing: usize,
-    parts: Vec<Option<HeadScores>>,
+    parts: Vec<Option<RowScores>>,
 }
 
 impl<P> Entry<P> {
@@ -393,6 +406,7 @@ impl<P: Pass> Shared<P> {
                 Ok(rows) if rows.rows.is_empty() => {
                     let reply = Reply {
                         parts: Vec::new(),
+                        spans: Vec::new(),
                         tokens: rows.tokens,
                         skipped: rows.skipped,
                     };
@@ -482,19 +496,18 @@ impl<P: Pass> Shared<P> {
         let mut finished = Vec::new();
         match result {
             Ok(scores) => {
-                for ((id, index, _), heads) in items.into_iter().zip(scores) {
+                for ((id, index, _), of_row) in items.into_iter().zip(scores) {
                     let done = state
                         .entries
                         .get_mut(&id)
                         .and_then(|entry| entry.work.as_mut())
                         .is_some_and(|work| {
-                            work.parts[index] = Some(heads);
+                            work.parts[index] = Some(of_row);
                             work.missing -= 1;
                             work.missing == 0
                         });
-                    if done && let Some(mut entry) = state.remove(id) {
-                        let reply = entry.work.take().map(Work::into_reply);
-                        finished.push((entry, reply.ok_or(EngineError::Closed).map(Arc::new)));
+                    if done && let Some(entry) = state.remove(id) {
+                        finished.push((entry, Ok(())));
                     }
                 }
             }
@@ -507,8 +520,14 @@ impl<P: Pass> Shared<P> {
             }
         }
         drop(state);
-        for (entry, result) in finished {
-            answer_all(vec![entry], &result);
+        for (mut entry, result) in finished {
+            let work = entry.work.take();
+            let reply = result.and_then(|()| {
+                let work = work.ok_or(EngineError::Closed)?;
+                catch_unwind(AssertUnwindSafe(|| Arc::new(work.into_reply(&entry.key.text))))
+                    .map_err(EngineError::from_panic)
+            });
+            answer_all(vec![entry], &reply);
         }
     }
 
@@ -570,19 +589,23 @@ impl Work {
         (id, index, Arc::clone(&self.rows))
     }
 
-    fn into_reply(self) -> Reply {
+    fn into_reply(self, text: &str) -> Reply {
+        let mut found = Vec::new();
         let parts = self
             .rows
             .rows
             .iter()
             .zip(self.parts)
-            .map(|(row, heads)| ScoredPart {
-                range: row.range.clone(),
-                heads: heads.unwrap_or_default(),
+            .map(|(row, scores)| {
+                let RowScores { heads, spans } = scores.unwrap_or_default();
+                found.extend(spans);
+                let range = row.range.clone();
+                ScoredPart { range, heads }
             })
             .collect();
         Reply {
             parts,
+            spans: joined(text, found),
             tokens: self.rows.tokens,
             skipped: self.rows.skipped.clone(),
         }
@@ -622,6 +645,7 @@ mod tests {
                 .map(|part| Row {
                     ids: vec![1; part.len()],
                     range: 0..part.len(),
+                    ..Row::default()
                 })
                 .collect::<Vec<_>>();
             Ok(Rows {
@@ -631,12 +655,16 @@ mod tests {
             })
         }
 
-        fn run(&self, _: Lane, rows: &[&Row]) -> Result<Vec<HeadScores>, EngineError> {
+        fn run(&self, _: Lane, rows: &[&Row]) -> Result<Vec<RowScores>, EngineError> {
             self.runs.fetch_add(1, Ordering::SeqCst);
             self.largest.fetch_max(rows.len(), Ordering::SeqCst);
             std::thread::sleep(self.delay);
             assert!(rows.iter().all(|row| row.ids.len() != 13), "unlucky");
-            Ok(rows.iter().map(|row| vec![vec![row.ids.len() as f32]]).collect())
+            let scores = |row: &&Row| RowScores {
+                heads: vec![vec![row.ids.len() as f32]],
+                spans: Vec::new(),
+            };
+            Ok(rows.iter().map(scores).collect())
         }
 
         fn batching(&self) -> Batching {

@@ -1,4 +1,4 @@
-//! What a classifier reads of a text: rows of token ids, none longer than the model's maximum input length.
+//! What a model reads of a text: rows of token ids, none longer than the model's maximum input length.
 
 use std::ops::Range;
 use std::path::Path;
@@ -28,12 +28,19 @@ pub enum Reading {
 }
 
 /// One input of a model.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Row {
     /// Token ids, special ones included.
     pub ids: Vec<u32>,
     /// Bytes of the text from the row's first token to its last one.
     pub range: Range<usize>,
+    /// For each token of the text, the bytes that it was made from, without white space; empty for one that shows nothing. None
+    /// for a model without heads over tokens.
+    pub pieces: Vec<Range<usize>>,
+    /// Which of the pieces this row decides: those that are farther from its ends than from those of any other row.
+    pub core: Range<usize>,
+    /// Whether tokens of the text stand before the first one of the row.
+    pub follows: bool,
 }
 
 /// A text as a model reads it.
@@ -64,6 +71,8 @@ pub struct TextTokenizer {
     /// Tokens of the text that fit into one row.
     room: usize,
     pad: u32,
+    /// Whether rows tell where their tokens stand.
+    places: bool,
 }
 
 /// Token ids of a text with the bytes that each was made from.
@@ -114,7 +123,18 @@ impl TextTokenizer {
             suffix,
             room,
             pad,
+            places: false,
         })
+    }
+
+    /// The same, with rows that tell where their tokens stand.
+    pub fn with_places(self) -> Self {
+        Self { places: true, ..self }
+    }
+
+    /// Special tokens before those of the text in each row.
+    pub fn lead(&self) -> usize {
+        self.prefix.len()
     }
 
     /// The id that fills short rows of a batch.
@@ -181,21 +201,38 @@ impl TextTokenizer {
 
     /// Windows over a part of the text, with ranges in the whole text.
     fn windows(&self, text: &str, part: Range<usize>) -> Result<Rows, EngineError> {
-        let tokens = self.encode(&text[part.clone()])?;
+        let of_part = &text[part.clone()];
+        let tokens = self.encode(of_part)?;
         let count = tokens.ids.len();
         let step = self.room - self.room / WINDOW_OVERLAP_DIVISOR;
+        let moved = |range: Range<usize>| range.start + part.start..range.end + part.start;
         let mut rows = Vec::new();
         let mut start = 0;
+        let mut decided = 0;
         while start < count {
             let end = (start + self.room).min(count);
-            rows.extend(self.row(&tokens, std::slice::from_ref(&(start..end))));
+            if let Some(mut row) = self.row(&tokens, std::slice::from_ref(&(start..end))) {
+                row.range = moved(row.range);
+                if self.places {
+                    let pieces = tokens.offsets[start..end].iter();
+                    row.pieces = pieces.map(|&place| moved(visible(of_part, place))).collect();
+                    // The middle of what this window and the next one share: a token there is as far from the end of the one
+                    // as from the beginning of the other.
+                    let until = if end == count {
+                        count
+                    } else {
+                        (start + step + end).div_ceil(2)
+                    };
+                    row.core = decided - start..until - start;
+                    row.follows = start > 0;
+                    decided = until;
+                }
+                rows.push(row);
+            }
             if end == count {
                 break;
             }
             start += step;
-        }
-        for row in &mut rows {
-            row.range = row.range.start + part.start..row.range.end + part.start;
         }
         Ok(Rows {
             rows,
@@ -245,8 +282,18 @@ impl TextTokenizer {
         Some(Row {
             ids,
             range: start..end.max(start),
+            ..Row::default()
         })
     }
+}
+
+/// The bytes of a token without the white space that it may begin with, on character boundaries: a token may be a part of one.
+fn visible(text: &str, (start, end): (usize, usize)) -> Range<usize> {
+    let start = text.floor_char_boundary(start);
+    let token = &text[start..text.ceil_char_boundary(end).max(start)];
+    let shown = token.trim();
+    let start = start + (token.len() - token.trim_start().len()).min(token.len() - shown.len());
+    start..start + shown.len()
 }
 
 /// Pieces of [`CHUNK_CHARS`] characters, each beginning [`CHUNK_OVERLAP`] characters before the end of the one before.
@@ -277,6 +324,13 @@ mod tests {
     static TOKENIZER: LazyLock<TextTokenizer> = LazyLock::new(|| {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/prompt-injection/tokenizer.json");
         TextTokenizer::from_file(&path, MAX_LENGTH).expect("the embedded tokenizer loads")
+    });
+
+    static PLACING: LazyLock<TextTokenizer> = LazyLock::new(|| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/prompt-injection/tokenizer.json");
+        TextTokenizer::from_file(&path, MAX_LENGTH)
+            .expect("the embedded tokenizer loads")
+            .with_places()
     });
 
     const READINGS: [Reading; 6] = [
@@ -406,6 +460,28 @@ mod tests {
                 if let Some(gap) = rows.skipped {
                     prop_assert!(text.get(gap).is_some());
                 }
+            }
+        }
+
+        #[test]
+        fn each_token_is_decided_by_one_window(text in "([a-z]{1,9}|[.,!?]| |\\n|[а-я]{1,5}|[一-龥]|[😀-🙏]){0,200}") {
+            let tokens = PLACING.encode(&text).unwrap();
+            let rows = PLACING.rows(&text, Reading::Windows).unwrap().rows;
+            let decided: Vec<Range<usize>> = rows.iter().flat_map(|row| row.pieces[row.core.clone()].to_vec()).collect();
+            let all: Vec<Range<usize>> = tokens.offsets.iter().map(|&place| visible(&text, place)).collect();
+            prop_assert_eq!(decided, all);
+            for (index, row) in rows.iter().enumerate() {
+                prop_assert_eq!(row.pieces.len(), row.ids.len() - 2);
+                prop_assert_eq!(row.follows, index > 0);
+                for piece in &row.pieces {
+                    let shown = text.get(piece.clone());
+                    prop_assert!(shown.is_some_and(|shown| shown.trim() == shown));
+                }
+            }
+            for (row, next) in rows.iter().zip(rows.iter().skip(1)) {
+                // As far from the end here as from the beginning there, but for the one in the middle.
+                let (left, right) = (row.pieces.len() - row.core.end, next.core.start);
+                prop_assert!(left == right || left + 1 == right || left == right + 1, "{} {}", left, right);
             }
         }
 

@@ -1,0 +1,381 @@
+//! Labels of tokens, as a head for token classification gives them, and the parts of spans that they stand for in one row.
+
+use std::ops::Range;
+
+use crate::tokens::windows::Row;
+
+/// What a label says of the place of its token in a span.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Outside,
+    Begin,
+    Inside,
+    End,
+    Single,
+}
+
+/// The labels of a head over tokens: which kinds of spans there are, and which label may follow which.
+///
+/// Known are the schemes BIO (Ramshaw and Marcus, 1995, arXiv:cmp-lg/9505040), BIOES and BILOU (Ratinov and Roth, "Design
+/// Challenges and Misconceptions in Named Entity Recognition", CoNLL 2009), and labels without a place: `PER`, or `I-PER` where
+/// no label begins that kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tagging {
+    kinds: Vec<String>,
+    /// Place and kind of each label; the kind of `O` is not used.
+    labels: Vec<(Place, usize)>,
+    /// Labels before those that go on with a span; nothing where a span cannot go on.
+    before: Vec<Vec<usize>>,
+    /// Whether a span, or nothing, may begin after the label.
+    may_end: Vec<bool>,
+    /// Whether a label that goes on with a span may also begin one.
+    may_begin: bool,
+}
+
+/// A span, or the part of it that lies in what one row decides.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RowSpan {
+    /// The head that found it, by its place among the heads of the model.
+    pub head: usize,
+    /// Its kind, by its place in [`Tagging::kinds`].
+    pub kind: usize,
+    /// Bytes of the text.
+    pub range: Range<usize>,
+    /// The sum of the probabilities that its tokens are of this kind.
+    pub sum: f64,
+    /// How many tokens these are.
+    pub tokens: usize,
+    /// Whether it goes on with a span that ends with the token before.
+    pub continues: bool,
+}
+
+impl Tagging {
+    /// Reads the labels of a head, in the order of its output.
+    ///
+    /// # Errors
+    /// Labels without `O`, or of which none is of a kind.
+    pub fn new(labels: &[String]) -> Result<Self, String> {
+        let is_placed = labels
+            .iter()
+            .any(|label| label.starts_with("B-") || label.starts_with("I-"));
+        let mut kinds: Vec<String> = Vec::new();
+        let read: Vec<(Place, usize)> = labels
+            .iter()
+            .map(|label| {
+                let (place, kind) = match label.split_once('-').filter(|_| is_placed) {
+                    _ if label == "O" => return (Place::Outside, 0),
+                    Some(("B", kind)) => (Place::Begin, kind),
+                    Some(("I" | "M", kind)) => (Place::Inside, kind),
+                    Some(("E" | "L", kind)) => (Place::End, kind),
+                    Some(("S" | "U", kind)) => (Place::Single, kind),
+                    _ => (Place::Inside, label.as_str()),
+                };
+                let known = kinds.iter().position(|known| known == kind);
+                let kind = known.unwrap_or_else(|| {
+                    kinds.push(kind.to_owned());
+                    kinds.len() - 1
+                });
+                (place, kind)
+            })
+            .collect();
+        if kinds.is_empty() || !read.iter().any(|(place, _)| *place == Place::Outside) {
+            return Err("labels of tokens must have O and at least one kind of spans".to_owned());
+        }
+        let has = |place, kind| read.contains(&(place, kind));
+        let may_end = |&(place, kind): &(Place, usize)| match place {
+            Place::Outside | Place::End | Place::Single => true,
+            Place::Begin => !has(Place::End, kind) || !has(Place::Single, kind),
+            Place::Inside => !has(Place::End, kind),
+        };
+        let before = |&(place, kind): &(Place, usize)| {
+            let goes_on = matches!(place, Place::Inside | Place::End);
+            let is_before = |other: &(Place, usize)| matches!(other.0, Place::Begin | Place::Inside) && other.1 == kind;
+            (0..read.len())
+                .filter(|&other| goes_on && is_before(&read[other]))
+                .collect()
+        };
+        Ok(Self {
+            may_end: read.iter().map(may_end).collect(),
+            before: read.iter().map(before).collect(),
+            // In the oldest scheme B- only parts neighbours of one kind, so that many kinds have none.
+            may_begin: (0..kinds.len()).any(|kind| !has(Place::Begin, kind)),
+            labels: read,
+            kinds,
+        })
+    }
+
+    /// The kinds of spans: `PERSON` for `B-PERSON` and `I-PERSON`.
+    pub fn kinds(&self) -> &[String] {
+        &self.kinds
+    }
+
+    /// The spans, or parts of spans, in what `row` decides.
+    ///
+    /// The labels are the most probable sequence that the scheme allows (Viterbi, "Error bounds for convolutional codes and an
+    /// asymptotically optimum decoding algorithm", 1967), over all tokens of the row that show something. `logits` has one value
+    /// for each label of each piece of the row.
+    pub(super) fn spans(&self, head: usize, row: &Row, logits: &[f32]) -> Vec<RowSpan> {
+        let count = self.labels.len();
+        let visible: Vec<usize> = (0..row.pieces.len())
+            .filter(|&piece| !row.pieces[piece].is_empty())
+            .collect();
+        let of = |piece: usize| &logits[piece * count..(piece + 1) * count];
+        let path = self.path(visible.iter().map(|&piece| of(piece)), !row.follows);
+        let mut spans: Vec<RowSpan> = Vec::new();
+        // The label before, if there is one in the row.
+        let mut last: Option<usize> = None;
+        let mut is_open = false;
+        for (&piece, &label) in visible.iter().zip(&path) {
+            let (place, kind) = self.labels[label];
+            let goes_on = matches!(place, Place::Inside | Place::End)
+                && last.map_or(row.follows, |last| self.before[label].contains(&last));
+            last = Some(label);
+            if place == Place::Outside || !row.core.contains(&piece) {
+                is_open = false;
+                continue;
+            }
+            let probability = self.probability(kind, of(piece));
+            let range = row.pieces[piece].clone();
+            match spans.last_mut().filter(|_| is_open && goes_on) {
+                Some(span) => {
+                    span.range = span.range.start.min(range.start)..span.range.end.max(range.end);
+                    span.sum += probability;
+                    span.tokens += 1;
+                }
+                None => spans.push(RowSpan {
+                    head,
+                    kind,
+                    range,
+                    sum: probability,
+                    tokens: 1,
+                    continues: goes_on,
+                }),
+            }
+            is_open = true;
+        }
+        spans
+    }
+
+    /// The most probable labels. `is_first` says that nothing stands before, so that no span can go on.
+    fn path<'a>(&self, tokens: impl Iterator<Item = &'a [f32]>, is_first: bool) -> Vec<usize> {
+        let count = self.labels.len();
+        let mut scores: Vec<f64> = Vec::new();
+        let mut origins: Vec<usize> = Vec::new();
+        for logits in tokens {
+            let is_begun = !scores.is_empty();
+            let best = |labels: &mut dyn Iterator<Item = usize>| {
+                labels.fold(None, |best: Option<usize>, label| match best {
+                    Some(best) if scores[best] >= scores[label] => Some(best),
+                    _ => Some(label),
+                })
+            };
+            let ended = if is_begun {
+                best(&mut (0..count).filter(|&label| self.may_end[label]))
+            } else {
+                None
+            };
+            let next = (0..count)
+                .map(|label| {
+                    let logit = f64::from(logits[label]);
+                    let goes_on = matches!(self.labels[label].0, Place::Inside | Place::End);
+                    if !is_begun {
+                        let is_allowed = !goes_on || self.may_begin || !is_first;
+                        return if is_allowed { logit } else { f64::NEG_INFINITY };
+                    }
+                    let begins = ended.filter(|_| !goes_on || self.may_begin);
+                    let mut others = self.before[label].iter().copied().chain(begins);
+                    let origin = best(&mut others).unwrap_or(label);
+                    origins.push(origin);
+                    scores[origin] + logit
+                })
+                .collect();
+            scores = next;
+        }
+        let Some(mut label) = (0..scores.len()).reduce(|a, b| if scores[a] >= scores[b] { a } else { b }) else {
+            return Vec::new();
+        };
+        let mut path = vec![label];
+        for step in origins.chunks_exact(count).rev() {
+            label = step[label];
+            path.push(label);
+        }
+        path.reverse();
+        path
+    }
+
+    /// The probability that a token is of a kind.
+    fn probability(&self, kind: usize, logits: &[f32]) -> f64 {
+        let most = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let (mut all, mut own) = (0.0, 0.0);
+        for (logit, (place, of)) in logits.iter().zip(&self.labels) {
+            let power = f64::from(logit - most).exp();
+            all += power;
+            if *place != Place::Outside && *of == kind {
+                own += power;
+            }
+        }
+        own / all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn tagging(labels: &str) -> Tagging {
+        let labels: Vec<String> = labels.split(' ').map(str::to_owned).collect();
+        Tagging::new(&labels).unwrap()
+    }
+
+    /// A row of pieces of one byte each, all of which it decides.
+    fn row(length: usize) -> Row {
+        Row {
+            pieces: (0..length).map(|at| at..at + 1).collect(),
+            core: 0..length,
+            ..Row::default()
+        }
+    }
+
+    /// The spans for probabilities by token and label.
+    fn spans(tagging: &Tagging, row: &Row, tokens: &[&[f32]]) -> Vec<(String, Range<usize>)> {
+        let logits: Vec<f32> = tokens.concat().iter().map(|probability| probability.ln()).collect();
+        let found = tagging.spans(0, row, &logits).into_iter();
+        found
+            .map(|span| (tagging.kinds()[span.kind].clone(), span.range))
+            .collect()
+    }
+
+    fn named(found: &[(&str, Range<usize>)]) -> Vec<(String, Range<usize>)> {
+        found
+            .iter()
+            .map(|(kind, range)| ((*kind).to_owned(), range.clone()))
+            .collect()
+    }
+
+    #[test]
+    fn a_span_never_goes_on_with_nothing() {
+        let bio = tagging("O B-X I-X B-Y I-Y");
+        assert_eq!(bio.kinds(), ["X", "Y"]);
+        // Alone, the second token would be I-X behind O: together B-X I-X is more probable.
+        let tokens: [&[f32]; 3] = [
+            &[0.6, 0.37, 0.01, 0.01, 0.01],
+            &[0.02, 0.02, 0.94, 0.01, 0.01],
+            &[0.9, 0.02, 0.04, 0.02, 0.02],
+        ];
+        assert_eq!(spans(&bio, &row(3), &tokens), named(&[("X", 0..2)]));
+        // A span of X does not become one of Y.
+        let tokens: [&[f32]; 2] = [&[0.01, 0.9, 0.01, 0.07, 0.01], &[0.2, 0.01, 0.09, 0.05, 0.65]];
+        assert_eq!(spans(&bio, &row(2), &tokens), named(&[("X", 0..1)]));
+    }
+
+    #[test]
+    fn b_parts_neighbours() {
+        let bio = tagging("O B-X I-X");
+        let tokens: [&[f32]; 3] = [&[0.1, 0.8, 0.1], &[0.1, 0.8, 0.1], &[0.1, 0.1, 0.8]];
+        assert_eq!(spans(&bio, &row(3), &tokens), named(&[("X", 0..1), ("X", 1..3)]));
+    }
+
+    #[test]
+    fn scores_are_means_over_the_labels_of_the_kind() {
+        let bio = tagging("O B-X I-X");
+        let logits: Vec<f32> = [0.2, 0.7, 0.1, 0.1, 0.3, 0.6].map(f32::ln).to_vec();
+        let found = bio.spans(3, &row(2), &logits);
+        assert_eq!((found.len(), found[0].head, found[0].tokens), (1, 3, 2));
+        assert!((found[0].sum - 1.7).abs() < 1e-6);
+    }
+
+    #[test]
+    fn other_schemes() {
+        let bioes = tagging("O B-X I-X E-X S-X");
+        let tokens: [&[f32]; 4] = [
+            &[0.1, 0.7, 0.1, 0.05, 0.05],
+            &[0.4, 0.05, 0.05, 0.3, 0.2],
+            &[0.1, 0.1, 0.1, 0.1, 0.6],
+            &[0.1, 0.1, 0.1, 0.1, 0.6],
+        ];
+        assert_eq!(
+            spans(&bioes, &row(4), &tokens),
+            named(&[("X", 0..2), ("X", 2..3), ("X", 3..4)])
+        );
+        for labels in ["O I-X I-Y", "O X Y"] {
+            let plain = tagging(labels);
+            let tokens: [&[f32]; 4] = [&[0.1, 0.8, 0.1], &[0.1, 0.8, 0.1], &[0.1, 0.1, 0.8], &[0.8, 0.1, 0.1]];
+            assert_eq!(
+                spans(&plain, &row(4), &tokens),
+                named(&[("X", 0..2), ("Y", 2..3)]),
+                "{labels}"
+            );
+        }
+        // Of CoNLL-2003 as it was published: B- only between neighbours, so that kinds without any have no such label.
+        let oldest = tagging("O I-X B-Y I-Y");
+        let tokens: [&[f32]; 3] = [&[0.1, 0.0, 0.1, 0.8], &[0.1, 0.0, 0.7, 0.2], &[0.1, 0.7, 0.1, 0.1]];
+        assert_eq!(
+            spans(&oldest, &row(3), &tokens),
+            named(&[("Y", 0..1), ("Y", 1..2), ("X", 2..3)])
+        );
+        // What looks like a place is none where labels have no places.
+        assert_eq!(tagging("O E-MAIL S-BAHN").kinds(), ["E-MAIL", "S-BAHN"]);
+        for labels in ["B-X I-X", "O"] {
+            let labels: Vec<String> = labels.split(' ').map(str::to_owned).collect();
+            assert!(Tagging::new(&labels).is_err(), "{labels:?}");
+        }
+    }
+
+    #[test]
+    fn a_row_tells_what_it_decides_and_no_more() {
+        let bio = tagging("O B-X I-X");
+        let tokens: [&[f32]; 4] = [&[0.1, 0.1, 0.8], &[0.1, 0.1, 0.8], &[0.1, 0.1, 0.8], &[0.9, 0.05, 0.05]];
+        let logits: Vec<f32> = tokens.concat().iter().map(|probability| probability.ln()).collect();
+        let part = Row {
+            core: 1..2,
+            follows: true,
+            ..row(4)
+        };
+        let found = bio.spans(0, &part, &logits);
+        assert_eq!(
+            (found.len(), found[0].range.clone(), found[0].continues),
+            (1, 1..2, true)
+        );
+        // The first token of a text cannot go on with anything.
+        let whole = bio.spans(0, &row(4), &logits);
+        assert_eq!((whole[0].range.clone(), whole[0].continues), (0..3, false));
+    }
+
+    proptest! {
+        #[test]
+        fn any_logits(
+            logits in prop::collection::vec(prop::array::uniform5(-9.0_f32..9.0), 0..40),
+            follows: bool,
+            from in 0_usize..40,
+        ) {
+            let bio = tagging("O B-X I-X B-Y I-Y");
+            let length = logits.len();
+            let part = Row { core: from.min(length)..length, follows, ..row(length) };
+            let flat = logits.concat();
+            let found = bio.spans(0, &part, &flat);
+            let mut end = part.core.start;
+            for span in &found {
+                prop_assert!(end <= span.range.start && span.range.start < span.range.end);
+                prop_assert!(span.sum > 0.0 && span.sum <= span.tokens as f64 + 1e-6);
+                prop_assert_eq!(span.tokens, span.range.len());
+                end = span.range.end;
+            }
+            // Where the most probable labels are a valid sequence they are the result.
+            let best: Vec<usize> = logits
+                .iter()
+                .map(|logits| (0..5).reduce(|a, b| if logits[a] >= logits[b] { a } else { b }).unwrap())
+                .collect();
+            let mut last = 0;
+            let is_valid = best.iter().all(|&label| {
+                let goes_on = label == 2 || label == 4;
+                let fits = !goes_on || last == label || last + 1 == label;
+                last = label;
+                fits
+            });
+            if is_valid && !follows {
+                prop_assert_eq!(bio.path(logits.iter().map(<[f32; 5]>::as_slice), true), best);
+            }
+        }
+    }
+}
