@@ -1,24 +1,22 @@
 //! One automaton for all patterns, tried at every place where something can begin.
 
-use regex_automata::hybrid::dfa::{Cache, DFA, OverlappingState};
-use regex_automata::nfa::thompson;
-use regex_automata::util::pool::Pool;
-use regex_automata::{Anchored, Input, MatchKind};
+use regex_automata::hybrid::dfa::OverlappingState;
+use regex_automata::{Anchored, Input};
 
-/// Bytes that the automaton, and the states that one search keeps, may take.
-const LARGEST: usize = 32 * 1024 * 1024;
-const CACHE: usize = 16 * 1024 * 1024;
+use crate::rules::automaton::{Automaton, Limits};
+
+const LIMITS: Limits = Limits {
+    largest: 32 * 1024 * 1024,
+    cache: 16 * 1024 * 1024,
+    clears: None,
+};
 /// Bytes of the longest match: an address of a street with everything.
 const LONGEST: usize = 320;
 
-type NewCache = Box<dyn Fn() -> Cache + Send + Sync + std::panic::UnwindSafe + std::panic::RefUnwindSafe>;
-
 /// Patterns that are matched where something begins. A search from one place ends as soon as none can match any more, and
 /// reads [`LONGEST`] bytes at most, so the cost is linear in the length of the text.
-pub(super) struct Prefixes {
-    dfa: DFA,
-    caches: Pool<Cache, NewCache>,
-}
+#[derive(Debug)]
+pub(super) struct Prefixes(Automaton);
 
 impl Prefixes {
     /// Compiles `patterns`.
@@ -30,23 +28,8 @@ impl Prefixes {
         for (index, pattern) in patterns.iter().enumerate() {
             regex_syntax::parse(pattern).map_err(|error| (Some(index), error.to_string()))?;
         }
-        let config = DFA::config()
-            .match_kind(MatchKind::All)
-            .cache_capacity(CACHE)
-            .skip_cache_capacity_check(true);
-        let dfa = DFA::builder()
-            .configure(config)
-            .thompson(thompson::Config::new().nfa_size_limit(Some(LARGEST)))
-            .build_many(patterns)
-            .map_err(|error| (None, error.to_string()))?;
-        let new_cache: NewCache = {
-            let dfa = dfa.clone();
-            Box::new(move || dfa.create_cache())
-        };
-        Ok(Self {
-            dfa,
-            caches: Pool::new(new_cache),
-        })
+        let automaton = Automaton::new(patterns, &LIMITS).map_err(|error| (None, error.to_string()))?;
+        Ok(Self(automaton))
     }
 
     /// Calls `seen` with each place of `starts` and with all that match there: patterns and where they end, the shortest first.
@@ -60,32 +43,26 @@ impl Prefixes {
         starts: impl Iterator<Item = usize>,
         mut seen: impl FnMut(usize, &[(usize, usize)]),
     ) -> Result<(), String> {
-        let mut cache = self.caches.get();
-        let mut ends = Vec::new();
-        for start in starts {
-            let input = Input::new(text)
-                .anchored(Anchored::Yes)
-                .range(start..text.len().min(start + LONGEST));
-            let mut state = OverlappingState::start();
-            ends.clear();
-            loop {
-                self.dfa
-                    .try_search_overlapping_fwd(&mut cache, &input, &mut state)
-                    .map_err(|error| error.to_string())?;
-                let Some(found) = state.get_match() else { break };
-                ends.push((found.pattern().as_usize(), found.offset()));
+        self.0.search(|dfa, cache| {
+            let mut ends = Vec::new();
+            for start in starts {
+                let input = Input::new(text)
+                    .anchored(Anchored::Yes)
+                    .range(start..text.len().min(start + LONGEST));
+                let mut state = OverlappingState::start();
+                ends.clear();
+                loop {
+                    dfa.try_search_overlapping_fwd(cache, &input, &mut state)
+                        .map_err(|error| error.to_string())?;
+                    let Some(found) = state.get_match() else { break };
+                    ends.push((found.pattern().as_usize(), found.offset()));
+                }
+                if !ends.is_empty() {
+                    seen(start, &ends);
+                }
             }
-            if !ends.is_empty() {
-                seen(start, &ends);
-            }
-        }
-        Ok(())
-    }
-}
-
-impl std::fmt::Debug for Prefixes {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Prefixes").finish_non_exhaustive()
+            Ok(())
+        })
     }
 }
 

@@ -7,6 +7,7 @@ pub mod secrets;
 pub mod substrings;
 pub mod urls;
 
+pub(crate) mod automaton;
 mod relaxed;
 mod sieve;
 mod timed;

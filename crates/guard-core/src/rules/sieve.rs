@@ -1,30 +1,23 @@
 //! One look at a text for all patterns of a list.
 
-use regex_automata::hybrid::dfa::{Cache, DFA};
-use regex_automata::nfa::thompson;
-use regex_automata::util::pool::Pool;
 use regex_automata::util::prefilter::Prefilter;
 use regex_automata::{Input, MatchKind, PatternSet};
 
+use super::automaton::{Automaton, Limits};
 use super::relaxed::without_boundaries;
 
-/// Bytes that the automaton of all patterns together may take; one that takes more is not worth its time.
-const LARGEST: usize = 16 * 1024 * 1024;
-/// Bytes of the states that one search keeps; they are made as they are met.
-const CACHE: usize = 4 * 1024 * 1024;
-/// How often the states may be thrown away for want of room before each has to serve for this many bytes of text.
-const CLEARED: usize = 2;
-const BYTES_PER_STATE: usize = 64;
-
-type NewCache = Box<dyn Fn() -> Cache + Send + Sync + std::panic::UnwindSafe + std::panic::RefUnwindSafe>;
+/// An automaton of all patterns together that takes more is not worth its time.
+const LIMITS: Limits = Limits {
+    largest: 16 * 1024 * 1024,
+    cache: 4 * 1024 * 1024,
+    clears: Some((2, 64)),
+};
 
 /// One automaton for many patterns that says which of them can match in a text, in one pass.
 ///
 /// It leaves out word boundaries (see [`without_boundaries`]), so it names too many patterns and never too few.
-pub(super) struct Sieve {
-    dfa: DFA,
-    caches: Pool<Cache, NewCache>,
-}
+#[derive(Debug)]
+pub(super) struct Sieve(Automaton);
 
 impl Sieve {
     /// `None` where a search for one pattern after the other does better: with one pattern, or when each begins with a literal
@@ -38,40 +31,16 @@ impl Sieve {
             .zip(sources)
             .map(|(relaxed, source)| relaxed.unwrap_or_else(|| (*source).to_owned()))
             .collect();
-        let config = DFA::config()
-            .match_kind(MatchKind::All)
-            .cache_capacity(CACHE)
-            .skip_cache_capacity_check(true)
-            .minimum_cache_clear_count(Some(CLEARED))
-            .minimum_bytes_per_state(Some(BYTES_PER_STATE));
-        let dfa = DFA::builder()
-            .configure(config)
-            .thompson(thompson::Config::new().nfa_size_limit(Some(LARGEST)))
-            .build_many(&relaxed)
-            .ok()?;
-        let new_cache: NewCache = {
-            let dfa = dfa.clone();
-            Box::new(move || dfa.create_cache())
-        };
-        Some(Self {
-            dfa,
-            caches: Pool::new(new_cache),
-        })
+        Automaton::new(&relaxed, &LIMITS).ok().map(Self)
     }
 
     /// For each pattern whether it may match in `text`; `None` when that takes too many states to find out.
     pub(super) fn suspects(&self, text: &str) -> Option<PatternSet> {
-        let mut suspects = PatternSet::new(self.dfa.pattern_len());
-        let searched = self
-            .dfa
-            .try_which_overlapping_matches(&mut self.caches.get(), &Input::new(text), &mut suspects);
-        searched.is_ok().then_some(suspects)
-    }
-}
-
-impl std::fmt::Debug for Sieve {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Sieve").finish_non_exhaustive()
+        self.0.search(|dfa, cache| {
+            let mut suspects = PatternSet::new(dfa.pattern_len());
+            let searched = dfa.try_which_overlapping_matches(cache, &Input::new(text), &mut suspects);
+            searched.is_ok().then_some(suspects)
+        })
     }
 }
 
