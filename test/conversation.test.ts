@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ConversationRisk, type Message, scanConversation } from "../src/conversation.ts";
 import { GuardValidationError, ScannerError } from "../src/errors.ts";
-import { BanSubstrings, PromptInjection, Regex } from "../src/scanners/input/index.ts";
+import { Anonymize, BanSubstrings, PromptInjection, Regex } from "../src/scanners/input/index.ts";
 import { Vault } from "../src/vault.ts";
 import { maskingScanner } from "./masking-scanner.ts";
 
@@ -126,6 +126,25 @@ describe("scanConversation", () => {
     expect((await turn("<early>", "<Ann> and <Bob>")).sanitizedPrompt).toBe("[VALUE_1] and [VALUE_2]");
     expect((await turn("<other>", "<Zoë> and <Bob>")).sanitizedPrompt).toBe("[VALUE_3] and [VALUE_2]");
     expect(vault.entries().map(([, original]) => original)).toEqual(["Ann", "Bob", "Zoë"]);
+  });
+
+  it("gives personal data that earlier turns had the same placeholders", async () => {
+    const anonymize = new Anonymize({ recognizerConf: [] });
+    const vault = new Vault();
+    const messages: Message[] = [];
+    const turn = async (text: string) => {
+      const { sanitizedPrompt } = await scanConversation([anonymize], [...messages, user(text)], { vault });
+      messages.push(user(sanitizedPrompt), assistant("Understood."));
+      return sanitizedPrompt;
+    };
+    expect(await turn("My e-mail is ann@example.org.")).toBe("My e-mail is [REDACTED_EMAIL_ADDRESS_1].");
+    expect(await turn("Copy bob@example.org, not ann@example.org!")).toBe(
+      "Copy [REDACTED_EMAIL_ADDRESS_2], not [REDACTED_EMAIL_ADDRESS_1]!",
+    );
+    expect(await turn("[REDACTED_EMAIL_ADDRESS_2] is bob@example.org, as I said.")).toBe(
+      "[REDACTED_EMAIL_ADDRESS_2] is [REDACTED_EMAIL_ADDRESS_2], as I said.",
+    );
+    expect(vault.size).toBe(2);
   });
 
   it("puts nothing into the vault where nothing is rewritten", async () => {

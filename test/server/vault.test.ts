@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { buildScanners, type ConfigInput, parseConfig } from "../../src/config/index.ts";
 import { GuardValidationError } from "../../src/errors.ts";
 import { passed, type Scanner } from "../../src/scanner.ts";
-import { BanSubstrings } from "../../src/scanners/input/index.ts";
+import { Anonymize, BanSubstrings } from "../../src/scanners/input/index.ts";
 import { Deanonymize } from "../../src/scanners/output/index.ts";
 import { startServer } from "../../src/server/index.ts";
 import { randomVaultKey, VaultSeal } from "../../src/server/vault-seal.ts";
@@ -79,6 +79,29 @@ describe("a vault", () => {
     expect(await restore(server, "[VALUE_1] [VALUE_2]", third.vault)).toBe("Ann Bob");
     expect(await restore(server, "[VALUE_1] [VALUE_2]", first.vault)).toBe("Ann [VALUE_2]");
     expect((await mask(server, "<Bob>", third.vault)).sanitized_prompt).toBe("[VALUE_2]");
+  });
+
+  it("gives personal data of earlier turns the same placeholders", async () => {
+    const server = await vaultServer({}, [new Anonymize({ recognizerConf: [] })]);
+    const messages: { role: string; content: string }[] = [];
+    let vault: string | undefined;
+    const turn = async (content: string) => {
+      const reply = await server.post("/analyze/conversation", {
+        messages: [...messages, { role: "user", content }],
+        vault,
+      });
+      const { sanitized_prompt, vault: next } = reply.json();
+      vault = next;
+      messages.push({ role: "user", content: sanitized_prompt }, { role: "assistant", content: "Understood." });
+      return sanitized_prompt;
+    };
+    expect(await turn("My e-mail is ann@example.org.")).toBe("My e-mail is [REDACTED_EMAIL_ADDRESS_1].");
+    expect(await turn("Copy bob@example.org, not ann@example.org!")).toBe(
+      "Copy [REDACTED_EMAIL_ADDRESS_2], not [REDACTED_EMAIL_ADDRESS_1]!",
+    );
+    expect(await restore(server, "To [REDACTED_EMAIL_ADDRESS_1], [REDACTED_EMAIL_ADDRESS_2]", vault)).toBe(
+      "To ann@example.org, bob@example.org",
+    );
   });
 
   it("gets nothing from what only judges: the window, tool results, POST /scan", async () => {
