@@ -1,22 +1,21 @@
-// The Python side of the rules benchmark: a process for each peer, since detect-secrets keeps the plugins that it was first asked for.
+// The Python side of the benchmarks: a process for each peer, since detect-secrets keeps the plugins that it was first asked for.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-const SCRIPT = fileURLToPath(new URL("peers/rules.py", import.meta.url));
-
 /**
- * The peers, run by the Python of GUARD_BENCH_PYTHON.
+ * The peers of a script in peers/, run by the Python of GUARD_BENCH_PYTHON.
  *
- * @returns undefined where it is not set; else `measure`, for the object that rules.py describes, and `close`.
+ * @returns undefined where it is not set; else `measure`, for the object that the script describes, and `close`.
  */
-export function startPeers() {
+export function startPeers(script) {
   const python = process.env.GUARD_BENCH_PYTHON;
   if (!python) return undefined;
+  const path = fileURLToPath(new URL(`peers/${script}`, import.meta.url));
   const running = new Map();
   return {
     measure(question) {
-      if (!running.has(question.peer)) running.set(question.peer, start(python));
+      if (!running.has(question.peer)) running.set(question.peer, start(python, path));
       return running.get(question.peer).measure(question);
     },
     close() {
@@ -25,8 +24,8 @@ export function startPeers() {
   };
 }
 
-function start(python) {
-  const child = spawn(python, [SCRIPT], { stdio: ["pipe", "pipe", "inherit"] });
+function start(python, script) {
+  const child = spawn(python, [script], { stdio: ["pipe", "pipe", "inherit"] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const failed = new Promise((_, reject) => {
     child.once("error", reject);

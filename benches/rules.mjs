@@ -215,7 +215,7 @@ console.log(
   `${machine.cpu}, ${machine.cores} cores, ${machine.platform}, node ${machine.node}, load ${machine.loadBefore.toFixed(1)}\n`,
 );
 
-const peers = startPeers();
+const peers = startPeers("rules.py");
 if (!peers) {
   console.log("Only guard is measured. For its peers, in an environment of Python 3.10 to 3.12:");
   console.log("  python -m venv env && env/bin/pip install llm-guard==0.3.16");

@@ -1,0 +1,153 @@
+"""The peers of benches/pii.mjs: Presidio's recognizers without a model, and llm-guard 0.3.16's Anonymize, in a Python environment of
+the user's. llm-guard brings Presidio with it; presidio-analyzer alone is enough for the first.
+
+    python -m venv env && env/bin/pip install llm-guard==0.3.16
+    GUARD_BENCH_PYTHON=env/bin/python npm run bench:pii
+
+Reads one JSON object a line, {"peer", "params", "texts": path of a JSON list, "seconds"}: the peer scans all the texts, again and again
+until the seconds are over, at least once. Answers {"seconds": of the fastest pass over all texts, "found": how many findings},
+with "seconds": null {"findings": of each text a list of [start, end, type, score]}, or {"error"}.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import time
+from typing import Any, Callable
+
+# One thread, as guard has for one text.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+logging.disable(logging.CRITICAL)
+
+Finding = tuple[int, int, str, float]
+
+
+def presidio() -> Callable[[str], list[Finding]]:
+    """All recognizers that Presidio has on by default for English. A blank pipeline of spaCy gives it words, so that its words of
+    context count; a model it has none."""
+    import spacy
+    from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
+    from presidio_analyzer.nlp_engine import SpacyNlpEngine
+    from spacy.language import Language
+
+    @Language.component("lower_lemmas")
+    def lower_lemmas(doc):
+        for token in doc:
+            token.lemma_ = token.lower_
+        return doc
+
+    class Blank(SpacyNlpEngine):
+        def __init__(self) -> None:
+            super().__init__()
+            self.nlp = {"en": spacy.blank("en")}
+            self.nlp["en"].max_length = 10_000_000
+            self.nlp["en"].add_pipe("lower_lemmas")
+
+        def load(self) -> None:
+            pass
+
+    registry = RecognizerRegistry()
+    registry.load_predefined_recognizers(languages=["en"])
+    registry.recognizers = [one for one in registry.recognizers if one.name != "SpacyRecognizer"]
+    engine = Blank()
+    analyzer = AnalyzerEngine(registry=registry, nlp_engine=engine, supported_languages=["en"])
+    words: dict[str, Any] = {}
+
+    def find(text: str) -> list[Finding]:
+        # Splitting into words is not counted: recognizers are compared.
+        if text not in words:
+            words[text] = engine.process_text(text, "en")
+        results = analyzer.analyze(text, language="en", nlp_artifacts=words[text])
+        return [(one.start, one.end, one.entity_type, one.score) for one in results]
+
+    return find
+
+
+def llm_guard_anonymize(tokenizer: str, config: dict[str, Any]) -> Callable[[str], list[Finding]]:
+    """llm-guard's Anonymize with a model of the size of guard's: the weights are random, which costs the same time, and made so that
+    they name nothing."""
+    import tempfile
+
+    import structlog
+    import torch
+    from llm_guard.input_scanners import Anonymize
+    from llm_guard.input_scanners.anonymize_helpers import BERT_BASE_NER_CONF
+    from llm_guard.model import Model
+    from llm_guard.vault import Vault
+    from transformers import BertConfig, BertForTokenClassification, PreTrainedTokenizerFast
+
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+    torch.set_num_threads(1)
+    folder = tempfile.mkdtemp(prefix="guard-bench-ner-")
+    labels = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC", "B-ORG", "I-ORG"]
+    with open(tokenizer, encoding="utf-8") as file:
+        special = {token["content"] for token in json.load(file)["added_tokens"]}
+    names = {"unk_token": ("[UNK]", "<unk>"), "pad_token": ("[PAD]", "<pad>"), "cls_token": ("[CLS]", "<s>"), "sep_token": ("[SEP]", "</s>")}
+    tokens = {name: token for name, known in names.items() for token in known if token in special}
+    fast = PreTrainedTokenizerFast(tokenizer_file=tokenizer, model_max_length=512, **tokens)
+    fast.save_pretrained(folder)
+    model = BertForTokenClassification(
+        BertConfig(vocab_size=len(fast), id2label=dict(enumerate(labels)), label2id={label: i for i, label in enumerate(labels)}, **config)
+    )
+    with torch.no_grad():
+        model.classifier.weight.zero_()
+        model.classifier.bias.copy_(torch.tensor([9.0] + [0.0] * (len(labels) - 1)))
+    model.save_pretrained(folder)
+    conf = {
+        **BERT_BASE_NER_CONF,
+        "DEFAULT_MODEL": Model(
+            path=folder,
+            pipeline_kwargs={"aggregation_strategy": "simple"},
+            tokenizer_kwargs={"model_input_names": ["input_ids", "attention_mask"]},
+        ),
+    }
+    scanner = Anonymize(Vault(), recognizer_conf=conf)
+
+    def find(text: str) -> list[Finding]:
+        # A new vault for each text, or all passes but the first would meet what they know.
+        scanner._vault = Vault()
+        _, valid, score = scanner.scan(text)
+        return [] if valid else [(0, len(text), "text", score)]
+
+    return find
+
+
+PEERS: dict[str, Callable[..., Callable[[str], list[Finding]]]] = {
+    "Presidio": presidio,
+    "llm-guard Anonymize": llm_guard_anonymize,
+}
+
+built: dict[str, Callable[[str], list[Finding]]] = {}
+
+
+def measure(peer: str, params: dict[str, Any], texts: str, seconds: float | None) -> dict[str, Any]:
+    key = json.dumps([peer, params])
+    if key not in built:
+        built[key] = PEERS[peer](**params)
+    find = built[key]
+    with open(texts, encoding="utf-8") as file:
+        read = json.load(file)
+    if seconds is None:
+        return {"findings": [find(text) for text in read]}
+    for text in read:
+        find(text)
+    fastest, found = float("inf"), 0
+    end = time.perf_counter() + seconds
+    while True:
+        start = time.perf_counter()
+        found = sum(len(find(text)) for text in read)
+        fastest = min(fastest, time.perf_counter() - start)
+        if time.perf_counter() > end:
+            return {"seconds": fastest, "found": found}
+
+
+for line in sys.stdin:
+    try:
+        answer: dict[str, Any] = measure(**json.loads(line))
+    except Exception as error:
+        answer = {"error": f"{type(error).__name__}: {error}"}
+    print(json.dumps(answer), flush=True)

@@ -1,0 +1,53 @@
+// Texts with personal data for the benchmark, all of it invented, the same in every run: sentences, and between them a card, a phone
+// number, an address.
+import { random, SENTENCES } from "./texts.mjs";
+
+const NAMES = ["anna.berg", "j.doe", "li.wei", "maria_s", "t.okafor"];
+const STREETS = ["Elm Street", "Station Road", "Sunset Boulevard", "Mill Lane"];
+const TOWNS = ["Springfield", "Leeds", "Portland", "Galway"];
+
+/** Texts of `length` characters each, `count` of them, with a sentence of personal data after every `every` characters of others. */
+export function personalTexts(length, count, every = 400) {
+  const next = random(length);
+  const pick = (list) => list[Math.floor(next() * list.length)];
+  const digits = (wanted) => Array.from({ length: wanted }, () => Math.floor(next() * 10)).join("");
+  const made = [
+    () => `Please charge my card ${luhn(`4${digits(14)}`)} today.`,
+    () => `You can reach me at ${pick(NAMES)}${digits(2)}@mail.example.com in the evening.`,
+    () => `My phone number is (212) 555-01${digits(2)}.`,
+    () => `Send the parcel to ${1 + Math.floor(next() * 900)} ${pick(STREETS)}, ${pick(TOWNS)}.`,
+    () => `The login came from 203.0.113.${Math.floor(next() * 255)}.`,
+    () =>
+      `Her SSN is 5${digits(2)}-4${digits(1)}-1${digits(3)} and she was born on ${1 + Math.floor(next() * 28)} May 19${6 + Math.floor(next() * 3)}${digits(1)}.`,
+    () => `The transfer goes to ${iban(`5001051754073249${digits(2)}`)}.`,
+    () => `Order 77${digits(2)}-22${digits(2)} contains ${digits(1)} items for ${digits(3)}.99 in total.`,
+  ];
+  return Array.from({ length: count }, () => {
+    const parts = [];
+    let size = 0;
+    let plain = Math.floor(next() * every);
+    while (size < length) {
+      const isPlain = plain < every;
+      const part = isPlain ? pick(SENTENCES) : pick(made)();
+      plain = isPlain ? plain + part.length : 0;
+      parts.push(part);
+      size += part.length + 1;
+    }
+    return parts.join(" ").slice(0, length);
+  });
+}
+
+/** With the check digit of Luhn (ISO/IEC 7812-1, annex B). */
+function luhn(number) {
+  const sum = [...number].reverse().reduce((total, digit, index) => {
+    const value = Number(digit) * (index % 2 === 0 ? 2 : 1);
+    return total + (value > 9 ? value - 9 : value);
+  }, 0);
+  return number + ((10 - (sum % 10)) % 10);
+}
+
+/** A German IBAN with its check digits (ISO 13616-1). */
+function iban(account) {
+  const check = 98n - (BigInt(`${account}131400`) % 97n);
+  return `DE${String(check).padStart(2, "0")}${account}`;
+}

@@ -1,0 +1,286 @@
+// npm run bench:pii [-- --quick] [-- --heldout FILE] [-- --ner FOLDER]: personal data, beside Presidio's recognizers and llm-guard's
+// Anonymize where GUARD_BENCH_PYTHON names a Python that has them (see peers/pii.py). Prints tables and writes bench-results/pii.json.
+//
+// --heldout: a file of `python -m training.heldout --tasks pii`: what both find in it, exact to the character, by type.
+// --ner: the folder of guard's model of names, such as models/ner: llm-guard gets one of equal size.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism, cpus, loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { gunzipSync } from "node:zlib";
+import { createScanner } from "../dist/index.js";
+import { startPeers } from "./peers.mjs";
+import { personalTexts } from "./personal.mjs";
+import { median } from "./stats.mjs";
+import { number, printTable } from "./table.mjs";
+
+const { values: flags } = parseArgs({
+  options: { quick: { type: "boolean", default: false }, heldout: { type: "string" }, ner: { type: "string" } },
+});
+const ROUNDS = flags.quick ? 1 : 3;
+const SECONDS = flags.quick ? 0.2 : 1;
+/** Characters of a text, and how many texts make a pass. */
+const SIZES = flags.quick
+  ? [
+      [1_000, 20],
+      [10_000, 2],
+    ]
+  : [
+      [200, 200],
+      [1_000, 50],
+      [10_000, 10],
+      [100_000, 1],
+    ];
+const LINEAR = [1_000, 10_000, 100_000, 1_000_000];
+/** What guard promises, in times a peer. */
+const PROMISED = { "recognizers alone": 100, Anonymize: 5 };
+/** Of findings of Presidio, those that score less do not count: the value with which it does best is used. */
+const THRESHOLDS = [0.01, 0.2, 0.35, 0.5, 0.65, 0.8];
+
+/** The names that both sides have for the types of the held-out texts. */
+const TYPES = {
+  guard: { US_PASSPORT: "PASSPORT", ZH_PASSPORT: "PASSPORT", US_DRIVER_LICENSE: "DRIVER_LICENSE" },
+  Presidio: { DATE_TIME: "DATE_OF_BIRTH", US_PASSPORT: "PASSPORT", US_DRIVER_LICENSE: "DRIVER_LICENSE" },
+};
+/** Names need a model; addresses of the web are looked for where they are asked for. */
+const LEFT_OUT = ["PERSON", "LOCATION", "ORGANIZATION", "URL"];
+/** Presidio has no type for dates of birth, so other dates are no mistakes of its. */
+const NEVER_WRONG = { guard: [], Presidio: ["DATE_OF_BIRTH"] };
+
+const machine = {
+  cpu: cpus()[0]?.model.trim(),
+  cores: availableParallelism(),
+  platform: `${process.platform} ${process.arch}`,
+  node: process.version,
+  loadBefore: loadavg()[0],
+};
+console.log(
+  `${machine.cpu}, ${machine.cores} cores, ${machine.platform}, node ${machine.node}, load ${machine.loadBefore.toFixed(1)}\n`,
+);
+
+const peers = startPeers("pii.py");
+if (!peers) {
+  console.log("Only guard is measured. For its peers, in an environment of Python 3.10 to 3.12:");
+  console.log("  python -m venv env && env/bin/pip install llm-guard==0.3.16");
+  console.log("  GUARD_BENCH_PYTHON=env/bin/python npm run bench:pii\n");
+}
+const scratch = mkdtempSync(join(tmpdir(), "guard-bench-"));
+const recognizers = createScanner("output", "Sensitive", { recognizer_conf: [] });
+const results = { date: new Date(), quick: flags.quick, machine };
+try {
+  if (flags.heldout) results.quality = await quality(flags.heldout);
+  results.recognizers = await throughput("recognizers alone", recognizers, "Presidio", {});
+  if (flags.ner) {
+    const { tokenizer, config } = modelOf(flags.ner);
+    const whole = createScanner("input", "Anonymize", {});
+    results.anonymize = await throughput("Anonymize", whole, "llm-guard Anonymize", { tokenizer, config });
+  }
+  results.linear = await linear();
+} finally {
+  peers?.close();
+  rmSync(scratch, { recursive: true });
+}
+const folder = fileURLToPath(new URL("../bench-results/", import.meta.url));
+mkdirSync(folder, { recursive: true });
+writeFileSync(join(folder, "pii.json"), JSON.stringify(results, null, 2));
+
+/** Exact-span precision, recall and F1 of both on the same texts. */
+async function quality(path) {
+  const bytes = readFileSync(path);
+  const lines = (path.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString().trim().split("\n");
+  const rows = lines.map((line) => JSON.parse(line));
+  const sides = {};
+  sides.guard = await Promise.all(
+    rows.map(async ({ text }) => {
+      const { findings } = await recognizers.scan(text, { prompt: "" });
+      const at = codePoints(text);
+      return findings.map(({ start, end, label, score }) => [at[start], at[end], label, score]);
+    }),
+  );
+  if (peers) {
+    const texts = save(
+      "heldout",
+      rows.map(({ text }) => text),
+    );
+    sides.Presidio = (await peers.measure({ peer: "Presidio", params: {}, texts, seconds: null })).findings;
+  }
+  const gold = rows.map(({ spans }) => spans.filter(([, , type]) => !LEFT_OUT.includes(type)));
+  const wanted = new Set(gold.flat().map(([, , type]) => type));
+  const measured = Object.entries(sides).map(([side, found]) => {
+    const named = found.map((findings) =>
+      findings.map(([start, end, type, score]) => [start, end, TYPES[side][type] ?? type, score]),
+    );
+    const tried = THRESHOLDS.map((threshold) => ({
+      threshold,
+      ...figures(gold, named, threshold, wanted, NEVER_WRONG[side]),
+    }));
+    // guard's threshold has been applied.
+    const best = side === "guard" ? tried[0] : tried.reduce((best, one) => (one.all.f1 > best.all.f1 ? one : best));
+    return [side, best];
+  });
+  console.log(`Found in ${rows.length} held-out texts, exact to the character (F1, precision and recall in percent):`);
+  printTable(
+    ["type", "spans", ...measured.flatMap(([side]) => [`${side}: F1`, "precision", "recall"])],
+    [...[...wanted].sort(), "all"].map((type) => [
+      type,
+      String(gold.flat().filter(([, , one]) => type === "all" || one === type).length),
+      ...measured.flatMap(([, best]) => {
+        const { f1, precision, recall } = type === "all" ? best.all : best.byType[type];
+        return [f1, precision, recall].map((value) => (100 * value).toFixed(1));
+      }),
+    ]),
+  );
+  for (const [side, { threshold }] of measured.slice(1)) {
+    console.log(`${side} with the threshold ${threshold}, with which it does best of ${THRESHOLDS.join(", ")}.`);
+  }
+  console.log();
+  return Object.fromEntries(measured);
+}
+
+/** Figures of findings above a threshold; of those that overlap, the surest counts, then the longest. */
+function figures(gold, found, threshold, wanted, neverWrong) {
+  const counts = Object.fromEntries([...wanted].map((type) => [type, { right: 0, found: 0, spans: 0 }]));
+  for (const [index, spans] of gold.entries()) {
+    const key = ([start, end, type]) => `${start} ${end} ${type}`;
+    const expected = new Set(spans.map(key));
+    for (const [, , type] of spans) counts[type].spans++;
+    const order = ([start, end, , score], [otherStart, otherEnd, , otherScore]) =>
+      otherScore - score || otherEnd - otherStart - (end - start);
+    const kept = [];
+    for (const finding of found[index].filter(([, , , score]) => score >= threshold).sort(order)) {
+      if (kept.every(([start, end]) => finding[1] <= start || finding[0] >= end)) kept.push(finding);
+    }
+    for (const finding of kept.filter(([, , type]) => wanted.has(type))) {
+      const isRight = expected.has(key(finding));
+      if (isRight) counts[finding[2]].right++;
+      if (isRight || !neverWrong.includes(finding[2])) counts[finding[2]].found++;
+    }
+  }
+  const rates = ({ right, found, spans }) => ({
+    precision: found ? right / found : 0,
+    recall: spans ? right / spans : 0,
+    f1: found + spans ? (2 * right) / (found + spans) : 0,
+  });
+  const sum = (field) => Object.values(counts).reduce((total, count) => total + count[field], 0);
+  return {
+    byType: Object.fromEntries(Object.entries(counts).map(([type, count]) => [type, rates(count)])),
+    all: rates({ right: sum("right"), found: sum("found"), spans: sum("spans") }),
+  };
+}
+
+async function throughput(what, scanner, peer, params) {
+  await scanner.load?.();
+  const rows = [];
+  for (const [size, count] of SIZES) {
+    const texts = personalTexts(size, count);
+    const path = peers && save(`${size}`, texts);
+    const rounds = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      const guard = await measure(scanner, texts);
+      const other = peers && (await peers.measure({ peer, params, texts: path, seconds: SECONDS }));
+      rounds.push({ guard, ...(other && { [peer]: other }) });
+    }
+    rows.push({ size, characters: size * count, rounds });
+  }
+  console.log(
+    `${what[0].toUpperCase()}${what.slice(1)}, one text after the other, one thread, median of ${ROUNDS} rounds (MB/s; findings in brackets):`,
+  );
+  const speed = (characters, runs) =>
+    `${number(characters / 1e6 / median(runs.map(({ seconds }) => seconds)))} (${runs[0].found})`;
+  const own = (rounds) => rounds.map(({ guard }) => guard);
+  printTable(
+    ["text", "guard", ...(peers ? [peer, "ratio", "promised"] : [])],
+    rows.map(({ size, characters, rounds }) => [
+      sizeOf(size),
+      speed(characters, own(rounds)),
+      ...(peers
+        ? [
+            speed(
+              characters,
+              rounds.map((round) => round[peer]),
+            ),
+            number(median(rounds.map((round) => round[peer].seconds / round.guard.seconds))),
+            String(PROMISED[what]),
+          ]
+        : []),
+    ]),
+  );
+  console.log();
+  return rows;
+}
+
+/** What a character costs in texts of growing length. */
+async function linear() {
+  const anonymize = createScanner("input", "Anonymize", { recognizer_conf: [] });
+  const rows = [];
+  for (const size of LINEAR) {
+    const texts = personalTexts(size, 1);
+    const row = { size };
+    for (const [name, scanner] of Object.entries({ recognizers, anonymize })) {
+      const rounds = [];
+      for (let round = 0; round < ROUNDS; round++) rounds.push((await measure(scanner, texts)).seconds);
+      row[name] = (median(rounds) / size) * 1e9;
+    }
+    rows.push(row);
+  }
+  console.log("Cost of a character, in nanoseconds:");
+  printTable(
+    ["text", "recognizers alone", "Anonymize without a model"],
+    rows.map(({ size, recognizers, anonymize }) => [sizeOf(size), number(recognizers), number(anonymize)]),
+  );
+  console.log();
+  return rows;
+}
+
+/** The fastest pass over all texts, again and again until the time is over. */
+async function measure(scanner, texts) {
+  const pass = async () => {
+    let found = 0;
+    for (const text of texts) found += (await scanner.scan(text, { prompt: "" })).findings.length;
+    return found;
+  };
+  await pass();
+  let fastest = Number.POSITIVE_INFINITY;
+  let found = 0;
+  const end = performance.now() + SECONDS * 1000;
+  do {
+    const start = performance.now();
+    found = await pass();
+    fastest = Math.min(fastest, (performance.now() - start) / 1000);
+  } while (performance.now() < end);
+  return { seconds: fastest, found };
+}
+
+/** The size of a model of names, for one of llm-guard's to have the same. */
+function modelOf(folder) {
+  const config = JSON.parse(readFileSync(join(folder, "config.json"), "utf8"));
+  const sizes = ["hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size"];
+  const missing = sizes.filter((name) => config[name] === undefined);
+  if (missing.length > 0) throw new Error(`${folder}/config.json does not say ${missing.join(", ")}`);
+  return {
+    tokenizer: join(folder, "tokenizer.json"),
+    config: Object.fromEntries(sizes.map((name) => [name, config[name]])),
+  };
+}
+
+function save(name, texts) {
+  const path = join(scratch, `${name}.json`);
+  writeFileSync(path, JSON.stringify(texts));
+  return path;
+}
+
+/** Of each code unit, the code point that it belongs to. */
+function codePoints(text) {
+  const at = [];
+  let points = 0;
+  for (const character of text) {
+    for (let unit = 0; unit < character.length; unit++) at.push(points);
+    points++;
+  }
+  return [...at, points];
+}
+
+function sizeOf(size) {
+  return size < 1e6 ? `${size / 1000} kB` : `${size / 1e6} MB`;
+}
