@@ -56,7 +56,7 @@ interface Anonymized {
  * What llm-guard 0.3.16 does differently:
  *
  * - It looks for thirteen types by default, and so for no pattern of the user unless its type is listed. Here it is for all types but
- *   those of patterns such as `DATE_RE`, in all languages.
+ *   `URL`, `DATE_TIME` and those of patterns such as `DATE_RE`, in all languages.
  * - It adds `CUSTOM` to the list that it was given, and `regex_patterns` take the place of its own.
  * - Its numbers are those of how many placeholders there are, also where the text or the vault has that one already.
  * - It gives one value another fake at every place, and of two values with one fake only the first can be restored.

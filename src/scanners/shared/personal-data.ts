@@ -62,7 +62,7 @@ export const personalDataOptions = {
     .array(z.string().min(1))
     .default([])
     .describe(
-      "Types to look for. Default: all but those of patterns such as DATE_TIME and PRICE_RE. Types of your own are always found.",
+      "Types to look for. Default: all but URL, DATE_TIME and those of patterns such as PRICE_RE. Types of your own are always found.",
     ),
   regexPatterns: z.array(regexPattern).default([]).describe("Patterns of your own, beside the embedded ones."),
   recognizers: z

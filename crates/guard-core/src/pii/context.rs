@@ -55,7 +55,8 @@ fn has_end(text: &str) -> bool {
     })
 }
 
-/// Whether a word could go on with this character.
+/// Whether a word could go on with this character. An underscore ends one: `phone_number` is about a phone, and in
+/// `card_4111111111111111` stands the number of a card.
 pub(super) fn continues(character: Option<char>) -> bool {
     character.is_some_and(|character| character.is_alphanumeric() && !is_unspaced(character))
 }
@@ -64,13 +65,18 @@ pub(super) fn continues(character: Option<char>) -> bool {
 #[derive(Debug)]
 pub(super) struct Vocabulary {
     automaton: Option<AhoCorasick>,
-    /// For each word, whether more letters may follow, and the recognizers that it speaks for.
+    /// For each word, whether more letters may follow, and the recognizers that it speaks for: none for a compound.
     words: Vec<(bool, Vec<usize>)>,
 }
 
 impl Vocabulary {
-    /// The words, in lower case, each with the recognizer that it speaks for.
-    pub(super) fn new<'a>(words: impl Iterator<Item = (&'a str, usize)>) -> Result<Self, String> {
+    /// The words, in lower case, each with the recognizer that it speaks for, and `compounds`, of which no part is such a word.
+    pub(super) fn new<'a>(
+        words: impl Iterator<Item = (&'a str, usize)>,
+        compounds: impl Iterator<Item = &'a str>,
+    ) -> Result<Self, String> {
+        let words = words.map(|(word, recognizer)| (word, Some(recognizer)));
+        let words = words.chain(compounds.map(|word| (word, None)));
         let mut known: HashMap<String, usize> = HashMap::new();
         let mut all: Vec<(bool, Vec<usize>)> = Vec::new();
         let mut texts = Vec::new();
@@ -80,7 +86,7 @@ impl Vocabulary {
                 all.push((word.ends_with('*'), Vec::new()));
                 all.len() - 1
             });
-            all[index].1.push(recognizer);
+            all[index].1.extend(recognizer);
         }
         let automaton = match texts.is_empty() {
             true => None,
@@ -107,16 +113,27 @@ impl Vocabulary {
                     || !after.is_some_and(char::is_alphabetic)
                     || after.is_some_and(is_unspaced))
         };
-        let mentions = hits
+        let (mentions, compounds): (Vec<_>, Vec<_>) = hits
             .map(|hit| (hit.range(), hit.pattern().as_usize()))
             .filter(|(range, word)| stands_alone(range, self.words[*word].0))
-            .collect();
+            .partition(|(_, word)| !self.words[*word].1.is_empty());
+        let is_cut = |mention: &Range<usize>| {
+            let from = compounds.partition_point(|(compound, _)| compound.end <= mention.start);
+            // Few compounds share a place.
+            let mut near = compounds[from..].iter().take(4);
+            near.any(|(compound, _)| compound.start < mention.end && !contains(mention, compound))
+        };
+        let mentions = mentions.into_iter().filter(|(range, _)| !is_cut(range)).collect();
         Mentions {
             vocabulary: self,
             text,
             mentions,
         }
     }
+}
+
+fn contains(outer: &Range<usize>, inner: &Range<usize>) -> bool {
+    outer.start <= inner.start && inner.end <= outer.end
 }
 
 /// The text in lower case, with every character where it was.
@@ -179,7 +196,7 @@ mod tests {
     use super::*;
 
     fn distance(words: &[&str], text: &str, value: &str, adjacent: bool) -> Option<f64> {
-        let vocabulary = Vocabulary::new(words.iter().map(|&word| (word, 0))).unwrap();
+        let vocabulary = Vocabulary::new(words.iter().map(|&word| (word, 0)), ["先生"].into_iter()).unwrap();
         let start = text.find(value).unwrap();
         vocabulary
             .read(text)
@@ -198,6 +215,14 @@ mod tests {
         assert!(distance(&["call"], "Call (03) 5374 5557. Order 1", "1", false).unwrap() > 3.0);
         assert!(distance(&["call"], "Call tel. No. 1", "1", false).unwrap() < 1.0);
         assert!(distance(&["身份证"], "我的身份证号是1", "1", false).is_some());
+        assert!(distance(&["phone"], "phone_number: 1", "1", false).is_some());
+    }
+
+    #[test]
+    fn words_that_compounds_cut() {
+        assert!(distance(&["生于"], "张三生于1", "1", false).is_some());
+        assert!(distance(&["生于"], "汪先生于1", "1", false).is_none());
+        assert!(distance(&["先生于"], "汪先生于1", "1", false).is_some());
     }
 
     #[test]

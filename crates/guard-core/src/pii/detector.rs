@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 
 use regex::Regex;
 
+use super::narrow::spelled;
 use super::{Finding, Options, PiiError, Recognizers, merge};
 use crate::rules::substrings::{MatchType, Substrings, SubstringsError};
 
@@ -62,7 +63,7 @@ impl Detector {
         Ok(Self {
             recognizers: Recognizers::new(options)?,
             hidden: if hidden.is_empty() { None } else { Some(names()?) },
-            allowed: allowed.map(|value| value.trim().to_lowercase()).collect(),
+            allowed: allowed.map(|value| spelled(value)).collect(),
             threshold: options.threshold,
         })
     }
@@ -91,7 +92,7 @@ impl Detector {
         findings.extend(others);
         let is_personal = |finding: &Finding| {
             let value = text.get(finding.range.clone()).unwrap_or_default().trim();
-            finding.score >= self.threshold && !value.is_empty() && !self.allowed.contains(&value.to_lowercase())
+            finding.score >= self.threshold && !value.is_empty() && !self.allowed.contains(&spelled(value))
         };
         let findings: Vec<Finding> = findings
             .into_iter()

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use regex::Regex;
 
 use super::checks::phone::Phones;
+use super::narrow::{narrowed, widened};
 use super::recognizer::{Source, sources};
 use super::{Options, PiiError};
 use crate::random::SplitMix64;
@@ -73,11 +74,16 @@ impl Lookalikes {
     /// would find, so every format and checksum of the table holds without being known here.
     pub fn of(&self, recognizer: &str, value: &str, seed: u64) -> Option<String> {
         let form = self.forms.get(recognizer)?;
-        let original: Vec<char> = value.chars().collect();
+        let written: Vec<char> = value.chars().collect();
+        // Recognizers read full-width characters as ordinary ones.
+        let original: Vec<char> = written
+            .iter()
+            .map(|&character| narrowed(character).unwrap_or(character))
+            .collect();
         let is_movable = |&place: &usize| original[place].is_ascii_alphanumeric();
         let places = (0..original.len()).filter(is_movable).skip(fixed(&form.source.entity));
         let places: Vec<usize> = places.collect();
-        if places.is_empty() || !form.accepts(value, &self.phones) {
+        if places.is_empty() || !form.accepts(&original.iter().collect::<String>(), &self.phones) {
             return None;
         }
         let mut random = SplitMix64(seed);
@@ -102,7 +108,11 @@ impl Lookalikes {
             .iter()
             .filter(|&&place| original[place] != current[place])
             .count();
-        (changed > 0 && changed * 3 >= digits).then(|| current.into_iter().collect())
+        let as_written = |(character, written): (char, &char)| {
+            let is_wide = narrowed(*written).is_some();
+            widened(character).filter(|_| is_wide).unwrap_or(character)
+        };
+        (changed > 0 && changed * 3 >= digits).then(|| current.into_iter().zip(&written).map(as_written).collect())
     }
 }
 

@@ -11,6 +11,7 @@ mod detector;
 mod email;
 mod lookalikes;
 mod merge;
+mod narrow;
 mod options;
 mod prefixes;
 mod recognizer;

@@ -85,12 +85,14 @@ pub struct Source {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
+    /// Words in which nothing of what they contain is a word of context.
+    compounds: Vec<String>,
     /// Parts of patterns by name, which may contain names themselves.
     abbreviations: BTreeMap<String, String>,
     recognizer: Vec<Source>,
 }
 
-static SOURCES: LazyLock<Result<Vec<Source>, String>> = LazyLock::new(|| {
+static READ: LazyLock<Result<Table, String>> = LazyLock::new(|| {
     let mut table: Table = toml::from_str(TABLE).map_err(|error: toml::de::Error| error.to_string())?;
     for pattern in table.recognizer.iter_mut().filter_map(|source| source.pattern.as_mut()) {
         // Abbreviations are nested by three at most.
@@ -101,7 +103,7 @@ static SOURCES: LazyLock<Result<Vec<Source>, String>> = LazyLock::new(|| {
         }
         *pattern = pattern.replace(r"\d", "[0-9]");
     }
-    Ok(table.recognizer)
+    Ok(table)
 });
 
 /// The embedded recognizers. Their order is that of their types: of two findings alike in all else, the type that
@@ -111,5 +113,14 @@ static SOURCES: LazyLock<Result<Vec<Source>, String>> = LazyLock::new(|| {
 ///
 /// What is wrong with the embedded table.
 pub fn sources() -> Result<&'static [Source], String> {
-    SOURCES.as_deref().map_err(Clone::clone)
+    READ.as_ref().map(|table| &*table.recognizer).map_err(Clone::clone)
+}
+
+/// Words of which no part is a word of context, in lower case.
+///
+/// # Errors
+///
+/// What is wrong with the embedded table.
+pub(super) fn compounds() -> Result<&'static [String], String> {
+    READ.as_ref().map(|table| &*table.compounds).map_err(Clone::clone)
 }

@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use super::checks::phone::Phones;
 use super::context::{Vocabulary, continues, is_unspaced};
+use super::narrow::{Narrow, spelled};
 use super::options::Options;
 use super::prefixes::Prefixes;
-use super::recognizer::{Boundary, Finder, Source, sources};
+use super::recognizer::{Boundary, Finder, Source, compounds, sources};
 use super::{Finding, PiiError, email};
 use crate::rules::regex::{MatchType, PatternError, Patterns};
 use crate::rules::urls;
@@ -133,7 +134,9 @@ impl Recognizers {
                 .filter(|(language, _)| options.reads(language));
             languages.flat_map(move |(_, words)| words.iter().map(move |word| (word.as_str(), index)))
         });
-        let vocabulary = Vocabulary::new(words.chain(own_words)).map_err(fault(String::new()))?;
+        let compounds = compounds().map_err(fault(String::new()))?;
+        let vocabulary = Vocabulary::new(words.chain(own_words), compounds.iter().map(String::as_str))
+            .map_err(fault(String::new()))?;
 
         let regions = options.phone_regions();
         let phones = Phones::new(&regions)
@@ -146,33 +149,38 @@ impl Recognizers {
             of_expression: places.iter().map(|(own, ..)| *own).collect(),
             vocabulary,
             phones,
-            allowed: options
-                .allowed
-                .iter()
-                .map(|value| value.trim().to_lowercase())
-                .collect(),
+            allowed: options.allowed.iter().map(|value| spelled(value)).collect(),
             threshold: options.threshold,
             recognizers,
         })
     }
 
     /// What the recognizers find in `text`, by where it stands. Findings may overlap; [`super::merge`] makes one list of
-    /// them. Costs time in proportion to the length of the text.
+    /// them. Full-width letters and digits are read as the ordinary ones, but not by patterns of the user. Costs time in
+    /// proportion to the length of the text.
     ///
     /// # Errors
     ///
     /// A pattern of the user that takes too long; the text must then be treated as if it was not looked at.
     pub fn find(&self, text: &str) -> Result<Vec<Finding>, PiiError> {
-        let mut search = Search {
-            of: self,
-            text,
-            mentions: OnceCell::new(),
-            findings: Vec::new(),
+        let narrow = Narrow::new(text);
+        let mut findings = match &narrow {
+            Some(narrow) => {
+                let mut search = Search::new(self, &narrow.text);
+                search.embedded()?;
+                for finding in &mut search.findings {
+                    finding.range = narrow.original(&finding.range);
+                }
+                search.findings
+            }
+            None => Vec::new(),
         };
-        search.finders();
-        search.patterns()?;
+        let mut search = Search::new(self, text);
+        if narrow.is_none() {
+            search.embedded()?;
+        }
         search.expressions()?;
-        let mut findings = search.findings;
+        findings.append(&mut search.findings);
         let order = |one: &Finding, other: &Finding| {
             let range = |finding: &Finding| (finding.range.start, finding.range.end);
             range(one)
@@ -195,7 +203,22 @@ struct Search<'a> {
     findings: Vec<Finding>,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    fn new(of: &'a Recognizers, text: &'a str) -> Self {
+        Self {
+            of,
+            text,
+            mentions: OnceCell::new(),
+            findings: Vec::new(),
+        }
+    }
+
+    /// What the table describes.
+    fn embedded(&mut self) -> Result<(), PiiError> {
+        self.finders();
+        self.patterns()
+    }
+
     /// The score of what recognizer `index` found, with its context.
     fn score(&self, index: usize, range: &Range<usize>) -> f64 {
         let source = self.of.recognizers[index].source;
@@ -221,7 +244,7 @@ impl Search<'_> {
     fn keep(&mut self, range: Range<usize>, score: f64, entity: Arc<str>, recognizer: Arc<str>) {
         let (of, text) = (self.of, self.text);
         let allowed = &of.allowed;
-        let is_allowed = || allowed.contains(&text[range.clone()].trim().to_lowercase());
+        let is_allowed = || allowed.contains(&spelled(&text[range.clone()]));
         if score >= of.threshold && !range.is_empty() && (allowed.is_empty() || !is_allowed()) {
             self.findings.push(Finding {
                 range,
@@ -522,6 +545,38 @@ mod tests {
         ] {
             assert_eq!(found(&Options::default(), text), [], "{text}");
         }
+    }
+
+    #[test]
+    fn full_width_characters() {
+        let text = "卡号：４１１１　１１１１　１１１１　１１１１，邮箱ａｎｎ＠ｅｘａｍｐｌｅ．ｏｒｇ，电话（０１０）64265344。";
+        let expected = [
+            ("CREDIT_CARD", "４１１１　１１１１　１１１１　１１１１"),
+            ("EMAIL_ADDRESS", "ａｎｎ＠ｅｘａｍｐｌｅ．ｏｒｇ"),
+            ("PHONE_NUMBER", "（０１０）64265344"),
+        ];
+        assert_eq!(
+            found(&Options::default(), text),
+            expected.map(|(entity, value)| (entity.to_owned(), value))
+        );
+        let mut options = only(&["EMAIL_ADDRESS"]);
+        options.allowed.push("ａｎｎ＠ｅｘａｍｐｌｅ．ｏｒｇ".to_owned());
+        assert_eq!(found(&options, text), []);
+    }
+
+    #[test]
+    fn fields_in_snake_case() {
+        let found = found(
+            &Options::default(),
+            "card_4111111111111111, phone_number: 020 7946 0958",
+        );
+        assert_eq!(
+            found,
+            [
+                ("CREDIT_CARD".to_owned(), "4111111111111111"),
+                ("PHONE_NUMBER".to_owned(), "020 7946 0958")
+            ]
+        );
     }
 
     #[test]

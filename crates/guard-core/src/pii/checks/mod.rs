@@ -3,6 +3,7 @@
 //! Every check is a pure function of the text that a pattern matched, separators and all. Each names the standard or the
 //! document that it follows.
 
+pub mod address;
 pub mod africa;
 pub mod americas;
 pub mod asia_pacific;
@@ -28,6 +29,7 @@ use phone::Phones;
 #[allow(missing_docs, reason = "each is documented at its function")]
 pub enum Check {
     Aba,
+    Address,
     AuAbn,
     AuAcn,
     AuMedicare,
@@ -82,6 +84,7 @@ impl Check {
     pub(super) fn passes(self, value: &str, phones: &Phones) -> bool {
         match self {
             Self::Aba => bank::is_aba(value),
+            Self::Address => address::is_address(value),
             Self::AuAbn => asia_pacific::is_au_abn(value),
             Self::AuAcn => asia_pacific::is_au_acn(value),
             Self::AuMedicare => asia_pacific::is_au_medicare(value),

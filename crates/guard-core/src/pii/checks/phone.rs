@@ -123,6 +123,14 @@ fn is_balanced(value: &str) -> bool {
     value.matches('(').count() == value.matches(')').count()
 }
 
+/// Whether it is a time of years, such as 1999-2000.
+fn is_years(value: &str) -> bool {
+    let is_year = |part: &str| part.len() == 4 && (part.starts_with("19") || part.starts_with("20"));
+    value
+        .split_once('-')
+        .is_some_and(|(from, to)| is_year(from.trim()) && is_year(to.trim()))
+}
+
 /// The plans that a number after `+` may belong to, with the rest of the number.
 fn international(value: &str) -> Option<(&'static [usize], String)> {
     if !is_balanced(value) {
@@ -180,6 +188,7 @@ impl Phones {
     pub(super) fn is_valid_national(&self, value: &str) -> bool {
         let digits = main_digits(value);
         is_balanced(value)
+            && !is_years(value)
             && (7..=MOST_DIGITS).contains(&digits.len())
             && self.plans.iter().any(|&index| PLANS.plans[index].has_national(&digits))
     }

@@ -1,0 +1,65 @@
+//! Addresses of houses.
+
+/// Words that stand in no address behind its first word, but begin what follows one where nothing ends the sentence.
+#[rustfmt::skip]
+const NEVER: [&str; 92] = [
+    // English
+    "Please", "Her", "His", "Their", "Your", "Our", "Its", "Mr", "Mrs", "Ms", "Phone", "Email", "E-mail", "Tel", "Telephone", "Fax",
+    "Mobile", "Contact", "Passport", "It", "They", "We", "You", "He", "She", "Is", "Are", "Was", "Were", "What", "How", "When",
+    "Where", "Who", "Why", "Which", "Can", "Could", "Would", "Should", "Will", "Thanks", "Thank", "Hello", "Hi", "Dear", "If", "But",
+    "Also", "There", "Then", "After", "Because", "Ticket", "Invoice", "Order",
+    // German
+    "Bitte", "Ihr", "Ihre", "Herr", "Telefon", "Danke", "Wann", "Warum", "Wie", "Wer", "Können", "Könnte", "Könnten",
+    // Spanish, Portuguese, Italian, French
+    "Por", "Mi", "Teléfono", "Correo", "Gracias", "Señor", "Señora", "Sr", "Sra", "Meu", "Minha", "Obrigado", "Telefone", "Grazie",
+    "Telefono", "Signor", "Signora", "Merci", "Monsieur", "Veuillez", "Téléphone", "Pouvez", "Est-ce",
+];
+/// Words that end no address.
+#[rustfmt::skip]
+const NEVER_LAST: [&str; 50] = [
+    "An", "The", "My", "In", "On", "At", "To", "From", "For", "And", "Or", "Of", "This", "That", "These", "Those", "By", "With", "As",
+    "So", "Do", "Not", "Dr", "Version", "Der", "Die", "Das", "Ein", "Eine", "Ich", "Er", "Sie", "Es", "Wir", "Und", "Mein", "Meine",
+    "El", "Los", "Las", "Un", "Una", "Yo", "En", "Le", "Les", "Je", "Il", "Elle", "Mon",
+];
+
+/// Whether no word is one with which another sentence begins: people write addresses without a full stop behind them.
+pub fn is_address(value: &str) -> bool {
+    let words = value
+        .split(|character: char| character.is_whitespace() || character == ',')
+        .map(|word| word.trim_end_matches('.'))
+        .filter(|word| !word.is_empty());
+    let mut last = "";
+    for (index, word) in words.enumerate() {
+        if index > 0 && NEVER.contains(&word) {
+            return false;
+        }
+        last = word;
+    }
+    !NEVER_LAST.contains(&last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::accepts;
+    use super::*;
+
+    #[test]
+    fn addresses_end_where_a_sentence_begins() {
+        accepts(
+            is_address,
+            &[
+                "12 High Street, The Hague, Netherlands",
+                "Via Roma 5, 00184 Roma",
+                "Order Road 5",
+                "Hauptstr. 12 A",
+            ],
+            &[
+                "12 High Street, London Please",
+                "12 High Street, Cockle Bay, New Zealand My",
+                "Via Roma 5, Roma. The",
+                "5 Elm Road, Leeds Phone",
+                "Calle Mayor 3, Madrid Gracias",
+            ],
+        );
+    }
+}
