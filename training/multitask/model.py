@@ -69,8 +69,26 @@ class MultiTask(Classifier):
         return self
 
 
+# Texts of a batch of a comparing task, and the numbers of rows and tokens that what they are held against is padded to.
+COMPARED, ROWS_STEP, TOKENS_STEP = 32, 64, 16
+
+
 def _padded(ids: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
     tokens, mask = trainer.pad(ids)
+    return torch.from_numpy(tokens), torch.from_numpy(mask)
+
+
+def _in_few_shapes(ids: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Ids and mask in steps of rows and tokens: every new shape costs the CPU kernels' compiler seconds."""
+    rows, longest = len(ids), max(map(len, ids))
+    tokens = np.zeros((-(-rows // COMPARED) * COMPARED, -(-longest // TOKENS_STEP) * TOKENS_STEP), dtype=np.int64)
+    if rows > COMPARED:
+        tokens = np.zeros((-(-rows // ROWS_STEP) * ROWS_STEP, tokens.shape[1]), dtype=np.int64)
+    mask = np.zeros_like(tokens)
+    mask[:, 0] = 1  # a row of padding attends to something
+    for index, row in enumerate(ids):
+        tokens[index, : len(row)] = row
+        mask[index, : len(row)] = 1
     return torch.from_numpy(tokens), torch.from_numpy(mask)
 
 
@@ -122,6 +140,10 @@ class Losses:
             epoch = []
             for task in TASKS:
                 places = [index for index, example in enumerate(self.examples) if example.task == task]
+                if task in COMPARING:
+                    rng.shuffle(places)
+                    epoch += [places[at : at + COMPARED] for at in range(0, len(places) - COMPARED + 1, COMPARED)]
+                    continue
                 batches = trainer.batches([lengths[index] for index in places], settings.batch_tokens, rng)
                 epoch += [[places[index] for index in batch] for batch in batches]
             rng.shuffle(epoch)
@@ -132,11 +154,9 @@ class Losses:
         task = self.examples[batch[0]].task
         if task == "ner":
             return tag_loss(self.model.tagged, [self.ids[i] for i in batch], [self.tags[i] for i in batch])
+        if task in COMPARING:
+            return {"topics": self.topics, "relevance": self.relevance}[task](batch)
         pooled = self.model.pooled(*_padded([self.ids[i] for i in batch])).float()
-        if task == "topics":
-            return self.topics(batch, pooled)
-        if task == "relevance":
-            return self.relevance(batch, pooled)
         logits, target = self.model.logits_of(task, pooled), torch.stack([self.targets[i] for i in batch])
         if task == "nli":
             return -torch.logsumexp(F.log_softmax(logits, 1).masked_fill(target == 0, -1e9), 1).mean()
@@ -147,8 +167,8 @@ class Losses:
             return (losses * weights).sum(1).mean()
         return losses.sum(1).mean() * (0.3 if task == "emotion" else 1.0)
 
-    def _meaning(self, pooled: torch.Tensor) -> torch.Tensor:
-        return self.model.logits_of("meaning", pooled)
+    def _meanings(self, ids: Sequence[Sequence[int]]) -> torch.Tensor:
+        return self.model.logits_of("meaning", self.model.pooled(*_in_few_shapes(ids)).float())[: len(ids)]
 
     def _judged(self, task: str, cosines: torch.Tensor, truth: torch.Tensor) -> torch.Tensor:
         """Sigmoid loss of pairs (Zhai et al., 2023, arXiv:2303.15343); what is true and what is not weigh the same."""
@@ -158,24 +178,21 @@ class Losses:
         parts = [losses[truth == value].mean() for value in (0, 1) if bool((truth == value).any())]
         return torch.stack(parts).mean()
 
-    def topics(self, batch: list[int], pooled: torch.Tensor) -> torch.Tensor:
+    def topics(self, batch: list[int]) -> torch.Tensor:
         asked: list[tuple[int, str, float]] = []
         for place, index in enumerate(batch):
             example = self.examples[index]
             no = example.no or [w for w in self.rng.sample(self.bystanders, 4) if w not in example.yes]
             asked += [(place, word, 1.0) for word in example.yes] + [(place, word, 0.0) for word in no]
         words = sorted({word for _, word, _ in asked})
-        vectors = self._meaning(self.model.pooled(*_padded([self.words[w] for w in words])).float())
+        vectors = self._meanings([self.words[w] for w in words])
         places = {word: index for index, word in enumerate(words)}
-        texts = self._meaning(pooled)[[place for place, *_ in asked]]
+        texts = self._meanings([self.ids[i] for i in batch])[[place for place, *_ in asked]]
         cosines = (texts * vectors[[places[word] for _, word, _ in asked]]).sum(1)
         return self._judged("topics", cosines, torch.tensor([truth for *_, truth in asked]))
 
-    def relevance(self, batch: list[int], pooled: torch.Tensor) -> torch.Tensor:
-        asked, given = (
-            self._meaning(pooled),
-            self._meaning(self.model.pooled(*_padded([self.pairs[i] for i in batch])).float()),
-        )
+    def relevance(self, batch: list[int]) -> torch.Tensor:
+        asked, given = (self._meanings([ids[i] for i in batch]) for ids in (self.ids, self.pairs))
         cosines, truth = [(asked * given).sum(1)], [torch.cat([self.targets[i] for i in batch])]
         for roll in ROLLS:
             other = np.roll(np.arange(len(batch)), roll)

@@ -47,6 +47,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=0, help="end the training after so many minutes")
     parser.add_argument("--rate", type=float, default=RATE)
     parser.add_argument("--rows", type=int, default=0, help="evaluate on so many rows of a set at most; default: all")
+    parser.add_argument("--start", type=Path, help="weights of an earlier run to go on from")
     parser.add_argument("--reuse", action="store_true", help="take OUT/work/weights.safetensors, do not train")
     return parser.parse_args()
 
@@ -80,6 +81,8 @@ def main() -> None:
     base = encoder.Base(args.base, args.layers)
     tokenizer = base.tokenizer()
     model = encoder.Tagger(base.shape, len(LABELS)).load_base(base)
+    if args.start:
+        model.load(args.start)
     if args.reuse:
         model.load(work / "weights.safetensors")
     else:

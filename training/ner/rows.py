@@ -43,6 +43,7 @@ def rows_for(args: argparse.Namespace) -> list[SpanRow]:
         if spec.licence not in licences:
             continue
         counts: Counter[str] = Counter()
+        own = []
         for raw in data.read_jsonl((data.OWN_DATA if spec.own else folder) / spec.file):
             read = spec.read(raw)
             key = data.normalise(read[0]) if read else ""
@@ -52,7 +53,9 @@ def rows_for(args: argparse.Namespace) -> list[SpanRow]:
             split = spec.split or data.split_of(read[0])
             counts[split] += 1
             if split != "train" or spec.cap is None or counts[split] <= spec.cap:
-                rows += [SpanRow(*read, spec.name, raw["lang"], split)] * (spec.repeat if split == "train" else 1)
+                own.append(SpanRow(*read, spec.name, raw["lang"], split))
+        # Whole sets again, so that a row never stands beside itself.
+        rows += own + [row for _ in range(spec.repeat - 1) for row in own if row.split == "train"]
     return rows
 
 
