@@ -195,7 +195,11 @@ impl NativeModel {
         text: String,
         abort: Option<&mut Abort>,
     ) -> Result<PromiseRaw<'env, Vec<ModelSpan>>> {
-        let kinds: Vec<Vec<String>> = self.heads()?.into_iter().map(|head| head.kinds.unwrap_or_default()).collect();
+        let kinds: Vec<Vec<String>> = self
+            .heads()?
+            .into_iter()
+            .map(|head| head.kinds.unwrap_or_default())
+            .collect();
         self.ask(env, text, Reading::Windows, abort, move |text, reply| {
             model_spans(text, reply, &kinds)
         })

@@ -128,7 +128,7 @@ fn trimmed(text: &str, range: Range<usize>) -> Option<Range<usize>> {
         if !is_kept(first) && !has_closing(first, part) {
             start += first.len_utf8();
             part = &part[first.len_utf8()..];
-        } else if !is_kept(last) && !has_opening(last, part) && !(last == '.' && is_abbreviation(part)) {
+        } else if !(is_kept(last) || has_opening(last, part) || last == '.' && is_abbreviation(part)) {
             part = &part[..part.len() - last.len_utf8()];
         } else {
             return Some(start..start + part.len());
