@@ -32,7 +32,7 @@ impl Automaton {
     /// # Errors
     ///
     /// A pattern that can not be read, or patterns that take too much.
-    pub(crate) fn new<P: AsRef<str>>(patterns: &[P], limits: &Limits) -> Result<Self, BuildError> {
+    pub(crate) fn new<P: AsRef<str>>(patterns: &[P], limits: &Limits) -> Result<Self, Box<BuildError>> {
         let config = DFA::config()
             .match_kind(MatchKind::All)
             .cache_capacity(limits.cache)
@@ -42,7 +42,8 @@ impl Automaton {
         let dfa = DFA::builder()
             .configure(config)
             .thompson(thompson::Config::new().nfa_size_limit(Some(limits.largest)))
-            .build_many(patterns)?;
+            .build_many(patterns)
+            .map_err(Box::new)?;
         let new_cache: NewCache = {
             let dfa = dfa.clone();
             Box::new(move || dfa.create_cache())

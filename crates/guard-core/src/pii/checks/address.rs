@@ -2,12 +2,13 @@
 
 /// Words that stand in no address behind its first word, but begin what follows one where nothing ends the sentence.
 #[rustfmt::skip]
-const NEVER: [&str; 92] = [
+const NEVER: [&str; 100] = [
     // English
     "Please", "Her", "His", "Their", "Your", "Our", "Its", "Mr", "Mrs", "Ms", "Phone", "Email", "E-mail", "Tel", "Telephone", "Fax",
     "Mobile", "Contact", "Passport", "It", "They", "We", "You", "He", "She", "Is", "Are", "Was", "Were", "What", "How", "When",
     "Where", "Who", "Why", "Which", "Can", "Could", "Would", "Should", "Will", "Thanks", "Thank", "Hello", "Hi", "Dear", "If", "But",
-    "Also", "There", "Then", "After", "Because", "Ticket", "Invoice", "Order",
+    "Also", "There", "Then", "After", "Because", "Ticket", "Invoice", "Order", "Send", "Write",
+    "Pay", "Call", "Tell", "Give", "Make", "Let",
     // German
     "Bitte", "Ihr", "Ihre", "Herr", "Telefon", "Danke", "Wann", "Warum", "Wie", "Wer", "Können", "Könnte", "Könnten",
     // Spanish, Portuguese, Italian, French

@@ -42,13 +42,25 @@ const ISSUERS: [(u64, u64, &[usize]); 24] = [
     (9792, 9792, &[16]),                     // Troy
 ];
 
+/// Whether digits stand together as people write one number: with one separator, or else in groups of at least three.
+/// "4-334 5-365 6-440" are scores.
+fn is_one_number(value: &str) -> bool {
+    let mut separators = value.chars().filter(|character| !character.is_ascii_digit());
+    let first = separators.next();
+    let is_uniform = separators.all(|separator| Some(separator) == first);
+    is_uniform
+        || value
+            .split(|character: char| !character.is_ascii_digit())
+            .all(|group| group.len() >= 3)
+}
+
 /// A payment card: an issuer's range and length, and Luhn's formula (ISO/IEC 7812-1).
 pub fn is_card(value: &str) -> bool {
     let digits = digits(value);
     let first = number(&digits[..digits.len().min(4)]);
     let issued =
         |(from, to, lengths): &(u64, u64, &[usize])| (*from..=*to).contains(&first) && lengths.contains(&digits.len());
-    ISSUERS.iter().any(issued) && is_luhn(&digits)
+    ISSUERS.iter().any(issued) && is_luhn(&digits) && is_one_number(value)
 }
 
 /// An International Mobile Equipment Identity of 15 digits: 3GPP TS 23.003, section 6.2 and annex B.

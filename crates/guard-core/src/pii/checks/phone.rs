@@ -141,8 +141,12 @@ fn international(value: &str) -> Option<(&'static [usize], String)> {
     if digits.len() > MOST_DIGITS {
         return None;
     }
-    // No calling code begins another.
-    let codes = (1..=3).filter_map(|length| Some((digits.get(..length)?, digits.get(length..)?)));
+    // No calling code begins another, and nobody parts one: "+9.8 108.4" are two numbers.
+    let first = value.trim_start_matches(|character: char| !character.is_ascii_digit());
+    let together = first
+        .find(|character: char| !character.is_ascii_digit())
+        .unwrap_or(first.len());
+    let codes = (1..=3.min(together)).filter_map(|length| Some((digits.get(..length)?, digits.get(length..)?)));
     codes
         .filter_map(|(code, rest)| Some((PLANS.by_code.get(&code.parse().ok()?)?.as_slice(), rest.to_owned())))
         .next()
@@ -214,6 +218,7 @@ mod tests {
         }
         assert!(!is_valid_international("+1 000 253 0000"));
         assert!(is_possible_international("+1 000 253 0000"));
+        assert!(!is_possible_international("+9.8 108.4"));
         for none in [
             "+999 123456",
             "+1 650 253",
