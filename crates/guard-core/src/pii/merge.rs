@@ -38,8 +38,8 @@ fn priority(entity: &str) -> usize {
 /// whatever order they come in.
 ///
 /// - What has a score below `threshold`, is empty, or does not lie on character boundaries of the text, is left out.
-/// - Findings of one type that overlap become one, with the highest of their scores. So do those between which is nothing
-///   but a space, if they are of a type that only models find: "Jane" and "Doe".
+/// - Findings of one type that overlap become one, with the highest of their scores. So do those of two sources between which
+///   is nothing but a space, if they are of a type that only models find: "Jane" and "Doe". One source knows where its names end.
 /// - Of findings of different types that overlap, the one with the higher score wins, then the longer, then the type with
 ///   priority: types of the user, those of `recognizers.toml` in its order, those of models. One that contains others
 ///   counts as having the highest score among them, unless that is more than 0.35 above its own.
@@ -84,7 +84,7 @@ pub fn merge(text: &str, findings: Vec<Finding>, threshold: f64) -> Vec<Finding>
     merged
 }
 
-/// Findings of one type that overlap, or that a model found side by side, as one each; in order.
+/// Findings of one type that overlap, or that two sources found side by side, as one each; in order.
 fn united(text: &str, mut findings: Vec<Finding>) -> Vec<Finding> {
     let order = |finding: &Finding| (finding.entity.clone(), finding.range.start, finding.range.end);
     findings.sort_by(|one, other| {
@@ -100,7 +100,8 @@ fn united(text: &str, mut findings: Vec<Finding>) -> Vec<Finding> {
             united.push(finding);
             continue;
         };
-        let is_next = |between: Option<&str>| between == Some(" ") && OF_MODELS.contains(&&*finding.entity);
+        let is_other = last.recognizer != finding.recognizer;
+        let is_next = |between: Option<&str>| is_other && between == Some(" ") && OF_MODELS.contains(&&*finding.entity);
         let overlaps = finding.range.start < last.range.end;
         if overlaps || is_next(text.get(last.range.end..finding.range.start)) {
             last.range.end = last.range.end.max(finding.range.end);
@@ -224,14 +225,20 @@ mod tests {
     #[test]
     fn findings_of_one_type_are_united() {
         assert_eq!(
-            merged(TEXT, &[(0..4, "PERSON", 0.7), (5..9, "PERSON", 0.9)]),
-            [(0..9, "PERSON".to_owned())]
-        );
-        assert_eq!(
             merged(TEXT, &[(0..7, "PERSON", 0.7), (5..9, "PERSON", 0.9)]),
             [(0..9, "PERSON".to_owned())]
         );
         assert_eq!(merged(TEXT, &[(0..4, "UUID", 0.7), (5..9, "UUID", 0.9)]).len(), 2);
+    }
+
+    #[test]
+    fn a_source_knows_where_its_names_end() {
+        let of = |source: &'static str, range: Range<usize>| Finding {
+            recognizer: source.into(),
+            ..finding(range, "PERSON", 0.9)
+        };
+        let count = |other| merge(TEXT, vec![of("model.0", 0..4), of(other, 5..9)], 0.5).len();
+        assert_eq!((count("model.0"), count("model.1")), (2, 1));
     }
 
     #[test]
@@ -263,7 +270,7 @@ mod tests {
             for pair in first.windows(2) {
                 prop_assert!(pair[0].range.end <= pair[1].range.start);
             }
-            // Merging again changes nothing but what stands side by side by now.
+            // Merging again changes nothing but what two sources have side by side by now.
             prop_assert!(merge(TEXT, first.clone(), 0.25).len() <= first.len());
         }
     }
