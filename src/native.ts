@@ -11,6 +11,7 @@ export type {
   NativeLanguages,
   NativeLinear,
   NativeModel,
+  PairPart,
   PatternSet,
   PersonalData,
   PiiFinding,

@@ -3,8 +3,18 @@ import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { GuardError, GuardValidationError } from "../errors.ts";
-import { addon, type Classification, type ModelHead, type ModelSpan, type NativeModel, native } from "../native.ts";
+import {
+  addon,
+  type Classification,
+  type ModelHead,
+  type ModelSpan,
+  type NativeModel,
+  native,
+  type PairPart,
+} from "../native.ts";
+import { withSignal } from "../with-signal.ts";
 import { engineSettings } from "./engine.ts";
+import type { Passes } from "./passes.ts";
 
 /** How a model reads a text that may be longer than its maximum input length. */
 export const READINGS = [
@@ -53,11 +63,17 @@ export function listModels(): ModelEntry[] {
         source,
         folder,
         size: folderSize(folder),
-        labels: Object.values(config.id2label ?? {}).map(String),
+        labels: labelsOf(config),
         ...(typeof license === "string" ? { license } : {}),
       };
     });
   return [...at("embedded", embeddedFolder), ...at("cached", cacheFolder())];
+}
+
+/** The labels of a configuration: those of the model as a whole, otherwise of all its heads. */
+function labelsOf(config: { id2label?: object; guard?: { heads?: { labels?: unknown[] }[] } }): string[] {
+  const labels = Object.values(config.id2label ?? {});
+  return (labels.length > 0 ? labels : (config.guard?.heads ?? []).flatMap((head) => head.labels ?? [])).map(String);
 }
 
 function modelFolders(root: string): string[] {
@@ -109,6 +125,8 @@ export class Classifier {
   /** The model's folder; absent where an ONNX file was named: what the folder says of its own model need not hold for that. */
   readonly folder: string | undefined;
   readonly #source: ModelFiles & { maxLength?: number };
+  /** Equal for equal models. */
+  readonly #identity: string;
   #loading: Promise<NativeModel> | undefined;
   #closed = false;
 
@@ -120,6 +138,7 @@ export class Classifier {
     const files = resolveModel(model);
     this.folder = files.graph === undefined ? files.folder : undefined;
     this.#source = { ...files, ...(maxLength === undefined ? {} : { maxLength }) };
+    this.#identity = JSON.stringify([files.folder, files.graph, maxLength]);
   }
 
   /** Loads the model, off the event loop. A failed load is tried again by the next call. */
@@ -128,14 +147,24 @@ export class Classifier {
     return { heads: model.heads, maxLength: model.maxLength };
   }
 
-  /** Scores a text. */
-  classify(text: string, reading: Reading, signal?: AbortSignal): Promise<Classification> {
-    return this.#ask((model, abort) => model.classify(text, reading as never, abort), signal);
+  /**
+   * Scores a text.
+   *
+   * @param passes where answers are shared within a call.
+   */
+  classify(text: string, reading: Reading, signal?: AbortSignal, passes?: Passes): Promise<Classification> {
+    const ask = () => this.#ask((model, abort) => model.classify(text, reading as never, abort), signal);
+    return passes ? passes.share(`${reading} ${this.#identity}`, text, ask, signal) : ask();
   }
 
   /** Finds what the model's heads over tokens tell of all of a text: in order, without overlaps within a head. */
-  findSpans(text: string, signal?: AbortSignal): Promise<ModelSpan[]> {
-    return this.#ask((model, abort) => model.findSpans(text, abort), signal);
+  async findSpans(text: string, signal?: AbortSignal, passes?: Passes): Promise<ModelSpan[]> {
+    return (await this.classify(text, "windows", signal, passes)).spans;
+  }
+
+  /** Scores a claim by each window of a text that it is on; of a long claim each part. */
+  classifyPair(text: string, claim: string, signal?: AbortSignal): Promise<PairPart[]> {
+    return this.#ask((model, abort) => model.classifyPair(text, claim, abort), signal);
   }
 
   async #ask<T>(
@@ -174,15 +203,4 @@ export class Classifier {
     }
     return this.#loading;
   }
-}
-
-/** Stops waiting when the signal is aborted; the promise itself goes on. */
-function withSignal<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
-  if (!signal) return promise;
-  signal.throwIfAborted();
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use guard_core::engine::{self, Activation, Engine, EngineError, ModelHandle, Reply, Settings, Source, Ticket};
+use guard_core::engine::{
+    self, Activation, Engine, EngineError, HeadScores, ModelHandle, Question, Reply, Settings, Source, Ticket,
+};
 use guard_core::tokens::windows::Reading;
 use napi::bindgen_prelude::{AsyncTask, PromiseRaw, ToNapiValue};
 use napi::{Env, JsValue, Result, Task};
@@ -69,11 +71,13 @@ pub struct ModelHead {
     pub labels: Vec<String>,
     /// Whether each label stands for itself; otherwise exactly one is right.
     pub multi_label: bool,
+    /// Whether it gives a vector, which has no labels.
+    pub is_vector: bool,
     /// The kinds of spans that it finds; absent where it judges a text as a whole.
     pub kinds: Option<Vec<String>>,
 }
 
-/// A part of a text and its probabilities, by head and label; a head that finds spans has none.
+/// A part of a text and its probabilities, by head and label, or the vector that a head gives; a head that finds spans has none.
 #[napi(object)]
 pub struct Part {
     pub start: u32,
@@ -85,9 +89,21 @@ pub struct Part {
 #[napi(object)]
 pub struct Classification {
     pub parts: Vec<Part>,
+    /// What heads over tokens find, where all of a text is read in windows: in order, without overlaps within a head.
+    pub spans: Vec<ModelSpan>,
     pub tokens: u32,
     /// Code units of the text that were not read.
     pub skipped_chars: u32,
+}
+
+/// A part of a text with one of a claim on it, and the probabilities of both together, by head and label.
+#[napi(object)]
+pub struct PairPart {
+    pub start: u32,
+    pub end: u32,
+    pub claim_start: u32,
+    pub claim_end: u32,
+    pub heads: Vec<Vec<f64>>,
 }
 
 /// Something of a kind in a text.
@@ -164,6 +180,7 @@ impl NativeModel {
                 name: head.name.clone(),
                 labels: head.labels.clone(),
                 multi_label: head.activation == Activation::Sigmoid,
+                is_vector: head.activation == Activation::None,
                 kinds: model.span_kinds(index).map(<[String]>::to_vec),
             })
             .collect())
@@ -184,25 +201,28 @@ impl NativeModel {
         mode: ReadingMode,
         abort: Option<&mut Abort>,
     ) -> Result<PromiseRaw<'env, Classification>> {
-        self.ask(env, text, mode.into(), abort, classification)
-    }
-
-    /// Finds what its heads over tokens tell of a text, which is read in windows: in order, without overlaps within a head.
-    #[napi]
-    pub fn find_spans<'env>(
-        &self,
-        env: &'env Env,
-        text: String,
-        abort: Option<&mut Abort>,
-    ) -> Result<PromiseRaw<'env, Vec<ModelSpan>>> {
         let kinds: Vec<Vec<String>> = self
             .heads()?
             .into_iter()
             .map(|head| head.kinds.unwrap_or_default())
             .collect();
-        self.ask(env, text, Reading::Windows, abort, move |text, reply| {
-            model_spans(text, reply, &kinds)
-        })
+        let text: Arc<str> = text.into();
+        let question = Question::Text(Arc::clone(&text), mode.into());
+        self.ask(env, question, abort, move |reply| classification(&text, reply, &kinds))
+    }
+
+    /// Scores each part of a claim by each window of the text that it is on.
+    #[napi]
+    pub fn classify_pair<'env>(
+        &self,
+        env: &'env Env,
+        text: String,
+        claim: String,
+        abort: Option<&mut Abort>,
+    ) -> Result<PromiseRaw<'env, Vec<PairPart>>> {
+        let (text, claim): (Arc<str>, Arc<str>) = (text.into(), claim.into());
+        let question = Question::Pair(Arc::clone(&text), Arc::clone(&claim));
+        self.ask(env, question, abort, move |reply| pair_parts(&text, &claim, reply))
     }
 
     /// Lets go of the model; its memory is freed when nobody else in the process uses it.
@@ -215,25 +235,22 @@ impl NativeModel {
     fn ask<'env, T: ToNapiValue + Send + 'static>(
         &self,
         env: &'env Env,
-        text: String,
-        reading: Reading,
+        question: Question,
         abort: Option<&mut Abort>,
-        answer: impl FnOnce(&str, &Reply) -> T + Send + 'static,
+        answer: impl FnOnce(&Reply) -> T + Send + 'static,
     ) -> Result<PromiseRaw<'env, T>> {
         let handle = self.handle()?;
         let (deferred, promise) = env.create_deferred::<T, _>()?;
-        let text: Arc<str> = text.into();
-        let asked = Arc::clone(&text);
         let on_reply = Box::new(
             move |result: std::result::Result<Arc<Reply>, EngineError>| match result {
                 Ok(reply) => {
-                    let answer = answer(&asked, &reply);
+                    let answer = answer(&reply);
                     deferred.resolve(move |_| Ok(answer));
                 }
                 Err(cause) => deferred.reject(failed(cause)),
             },
         );
-        let ticket = handle.classify(text, reading, on_reply);
+        let ticket = handle.ask(question, on_reply);
         if let Some(abort) = abort {
             abort.0 = Some(ticket);
         }
@@ -245,7 +262,7 @@ impl NativeModel {
     }
 }
 
-fn classification(text: &str, reply: &Reply) -> Classification {
+fn classification(text: &str, reply: &Reply, kinds: &[Vec<String>]) -> Classification {
     let ranges = reply.parts.iter().map(|part| &part.range).chain(&reply.skipped);
     let mut places = spans(text, ranges.cloned());
     let skipped = reply.skipped.as_ref().and_then(|_| places.pop());
@@ -256,18 +273,38 @@ fn classification(text: &str, reply: &Reply) -> Classification {
         .map(|(part, Span { start, end })| Part {
             start,
             end,
-            heads: part
-                .heads
-                .iter()
-                .map(|labels| labels.iter().map(|score| f64::from(*score)).collect())
-                .collect(),
+            heads: in_doubles(&part.heads),
         })
         .collect();
     Classification {
         parts,
+        spans: model_spans(text, reply, kinds),
         tokens: reply.tokens as u32,
         skipped_chars: skipped.map_or(0, |skipped| skipped.end - skipped.start),
     }
+}
+
+fn in_doubles(heads: &HeadScores) -> Vec<Vec<f64>> {
+    let of_head = |labels: &Vec<f32>| labels.iter().map(|score| f64::from(*score)).collect();
+    heads.iter().map(of_head).collect()
+}
+
+fn pair_parts(text: &str, claim: &str, reply: &Reply) -> Vec<PairPart> {
+    let places = spans(text, reply.parts.iter().map(|part| part.range.clone()));
+    let claims = spans(
+        claim,
+        reply.parts.iter().map(|part| part.claim.clone().unwrap_or_default()),
+    );
+    let parts = reply.parts.iter().zip(places).zip(claims);
+    parts
+        .map(|((part, Span { start, end }), of_claim)| PairPart {
+            start,
+            end,
+            claim_start: of_claim.start,
+            claim_end: of_claim.end,
+            heads: in_doubles(&part.heads),
+        })
+        .collect()
 }
 
 fn model_spans(text: &str, reply: &Reply, kinds: &[Vec<String>]) -> Vec<ModelSpan> {

@@ -18,13 +18,11 @@ use std::time::Duration;
 
 pub use error::EngineError;
 pub(crate) use model::ordered_labels;
-pub use model::{Activation, Head, HeadKind, Model, Source, span_kinds};
-pub use queue::{Batching, HeadScores, Lane, OnReply, Pass, Queue, Reply, RowScores, ScoredPart, Ticket};
+pub use model::{Activation, Head, HeadKind, Model, Pooling, Source, span_kinds};
+pub use queue::{Batching, HeadScores, Lane, OnReply, Pass, Question, Queue, Reply, RowScores, ScoredPart, Ticket};
 pub use runtime::Runtime;
 pub use spans::Span;
 pub use tags::{RowSpan, Tagging};
-
-use crate::tokens::windows::Reading;
 
 /// How the engine of a process is set up.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -205,13 +203,10 @@ impl ModelHandle {
         &self.0.model
     }
 
-    /// Asks for the scores of `text`, read as `reading` says. `on_reply` is called once: from a thread of the engine, or at
-    /// once when the text is refused with [`EngineError::Overloaded`] or [`EngineError::Closed`].
-    pub fn classify(&self, text: Arc<str>, reading: Reading, on_reply: OnReply) -> Ticket {
-        self.0
-            .engine
-            .queue
-            .submit(self.0.id, &self.0.model, text, reading, on_reply)
+    /// Asks a question. `on_reply` is called once: from a thread of the engine, or at once when the question is refused with
+    /// [`EngineError::Overloaded`] or [`EngineError::Closed`].
+    pub fn ask(&self, question: Question, on_reply: OnReply) -> Ticket {
+        self.0.engine.queue.submit(self.0.id, &self.0.model, question, on_reply)
     }
 }
 

@@ -9,11 +9,11 @@ use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
 use ort::value::Tensor;
 use serde::Deserialize;
 
-use super::queue::{Batching, HeadScores, Lane, Pass, RowScores};
+use super::queue::{Batching, HeadScores, Lane, Pass, Question, RowScores};
 use super::runtime::Runtime;
 use super::tags::Tagging;
 use super::{EngineError, Threads};
-use crate::tokens::windows::{Reading, Row, Rows, TextTokenizer};
+use crate::tokens::windows::{Row, Rows, TextTokenizer};
 
 /// How the raw outputs of a head become probabilities.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -24,6 +24,19 @@ pub enum Activation {
     Softmax,
     /// Each label for itself.
     Sigmoid,
+    /// They stay as they are: a vector without labels.
+    None,
+}
+
+/// How the vectors of tokens become that of a text, where a head gives them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pooling {
+    /// That of the first token, as in llm-guard 0.3.16.
+    #[default]
+    First,
+    /// The mean of all, as sentence-transformers do unless told otherwise.
+    Mean,
 }
 
 /// What a head judges.
@@ -47,11 +60,15 @@ pub struct Head {
     pub kind: HeadKind,
     /// The name of the graph's output.
     pub output: String,
-    /// Labels in the order of the output.
+    /// Labels in the order of the output; a vector has none.
+    #[serde(default)]
     pub labels: Vec<String>,
     /// How logits become probabilities; of tokens, one label is always right.
     #[serde(default)]
     pub activation: Activation,
+    /// How a vector is made where the output has the shape `[batch, tokens, width]`.
+    #[serde(default)]
+    pub pooling: Pooling,
 }
 
 /// The parts of a Hugging Face `config.json` that matter here, and guard's own additions under `guard`.
@@ -76,6 +93,13 @@ struct GuardConfig {
     heads: Vec<Head>,
 }
 
+/// How sentence-transformers make a vector, as the file `1_Pooling/config.json` of their models says.
+#[derive(Debug, Default, Deserialize)]
+struct PoolingConfig {
+    #[serde(default)]
+    pooling_mode_mean_tokens: bool,
+}
+
 #[derive(Debug, Default, Deserialize)]
 struct TokenizerConfig {
     model_max_length: Option<f64>,
@@ -90,6 +114,9 @@ const GRAPH_FILES: &[&str] = &[
     "model_int8.onnx",
     "onnx/model_int8.onnx",
 ];
+
+/// The outputs of embedding models, in the order in which they are taken: those that Hugging Face's export tools write.
+const VECTOR_OUTPUTS: &[&str] = &["sentence_embedding", "last_hidden_state"];
 
 /// The longest input of a model that does not say.
 const DEFAULT_MAX_LENGTH: usize = 512;
@@ -196,7 +223,13 @@ impl Model {
             path: config_path.clone(),
             message,
         };
-        let heads = config.heads(&outputs).map_err(bad_config)?;
+        let pooling: PoolingConfig = read_json(&folder.join("1_Pooling/config.json"))?.unwrap_or_default();
+        let pooling = if pooling.pooling_mode_mean_tokens {
+            Pooling::Mean
+        } else {
+            Pooling::First
+        };
+        let heads = config.heads(&outputs, pooling).map_err(bad_config)?;
         let taggings = heads
             .iter()
             .map(|head| Tagging::of(head).transpose())
@@ -263,7 +296,11 @@ impl Model {
             match input {
                 Input::Ids => values.extend(row.ids.iter().map(|id| i64::from(*id))),
                 Input::Mask => values.extend(std::iter::repeat_n(1, length)),
-                Input::Types => values.extend(std::iter::repeat_n(0, length)),
+                Input::Types => {
+                    let first = row.claim.as_ref().map_or(length, |claim| claim.from);
+                    values.extend(std::iter::repeat_n(0, first));
+                    values.extend(std::iter::repeat_n(1, length - first));
+                }
                 Input::Positions => values.extend(0..length as i64),
             }
             let fill = if input == Input::Ids {
@@ -278,8 +315,11 @@ impl Model {
 }
 
 impl Pass for Model {
-    fn tokenize(&self, text: &str, reading: Reading) -> Result<Rows, EngineError> {
-        self.tokenizer.rows(text, reading)
+    fn tokenize(&self, question: &Question) -> Result<Rows, EngineError> {
+        match question {
+            Question::Text(text, reading) => self.tokenizer.rows(text, *reading),
+            Question::Pair(text, claim) => self.tokenizer.pair_rows(text, claim),
+        }
     }
 
     fn run(&self, lane: Lane, rows: &[&Row]) -> Result<Vec<RowScores>, EngineError> {
@@ -304,12 +344,16 @@ impl Pass for Model {
             let (shape, values) = outputs[head.output.as_str()]
                 .try_extract_tensor::<f32>()
                 .map_err(failed)?;
-            let labels = head.labels.len();
+            let is_vector = head.activation == Activation::None;
+            // The width of a vector is whatever the graph gives.
+            let last = shape.last().filter(|last| is_vector && **last > 0);
+            let labels = last.map_or(head.labels.len(), |last| *last as usize);
             let mut expected = vec![rows.len() as i64, labels as i64];
-            if tagging.is_some() {
+            let of_tokens = tagging.is_some() || is_vector && shape.len() == 3;
+            if of_tokens {
                 expected.insert(1, width as i64);
             }
-            if **shape != *expected {
+            if **shape != *expected || labels == 0 {
                 return Err(EngineError::Inference {
                     message: format!(
                         "the output {} has the shape {shape:?} where {expected:?} was due",
@@ -321,6 +365,16 @@ impl Pass for Model {
             let not_a_number = || EngineError::Inference {
                 message: "the model gave a score that is not a number".to_owned(),
             };
+            if is_vector && of_tokens {
+                for ((vectors, of_row), row) in values.chunks(width * labels).zip(&mut scores).zip(rows) {
+                    let vector = head.pooling.vector(&vectors[..row.ids.len() * labels], labels);
+                    if !vector.iter().all(|value| value.is_finite()) {
+                        return Err(not_a_number());
+                    }
+                    of_row.heads.push(vector);
+                }
+                continue;
+            }
             let Some(tagging) = tagging else {
                 for (logits, of_row) in values.chunks(labels).zip(&mut scores) {
                     let probabilities = head.activation.probabilities(logits);
@@ -352,12 +406,27 @@ impl Pass for Model {
 impl Activation {
     fn probabilities(self, logits: &[f32]) -> Vec<f32> {
         match self {
+            Self::None => logits.to_vec(),
             Self::Sigmoid => logits.iter().map(|logit| 1.0 / (1.0 + (-logit).exp())).collect(),
             Self::Softmax => {
                 let max = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
                 let powers: Vec<f32> = logits.iter().map(|logit| (logit - max).exp()).collect();
                 let sum: f32 = powers.iter().sum();
                 powers.into_iter().map(|power| power / sum).collect()
+            }
+        }
+    }
+}
+
+impl Pooling {
+    /// The vector of a text from those of its tokens, one after the other, each `width` numbers long.
+    fn vector(self, tokens: &[f32], width: usize) -> Vec<f32> {
+        match self {
+            Self::First => tokens[..width].to_vec(),
+            Self::Mean => {
+                let count = (tokens.len() / width) as f32;
+                let sum = |place: usize| tokens[place..].iter().step_by(width).sum::<f32>();
+                (0..width).map(|place| sum(place) / count).collect()
             }
         }
     }
@@ -388,8 +457,8 @@ impl Config {
             .unwrap_or(DEFAULT_MAX_LENGTH)
     }
 
-    /// The heads, of which one without an output of its own is that of the graph's logits.
-    fn heads(self, outputs: &[String]) -> Result<Vec<Head>, String> {
+    /// The heads, of which one without an output of its own is that of the graph's logits, or its vectors.
+    fn heads(self, outputs: &[String], pooling: Pooling) -> Result<Vec<Head>, String> {
         if !self.guard.heads.is_empty() {
             let missing = self.guard.heads.iter().find(|head| !outputs.contains(&head.output));
             return match missing {
@@ -399,6 +468,19 @@ impl Config {
                 )),
                 None => Ok(self.guard.heads),
             };
+        }
+        let vectors = VECTOR_OUTPUTS
+            .iter()
+            .find(|name| outputs.iter().any(|output| output == *name));
+        if let Some(output) = vectors.filter(|_| self.id2label.is_empty()) {
+            return Ok(vec![Head {
+                name: "default".to_owned(),
+                kind: HeadKind::Text,
+                output: (*output).to_owned(),
+                labels: Vec::new(),
+                activation: Activation::None,
+                pooling,
+            }]);
         }
         let output = outputs
             .iter()
@@ -436,6 +518,7 @@ impl Config {
             output,
             labels,
             activation: self.guard.activation.unwrap_or(activation),
+            pooling: Pooling::First,
         })
     }
 }

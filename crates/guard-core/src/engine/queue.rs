@@ -41,10 +41,28 @@ pub struct RowScores {
     pub spans: Vec<RowSpan>,
 }
 
+/// What a model is asked.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Question {
+    /// To judge a text.
+    Text(Arc<str>, Reading),
+    /// To judge a text, in windows, together with a claim on it.
+    Pair(Arc<str>, Arc<str>),
+}
+
+impl Question {
+    /// The text in which the places of the answer are.
+    fn text(&self) -> &str {
+        match self {
+            Self::Text(text, _) | Self::Pair(text, _) => text,
+        }
+    }
+}
+
 /// Something that turns texts into rows and rows into scores: a loaded model.
 pub trait Pass: Send + Sync + 'static {
-    /// Turns a text into the rows that are to be run.
-    fn tokenize(&self, text: &str, reading: Reading) -> Result<Rows, EngineError>;
+    /// Turns a text, or a text and a claim, into the rows that are to be run.
+    fn tokenize(&self, question: &Question) -> Result<Rows, EngineError>;
     /// Runs rows; the result is as long as `rows`. `lane` tells what the run may use. Calls on one lane are rare to meet, and
     /// must take turns.
     fn run(&self, lane: Lane, rows: &[&Row]) -> Result<Vec<RowScores>, EngineError>;
@@ -66,6 +84,8 @@ pub enum Lane {
 pub struct ScoredPart {
     /// Bytes of the text that the row was made from.
     pub range: Range<usize>,
+    /// Bytes of the claim that the row was made from, where there is one.
+    pub claim: Option<Range<usize>>,
     /// Probabilities by head and label.
     pub heads: HeadScores,
 }
@@ -119,8 +139,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[derive(PartialEq, Eq, Hash, Clone)]
 struct Key {
     model: u64,
-    reading: Reading,
-    text: Arc<str>,
+    question: Question,
 }
 
 /// A text on its way.
@@ -219,12 +238,12 @@ impl<P: Pass> Queue<P> {
         })
     }
 
-    /// Asks for a pass of the model `model` over `text`. `on_reply` is called exactly once: at once, with
+    /// Asks the model `model` a question. `on_reply` is called exactly once: at once, with
     /// [`EngineError::Overloaded`] when too many texts of this model wait or [`EngineError::Closed`] when closing, else
     /// later from another thread.
-    pub fn submit(&self, model: u64, pass: &Arc<P>, text: Arc<str>, reading: Reading, on_reply: OnReply) -> Ticket {
+    pub fn submit(&self, model: u64, pass: &Arc<P>, question: Question, on_reply: OnReply) -> Ticket {
         let ticket = Ticket::new(on_reply);
-        if let Err(refusal) = self.enter(Key { model, reading, text }, pass, &ticket) {
+        if let Err(refusal) = self.enter(Key { model, question }, pass, &ticket) {
             ticket.answer(Err(refusal));
         }
         ticket
@@ -392,7 +411,7 @@ impl<P: Pass> Shared<P> {
                     }
                 }
             };
-            let result = catch_unwind(AssertUnwindSafe(|| pass.tokenize(&key.text, key.reading)))
+            let result = catch_unwind(AssertUnwindSafe(|| pass.tokenize(&key.question)))
                 .unwrap_or_else(|panic| Err(EngineError::from_panic(panic)));
             // Dropped before the state says idle: the last owner of a model frees its sessions.
             drop(pass);
@@ -524,8 +543,10 @@ impl<P: Pass> Shared<P> {
             let work = entry.work.take();
             let reply = result.and_then(|()| {
                 let work = work.ok_or(EngineError::Closed)?;
-                catch_unwind(AssertUnwindSafe(|| Arc::new(work.into_reply(&entry.key.text))))
-                    .map_err(EngineError::from_panic)
+                catch_unwind(AssertUnwindSafe(|| {
+                    Arc::new(work.into_reply(entry.key.question.text()))
+                }))
+                .map_err(EngineError::from_panic)
             });
             answer_all(vec![entry], &reply);
         }
@@ -600,7 +621,8 @@ impl Work {
                 let RowScores { heads, spans } = scores.unwrap_or_default();
                 found.extend(spans);
                 let range = row.range.clone();
-                ScoredPart { range, heads }
+                let claim = row.claim.as_ref().map(|claim| claim.range.clone());
+                ScoredPart { range, claim, heads }
             })
             .collect();
         Reply {
@@ -638,7 +660,8 @@ mod tests {
     }
 
     impl Pass for Counting {
-        fn tokenize(&self, text: &str, _: Reading) -> Result<Rows, EngineError> {
+        fn tokenize(&self, question: &Question) -> Result<Rows, EngineError> {
+            let text = question.text();
             assert!(!text.contains("panic in tokenizer"), "as the test wants");
             let rows = text
                 .split('|')
@@ -677,7 +700,10 @@ mod tests {
     fn ask(queue: &Queue<Counting>, pass: &Arc<Counting>, text: &str) -> (Ticket, Answers) {
         let (send, receive) = mpsc::channel();
         let on_reply: OnReply = Box::new(move |result| send.send(result).expect("the test waits"));
-        (queue.submit(1, pass, text.into(), Reading::Windows, on_reply), receive)
+        (
+            queue.submit(1, pass, Question::Text(text.into(), Reading::Windows), on_reply),
+            receive,
+        )
     }
 
     fn wait(answers: &Answers) -> Result<Arc<Reply>, EngineError> {
@@ -800,7 +826,7 @@ mod tests {
         let _busy = ask(&queue, &pass, "busy");
         let mine = ask(&queue, &pass, "mine");
         let on_reply: OnReply = Box::new(move |result| send.send(result).expect("the test waits"));
-        queue.submit(2, &pass, "other".into(), Reading::Windows, on_reply);
+        queue.submit(2, &pass, Question::Text("other".into(), Reading::Windows), on_reply);
         queue.close_model(1);
         assert!(matches!(wait(&mine.1), Err(EngineError::Closed)));
         assert!(wait(&receive).is_ok());

@@ -41,6 +41,17 @@ pub struct Row {
     pub core: Range<usize>,
     /// Whether tokens of the text stand before the first one of the row.
     pub follows: bool,
+    /// What stands behind the text, where a claim is read with it.
+    pub claim: Option<ClaimPart>,
+}
+
+/// The part of a claim in a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimPart {
+    /// The first of the row's token ids that belongs to it; the special tokens behind it do too.
+    pub from: usize,
+    /// Bytes of the claim.
+    pub range: Range<usize>,
 }
 
 /// A text as a model reads it.
@@ -63,6 +74,17 @@ const ELLIPSIS: &str = "...";
 /// shorter than this.
 const WINDOW_OVERLAP_DIVISOR: usize = 4;
 
+/// Pairs of windows that a text and a claim may make: their number grows with the product of the lengths.
+const MOST_PAIRS: usize = 4096;
+
+/// The special tokens around a text and a claim that are read together.
+#[derive(Debug)]
+struct PairFrame {
+    prefix: Vec<u32>,
+    middle: Vec<u32>,
+    suffix: Vec<u32>,
+}
+
 /// The tokenizer of a model together with the model's maximum input length.
 pub struct TextTokenizer {
     tokenizer: Tokenizer,
@@ -70,6 +92,10 @@ pub struct TextTokenizer {
     suffix: Vec<u32>,
     /// Tokens of the text that fit into one row.
     room: usize,
+    /// Absent where the post-processor changes tokens of a pair.
+    pair: Option<PairFrame>,
+    /// Tokens of a text and a claim that fit into one row.
+    pair_room: usize,
     pad: u32,
     /// Whether rows tell where their tokens stand.
     places: bool,
@@ -79,6 +105,48 @@ pub struct TextTokenizer {
 struct Tokens {
     ids: Vec<u32>,
     offsets: Vec<(usize, usize)>,
+}
+
+impl Tokens {
+    /// Bytes of the text from the first of these tokens, of which there is one at least, to the last.
+    fn range(&self, tokens: &Range<usize>) -> Range<usize> {
+        let (start, end) = (self.offsets[tokens.start].0, self.offsets[tokens.end - 1].1);
+        start..end.max(start)
+    }
+}
+
+impl PairFrame {
+    /// What stands around two probes of the tokens `bare` in `dressed`.
+    fn around(bare: &[u32], dressed: &[u32]) -> Option<Self> {
+        let starts = |at: &usize| dressed[*at..].starts_with(bare);
+        let mut places = 0..=dressed.len().checked_sub(bare.len())?;
+        let first = places.clone().find(starts)?;
+        let second = places.rfind(starts)?;
+        (first + bare.len() <= second).then(|| Self {
+            prefix: dressed[..first].to_vec(),
+            middle: dressed[first + bare.len()..second].to_vec(),
+            suffix: dressed[second + bare.len()..].to_vec(),
+        })
+    }
+
+    fn len(&self) -> usize {
+        self.prefix.len() + self.middle.len() + self.suffix.len()
+    }
+}
+
+/// Cuts `count` tokens into pieces of at most `room`, of which each repeats the last `overlap` of the one before.
+fn cuts(count: usize, room: usize, overlap: usize) -> Vec<Range<usize>> {
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    while start < count {
+        let end = (start + room).min(count);
+        pieces.push(start..end);
+        if end == count {
+            break;
+        }
+        start = end - overlap;
+    }
+    pieces
 }
 
 impl TextTokenizer {
@@ -113,6 +181,11 @@ impl TextTokenizer {
                 "a maximum input length of {max_length} leaves no room for text"
             )));
         }
+        let dressed = tokenizer
+            .encode(("a", "a"), true)
+            .map_err(|error| bad(error.to_string()))?;
+        let pair = PairFrame::around(&bare, dressed.get_ids());
+        let framing = pair.as_ref().map_or(max_length, PairFrame::len);
         let pad = ["[PAD]", "<pad>"]
             .iter()
             .find_map(|token| tokenizer.token_to_id(token))
@@ -122,6 +195,8 @@ impl TextTokenizer {
             prefix,
             suffix,
             room,
+            pair,
+            pair_room: max_length.saturating_sub(framing),
             pad,
             places: false,
         })
@@ -183,6 +258,50 @@ impl TextTokenizer {
             Reading::Sentences => self.parts(text, sentences::split(text)),
             Reading::Chunks => self.parts(text, chunks(text)),
         }
+    }
+
+    /// Makes the rows of `text` together with `claim`: each part of the claim, which is one unless it takes more than half of a
+    /// row, with each window of the text. None where one of the two has no token. Rows do not tell where their tokens stand.
+    ///
+    /// # Errors
+    /// [`EngineError::Tokenization`] when the tokenizer refuses a text or knows no pairs, and for texts of more than 4,096 rows.
+    pub fn pair_rows(&self, text: &str, claim: &str) -> Result<Rows, EngineError> {
+        let refuse = |message: String| EngineError::Tokenization { message };
+        let frame = (self.pair.as_ref().filter(|_| self.pair_room >= 2))
+            .ok_or_else(|| refuse("the model does not read pairs of texts".to_owned()))?;
+        let (of_text, of_claim) = (self.encode(text)?, self.encode(claim)?);
+        let mut rows = Vec::new();
+        for piece in cuts(of_claim.ids.len(), self.pair_room / 2, 0) {
+            let room = self.pair_room - piece.len();
+            for window in cuts(of_text.ids.len(), room, room / WINDOW_OVERLAP_DIVISOR) {
+                if rows.len() == MOST_PAIRS {
+                    return Err(refuse(format!(
+                        "the texts make more than {MOST_PAIRS} pairs of windows"
+                    )));
+                }
+                let mut ids = Vec::with_capacity(frame.len() + self.pair_room);
+                ids.extend(&frame.prefix);
+                ids.extend(&of_text.ids[window.clone()]);
+                ids.extend(&frame.middle);
+                let from = ids.len();
+                ids.extend(&of_claim.ids[piece.clone()]);
+                ids.extend(&frame.suffix);
+                rows.push(Row {
+                    ids,
+                    range: of_text.range(&window),
+                    claim: Some(ClaimPart {
+                        from,
+                        range: of_claim.range(&piece),
+                    }),
+                    ..Row::default()
+                });
+            }
+        }
+        Ok(Rows {
+            rows,
+            tokens: of_text.ids.len() + of_claim.ids.len(),
+            skipped: None,
+        })
     }
 
     fn parts(&self, text: &str, parts: Vec<Range<usize>>) -> Result<Rows, EngineError> {
@@ -483,6 +602,34 @@ mod tests {
                 let (left, right) = (row.pieces.len() - row.core.end, next.core.start);
                 prop_assert!(left == right || left + 1 == right || left == right + 1, "{} {}", left, right);
             }
+        }
+
+        #[test]
+        fn pairs_read_every_token_of_both(
+            text in "([a-z]{1,9}|[.,!?]| |\\n|[а-я]{1,5}|[一-龥]){0,120}",
+            claim in "([a-z]{1,9}|[.,!?]| |[а-я]{1,5}){0,60}",
+        ) {
+            let (of_text, of_claim) = (TOKENIZER.encode(&text).unwrap(), TOKENIZER.encode(&claim).unwrap());
+            let rows = TOKENIZER.pair_rows(&text, &claim).unwrap().rows;
+            prop_assert_eq!(rows.is_empty(), of_text.ids.is_empty() || of_claim.ids.is_empty());
+            let covers = |ranges: &[Range<usize>], tokens: &Tokens| {
+                tokens.offsets.iter().all(|&(start, end)| ranges.iter().any(|range| range.start <= start && end <= range.end))
+            };
+            let pieces: Vec<Range<usize>> = rows.iter().flat_map(|row| row.claim.clone()).map(|claim| claim.range).collect();
+            for row in &rows {
+                let part = row.claim.as_ref().unwrap();
+                prop_assert!(row.ids.len() <= MAX_LENGTH && part.from < row.ids.len());
+                prop_assert!(text.get(row.range.clone()).is_some() && claim.get(part.range.clone()).is_some());
+                // Between the two stands one special token, the one that also ends the row.
+                prop_assert_eq!(row.ids[part.from - 1], row.ids[row.ids.len() - 1]);
+                let windows: Vec<Range<usize>> = rows
+                    .iter()
+                    .filter(|other| other.claim.as_ref().is_some_and(|other| other.range == part.range))
+                    .map(|other| other.range.clone())
+                    .collect();
+                prop_assert!(covers(&windows, &of_text));
+            }
+            prop_assert!(rows.is_empty() || covers(&pieces, &of_claim));
         }
 
         #[test]

@@ -1,0 +1,41 @@
+import { withSignal } from "../with-signal.ts";
+
+/** An answer that is there or on its way, and the signal of whoever asked first. */
+interface Asked {
+  answer: Promise<unknown>;
+  signal: AbortSignal | undefined;
+}
+
+/**
+ * What models have said of the texts of one call: scanners that ask the same of the same text share the answer, at the same time
+ * or one after the other. It lives as long as the call and is never given to another one.
+ */
+export class Passes {
+  readonly #asked = new Map<string, Map<string, Asked>>();
+
+  /**
+   * The answer of `ask`, or of an earlier one with the same question and text. A failure is not kept.
+   *
+   * @param question what is asked, and of which model.
+   */
+  async share<T>(question: string, text: string, ask: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const ofQuestion = this.#asked.get(question) ?? new Map<string, Asked>();
+    this.#asked.set(question, ofQuestion);
+    for (let known = ofQuestion.get(text); known; known = ofQuestion.get(text)) {
+      try {
+        return (await withSignal(known.answer, signal)) as T;
+      } catch (error) {
+        signal?.throwIfAborted();
+        // Whoever asked first may have given up: that is no answer for the others.
+        if (!known.signal?.aborted) throw error;
+        if (ofQuestion.get(text) === known) ofQuestion.delete(text);
+      }
+    }
+    const asked = { answer: ask(), signal };
+    ofQuestion.set(text, asked);
+    asked.answer.catch(() => {
+      if (ofQuestion.get(text) === asked) ofQuestion.delete(text);
+    });
+    return asked.answer;
+  }
+}

@@ -1,0 +1,72 @@
+import fc from "fast-check";
+import { afterAll, describe, expect, it } from "vitest";
+import { Classifier } from "../../src/models/model.ts";
+import { filler, judges } from "../judges.ts";
+
+const model = new Classifier(judges);
+afterAll(() => model.close());
+
+/** The head for inference: entailment, neutral, contradiction. */
+async function inference(text: string, claim: string): Promise<number[]> {
+  const { heads } = await model.load();
+  const [part, ...more] = await model.classifyPair(text, claim);
+  expect(more).toEqual([]);
+  return part?.heads[heads.findIndex(({ name }) => name === "nli")] ?? [];
+}
+
+describe("a pair of texts", () => {
+  it("is read as the tokenizer joins it", async () => {
+    const text = "the sky is blue";
+    expect((await inference(text, "sky is blue"))[0]).toBeGreaterThan(0.95);
+    expect((await inference(text, "the grass is green"))[0]).toBeLessThan(0.1);
+    expect((await inference(text, "the sky is not blue"))[2]).toBeGreaterThan(0.95);
+    // What the text says does not follow from the claim.
+    expect((await inference("sky", text))[0]).toBeLessThan(0.1);
+  });
+
+  it("is read in windows of the text, with places in both in UTF-16 code units", async () => {
+    const text = `😀 ${filler.repeat(4)}`;
+    const claim = "😀 sky is blue";
+    const parts = await model.classifyPair(text, claim);
+    expect(parts.length).toBeGreaterThan(4);
+    expect(parts[0]?.start).toBe(0);
+    expect(text.slice(0, parts.at(-1)?.end)).toBe(text.trimEnd());
+    for (const { claimStart, claimEnd } of parts) expect(claim.slice(claimStart, claimEnd)).toBe(claim);
+  });
+
+  it("is read in parts of a long claim too", async () => {
+    const claim = "the sky is blue and the grass is green and ".repeat(3).trim();
+    const parts = await model.classifyPair("the sky", claim);
+    expect(parts.length).toBeGreaterThan(2);
+    expect(parts.map(({ claimStart, claimEnd }) => claim.slice(claimStart, claimEnd)).join(" ")).toBe(claim);
+  });
+
+  it("has nothing to say where one of the two is empty, and refuses what would be too much", async () => {
+    expect(await model.classifyPair("", "sky")).toEqual([]);
+    expect(await model.classifyPair("sky", " ")).toEqual([]);
+    const long = filler.repeat(300);
+    await expect(model.classifyPair(long, long)).rejects.toMatchObject({ code: "GUARD_TOKENIZATION" });
+  });
+
+  it("is aborted by a signal", async () => {
+    const controller = new AbortController();
+    const call = model.classifyPair(filler.repeat(1000), "sky", controller.signal);
+    controller.abort(new Error("changed my mind"));
+    await expect(call).rejects.toThrow("changed my mind");
+  });
+
+  it("has places within any two texts", async () => {
+    const texts = fc.array(fc.constantFrom("sky", "is", "blue", "😀", "不", "\ud83d", ".", "\n"), { maxLength: 60 });
+    await fc.assert(
+      fc.asyncProperty(texts, texts, async (some, others) => {
+        const [text, claim] = [some.join(" "), others.join(" ")];
+        for (const { start, end, claimStart, claimEnd, heads } of await model.classifyPair(text, claim)) {
+          expect(0 <= start && start < end && end <= text.length).toBe(true);
+          expect(0 <= claimStart && claimStart < claimEnd && claimEnd <= claim.length).toBe(true);
+          expect(heads[4]?.reduce((sum, value) => sum + value, 0)).toBeCloseTo(1, 4);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

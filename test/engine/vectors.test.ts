@@ -1,0 +1,42 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { Classifier } from "../../src/models/model.ts";
+import { embedder, judges } from "../judges.ts";
+
+const model = new Classifier(judges);
+afterAll(() => model.close());
+
+describe("a head that gives vectors", () => {
+  it("has no labels, and vectors of one length", async () => {
+    const { heads } = await model.load();
+    const at = heads.findIndex(({ isVector }) => isVector);
+    expect(heads[at]).toMatchObject({ name: "meaning", labels: [], isVector: true });
+    const { parts } = await model.classify("football match", "full");
+    const vector = parts[0]?.heads[at] ?? [];
+    expect(vector).toHaveLength(128);
+    expect(Math.hypot(...vector)).toBeCloseTo(1, 5);
+  });
+
+  it("takes the vector of the first token, or their mean where the folder says so", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "guard-embedder-"));
+    try {
+      cpSync(embedder, folder, { recursive: true });
+      const first = await new Classifier(folder).classify("rain rain sun", "full");
+      expect(first.parts[0]?.heads[0]).toEqual([0, 0, 1, 0, 0, 0, 0]);
+      mkdirSync(join(folder, "1_Pooling"));
+      writeFileSync(join(folder, "1_Pooling", "config.json"), JSON.stringify({ pooling_mode_mean_tokens: true }));
+      const mean = new Classifier(folder, 15);
+      // Beside a longer text, whose length the shorter one is filled up to.
+      const [text] = await Promise.all([
+        mean.classify("rain rain sun", "full"),
+        mean.classify("sun sun sun sun", "full"),
+      ]);
+      const fifths = text?.parts[0]?.heads[0]?.map((value) => Math.round(value * 5e4) / 1e4);
+      expect(fifths).toEqual([0, 0, 1, 1, 2, 1, 0]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
