@@ -3,6 +3,7 @@ import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { GuardError, GuardValidationError, ScannerError } from "./errors.ts";
 import { type Message, readMessages } from "./messages.ts";
+import { Passes } from "./models/passes.ts";
 import { lengthIn, type OffsetUnit } from "./offsets.ts";
 import { parseOptions } from "./options.ts";
 import {
@@ -48,12 +49,12 @@ export const conversationRiskOptions = z.strictObject({
   cacheSize: z.number().int().min(0).default(10_000).describe("Scores of messages that are kept; no text is."),
 });
 
-/** Scores a text: 0 means no risk. */
-export type ScoringFunction = (text: string, signal?: AbortSignal) => number | Promise<number>;
+/** Scores a text: 0 means no risk. `passes` is what models have said in this call, for scorers that ask one. */
+export type ScoringFunction = (text: string, signal?: AbortSignal, passes?: Passes) => number | Promise<number>;
 
 /** A scanner that tells a raw probability, as PromptInjection does. */
 export interface DetectingScanner extends Scanner {
-  detect(text: string, signal?: AbortSignal): Promise<{ score: number }>;
+  detect(text: string, signal?: AbortSignal, passes?: Passes): Promise<{ score: number }>;
 }
 
 /** What {@link ConversationRisk} says of a conversation. */
@@ -109,12 +110,15 @@ export class ConversationRisk {
         { path: "scanner", message: "expected a scanner with detect(), such as PromptInjection" },
       ]);
     }
-    return new ConversationRisk(async (text, signal) => (await scanner.detect(text, signal)).score, options);
+    return new ConversationRisk(
+      async (text, signal, passes) => (await scanner.detect(text, signal, passes)).score,
+      options,
+    );
   }
 
   /** Assesses the user messages of a conversation, oldest first. */
-  async assess(userTexts: readonly string[], signal?: AbortSignal): Promise<RiskAssessment> {
-    const scores = await mapTexts(userTexts, (text) => this.#scoreOf(text, signal));
+  async assess(userTexts: readonly string[], signal?: AbortSignal, passes?: Passes): Promise<RiskAssessment> {
+    const scores = await mapTexts(userTexts, (text) => this.#scoreOf(text, signal, passes));
     let total = 0;
     for (const [index, score] of scores.entries()) {
       if (score >= this.minScore) total += score * this.decay ** (scores.length - 1 - index);
@@ -127,12 +131,12 @@ export class ConversationRisk {
     return { isValid, score, total, scores };
   }
 
-  async #scoreOf(text: string, signal?: AbortSignal): Promise<number> {
+  async #scoreOf(text: string, signal?: AbortSignal, passes?: Passes): Promise<number> {
     if (text.trim() === "") return 0;
     const key = createHmac("sha256", this.#cacheKey).update(text).digest("base64");
     const cached = this.#cache?.get(key);
     if (cached !== undefined) return cached;
-    const score = await this.#score(text, signal);
+    const score = await this.#score(text, signal, passes);
     if (!Number.isFinite(score) || score < 0) {
       throw new GuardError("GUARD_SCANNER", `the scoring function returned ${score} where a number from 0 on was due`);
     }
@@ -185,9 +189,10 @@ export async function scanConversation(
   // What only judges gets no vault: several run at a time, and nobody gets their placeholders.
   const { vault: _, ...judging } = options;
   const detect = { ...judging, rewrite: false };
+  const context = { passes: new Passes() };
 
   const promptReport = async () =>
-    prompt === undefined ? { ...emptyReport(), text: "" } : runScanners(named, prompt, {}, options);
+    prompt === undefined ? { ...emptyReport(), text: "" } : runScanners(named, prompt, context, options);
 
   const windowReport = async (ofPrompt: () => Promise<ScanReport>): Promise<ScanReport> => {
     const chosen = windowScanners
@@ -195,14 +200,14 @@ export async function scanConversation(
       : named.filter(({ scanner }) => WINDOW_SCANNER_TYPES.includes(scanner.type));
     if (prompt === undefined || window === 1 || chosen.length === 0) return emptyReport();
     const text = userTexts.slice(-window).join("\n");
-    if (text !== prompt) return runScanners(chosen, text, {}, { ...detect, suffix: "[window]" });
+    if (text !== prompt) return runScanners(chosen, text, context, { ...detect, suffix: "[window]" });
     // The same text has the same results: they are copied, and only what the prompt did not run is run.
     const source = await ofPrompt();
     const ran = ({ name, scanner }: NamedScanner) =>
       Object.hasOwn(source.resultsScore, name) && named.some((item) => item.name === name && item.scanner === scanner);
     const rest = chosen.filter((item) => !ran(item));
     const report =
-      rest.length > 0 ? await runScanners(rest, text, {}, { ...detect, suffix: "[window]" }) : emptyReport();
+      rest.length > 0 ? await runScanners(rest, text, context, { ...detect, suffix: "[window]" }) : emptyReport();
     for (const item of chosen.filter(ran)) {
       if (isSuppressed(item, suppress, "[window]")) report.coverage.suppressed.push(`${item.name}[window]`);
       else copyResult(report, `${item.name}[window]`, source, item.name);
@@ -215,7 +220,9 @@ export async function scanConversation(
       ? nameScanners(toolScanners)
       : named.filter(({ scanner }) => TOOL_SCANNER_TYPES.includes(scanner.type));
     if (chosen.length === 0) return emptyReport();
-    const reports = await mapTexts(toolTexts, (text) => runScanners(chosen, text, {}, { ...detect, suffix: "[tool]" }));
+    const reports = await mapTexts(toolTexts, (text) =>
+      runScanners(chosen, text, context, { ...detect, suffix: "[tool]" }),
+    );
     return reports.reduce<ScanReport>(worse, emptyReport());
   };
 
@@ -229,7 +236,7 @@ export async function scanConversation(
     const start = performance.now();
     const coverage = { chars: 0, scannedChars: 0, truncated: false, windows: userTexts.length };
     try {
-      const { isValid, score, scores } = await risk.assess(userTexts, options.signal);
+      const { isValid, score, scores } = await risk.assess(userTexts, options.signal, context.passes);
       const findings = isValid ? [] : contributions(userTexts, scores, risk.minScore, options.offsets);
       addVerdict(report, CONVERSATION_RISK, { isValid, score, findings, coverage }, performance.now() - start);
     } catch (error) {

@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { GuardValidationError, ScannerError } from "./errors.ts";
+import { Passes } from "./models/passes.ts";
 import { inUnit, lengthIn, type OffsetUnit } from "./offsets.ts";
 import type { Coverage, Finding, ScanContext, Scanner, Verdict } from "./scanner.ts";
 import { FAILED } from "./score.ts";
@@ -135,6 +136,7 @@ export async function runScanners(
   const { failFast = false, suppress = [], onScannerError = "throw", signal, rewrite = true, suffix = "" } = options;
   const { offsets = "utf16" } = options;
   const vault = vaultFor(options);
+  const passes = context.passes ?? new Passes();
   const report = emptyReport();
   report.coverage.chars = lengthIn(offsets, text);
   report.coverage.suppressed = scanners
@@ -158,7 +160,7 @@ export async function runScanners(
       const verdict = inUnit(
         offsets,
         input,
-        checked(await scanner.scan(input, { ...context, ...vault, signal: running })),
+        checked(await scanner.scan(input, { ...context, ...vault, passes, signal: running })),
       );
       return { verdict, milliseconds: performance.now() - start };
     } catch (error) {

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { GuardValidationError } from "./errors.ts";
+import type { Passes } from "./models/passes.ts";
 import { parseOptions } from "./options.ts";
 import { PASSED } from "./score.ts";
 import type { Vault } from "./vault.ts";
@@ -67,6 +68,8 @@ export interface ScanContext {
   vault?: Vault;
   /** Aborts the scan; the scanner's promise rejects then. */
   signal?: AbortSignal;
+  /** What models have said in this call: guard's own scanners share one pass of a model over the same text. */
+  passes?: Passes;
 }
 
 /** One check. guard's own scanners extend {@link BaseScanner}; anything of this shape can be passed to a scan. */
@@ -94,6 +97,11 @@ export interface ScannerClass {
   readonly type: string;
   /** Schema of the options: their types, checks and documentation. Names in camelCase. */
   readonly options: z.ZodObject;
+  /**
+   * The option that is the least probability with which a text passes, where the scanner has one instead of a threshold: 1 less
+   * than the probability of its verdicts is compared with it.
+   */
+  readonly minimum?: string;
   new (options: never): Scanner;
 }
 

@@ -1,12 +1,21 @@
 import { z } from "zod";
 import { GuardError, GuardValidationError, madeFrom } from "../../errors.ts";
-import { Classifier, READINGS, type Reading } from "../../models/model.ts";
-import { commonOptions, DISGUISES } from "../../options.ts";
-import { tellingReadings } from "../../readings.ts";
+import { Classifier, READINGS } from "../../models/model.ts";
+import type { Passes } from "../../models/passes.ts";
+import { commonOptions } from "../../options.ts";
 import { BaseScanner, type Finding, passed, type ScanContext, type Verdict } from "../../scanner.ts";
 import { riskScore } from "../../score.ts";
 import { splitSentences } from "../../sentences.ts";
 import { resolveThreshold, thresholdOption } from "../../threshold.ts";
+import {
+  coverageOf,
+  deobfuscateOption,
+  failing,
+  type ScoredPart,
+  type ScoredText,
+  scoreDisguised,
+  worstOf,
+} from "../shared/disguises.ts";
 
 /** The probability of one label, as classifiers report it. */
 export interface LabelScore {
@@ -58,13 +67,7 @@ const schema = z.strictObject({
     .min(1)
     .default(["INJECTION"])
     .describe("Labels of the model that mean an injection; the probabilities of several are added up."),
-  deobfuscate: z
-    .boolean()
-    .default(true)
-    .describe(
-      `Also scores what the text says when ${DISGUISES} are undone; the worst counts. ` +
-        "A text that hides nothing is scored once.",
-    ),
+  deobfuscate: deobfuscateOption,
   classifier: z
     .custom<InjectionClassifier>((value) => typeof value === "function", "expected a function")
     .optional()
@@ -82,9 +85,6 @@ function amongWindows(probability: number, windows: number): number {
   return probability / (probability + windows * (1 - probability));
 }
 
-/** The match types that leave nothing out. */
-const READ_WHOLLY: readonly Reading[] = ["windows", "sentence", "chunks"];
-
 /** The labels of a head, which head it is, and which of its labels mean an injection. */
 interface LabelPlaces {
   labels: readonly string[];
@@ -94,22 +94,7 @@ interface LabelPlaces {
 }
 
 /** A part of a text with the probability of an injection in it. */
-interface ScoredPart extends Detection {
-  start: number;
-  end: number;
-  /** How the part was read, where it is not written so. */
-  view?: string;
-}
-
-/** What became of a text. */
-interface Scored {
-  /** Parts of the text as it is written; none where another reading takes its place. */
-  parts: ScoredPart[];
-  /** Parts of its other readings, at their places in the text. */
-  others: ScoredPart[];
-  /** UTF-16 code units of the text that were not read. */
-  skipped: number;
-}
+type InjectionPart = ScoredPart & Detection;
 
 /**
  * Detects prompt injections: attempts to override instructions, to extract the system prompt, to break out of a role; in
@@ -146,8 +131,8 @@ export class PromptInjection extends BaseScanner<typeof schema> {
    *
    * @returns score 0 for a blank text.
    */
-  async detect(text: string, signal?: AbortSignal): Promise<Detection> {
-    const { parts, others } = await this.#score(text, signal);
+  async detect(text: string, signal?: AbortSignal, passes?: Passes): Promise<Detection> {
+    const { parts, others } = await this.#score(text, signal, passes);
     const { score, category } = worstOf([...parts, ...others]) ?? { score: 0, category: "" };
     return { score, category };
   }
@@ -156,20 +141,13 @@ export class PromptInjection extends BaseScanner<typeof schema> {
     await this.#model?.close();
   }
 
-  protected async check(text: string, { signal }: ScanContext): Promise<Verdict> {
+  protected async check(text: string, { signal, passes }: ScanContext): Promise<Verdict> {
     const threshold = this.#threshold;
-    const { parts, others, skipped } = await this.#score(text, signal);
-    const scannedChars = text.length - skipped;
-    const coverage = {
-      chars: text.length,
-      scannedChars,
-      truncated: skipped > 0,
-      windows: parts.length || others.length,
-    };
-    const worst = worstOf([...parts, ...others]);
+    const scored = await this.#score(text, signal, passes);
+    const coverage = coverageOf(text, scored);
+    const worst = worstOf([...scored.parts, ...scored.others]);
     if (!worst) return passed(text, coverage);
-    const failed = ({ score }: ScoredPart) => score > threshold;
-    const findings = [...parts.filter(failed), ...narrowest(others.filter(failed), parts.filter(failed))].map(
+    const findings = failing(scored, threshold).map(
       ({ start, end, score, category, view }): Finding => ({
         start,
         end,
@@ -184,25 +162,15 @@ export class PromptInjection extends BaseScanner<typeof schema> {
     return { isValid: findings.length === 0, score, probability: worst.score, findings, coverage };
   }
 
-  /** Scores a text and, with `deobfuscate`, its other readings; nothing for a blank text. */
-  async #score(text: string, signal?: AbortSignal): Promise<Scored> {
-    if (text.trim() === "") return { parts: [], others: [], skipped: 0 };
-    const readings = this.options.deobfuscate ? await tellingReadings(text) : [];
-    const scored = readings.map(async (reading) => {
-      const { parts } = await this.#scoreReading(reading.text, signal);
-      const places = reading.locate(parts.map(({ start, end }) => ({ start, end })));
-      return parts.map((part, index): ScoredPart => ({ ...part, ...places[index] }));
-    });
-    // What reads all of a disguised text in plain words takes its place: a disguise is no attack, though it looks like one.
-    const isReplaced = READ_WHOLLY.includes(this.options.matchType) && readings.some(({ isWhole }) => isWhole);
-    const [plain, ...others] = await Promise.all([
-      isReplaced ? { parts: [], skipped: 0 } : this.#scoreReading(text, signal),
-      ...scored,
-    ]);
-    return { ...plain, others: others.flat() };
+  #score(text: string, signal?: AbortSignal, passes?: Passes): Promise<ScoredText<InjectionPart>> {
+    return scoreDisguised(text, this.options, (reading) => this.#scoreReading(reading, signal, passes));
   }
 
-  async #scoreReading(text: string, signal?: AbortSignal): Promise<Omit<Scored, "others">> {
+  async #scoreReading(
+    text: string,
+    signal?: AbortSignal,
+    passes?: Passes,
+  ): Promise<Pick<ScoredText<InjectionPart>, "parts" | "skipped">> {
     if (this.options.classifier) {
       const parts =
         this.options.matchType === "sentence" ? splitSentences(text) : [{ start: 0, end: text.length, text }];
@@ -211,7 +179,7 @@ export class PromptInjection extends BaseScanner<typeof schema> {
     }
     const { labels, injection, category } = await this.#labels(signal);
     const model = this.#model as Classifier;
-    const { parts, skippedChars } = await model.classify(text, this.options.matchType, signal);
+    const { parts, skippedChars } = await model.classify(text, this.options.matchType, signal, passes);
     return {
       skipped: skippedChars,
       parts: parts.map(({ start, end, heads }) => {
@@ -288,28 +256,6 @@ export class PromptInjection extends BaseScanner<typeof schema> {
     const { score, category } = (answer ?? {}) as { score?: number; category?: string };
     return { score: Number(score), category: category ?? "" };
   }
-}
-
-/** The first part with the highest score. */
-function worstOf(parts: readonly ScoredPart[]): ScoredPart | undefined {
-  return parts.reduce<ScoredPart | undefined>(
-    (worst, part) => (worst && worst.score >= part.score ? worst : part),
-    undefined,
-  );
-}
-
-/** Those parts within which no other of them, and none of `known`, lies: the rest say the same of more text. */
-function narrowest(parts: readonly ScoredPart[], known: readonly ScoredPart[]): ScoredPart[] {
-  // The last first: what lies within a part then comes before it, and has the least end that is to come.
-  const ordered = [...known, ...parts].sort((a, b) => b.start - a.start || a.end - b.end);
-  const isKnown = new Set(known);
-  let end = Number.POSITIVE_INFINITY;
-  const chosen: ScoredPart[] = [];
-  for (const part of ordered) {
-    if (!isKnown.has(part) && part.end < end) chosen.push(part);
-    end = Math.min(end, part.end);
-  }
-  return chosen.reverse();
 }
 
 function sum(values: readonly number[]): number {

@@ -3,6 +3,7 @@ import { GuardValidationError, madeFrom } from "../../errors.ts";
 import { isRecord } from "../../is-record.ts";
 import { Classifier, resolveModel } from "../../models/model.ts";
 import { addon, nativeNow, type PiiFinding } from "../../native.ts";
+import type { ScanContext } from "../../scanner.ts";
 
 /** The type of what is not looked for, as llm-guard writes it. */
 const NOTHING = "O";
@@ -138,9 +139,9 @@ export class NerModel {
   }
 
   /** Finds what it can in a text; `recognizer` is the name that its findings have. */
-  async find(text: string, recognizer: string, signal?: AbortSignal): Promise<PiiFinding[]> {
+  async find(text: string, recognizer: string, { signal, passes }: ScanContext = {}): Promise<PiiFinding[]> {
     const { idEntityName, idScoreMultiplier, threshold } = this.#options;
-    const spans = await this.#model.findSpans(text, signal);
+    const spans = await this.#model.findSpans(text, signal, passes);
     return spans.flatMap(({ start, end, kind, score: sureness }) => {
       const entity = this.#types.get(kind);
       const score = entity === idEntityName ? sureness * idScoreMultiplier : sureness;

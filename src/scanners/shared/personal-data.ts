@@ -123,10 +123,11 @@ export class PersonalDataDetector {
   }
 
   /** Finds what is personal in a text, but nothing in the vault's placeholders. */
-  async find(text: string, vault: Vault | undefined, { signal }: ScanContext): Promise<PiiScan> {
+  async find(text: string, vault: Vault | undefined, context: ScanContext): Promise<PiiScan> {
+    const { signal } = context;
     const [found, named] = await Promise.all([
       Promise.all(this.#options.recognizers.map((recognizer) => recognizer(text, { ...(signal && { signal }) }))),
-      Promise.all(this.#models.map((model, index) => this.#named(model, `model.${index}`, text, signal))),
+      Promise.all(this.#models.map((model, index) => this.#named(model, `model.${index}`, text, context))),
     ]);
     signal?.throwIfAborted();
     const others = found.flatMap((entities, index) => asked(text, entities, index));
@@ -161,8 +162,8 @@ export class PersonalDataDetector {
     await Promise.all(this.#models.map((model) => model.close()));
   }
 
-  async #named(model: NerModel, name: string, text: string, signal: AbortSignal | undefined): Promise<PiiFinding[]> {
-    const found = await model.find(text, name, signal);
+  async #named(model: NerModel, name: string, text: string, context: ScanContext): Promise<PiiFinding[]> {
+    const found = await model.find(text, name, context);
     return found.filter(({ entity }) => this.#wants(entity, model.offers(entity)));
   }
 
@@ -197,11 +198,11 @@ export function findingsOf(text: string, { findings }: PiiScan): Finding[] {
   }));
 }
 
-/** The text with each finding replaced by what is given for it. */
-export function replaced(
+/** The text with each finding, in order and without overlaps, replaced by what is given for it. */
+export function replaced<Place extends { start: number; end: number }>(
   text: string,
-  findings: readonly PiiFinding[],
-  replacement: (finding: PiiFinding) => string,
+  findings: readonly Place[],
+  replacement: (finding: Place) => string,
 ): string {
   const parts: string[] = [];
   let last = 0;

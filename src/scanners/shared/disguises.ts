@@ -1,0 +1,94 @@
+import { z } from "zod";
+import type { Reading } from "../../models/model.ts";
+import { DISGUISES } from "../../options.ts";
+import { tellingReadings } from "../../readings.ts";
+import type { Coverage } from "../../scanner.ts";
+
+/** The option of classifiers that also judge what a text hides. */
+export const deobfuscateOption = z
+  .boolean()
+  .default(true)
+  .describe(
+    `Also scores what the text says when ${DISGUISES} are undone; the worst counts. ` +
+      "A text that hides nothing is scored once.",
+  );
+
+/** A part of a text and the probability that it fails by. */
+export interface ScoredPart {
+  start: number;
+  end: number;
+  score: number;
+  /** How the part was read, where it is not written so. */
+  view?: string;
+}
+
+/** What became of a text. */
+export interface ScoredText<Part extends ScoredPart> {
+  /** Parts of the text as it is written; none where another reading takes its place. */
+  parts: Part[];
+  /** Parts of its other readings, at their places in the text. */
+  others: Part[];
+  /** UTF-16 code units of the text that were not read. */
+  skipped: number;
+}
+
+/** The match types that leave nothing out. */
+export const READ_WHOLLY: readonly Reading[] = ["windows", "sentence", "chunks"];
+
+/** Scores a text and, with `deobfuscate`, its other readings; nothing for a blank text. */
+export async function scoreDisguised<Part extends ScoredPart>(
+  text: string,
+  { matchType, deobfuscate }: { matchType: Reading; deobfuscate: boolean },
+  score: (reading: string) => Promise<Pick<ScoredText<Part>, "parts" | "skipped">>,
+): Promise<ScoredText<Part>> {
+  if (text.trim() === "") return { parts: [], others: [], skipped: 0 };
+  const readings = deobfuscate ? await tellingReadings(text) : [];
+  const scored = readings.map(async (reading) => {
+    const { parts } = await score(reading.text);
+    const places = reading.locate(parts.map(({ start, end }) => ({ start, end })));
+    return parts.map((part, index): Part => ({ ...part, ...places[index] }));
+  });
+  // What reads all of a disguised text in plain words takes its place: a disguise is no offence, though it looks like one.
+  const isReplaced = READ_WHOLLY.includes(matchType) && readings.some(({ isWhole }) => isWhole);
+  const [plain, ...others] = await Promise.all([isReplaced ? { parts: [], skipped: 0 } : score(text), ...scored]);
+  return { ...plain, others: others.flat() };
+}
+
+/** How much of a text was read. */
+export function coverageOf(text: string, { parts, others, skipped }: ScoredText<ScoredPart>): Coverage {
+  return {
+    chars: text.length,
+    scannedChars: text.length - skipped,
+    truncated: skipped > 0,
+    windows: parts.length || others.length,
+  };
+}
+
+/** The first part with the highest score. */
+export function worstOf<Part extends ScoredPart>(parts: readonly Part[]): Part | undefined {
+  return parts.reduce<Part | undefined>(
+    (worst, part) => (worst && worst.score >= part.score ? worst : part),
+    undefined,
+  );
+}
+
+/** The parts above a threshold, without those of other readings that say the same of more text than another one does. */
+export function failing<Part extends ScoredPart>({ parts, others }: ScoredText<Part>, threshold: number): Part[] {
+  const failed = ({ score }: Part) => score > threshold;
+  const plain = parts.filter(failed);
+  return [...plain, ...narrowest(others.filter(failed), plain)];
+}
+
+/** Those parts within which no other of them, and none of `known`, lies: the rest say the same of more text. */
+function narrowest<Part extends ScoredPart>(parts: readonly Part[], known: readonly Part[]): Part[] {
+  // The last first: what lies within a part then comes before it, and has the least end that is to come.
+  const ordered = [...known, ...parts].sort((a, b) => b.start - a.start || a.end - b.end);
+  const isKnown = new Set(known);
+  let end = Number.POSITIVE_INFINITY;
+  const chosen: Part[] = [];
+  for (const part of ordered) {
+    if (!isKnown.has(part) && part.end < end) chosen.push(part);
+    end = Math.min(end, part.end);
+  }
+  return chosen.reverse();
+}
