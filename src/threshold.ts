@@ -35,7 +35,7 @@ export function thresholdOption(value: number, what: string) {
 }
 
 /** Options of a scanner that have no part in its probabilities. */
-const NOT_SETTINGS = new Set(["name", "model", "threshold", "useOnnx"]);
+const NOT_SETTINGS = new Set(["name", "model", "threshold", "minimumScore", "useOnnx"]);
 
 /** The options of a scanner that its probabilities come from: a curve holds for these only. */
 export function settingsOf(options: Record<string, unknown>): Record<string, unknown> {
@@ -53,18 +53,20 @@ export function settingsOf(options: Record<string, unknown>): Record<string, unk
  * @param scanner the type of scanner.
  * @param options its checked options.
  * @param folder the folder of its model; none where it has no model of its own kind.
- * @throws GuardValidationError with the path `threshold.fpr` when there is no curve for these options, or it does not reach so low.
+ * @param option the name of the threshold.
+ * @throws GuardValidationError with the path `<option>.fpr` when there is no curve for these options, or it does not reach so low.
  */
 export function resolveThreshold(
   scanner: string,
   options: { threshold: Threshold } & Record<string, unknown>,
   folder: string | undefined,
+  option = "threshold",
 ): number {
   const { threshold } = options;
   if (typeof threshold === "number") return threshold;
   const bad = (message: string) =>
     new GuardValidationError([
-      { path: "threshold.fpr", message: `${message}; guard calibrate finds the threshold for texts of your own` },
+      { path: `${option}.fpr`, message: `${message}; guard calibrate finds the threshold for texts of your own` },
     ]);
   const evaluation = folder === undefined ? undefined : readEvaluation(folder);
   const curves = evaluation?.curves.filter((curve) => curve.scanner === scanner) ?? [];
@@ -89,6 +91,24 @@ export function resolveThreshold(
   const point = curve.points.findLast(([rate]) => rate <= threshold.fpr);
   if (!point) throw bad(`the curve has no threshold at or below ${threshold.fpr}`);
   return point[1];
+}
+
+/**
+ * The probability of the opposite above which a text fails that must not be below a minimum. A rate of false positives means the
+ * same as in {@link resolveThreshold}, since the probability that scanners report is that of the opposite.
+ *
+ * @param option the name of the minimum.
+ * @throws GuardValidationError with the path `<option>.fpr` as {@link resolveThreshold}.
+ */
+export function resolveMinimum(
+  scanner: string,
+  options: Record<string, unknown>,
+  option: string,
+  folder: string | undefined,
+): number {
+  const minimum = options[option] as Threshold;
+  if (typeof minimum === "number") return 1 - minimum;
+  return resolveThreshold(scanner, { ...options, threshold: minimum }, folder, option);
 }
 
 /** The settings of a curve that are other ones here, as a file writes them. */

@@ -3,25 +3,35 @@ import { fromSnakeCase } from "../options.ts";
 import type { Scanner, ScannerClass, Side } from "../scanner.ts";
 import { Anonymize } from "./input/anonymize.ts";
 import { BanCode as InputBanCode } from "./input/ban-code.ts";
+import { BanTopics as InputBanTopics } from "./input/ban-topics.ts";
 import { Gibberish as InputGibberish } from "./input/gibberish.ts";
 import { InvisibleText } from "./input/invisible-text.ts";
 import { Language as InputLanguage } from "./input/language.ts";
 import { PromptInjection } from "./input/prompt-injection.ts";
 import { Sentiment as InputSentiment } from "./input/sentiment.ts";
 import { TokenLimit } from "./input/token-limit.ts";
+import { Toxicity as InputToxicity } from "./input/toxicity.ts";
 import { BanCode as OutputBanCode } from "./output/ban-code.ts";
+import { BanTopics as OutputBanTopics } from "./output/ban-topics.ts";
+import { Bias } from "./output/bias.ts";
 import { Deanonymize } from "./output/deanonymize.ts";
+import { FactualConsistency } from "./output/factual-consistency.ts";
 import { Gibberish as OutputGibberish } from "./output/gibberish.ts";
 import { JSONScanner } from "./output/json.ts";
 import { Language as OutputLanguage } from "./output/language.ts";
 import { LanguageSame } from "./output/language-same.ts";
+import { NoRefusal } from "./output/no-refusal.ts";
 import { NoRefusalLight } from "./output/no-refusal-light.ts";
 import { ReadingTime } from "./output/reading-time.ts";
+import { Relevance } from "./output/relevance.ts";
 import { Sensitive } from "./output/sensitive.ts";
 import { Sentiment as OutputSentiment } from "./output/sentiment.ts";
+import { Toxicity as OutputToxicity } from "./output/toxicity.ts";
 import { URLReachability } from "./output/url-reachability.ts";
+import { BanCompetitors } from "./shared/ban-competitors.ts";
 import { BanSubstrings } from "./shared/ban-substrings.ts";
 import { Code } from "./shared/code.ts";
+import { EmotionDetection } from "./shared/emotion-detection.ts";
 import { MaliciousURLs } from "./shared/malicious-urls.ts";
 import { Regex } from "./shared/regex.ts";
 import { Secrets } from "./shared/secrets.ts";
@@ -31,9 +41,15 @@ const SCANNERS: readonly [ScannerClass, ...Side[]][] = [
   [Anonymize, "input"],
   [InputBanCode, "input"],
   [OutputBanCode, "output"],
+  [BanCompetitors, "input", "output"],
   [BanSubstrings, "input", "output"],
+  [InputBanTopics, "input"],
+  [OutputBanTopics, "output"],
+  [Bias, "output"],
   [Code, "input", "output"],
   [Deanonymize, "output"],
+  [EmotionDetection, "input", "output"],
+  [FactualConsistency, "output"],
   [InputGibberish, "input"],
   [OutputGibberish, "output"],
   [InvisibleText, "input"],
@@ -42,15 +58,19 @@ const SCANNERS: readonly [ScannerClass, ...Side[]][] = [
   [OutputLanguage, "output"],
   [LanguageSame, "output"],
   [MaliciousURLs, "input", "output"],
+  [NoRefusal, "output"],
   [NoRefusalLight, "output"],
   [PromptInjection, "input"],
   [ReadingTime, "output"],
   [Regex, "input", "output"],
+  [Relevance, "output"],
   [Secrets, "input", "output"],
   [Sensitive, "output"],
   [InputSentiment, "input"],
   [OutputSentiment, "output"],
   [TokenLimit, "input"],
+  [InputToxicity, "input"],
+  [OutputToxicity, "output"],
   [URLReachability, "output"],
 ];
 

@@ -1,0 +1,54 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { GuardError } from "../errors.ts";
+
+/** What two texts are compared for. */
+export type Purpose = "topics" | "relevance";
+
+const line = z.object({ scale: z.number(), offset: z.number() });
+const configSchema = z.object({
+  guard: z
+    .object({ comparing: z.object({ topics: line.optional(), relevance: line.optional() }).optional() })
+    .optional(),
+});
+
+/** The probability that two texts belong together, by the cosine of their vectors. */
+export type Comparison = (cosine: number) => number;
+
+/**
+ * How a model's cosines become probabilities: by `sigmoid(scale * cosine + offset)` as `guard.comparing` of its `config.json`
+ * says; without that, the cosine itself counts, as in llm-guard 0.3.16, and nothing that is below 0.
+ *
+ * @param folder the folder of the model; none where it has no configuration of its own.
+ * @throws GuardError when the configuration cannot be used.
+ */
+export function comparisonOf(folder: string | undefined, purpose: Purpose): Comparison {
+  const found = folder === undefined ? undefined : readLine(join(folder, "config.json"), purpose);
+  if (!found) return (cosine) => Math.min(1, Math.max(0, cosine));
+  const { scale, offset } = found;
+  return (cosine) => 1 / (1 + Math.exp(-(scale * cosine + offset)));
+}
+
+function readLine(path: string, purpose: Purpose): z.output<typeof line> | undefined {
+  try {
+    return configSchema.parse(JSON.parse(readFileSync(path, "utf8"))).guard?.comparing?.[purpose];
+  } catch (error) {
+    const reason = error instanceof z.ZodError ? z.prettifyError(error).replaceAll("\n", " ") : String(error);
+    throw new GuardError("GUARD_MODEL", `the model file ${path} cannot be used: ${reason}`, { cause: error });
+  }
+}
+
+/** The cosine of the angle between two vectors of the same model; 0 where one of them is 0. */
+export function cosine(a: readonly number[], b: readonly number[]): number {
+  let product = 0;
+  let ofA = 0;
+  let ofB = 0;
+  for (const [index, x] of a.entries()) {
+    const y = b[index] as number;
+    product += x * y;
+    ofA += x * x;
+    ofB += y * y;
+  }
+  return ofA === 0 || ofB === 0 ? 0 : product / Math.sqrt(ofA * ofB);
+}

@@ -1,0 +1,49 @@
+import { z } from "zod";
+import type { ScanContext } from "../../scanner.ts";
+import { LabelScanner, labelScannerOptions } from "../shared/label-scanner.ts";
+
+/** UTF-16 code units of a prompt's end that an output is read with: about half of a window. */
+const PROMPT_CHARS = 512;
+
+const schema = z.strictObject({
+  ...labelScannerOptions(0.7, "bias"),
+  labels: z
+    .array(z.string().min(1))
+    .min(1)
+    .optional()
+    .describe("Labels of the model that mean bias; the probabilities of several are added up. Default: biased."),
+  usePrompt: z
+    .boolean()
+    .default(true)
+    .describe(
+      `With match_type windows: reads an output behind the last ${PROMPT_CHARS} characters of its prompt, by which it may be ` +
+        "understood. false: by itself, in one pass with other scanners that share the model.",
+    ),
+});
+
+/**
+ * Blocks outputs that are biased: slanted wording, and sweeping judgements on groups of people.
+ *
+ * llm-guard reads the prompt and the output as one text, and fails the output for what the prompt says. Here the prompt is there
+ * to understand the output by: parts that hold nothing of the output do not count.
+ */
+export class Bias extends LabelScanner<typeof schema> {
+  static readonly type = "Bias";
+  static readonly options = schema;
+
+  /** @throws GuardValidationError for a bad option, a model that is not there or a rate that its curve does not have. */
+  constructor(options: z.input<typeof schema> = {}) {
+    const wanted = ({ labels }: z.output<typeof schema>) => ({
+      ...{ head: "bias", option: "labels" },
+      ...{ labels: labels ?? ["biased"], all: labels !== undefined },
+    });
+    super(Bias.type, schema, options, wanted, "bias");
+  }
+
+  protected override judged(text: string, { prompt = "" }: ScanContext) {
+    const { usePrompt, matchType } = this.options;
+    if (!usePrompt || matchType !== "windows" || prompt.trim() === "") return { text, from: 0 };
+    const before = `${prompt.slice(-PROMPT_CHARS)}\n`;
+    return { text: before + text, from: before.length };
+  }
+}

@@ -1,0 +1,110 @@
+import { group } from "d3-array";
+import pLimit from "p-limit";
+import { z } from "zod";
+import { madeFrom } from "../../errors.ts";
+import { EntailmentHead, type Support } from "../../models/entailment.ts";
+import { Classifier } from "../../models/model.ts";
+import { commonOptions } from "../../options.ts";
+import { BaseScanner, type Finding, passed, type ScanContext, type Verdict, wholeText } from "../../scanner.ts";
+import { riskScore } from "../../score.ts";
+import { type Sentence, splitSentences } from "../../sentences.ts";
+import { resolveMinimum, thresholdOption } from "../../threshold.ts";
+import { modelOption, useOnnxOption } from "../shared/model-options.ts";
+
+/** Sentences that are judged at a time: a long output must not fill the model's queue all by itself. */
+const PARALLEL = 4;
+
+const schema = z.strictObject({
+  ...commonOptions,
+  model: modelOption,
+  minimumScore: thresholdOption(
+    0.75,
+    "An output fails when the probability that one of its sentences follows from the prompt is below this.",
+  ),
+  useOnnx: useOnnxOption,
+});
+
+/** A sentence and what the prompt says of it. */
+interface JudgedSentence extends Sentence {
+  /** The probability that the prompt does not support it. */
+  score: number;
+  label: "contradiction" | "neutral";
+}
+
+/**
+ * Fails outputs that say what their prompt does not: sentence by sentence, as natural language inference.
+ *
+ * The prompt is read in windows, and the one counts that supports a sentence best. Questions claim nothing and are left out. A
+ * finding is a sentence without support, with the label `contradiction` where some window says the opposite, else `neutral`. The
+ * `probability` of a verdict is that of the worst sentence to have no support, 1 less than what `minimumScore` is compared with.
+ *
+ * llm-guard asks whether the prompt follows from the output, of both as a whole and as far as they fit into the model.
+ */
+export class FactualConsistency extends BaseScanner<typeof schema> {
+  static readonly type = "FactualConsistency";
+  static readonly options = schema;
+  static readonly minimum = "minimumScore";
+  readonly sanitizes = false;
+  readonly #model: Classifier;
+  readonly #entailment: EntailmentHead;
+  /** The probability of having no support above which a sentence fails. */
+  readonly #limit: number;
+
+  /** @throws GuardValidationError for a bad option, a model that is not there or a rate that its curve does not have. */
+  constructor(options: z.input<typeof schema> = {}) {
+    super(FactualConsistency.type, schema, options);
+    this.#model = madeFrom("model", () => new Classifier(this.options.model));
+    this.#entailment = new EntailmentHead(this.#model);
+    this.#limit = resolveMinimum(FactualConsistency.type, this.options, "minimumScore", this.#model.folder);
+  }
+
+  async load(signal?: AbortSignal): Promise<void> {
+    await this.#entailment.load(signal);
+  }
+
+  async close(): Promise<void> {
+    await this.#model.close();
+  }
+
+  protected async check(text: string, { prompt = "", signal }: ScanContext): Promise<Verdict> {
+    const claims = splitSentences(text).filter(isClaim);
+    if (prompt.trim() === "" || claims.length === 0) return passed(text);
+    const limit = pLimit(PARALLEL);
+    let judged: JudgedSentence[];
+    try {
+      judged = await Promise.all(claims.map((claim) => limit(() => this.#judge(prompt, claim, signal))));
+    } finally {
+      limit.clearQueue();
+    }
+    const probability = judged.reduce((worst, { score }) => Math.max(worst, score), 0);
+    const findings = judged
+      .filter(({ score }) => score > this.#limit)
+      .map(({ start, end, text, score, label }): Finding => ({ start, end, type: "unsupported", text, score, label }));
+    return {
+      isValid: findings.length === 0,
+      score: riskScore(probability, this.#limit),
+      probability,
+      findings,
+      coverage: wholeText(text, claims.length),
+    };
+  }
+
+  async #judge(prompt: string, claim: Sentence, signal?: AbortSignal): Promise<JudgedSentence> {
+    const supports = await this.#entailment.judge(prompt, claim.text, signal);
+    // All of a sentence must have support, if it is so long that it was read in pieces.
+    const pieces = group(supports, ({ claimStart }) => claimStart);
+    const best = [...pieces.values()].map((ofPiece) => ofPiece.reduce(better));
+    const worst = best.reduce<Support | undefined>((a, b) => (a && a.entailment <= b.entailment ? a : b), undefined);
+    const isWrong = supports.some(({ contradiction }) => contradiction > 0.5);
+    return { ...claim, score: worst ? 1 - worst.entailment : 0, label: isWrong ? "contradiction" : "neutral" };
+  }
+}
+
+function better(a: Support, b: Support): Support {
+  return b.entailment > a.entailment ? b : a;
+}
+
+/** Whether a sentence says something that may be wrong: a question does not, nor does a rule of dashes. */
+function isClaim({ text }: Sentence): boolean {
+  return /[\p{L}\p{N}]/u.test(text) && !/[?？؟]["'”’»)]*$/u.test(text);
+}

@@ -1,0 +1,35 @@
+import { z } from "zod";
+import { LabelScanner, labelScannerOptions } from "./label-scanner.ts";
+
+/** The negative emotions of GoEmotions (Demszky et al. 2020), as the `sentiment_mapping.json` of its authors groups them. */
+const NEGATIVE = [
+  ...["anger", "annoyance", "disappointment", "disapproval", "disgust", "embarrassment", "fear", "grief"],
+  ...["nervousness", "remorse", "sadness"],
+];
+
+const schema = z.strictObject({
+  ...labelScannerOptions(0.5, "the likeliest blocked emotion"),
+  blockedEmotions: z
+    .array(z.string().min(1))
+    .min(1)
+    .default(NEGATIVE)
+    .describe("Emotions that a text fails by, of the 28 labels of GoEmotions. Default: the negative ones."),
+});
+
+/**
+ * Blocks texts that show certain emotions. A finding names the emotion and its probability.
+ *
+ * The published llm-guard 0.3.16 has no such scanner.
+ */
+export class EmotionDetection extends LabelScanner<typeof schema> {
+  static readonly type = "EmotionDetection";
+  static readonly options = schema;
+
+  /** @throws GuardValidationError for a bad option, a model that is not there or a rate that its curve does not have. */
+  constructor(options: z.input<typeof schema> = {}) {
+    const wanted = ({ blockedEmotions }: z.output<typeof schema>) => ({
+      ...{ head: "emotion", labels: blockedEmotions, all: true, option: "blockedEmotions" },
+    });
+    super(EmotionDetection.type, schema, options, wanted, "emotion");
+  }
+}

@@ -1,0 +1,92 @@
+import pLimit from "p-limit";
+import { comparisonOf, cosine } from "../../models/comparing.ts";
+import { EntailmentHead } from "../../models/entailment.ts";
+import type { PartLabels } from "../../models/label-head.ts";
+import { MeaningHead } from "../../models/meaning.ts";
+import type { Classifier, Reading } from "../../models/model.ts";
+import type { Passes } from "../../models/passes.ts";
+
+/** Topics or parts of a text that are asked for at a time: a long list must not fill a model's queue all by itself. */
+const PARALLEL = 8;
+
+/** Tells the probabilities of topics that nobody has learnt beforehand. */
+export interface TopicJudge {
+  score(
+    text: string,
+    reading: Reading,
+    signal?: AbortSignal,
+    passes?: Passes,
+  ): Promise<{ parts: PartLabels[]; skipped: number }>;
+}
+
+/**
+ * How a model tells topics. One that gives vectors compares those of the topics, which are computed here once, with that of each
+ * part of a text: one pass however many topics. One for inference, as llm-guard's are, takes a pass for each topic.
+ *
+ * @throws GuardValidationError with the path `model` where it can do neither.
+ */
+export async function topicJudge(
+  model: Classifier,
+  topics: readonly string[],
+  signal?: AbortSignal,
+): Promise<TopicJudge> {
+  const { heads } = await model.load(signal);
+  const isInference = EntailmentHead.isIn(heads) && !heads.some(({ isVector }) => isVector);
+  return isInference ? byInference(model, topics) : byMeaning(model, topics, signal);
+}
+
+async function byMeaning(model: Classifier, topics: readonly string[], signal?: AbortSignal): Promise<TopicJudge> {
+  const meaning = new MeaningHead(model);
+  await meaning.load(signal);
+  const probability = comparisonOf(model.folder, "topics");
+  const limit = pLimit(PARALLEL);
+  const known = await Promise.all(
+    topics.map((topic) =>
+      limit(async () => {
+        const { parts } = await meaning.vectors(topic, "full", signal);
+        return { topic, vector: parts[0]?.vector ?? [] };
+      }),
+    ),
+  );
+  return {
+    async score(text, reading, signal, passes) {
+      const { parts, skipped } = await meaning.vectors(text, reading, signal, passes);
+      const labels = (vector: readonly number[]) =>
+        known.map((item) => ({ label: item.topic, score: probability(cosine(item.vector, vector)) }));
+      return { skipped, parts: parts.map(({ start, end, vector }) => ({ start, end, labels: labels(vector) })) };
+    },
+  };
+}
+
+/** The hypothesis of zero-shot classification in Hugging Face's pipeline, which llm-guard uses. */
+const hypothesis = (topic: string) => `This example is ${topic}.`;
+
+function byInference(model: Classifier, topics: readonly string[]): TopicJudge {
+  const entailment = new EntailmentHead(model);
+  return {
+    async score(text, reading, signal, passes) {
+      // What is read is the same for all topics: where its parts stand is asked once.
+      const { parts, skippedChars } = await model.classify(text, reading, signal, passes);
+      const limit = pLimit(PARALLEL);
+      const ofTopic = (part: string, topic: string) =>
+        limit(async () => {
+          const supports = await entailment.judge(part, hypothesis(topic), signal);
+          return { label: topic, score: Math.max(0, ...supports.map(likelihood)) };
+        });
+      try {
+        const scored = parts.map(async ({ start, end }): Promise<PartLabels> => {
+          const part = text.slice(start, end);
+          return { start, end, labels: await Promise.all(topics.map((topic) => ofTopic(part, topic))) };
+        });
+        return { skipped: skippedChars, parts: await Promise.all(scored) };
+      } finally {
+        limit.clearQueue();
+      }
+    },
+  };
+}
+
+/** Of entailment against contradiction, as in zero-shot classification where several topics may be right. */
+function likelihood({ entailment, contradiction }: { entailment: number; contradiction: number }): number {
+  return contradiction === 0 ? entailment : entailment / (entailment + contradiction);
+}

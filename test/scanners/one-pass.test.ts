@@ -1,0 +1,97 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { scanConversation } from "../../src/conversation.ts";
+import { scanOutput, scanPrompt } from "../../src/index.ts";
+import { Passes } from "../../src/models/passes.ts";
+import type { Scanner, Side } from "../../src/scanner.ts";
+import { createScanner } from "../../src/scanners/registry.ts";
+import { judges, twoHeads } from "../judges.ts";
+
+/** The texts that models were asked about, in passes that were not shared. */
+function record(): string[] {
+  const asked: string[] = [];
+  const share = Passes.prototype.share;
+  vi.spyOn(Passes.prototype, "share").mockImplementation(function (this: Passes, question, text, ask, signal) {
+    const counted = () => {
+      asked.push(text);
+      return ask();
+    };
+    return share.call(this, question, text, counted, signal) as ReturnType<typeof ask>;
+  });
+  return asked;
+}
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+async function loaded(side: Side, ...listed: [string, object?][]): Promise<Scanner[]> {
+  const scanners = listed.map(([type, params]) => createScanner(side, type, { model: judges, ...params }));
+  for (const scanner of scanners) await scanner.load?.();
+  return scanners;
+}
+
+const topics: [string, object] = ["BanTopics", { topics: ["sports", "weather", "politics"] }];
+
+describe("one pass", () => {
+  it("answers all scanners of a call that share a model, whatever stands between them", async () => {
+    const [toxicity, emotion, ban] = (await loaded("input", ["Toxicity"], ["EmotionDetection"], topics)) as [
+      Scanner,
+      Scanner,
+      Scanner,
+    ];
+    // A scanner that may rewrite runs alone: those behind it run after those before it.
+    const rewriting = createScanner("input", "Regex", { patterns: ["never there"] });
+    const names = createScanner("input", "Anonymize", { recognizer_conf: judges });
+    await names.load?.();
+    const asked = record();
+    const text = "you idiot played football";
+    const { resultsValid } = await scanPrompt([toxicity, rewriting, emotion, names, ban], text);
+    expect(resultsValid).toMatchObject({ Toxicity: false, EmotionDetection: true, BanTopics: false });
+    expect(asked).toEqual([text]);
+  });
+
+  it("reads a prompt and an output once", async () => {
+    const scanners = await loaded("output", ["Toxicity"], ["NoRefusal"], ["Bias", { use_prompt: false }], topics, [
+      "Relevance",
+    ]);
+    const asked = record();
+    await scanOutput(scanners, "who won ?", "the red team won the match");
+    expect(asked.sort()).toEqual(["the red team won the match", "who won ?"]);
+  });
+
+  it("is made anew for the next call, for another text and for another way to read it", async () => {
+    const scanners = await loaded(
+      "input",
+      ["Toxicity"],
+      ["Toxicity", { match_type: "sentence" }],
+      ["EmotionDetection"],
+    );
+    const asked = record();
+    await scanPrompt(scanners, "plain text");
+    expect(asked).toEqual(["plain text", "plain text"]);
+    await scanPrompt(scanners, "plain text");
+    await scanPrompt(scanners, "calm text");
+    expect(asked).toHaveLength(6);
+  });
+
+  it("is made by each model by itself", async () => {
+    const scanners = await loaded("input", ["Toxicity"], ["Toxicity", { model: twoHeads, labels: ["INJECTION"] }]);
+    const asked = record();
+    const { resultsValid } = await scanPrompt(scanners, "attack you idiot");
+    expect(asked).toHaveLength(2);
+    expect(resultsValid).toEqual({ Toxicity: false, "Toxicity#2": false });
+  });
+
+  it("answers for the parts of a conversation that say the same", async () => {
+    const scanners = await loaded("input", ["Toxicity"], topics);
+    const asked = record();
+    const messages = [
+      { role: "user", content: "the sky is blue" },
+      { role: "assistant", content: "it is" },
+      { role: "user", content: "you idiot" },
+      { role: "tool", content: "you idiot" },
+    ];
+    const { resultsValid } = await scanConversation(scanners, messages, { window: 2, toolScanners: scanners });
+    expect(resultsValid).toMatchObject({ Toxicity: false, "Toxicity[window]": false, "Toxicity[tool]": false });
+    expect(asked.sort()).toEqual(["the sky is blue\nyou idiot", "you idiot"]);
+  });
+});

@@ -1,0 +1,26 @@
+import { describe, expect, it } from "vitest";
+import { createScanner } from "../../../src/scanners/registry.ts";
+import { EmotionDetection } from "../../../src/scanners/shared/emotion-detection.ts";
+import { judges } from "../../judges.ts";
+
+describe("EmotionDetection", () => {
+  it("blocks negative emotions, and names them", async () => {
+    const scanner = new EmotionDetection({ model: judges });
+    expect((await scanner.scan("they are furious")).findings).toMatchObject([
+      { start: 0, end: 16, type: "emotion", label: "anger", score: expect.closeTo(0.953, 3) },
+    ]);
+    expect(await scanner.scan("they are happy")).toMatchObject({ isValid: true, findings: [] });
+  });
+
+  it.each(["input", "output"] as const)("blocks others where asked to, on the side of the %s", async (side) => {
+    const scanner = createScanner(side, "EmotionDetection", { model: judges, blocked_emotions: ["joy"] });
+    expect((await scanner.scan("they are happy", {})).findings).toMatchObject([{ label: "joy" }]);
+    expect((await scanner.scan("they are furious", {})).isValid).toBe(true);
+  });
+
+  it("refuses emotions that the model does not know", async () => {
+    const scanner = new EmotionDetection({ model: judges, blockedEmotions: ["anger", "hunger"] });
+    await expect(scanner.load()).rejects.toMatchObject({ path: "blockedEmotions" });
+    expect(() => new EmotionDetection({ model: judges, blockedEmotions: [] })).toThrow(/^blockedEmotions:/);
+  });
+});
