@@ -1,4 +1,5 @@
 import { dump } from "js-yaml";
+import { toSnakeCase } from "../options.ts";
 import { type Command, parse, print, UsageError } from "./command.ts";
 import { checkLabels, labelledNotes, labelledOptions, positiveBy, readLabelled } from "./labelled.ts";
 import type { Judged } from "./measure.ts";
@@ -66,10 +67,12 @@ of which fails, up to 3 / n may fail in truth. Use texts as they come in your tr
     const isPositive = unlabelled > 0 ? () => false : positiveBy({ positives, negatives });
 
     const { judge, sideOf } = await import("./measure.ts");
-    const { createScanner } = await import("../scanners/registry.ts");
+    const { createScanner, scannerClasses } = await import("../scanners/registry.ts");
     const side = sideOf(type, values.side);
     // Whatever the threshold, the probabilities are the same.
-    const { threshold: _, ...others } = params;
+    const { minimum } = scannerClasses(side).get(type) ?? {};
+    const option = toSnakeCase(minimum ?? "threshold");
+    const { [option]: _, ...others } = params;
     const scanner = createScanner(side, type, others);
     let judged: Judged[];
     try {
@@ -82,7 +85,9 @@ of which fails, up to 3 / n may fail in truth. Use texts as they come in your tr
     }
     const outcomes = judged.map((one) => ({ ...one, positive: isPositive(one.row) }));
     const result = calibration(outcomes, fpr);
-    const yaml = dump([{ type, params: { ...others, threshold: result.threshold } }], { lineWidth: -1 });
+    // A minimum is one of what the probability is the opposite of.
+    const value = minimum === undefined ? result.threshold : Number((1 - result.threshold).toPrecision(15));
+    const yaml = dump([{ type, params: { ...others, [option]: value } }], { lineWidth: -1 });
     const answer: Calibration = { scanner: type, side, ...result, yaml };
     await print(values.json ? `${JSON.stringify(answer, null, 2)}\n` : plain(answer));
     for (const warning of answer.warnings) process.stderr.write(`guard: warning: ${warning}\n`);

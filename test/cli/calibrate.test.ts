@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { load } from "js-yaml";
 import { afterAll, describe, expect, it } from "vitest";
 import { createScanner } from "../../src/scanners/registry.ts";
+import { judges } from "../judges.ts";
 
 const cli = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "guard-calibrate-"));
@@ -62,6 +63,23 @@ describe("guard calibrate", () => {
     expect(await failing(createScanner("input", type, params))).toBe(falsePositives.count);
     const lower = createScanner("input", type, { threshold: Math.max(0, threshold - 0.01) });
     expect(await failing(lower)).toBeGreaterThan(falsePositives.count);
+  });
+
+  it.each([
+    ["Relevance", "threshold"],
+    ["FactualConsistency", "minimum_score"],
+  ])("writes the minimum of %s, which is that of the opposite", async (scanner, option) => {
+    const answers = ["the sky is blue", "rain tomorrow", "Paris", "football match", "the grass is green"];
+    const rows = answers.map((text) => ({ prompt: "the sky is blue and the grass is green .", text }));
+    const args = ["--fpr", "0.4", "--json", "--params", JSON.stringify({ model: judges, [option]: 0.1 })];
+    const { code, stdout } = await guard(file("answers.jsonl", rows), "--scanner", scanner, ...args);
+    expect(code).toBe(0);
+    const { threshold, yaml, falsePositives } = JSON.parse(stdout);
+    const [{ type, params }] = load(yaml) as [{ type: string; params: Record<string, unknown> }];
+    expect(params).toEqual({ model: judges, [option]: expect.closeTo(1 - threshold, 10) });
+    const checked = createScanner("output", type, params);
+    const verdicts = await Promise.all(rows.map(({ text, prompt }) => checked.scan(text, { prompt })));
+    expect(verdicts.filter(({ isValid }) => !isValid)).toHaveLength(falsePositives.count);
   });
 
   it("shows the recall where there are positives, and keeps other parameters", async () => {
