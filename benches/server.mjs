@@ -11,24 +11,9 @@ const CONNECTIONS = [1, 8, 32];
 const path = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
 /** Measures start, memory and load; `seconds` is the length of each load. */
-export async function benchServer(seconds) {
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
-  const start = performance.now();
-  const server = spawn(
-    process.execPath,
-    [path("dist/cli/main.js"), "serve", "--config", path("scanners.yml"), "--port", String(port)],
-    { stdio: ["ignore", "ignore", "pipe"] },
-  );
-  // Its log is of interest only when it fails to start.
-  let log = "";
-  server.stderr.on("data", (chunk) => {
-    log = (log + chunk).slice(-4000);
-  });
-  const exited = new Promise((resolve) => server.once("exit", resolve));
-  try {
-    await ready(url, server, () => log);
-    const result = { readyAfter: performance.now() - start, idleRss: rss(server.pid), loads: [] };
+export function benchServer(seconds) {
+  return withServer(path("scanners.yml"), async ({ url, readyAfter, rss }) => {
+    const result = { readyAfter, idleRss: rss(), loads: [] };
     const next = prompts(2);
     await load(url, 8, Math.min(2, seconds), next);
     for (const connections of CONNECTIONS) {
@@ -39,10 +24,35 @@ export async function benchServer(seconds) {
         requestsPerSecond: requests.average,
         p50: latency.p50,
         p99: latency.p99,
-        rss: rss(server.pid),
+        rss: rss(),
       });
     }
     return result;
+  });
+}
+
+/**
+ * Starts the real server with a configuration, and stops it after `use`, whose result is returned. `use` is given the address,
+ * the milliseconds until it was ready and a function that tells its memory.
+ */
+export async function withServer(config, use) {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const start = performance.now();
+  const server = spawn(
+    process.execPath,
+    [path("dist/cli/main.js"), "serve", "--config", config, "--port", String(port)],
+    { stdio: ["ignore", "ignore", "pipe"] },
+  );
+  // Its log is of interest only when it fails to start.
+  let log = "";
+  server.stderr.on("data", (chunk) => {
+    log = (log + chunk).slice(-4000);
+  });
+  const exited = new Promise((resolve) => server.once("exit", resolve));
+  try {
+    await ready(url, server, () => log);
+    return await use({ url, readyAfter: performance.now() - start, rss: () => residentMemory(server.pid) });
   } finally {
     server.kill("SIGTERM");
     await exited;
@@ -88,7 +98,7 @@ function freePort() {
 }
 
 /** Resident memory of a process in MB; undefined where nothing tells it. */
-function rss(pid) {
+function residentMemory(pid) {
   try {
     return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]) / 1024;
   } catch {

@@ -1,0 +1,180 @@
+// npm run bench:suite [-- --quick] [-- --model FOLDER]: what it costs to run several neural scanners beside running each alone,
+// on short, medium and long texts, in the library and through the server. Prints tables and writes bench-results/suite.json.
+// `--model` takes the place of embedded:multitask. Machines are noisy: on each text all variants run in turn, and each ratio is
+// the median of the ratios on the same text.
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism, cpus, loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { dump, load as parseYaml } from "js-yaml";
+import { createScanner, scanOutput, scanPrompt } from "../dist/index.js";
+import { resolveModel } from "../dist/models/model.js";
+import { scannerClasses } from "../dist/scanners/registry.js";
+import { withServer } from "./server.mjs";
+import { median } from "./stats.mjs";
+import { number, printTable } from "./table.mjs";
+import { textsOfLength } from "./texts.mjs";
+
+const MULTITASK = "embedded:multitask";
+const LENGTHS = { short: 30, medium: 200, long: 2000 };
+const SIDES = ["input", "output"];
+const PROMPT = "What did the team say about the weather, the match and the election?";
+/** All that share the model, beside those of scanners.yml. */
+const EVERY = {
+  input: [{ type: "Toxicity" }, { type: "EmotionDetection" }, banTopics()],
+  output: [
+    { type: "Toxicity" },
+    { type: "EmotionDetection" },
+    banTopics(),
+    { type: "NoRefusal" },
+    { type: "Bias", params: { use_prompt: false } },
+    { type: "Relevance" },
+  ],
+};
+
+const { values: flags } = parseArgs({
+  options: { quick: { type: "boolean", default: false }, model: { type: "string" } },
+});
+const TEXTS = flags.quick ? { short: 5, medium: 3, long: 2 } : { short: 40, medium: 20, long: 10 };
+const path = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url));
+const config = parseYaml(readFileSync(path("scanners.yml"), "utf8"));
+
+const machine = { cpu: cpus()[0]?.model.trim(), cores: availableParallelism(), loadBefore: loadavg()[0] };
+console.log(`${machine.cpu}, ${machine.cores} cores, load before the run ${machine.loadBefore.toFixed(1)}`);
+console.log(
+  "Milliseconds of a call, one at a time; ratios are of the whole set to the dearest member and to the sum of all.\n",
+);
+
+const results = [];
+for (const side of SIDES) {
+  const defaults = config[`${side}_scanners`].map(withModel(side)).filter(isNeural);
+  results.push(await bench("scanners.yml", side, defaults, true));
+  // A scanner of scanners.yml stands in for that of the same type.
+  const others = EVERY[side].filter(({ type }) => !defaults.some((known) => known.type === type));
+  results.push(await bench("all classifiers", side, [...defaults, ...others.map(withModel(side))], false));
+}
+const folder = path("bench-results/");
+mkdirSync(folder, { recursive: true });
+writeFileSync(
+  `${folder}suite.json`,
+  `${JSON.stringify({ date: new Date(), quick: flags.quick, machine, results }, null, 2)}\n`,
+);
+console.log("Written to bench-results/suite.json");
+
+/** Measures one set of scanners, with `served` through the server too, and prints a table. */
+async function bench(set, side, listed, served) {
+  const library = listed.length > 0 ? await inLibrary(side, listed) : [];
+  const server = served && listed.length > 0 ? await throughServer(side, listed) : [];
+  console.log(`${set}, ${side}: ${listed.map(({ type }) => type).join(", ") || "none"}`);
+  printTable(
+    ["", "set", "dearest member", "sum of members", "to one", "to the sum"],
+    [...library, ...server].map(({ where, length, all, dearest, sum, toOne, toSum }) => [
+      `${where}, ${length}`,
+      ...[all, dearest, sum].map(number),
+      ...[toOne, toSum].map((ratio) => ratio.toFixed(2)),
+    ]),
+  );
+  console.log();
+  return { set, side, scanners: listed, library, server };
+}
+
+async function inLibrary(side, listed) {
+  const scanners = listed.map(({ type, params }) => createScanner(side, type, params));
+  for (const scanner of scanners) await scanner.load?.();
+  const scan = (chosen) => (text) => (side === "input" ? scanPrompt(chosen, text) : scanOutput(chosen, PROMPT, text));
+  try {
+    return await compare(
+      "library",
+      scan(scanners),
+      scanners.map((scanner) => scan([scanner])),
+    );
+  } finally {
+    for (const scanner of scanners) await scanner.close?.();
+  }
+}
+
+/** One server after the other would be measured at different times: all run at once, and one is asked at a time. */
+async function throughServer(side, listed) {
+  const scratch = mkdtempSync(join(tmpdir(), "guard-suite-"));
+  const write = (name, scanners) => {
+    const file = join(scratch, `${name}.yml`);
+    const lists = Object.fromEntries(SIDES.map((other) => [`${other}_scanners`, other === side ? scanners : []]));
+    writeFileSync(file, dump({ app: { log_level: "ERROR" }, ...lists, conversation: { risk: { enabled: false } } }));
+    return file;
+  };
+  const started = (files, urls, use) =>
+    files.length === 0 ? use(urls) : withServer(files[0], ({ url }) => started(files.slice(1), [...urls, url], use));
+  const post = (url) => async (text) => {
+    const [route, body] =
+      side === "input" ? ["prompt", { prompt: text }] : ["output", { prompt: PROMPT, output: text }];
+    const reply = await fetch(`${url}/analyze/${route}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    if (!reply.ok) throw new Error(`status ${reply.status}: ${await reply.text()}`);
+    await reply.json();
+  };
+  const files = [write("all", listed), ...listed.map((one, index) => write(String(index), [one]))];
+  try {
+    return await started(files, [], ([all, ...members]) => compare("server", post(all), members.map(post)));
+  } finally {
+    rmSync(scratch, { recursive: true });
+  }
+}
+
+/** The times of a set and of its members, on the same texts in turn. */
+async function compare(where, all, members) {
+  const rows = [];
+  for (const [length, tokens] of Object.entries(LENGTHS)) {
+    const next = textsOfLength(tokens, tokens);
+    const times = [];
+    // The first text is not counted: it warms up what is measured.
+    for (let index = 0; index <= TEXTS[length]; index++) {
+      const text = next();
+      const ofMembers = [];
+      for (const member of members) ofMembers.push(await timeOf(member, text));
+      const ofAll = await timeOf(all, text);
+      if (index > 0) {
+        times.push({
+          all: ofAll,
+          dearest: Math.max(...ofMembers),
+          sum: ofMembers.reduce((sum, time) => sum + time, 0),
+        });
+      }
+    }
+    const middle = (figure) => median(times.map(figure));
+    rows.push({
+      ...{ where, length, tokens, texts: times.length },
+      ...{ all: middle((time) => time.all), dearest: middle((time) => time.dearest), sum: middle((time) => time.sum) },
+      ...{ toOne: middle((time) => time.all / time.dearest), toSum: middle((time) => time.all / time.sum) },
+    });
+  }
+  return rows;
+}
+
+async function timeOf(scan, text) {
+  const start = performance.now();
+  await scan(text);
+  return performance.now() - start;
+}
+
+/** A topic scanner, which must be told its topics. */
+function banTopics() {
+  return { type: "BanTopics", params: { topics: ["politics", "sports", "religion", "adult content", "violence"] } };
+}
+
+/** An entry of a list with the model that it is measured with; that of a scanner without one stays as it is. */
+function withModel(side) {
+  return ({ type, params = {} }) => {
+    const model = params.model ?? scannerClasses(side).get(type).options.shape.model?.safeParse(undefined).data;
+    if (model === undefined) return { type, params };
+    return { type, params: { ...params, model: model === MULTITASK ? (flags.model ?? model) : model } };
+  };
+}
+
+/** Whether a scanner asks a neural model: a folder with a graph. Linear models have none. */
+function isNeural({ params: { model } }) {
+  return model !== undefined && existsSync(join(resolveModel(model).folder, "model.onnx"));
+}
