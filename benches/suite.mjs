@@ -33,6 +33,16 @@ const EVERY = {
   ],
 };
 
+/** The clocks that a call is timed with, in milliseconds; that of the processor does not mind what else a machine does. */
+const CLOCKS = {
+  library: () => performance.now(),
+  "library, processor": () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1000;
+  },
+  server: () => performance.now(),
+};
+
 const { values: flags } = parseArgs({
   options: { quick: { type: "boolean", default: false }, model: { type: "string" } },
 });
@@ -126,16 +136,6 @@ async function throughServer(side, listed) {
     rmSync(scratch, { recursive: true });
   }
 }
-
-/** The clocks that a call is timed with, in milliseconds; that of the processor does not mind what else a machine does. */
-const CLOCKS = {
-  library: () => performance.now(),
-  "library, processor": () => {
-    const { user, system } = process.cpuUsage();
-    return (user + system) / 1000;
-  },
-  server: () => performance.now(),
-};
 
 /** The times of a set and of its members, on the same texts in turn, by each clock. */
 async function compare(clocks, all, members) {
