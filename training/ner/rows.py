@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import random
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
@@ -42,21 +41,24 @@ def rows_for(args: argparse.Namespace) -> list[SpanRow]:
     for spec in sets():
         if spec.licence not in licences:
             continue
-        counts: Counter[str] = Counter()
         own = []
         for raw in data.read_jsonl((data.OWN_DATA if spec.own else folder) / spec.file):
             read = spec.read(raw)
             key = data.normalise(read[0]) if read else ""
-            if not read or not key or key in seen:
-                continue
-            seen.add(key)
-            split = spec.split or data.split_of(read[0])
-            counts[split] += 1
-            if split != "train" or spec.cap is None or counts[split] <= spec.cap:
-                own.append(SpanRow(*read, spec.name, raw["lang"], split))
+            if read and key and key not in seen:
+                seen.add(key)
+                own.append(SpanRow(*read, spec.name, raw["lang"], spec.split or data.split_of(read[0])))
+        own = capped(own, spec.cap, args.seed)
         # Whole sets again, so that a row never stands beside itself.
         rows += own + [row for _ in range(spec.repeat - 1) for row in own if row.split == "train"]
     return rows
+
+
+def capped(rows: list[SpanRow], cap: int | None, seed: int) -> list[SpanRow]:
+    """At most `cap` training rows, chosen by the hash of their text, in their order: files are sorted by language."""
+    training = sorted((r for r in rows if r.split == "train"), key=lambda r: data.digest(r.text, str(seed)))
+    left_out = {row.text for row in training[cap:]} if cap is not None else set()
+    return [row for row in rows if row.split != "train" or row.text not in left_out]
 
 
 def cased(row: SpanRow, rng: random.Random) -> SpanRow:

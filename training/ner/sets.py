@@ -65,7 +65,7 @@ def sets() -> Iterator[SpanSet]:
     file = "wikineural_9_languages"
     for language, cap in WIKINEURAL.items():
         yield SpanSet(f"wikineural_{language}", f"ner/{file}.jsonl.gz", "non-commercial", tokens(file, language), cap)
-    yield SpanSet("pii_made", "pii/made_5_languages.jsonl.gz", "open", marked, 1500)
+    yield SpanSet("pii_made", "pii/made_5_languages.jsonl.gz", "open", marked, 5000)
     for name in ("english", "russian_chinese"):
         yield SpanSet(f"own_{name}", f"ner/{name}.jsonl", "open", marked, own=True, split="train", repeat=3)
     yield SpanSet("own_exam", "ner/exam.jsonl", "open", marked, own=True, split="dev")
