@@ -47,15 +47,16 @@ describe("the packed package", () => {
   it("brings the command line and its default configuration", () => {
     const models = JSON.parse(run("npx", "guard", "models", "--json")).map((model: { name: string }) => model.name);
     expect(models).toEqual(
-      ["code", "gibberish", "language", "malicious-urls", "prompt-injection"].map((name) => `embedded:${name}`),
+      ["code", "gibberish", "language", "malicious-urls", "ner", "prompt-injection"].map((name) => `embedded:${name}`),
     );
     expect(JSON.parse(run("npx", "guard", "scan", "What is the capital of France?"))).toMatchObject({ is_valid: true });
   });
 
-  it("takes less than 150 MB", () => {
+  // Models take 100 MB at most, ONNX Runtime 46, the addon 20.
+  it("takes less than 200 MB", () => {
     const size = readdirSync(join(folder, "node_modules"), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
-    expect(size).toBeLessThan(150e6);
+    expect(size).toBeLessThan(200e6);
   });
 });

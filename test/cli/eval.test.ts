@@ -211,10 +211,10 @@ describe("guard eval FILE", () => {
     [
       // Offsets are code points: the face is one.
       {
-        text: "😀 ann@example.org, 8.8.8.8",
+        text: "😀 ann@example.org, 8.8.8.80",
         spans: [
           [2, 17, "EMAIL_ADDRESS"],
-          [19, 26, "IP_ADDRESS"],
+          [19, 27, "IP_ADDRESS"],
         ],
         lang: "en",
         set: "one",

@@ -33,8 +33,8 @@ describe("a model", () => {
     const model = new Classifier(twoHeads);
     const { heads, maxLength } = await model.load();
     expect(heads).toEqual([
-      { name: "binary", labels: ["SAFE", "INJECTION"], multiLabel: false },
-      { name: "topics", labels: ["a", "b", "c"], multiLabel: true },
+      { name: "binary", labels: ["SAFE", "INJECTION"], multiLabel: false, isVector: false },
+      { name: "topics", labels: ["a", "b", "c"], multiLabel: true, isVector: false },
     ]);
     expect(maxLength).toBe(64);
     // The mean id of "calm attack" is 4.5: logits -2.25 and 2.25, and 0.45, -0.45, 3.15.
@@ -107,7 +107,7 @@ describe("a model", () => {
 
   it("has nothing to score in an empty text", async () => {
     const model = new Classifier(twoHeads);
-    expect(await model.classify("", "windows")).toEqual({ parts: [], tokens: 0, skippedChars: 0 });
+    expect(await model.classify("", "windows")).toEqual({ parts: [], spans: [], tokens: 0, skippedChars: 0 });
     await model.close();
   });
 });
