@@ -1,43 +1,143 @@
+import type { PullProgress } from "../models/hub/hub.ts";
 import type { ModelEntry } from "../models/model.ts";
-import { type Command, parse, print, UsageError } from "./command.ts";
+import { type Command, didYouMean, parse, print, UsageError } from "./command.ts";
 
 const options = {
-  json: { type: "boolean", help: "print JSON" },
+  json: { type: "boolean", help: "print the list as JSON" },
 } as const;
 
-/** `guard models`: lists the models on this machine. */
+const ACTIONS = ["pull", "remove"];
+/** More often than this a terminal gains nothing. */
+const INTERVAL = 100;
+
+/** `guard models`: lists the models on this machine, gets more from the hub, and removes them. */
 export const models: Command = {
   name: "models",
-  summary: "Lists the models that come with guard and those in the cache folder.",
-  usage: "guard models [--json]",
+  summary: "Lists the models on this machine; downloads models of the Hugging Face hub, or removes them.",
+  usage: "guard models [--json]\n       guard models pull ID...\n       guard models remove OWNER/NAME...",
   options,
-  notes: "The cache folder is GUARD_MODELS_DIR, or a folder guard/models in the user's cache.",
+  notes: `An ID is owner/name, owner/name@revision or owner/name:folder/model.onnx. pull fetches the newest version of the revision
+(main unless named), and goes on where it was interrupted.
+The cache folder is GUARD_MODELS_DIR, or a folder guard/models in the user's cache. HF_TOKEN, HF_ENDPOINT and HF_HUB_OFFLINE
+mean what they mean to Hugging Face's tools.`,
   async run(args) {
     const { values, positionals } = parse(options, args);
-    if (positionals.length > 0) throw new UsageError(`unexpected argument ${positionals[0]}`);
-    const { listModels } = await import("../models/model.ts");
-    const entries = listModels();
-    if (values.json) {
-      const plain = entries.map(({ model, source, size, labels, license = null }) => ({
-        name: model,
-        source,
-        size,
-        labels,
-        license,
-      }));
-      await print(`${JSON.stringify(plain, null, 2)}\n`);
-    } else {
-      await print(table(entries));
+    const [action, ...ids] = positionals;
+    if (action === undefined) return list(values.json === true);
+    if (!ACTIONS.includes(action)) {
+      throw new UsageError(`unexpected argument ${action}${didYouMean(action, ACTIONS)}`);
     }
-    return 0;
+    if (ids.length === 0) throw new UsageError(`${action} which model?`);
+    if (values.json) throw new UsageError(`--json has no meaning for ${action}`);
+    return action === "pull" ? pull(ids) : remove(ids);
   },
 };
+
+async function list(asJson: boolean): Promise<number> {
+  const { listModels } = await import("../models/model.ts");
+  const entries = listModels();
+  if (asJson) {
+    const plain = entries.map(({ model, source, size, labels, license = null }) => ({
+      name: model,
+      source,
+      size,
+      labels,
+      license,
+    }));
+    await print(`${JSON.stringify(plain, null, 2)}\n`);
+  } else {
+    await print(table(entries));
+  }
+  return 0;
+}
+
+async function pull(names: readonly string[]): Promise<number> {
+  const ids = await hubIds(names);
+  const { pullHubModel, warnOfLicense } = await import("../models/hub/hub.ts");
+  const { cacheFolder } = await import("../models/model.ts");
+  const stop = new AbortController();
+  const onSignal = () => stop.abort(new UsageError("interrupted; the same command goes on from here"));
+  for (const name of SIGNALS) process.once(name, onSignal);
+  try {
+    for (const { name, id } of ids) {
+      const show = progressOf();
+      try {
+        const { folder, license } = await pullHubModel(id, cacheFolder(), { signal: stop.signal, onProgress: show });
+        show();
+        if (license !== undefined) warnOfLicense(name, license);
+        await print(`${name} is in ${folder}\n`);
+      } catch (error) {
+        show();
+        throw error;
+      }
+    }
+  } finally {
+    for (const name of SIGNALS) process.off(name, onSignal);
+  }
+  return 0;
+}
+
+const SIGNALS = ["SIGINT", "SIGTERM"] as const;
+
+async function remove(names: readonly string[]): Promise<number> {
+  const ids = await hubIds(names);
+  const { removeHubModel } = await import("../models/hub/hub.ts");
+  const { cacheFolder } = await import("../models/model.ts");
+  const narrow = ids.find(({ name, id }) => name !== id.repository);
+  if (narrow) {
+    throw new UsageError(`remove takes owner/name, of which all revisions and files go: ${narrow.id.repository}`);
+  }
+  for (const { name, id } of ids) {
+    if (!(await removeHubModel(id.repository, cacheFolder()))) {
+      throw new UsageError(`${name} is not in ${cacheFolder()}`);
+    }
+    await print(`${name} is removed\n`);
+  }
+  return 0;
+}
+
+async function hubIds(names: readonly string[]) {
+  const { parseHubId } = await import("../models/hub/hub-id.ts");
+  return names.map((name) => {
+    const id = parseHubId(name);
+    if (!id) throw new UsageError(`${name} is no model of the hub: expected owner/name[@revision][:folder/model.onnx]`);
+    return { name, id };
+  });
+}
+
+/** Shows on standard error how far a download is: a line that changes on a terminal, otherwise one for each file. Without an argument it ends that. */
+function progressOf(): (progress?: PullProgress) => void {
+  const isTerminal = process.stderr.isTTY === true;
+  let drawn = Number.NEGATIVE_INFINITY;
+  let last = "";
+  return (progress) => {
+    if (!progress) {
+      if (isTerminal) process.stderr.write("\r\x1b[K");
+      return;
+    }
+    const { model, file, bytes, total } = progress;
+    if (!isTerminal) {
+      if (file !== last) process.stderr.write(`${model}: ${file} (${megabytes(total)} in all)\n`);
+      last = file;
+      return;
+    }
+    const now = performance.now();
+    if (now - drawn < INTERVAL) return;
+    drawn = now;
+    const part = total > 0 ? ` (${Math.floor(Math.min(1, bytes / total) * 100)}%)` : "";
+    process.stderr.write(`\r${model}: ${file}, ${megabytes(bytes)} of ${megabytes(total)}${part}\x1b[K`);
+  };
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}
 
 function table(entries: readonly ModelEntry[]): string {
   const rows = entries.map(({ model, source, size, labels, license }) => [
     model,
     source,
-    `${(size / 1e6).toFixed(1)} MB`,
+    megabytes(size),
     labels.join(", "),
     license ?? "unknown",
   ]);

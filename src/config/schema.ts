@@ -26,7 +26,12 @@ const app = z.strictObject({
   scanFailFast: z.boolean().default(false).describe("Stop a scan after the first failing scanner."),
   scanPromptTimeout: seconds.default(30).describe("Seconds that a scan of a prompt or conversation may take."),
   scanOutputTimeout: seconds.default(30).describe("Seconds that a scan of an output may take."),
-  lazyLoad: z.boolean().default(false).describe("Load models with the first request that needs them, not at start."),
+  lazyLoad: z
+    .boolean()
+    .default(false)
+    .describe(
+      "Load models with the first request that needs them, not at start. Those of the hub must be downloaded before: guard models pull.",
+    ),
   requireFullCoverage: z
     .boolean()
     .default(false)

@@ -43,6 +43,7 @@ export class EntailmentHead {
    * @throws GuardValidationError with the path `model` where it has no label for entailment.
    */
   async load(signal?: AbortSignal): Promise<void> {
+    await this.#model.load(signal);
     this.#places ??= await this.#locate(signal);
   }
 
@@ -59,7 +60,7 @@ export class EntailmentHead {
   }
 
   async #locate(signal?: AbortSignal): Promise<Places> {
-    const { heads } = await this.#model.load(signal);
+    const { heads } = await this.#model.described(signal);
     const found = placesOf(heads);
     if (found) return found;
     const known = heads.flatMap(({ labels }) => labels).join(", ");

@@ -52,6 +52,7 @@ export class LabelHead {
    * @throws GuardValidationError where the model does not have the labels.
    */
   async load(signal?: AbortSignal): Promise<{ multiLabel: boolean }> {
+    await this.#model.load(signal);
     return this.#places ?? this.#locate(signal);
   }
 
@@ -75,7 +76,7 @@ export class LabelHead {
   }
 
   async #locate(signal?: AbortSignal): Promise<Places> {
-    const { heads } = await this.#model.load(signal);
+    const { heads } = await this.#model.described(signal);
     const { head: name, labels: wanted, all, option } = this.#wanted;
     const candidates = heads.map(({ name, labels, multiLabel }, head) => {
       const known = new Map(labels.map((label, index) => [label.toLowerCase(), { label, index }]));

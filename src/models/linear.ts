@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { GuardError } from "../errors.ts";
 import { addon, type NativeLinear, native, SHORT_TEXT } from "../native.ts";
-import { resolveModel } from "./model.ts";
+import { resolveFolder } from "./model.ts";
 
 /** A linear classifier: a folder with `config.json` and `model.bin`. It loads once, at the latest when it is first asked. */
 export class LinearClassifier {
@@ -12,7 +12,7 @@ export class LinearClassifier {
 
   /** @throws GuardValidationError when there is no such model; its weights are read later. */
   constructor(model: string) {
-    this.folder = resolveModel(model).folder;
+    this.folder = resolveFolder(model);
   }
 
   /**

@@ -27,6 +27,7 @@ export class MeaningHead {
    * @throws GuardValidationError with the path `model` where it gives no vectors.
    */
   async load(signal?: AbortSignal): Promise<void> {
+    await this.#model.load(signal);
     this.#place ??= await this.#locate(signal);
   }
 
@@ -47,7 +48,7 @@ export class MeaningHead {
   }
 
   async #locate(signal?: AbortSignal): Promise<number> {
-    const { heads } = await this.#model.load(signal);
+    const { heads } = await this.#model.described(signal);
     const giving = heads.flatMap(({ name, isVector }, place) => (isVector ? [{ name, place }] : []));
     const found = giving.find(({ name }) => name === HEAD) ?? giving[0];
     if (found) return found.place;

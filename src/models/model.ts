@@ -14,6 +14,8 @@ import {
 } from "../native.ts";
 import { withSignal } from "../with-signal.ts";
 import { engineSettings } from "./engine.ts";
+import { findHubModel, type HubFiles, listHubModels, pullHubModel, warnOfLicense } from "./hub/hub.ts";
+import { type HubId, parseHubId } from "./hub/hub-id.ts";
 import type { Passes } from "./passes.ts";
 
 /** How a model reads a text that may be longer than its maximum input length. */
@@ -28,6 +30,11 @@ export const READINGS = [
 export type Reading = (typeof READINGS)[number];
 
 const EMBEDDED = "embedded:";
+
+/** What a scanner's option that names a model takes. */
+export const MODEL_DESCRIPTION =
+  "embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, or a model of the Hugging Face " +
+  "hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx.";
 
 /** The folder of the models that come with the package. */
 export const embeddedFolder = fileURLToPath(new URL("../../models", import.meta.url));
@@ -53,21 +60,24 @@ export interface ModelEntry {
 
 /** Lists the models that are embedded in the package or in the cache folder. */
 export function listModels(): ModelEntry[] {
-  const at = (source: ModelEntry["source"], root: string): ModelEntry[] =>
-    modelFolders(root).map((name) => {
-      const folder = join(root, name);
-      const config = JSON.parse(readFileSync(join(folder, "config.json"), "utf8"));
-      const license: unknown = config.guard?.license ?? config.license;
-      return {
-        model: source === "embedded" ? EMBEDDED + name : folder,
-        source,
-        folder,
-        size: folderSize(folder),
-        labels: labelsOf(config),
-        ...(typeof license === "string" ? { license } : {}),
-      };
-    });
-  return [...at("embedded", embeddedFolder), ...at("cached", cacheFolder())];
+  const entry = (source: ModelEntry["source"], model: string, folder: string, licensed?: string): ModelEntry => {
+    const config = JSON.parse(readFileSync(join(folder, "config.json"), "utf8"));
+    const license: unknown = licensed ?? config.guard?.license ?? config.license;
+    return {
+      model,
+      source,
+      folder,
+      size: folderSize(folder),
+      labels: labelsOf(config),
+      ...(typeof license === "string" ? { license } : {}),
+    };
+  };
+  const cache = cacheFolder();
+  return [
+    ...modelFolders(embeddedFolder).map((name) => entry("embedded", EMBEDDED + name, join(embeddedFolder, name))),
+    ...modelFolders(cache).map((name) => entry("cached", join(cache, name), join(cache, name))),
+    ...listHubModels(cache).map(({ model, folder, license }) => entry("cached", model, folder, license)),
+  ];
 }
 
 /** The labels of a configuration: those of the model as a whole, otherwise of all its heads. */
@@ -89,18 +99,78 @@ function folderSize(folder: string): number {
     .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
 }
 
-/** Where a model's files are; `graph` is a certain ONNX file in the folder. */
+/** Where a model's files are. */
 interface ModelFiles {
   folder: string;
+  /** A certain ONNX file in the folder. */
   graph?: string;
+  /** Whether that file is the one that the folder is about, and no other that somebody named. */
+  isItsOwn?: boolean;
+  /** The licence that the hub names. */
+  license?: string;
+}
+
+/** A model that is a folder on this machine, or one of the hub. */
+type Found = { files: ModelFiles; hub?: HubId } | { hub: HubId; missing: string[] };
+
+let mayBeMissing = true;
+
+/**
+ * Runs something that makes classifiers, none of which may have to be downloaded later.
+ *
+ * @returns what `make` returns.
+ */
+export function withoutDownloads<T>(make: () => T): T {
+  const before = mayBeMissing;
+  mayBeMissing = false;
+  try {
+    return make();
+  } finally {
+    mayBeMissing = before;
+  }
 }
 
 /**
- * Finds the files of a model: `embedded:<name>`, a folder, or an ONNX file in such a folder.
+ * Finds the files of a model: `embedded:<name>`, a folder, an ONNX file in such a folder, or a model of the hub,
+ * `owner/name`, that was downloaded.
  *
- * @throws GuardValidationError, without a path, when there is no such model.
+ * @throws GuardValidationError, without a path, when there is no such model on this machine.
  */
 export function resolveModel(model: string): ModelFiles {
+  const found = find(model);
+  if ("files" in found) return found.files;
+  throw new GuardValidationError([{ path: "", message: missingMessage(model, found) }]);
+}
+
+/**
+ * The folder of a model of guard's own form, of which the hub has none.
+ *
+ * @throws GuardValidationError, without a path, when there is no such folder.
+ */
+export function resolveFolder(model: string): string {
+  const found = find(model);
+  if ("hub" in found) {
+    const message = `there is no folder ${model}, and no model of the hub can be used here: write ${EMBEDDED}<name> or a folder`;
+    throw new GuardValidationError([{ path: "", message }]);
+  }
+  return found.files.folder;
+}
+
+/** The files of a model, or nothing where it can be downloaded; otherwise as {@link resolveModel}. */
+export function resolveIfHere(model: string): ModelFiles | undefined {
+  if (!mayBeMissing) return resolveModel(model);
+  const found = find(model);
+  return "files" in found ? found.files : undefined;
+}
+
+function missingMessage(model: string, { missing }: { missing: readonly string[] }): string {
+  return (
+    `the model ${model} is not on this machine: there is no such folder, and what is in ${cacheFolder()} lacks ` +
+    `${missing.join(", ")}. guard models pull ${model} downloads it, and so does load() of a scanner`
+  );
+}
+
+function find(model: string): Found {
   const bad = (message: string) => new GuardValidationError([{ path: "", message }]);
   if (model.startsWith(EMBEDDED)) {
     const name = model.slice(EMBEDDED.length);
@@ -108,41 +178,73 @@ export function resolveModel(model: string): ModelFiles {
     if (!known.includes(name)) {
       throw bad(`there is no embedded model ${name}; there are: ${known.join(", ") || "none"}`);
     }
-    return { folder: join(embeddedFolder, name) };
+    return { files: { folder: join(embeddedFolder, name) } };
   }
   const candidates = isAbsolute(model) ? [model] : [resolve(model), join(cacheFolder(), model)];
   const path = candidates.find((candidate) => existsSync(candidate));
-  if (!path)
-    throw bad(`${model} is neither ${EMBEDDED}<name> nor a folder or file: looked for ${candidates.join(", ")}`);
-  if (statSync(path).isDirectory()) return { folder: path };
+  if (!path) {
+    const hub = parseHubId(model);
+    if (!hub) {
+      const looked = candidates.join(", ");
+      throw bad(
+        `${model} is neither ${EMBEDDED}<name> nor a folder or file nor owner/name of the hub: looked for ${looked}`,
+      );
+    }
+    const found = findHubModel(hub, cacheFolder());
+    if ("missing" in found) return { hub, missing: found.missing };
+    return { hub, files: ofHub(hub, found) };
+  }
+  if (statSync(path).isDirectory()) return { files: { folder: path } };
   // Exports keep their graphs in a folder `onnx` below that of the tokenizer.
   const folder = existsSync(join(dirname(path), "config.json")) ? dirname(path) : dirname(dirname(path));
-  return { folder, graph: join(...(folder === dirname(path) ? [] : [basename(dirname(path))]), basename(path)) };
+  const graph = join(...(folder === dirname(path) ? [] : [basename(dirname(path))]), basename(path));
+  return { files: { folder, graph } };
+}
+
+function ofHub({ graph }: HubId, files: HubFiles): ModelFiles {
+  return { ...files, isItsOwn: graph === undefined };
 }
 
 /** A classifier of texts or of their tokens: loads once, at the latest when it is first asked. */
 export class Classifier {
-  /** The model's folder; absent where an ONNX file was named: what the folder says of its own model need not hold for that. */
-  readonly folder: string | undefined;
-  readonly #source: ModelFiles & { maxLength?: number };
-  /** Equal for equal models. */
-  readonly #identity: string;
+  readonly #name: string;
+  readonly #maxLength: number | undefined;
+  /** Absent until a model of the hub is downloaded. */
+  #files: ModelFiles | undefined;
   #loading: Promise<NativeModel> | undefined;
   #closed = false;
 
   /**
    * @param maxLength longest input in tokens, where it is to be shorter than what the model can read.
-   * @throws GuardValidationError when there is no such model; its files are read later.
+   * @throws GuardValidationError when there is no such model; its files are read later. One of the hub need not be here yet.
    */
   constructor(model: string, maxLength?: number) {
-    const files = resolveModel(model);
-    this.folder = files.graph === undefined ? files.folder : undefined;
-    this.#source = { ...files, ...(maxLength === undefined ? {} : { maxLength }) };
-    this.#identity = JSON.stringify([files.folder, files.graph, maxLength]);
+    this.#name = model;
+    this.#maxLength = maxLength;
+    this.#files = resolveIfHere(model);
   }
 
-  /** Loads the model, off the event loop. A failed load is tried again by the next call. */
+  /**
+   * The model's folder; absent where an ONNX file was named, of which what the folder says of its own model need not hold, and
+   * until a model of the hub is downloaded.
+   */
+  get folder(): string | undefined {
+    const { folder, graph, isItsOwn = false } = this.#files ?? {};
+    return graph === undefined || isItsOwn ? folder : undefined;
+  }
+
+  /** Downloads the model where it is one of the hub and not here, and loads it. A failure is tried again by the next call. */
   async load(signal?: AbortSignal): Promise<{ heads: ModelHead[]; maxLength: number }> {
+    if (!this.#files) {
+      const hub = parseHubId(this.#name) as HubId;
+      this.#files =
+        resolveIfHere(this.#name) ?? ofHub(hub, await pullHubModel(hub, cacheFolder(), signal ? { signal } : {}));
+    }
+    return this.described(signal);
+  }
+
+  /** What the model is; loads it off the event loop, but downloads nothing. For what happens while a text waits. */
+  async described(signal?: AbortSignal): Promise<{ heads: ModelHead[]; maxLength: number }> {
     const model = await withSignal(this.#model(), signal);
     return { heads: model.heads, maxLength: model.maxLength };
   }
@@ -154,7 +256,7 @@ export class Classifier {
    */
   classify(text: string, reading: Reading, signal?: AbortSignal, passes?: Passes): Promise<Classification> {
     const ask = () => this.#ask((model, abort) => model.classify(text, reading as never, abort), signal);
-    return passes ? passes.share(`${reading} ${this.#identity}`, text, ask, signal) : ask();
+    return passes ? passes.share(`${reading} ${this.#identity()}`, text, ask, signal) : ask();
   }
 
   /** Finds what the model's heads over tokens tell of all of a text: in order, without overlaps within a head. */
@@ -195,12 +297,32 @@ export class Classifier {
   #model(): Promise<NativeModel> {
     if (this.#closed) return Promise.reject(new GuardError("GUARD_CLOSED", "the model is closed"));
     if (!this.#loading) {
-      const loading = native(() => addon.loadModel(engineSettings(), this.#source));
+      const loading = this.#open();
       this.#loading = loading;
       loading.catch(() => {
         if (this.#loading === loading) this.#loading = undefined;
       });
     }
     return this.#loading;
+  }
+
+  /** Equal for equal models. */
+  #identity(): string {
+    return JSON.stringify([this.#files?.folder ?? this.#name, this.#files?.graph, this.#maxLength]);
+  }
+
+  async #open(): Promise<NativeModel> {
+    const found = this.#files ? { files: this.#files } : find(this.#name);
+    // Said of a scan, whose text is not at fault.
+    if (!("files" in found)) throw new GuardError("GUARD_MODEL", missingMessage(this.#name, found));
+    this.#files = found.files;
+    const { folder, graph, license } = found.files;
+    if (license !== undefined) warnOfLicense(this.#name, license);
+    const source = {
+      folder,
+      ...(graph === undefined ? {} : { graph }),
+      ...(this.#maxLength === undefined ? {} : { maxLength: this.#maxLength }),
+    };
+    return native(() => addon.loadModel(engineSettings(), source));
   }
 }

@@ -3,6 +3,8 @@ import type { FastifyInstance } from "fastify";
 import { buildScanners, type Config, type ConfigInput, checkConfig, type ScannerLists } from "../config/index.ts";
 import { GuardValidationError } from "../errors.ts";
 import { setQueueCapacity } from "../models/engine.ts";
+import { onModelNotice } from "../models/hub/hub.ts";
+import { withoutDownloads } from "../models/model.ts";
 import { buildApp } from "./app.ts";
 import type { LogStream } from "./log.ts";
 import { ScanService } from "./scan-service.ts";
@@ -141,7 +143,12 @@ function isLoopback(host: string): boolean {
 
 async function prepare({ config: input, scanners, logger = process.stdout }: ServerOptions) {
   const config = checkConfig(input);
-  const lists = scanners ? { input: scanners.input ?? [], output: scanners.output ?? [] } : buildScanners(config);
+  const lists = scanners
+    ? { input: scanners.input ?? [], output: scanners.output ?? [] }
+    : config.app.lazyLoad
+      ? // A request must not wait for a download.
+        withoutDownloads(() => buildScanners(config))
+      : buildScanners(config);
   refuseOwnVaults(lists);
   const keys = readVaultKeys();
   const { vaultExpiry, vaultMaxSize, maxBodySize } = config.app;
@@ -153,6 +160,9 @@ async function prepare({ config: input, scanners, logger = process.stdout }: Ser
   const service = new ScanService(config, lists);
   const app = await buildApp(config, service, seal, logger);
   for (const warning of warnings(config, lists, keys !== undefined)) app.log.warn(warning);
+
+  const stopNotices = onModelNotice(({ kind, message }) => app.log[kind === "license" ? "warn" : "info"](message));
+  app.addHook("onClose", async () => stopNotices());
 
   let settle: (loading: Promise<void>) => void = () => {};
   const loaded = new Promise<void>((resolve) => {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { GuardError, GuardValidationError, madeFrom } from "../../errors.ts";
-import { Classifier, READINGS } from "../../models/model.ts";
+import { Classifier, MODEL_DESCRIPTION, READINGS } from "../../models/model.ts";
 import type { Passes } from "../../models/passes.ts";
 import { commonOptions } from "../../options.ts";
 import { BaseScanner, type Finding, passed, type ScanContext, type Verdict } from "../../scanner.ts";
@@ -43,11 +43,7 @@ export interface Detection {
 
 const schema = z.strictObject({
   ...commonOptions,
-  model: z
-    .string()
-    .min(1)
-    .default("embedded:prompt-injection")
-    .describe("embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, or an ONNX file in one."),
+  model: z.string().min(1).default("embedded:prompt-injection").describe(MODEL_DESCRIPTION),
   threshold: thresholdOption(0.92, "A text fails when its probability is above this."),
   matchType: z
     .enum(READINGS)
@@ -123,6 +119,7 @@ export class PromptInjection extends BaseScanner<typeof schema> {
 
   /** Loads the model and checks that it has the injection labels. */
   async load(signal?: AbortSignal): Promise<void> {
+    await this.#model?.load(signal);
     await this.#labels(signal);
   }
 
@@ -201,7 +198,7 @@ export class PromptInjection extends BaseScanner<typeof schema> {
   async #labels(signal?: AbortSignal): Promise<LabelPlaces> {
     if (this.#located) return this.#located;
     if (!this.#model) return { labels: [], injection: { head: 0, indices: [] } };
-    const { heads } = await this.#model.load(signal);
+    const { heads } = await this.#model.described(signal);
     const { injectionLabels } = this.options;
     const head = heads.findIndex(
       ({ labels, kinds }) => kinds === undefined && injectionLabels.every((label) => labels.includes(label)),

@@ -36,7 +36,8 @@ export class Relevance extends BaseScanner<typeof schema> {
   readonly sanitizes = false;
   readonly #model: Classifier;
   readonly #meaning: MeaningHead;
-  readonly #relevance: Comparison;
+  /** Absent until a model of the hub is downloaded. */
+  #relevance: Comparison | undefined;
   /** The probability of being beside the point above which an output fails. */
   readonly #limit: number;
 
@@ -45,7 +46,7 @@ export class Relevance extends BaseScanner<typeof schema> {
     super(Relevance.type, schema, options);
     this.#model = madeFrom("model", () => new Classifier(this.options.model));
     this.#meaning = new MeaningHead(this.#model);
-    this.#relevance = comparisonOf(this.#model.folder, "relevance");
+    if (this.#model.folder !== undefined) this.#relevance = comparisonOf(this.#model.folder, "relevance");
     this.#limit = resolveMinimum(Relevance.type, this.options, "threshold", this.#model.folder);
   }
 
@@ -64,6 +65,7 @@ export class Relevance extends BaseScanner<typeof schema> {
     const others = answered.parts.map((part) => ({ ...part, score: 0 }));
     const coverage = coverageOf(text, { parts: others, others: [], skipped: answered.skipped });
     if (asked.parts.length === 0 || answered.parts.length === 0) return passed(text, coverage);
+    this.#relevance ??= comparisonOf(this.#model.folder, "relevance");
     const probability = 1 - this.#relevance(nearest(asked.parts, answered.parts));
     const isValid = probability <= this.#limit;
     const finding = { start: 0, end: text.length, type: "irrelevance", text, score: probability };

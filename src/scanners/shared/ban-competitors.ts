@@ -31,7 +31,7 @@ const schema = z.strictObject({
     .min(1)
     .optional()
     .describe(
-      "A model that finds organisations (embedded:<name>, a folder or an ONNX file), by which a name counts only where it means " +
+      "A model that finds organisations (embedded:<name>, a folder, an ONNX file or owner/name of the hub), by which a name counts only where it means " +
         "one: Apple, not an apple. It is asked of texts with a name only. Default: none, names alone count.",
     ),
   threshold: z.number().min(0).max(1).default(0.5).describe("With model: least score of an organisation."),
@@ -81,7 +81,10 @@ export class BanCompetitors extends BaseScanner<typeof schema> {
 
   /** Loads the model, if there is one. */
   async load(signal?: AbortSignal): Promise<void> {
-    await this.#model?.load(signal);
+    const model = this.#model;
+    if (!model) return;
+    await model.load(signal);
+    madeFrom("model", () => checkFindsOrganisations(model));
   }
 
   async close(): Promise<void> {
@@ -107,6 +110,7 @@ export class BanCompetitors extends BaseScanner<typeof schema> {
   async #amongOrganisations(text: string, scan: RuleScan, model: NerModel, context: ScanContext): Promise<Verdict> {
     const { threshold, redact } = this.options;
     const found = await model.find(text, BanCompetitors.type, context);
+    checkFindsOrganisations(model);
     const organisations = found.filter(({ entity, score }) => entity === ORGANIZATION && score >= threshold);
     // A name that somebody has disguised is meant as one, and no model sees it in the text as it is written.
     const matches = scan.matches.filter(
@@ -121,8 +125,14 @@ export class BanCompetitors extends BaseScanner<typeof schema> {
 function organisationsOf(path: string): NerModel {
   const [options] = recognizerConf.parse(path);
   const model = new NerModel(options as NonNullable<typeof options>);
-  if (model.types.has(ORGANIZATION)) return model;
-  throw new GuardValidationError([{ path: "", message: `it finds no organisations: ${[...model.types].join(", ")}` }]);
+  checkFindsOrganisations(model);
+  return model;
+}
+
+/** What a model of the hub finds is known when it is downloaded. */
+function checkFindsOrganisations({ types }: NerModel): void {
+  if (!types || types.has(ORGANIZATION)) return;
+  throw new GuardValidationError([{ path: "", message: `it finds no organisations: ${[...types].join(", ")}` }]);
 }
 
 /** Places in order, those that overlap as one. */

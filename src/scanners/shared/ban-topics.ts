@@ -45,6 +45,7 @@ export abstract class BanTopicsBase<Schema extends BanTopicsSchema> extends Base
 
   /** Loads the model and reads the topics. */
   async load(signal?: AbortSignal): Promise<void> {
+    await this.#model.load(signal);
     await this.#topics(signal);
   }
 

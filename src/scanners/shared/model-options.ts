@@ -1,15 +1,11 @@
 import { z } from "zod";
-import { READINGS } from "../../models/model.ts";
+import { MODEL_DESCRIPTION, READINGS } from "../../models/model.ts";
 
 /** The model that guard's own classifiers share: one pass over a text answers them all. */
 export const MULTITASK = "embedded:multitask";
 
 /** The option that names a model of the engine. */
-export const modelOption = z
-  .string()
-  .min(1)
-  .default(MULTITASK)
-  .describe("embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, or an ONNX file in one.");
+export const modelOption = z.string().min(1).default(MULTITASK).describe(MODEL_DESCRIPTION);
 
 /** How a text longer than the model's input is read. */
 export const matchTypeOption = z

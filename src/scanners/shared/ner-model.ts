@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { GuardValidationError, madeFrom } from "../../errors.ts";
 import { isRecord } from "../../is-record.ts";
-import { Classifier, resolveModel } from "../../models/model.ts";
+import { Classifier, MODEL_DESCRIPTION, resolveIfHere, resolveModel } from "../../models/model.ts";
 import { addon, nativeNow, type PiiFinding } from "../../native.ts";
 import type { ScanContext } from "../../scanner.ts";
 
@@ -44,11 +44,9 @@ const TYPE_OF = new Map(Object.entries(MEANINGS).flatMap(([type, labels]) => lab
 
 const nerModel = z.strictObject({
   defaultModel: z
-    .string(
-      "expected embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, or an ONNX file in one",
-    )
+    .string("expected embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, or owner/name")
     .min(1)
-    .describe("embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, or an ONNX file in one."),
+    .describe(MODEL_DESCRIPTION),
   modelToPresidioMapping: z
     .record(z.string(), z.string())
     .default({})
@@ -70,7 +68,7 @@ const nerModel = z.strictObject({
 type NerModelOptions = z.output<typeof nerModel>;
 
 /**
- * A NER model: `embedded:<name>`, a folder, an ONNX file, or an object with the keys of llm-guard's NER configurations, such as
+ * A NER model: `embedded:<name>`, a folder, an ONNX file, `owner/name` of the hub, or an object with the keys of llm-guard's NER configurations, such as
  * `DEFAULT_MODEL`, in any case: `default_model`, `defaultModel`.
  */
 export type NerModelConf = string | z.input<typeof nerModel> | Readonly<Record<Uppercase<string>, unknown>>;
@@ -100,32 +98,20 @@ export type RecognizerConf = typeof recognizerConf;
 export class NerModel {
   readonly #options: NerModelOptions;
   readonly #model: Classifier;
-  /** Types by the kinds of spans that the model finds. */
-  readonly #types: ReadonlyMap<string, string>;
+  /** Types by the kinds of spans that the model finds; absent until a model of the hub is downloaded. */
+  #types: ReadonlyMap<string, string> | undefined;
 
   /** @throws GuardValidationError where there is no such model, or it finds nothing that can be looked for. */
   constructor(options: NerModelOptions) {
     this.#options = options;
-    const { defaultModel: model, labelsToIgnore: ignored, modelToPresidioMapping: mapping } = options;
-    this.#model = madeFrom("defaultModel", () => new Classifier(model));
-    const kinds = nativeNow(() => addon.spanKinds(resolveModel(model).folder));
-    const typeOf = (kind: string) => mapping[kind] ?? TYPE_OF.get(kind.toUpperCase()) ?? kind.toUpperCase();
-    this.#types = new Map(
-      kinds
-        .map((kind) => [kind, typeOf(kind)] as const)
-        .filter(([kind, type]) => type !== NOTHING && !ignored.includes(kind) && !ignored.includes(type)),
-    );
-    const bad = (path: string, message: string) => new GuardValidationError([{ path, message }]);
-    if (kinds.length === 0)
-      throw bad("defaultModel", "it judges texts as a whole: it is no model for token classification");
-    if (this.#types.size === 0) throw bad("", `all that the model finds is ignored: ${kinds.join(", ")}`);
-    const unusable = [...this.#types].find(([, type]) => !TYPE.test(type));
-    if (unusable) throw bad(`modelToPresidioMapping.${unusable[0]}`, "expected a type without spaces and brackets");
+    this.#model = madeFrom("defaultModel", () => new Classifier(options.defaultModel));
+    const files = resolveIfHere(options.defaultModel);
+    if (files) this.#types = typesOf(files.folder, options);
   }
 
-  /** What it can find. */
-  get types(): ReadonlySet<string> {
-    return new Set(this.#types.values());
+  /** What it can find; absent until a model of the hub is downloaded. */
+  get types(): ReadonlySet<string> | undefined {
+    return this.#types && new Set(this.#types.values());
   }
 
   /** Whether it looks for a type that nobody asks for by name. */
@@ -133,17 +119,24 @@ export class NerModel {
     return type !== ON_DEMAND && (this.#options.presidioSupportedEntities?.includes(type) ?? true);
   }
 
-  /** Loads the model. The first text does it otherwise. */
+  /**
+   * Loads the model. The first text does it otherwise, but downloads nothing.
+   *
+   * @throws GuardValidationError where a downloaded model finds nothing that can be looked for.
+   */
   async load(signal?: AbortSignal): Promise<void> {
     await this.#model.load(signal);
+    this.#types ??= typesOf(resolveModel(this.#options.defaultModel).folder, this.#options);
   }
 
   /** Finds what it can in a text; `recognizer` is the name that its findings have. */
   async find(text: string, recognizer: string, { signal, passes }: ScanContext = {}): Promise<PiiFinding[]> {
     const { idEntityName, idScoreMultiplier, threshold } = this.#options;
     const spans = await this.#model.findSpans(text, signal, passes);
+    this.#types ??= typesOf(resolveModel(this.#options.defaultModel).folder, this.#options);
+    const types = this.#types;
     return spans.flatMap(({ start, end, kind, score: sureness }) => {
-      const entity = this.#types.get(kind);
+      const entity = types.get(kind);
       const score = entity === idEntityName ? sureness * idScoreMultiplier : sureness;
       return entity === undefined || score < threshold ? [] : [{ start, end, entity, score, recognizer }];
     });
@@ -153,4 +146,24 @@ export class NerModel {
   close(): Promise<void> {
     return this.#model.close();
   }
+}
+
+/** What a model finds, by its labels. */
+function typesOf(folder: string, options: NerModelOptions): ReadonlyMap<string, string> {
+  const { labelsToIgnore: ignored, modelToPresidioMapping: mapping } = options;
+  const kinds = nativeNow(() => addon.spanKinds(folder));
+  const typeOf = (kind: string) => mapping[kind] ?? TYPE_OF.get(kind.toUpperCase()) ?? kind.toUpperCase();
+  const types = new Map(
+    kinds
+      .map((kind) => [kind, typeOf(kind)] as const)
+      .filter(([kind, type]) => type !== NOTHING && !ignored.includes(kind) && !ignored.includes(type)),
+  );
+  const bad = (path: string, message: string) => new GuardValidationError([{ path, message }]);
+  if (kinds.length === 0) {
+    throw bad("defaultModel", "it judges texts as a whole: it is no model for token classification");
+  }
+  if (types.size === 0) throw bad("", `all that the model finds is ignored: ${kinds.join(", ")}`);
+  const unusable = [...types].find(([, type]) => !TYPE.test(type));
+  if (unusable) throw bad(`modelToPresidioMapping.${unusable[0]}`, "expected a type without spaces and brackets");
+  return types;
 }

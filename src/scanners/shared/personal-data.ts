@@ -70,8 +70,8 @@ export const personalDataOptions = {
     .default([])
     .describe("Functions (text) => [{ start, end, type, score }] that find more. A file cannot give one."),
   recognizerConf: recognizerConf.describe(
-    "Models that find names of people, places and organisations: one or several of embedded:<name>, a folder, an ONNX file, or an " +
-      "object with the keys of llm-guard's NER configurations. []: such names are not found.",
+    "Models that find names of people, places and organisations: one or several of embedded:<name>, a folder, an ONNX file, " +
+      "owner/name of the Hugging Face hub, or an object with the keys of llm-guard's NER configurations. []: such names are not found.",
   ),
   threshold: z.number().min(0).max(1).default(0.5).describe("Least score of what counts as found."),
   useOnnx: z.boolean().optional().describe("Of llm-guard; models always run on ONNX Runtime here."),
@@ -97,18 +97,20 @@ export class PersonalDataDetector {
   readonly #native: PersonalData;
   readonly #options: PersonalDataOptions;
   readonly #known: ReadonlySet<string>;
-  readonly #models: readonly NerModel[];
+  /** Types of the embedded recognizers. */
+  readonly #table: readonly string[];
+  /** All of them until each is here; then those that find what is looked for. */
+  #models: readonly NerModel[];
 
   /** @throws GuardValidationError for options that cannot be used, with their paths. */
   constructor(options: PersonalDataOptions, names: Names = { hidden: [], allowed: [] }) {
     this.#options = options;
-    const table = addon.piiEntities();
-    this.#known = new Set([...table, ...OF_MODELS]);
-    const models = options.recognizerConf.map((conf, index) =>
+    this.#table = addon.piiEntities();
+    this.#known = new Set([...this.#table, ...OF_MODELS]);
+    this.#models = options.recognizerConf.map((conf, index) =>
       madeFrom(`recognizerConf.${index}`, () => new NerModel(conf)),
     );
-    checkTypes(options, [...table, ...models.flatMap(({ types }) => [...types])]);
-    this.#models = models.filter((model) => [...model.types].some((type) => this.#wants(type, model.offers(type))));
+    this.#chooseModels();
     const { threshold, regexPatterns } = options;
     const patterns = regexPatterns.map(({ name: entity, examples: _, ...pattern }) => ({ entity, ...pattern }));
     this.#native = build({
@@ -152,9 +154,20 @@ export class PersonalDataDetector {
     return Math.max(0.1, riskScore(round(highest, 2), this.#options.threshold));
   }
 
-  /** Loads the models. The first text does it otherwise. */
+  /**
+   * Loads the models. The first text does it otherwise, but downloads nothing.
+   *
+   * @throws GuardValidationError where a type is asked for that no downloaded model finds.
+   */
   async load(signal?: AbortSignal): Promise<void> {
-    await Promise.all(this.#models.map((model) => model.load(signal)));
+    await Promise.all(
+      this.#models.map((model, index) =>
+        model.load(signal).catch((error: unknown) => {
+          throw error instanceof GuardValidationError ? error.within(`recognizerConf.${index}`) : error;
+        }),
+      ),
+    );
+    await Promise.all(this.#chooseModels().map((model) => model.close()));
   }
 
   /** Frees the models. */
@@ -165,6 +178,23 @@ export class PersonalDataDetector {
   async #named(model: NerModel, name: string, text: string, context: ScanContext): Promise<PiiFinding[]> {
     const found = await model.find(text, name, context);
     return found.filter(({ entity }) => this.#wants(entity, model.offers(entity)));
+  }
+
+  /**
+   * Leaves out the models that find nothing that is looked for, as soon as it is known of all what they find.
+   *
+   * @returns those that were left out.
+   * @throws GuardValidationError for a type that nothing finds.
+   */
+  #chooseModels(): readonly NerModel[] {
+    const models = this.#models;
+    const types = models.map((model) => model.types);
+    if (!types.every((known) => known !== undefined)) return [];
+    checkTypes(this.#options, [...this.#table, ...types.flatMap((known) => [...known])]);
+    this.#models = models.filter((model, index) =>
+      [...(types[index] ?? [])].some((type) => this.#wants(type, model.offers(type))),
+    );
+    return models.filter((model) => !this.#models.includes(model));
   }
 
   /** Whether a type is looked for; one that is not offered, only where its name is asked for. */

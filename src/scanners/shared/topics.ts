@@ -23,6 +23,8 @@ export interface TopicJudge {
  * How a model tells topics. One that gives vectors compares those of the topics, which are computed here once, with that of each
  * part of a text: one pass however many topics. One for inference, as llm-guard's are, takes a pass for each topic.
  *
+ * Downloads nothing: a model of the hub must have been loaded before.
+ *
  * @throws GuardValidationError with the path `model` where it can do neither.
  */
 export async function topicJudge(
@@ -30,7 +32,7 @@ export async function topicJudge(
   topics: readonly string[],
   signal?: AbortSignal,
 ): Promise<TopicJudge> {
-  const { heads } = await model.load(signal);
+  const { heads } = await model.described(signal);
   const isInference = EntailmentHead.isIn(heads) && !heads.some(({ isVector }) => isVector);
   return isInference ? byInference(model, topics) : byMeaning(model, topics, signal);
 }

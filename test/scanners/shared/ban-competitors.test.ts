@@ -79,7 +79,7 @@ describe("BanCompetitors", () => {
     expect(() => new BanCompetitors({ competitors: ["Acme"], model: twoHeads })).toThrow(
       /^model.*judges texts as a whole/,
     );
-    expect(() => new BanCompetitors({ competitors: ["Acme"], model: "no/folder" })).toThrow(/^model/);
+    expect(() => new BanCompetitors({ competitors: ["Acme"], model: "no/such/folder" })).toThrow(/^model/);
   });
 
   it("changes nothing but the names, in any text", async () => {

@@ -166,7 +166,7 @@ describe("labels", () => {
 describe("recognizerConf", () => {
   it.each([
     ["embedded:nothing", /^recognizerConf\.0\.defaultModel: there is no embedded model nothing; there are: /],
-    ["dslim/bert-base-NER", /^recognizerConf\.0\.defaultModel: .*is neither embedded:<name> nor a folder or file/],
+    ["dslim/bert/NER", /^recognizerConf\.0\.defaultModel: .*is neither embedded:<name> nor a folder or file/],
     [[names, twoHeads], /^recognizerConf\.1\.defaultModel: it judges texts as a whole/],
     [{}, /^recognizerConf\.0\.defaultModel: expected embedded:<name>, a folder/],
     [{ defaultModel: names, LABEL: 1 }, /^recognizerConf\.0\.label: unknown key/],

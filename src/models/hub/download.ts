@@ -1,0 +1,199 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { hostname } from "node:os";
+import { dirname, join } from "node:path";
+import { downloadError, type HubClient, type HubFile, Retries } from "./client.ts";
+import { type HubId, hubName } from "./hub-id.ts";
+
+/** The end of the name of a part that nobody writes. */
+const FREE = "free";
+/** A part of another machine that was not written to for so long is nobody's. */
+const ABANDONED_MS = 24 * 3600 * 1000;
+
+let count = 0;
+/** The parts that this process writes. */
+const written = new Set<string>();
+
+/** A file of a repository on its way. */
+export interface Download {
+  client: HubClient;
+  id: HubId;
+  commit: string;
+  file: HubFile;
+  /** Where it is to be. */
+  target: string;
+  /** The folder of what has not arrived yet. */
+  parts: string;
+  signal?: AbortSignal | undefined;
+  /** Told how much of the file there is, whenever that changes. */
+  onBytes?: ((bytes: number) => void) | undefined;
+}
+
+/**
+ * Fetches a file, going on with what an earlier attempt left. It appears at its place at once, when it is checked.
+ *
+ * @throws GuardError `GUARD_DOWNLOAD` when it cannot be had, or is not what the hub says it is; the reason of the signal.
+ */
+export async function downloadFile(download: Download): Promise<void> {
+  const { file, target, parts, signal } = download;
+  if (await isThere(target, file.size)) return;
+  await mkdir(parts, { recursive: true });
+  const name = file.sha256 ?? file.blobId;
+  // Whether a part belongs to a file that has no hash could not be told.
+  const part = await claim(parts, name ?? "unnamed", name !== undefined);
+  try {
+    for (;;) {
+      const resumed = await receive(download, join(parts, part));
+      signal?.throwIfAborted();
+      if (await isIntact(join(parts, part), file)) break;
+      await rm(join(parts, part));
+      if (!resumed)
+        throw downloadError(`${hubName(download.id)}: ${file.path} is not what the hub says: its hash differs`);
+    }
+    await mkdir(dirname(target), { recursive: true });
+    await rename(join(parts, part), target).catch(async (error) => {
+      // Windows does not replace a file that another process has open: that is the same file.
+      if (!(await isThere(target, file.size))) throw error;
+      await rm(join(parts, part), { force: true });
+    });
+  } catch (error) {
+    if (name === undefined) await rm(join(parts, part), { force: true });
+    else await rename(join(parts, part), join(parts, `${name}.${FREE}`)).catch(() => {});
+    throw error;
+  } finally {
+    written.delete(part);
+  }
+}
+
+async function isThere(path: string, size: number | undefined): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.isFile() === true && (size === undefined || found.size === size);
+}
+
+/**
+ * A name for a part that nobody else uses. Where an earlier attempt left one, it is taken over: renaming it succeeds for one
+ * process only.
+ */
+async function claim(folder: string, name: string, mayResume: boolean): Promise<string> {
+  count += 1;
+  const mine = `${name}.${hostname()}.${process.pid}.${count}`;
+  written.add(mine);
+  if (!mayResume) return mine;
+  for (const other of await readdir(folder)) {
+    if (!other.startsWith(`${name}.`) || written.has(other) || !(await isLeft(folder, other))) continue;
+    const isMine = await rename(join(folder, other), join(folder, mine)).then(
+      () => true,
+      () => false,
+    );
+    if (isMine) break;
+  }
+  return mine;
+}
+
+/** Whether whoever wrote a part is gone. */
+async function isLeft(folder: string, part: string): Promise<boolean> {
+  if (part.endsWith(`.${FREE}`)) return true;
+  const [, host, pid] = /^[^.]+\.(.*)\.(\d+)\.\d+$/.exec(part) ?? [];
+  if (host !== hostname()) {
+    const found = await stat(join(folder, part)).catch(() => undefined);
+    return found !== undefined && Date.now() - found.mtimeMs > ABANDONED_MS;
+  }
+  if (Number(pid) === process.pid) return true;
+  try {
+    process.kill(Number(pid), 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ESRCH";
+  }
+}
+
+/**
+ * Receives what is missing of a part.
+ *
+ * @returns whether some of it was there before.
+ */
+async function receive({ client, id, commit, file, signal, onBytes }: Download, part: string): Promise<boolean> {
+  const handle = await open(part, "a+");
+  try {
+    let have = (await handle.stat()).size;
+    const resumed = have > 0;
+    const retries = new Retries();
+    onBytes?.(have);
+    while (have !== file.size || have === 0) {
+      const response = await client.file(id, commit, file.path, have, retries, signal);
+      if (!goesOn(response, have)) {
+        await response.body?.cancel();
+        if (have === 0) throw downloadError(`${hubName(id)}: ${file.path} came as another part than was asked for`);
+        // What is there is no beginning of the file.
+        await handle.truncate(0);
+        have = 0;
+        continue;
+      }
+      if (response.status === 200 && have > 0) {
+        await handle.truncate(0);
+        have = 0;
+      }
+      const broken = await append(handle, response, (bytes) => {
+        have += bytes;
+        retries.progressed();
+        onBytes?.(have);
+        return file.size === undefined || have <= file.size;
+      });
+      signal?.throwIfAborted();
+      if (file.size !== undefined && have > file.size) {
+        throw downloadError(`${hubName(id)}: ${file.path} is longer than the hub says`);
+      }
+      if (!broken && (file.size === undefined || have === file.size)) break;
+      const error = downloadError(
+        `${hubName(id)}: the connection broke off after ${have} of ${file.size ?? "unknown"} bytes of ${file.path}`,
+        broken,
+      );
+      await retries.wait(error, undefined, signal);
+    }
+    await handle.sync();
+    return resumed;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Whether a response begins where the part ends, or at the beginning. */
+function goesOn({ status, headers }: Response, have: number): boolean {
+  if (status === 206) return Number(/^bytes (\d+)-/.exec(headers.get("content-range") ?? "")?.[1]) === have;
+  return status === 200;
+}
+
+/**
+ * Writes what comes, until `onBytes` wants no more.
+ *
+ * @returns what went wrong on the way; failures to write are thrown.
+ */
+async function append(handle: FileHandle, response: Response, onBytes: (bytes: number) => boolean): Promise<unknown> {
+  const reader = response.body?.getReader();
+  for (;;) {
+    let chunk: Uint8Array | undefined;
+    try {
+      chunk = (await reader?.read())?.value;
+    } catch (error) {
+      return error;
+    }
+    if (!chunk) return undefined;
+    await handle.appendFile(chunk);
+    if (onBytes(chunk.length)) continue;
+    await reader?.cancel();
+    return undefined;
+  }
+}
+
+/** Whether a file has the size and the hash that the hub says, as far as it says them. */
+async function isIntact(path: string, { size, sha256, blobId }: HubFile): Promise<boolean> {
+  const found = (await stat(path)).size;
+  if (size !== undefined && found !== size) return false;
+  const expected = sha256 ?? blobId;
+  if (expected === undefined) return true;
+  // Git hashes a header before the content: https://git-scm.com/book/en/v2/Git-Internals-Git-Objects.
+  const hash = sha256 ? createHash("sha256") : createHash("sha1").update(`blob ${found}\0`);
+  for await (const chunk of createReadStream(path)) hash.update(chunk);
+  return hash.digest("hex") === expected;
+}

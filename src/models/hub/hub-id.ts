@@ -1,0 +1,35 @@
+/** A model of the hub, as `owner/name`, `owner/name@revision` or `owner/name@revision:folder/model.onnx`. */
+export interface HubId {
+  /** `owner/name`. */
+  repository: string;
+  /** A branch, a tag or a commit; `main` unless named. */
+  revision: string;
+  /** The ONNX file in the repository, where one is named. */
+  graph?: string;
+}
+
+export const MAIN = "main";
+const PART = "[A-Za-z0-9_](?:[\\w.-]*[A-Za-z0-9_])?";
+const ID = new RegExp(`^(${PART}/${PART})(?:@(\\w[\\w./+-]*))?(?::(.+\\.onnx))?$`);
+/** What the hub allows. */
+const MAX_LENGTH = 96;
+
+/** Reads the name of a model of the hub; nothing where it cannot be one. */
+export function parseHubId(model: string): HubId | undefined {
+  const [, repository = "", revision = MAIN, graph] = ID.exec(model) ?? [];
+  if (!repository || repository.length > MAX_LENGTH || /--|\.\./.test(repository)) return undefined;
+  if (revision.includes("..") || (graph !== undefined && !isSafePath(graph))) return undefined;
+  return { repository, revision, ...(graph === undefined ? {} : { graph }) };
+}
+
+/** The name of a model as {@link parseHubId} reads it, as short as it can be. */
+export function hubName({ repository, revision, graph }: HubId): string {
+  return `${repository}${revision === MAIN ? "" : `@${revision}`}${graph === undefined ? "" : `:${graph}`}`;
+}
+
+/** Whether a path of a repository stays below the folder that it is put into, on any system. */
+export function isSafePath(path: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be in a path.
+  if (/[\u0000-\u001f\\:]/.test(path)) return false;
+  return path.split("/").every((part) => part !== "" && part !== "." && part !== "..");
+}

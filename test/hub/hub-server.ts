@@ -1,0 +1,222 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** A repository of the hub. */
+export interface Repository {
+  files: Record<string, Buffer>;
+  license?: string;
+  /** Who may read: everybody, those with the token, nobody. `private` hides that it exists, `gated` its files only. */
+  access?: "private" | "gated";
+  /** Tags and branches besides `main`, by name the commit. */
+  revisions?: Record<string, string>;
+}
+
+/** A request as the hub saw it. */
+export interface Seen {
+  /** The hub itself, or the storage that it sends to for large files. */
+  server: "hub" | "storage";
+  path: string;
+  authorization: string | undefined;
+  range: string | undefined;
+}
+
+/** Takes a request in place of the server when it returns true. */
+type Fault = (request: Seen, response: ServerResponse, body: Buffer) => boolean;
+
+export const TOKEN = "hf_secret";
+export const COMMIT = "c".repeat(40);
+const LARGE = /\.(onnx|onnx_data|data)$/;
+
+const fixtures = fileURLToPath(new URL("../fixtures", import.meta.url));
+
+/** The files of a fixture, its graph at `graph`. */
+export function fixture(name: "two-heads" | "names", graph = "onnx/model.onnx"): Record<string, Buffer> {
+  const read = (file: string) => readFileSync(join(fixtures, name, file));
+  return { "config.json": read("config.json"), "tokenizer.json": read("tokenizer.json"), [graph]: read("model.onnx") };
+}
+
+/**
+ * A server that answers as huggingface.co does: model info with hashes, small files by a redirect on the hub itself, large ones by a
+ * redirect to another origin, ranges, error codes in `X-Error-Code`.
+ */
+export class HubServer {
+  readonly repositories: Record<string, Repository> = {};
+  readonly seen: Seen[] = [];
+  /** Asked for every request, in order. */
+  faults: Fault[] = [];
+  url = "";
+  #storageUrl = "";
+  readonly #servers = [
+    createServer((request, response) => this.#hub(request, response)),
+    createServer((request, response) => this.#storage(request, response)),
+  ];
+
+  async start(): Promise<this> {
+    const urls = await Promise.all(
+      this.#servers.map(
+        (server) =>
+          new Promise<string>((resolve) => {
+            server.listen(0, "127.0.0.1", () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
+          }),
+      ),
+    );
+    [this.url = "", this.#storageUrl = ""] = urls;
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    for (const server of this.#servers) {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    }
+  }
+
+  /** The paths of files that were asked for, with the ranges. */
+  get downloads(): string[] {
+    return this.seen
+      .filter(({ path, server }) => server === "storage" || path.startsWith("/api/resolve-cache/"))
+      .map(({ path, range }) => `${path.split(`/${COMMIT}/`)[1]}${range ? ` ${range}` : ""}`);
+  }
+
+  #see(server: Seen["server"], request: IncomingMessage): Seen {
+    const seen = {
+      server,
+      path: decodeURIComponent(new URL(request.url ?? "", "http://hub").pathname),
+      authorization: request.headers.authorization,
+      range: request.headers.range,
+    };
+    this.seen.push(seen);
+    return seen;
+  }
+
+  #hub(request: IncomingMessage, response: ServerResponse): void {
+    const seen = this.#see("hub", request);
+    const { path, authorization } = seen;
+    const [, owner, name] = /^(?:\/api\/models|\/api\/resolve-cache\/models)?\/([^/]+)\/([^/]+)\//.exec(path) ?? [];
+    const repository = this.repositories[`${owner}/${name}`];
+    const mayRead = authorization === `Bearer ${TOKEN}`;
+    if (authorization === "Bearer invalid") {
+      response.setHeader("x-error-message", "Invalid credentials in Authorization header");
+      refuse(response, 401);
+      return;
+    }
+    if (this.faults.some((fault) => fault(seen, response, Buffer.alloc(0)))) return;
+    if (!repository || (repository.access === "private" && !mayRead)) {
+      refuse(response, authorization ? 404 : 401, "RepoNotFound");
+      return;
+    }
+    const info = /^\/api\/models\/[^/]+\/[^/]+\/revision\/(.+)$/.exec(path);
+    if (info) {
+      const commit = commitOf(repository, info[1] as string);
+      if (!commit) {
+        refuse(response, 404, "RevisionNotFound");
+        return;
+      }
+      const withHashes = new URL(request.url ?? "", "http://hub").searchParams.get("blobs") === "true";
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify(describe(`${owner}/${name}`, repository, commit, withHashes)));
+      return;
+    }
+    const file = /^(?:\/api\/resolve-cache\/models)?\/[^/]+\/[^/]+\/(?:resolve\/)?([^/]+)\/(.+)$/.exec(path);
+    if (!file || !commitOf(repository, file[1] as string)) {
+      refuse(response, 404, "RevisionNotFound");
+      return;
+    }
+    if (repository.access === "gated" && !mayRead) {
+      refuse(response, authorization ? 403 : 401, "GatedRepo");
+      return;
+    }
+    const body = repository.files[file[2] as string];
+    if (!body) {
+      refuse(response, 404, "EntryNotFound");
+      return;
+    }
+    const isLarge = LARGE.test(path);
+    if (path.startsWith("/api/resolve-cache/")) {
+      send(request, response, body);
+      return;
+    }
+    const hash = createHash("sha256").update(body).digest("hex");
+    response.writeHead(isLarge ? 302 : 307, {
+      location: isLarge
+        ? `${this.#storageUrl}/${owner}/${name}/${COMMIT}/${file[2]}?signature=1`
+        : `/api/resolve-cache/models/${owner}/${name}/${COMMIT}/${file[2]}`,
+      "x-repo-commit": COMMIT,
+      "x-linked-size": body.length,
+      "x-linked-etag": `"${hash}"`,
+    });
+    response.end();
+  }
+
+  #storage(request: IncomingMessage, response: ServerResponse): void {
+    const seen = this.#see("storage", request);
+    const [, owner, name, , ...rest] = seen.path.split("/");
+    const body = this.repositories[`${owner}/${name}`]?.files[rest.join("/")];
+    if (!body) {
+      refuse(response, 404, "EntryNotFound");
+      return;
+    }
+    if (this.faults.some((fault) => fault(seen, response, body))) return;
+    send(request, response, body);
+  }
+}
+
+function commitOf({ revisions = {} }: Repository, revision: string): string | undefined {
+  if (revision === "main" || revision === COMMIT) return COMMIT;
+  return revisions[revision] ?? Object.values(revisions).find((commit) => commit === revision);
+}
+
+function describe(id: string, { files, license, access }: Repository, sha: string, withHashes: boolean) {
+  return {
+    _id: "1",
+    id,
+    modelId: id,
+    sha,
+    private: access === "private",
+    gated: access === "gated" ? "manual" : false,
+    tags: ["onnx", ...(license ? [`license:${license}`] : [])],
+    ...(license ? { cardData: { license } } : {}),
+    siblings: Object.entries(files).map(([rfilename, body]) => ({
+      rfilename,
+      ...(withHashes ? { size: body.length, ...hashes(rfilename, body) } : {}),
+    })),
+  };
+}
+
+function hashes(path: string, body: Buffer) {
+  const blobId = (content: Buffer) =>
+    createHash("sha1").update(`blob ${content.length}\0`).update(content).digest("hex");
+  if (!LARGE.test(path)) return { blobId: blobId(body) };
+  const sha256 = createHash("sha256").update(body).digest("hex");
+  const pointer = Buffer.from(
+    `version https://git-lfs.github.com/spec/v1\noid sha256:${sha256}\nsize ${body.length}\n`,
+  );
+  return { blobId: blobId(pointer), lfs: { sha256, size: body.length, pointerSize: pointer.length } };
+}
+
+function send(request: IncomingMessage, response: ServerResponse, body: Buffer): void {
+  const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? "")?.[1] ?? 0);
+  const etag = `"${createHash("sha256").update(body).digest("hex")}"`;
+  if (from >= body.length && from > 0) {
+    response.writeHead(416, { "content-range": `bytes */${body.length}` }).end();
+    return;
+  }
+  const range = from > 0 ? { "content-range": `bytes ${from}-${body.length - 1}/${body.length}` } : {};
+  response.writeHead(from > 0 ? 206 : 200, {
+    etag,
+    "x-repo-commit": COMMIT,
+    "accept-ranges": "bytes",
+    "content-length": body.length - from,
+    ...range,
+  });
+  response.end(body.subarray(from));
+}
+
+function refuse(response: ServerResponse, status: number, code?: string): void {
+  response.writeHead(status, { ...(code ? { "x-error-code": code } : {}), "content-type": "application/json" });
+  response.end(JSON.stringify({ error: code ?? "Refused" }));
+}
