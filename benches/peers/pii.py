@@ -72,6 +72,7 @@ def llm_guard_anonymize(tokenizer: str, config: dict[str, Any]) -> Callable[[str
     they name nothing."""
     import tempfile
 
+    import spacy
     import structlog
     import torch
     from llm_guard.input_scanners import Anonymize
@@ -105,6 +106,9 @@ def llm_guard_anonymize(tokenizer: str, config: dict[str, Any]) -> Callable[[str
             tokenizer_kwargs={"model_input_names": ["input_ids", "attention_mask"]},
         ),
     }
+    # The pipelines that llm-guard downloads are not in the package index: empty ones stand in, which cost it less.
+    spacy.util.is_package = lambda name: True
+    spacy.load = lambda name, **_: spacy.blank(name.partition("_")[0])
     scanner = Anonymize(Vault(), recognizer_conf=conf)
 
     def find(text: str) -> list[Finding]:
