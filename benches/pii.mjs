@@ -4,12 +4,13 @@
 // --heldout: a file of `python -m training.heldout --tasks pii`: what both find in it, exact to the character, by type.
 // --ner: the folder of guard's model of names, such as models/ner: llm-guard gets one of equal size.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { availableParallelism, cpus, loadavg, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { gunzipSync } from "node:zlib";
 import { createScanner } from "../dist/index.js";
+import { describe, machineNow } from "./machine.mjs";
 import { startPeers } from "./peers.mjs";
 import { personalTexts } from "./personal.mjs";
 import { median } from "./stats.mjs";
@@ -59,16 +60,8 @@ const NEVER_WRONG = { guard: [], Presidio: ["DATE_OF_BIRTH"] };
 
 // As many threads as the peers have: waiting threads would count as work.
 process.env.GUARD_ONNX_THREADS = "1";
-const machine = {
-  cpu: cpus()[0]?.model.trim(),
-  cores: availableParallelism(),
-  platform: `${process.platform} ${process.arch}`,
-  node: process.version,
-  loadBefore: loadavg()[0],
-};
-console.log(
-  `${machine.cpu}, ${machine.cores} cores, ${machine.platform}, node ${machine.node}, load ${machine.loadBefore.toFixed(1)}\n`,
-);
+const machine = machineNow();
+console.log(`${describe(machine)}\n`);
 
 const peers = startPeers("pii.py");
 if (!peers) {

@@ -4,13 +4,14 @@
 // ratios of neighbouring runs.
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { availableParallelism, cpus, loadavg, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
 import { createScanner } from "../dist/index.js";
 import { mixedTexts } from "./corpus.mjs";
+import { describe, machineNow } from "./machine.mjs";
 import { startPeers } from "./peers.mjs";
 import { median } from "./stats.mjs";
 import { number, printTable } from "./table.mjs";
@@ -203,17 +204,8 @@ const LARGE = [
   ["output", "ReadingTime", { max_time: 1, truncate: true }],
 ];
 
-const machine = {
-  cpu: cpus()[0]?.model.trim(),
-  cores: availableParallelism(),
-  platform: `${process.platform} ${process.arch}`,
-  node: process.version,
-  // What else the machine does: a load of more than nothing makes every number worse.
-  loadBefore: loadavg()[0],
-};
-console.log(
-  `${machine.cpu}, ${machine.cores} cores, ${machine.platform}, node ${machine.node}, load ${machine.loadBefore.toFixed(1)}\n`,
-);
+const machine = machineNow();
+console.log(`${describe(machine)}\n`);
 
 const peers = startPeers("rules.py");
 if (!peers) {

@@ -3,7 +3,7 @@
 // `--model` takes the place of embedded:multitask. Machines are noisy: on each text all variants run in turn, and each ratio is
 // the median of the ratios on the same text.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { availableParallelism, cpus, loadavg, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -11,6 +11,7 @@ import { dump, load as parseYaml } from "js-yaml";
 import { createScanner, scanOutput, scanPrompt } from "../dist/index.js";
 import { resolveModel } from "../dist/models/model.js";
 import { scannerClasses } from "../dist/scanners/registry.js";
+import { describe, machineNow } from "./machine.mjs";
 import { withServer } from "./server.mjs";
 import { median } from "./stats.mjs";
 import { number, printTable } from "./table.mjs";
@@ -50,8 +51,8 @@ const TEXTS = flags.quick ? { short: 5, medium: 3, long: 2 } : { short: 40, medi
 const path = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 const config = parseYaml(readFileSync(path("scanners.yml"), "utf8"));
 
-const machine = { cpu: cpus()[0]?.model.trim(), cores: availableParallelism(), loadBefore: loadavg()[0] };
-console.log(`${machine.cpu}, ${machine.cores} cores, load before the run ${machine.loadBefore.toFixed(1)}`);
+const machine = machineNow();
+console.log(describe(machine));
 console.log(
   "Milliseconds of a call, one at a time; ratios are of the whole set to the dearest member and to the sum of all.\n",
 );

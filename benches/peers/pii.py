@@ -14,9 +14,10 @@ from __future__ import annotations
 import json
 import logging
 import os
-import sys
 import time
 from typing import Any, Callable
+
+from answers import answer_with
 
 # One thread, as guard has for one text.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -149,9 +150,4 @@ def measure(peer: str, params: dict[str, Any], texts: str, seconds: float | None
             return {"seconds": fastest, "found": found}
 
 
-for line in sys.stdin:
-    try:
-        answer: dict[str, Any] = measure(**json.loads(line))
-    except Exception as error:
-        answer = {"error": f"{type(error).__name__}: {error}"}
-    print(json.dumps(answer), flush=True)
+answer_with(measure)

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import json
 import logging
-import sys
 import time
 from typing import Any, Callable
 
 import structlog
+
+from answers import answer_with
 
 structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
 
@@ -76,9 +77,4 @@ def measure(peer: str, params: dict[str, Any], texts: list[str], seconds: float)
             return {"seconds": fastest, "failed": failed}
 
 
-for line in sys.stdin:
-    try:
-        answer: dict[str, Any] = measure(**json.loads(line))
-    except Exception as error:
-        answer = {"error": f"{type(error).__name__}: {error}"}
-    print(json.dumps(answer), flush=True)
+answer_with(measure)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import torch
 
 from .. import data, encoder, export, metrics, trainer
+from ..arguments import add_training_arguments, settings_of
 from ..runtime import Exported
 from . import FALSE_POSITIVES, FLOOR, HEADS, INJECTION, LABELS, MAX_LENGTH, NAME, SAFE, THRESHOLD, VERSION
 from .evaluate import evaluate
@@ -52,17 +52,7 @@ def calibrate(model: encoder.Classifier, logits: np.ndarray, rows: list[data.Row
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m training.injection", description=__doc__)
     add_data_arguments(parser)
-    parser.add_argument("--out", required=True, type=Path, help="folder for model.onnx, tokenizer.json, config.json")
-    parser.add_argument(
-        "--base",
-        type=Path,
-        help="folder of the encoder to start from (training.multilingual); default: the English one",
-    )
-    parser.add_argument("--layers", type=int, default=0, help="use so many layers of it; default: all")
-    parser.add_argument("--epochs", type=int, default=2)
-    parser.add_argument("--minutes", type=float, default=0, help="end the training after so many minutes")
-    parser.add_argument("--fp32", action="store_true", help="train without bf16 autocast")
-    parser.add_argument("--reuse", action="store_true", help="take OUT/work/weights.safetensors, do not train")
+    add_training_arguments(parser, epochs=2)
     return parser.parse_args()
 
 
@@ -70,14 +60,7 @@ def main() -> None:
     args = arguments()
     work = args.out / "work"
     work.mkdir(parents=True, exist_ok=True)
-    settings = replace(
-        trainer.Settings(),
-        seed=args.seed,
-        epochs=args.epochs,
-        threads=args.threads,
-        bf16=not args.fp32,
-        minutes=args.minutes,
-    )
+    settings = settings_of(args)
     trainer.fix_seeds(settings.seed, settings.threads)
 
     rows = rows_for(args)

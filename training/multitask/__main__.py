@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 from .. import data, encoder, export, trainer
+from ..arguments import add_training_arguments, settings_of
 from ..runtime import Exported
 from . import HEADS, MAX_LENGTH, NAME, TOKEN_HEADS, UNIT_HEADS, VERSION
 from .evaluate import evaluate
@@ -24,14 +24,8 @@ ACTIVATIONS = {"nli": "softmax", "meaning": "none"}
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m training.multitask", description=__doc__)
     add_data_arguments(parser)
-    parser.add_argument("--out", required=True, type=Path, help="folder for model.onnx, tokenizer.json, config.json")
-    parser.add_argument("--base", required=True, type=Path, help="folder of the encoder (training.multilingual)")
+    add_training_arguments(parser, epochs=1, rate=RATE)
     parser.add_argument("--tagger", type=Path, help="weights of training.ner to go on from")
-    parser.add_argument("--layers", type=int, default=0, help="use so many layers of it; default: all")
-    parser.add_argument("--epochs", type=int, default=1)
-    parser.add_argument("--minutes", type=float, default=0, help="end the training after so many minutes")
-    parser.add_argument("--rate", type=float, default=RATE)
-    parser.add_argument("--reuse", action="store_true", help="take OUT/work/weights.safetensors, do not train")
     return parser.parse_args()
 
 
@@ -39,14 +33,7 @@ def main() -> None:
     args = arguments()
     work = args.out / "work"
     work.mkdir(parents=True, exist_ok=True)
-    settings = replace(
-        trainer.Settings(),
-        seed=args.seed,
-        epochs=args.epochs,
-        threads=args.threads,
-        minutes=args.minutes,
-        rate=args.rate,
-    )
+    settings = settings_of(args)
     trainer.fix_seeds(settings.seed, settings.threads)
     examples = examples_for(args)
     for (task, split), count in sorted(Counter((e.task, e.split) for e in examples).items()):

@@ -13,6 +13,7 @@ import torch
 from tokenizers import Tokenizer
 
 from .. import encoder, export, trainer
+from ..arguments import add_training_arguments, settings_of
 from ..runtime import Exported
 from . import LABELS, MAX_LENGTH, NAME, VERSION
 from .evaluate import evaluate, table
@@ -40,15 +41,9 @@ def train(model: encoder.Tagger, tokenizer: Tokenizer, rows: Sequence[SpanRow], 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m training.ner", description=__doc__)
     add_data_arguments(parser)
-    parser.add_argument("--out", required=True, type=Path, help="folder for model.onnx, tokenizer.json, config.json")
-    parser.add_argument("--base", required=True, type=Path, help="folder of the encoder (training.multilingual)")
-    parser.add_argument("--layers", type=int, default=0, help="use so many layers of it; default: all")
-    parser.add_argument("--epochs", type=int, default=2)
-    parser.add_argument("--minutes", type=float, default=0, help="end the training after so many minutes")
-    parser.add_argument("--rate", type=float, default=RATE)
+    add_training_arguments(parser, epochs=2, rate=RATE)
     parser.add_argument("--rows", type=int, default=0, help="evaluate on so many rows of a set at most; default: all")
     parser.add_argument("--start", type=Path, help="weights of an earlier run to go on from")
-    parser.add_argument("--reuse", action="store_true", help="take OUT/work/weights.safetensors, do not train")
     return parser.parse_args()
 
 
@@ -56,15 +51,7 @@ def main() -> None:
     args = arguments()
     work = args.out / "work"
     work.mkdir(parents=True, exist_ok=True)
-    settings = replace(
-        trainer.Settings(),
-        seed=args.seed,
-        epochs=args.epochs,
-        threads=args.threads,
-        minutes=args.minutes,
-        rate=args.rate,
-        max_tokens=MAX_LENGTH,
-    )
+    settings = replace(settings_of(args), max_tokens=MAX_LENGTH)
     trainer.fix_seeds(settings.seed, settings.threads)
     rows = rows_for(args)
     dev = [row for row in rows if row.split == "dev"]

@@ -1,0 +1,36 @@
+"""What the trainings of all encoders are asked."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from .trainer import Settings
+
+
+def add_training_arguments(parser: argparse.ArgumentParser, epochs: int, rate: float = Settings.rate) -> None:
+    parser.add_argument("--out", required=True, type=Path, help="folder for model.onnx, tokenizer.json, config.json")
+    parser.add_argument(
+        "--base",
+        type=Path,
+        help="folder of the encoder to start from (training.multilingual); default: the English one",
+    )
+    parser.add_argument("--layers", type=int, default=0, help="use so many layers of it; default: all")
+    parser.add_argument("--epochs", type=int, default=epochs)
+    parser.add_argument("--minutes", type=float, default=0, help="end the training after so many minutes")
+    parser.add_argument("--rate", type=float, default=rate, help="learning rate of the encoder")
+    parser.add_argument("--fp32", action="store_true", help="train without bf16 autocast")
+    parser.add_argument("--reuse", action="store_true", help="take OUT/work/weights.safetensors, do not train")
+
+
+def settings_of(args: argparse.Namespace) -> Settings:
+    return replace(
+        Settings(),
+        seed=args.seed,
+        epochs=args.epochs,
+        threads=args.threads,
+        minutes=args.minutes,
+        rate=args.rate,
+        bf16=not args.fp32,
+    )
