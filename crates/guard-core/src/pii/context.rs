@@ -15,7 +15,7 @@ const BETWEEN: usize = 4;
 /// How much farther a word of another sentence is.
 const SENTENCE: f64 = 3.5;
 
-/// Whether words in this character's script are written without spaces between them.
+/// Whether words in this character's script are written without spaces between them, or, as in Korean, particles to a word.
 pub(super) fn is_unspaced(character: char) -> bool {
     !character.is_ascii()
         && matches!(
@@ -23,6 +23,7 @@ pub(super) fn is_unspaced(character: char) -> bool {
             Script::Han
                 | Script::Hiragana
                 | Script::Katakana
+                | Script::Hangul
                 | Script::Thai
                 | Script::Lao
                 | Script::Khmer
@@ -81,6 +82,9 @@ impl Vocabulary {
         let mut all: Vec<(bool, Vec<usize>)> = Vec::new();
         let mut texts = Vec::new();
         for (word, recognizer) in words {
+            if word.trim_matches('*').trim().is_empty() {
+                return Err(format!("the word of context {word:?} says nothing"));
+            }
             let index = *known.entry(word.to_lowercase()).or_insert_with(|| {
                 texts.push(word.trim_end_matches('*').to_lowercase());
                 all.push((word.ends_with('*'), Vec::new()));

@@ -10,6 +10,8 @@ use super::context::is_unspaced;
 /// Most characters before the `@`, and bytes after it (RFC 5321, section 4.5.3.1).
 const LOCAL: usize = 64;
 const DOMAIN: usize = 320;
+/// Bytes behind an address that are looked at: the marks of emphasis and a character.
+const EMPHASIS: usize = 8;
 
 /// `@`, or a word for it in brackets.
 static AT: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?i)@| ?[\[({] ?(?:at|собака) ?[\])}] ?").ok());
@@ -33,13 +35,17 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
         let rest = &text[sign.end()..text.floor_char_boundary(sign.end() + DOMAIN)];
         let Some(domain) = after.find(rest) else { continue };
         let end = sign.end() + domain.end();
-        // "a.com1" and "a.com-x" do not end where the pattern does.
-        let next = text[end..].chars().next();
-        if next.is_some_and(|next| next.is_alphanumeric() && !is_unspaced(next) || next == '_' || next == '@') {
+        // "a.com1" and "a.com_x" do not end where the pattern does; "_a@b.com_" is emphasis of Markdown.
+        let behind = &text[end..text.floor_char_boundary(end + EMPHASIS)];
+        let beyond = behind.trim_start_matches('_');
+        let next = beyond.chars().next();
+        if next.is_some_and(|next| next.is_alphanumeric() && !is_unspaced(next)) || behind.starts_with('@') {
             continue;
         }
         let floor = found.last().map_or(0, |last| last.end);
         let start = local_part(text, floor, sign.start());
+        let marks = text[start..sign.start()].bytes().take_while(|&byte| byte == b'_');
+        let start = start + marks.take(behind.len() - beyond.len()).count();
         if start < sign.start() {
             found.push(start..end);
         }
@@ -111,6 +117,8 @@ mod tests {
             ["a@b.de", "c@d.org", "e_f@g.io"]
         );
         assert_eq!(found("邮箱是wang@example.cn请联系"), ["wang@example.cn"]);
+        assert_eq!(found("hong@example.com으로 보내세요"), ["hong@example.com"]);
+        assert_eq!(found("Write to __john@example.com__."), ["john@example.com"]);
         assert_eq!(
             found("почта иван@почта.рф, jörg@müller.de"),
             ["иван@почта.рф", "jörg@müller.de"]
@@ -141,6 +149,7 @@ mod tests {
             "at [at] work",
             "@a.com",
             "x@y.z9",
+            "a@b.com_x",
         ] {
             assert!(found(text).is_empty(), "{text}");
         }

@@ -109,8 +109,10 @@ impl Lookalikes {
             .filter(|&&place| original[place] != current[place])
             .count();
         let as_written = |(character, written): (char, &char)| {
-            let is_wide = narrowed(*written).is_some();
-            widened(character).filter(|_| is_wide).unwrap_or(character)
+            let is_wide = matches!(*written, '\u{3000}' | '\u{FF01}'..='\u{FF5E}');
+            let same = narrowed(*written) == Some(character);
+            let wide = widened(character).filter(|_| is_wide).unwrap_or(character);
+            if same { *written } else { wide }
         };
         (changed > 0 && changed * 3 >= digits).then(|| current.into_iter().zip(&written).map(as_written).collect())
     }

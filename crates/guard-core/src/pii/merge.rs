@@ -43,7 +43,7 @@ fn priority(entity: &str) -> usize {
 /// - Of findings of different types that overlap, the one with the higher score wins, then the longer, then the type with
 ///   priority: types of the user, those of `recognizers.toml` in its order, those of models. One that contains others
 ///   counts as having the highest score among them, unless that is more than 0.35 above its own.
-/// - What is left of the loser on one side is kept, if it is at least half of it and has a letter or digit; so nothing
+/// - The longest piece that is left of the loser is kept, if it is at least half of it and has a letter or digit; so nothing
 ///   that a source took for personal is shown for the sake of a small overlap.
 ///
 /// Costs O(n log n) for n findings of bounded length.
@@ -132,20 +132,26 @@ fn strengths(findings: &[Finding]) -> Vec<f64> {
     findings.iter().enumerate().map(strength).collect()
 }
 
-/// What is left of `range` beside what was taken, if that is one piece of at least half of it with a letter or digit.
+/// The longest piece that is left of `range` beside what was taken, if that is at least half of it and has a letter or digit.
 fn rest(text: &str, taken: &BTreeMap<usize, usize>, range: &Range<usize>) -> Option<Range<usize>> {
     let before = taken.range(..=range.start).next_back().map_or(0, |(_, &end)| end);
-    let start = range.start.max(before);
-    let after = taken.range(range.start.saturating_add(1)..range.end).next();
-    let end = after.map_or(range.end, |(&next, _)| next);
-    if (start, end) == (range.start, range.end) {
-        return Some(range.clone());
+    let inside = taken.range(range.start.saturating_add(1)..range.end);
+    let mut longest = 0..0;
+    let mut start = range.start.max(before);
+    for (next, behind) in inside.map(|(&from, &to)| (from, to)).chain([(range.end, range.end)]) {
+        if next.saturating_sub(start) > longest.len() {
+            longest = start..next;
+        }
+        start = start.max(behind);
     }
-    let left = text.get(start..end)?;
+    if longest == *range {
+        return Some(longest);
+    }
+    let left = text.get(longest.clone())?;
     let is_half = left.len() * 2 >= range.len();
     let (start, end) = (
-        start + left.len() - left.trim_start().len(),
-        end - (left.len() - left.trim_end().len()),
+        longest.start + left.len() - left.trim_start().len(),
+        longest.end - (left.len() - left.trim_end().len()),
     );
     (is_half && left.chars().any(char::is_alphanumeric)).then_some(start..end)
 }
@@ -217,6 +223,11 @@ mod tests {
         assert_eq!(
             found,
             [(0..9, "PERSON".to_owned()), (10..19, "PHONE_NUMBER".to_owned())]
+        );
+        let found = merged(TEXT, &[(0..24, "STREET_ADDRESS", 0.55), (5..9, "MINE", 1.0)]);
+        assert_eq!(
+            found,
+            [(5..9, "MINE".to_owned()), (10..24, "STREET_ADDRESS".to_owned())]
         );
         let found = merged(TEXT, &[(8..14, "PERSON", 0.7), (10..19, "PHONE_NUMBER", 0.9)]);
         assert_eq!(found, [(10..19, "PHONE_NUMBER".to_owned())]);

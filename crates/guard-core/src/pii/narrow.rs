@@ -1,10 +1,11 @@
-//! Full-width letters and digits, as Chinese and Japanese keyboards write them, read as the ordinary ones.
+//! Full-width letters and digits, as Chinese and Japanese keyboards write them, and hyphens of typography, as language models do, read as
+//! the ordinary ones.
 
 use std::ops::Range;
 
 /// How much farther in Unicode a full-width character is than the ordinary one (block Halfwidth and Fullwidth Forms).
 const FARTHER: u32 = 0xFEE0;
-/// Bytes that a full-width character takes more than the ordinary one.
+/// Bytes that such a character takes more than the ordinary one.
 const MORE: usize = 2;
 
 /// The ordinary character that a full-width one stands for, among those that numbers and addresses are made of. Colons, commas and
@@ -12,6 +13,7 @@ const MORE: usize = 2;
 pub(super) fn narrowed(character: char) -> Option<char> {
     let narrow = match character {
         '\u{3000}' => ' ',
+        '\u{2010}' | '\u{2011}' | '\u{2212}' => '-',
         '\u{FF01}'..='\u{FF5E}' => char::from_u32(u32::from(character) - FARTHER)?,
         _ => return None,
     };
@@ -87,6 +89,7 @@ mod tests {
             Narrow::new("卡号：４１１１　ａ＠ｂ．ｃ，完。").unwrap().text,
             "卡号：4111 a@b.c，完。"
         );
+        assert_eq!(Narrow::new("SSN 536‑22‑8731").unwrap().text, "SSN 536-22-8731");
         assert!(Narrow::new("卡号：4111，é").is_none());
     }
 
@@ -97,14 +100,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_part_stands_in_the_original(text in "[a１Ａ　é中＠\u{1F600}]{0,40}") {
+        fn every_part_stands_in_the_original(text in "[a１Ａ　é中＠\u{2011}\u{1F600}]{0,40}") {
             let Some(narrow) = Narrow::new(&text) else { return Ok(()) };
             prop_assert_eq!(narrow.text.chars().count(), text.chars().count());
             for (at, character) in narrow.text.char_indices() {
                 let original = &text[narrow.original(&(at..at + character.len_utf8()))];
                 let wide = original.chars().next().unwrap();
                 prop_assert_eq!(original.chars().count(), 1);
-                prop_assert!(wide == character || narrowed(wide) == Some(character) && widened(character) == Some(wide));
+                prop_assert!(wide == character || narrowed(wide) == Some(character));
+                let hyphen = '\u{2011}';
+                prop_assert!(widened(character) == Some(wide) || wide == character || wide == hyphen);
             }
         }
     }

@@ -27,6 +27,8 @@ pub enum Boundary {
     /// A letter or digit, or a dot, hyphen, slash or colon that connects the match to further digits.
     #[default]
     Number,
+    /// As `Number`, for values that prove themselves: a path or a date may stand behind a slash, and a value with dots behind a hyphen.
+    Proven,
     /// A letter or digit.
     Word,
     /// Before the match, a letter that is not Chinese; after it, anything may stand.

@@ -275,7 +275,11 @@ impl<'a> Search<'a> {
     fn patterns(&mut self) -> Result<(), PiiError> {
         let of = self.of;
         let text = self.text;
-        let Some(prefixes) = of.prefixes.as_ref().filter(|_| next_digit(text, 0).is_some()) else {
+        let Some(prefixes) = of
+            .prefixes
+            .as_ref()
+            .filter(|_| next_digit(text, 0).is_some() || text.contains('#'))
+        else {
             return Ok(());
         };
         let mut done: Vec<bool> = vec![false; of.of_pattern.len()];
@@ -351,7 +355,9 @@ fn starts(text: &str) -> impl Iterator<Item = usize> {
         if digit.is_some_and(|digit| digit < at) {
             digit = next_digit(text, at);
         }
-        (begins && digit.is_some_and(|digit| digit - at <= DIGIT_WITHIN)).then_some(at)
+        // "#ffffff" has none.
+        let may_match = character == '#' || digit.is_some_and(|digit| digit - at <= DIGIT_WITHIN);
+        (begins && may_match).then_some(at)
     })
 }
 
@@ -370,10 +376,19 @@ fn has_boundaries(text: &str, range: Range<usize>, boundary: Boundary) -> bool {
     let (first, last) = (inside.next(), inside.next_back());
     let is_digit = |character: Option<char>| character.is_some_and(|character| character.is_ascii_digit());
     let has_colons = text[range.clone()].contains(':');
-    let connects = |sign: Option<char>, beyond: Option<char>, own: Option<char>| match sign {
-        Some('.' | '-' | '/' | '\u{2010}' | '\u{2011}') => is_digit(beyond) && is_digit(own),
-        Some(':') => has_colons && continues(beyond),
-        _ => false,
+    let is_proven = boundary == Boundary::Proven;
+    let connects = |sign: Option<char>, mut beyond: &mut dyn Iterator<Item = char>, own: Option<char>| {
+        let first = beyond.next();
+        match sign {
+            Some('/') if is_proven => false,
+            Some('-') if is_proven => {
+                let end = Iterator::find(&mut beyond, |character| !character.is_ascii_digit());
+                is_digit(first) && is_digit(own) && end != Some('.')
+            }
+            Some('.' | '-' | '/') => is_digit(first) && is_digit(own),
+            Some(':') => has_colons && continues(first),
+            _ => false,
+        }
     };
     // A number may follow a word of another script without a space, and a word in Chinese anything.
     let is_free = is_digit(first) && previous.is_some_and(|previous| !previous.is_ascii() && previous.is_alphabetic());
@@ -382,8 +397,8 @@ fn has_boundaries(text: &str, range: Range<usize>, boundary: Boundary) -> bool {
     match boundary {
         Boundary::Start => begins,
         Boundary::Word => begins && ends,
-        Boundary::Number => {
-            begins && ends && !connects(previous, before.next(), first) && !connects(next, after.next(), last)
+        Boundary::Number | Boundary::Proven => {
+            begins && ends && !connects(previous, &mut before, first) && !connects(next, &mut after, last)
         }
     }
 }

@@ -174,7 +174,8 @@ impl Substrings {
     fn is_bounded(&self, text: &str, substring: usize, range: &Range<usize>) -> bool {
         let (first, last) = self.edges[substring];
         let before = || text[..range.start].chars().next_back().is_some_and(is_word);
-        let after = || text[range.end..].chars().next().is_some_and(is_word);
+        let goes_on = |next: char| is_word(next) && !is_particle(next);
+        let after = || text[range.end..].chars().next().is_some_and(goes_on);
         !(first && before() || last && after())
     }
 }
@@ -276,6 +277,11 @@ impl Beginnings {
         }
         None
     }
+}
+
+/// Whether a character behind a word may be one of another: particles of Korean are written to any word without a space.
+fn is_particle(character: char) -> bool {
+    matches!(character, '\u{AC00}'..='\u{D7A3}')
 }
 
 /// Whether a character continues a word next to it.

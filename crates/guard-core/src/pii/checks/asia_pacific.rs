@@ -63,7 +63,8 @@ pub fn is_sg_nric(value: &str) -> bool {
 }
 
 /// A South Korean resident registration number: date of birth, sex and century, and a check digit (Resident Registration Act,
-/// enforcement rules, article 2); since October 2020 new ones have random digits in its place.
+/// enforcement rules, article 2), which that of foreigners is higher by two; since October 2020 new ones have random digits in its
+/// place.
 pub fn is_kr_rrn(value: &str) -> bool {
     let digits = digits(value);
     if digits.len() != 13 {
@@ -78,7 +79,10 @@ pub fn is_kr_rrn(value: &str) -> bool {
     let (year, month) = (century + pair(0), pair(2));
     let sum = weighted(&digits[..12], &[2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5]);
     let is_random = (year, month) >= (2020, 10);
-    is_day(year, month, pair(4)) && (is_random || (11 - sum % 11) % 10 == digits[12])
+    let is_checked = |from: u32| (from - sum % 11) % 10 == digits[12];
+    // Both are seen on numbers of foreigners.
+    let is_foreign = matches!(digits[6], 5..=8);
+    is_day(year, month, pair(4)) && (is_random || is_checked(11) || is_foreign && is_checked(13))
 }
 
 /// A Thai identification number: thirteen digits, modulus 11 (Department of Provincial Administration, Ministry of Interior).

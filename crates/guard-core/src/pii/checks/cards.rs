@@ -15,7 +15,7 @@ pub fn is_luhn(digits: &[u32]) -> bool {
 
 /// The first four digits and the lengths of the cards that an issuer numbers so. Sources: ISO/IEC 7812-2 (register of issuer
 /// identification numbers) and the ranges that the schemes publish; for Maestro, the lengths that are in use.
-const ISSUERS: [(u64, u64, &[usize]); 24] = [
+const ISSUERS: [(u64, u64, &[usize]); 27] = [
     (2200, 2204, &[16, 17, 18, 19]),         // Mir
     (2221, 2720, &[16]),                     // Mastercard
     (3000, 3059, &[14, 16, 17, 18, 19]),     // Diners Club
@@ -34,12 +34,15 @@ const ISSUERS: [(u64, u64, &[usize]); 24] = [
     (5100, 5599, &[16]),                     // Mastercard
     (5600, 5899, &[16, 18, 19]),             // Maestro
     (6011, 6011, &[16, 17, 18, 19]),         // Discover
+    (6060, 6099, &[16]),                     // RuPay, Hipercard
     (6200, 6299, &[16, 17, 18, 19]),         // UnionPay
     (6300, 6399, &[16, 18, 19]),             // Maestro, Elo
     (6440, 6599, &[16, 17, 18, 19]),         // Discover, RuPay, Elo
     (6700, 6799, &[16, 18, 19]),             // Maestro
     (8100, 8299, &[16, 17, 18, 19]),         // UnionPay, RuPay
+    (8600, 8600, &[16]),                     // Uzcard
     (9792, 9792, &[16]),                     // Troy
+    (9860, 9860, &[16]),                     // Humo
 ];
 
 /// Whether digits stand together as people write one number: with one separator, or else in groups of at least three.

@@ -32,7 +32,9 @@ fn es_letter(number: u64) -> u8 {
 /// A Spanish NIF: eight digits and their letter.
 pub fn is_es_nif(value: &str) -> bool {
     let digits = digits(value);
-    digits.len() == 8 && alphanumerics(value).last() == Some(&es_letter(number(&digits))) && !is_monotonous(&digits)
+    (7..=8).contains(&digits.len())
+        && alphanumerics(value).last() == Some(&es_letter(number(&digits)))
+        && !is_monotonous(&digits)
 }
 
 /// A Spanish NIE: X, Y or Z, which stand for 0, 1 and 2, seven digits, and their letter.
