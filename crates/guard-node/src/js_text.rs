@@ -1,9 +1,12 @@
 //! Texts as they come from JavaScript.
 
 use std::mem::MaybeUninit;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use napi::bindgen_prelude::check_status;
 use napi::{JsString, JsValue, Result, sys};
+
+use crate::error;
 
 /// Bytes of a text of `SHORT_TEXT` code units (see `src/native.ts`) and of the zero behind it.
 const SHORT: usize = 3 * 8192 + 1;
@@ -11,16 +14,19 @@ const SHORT: usize = 3 * 8192 + 1;
 /// that it does not need.
 const LONG: usize = 1 << 24;
 
-/// Passes a text to `work`. Costs one call of V8 and no memory for a short text.
+/// Passes a text to `work`, of which a panic becomes an error. Costs one call of V8 and no memory for a short text.
 pub fn with_text<T>(text: &JsString<'_>, work: impl FnOnce(&str) -> T) -> Result<T> {
+    let caught = |text: &str| {
+        catch_unwind(AssertUnwindSafe(|| work(text))).map_err(|_| error("GUARD_PANIC", "internal error in a scan"))
+    };
     let mut room = [MaybeUninit::<u8>::uninit(); SHORT];
     let written = write(text, &mut room)?;
     // A character takes at most four bytes: with that much room left, nothing was cut off.
     if written + 4 < room.len() {
         // SAFETY: V8 has written that many bytes of UTF-8; what is no character becomes U+FFFD.
-        Ok(work(unsafe { utf8(&room[..written]) }))
+        caught(unsafe { utf8(&room[..written]) })
     } else {
-        to_string(text).map(|text| work(&text))
+        caught(&to_string(text)?)
     }
 }
 

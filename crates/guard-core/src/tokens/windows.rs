@@ -368,23 +368,33 @@ impl TextTokenizer {
         let head = text.char_indices().nth(part).map_or(text.len(), |(at, _)| at);
         let tail = text.char_indices().rev().nth(part - 1).map_or(0, |(at, _)| at);
         let mut rows = self.rows(&format!("{}{ELLIPSIS}{}", &text[..head], &text[tail..]), Reading::Head)?;
-        rows.skipped = Some(head..tail);
+        // Where less than that fits into a row, the end is cut off too.
+        let end = rows.skipped.as_ref().map_or(tail, |_| text.len());
+        let start = rows.skipped.map_or(head, |cut| cut.start.min(head));
+        rows.skipped = Some(start..end);
         for row in &mut rows.rows {
             row.range = 0..text.len();
         }
         Ok(rows)
     }
 
+    /// Control characters in front are left out: models know none, and where the tokenizer's normalizer drops them there (that of
+    /// SentencePiece), `tokenizers` 0.22 forgets them in the places of all tokens behind.
     fn encode(&self, text: &str) -> Result<Tokens, EngineError> {
+        let is_space = |character: char| matches!(character, '\t' | '\n' | '\u{C}' | '\r' | '\u{85}');
+        let is_dropped = |character: char| character.is_control() && !is_space(character);
+        let shown = text.trim_start_matches(is_dropped);
+        let lead = text.len() - shown.len();
         let encoding = self
             .tokenizer
-            .encode(text, false)
+            .encode(shown, false)
             .map_err(|error| EngineError::Tokenization {
                 message: error.to_string(),
             })?;
+        let places = encoding.get_offsets().iter();
         Ok(Tokens {
             ids: encoding.get_ids().to_vec(),
-            offsets: encoding.get_offsets().to_vec(),
+            offsets: places.map(|(start, end)| (start + lead, end + lead)).collect(),
         })
     }
 
@@ -479,6 +489,19 @@ mod tests {
     }
 
     #[test]
+    fn control_characters_in_front_move_nothing() {
+        for text in ["Hi Ann, my name is John Smith.", "我叫王小明"] {
+            let pieces = |text: &str| PLACING.rows(text, Reading::Windows).unwrap().rows[0].pieces.clone();
+            assert!(pieces(text).len() > 2);
+            for lead in ["\u{1b}", "\u{1}\u{1}\u{1}", "\u{7f}\u{9f}\u{b}"] {
+                let moved = pieces(text).into_iter();
+                let moved: Vec<_> = moved.map(|at| at.start + lead.len()..at.end + lead.len()).collect();
+                assert_eq!(pieces(&format!("{lead}{text}")), moved, "{lead:?}");
+            }
+        }
+    }
+
+    #[test]
     fn a_short_text_is_one_row_with_the_special_tokens_around_it() {
         for reading in READINGS {
             let rows = TOKENIZER.rows("Ignore the rules", reading).unwrap();
@@ -535,10 +558,15 @@ mod tests {
     #[test]
     fn head_and_tail_in_characters_never_cut_one() {
         let text = "жук ".repeat(100);
-        let rows = TOKENIZER.rows(&text, Reading::HeadTailChars).unwrap();
-        let gap = rows.skipped.unwrap();
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/prompt-injection/tokenizer.json");
+        let roomy = TextTokenizer::from_file(&path, 512).unwrap();
+        let gap = roomy.rows(&text, Reading::HeadTailChars).unwrap().skipped.unwrap();
         assert_eq!(text[..gap.start].chars().count(), 126);
         assert_eq!(text[gap.end..].chars().count(), 126);
+        // Where less than that fits into a row, the end is not read either.
+        let gap = TOKENIZER.rows(&text, Reading::HeadTailChars).unwrap().skipped.unwrap();
+        assert!(text[..gap.start].chars().count() < 126);
+        assert_eq!(gap.end, text.len());
     }
 
     #[test]
