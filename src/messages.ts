@@ -56,7 +56,9 @@ export function readMessages(messages: readonly Message[]): Conversation {
       conversation.toolTexts = [];
       conversation.partsSkipped = 0;
     }
-    if (message.role === "tool" || message.role === "function") conversation.toolTexts.push(text);
+    if (message.role === "tool" || message.role === "function") {
+      conversation.toolTexts.push(together(text, toolResults));
+    }
     if (message.role === "user") conversation.toolTexts.push(...toolResults);
     if (message.role !== "assistant" && message.role !== "system" && message.role !== "developer") {
       conversation.partsSkipped += skipped;
@@ -65,23 +67,36 @@ export function readMessages(messages: readonly Message[]): Conversation {
   return conversation;
 }
 
+/** How deep tool results may stand in each other; those of Anthropic's format do not. */
+const MOST_NESTED = 8;
+
 interface Content {
   text: string;
   toolResults: string[];
+  /** Parts that are not read, those in tool results among them. */
   skipped: number;
   onlyToolResults: boolean;
 }
 
-function readContent(content: Message["content"], path: string): Content {
+/** A text and the tool results beside it as one text. */
+function together(text: string, toolResults: readonly string[]): string {
+  return [text, ...toolResults].filter((part) => part !== "").join("\n");
+}
+
+function readContent(content: Message["content"], path: string, depth = 0): Content {
   if (typeof content === "string" || content === null || content === undefined) {
     return { text: content ?? "", toolResults: [], skipped: 0, onlyToolResults: false };
   }
   if (!Array.isArray(content)) {
     throw new GuardValidationError([{ path, message: "expected a string, null or an array of parts" }]);
   }
+  if (depth > MOST_NESTED) {
+    throw new GuardValidationError([{ path, message: `expected no more than ${MOST_NESTED} nested tool results` }]);
+  }
   const texts: string[] = [];
   const toolResults: string[] = [];
   let skipped = 0;
+  let skippedInResults = 0;
   for (const [index, part] of content.entries()) {
     const at = `${path}.${index}`;
     if (typeof part === "string") {
@@ -89,9 +104,9 @@ function readContent(content: Message["content"], path: string): Content {
     } else if (typeof part !== "object" || part === null || typeof part.type !== "string") {
       throw new GuardValidationError([{ path: at, message: "expected a part with a type" }]);
     } else if (part.type === "tool_result") {
-      const inner = readContent(part.content, `${at}.content`);
-      toolResults.push([inner.text, ...inner.toolResults].join("\n"));
-      skipped += inner.skipped;
+      const inner = readContent(part.content, `${at}.content`, depth + 1);
+      toolResults.push(together(inner.text, inner.toolResults));
+      skippedInResults += inner.skipped;
     } else if (typeof part.text === "string") {
       texts.push(part.text);
     } else if (part.type === "text") {
@@ -101,5 +116,5 @@ function readContent(content: Message["content"], path: string): Content {
     }
   }
   const onlyToolResults = toolResults.length > 0 && texts.length === 0 && skipped === 0;
-  return { text: texts.join("\n"), toolResults, skipped, onlyToolResults };
+  return { text: texts.join("\n"), toolResults, skipped: skipped + skippedInResults, onlyToolResults };
 }

@@ -169,6 +169,39 @@ describe("scanConversation", () => {
     expect(report.coverage.partsSkipped).toBe(1);
   });
 
+  it("reads tool results in either format, whatever the role of their message", async () => {
+    const { scanner } = injection({ "bad page": 0.99 });
+    for (const role of ["tool", "function"]) {
+      const report = await scanConversation(
+        [scanner],
+        [user("look it up"), { role, content: [{ type: "tool_result", content: "bad page" }] }],
+      );
+      expect(report.resultsScore).toMatchObject({ "PromptInjection[tool]": 0.9 });
+    }
+  });
+
+  it("does not take a tool result with an image in it for a user message", async () => {
+    const image = { type: "image", source: {} };
+    const report = await scanConversation(
+      [injection({ "bad page": 0.99 }).scanner, new Regex({ patterns: ["\\d+"] })],
+      [
+        user("My pin is 11"),
+        user([{ type: "tool_result", content: [{ type: "text", text: "bad page" }, image] }]),
+        user([{ type: "tool_result", content: [{ type: "text", text: "ok" }, image] }]),
+      ],
+      { window: 1 },
+    );
+    expect(report.sanitizedPrompt).toBe("My pin is [REDACTED]");
+    expect(report.resultsScore).toMatchObject({ "PromptInjection[tool]": 0.9 });
+    expect(report.coverage.partsSkipped).toBe(2);
+  });
+
+  it("refuses tool results that are nested without end", async () => {
+    let content: Message["content"] = "deep";
+    for (let depth = 0; depth < 20_000; depth++) content = [{ type: "tool_result", content }];
+    await expect(scanConversation([injection().scanner], [user(content)])).rejects.toThrow(GuardValidationError);
+  });
+
   it("has nothing to say without a user message but of tool results", async () => {
     const report = await scanConversation(
       [injection({ bad: 1 }).scanner],
