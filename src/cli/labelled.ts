@@ -92,7 +92,7 @@ export async function readLabelled(
   const { text: textField = "text", label: labelField = "label" } = names;
   const plain = needs === "nothing";
   const also = { label: ` and ${labelField}`, nothing: "", spans: " and spans, each [start, end, type] in the text" };
-  const source = path.endsWith(".gz") ? createReadStream(path).pipe(createGunzip()) : open(path);
+  const source = path.endsWith(".gz") ? unpacked(path) : open(path);
   const rows: LabelledText[] = [];
   for await (const { number, bytes } of linesOf(source)) {
     if (bytes.length === 0) continue;
@@ -122,6 +122,15 @@ export async function readLabelled(
   }
   if (rows.length === 0) throw new UsageError(`${path} has no rows`);
   return rows;
+}
+
+/** The bytes of a gzipped file. */
+function unpacked(path: string): AsyncIterable<Buffer> {
+  const unpacking = createGunzip();
+  createReadStream(path)
+    .on("error", (error) => unpacking.destroy(error))
+    .pipe(unpacking);
+  return unpacking;
 }
 
 /** The spans of a line; `undefined` where they are none of its text. */

@@ -97,6 +97,7 @@ describe("guard eval", () => {
   it.each([
     [[], /give a file of labelled texts and --scanner, or --suite/],
     [["animals.jsonl"], /--scanner is missing/],
+    [["nowhere.jsonl.gz", "--scanner", "Regex", "--params", '{"patterns": ["a"]}'], /ENOENT.*nowhere\.jsonl\.gz/],
     [["animals.jsonl", "--scanner", "Regex", "--data", "."], /--data belongs to --suite/],
     [["animals.jsonl", "--scanner", "Regex", "--side", "left"], /--side is input or output, not left/],
     [["animals.jsonl", "--scanner", "Regex", "--positive", "a", "--negative", "b"], /give one of/],

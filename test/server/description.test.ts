@@ -51,7 +51,11 @@ describe("the API's description", () => {
     const page = await get("/docs/");
     expect(page.statusCode).toBe(200);
     expect(page.body).not.toMatch(/(src|href)="https?:/);
-    expect((await get("/docs/static/swagger-ui-bundle.js")).statusCode).toBe(200);
+    expect(page.headers["content-security-policy"]).toMatch(/^(?!.*upgrade-insecure-requests).*default-src 'self'/);
+    const script = "/docs/static/swagger-ui-bundle.js";
+    expect((await get(script)).statusCode).toBe(200);
+    expect((await get(script, { range: "bytes=99999999-" })).statusCode).toBe(416);
+    expect((await get(script, { "if-match": '"another"' })).statusCode).toBe(412);
   });
 });
 

@@ -81,7 +81,10 @@ export abstract class LanguageBase<Schema extends LanguageSchema> extends BaseSc
     const judged = matchType === "sentence" ? sentences : [all];
     const coverage = wholeText(text, judged.length);
     if (judged.every(({ guesses }) => guesses.length === 0)) return passed(text, coverage);
-    const probability = Math.max(...judged.map(({ guesses }) => this.#foreign(guesses)?.probability ?? 0));
+    const probability = judged.reduce(
+      (most, { guesses }) => Math.max(most, this.#foreign(guesses)?.probability ?? 0),
+      0,
+    );
     const isValid = probability <= this.#threshold;
     return {
       isValid,

@@ -91,8 +91,10 @@ function toScheme(entry: AuthEntry): Scheme {
 
 /** The credentials of an Authorization header of a certain scheme, whose name is in no particular case (RFC 9110, 11.1). */
 function authorization({ headers }: FastifyRequest, scheme: string): string | undefined {
-  const [, name, credentials] = /^(\S+) +(.+?) *$/.exec(headers.authorization ?? "") ?? [];
-  return name?.toLowerCase() === scheme ? credentials : undefined;
+  const { authorization = "" } = headers;
+  const end = authorization.indexOf(" ");
+  const credentials = authorization.slice(end + 1).trim();
+  return authorization.slice(0, end).toLowerCase() === scheme && credentials !== "" ? credentials : undefined;
 }
 
 /** Compares in constant time; hashing gives both sides the same length. */

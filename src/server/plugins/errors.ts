@@ -7,9 +7,12 @@ import { closingProblem } from "../scan-service.ts";
 /** What Fastify's own errors mean. Its texts are not used: some quote the request. */
 const DETAILS: Record<number, string> = {
   400: "The body is not valid JSON.",
+  403: "There is nothing here.",
   408: "The request took too long to arrive.",
   413: "The body is too large.",
+  412: "The file is another one.",
   415: "The body must be application/json.",
+  416: "There is no such range.",
   431: "The headers are too large.",
 };
 

@@ -36,11 +36,25 @@ export const openapi = fp(
       scope.addHook("onRoute", (route) => {
         route.config = { ...route.config, public: true };
       });
-      await scope.register(swaggerUi, { routePrefix: "/docs", staticCSP: true });
+      await scope.register(swaggerUi, { routePrefix: "/docs", staticCSP: DOCS_POLICY });
     });
     app.get("/openapi.json", { config: { public: true }, schema: { hide: true } }, async () => app.swagger());
   },
 );
+
+/**
+ * The content security policy of the page at /docs: nothing from elsewhere. The one that the plugin has would also turn requests into
+ * https, which a server behind plain http does not answer.
+ */
+const DOCS_POLICY = {
+  "default-src": "'self'",
+  "base-uri": "'self'",
+  "img-src": ["'self'", "data:"],
+  "font-src": ["'self'", "data:"],
+  "object-src": "'none'",
+  "script-src-attr": "'none'",
+  "frame-ancestors": "'self'",
+};
 
 type SecurityScheme = { type: "http"; scheme: "bearer" | "basic" } | { type: "apiKey"; in: "header"; name: string };
 
