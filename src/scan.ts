@@ -162,6 +162,8 @@ export async function runScanners(
         input,
         checked(await scanner.scan(input, { ...context, ...vault, passes, signal: running })),
       );
+      // Some scanners do not listen.
+      running.throwIfAborted();
       return { verdict, milliseconds: performance.now() - start };
     } catch (error) {
       if (running.aborted) throw running.reason;
@@ -259,7 +261,10 @@ function checked(verdict: Verdict): Verdict {
     typeof verdict?.isValid === "boolean" &&
     Number.isFinite(verdict.score) &&
     (verdict.probability === undefined || (verdict.probability >= 0 && verdict.probability <= 1)) &&
-    (verdict.sanitized === undefined || typeof verdict.sanitized === "string");
+    (verdict.sanitized === undefined || typeof verdict.sanitized === "string") &&
+    Array.isArray(verdict.findings) &&
+    Number.isFinite(verdict.coverage?.chars) &&
+    Number.isFinite(verdict.coverage?.scannedChars);
   if (!fine) throw new TypeError("its result is not a verdict ({ isValid, score, findings, coverage })");
   return verdict;
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ScannerError } from "../src/errors.ts";
 import { scanOutput, scanPrompt } from "../src/scan.ts";
 import type { Scanner, Verdict } from "../src/scanner.ts";
-import { wholeText } from "../src/scanner.ts";
+import { passed, wholeText } from "../src/scanner.ts";
 import { BanSubstrings, InvisibleText, Regex, TokenLimit } from "../src/scanners/input/index.ts";
 import { Deanonymize } from "../src/scanners/output/index.ts";
 import { Vault } from "../src/vault.ts";
@@ -121,13 +121,17 @@ describe("scanPrompt", () => {
     expect(report.coverage).toMatchObject({ failed: ["Broken"], truncated: true, scannedChars: 0 });
   });
 
-  it.each([undefined, null, {}, { isValid: 1, score: -1 }, { isValid: true, score: Number.NaN }])(
-    "does not take %j for a verdict",
-    async (answer) => {
-      const odd = { type: "Odd", name: "Odd", sanitizes: false, scan: async () => answer } as unknown as Scanner;
-      await expect(scanPrompt([odd], "text")).rejects.toThrow(/Odd: .*verdict/);
-    },
-  );
+  it.each([
+    undefined,
+    null,
+    {},
+    { isValid: 1, score: -1 },
+    { isValid: true, score: Number.NaN },
+    { isValid: true, score: -1 },
+  ])("does not take %j for a verdict", async (answer) => {
+    const odd = { type: "Odd", name: "Odd", sanitizes: false, scan: async () => answer } as unknown as Scanner;
+    await expect(scanPrompt([odd], "text")).rejects.toThrow(/Odd: .*verdict/);
+  });
 
   it("passes the empty text everywhere", async () => {
     const report = await scanPrompt(
@@ -147,6 +151,18 @@ describe("scanPrompt", () => {
     const call = scanPrompt([never.scanner], "text", { signal: controller.signal });
     controller.abort(new Error("enough"));
     await expect(call).rejects.toThrow("enough");
+  });
+
+  it("is aborted even where no scanner listens", async () => {
+    const controller = new AbortController();
+    const deaf = {
+      ...{ type: "Deaf", name: "Deaf", sanitizes: false },
+      async scan(text: string) {
+        controller.abort(new Error("enough"));
+        return passed(text);
+      },
+    };
+    await expect(scanPrompt([deaf], "text", { signal: controller.signal })).rejects.toThrow("enough");
   });
 });
 

@@ -53,6 +53,11 @@ export class LabelHead {
    */
   async load(signal?: AbortSignal): Promise<{ multiLabel: boolean }> {
     await this.#model.load(signal);
+    return this.described(signal);
+  }
+
+  /** What {@link load} returns, of a model that is here: for what happens while a text waits. */
+  async described(signal?: AbortSignal): Promise<{ multiLabel: boolean }> {
     return this.#places ?? this.#locate(signal);
   }
 

@@ -14,7 +14,7 @@ import {
 } from "../../src/models/hub/hub.ts";
 import { type HubId, hubName, parseHubId } from "../../src/models/hub/hub-id.ts";
 import { Classifier } from "../../src/models/model.ts";
-import { Anonymize, BanCompetitors, Gibberish, PromptInjection } from "../../src/scanners/input/index.ts";
+import { Anonymize, BanCompetitors, Gibberish, PromptInjection, Toxicity } from "../../src/scanners/input/index.ts";
 import { createServer, startServer } from "../../src/server/index.ts";
 import { COMMIT, fixture, HubServer, TOKEN } from "./hub-server.ts";
 
@@ -499,6 +499,15 @@ describe("a scanner", () => {
     const { isValid, probability } = await scanner.scan("calm attack");
     expect(isValid).toBe(false);
     expect(probability).toBeCloseTo(1 / (1 + Math.exp(-4.5)), 5);
+    await scanner.close();
+  });
+
+  it("is not downloaded while a text waits", async () => {
+    const scanner = new Toxicity({ model: "acme/tiny", labels: ["INJECTION"] });
+    expect((await failure(scanner.scan("calm attack"))).message).toMatch(/guard models pull acme\/tiny/);
+    expect(hub.seen).toEqual([]);
+    await scanner.load();
+    expect((await scanner.scan("calm attack")).isValid).toBe(false);
     await scanner.close();
   });
 

@@ -85,7 +85,7 @@ export abstract class LabelScanner<Schema extends z.ZodObject> extends BaseScann
 
   protected async check(text: string, context: ScanContext): Promise<Verdict> {
     const { deobfuscate = false, matchType } = this.options as LabelScannerOptions;
-    const { multiLabel } = await this.#head.load(context.signal);
+    const { multiLabel } = await this.#head.described(context.signal);
     const { text: read, from } = this.judged(text, context);
     const scored = await scoreDisguised<LabelledPart>(read, { matchType, deobfuscate }, async (reading) => {
       const { parts, skipped } = await this.#head.score(reading, matchType, context.signal, context.passes);
