@@ -1,5 +1,7 @@
 // The Python side of the benchmarks: a process for each peer, since detect-secrets keeps the plugins that it was first asked for.
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
@@ -44,5 +46,17 @@ function start(python, script) {
     close() {
       child.stdin.end();
     },
+  };
+}
+
+/** The size of a model in a folder, for one of a peer's to have the same. */
+export function shapeOf(folder) {
+  const config = JSON.parse(readFileSync(join(folder, "config.json"), "utf8"));
+  const sizes = ["hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size"];
+  const missing = sizes.filter((name) => config[name] === undefined);
+  if (missing.length > 0) throw new Error(`${folder}/config.json does not say ${missing.join(", ")}`);
+  return {
+    tokenizer: join(folder, "tokenizer.json"),
+    config: Object.fromEntries(sizes.map((name) => [name, config[name]])),
   };
 }

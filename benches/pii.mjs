@@ -11,7 +11,7 @@ import { parseArgs } from "node:util";
 import { gunzipSync } from "node:zlib";
 import { createScanner } from "../dist/index.js";
 import { describe, machineNow } from "./machine.mjs";
-import { startPeers } from "./peers.mjs";
+import { shapeOf, startPeers } from "./peers.mjs";
 import { personalTexts } from "./personal.mjs";
 import { median } from "./stats.mjs";
 import { number, printTable } from "./table.mjs";
@@ -76,7 +76,7 @@ try {
   if (flags.heldout) results.quality = await quality(flags.heldout);
   results.recognizers = await throughput("recognizers alone", SIZES, recognizers, "Presidio", {});
   if (flags.ner) {
-    const { tokenizer, config } = modelOf(flags.ner);
+    const { tokenizer, config } = shapeOf(flags.ner);
     const whole = createScanner("input", "Anonymize", {});
     results.anonymize = await throughput("Anonymize", WITH_MODELS, whole, "llm-guard Anonymize", { tokenizer, config });
   }
@@ -259,18 +259,6 @@ async function measure(scanner, texts) {
     fastest = Math.min(fastest, (user + system) / 1e6 / PASSES);
   } while (performance.now() < end);
   return { seconds: fastest, found };
-}
-
-/** The size of a model of names, for one of llm-guard's to have the same. */
-function modelOf(folder) {
-  const config = JSON.parse(readFileSync(join(folder, "config.json"), "utf8"));
-  const sizes = ["hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size"];
-  const missing = sizes.filter((name) => config[name] === undefined);
-  if (missing.length > 0) throw new Error(`${folder}/config.json does not say ${missing.join(", ")}`);
-  return {
-    tokenizer: join(folder, "tokenizer.json"),
-    config: Object.fromEntries(sizes.map((name) => [name, config[name]])),
-  };
 }
 
 function save(name, texts) {

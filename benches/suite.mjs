@@ -1,5 +1,7 @@
 // npm run bench:suite [-- --quick] [-- --model FOLDER]: what it costs to run several neural scanners beside running each alone,
 // on short, medium and long texts, in the library and through the server. Prints tables and writes bench-results/suite.json.
+// Where GUARD_BENCH_PYTHON names a Python that has llm-guard (see peers/suite.py), its scanners read the same texts with models of the same
+// size; of a long text the first 512 tokens, where guard reads all.
 // `--model` takes the place of embedded:multitask. Machines are noisy: on each text all variants run in turn, and each ratio is
 // the median of the ratios on the same text.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,6 +14,7 @@ import { createScanner, scanOutput, scanPrompt } from "../dist/index.js";
 import { resolveModel } from "../dist/models/model.js";
 import { scannerClasses } from "../dist/scanners/registry.js";
 import { describe, machineNow } from "./machine.mjs";
+import { shapeOf, startPeers } from "./peers.mjs";
 import { withServer } from "./server.mjs";
 import { median } from "./stats.mjs";
 import { number, printTable } from "./table.mjs";
@@ -52,9 +55,10 @@ const path = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 const config = parseYaml(readFileSync(path("scanners.yml"), "utf8"));
 
 const machine = machineNow();
+const peers = startPeers("suite.py");
 console.log(describe(machine));
 console.log(
-  "Milliseconds of a call, one at a time; ratios are of the whole set to the dearest member and to the sum of all.\n",
+  "Milliseconds of a call, one at a time; ratios are of the whole set to the dearest member and to the sum of all, and of llm-guard to the set.\n",
 );
 
 const results = [];
@@ -71,6 +75,7 @@ writeFileSync(
   `${folder}suite.json`,
   `${JSON.stringify({ date: new Date(), quick: flags.quick, machine, results }, null, 2)}\n`,
 );
+peers?.close();
 console.log("Written to bench-results/suite.json");
 
 /** Measures one set of scanners, with `served` through the server too, and prints tables. */
@@ -78,14 +83,15 @@ async function bench(set, side, listed, served) {
   console.log(`${set}, ${side}: ${listed.map(({ type }) => type).join(", ") || "none"}`);
   const rows = [];
   if (listed.length > 0) {
-    rows.push(...(await inLibrary(side, listed)));
+    rows.push(...(await inLibrary(side, listed, served ? peerOf(side, listed) : undefined)));
     if (served) rows.push(...(await throughServer(side, listed)));
     printTable(
-      ["", "set", "dearest member", "sum of members", "to one", "to the sum"],
-      rows.map(({ where, length, all, dearest, sum, toOne, toSum }) => [
+      ["", "set", "dearest member", "sum of members", "to one", "to the sum", "llm-guard", "times"],
+      rows.map(({ where, length, all, dearest, sum, toOne, toSum, peer, times }) => [
         `${where}, ${length}`,
         ...[all, dearest, sum].map(number),
         ...[toOne, toSum].map((ratio) => ratio.toFixed(2)),
+        ...(peer === undefined ? ["", ""] : [number(peer), times.toFixed(1)]),
       ]),
     );
   }
@@ -93,7 +99,21 @@ async function bench(set, side, listed, served) {
   return { set, side, scanners: listed, rows };
 }
 
-async function inLibrary(side, listed) {
+/** Times of llm-guard's scanners of the same types, by the clocks of the library; nothing without a Python that has it. */
+function peerOf(side, listed) {
+  if (!peers) return undefined;
+  const params = {
+    side,
+    types: listed.map(({ type }) => type),
+    ...shapeOf(resolveModel(listed[0].params.model).folder),
+  };
+  return async (text) => {
+    const { wall, processor } = await peers.measure({ peer: "llm-guard", params, prompt: PROMPT, text });
+    return [wall, processor];
+  };
+}
+
+async function inLibrary(side, listed, peer) {
   const scanners = listed.map(({ type, params }) => createScanner(side, type, params));
   for (const scanner of scanners) await scanner.load?.();
   const scan = (chosen) => (text) => (side === "input" ? scanPrompt(chosen, text) : scanOutput(chosen, PROMPT, text));
@@ -102,6 +122,7 @@ async function inLibrary(side, listed) {
       ["library", "library, processor"],
       scan(scanners),
       scanners.map((scanner) => scan([scanner])),
+      peer,
     );
   } finally {
     for (const scanner of scanners) await scanner.close?.();
@@ -139,7 +160,7 @@ async function throughServer(side, listed) {
 }
 
 /** The times of a set and of its members, on the same texts in turn, by each clock. */
-async function compare(clocks, all, members) {
+async function compare(clocks, all, members, peer) {
   const rows = [];
   for (const [length, tokens] of Object.entries(LENGTHS)) {
     const next = textsOfLength(tokens, tokens);
@@ -150,13 +171,14 @@ async function compare(clocks, all, members) {
       const ofMembers = [];
       for (const member of members) ofMembers.push(await timesOf(clocks, member, text));
       const ofAll = await timesOf(clocks, all, text);
-      if (index > 0) times.push({ ofAll, ofMembers });
+      const ofPeer = await peer?.(text);
+      if (index > 0) times.push({ ofAll, ofMembers, ofPeer });
     }
     for (const [clock, where] of clocks.entries()) {
-      const figures = times.map(({ ofAll, ofMembers }) => {
+      const figures = times.map(({ ofAll, ofMembers, ofPeer }) => {
         const members = ofMembers.map((time) => time[clock]);
         const sum = members.reduce((total, time) => total + time, 0);
-        return { all: ofAll[clock], dearest: Math.max(...members), sum };
+        return { all: ofAll[clock], dearest: Math.max(...members), sum, peer: ofPeer?.[clock] };
       });
       const middle = (figure) => median(figures.map(figure));
       rows.push({
@@ -167,6 +189,7 @@ async function compare(clocks, all, members) {
           sum: middle((time) => time.sum),
         },
         ...{ toOne: middle((time) => time.all / time.dearest), toSum: middle((time) => time.all / time.sum) },
+        ...(peer ? { peer: middle((time) => time.peer), times: middle((time) => time.peer / time.all) } : {}),
       });
     }
   }

@@ -71,8 +71,6 @@ def presidio() -> Callable[[str], list[Finding]]:
 def llm_guard_anonymize(tokenizer: str, config: dict[str, Any]) -> Callable[[str], list[Finding]]:
     """llm-guard's Anonymize with a model of the size of guard's: the weights are random, which costs the same time, and made so that
     they name nothing."""
-    import tempfile
-
     import spacy
     import structlog
     import torch
@@ -80,25 +78,12 @@ def llm_guard_anonymize(tokenizer: str, config: dict[str, Any]) -> Callable[[str
     from llm_guard.input_scanners.anonymize_helpers import BERT_BASE_NER_CONF
     from llm_guard.model import Model
     from llm_guard.vault import Vault
-    from transformers import BertConfig, BertForTokenClassification, PreTrainedTokenizerFast
+    from random_models import random_model
 
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     torch.set_num_threads(1)
-    folder = tempfile.mkdtemp(prefix="guard-bench-ner-")
-    labels = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC", "B-ORG", "I-ORG"]
-    with open(tokenizer, encoding="utf-8") as file:
-        special = {token["content"] for token in json.load(file)["added_tokens"]}
-    names = {"unk_token": ("[UNK]", "<unk>"), "pad_token": ("[PAD]", "<pad>"), "cls_token": ("[CLS]", "<s>"), "sep_token": ("[SEP]", "</s>")}
-    tokens = {name: token for name, known in names.items() for token in known if token in special}
-    fast = PreTrainedTokenizerFast(tokenizer_file=tokenizer, model_max_length=512, **tokens)
-    fast.save_pretrained(folder)
-    model = BertForTokenClassification(
-        BertConfig(vocab_size=len(fast), id2label=dict(enumerate(labels)), label2id={label: i for i, label in enumerate(labels)}, **config)
-    )
-    with torch.no_grad():
-        model.classifier.weight.zero_()
-        model.classifier.bias.copy_(torch.tensor([9.0] + [0.0] * (len(labels) - 1)))
-    model.save_pretrained(folder)
+    answers = {"O": 9.0, **dict.fromkeys(["B-PER", "I-PER", "B-LOC", "I-LOC", "B-ORG", "I-ORG"], 0.0)}
+    folder = random_model("BertForTokenClassification", tokenizer, config, answers)
     conf = {
         **BERT_BASE_NER_CONF,
         "DEFAULT_MODEL": Model(

@@ -1,0 +1,35 @@
+"""Models of llm-guard's of any size: the weights are random, which costs the same time, but for the last layer, which always says the same."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from typing import Any
+
+
+def random_model(kind: str, tokenizer: str, config: dict[str, Any], answers: dict[str, float]) -> str:
+    """A folder with a BERT of such a shape.
+
+    `kind` is a class of transformers, such as BertForSequenceClassification; `tokenizer` the path of a tokenizer.json; `answers` has the
+    labels and the logits that it gives them whatever it reads.
+    """
+    import torch
+    import transformers
+
+    folder = tempfile.mkdtemp(prefix="guard-bench-model-")
+    with open(tokenizer, encoding="utf-8") as file:
+        special = {token["content"] for token in json.load(file)["added_tokens"]}
+    names = {"unk_token": ("[UNK]", "<unk>"), "pad_token": ("[PAD]", "<pad>"), "cls_token": ("[CLS]", "<s>"), "sep_token": ("[SEP]", "</s>")}
+    tokens = {name: token for name, known in names.items() for token in known if token in special}
+    fast = transformers.PreTrainedTokenizerFast(tokenizer_file=tokenizer, model_max_length=512, **tokens)
+    fast.save_pretrained(folder)
+    labels = dict(enumerate(answers))
+    shape = transformers.BertConfig(
+        vocab_size=len(fast), id2label=labels, label2id={label: index for index, label in labels.items()}, **config
+    )
+    model = getattr(transformers, kind)(shape)
+    with torch.no_grad():
+        model.classifier.weight.zero_()
+        model.classifier.bias.copy_(torch.tensor([*answers.values()]))
+    model.save_pretrained(folder)
+    return folder
