@@ -50,7 +50,8 @@ class Graph:
         self.weights: list[onnx.TensorProto] = []
 
     def weight(self, name: str, value: np.ndarray) -> str:
-        self.weights.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
+        # Not np.ascontiguousarray, which makes a list of one number of a number.
+        self.weights.append(numpy_helper.from_array(np.asarray(value, order="C"), name))
         return name
 
     def node(self, kind: str, inputs: Sequence[str], output: str, domain: str = "", **attributes) -> str:

@@ -55,13 +55,18 @@ def main() -> None:
     outliers = export.outlier_channels(model, tokenizer, held[:: max(1, len(held) // SAMPLE)], MAX_LENGTH)
     export.export(model, outliers, work / "model.fp32.onnx", args.out / "model.onnx")
     export.write_tokenizer(tokenizer, args.out / "tokenizer.json")
-    guard = {"name": NAME, "version": VERSION, "max_length": MAX_LENGTH, "license": "Apache-2.0"}
+    comparing = model.comparing()
+    guard = {
+        "name": NAME,
+        "version": VERSION,
+        "max_length": MAX_LENGTH,
+        "license": "Apache-2.0",
+        "comparing": comparing,
+    }
     activations = {name: ACTIVATIONS.get(name, "sigmoid") for name in HEADS}
     activations |= dict.fromkeys(TOKEN_HEADS, "softmax")
     labels = {name: [] if name in UNIT_HEADS else labels for name, labels in HEADS.items()} | TOKEN_HEADS
     export.write_config(model, labels, guard, args.out / "config.json", activations)
-    comparing = {"scale": model.scale.tolist(), "offset": model.offset.tolist()}
-    (work / "comparing.json").write_text(json.dumps(comparing) + "\n")
 
     clinc = data.data_folder(args.data) / "topics" / "clinc_train.jsonl.gz"
     int8 = Exported(args.out / "model.onnx", args.out / "tokenizer.json", args.threads)

@@ -12,7 +12,7 @@ from .. import data, metrics
 from ..ner.evaluate import evaluate as name_figures
 from ..runtime import Exported, softmax
 from . import EMOTIONS, TOXICITY
-from .model import COMPARING, LONGEST
+from .model import LONGEST
 from .sets import Example
 
 # Examples of one set that are measured, and of those that fp32 is held against int8 on.
@@ -68,8 +68,8 @@ class Reader:
         return np.array([self.known[text] for text in texts])
 
     def judged(self, task: str, cosines: np.ndarray) -> np.ndarray:
-        place = COMPARING.index(task)
-        return sigmoid(self.comparing["scale"][place] * cosines + self.comparing["offset"][place])
+        line = self.comparing[task]
+        return sigmoid(line["scale"] * cosines + line["offset"])
 
     def scores(self, task: str, examples: Sequence[Example]) -> np.ndarray:
         """Of each example: the probabilities of the labels, or of relevance."""

@@ -59,6 +59,11 @@ class MultiTask(Classifier):
         """Logits of the names, `[batch, tokens, labels]`."""
         return self.tags(self.dropout(self.hidden(ids, padding_bias(mask))))
 
+    def comparing(self) -> dict[str, dict[str, float]]:
+        """What makes a probability of the cosine of two vectors, for each task that compares them."""
+        lines = zip(COMPARING, self.scale.tolist(), self.offset.tolist(), strict=True)
+        return {task: {"scale": scale, "offset": offset} for task, scale, offset in lines}
+
     def load_tagger(self, path: Path) -> Self:
         """Takes the encoder and the head of a trained `training.ner`."""
         state = load_file(str(path))
