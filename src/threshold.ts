@@ -35,7 +35,7 @@ export function thresholdOption(value: number, what: string) {
 }
 
 /** Options of a scanner that have no part in its probabilities. */
-const NOT_SETTINGS = new Set(["name", "model", "threshold", "minimumScore", "useOnnx"]);
+const NOT_SETTINGS = new Set(["name", "model", "threshold", "minimumScore", "useOnnx", "returnFullOutput"]);
 
 /** The options of a scanner that its probabilities come from: a curve holds for these only. */
 export function settingsOf(options: Record<string, unknown>): Record<string, unknown> {

@@ -14,12 +14,16 @@ const schema = z.strictObject({
     .min(1)
     .default(NEGATIVE)
     .describe("Emotions that a text fails by, of the 28 labels of GoEmotions. Default: the negative ones."),
+  returnFullOutput: z
+    .boolean()
+    .optional()
+    .describe("Of llm-guard; blocking every emotion with the threshold 0 tells the probabilities of all here."),
 });
 
 /**
  * Blocks texts that show certain emotions. A finding names the emotion and its probability.
  *
- * The published llm-guard 0.3.16 has no such scanner.
+ * llm-guard has it in its repository, with the same defaults, and in no release.
  */
 export class EmotionDetection extends LabelScanner<typeof schema> {
   static readonly type = "EmotionDetection";

@@ -33,6 +33,13 @@ describe("Sensitive", () => {
     ["Mail ann@example.com, card 4111 1111 1111 1111.", "Mail <EMAIL_ADDRESS>, card <CREDIT_CARD>."],
     ["Почта ivan@example.com, ИНН 7707083893", "Почта <EMAIL_ADDRESS>, ИНН <RU_INN>"],
     ["我的邮箱是li@example.cn。", "我的邮箱是<EMAIL_ADDRESS>。"],
+    ["카드 4111111111111111로 결제, hong@example.com으로", "카드 <CREDIT_CARD>로 결제, <EMAIL_ADDRESS>으로"],
+    ["His SSN is 536\u201122\u20118731.", "His SSN is <US_SSN>."],
+    ["Mail _ann@example.com_ or **bob@example.com**", "Mail _<EMAIL_ADDRESS>_ or **<EMAIL_ADDRESS>**"],
+    [
+      "Paid by 4111111111111111/12/27 from http://192.168.0.17/2024",
+      "Paid by <CREDIT_CARD>/12/27 from http://<IP_ADDRESS>/2024",
+    ],
   ])("redacts %j", async (text, expected) => {
     const scanner = scannerWith({ redact: true });
     expect((await scanner.scan(text)).sanitized).toBe(expected);
