@@ -10,7 +10,8 @@ times as high as all others (outlier features: Dettmers et al., LLM.int8(), 2022
 its channels, so these few are a small feed-forward layer of their own, in fp32, beside the quantized one.
 
 The vectors of word pieces stay as they are in training. Those of the multilingual base come in blocks of 4-bit integers with a
-scale, and that is how they are written: exact, and half the size of int8. Others become int8.
+scale, and that is how they are written: exact, and half the size of int8. They stand in a file of their own beside the graph, as tensors
+may in ONNX: models made from one base have it in common (`ship.py`). Others become int8.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import numpy as np
 import onnx
 import torch
 from onnx import TensorProto, helper, numpy_helper
+from onnx.external_data_helper import set_external_data
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from tokenizers import Tokenizer
 
@@ -40,6 +42,8 @@ FUSED = "com.microsoft"
 # Values of a block of 4-bit integers (Q4_0).
 BLOCK = 32
 POOL = "pool_scores"
+# The file of the word vectors, and where its parts may begin: at pages of memory.
+WORDS, PAGE = "words.bin", 4096
 
 
 class Graph:
@@ -221,6 +225,23 @@ def export(model: Encoder, outliers: Sequence[np.ndarray], fp32: Path, int8: Pat
         nodes_to_exclude=exact,
         extra_options={"DefaultTensorType": TensorProto.FLOAT},
     )
+    if any(tensor.name == "words.scales" for tensor in built.graph.initializer):
+        part_words(int8)
+
+
+def part_words(graph: Path) -> None:
+    """Puts the word vectors in 4-bit integers, if there are any, into a file beside the graph."""
+    model = onnx.load(str(graph))
+    blob = b""
+    for tensor in model.graph.initializer:
+        if tensor.name in ("words.weight", "words.scales") and tensor.HasField("raw_data"):
+            blob += bytes(-len(blob) % PAGE)
+            set_external_data(tensor, WORDS, offset=len(blob), length=len(tensor.raw_data))
+            blob += tensor.raw_data
+            tensor.ClearField("raw_data")
+    if len(blob) > 0:
+        (graph.parent / WORDS).write_bytes(blob)
+        onnx.save(model, str(graph))
 
 
 def write_config(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,7 +19,14 @@ class Exported:
         options.intra_op_num_threads = threads
         # As the engine does: the fused kernel is slow on a CPU.
         options.add_session_config_entry("optimization.disable_specified_optimizers", "SkipLayerNormFusion")
-        self.session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+        config = model.parent / "config.json"
+        guard = json.loads(config.read_text("utf-8")).get("guard", {}) if config.exists() else {}
+        source: str | bytes = str(model)
+        if "external_data" in guard:
+            folder = str(model.parent / guard["external_data"])
+            options.add_session_config_entry("session.model_external_initializers_file_folder_path", folder)
+            source = model.read_bytes()
+        self.session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
         self.tokenizer = Tokenizer.from_file(str(tokenizer))
 
     def logits(self, texts: Sequence[str | tuple[str, str]], max_tokens: int, head: str = "logits") -> list[np.ndarray]:

@@ -164,6 +164,7 @@ describe("a model that cannot be loaded", () => {
     ["a missing tokenizer", "tokenizer.json", () => copyOf(twoHeads, "a", "tokenizer.json")],
     ["a missing configuration", "config.json", () => copyOf(twoHeads, "b", "config.json")],
     ["a missing graph", "model.onnx", () => copyOf(twoHeads, "c", "model.onnx")],
+    ["missing word vectors", "words.bin", () => copyOf(join(embeddedFolder, "ner"), "w")],
     [
       "a corrupt graph",
       "model.onnx",

@@ -91,6 +91,9 @@ struct GuardConfig {
     activation: Option<Activation>,
     #[serde(default)]
     heads: Vec<Head>,
+    /// Where the files are that the graph keeps tensors in, if not beside it: a folder, seen from that of the model. Models made from
+    /// one base have their word vectors in common.
+    external_data: Option<PathBuf>,
 }
 
 /// How sentence-transformers make a vector, as the file `1_Pooling/config.json` of their models says.
@@ -123,6 +126,8 @@ const DEFAULT_MAX_LENGTH: usize = 512;
 /// Graph optimizations of ONNX Runtime that cost time on the CPU: its SkipLayerNormalization takes about five times as long
 /// there as the Add and LayerNormalization that it replaces (profiled with 1.31 on AVX-512: 20 % of a pass of MiniLM).
 const SLOW_ON_CPU: &str = "SkipLayerNormFusion";
+/// The option of ONNX Runtime that names the folder of a graph's tensors.
+const EXTERNAL_DATA: &str = "session.model_external_initializers_file_folder_path";
 /// Tokens of a run on the CPU: sharing a run saves little there, and waiting for it costs.
 const CPU_BATCH_TOKENS: usize = 512;
 /// Tokens of a run on an accelerator, which needs many rows to be busy.
@@ -203,11 +208,16 @@ impl Model {
         };
         let bytes = std::fs::read(&graph).map_err(|error| bad_graph(error.to_string()))?;
         let single = is_dynamically_quantized(&bytes) && runtime.is_cpu_only();
-        drop(bytes);
+        let external = config.guard.external_data.as_ref().map(|path| folder.join(path));
         let build = |threads| {
-            session_builder(runtime, threads)?
-                .commit_from_file(&graph)
-                .map_err(|error| bad_graph(error.to_string()))
+            let mut builder = session_builder(runtime, threads)?;
+            let built = match &external {
+                Some(path) => (builder.with_config_entry(EXTERNAL_DATA, path.to_string_lossy()))
+                    .map_err(ort::Error::from)
+                    .and_then(|mut builder| builder.commit_from_memory(&bytes)),
+                None => builder.commit_from_file(&graph),
+            };
+            built.map_err(|error| bad_graph(error.to_string()))
         };
         let first = build(threads.per_worker)?;
         let inputs = first

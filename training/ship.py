@@ -1,0 +1,47 @@
+"""python -m training.ship OUT MODELS/NAME: puts a trained model among those that guard ships.
+
+Word vectors go to the folder `words` beside the model, where all models of one base have them in common.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from pathlib import Path
+
+from .export import WORDS
+
+FILES = ("model.onnx", "tokenizer.json", "config.json")
+
+
+def ship(source: Path, target: Path) -> None:
+    """Copies the files of a model.
+
+    Raises SystemExit where the models that are there have other word vectors.
+    """
+    target.mkdir(parents=True, exist_ok=True)
+    for name in FILES:
+        shutil.copyfile(source / name, target / name)
+    if not (source / WORDS).exists():
+        return
+    words = target.parent / "words" / WORDS
+    if words.exists() and words.read_bytes() != (source / WORDS).read_bytes():
+        raise SystemExit(f"{words} is of another base: all its models have to be made anew from one")
+    words.parent.mkdir(exist_ok=True)
+    shutil.copyfile(source / WORDS, words)
+    config = json.loads((target / "config.json").read_text("utf-8"))
+    config["guard"]["external_data"] = "../words"
+    (target / "config.json").write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", "utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m training.ship", description=__doc__)
+    parser.add_argument("source", type=Path, help="what a training wrote")
+    parser.add_argument("target", type=Path, help="a folder in models")
+    args = parser.parse_args()
+    ship(args.source, args.target)
+
+
+if __name__ == "__main__":
+    main()
