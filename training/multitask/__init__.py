@@ -1,6 +1,4 @@
-"""Names, toxicity, emotion, bias, refusal, entailment and meaning in one pass: heads and labels of the model."""
-
-from ..ner import LABELS as NAMES
+"""Toxicity, emotion, bias, refusal, entailment and meaning in one pass: heads and labels of the model."""
 
 NAME = "multitask"
 VERSION = "0.1.0"
@@ -27,5 +25,3 @@ HEADS: dict[str, list[str]] = {
     "meaning": [str(number) for number in range(MEANING)],
 }
 UNIT_HEADS = ["meaning"]
-# Heads on every token.
-TOKEN_HEADS = {"ner": NAMES}

@@ -10,14 +10,16 @@ from pathlib import Path
 from .. import data, encoder, export, trainer
 from ..arguments import add_training_arguments, settings_of
 from ..runtime import Exported
-from . import HEADS, MAX_LENGTH, NAME, TOKEN_HEADS, UNIT_HEADS, VERSION
-from .evaluate import evaluate
+from . import HEADS, MAX_LENGTH, NAME, UNIT_HEADS, VERSION
+from .evaluate import comparing_of, evaluate
 from .model import Losses, MultiTask
 from .rows import add_data_arguments, examples_for
 
 RATE = 8e-5
 # Texts whose activations choose the outlier channels.
 SAMPLE = 200
+# Texts, of these tasks, whose vectors the head of meaning begins with.
+SAMPLE_OF_MEANING, MEANT = 3000, ("topics", "relevance", "nli", "refusal")
 ACTIVATIONS = {"nli": "softmax", "meaning": "none"}
 
 
@@ -25,7 +27,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m training.multitask", description=__doc__)
     add_data_arguments(parser)
     add_training_arguments(parser, epochs=1, rate=RATE)
-    parser.add_argument("--tagger", type=Path, help="weights of training.ner to go on from")
+    parser.add_argument("--start", type=Path, help="weights of an earlier run to go on from")
     return parser.parse_args()
 
 
@@ -42,12 +44,16 @@ def main() -> None:
     base = encoder.Base(args.base, args.layers)
     tokenizer = base.tokenizer()
     model = MultiTask(base.shape).load_base(base)
-    if args.tagger:
-        model.load_tagger(args.tagger)
     if args.reuse:
         model.load(work / "weights.safetensors")
     else:
-        losses = Losses(model, tokenizer, [e for e in examples if e.split == "train"])
+        learnt = [e for e in examples if e.split == "train"]
+        if args.start:
+            model.load(args.start)
+        else:
+            some = [text for e in learnt if e.task in MEANT for text in (e.text, e.pair) if text]
+            model.start_meaning(tokenizer, some[:: max(1, len(some) // SAMPLE_OF_MEANING)])
+        losses = Losses(model, tokenizer, learnt)
         trainer.optimise(model, losses.lengths(), losses.plan(settings), losses, settings)
         model.save(work / "weights.safetensors")
 
@@ -55,7 +61,8 @@ def main() -> None:
     outliers = export.outlier_channels(model, tokenizer, held[:: max(1, len(held) // SAMPLE)], MAX_LENGTH)
     export.export(model, outliers, work / "model.fp32.onnx", args.out / "model.onnx")
     export.write_tokenizer(tokenizer, args.out / "tokenizer.json")
-    comparing = model.comparing()
+    int8 = Exported(args.out / "model.onnx", args.out / "tokenizer.json", args.threads)
+    comparing = comparing_of(examples, int8)
     guard = {
         "name": NAME,
         "version": VERSION,
@@ -64,12 +71,10 @@ def main() -> None:
         "comparing": comparing,
     }
     activations = {name: ACTIVATIONS.get(name, "sigmoid") for name in HEADS}
-    activations |= dict.fromkeys(TOKEN_HEADS, "softmax")
-    labels = {name: [] if name in UNIT_HEADS else labels for name, labels in HEADS.items()} | TOKEN_HEADS
+    labels = {name: [] if name in UNIT_HEADS else labels for name, labels in HEADS.items()}
     export.write_config(model, labels, guard, args.out / "config.json", activations)
 
     clinc = data.data_folder(args.data) / "topics" / "clinc_train.jsonl.gz"
-    int8 = Exported(args.out / "model.onnx", args.out / "tokenizer.json", args.threads)
     fp32 = Exported(work / "model.fp32.onnx", args.out / "tokenizer.json", args.threads)
     report = evaluate([e for e in examples if e.split != "train"], int8, fp32, comparing, clinc)
     (work / "report.json").write_text(json.dumps(report, indent=2) + "\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,10 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from .. import data, metrics
-from ..ner.evaluate import evaluate as name_figures
 from ..runtime import Exported, softmax
 from . import EMOTIONS, TOXICITY
-from .model import LONGEST
+from .model import COMPARING, LONGEST
 from .sets import Example
 
 # Examples of one set that are measured, and of those that fp32 is held against int8 on.
@@ -81,6 +81,39 @@ class Reader:
             )
             return self.judged(task, (asked * given).sum(1))[:, None]
         return sigmoid(self.head(task, [e.text for e in examples]))
+
+
+def fitted(cosines: Sequence[float], truth: Sequence[float]) -> dict[str, float]:
+    """The scale and the offset with which cosines give the best probabilities, where what is true and what is not weigh the same."""
+    x, y = np.array(cosines, dtype=np.float64), np.array(truth, dtype=np.float64)
+    weights = np.where(y > 0, 0.5 / max(y.sum(), 1), 0.5 / max((1 - y).sum(), 1))
+    design, line = np.stack([x, np.ones_like(x)], 1), np.array([10.0, -5.0])
+    for _ in range(50):  # Newton's method; the loss is convex
+        p = sigmoid(design @ line)
+        slope = design.T @ (weights * (p - y)) + 1e-6 * line
+        curve = (design * (weights * p * (1 - p))[:, None]).T @ design + 1e-6 * np.eye(2)
+        line -= np.linalg.solve(curve, slope)
+    return {"scale": float(line[0]), "offset": float(line[1])}
+
+
+def comparing_of(examples: Sequence[Example], model: Exported) -> dict[str, dict[str, float]]:
+    """What makes a probability of a cosine, for each task that compares vectors, from its calibration part."""
+    reader, found, rng = Reader(model, {}), {}, random.Random(0)
+    for task in COMPARING:
+        members = [e for e in examples if e.task == task and e.split == "calibration"]
+        # A set that says only what applies: topics of its other texts do not.
+        known = sorted({word for e in members for word in e.yes})
+        cosines: list[float] = []
+        truth: list[float] = []
+        for e in members:
+            no = e.no or [word for word in rng.sample(known, min(4, len(known))) if word not in e.yes]
+            others = [e.pair] if e.pair else [*e.yes, *no]
+            vectors = reader.vectors(task, [e.text, *others])
+            cosines += [*(vectors[1:] @ vectors[0])]
+            truth += [e.target[0]] if e.pair else [1.0] * len(e.yes) + [0.0] * len(no)
+        if cosines:
+            found[task] = fitted(cosines, truth)
+    return found
 
 
 def of_topics(reader: Reader, examples: Sequence[Example]) -> dict:
@@ -161,17 +194,9 @@ def evaluate(examples: Sequence[Example], int8: Exported, fp32: Exported, compar
         edges = np.array([best_threshold(target[:, i] > 0, found[:, i]) for i in range(len(EMOTIONS))])
         report["emotion_thresholds"] = dict(zip(EMOTIONS, edges.round(3).tolist(), strict=True))
     by_lang: dict[tuple[str, str], tuple[list, list]] = defaultdict(lambda: ([], []))
-    differences, changed, compared, changed_names, compared_names = [], 0, 0, 0, 0
+    differences, changed, compared = [], 0, 0
     for (task, name), members in sorted(groups.items()):
         chosen = first(members, 1500 if task == "emotion" else MEASURED)
-        if task == "ner":
-            found, spans = name_figures(chosen, int8, "ner")
-            report |= {f"ner | {part}": values for part, values in found.items()}
-            changed_names += sum(
-                a != b for a, b in zip(spans[:COMPARED], name_figures(chosen[:COMPARED], fp32, "ner")[1], strict=True)
-            )
-            compared_names += len(spans[:COMPARED])
-            continue
         if task == "topics":
             result = of_topics(reader, chosen) if chosen[0].no else {}
         else:
@@ -191,7 +216,6 @@ def evaluate(examples: Sequence[Example], int8: Exported, fp32: Exported, compar
     if clinc.exists():
         report["topics | clinc zero-shot"] = zero_shot(reader, clinc)
     report["int8"] = {"mean_difference": float(np.mean(differences)), "changed": changed, "of": compared}
-    report["int8 names"] = {"changed": changed_names, "of": compared_names}
     for name, result in report.items():
         short = {
             key: round(value, 4) if isinstance(value, float) else value

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from pathlib import Path
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 import torch
-from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from torch import nn
 from torch.nn import functional as F
 
 from .. import trainer
-from ..encoder import Classifier, Shape, padding_bias
-from ..ner.tags import labels_of, tag_loss
-from . import HEADS, TOKEN_HEADS, TOXICITY, UNIT_HEADS
+from ..encoder import Classifier, Shape
+from . import HEADS, TOXICITY, UNIT_HEADS
 from .sets import TASKS, UNKNOWN, Example
 
 # Tasks that compare vectors of meaning, each with its own scale and offset of the cosine.
 COMPARING = ("topics", "relevance")
 # Longest text of a task in tokens while training: answers are long, and say early whether they refuse.
 LONGEST = {
-    "ner": 256,
     "toxicity": 128,
     "emotion": 64,
     "bias": 128,
@@ -38,39 +34,30 @@ ROLLS = (1, 2, 3)
 
 
 class MultiTask(Classifier):
-    token_heads: ClassVar[dict[str, str]] = {"ner": "tags"}
-
     def __init__(self, shape: Shape):
         heads = {name: len(labels) for name, labels in HEADS.items()}
         super().__init__(shape, heads, own_pools=True, unit_heads=UNIT_HEADS)
-        self.tags = nn.Linear(shape.hidden_size, len(TOKEN_HEADS["ner"]))
         self.scale = nn.Parameter(torch.full((len(COMPARING),), 10.0))
-        self.offset = nn.Parameter(torch.full((len(COMPARING),), -5.0))
+        self.offset = nn.Parameter(torch.full((len(COMPARING),), -3.0))
 
     def head_parameters(self) -> list[nn.Parameter]:
-        return [*super().head_parameters(), *self.tags.parameters(), self.scale, self.offset]
+        return [*super().head_parameters(), self.scale, self.offset]
 
-    def start_head(self) -> None:
-        super().start_head()
-        nn.init.normal_(self.tags.weight, std=0.02)
-        nn.init.zeros_(self.tags.bias)
-
-    def tagged(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """Logits of the names, `[batch, tokens, labels]`."""
-        return self.tags(self.dropout(self.hidden(ids, padding_bias(mask))))
-
-    def comparing(self) -> dict[str, dict[str, float]]:
-        """What makes a probability of the cosine of two vectors, for each task that compares them."""
-        lines = zip(COMPARING, self.scale.tolist(), self.offset.tolist(), strict=True)
-        return {task: {"scale": scale, "offset": offset} for task, scale, offset in lines}
-
-    def load_tagger(self, path: Path) -> Self:
-        """Takes the encoder and the head of a trained `training.ner`."""
-        state = load_file(str(path))
-        state = {name.replace("head.", "tags.") if name.startswith("head.") else name: v for name, v in state.items()}
-        missing, unexpected = self.load_state_dict(state, strict=False)
-        if unexpected or any(name.startswith(("words", "layers", "tags")) for name in missing):
-            raise SystemExit(f"{path} has not the weights of a tagger of this shape")
+    @torch.no_grad()
+    def start_meaning(self, tokenizer: Tokenizer, texts: Sequence[str]) -> Self:
+        """The head of meaning begins with the principal components of the base's vectors: what is near there is near here."""
+        self.eval()
+        ids = trainer.encode(tokenizer, texts, LONGEST["topics"])
+        found = [
+            self.pooled(*_padded([ids[i] for i in batch]))[:, self.pool_of("meaning")]
+            for batch in trainer.batches([len(row) for row in ids], 4096)
+        ]
+        vectors = torch.cat(found)
+        mean = vectors.mean(0)
+        _, _, components = torch.linalg.svd(vectors - mean, full_matrices=False)
+        place = self.head_slices()["meaning"]
+        self.head.weight[place] = components[: self.heads["meaning"]]
+        self.head.bias[place] = -(self.head.weight[place] @ mean)
         return self
 
 
@@ -105,16 +92,10 @@ class Losses:
         self.ids: list[list[int]] = [[]] * len(examples)
         self.pairs: list[list[int]] = [[]] * len(examples)
         self.words: dict[str, list[int]] = {}
-        self.tags: dict[int, list[int]] = {}
         for task in TASKS:
             places = [index for index, example in enumerate(examples) if example.task == task]
             chosen = [examples[index] for index in places]
-            if task == "ner":
-                encodings = tokenizer.encode_batch([e.text for e in chosen])
-                ids = trainer.cut([encoding.ids for encoding in encodings], LONGEST[task])
-                for index, e, encoding in zip(places, chosen, encodings, strict=True):
-                    self.tags[index] = labels_of(e.text, encoding.offsets, e.spans)
-            elif task == "nli":
+            if task == "nli":
                 encodings = tokenizer.encode_batch([(e.text, e.pair) for e in chosen])
                 ids = trainer.cut([encoding.ids for encoding in encodings], LONGEST[task])
             else:
@@ -157,8 +138,6 @@ class Losses:
 
     def __call__(self, batch: list[int]) -> torch.Tensor:
         task = self.examples[batch[0]].task
-        if task == "ner":
-            return tag_loss(self.model.tagged, [self.ids[i] for i in batch], [self.tags[i] for i in batch])
         if task in COMPARING:
             return {"topics": self.topics, "relevance": self.relevance}[task](batch)
         pooled = self.model.pooled(*_padded([self.ids[i] for i in batch])).float()

@@ -7,12 +7,7 @@ from collections import Counter
 from dataclasses import replace
 
 from .. import data, trainer
-from ..ner.rows import joined
-from ..ner.rows import rows_for as names_for
 from .sets import Example, sets
-
-# Percent of the training paragraphs with names: the tagger that training goes on from has seen all of them.
-NAMES_SHARE = 60
 
 
 def add_data_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,13 +38,4 @@ def examples_for(args: argparse.Namespace) -> list[Example]:
             if split == "train" and spec.cap is not None and counts[split] > spec.cap:
                 continue
             found += [replace(example, set=spec.name, split=split)] * (spec.repeat if split == "train" else 1)
-    return found + names(args) if not tasks or "ner" in tasks else found
-
-
-def names(args: argparse.Namespace) -> list[Example]:
-    """Texts with names: paragraphs to learn from, single rows to measure."""
-    rows = names_for(args)
-    learnt = joined((row for row in rows if row.split == "train"), args.seed)
-    learnt = [row for row in learnt if row.set.startswith("own") or data.digest(row.text, "share") % 100 < NAMES_SHARE]
-    rows = learnt + [row for row in rows if row.split != "train"]
-    return [Example("ner", r.text, spans=tuple(r.spans), lang=r.lang, set=r.set, split=r.split) for r in rows]
+    return found

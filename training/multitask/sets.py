@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from ..spans import Span
 from . import EMOTIONS, NLI, TOXICITY
 
 # Of a label that a row says nothing about.
 UNKNOWN = -1.0
 
-TASKS = ("ner", "toxicity", "emotion", "bias", "refusal", "nli", "topics", "relevance")
+TASKS = ("toxicity", "emotion", "bias", "refusal", "nli", "topics", "relevance")
 
 
 @dataclass(frozen=True)
@@ -19,7 +18,7 @@ class Example:
     """One text, or two, with what is true of it.
 
     `target` has a number a label (0, 1 or UNKNOWN); for `nli` 1 for every label that may be the right one; for `relevance` one number.
-    `yes` and `no` are the topics of a text, `spans` its names.
+    `yes` and `no` are the topics of a text.
     """
 
     task: str
@@ -28,7 +27,6 @@ class Example:
     pair: str = ""
     yes: tuple[str, ...] = ()
     no: tuple[str, ...] = ()
-    spans: tuple[Span, ...] = ()
     lang: str = ""
     kind: str = ""
     set: str = ""
@@ -181,10 +179,12 @@ def sets() -> Iterator[TaskSet]:
     yield TaskSet("own_refusal_exam", "refusal/exam.jsonl", "open", refusal, own=True, split="dev")
     for file, (licence, cap) in ENTAILMENT.items():
         yield TaskSet(file, f"nli/{file}.jsonl.gz", licence, nli, cap)
-    yield TaskSet("own_nli", "nli/own.jsonl", "open", nli, own=True, split="train", repeat=3)
+    for name in ("own", "english", "many_languages"):
+        yield TaskSet(f"own_nli_{name}", f"nli/{name}.jsonl", "open", nli, own=True, split="train", repeat=3)
     yield TaskSet("own_nli_exam", "nli/exam.jsonl", "open", nli, own=True, split="dev")
     yield TaskSet("banking77", "topics/banking77_train.jsonl.gz", "open", intent, 3000)
-    yield TaskSet("own_topics", "topics/own.jsonl", "open", topics, own=True, split="train", repeat=4)
+    for name in ("own", "further"):
+        yield TaskSet(f"own_topics_{name}", f"topics/{name}.jsonl", "open", topics, own=True, split="train", repeat=4)
     yield TaskSet("own_topics_exam", "topics/exam.jsonl", "open", topics, own=True, split="dev")
     yield TaskSet("trecqa_qnli", "relevance/trecqa_qnli.jsonl.gz", "unclear", relevance)
     yield TaskSet("instruction_answers", "relevance/instruction_answers.jsonl.gz", "non-commercial", relevance, 3000)
