@@ -253,7 +253,7 @@ def write_config(
 ) -> None:
     """A config.json in the Hugging Face style for the first head, plus a `guard` object for what is ours.
 
-    `labels` has those of every head, of tokens too; a head of vectors has none. `activations` are softmax by default.
+    `labels` has those of every head; a head of vectors has none. `activations` are softmax by default.
     """
     first = next(iter(labels.values()))
     if len(labels) > 1:
@@ -263,7 +263,6 @@ def write_config(
                 "output": name,
                 "labels": list(of_head),
                 "activation": (activations or {}).get(name, "softmax"),
-                **({"kind": "token"} if name in model.token_heads else {}),
             }
             for name, of_head in labels.items()
         ]
