@@ -21,6 +21,7 @@ def add_training_arguments(parser: argparse.ArgumentParser, epochs: int, rate: f
     parser.add_argument("--minutes", type=float, default=0, help="end the training after so many minutes")
     parser.add_argument("--rate", type=float, default=rate, help="learning rate of the encoder")
     parser.add_argument("--fp32", action="store_true", help="train without bf16 autocast")
+    parser.add_argument("--start", type=Path, help="weights of an earlier run to go on from")
     parser.add_argument("--reuse", action="store_true", help="take OUT/work/weights.safetensors, do not train")
 
 

@@ -73,6 +73,8 @@ def main() -> None:
     if args.reuse:
         model.load(work / "weights.safetensors")
     else:
+        if args.start:
+            model.load(args.start)
         trainer.train(model, tokenizer, data.part(rows, "train"), settings)
         model.save(work / "weights.safetensors")  # before calibration
 

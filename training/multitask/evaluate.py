@@ -53,6 +53,16 @@ def best_threshold(truth: np.ndarray, scores: np.ndarray) -> float:
     return float(grid[int(np.argmax([f1(truth, scores > edge) for edge in grid]))])
 
 
+def emotion_edges(examples: Sequence[Example], model: Exported) -> np.ndarray:
+    """Of each emotion the logit above which it is said best, by F1 on the calibration part: rare ones are said at lower probabilities."""
+    held = [e for e in examples if e.task == "emotion" and e.split == "calibration"]
+    if not held:
+        return np.zeros(len(EMOTIONS))
+    found, target = Reader(model, {}).scores("emotion", held), np.array([e.target for e in held])
+    edges = np.array([best_threshold(target[:, i] > 0, found[:, i]) for i in range(len(EMOTIONS))])
+    return np.log(edges / (1 - edges))
+
+
 class Reader:
     def __init__(self, model: Exported, comparing: dict):
         self.model, self.comparing = model, comparing
@@ -147,14 +157,13 @@ def zero_shot(reader: Reader, file: Path) -> dict:
     return {"rows": len(rows), "accuracy": float((said == truth).mean()), "by_domain": by}
 
 
-def of_scores(task: str, examples: Sequence[Example], scores: np.ndarray, edges: np.ndarray | None) -> dict:
+def of_scores(task: str, examples: Sequence[Example], scores: np.ndarray) -> dict:
     target = np.array([e.target for e in examples])
     if task == "nli":
         allowed = target[np.arange(len(target)), scores.argmax(1)]
         return {"accuracy": float(allowed.mean())}
     if task == "emotion":
-        edges = np.full(len(EMOTIONS), 0.3) if edges is None else edges
-        each = {name: f1(target[:, i] > 0, scores[:, i] > edges[i]) for i, name in enumerate(EMOTIONS)}
+        each = {name: f1(target[:, i] > 0, scores[:, i] > 0.5) for i, name in enumerate(EMOTIONS)}
         return {"macro_f1": float(np.mean([*each.values()])), "by_label": each}
     truth, main = target[:, 0] > 0, scores[:, 0]
     result = {
@@ -187,12 +196,6 @@ def evaluate(examples: Sequence[Example], int8: Exported, fp32: Exported, compar
     for e in examples:
         if e.split == "dev":
             groups[e.task, f"{e.set} {e.lang}"].append(e)
-    held = first([e for e in examples if e.task == "emotion" and e.split == "calibration"], 1500)
-    edges = None
-    if held:
-        found, target = reader.scores("emotion", held), np.array([e.target for e in held])
-        edges = np.array([best_threshold(target[:, i] > 0, found[:, i]) for i in range(len(EMOTIONS))])
-        report["emotion_thresholds"] = dict(zip(EMOTIONS, edges.round(3).tolist(), strict=True))
     by_lang: dict[tuple[str, str], tuple[list, list]] = defaultdict(lambda: ([], []))
     differences, changed, compared = [], 0, 0
     for (task, name), members in sorted(groups.items()):
@@ -201,7 +204,7 @@ def evaluate(examples: Sequence[Example], int8: Exported, fp32: Exported, compar
             result = of_topics(reader, chosen) if chosen[0].no else {}
         else:
             scores = reader.scores(task, chosen)
-            result = {"rows": len(chosen)} | of_scores(task, chosen, scores, edges)
+            result = {"rows": len(chosen)} | of_scores(task, chosen, scores)
             for key in (f"{task} {chosen[0].lang}", f"{task} all"):
                 by_lang[task, key][0].extend(chosen)
                 by_lang[task, key][1].extend(scores)
@@ -212,7 +215,7 @@ def evaluate(examples: Sequence[Example], int8: Exported, fp32: Exported, compar
             compared += len(reference)
         report[f"{task} | {name}"] = result
     for (task, key), (members, scores) in sorted(by_lang.items()):
-        report[key] = {"rows": len(members)} | of_scores(task, members, np.array(scores), edges)
+        report[key] = {"rows": len(members)} | of_scores(task, members, np.array(scores))
     if clinc.exists():
         report["topics | clinc zero-shot"] = zero_shot(reader, clinc)
     report["int8"] = {"mean_difference": float(np.mean(differences)), "changed": changed, "of": compared}

@@ -14,7 +14,7 @@ from torch.nn import functional as F
 
 from .. import trainer
 from ..encoder import Classifier, Shape
-from . import HEADS, TOXICITY, UNIT_HEADS
+from . import EMOTIONS, HEADS, TOXICITY, UNIT_HEADS
 from .sets import TASKS, UNKNOWN, Example
 
 # Tasks that compare vectors of meaning, each with its own scale and offset of the cosine.
@@ -29,6 +29,14 @@ LONGEST = {
     "topics": 64,
     "relevance": 80,
 }
+# Tokens of a batch: what is hard to tell apart learns more from many steps than from wide ones.
+STEP_TOKENS = {"toxicity": 1536, "emotion": 640, "bias": 1024, "refusal": 1536, "nli": 1024}
+# Lowest layers that stay as the base has them: a fifth of a step's time, and what words mean is left alone.
+FROZEN = 4
+# How often a label must come for its rows to weigh as much as those without it, and how much more rows of rare ones weigh at most.
+COMMON, HEAVIEST = 0.05, 5.0
+# Topics of other texts of a batch that a text is held against besides its own: few of them happen to apply.
+STRANGE = 6
 # Other answers of a batch that a question is held against.
 ROLLS = (1, 2, 3)
 
@@ -39,6 +47,8 @@ class MultiTask(Classifier):
         super().__init__(shape, heads, own_pools=True, unit_heads=UNIT_HEADS)
         self.scale = nn.Parameter(torch.full((len(COMPARING),), 10.0))
         self.offset = nn.Parameter(torch.full((len(COMPARING),), -3.0))
+        for module in (self.positions, self.norm, *self.layers[:FROZEN]):
+            module.requires_grad_(False)
 
     def head_parameters(self) -> list[nn.Parameter]:
         return [*super().head_parameters(), self.scale, self.offset]
@@ -111,6 +121,9 @@ class Losses:
                 words = sorted({word for e in chosen for word in (*e.yes, *e.no)})
                 self.words |= dict(zip(words, trainer.encode(tokenizer, words, LONGEST[task]), strict=True))
         self.targets = [torch.tensor(e.target) for e in examples]
+        emotions = [e.target for e in examples if e.task == "emotion"]
+        shares = torch.tensor(emotions).mean(0) if emotions else torch.ones(len(EMOTIONS))
+        self.rarity = (COMMON / shares.clamp(min=1e-6)).sqrt().clamp(1.0, HEAVIEST)
         # Topic words of sets that say only what applies.
         self.bystanders = sorted({word for e in examples if e.task == "topics" and not e.no for word in e.yes})
         self.rng = random.Random(0)
@@ -130,7 +143,7 @@ class Losses:
                     rng.shuffle(places)
                     epoch += [places[at : at + COMPARED] for at in range(0, len(places) - COMPARED + 1, COMPARED)]
                     continue
-                batches = trainer.batches([lengths[index] for index in places], settings.batch_tokens, rng)
+                batches = trainer.batches([lengths[index] for index in places], STEP_TOKENS[task], rng)
                 epoch += [[places[index] for index in batch] for batch in batches]
             rng.shuffle(epoch)
             plan += epoch
@@ -144,12 +157,13 @@ class Losses:
         logits, target = self.model.logits_of(task, pooled), torch.stack([self.targets[i] for i in batch])
         if task == "nli":
             return -torch.logsumexp(F.log_softmax(logits, 1).masked_fill(target == 0, -1e9), 1).mean()
-        losses = F.binary_cross_entropy_with_logits(logits, target.clamp(min=0), reduction="none")
+        heavier = self.rarity if task == "emotion" else None
+        losses = F.binary_cross_entropy_with_logits(logits, target.clamp(min=0), reduction="none", pos_weight=heavier)
         losses = losses.masked_fill(target == UNKNOWN, 0)
         if task == "toxicity":
             weights = torch.tensor([1.0] + [0.3] * (len(TOXICITY) - 1))
             return (losses * weights).sum(1).mean()
-        return losses.sum(1).mean() * (0.3 if task == "emotion" else 1.0)
+        return losses.sum(1).mean() * (0.5 if task == "emotion" else 1.0)
 
     def _meanings(self, ids: Sequence[Sequence[int]]) -> torch.Tensor:
         return self.model.logits_of("meaning", self.model.pooled(*_in_few_shapes(ids)).float())[: len(ids)]
@@ -167,7 +181,9 @@ class Losses:
         for place, index in enumerate(batch):
             example = self.examples[index]
             no = example.no or [w for w in self.rng.sample(self.bystanders, 4) if w not in example.yes]
-            asked += [(place, word, 1.0) for word in example.yes] + [(place, word, 0.0) for word in no]
+            strange = [self.rng.choice(self.examples[self.rng.choice(batch)].yes) for _ in range(STRANGE)]
+            no = {*no, *strange} - {*example.yes}
+            asked += [(place, word, 1.0) for word in example.yes] + [(place, word, 0.0) for word in sorted(no)]
         words = sorted({word for _, word, _ in asked})
         vectors = self._meanings([self.words[w] for w in words])
         places = {word: index for index, word in enumerate(words)}

@@ -43,7 +43,6 @@ def arguments() -> argparse.Namespace:
     add_data_arguments(parser)
     add_training_arguments(parser, epochs=2, rate=RATE)
     parser.add_argument("--rows", type=int, default=0, help="evaluate on so many rows of a set at most; default: all")
-    parser.add_argument("--start", type=Path, help="weights of an earlier run to go on from")
     return parser.parse_args()
 
 
