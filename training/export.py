@@ -7,7 +7,8 @@ engine keeps the runtime from fusing them again.
 
 Dynamic quantization has one scale for all activations of a layer, and a few channels of the feed-forward layers have values ten
 times as high as all others (outlier features: Dettmers et al., LLM.int8(), 2022, arXiv:2208.07339). A feed-forward layer is a sum over
-its channels, so these few are a small feed-forward layer of their own, in fp32, beside the quantized one.
+its channels, so these few are a small feed-forward layer of their own, in fp32, beside the quantized one. What enters the other layers
+is evened out (SmoothQuant: Xiao et al., 2022, arXiv:2211.10438, with alpha 0.5): high channels are divided by what their weights are multiplied by.
 
 The vectors of word pieces stay as they are in training. Those of the multilingual base come in blocks of 4-bit integers with a
 scale, and that is how they are written: exact, and half the size of int8. They stand in a file of their own beside the graph, as tensors
@@ -36,8 +37,8 @@ from .trainer import predict
 OPSET, IR_VERSION = 21, 10
 # Channels of each feed-forward layer that stay in fp32.
 OUTLIERS = 16
-# Texts whose activations choose them.
-OUTLIER_TEXTS = 200
+# Texts that activations are measured on.
+RANGE_TEXTS = 200
 FUSED = "com.microsoft"
 # Values of a block of 4-bit integers (Q4_0).
 BLOCK = 32
@@ -63,21 +64,35 @@ class Graph:
         return output
 
 
-def outlier_channels(model: Encoder, tokenizer: Tokenizer, texts: Sequence[str], max_tokens: int) -> list[np.ndarray]:
-    """The OUTLIERS channels of every feed-forward layer with the highest activations in the texts."""
-    highest = [torch.zeros(model.shape.intermediate_size) for _ in model.layers]
+# The highest activation of every channel of what enters the linear layers `qkv`, `out`, `up` and `down` of each layer.
+Ranges = list[dict[str, np.ndarray]]
 
-    def watch(index: int):
+
+def ranges_of(model: Encoder, tokenizer: Tokenizer, texts: Sequence[str], max_tokens: int) -> Ranges:
+    found: Ranges = [{} for _ in model.layers]
+
+    def watch(index: int, part: str):
         def hook(_module: torch.nn.Module, inputs: tuple[torch.Tensor, ...], _output: torch.Tensor) -> None:
-            highest[index] = torch.maximum(highest[index], inputs[0].abs().flatten(0, 1).amax(0))
+            highest = inputs[0].abs().flatten(0, 1).amax(0).numpy()
+            found[index][part] = np.maximum(found[index].get(part, highest), highest)
 
         return hook
 
-    hooks = [layer.down.register_forward_hook(watch(index)) for index, layer in enumerate(model.layers)]
-    predict(model, tokenizer, texts[:OUTLIER_TEXTS], max_tokens)
+    hooks = [
+        getattr(layer, part).register_forward_hook(watch(index, part))
+        for index, layer in enumerate(model.layers)
+        for part in ("qkv", "out", "up", "down")
+    ]
+    predict(model, tokenizer, texts[:RANGE_TEXTS], max_tokens)
     for hook in hooks:
         hook.remove()
-    return [np.sort(values.topk(OUTLIERS).indices.numpy()) for values in highest]
+    return found
+
+
+def evening(ranges: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """What to divide each channel by that enters a layer with the weights `[out, in]`, which are multiplied by it."""
+    factors = np.sqrt(np.maximum(ranges, 1e-5) / np.maximum(np.abs(weight).max(0), 1e-5))
+    return (factors / np.exp(np.log(factors).mean())).astype(np.float32)
 
 
 def blocks_of(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
@@ -108,11 +123,11 @@ def words_node(g: Graph, vectors: np.ndarray) -> None:
     g.node("GatherBlockQuantized", inputs, "word_vectors", FUSED, block_size=BLOCK, gather_axis=0, quantize_axis=1)
 
 
-def build(model: Encoder, outliers: Sequence[np.ndarray]) -> tuple[onnx.ModelProto, list[str]]:
+def build(model: Encoder, ranges: Ranges) -> tuple[onnx.ModelProto, list[str]]:
     """The graph, and the names of the nodes that have to stay in fp32."""
     shape, g = model.shape, Graph()
     state = {name: value.detach().float().numpy() for name, value in model.state_dict().items()}
-    x, exact = encoder(g, shape, state, outliers)
+    x, exact = encoder(g, shape, state, ranges)
     ids: list = ["batch", "seq"]
     outputs = []
     for name, part in model.token_heads.items():
@@ -136,7 +151,7 @@ def port(name: str, kind: int, dims: list) -> onnx.ValueInfoProto:
     return helper.make_tensor_value_info(name, kind, dims)
 
 
-def encoder(g: Graph, shape: Shape, state: dict, outliers: Sequence[np.ndarray]) -> tuple[str, list[str]]:
+def encoder(g: Graph, shape: Shape, state: dict, ranges: Ranges) -> tuple[str, list[str]]:
     """Embeddings and layers: the name of their output, and of the nodes that have to stay in fp32."""
     exact: list[str] = []
 
@@ -149,43 +164,64 @@ def encoder(g: Graph, shape: Shape, state: dict, outliers: Sequence[np.ndarray])
     zero = g.weight("zero", np.array([0], np.int64))
     g.node("Slice", [param("positions.weight"), zero, "seq", zero], "position_vectors")
     g.node("Add", ["word_vectors", "position_vectors"], "vectors")
-    x = g.node(
-        "LayerNormalization",
-        ["vectors", param("norm.weight"), param("norm.bias")],
-        "x",
-        axis=-1,
-        epsilon=shape.layer_norm_eps,
-    )
-    g.node("Cast", ["attention_mask"], "mask_int", to=TensorProto.INT32)
-    for index in range(shape.num_hidden_layers):
-        n = f"layers.{index}"
 
-        def feed_forward(x: str, name: str, channels: np.ndarray, n: str = n) -> str:
-            up, bias = state[f"{n}.up.weight"][channels].T, state[f"{n}.up.bias"][channels]
+    def norm(total: str, name: str, factors: np.ndarray | None) -> tuple[str, str]:
+        """What comes out of a norm, and that divided by the factors."""
+
+        def normed(output: str, by: np.ndarray | None) -> str:
+            inputs = [
+                g.weight(f"{output}.{part}", state[f"{name}.{part}"] if by is None else state[f"{name}.{part}"] / by)
+                for part in ("weight", "bias")
+            ]
+            return g.node("LayerNormalization", [total, *inputs], output, axis=-1, epsilon=shape.layer_norm_eps)
+
+        if factors is None:
+            return (x := normed(name, None)), x
+        even = normed(f"{name}.even", factors)
+        return g.node("Mul", [even, g.weight(f"{name}.factors", factors)], name), even
+
+    layers = [f"layers.{index}" for index in range(shape.num_hidden_layers)]
+    factors = [
+        {part: evening(ranges[index][part], state[f"{n}.{part}.weight"]) for part in ("qkv", "out", "up")}
+        for index, n in enumerate(layers)
+    ]
+    x, even = norm("vectors", "norm", factors[0]["qkv"])
+    g.node("Cast", ["attention_mask"], "mask_int", to=TensorProto.INT32)
+    for index, n in enumerate(layers):
+        by = factors[index]
+
+        def feed_forward(x: str, name: str, channels: np.ndarray, n: str = n, by: dict = by) -> str:
+            up, bias = (state[f"{n}.up.weight"][channels] * by["up"]).T, state[f"{n}.up.bias"][channels]
             g.node("MatMul", [x, g.weight(f"{name}.up.weight", up)], f"{name}.up")
             g.node("BiasGelu", [f"{name}.up", g.weight(f"{name}.up.bias", bias)], f"{name}.gelu", FUSED)
             down = g.weight(f"{name}.down.weight", state[f"{n}.down.weight"].T[channels])
             return g.node("MatMul", [f"{name}.gelu", down], f"{name}.down")
 
-        def norm(x: str, branch: str, which: str, bias: str, n: str = n) -> str:
+        def added(x: str, branch: str, which: str, bias: str, n: str = n) -> str:
             biased = g.node("Add", [branch, param(bias)], f"{n}.{which}.branch")
-            total = g.node("Add", [biased, x], f"{n}.{which}.sum")
-            inputs = [total, param(f"{n}.{which}.weight"), param(f"{n}.{which}.bias")]
-            return g.node("LayerNormalization", inputs, f"{n}.{which}", axis=-1, epsilon=shape.layer_norm_eps)
+            return g.node("Add", [biased, x], f"{n}.{which}.sum")
 
+        # What attention gives is a mean of values, so these can be divided in its place.
+        values = np.concatenate([np.ones(2 * shape.hidden_size, np.float32), by["out"]])
+        qkv = state[f"{n}.qkv.weight"] * by["qkv"] / values[:, None]
+        bias = g.weight(f"{n}.qkv.bias", state[f"{n}.qkv.bias"] / values)
         g.node(
             "Attention",
-            [x, param(f"{n}.qkv.weight", True), param(f"{n}.qkv.bias"), "mask_int"],
+            [even, g.weight(f"{n}.qkv.weight", qkv.T), bias, "mask_int"],
             f"{n}.attention",
             FUSED,
             num_heads=shape.num_attention_heads,
         )
-        g.node("MatMul", [f"{n}.attention", param(f"{n}.out.weight", True)], f"{n}.out")
-        x = norm(x, f"{n}.out", "norm1", f"{n}.out.bias")
-        ordinary = np.setdiff1d(np.arange(shape.intermediate_size), outliers[index])
-        parts = [feed_forward(x, n, ordinary), feed_forward(x, f"{n}.outliers", outliers[index])]
+        out = g.weight(f"{n}.out.weight", (state[f"{n}.out.weight"] * by["out"]).T)
+        g.node("MatMul", [f"{n}.attention", out], f"{n}.out")
+        x, even = norm(added(x, f"{n}.out", "norm1", f"{n}.out.bias"), f"{n}.norm1", by["up"])
+        outliers = np.sort(np.argsort(-ranges[index]["down"], kind="stable")[:OUTLIERS])
+        ordinary = np.setdiff1d(np.arange(shape.intermediate_size), outliers)
+        parts = [feed_forward(even, n, ordinary), feed_forward(even, f"{n}.outliers", outliers)]
         exact += [f"{n}.outliers.up", f"{n}.outliers.down"]
-        x = norm(x, g.node("Add", parts, f"{n}.feed_forward"), "norm2", f"{n}.down.bias")
+        total = added(x, g.node("Add", parts, f"{n}.feed_forward"), "norm2", f"{n}.down.bias")
+        following = factors[index + 1]["qkv"] if index + 1 < len(layers) else None
+        x, even = norm(total, f"{n}.norm2", following)
 
     return x, exact
 
@@ -212,9 +248,9 @@ def text_heads(g: Graph, x: str, state: dict, model: Classifier) -> None:
             g.node("LpNormalization", [f"{name}.raw"], name, axis=-1, p=2)
 
 
-def export(model: Encoder, outliers: Sequence[np.ndarray], fp32: Path, int8: Path) -> None:
+def export(model: Encoder, ranges: Ranges, fp32: Path, int8: Path) -> None:
     """Writes both graphs; the pooling and the heads stay in fp32 so that calibration survives quantization."""
-    built, exact = build(model, outliers)
+    built, exact = build(model, ranges)
     onnx.save(built, str(fp32))
     logging.getLogger().setLevel(logging.ERROR)
     quantize_dynamic(

@@ -80,14 +80,14 @@ def main() -> None:
 
     # Calibrated on the int8 model, which is the one that runs.
     held = data.part(rows, "calibration")
-    outliers = export.outlier_channels(model, tokenizer, [row.text for row in held], MAX_LENGTH)
-    export.export(model, outliers, work / "model.fp32.onnx", args.out / "model.onnx")
+    ranges = export.ranges_of(model, tokenizer, [row.text for row in held], MAX_LENGTH)
+    export.export(model, ranges, work / "model.fp32.onnx", args.out / "model.onnx")
     export.write_tokenizer(tokenizer, args.out / "tokenizer.json")
     session = Exported(args.out / "model.onnx", args.out / "tokenizer.json", args.threads)
     logits = np.array(session.logits([row.text for row in held], MAX_LENGTH))
     fitted = calibrate(model, logits, held)
     print("calibration", fitted, flush=True)
-    export.export(model, outliers, work / "model.fp32.onnx", args.out / "model.onnx")
+    export.export(model, ranges, work / "model.fp32.onnx", args.out / "model.onnx")
     guard = {
         "name": NAME,
         "version": VERSION,

@@ -18,7 +18,7 @@ from .model import Losses, MultiTask
 from .rows import add_data_arguments, examples_for
 
 RATE = 8e-5
-# Texts whose activations choose the outlier channels.
+# Texts whose activations the quantization goes by.
 SAMPLE = 200
 # Texts, of these tasks, whose vectors the head of meaning begins with.
 SAMPLE_OF_MEANING, MEANT = 3000, ("topics", "relevance", "nli", "refusal")
@@ -59,11 +59,11 @@ def main() -> None:
         model.save(work / "weights.safetensors")
 
     held = [e.text for e in examples if e.split == "calibration"]
-    outliers = export.outlier_channels(model, tokenizer, held[:: max(1, len(held) // SAMPLE)], MAX_LENGTH)
+    ranges = export.ranges_of(model, tokenizer, held[:: max(1, len(held) // SAMPLE)], MAX_LENGTH)
     export.write_tokenizer(tokenizer, args.out / "tokenizer.json")
 
     def exported() -> Exported:
-        export.export(model, outliers, work / "model.fp32.onnx", args.out / "model.onnx")
+        export.export(model, ranges, work / "model.fp32.onnx", args.out / "model.onnx")
         return Exported(args.out / "model.onnx", args.out / "tokenizer.json", args.threads)
 
     # Every emotion is said from 0.5 on.

@@ -22,7 +22,7 @@ from .tags import labels_of, tag_loss
 
 # Learns better from higher rates than whole texts do.
 RATE = 1.2e-4
-# Texts whose activations choose the outlier channels.
+# Texts whose activations the quantization goes by.
 SAMPLE = 200
 
 
@@ -76,8 +76,8 @@ def main() -> None:
         model.save(work / "weights.safetensors")
 
     held = [row.text for row in rows if row.split == "calibration"][:SAMPLE]
-    outliers = export.outlier_channels(model, tokenizer, held, MAX_LENGTH)
-    export.export(model, outliers, work / "model.fp32.onnx", args.out / "model.onnx")
+    ranges = export.ranges_of(model, tokenizer, held, MAX_LENGTH)
+    export.export(model, ranges, work / "model.fp32.onnx", args.out / "model.onnx")
     export.write_tokenizer(tokenizer, args.out / "tokenizer.json")
     guard = {"name": NAME, "version": VERSION, "max_length": MAX_LENGTH, "license": "Apache-2.0"}
     export.write_tagger_config(model, LABELS, guard, args.out / "config.json")
