@@ -24,6 +24,10 @@ interface Share {
 interface Calibration {
   scanner: string;
   side: string;
+  /** What the scanner is told: a threshold, or a minimum. */
+  option: string;
+  value: number;
+  /** Of the probability that a text fails: where the option is a minimum, 1 less this. */
   threshold: number;
   fpr: number;
   /** Harmless texts that fail. */
@@ -88,7 +92,7 @@ of which fails, up to 3 / n may fail in truth. Use texts as they come in your tr
     // A minimum is one of what the probability is the opposite of.
     const value = minimum === undefined ? result.threshold : Number((1 - result.threshold).toPrecision(15));
     const yaml = dump([{ type, params: { ...others, [option]: value } }], { lineWidth: -1 });
-    const answer: Calibration = { scanner: type, side, ...result, yaml };
+    const answer: Calibration = { scanner: type, side, option, value, ...result, yaml };
     await print(values.json ? `${JSON.stringify(answer, null, 2)}\n` : plain(answer));
     for (const warning of answer.warnings) process.stderr.write(`guard: warning: ${warning}\n`);
     return 0;
@@ -103,7 +107,10 @@ function readRate(text: string | undefined): number {
   return rate;
 }
 
-function calibration(outcomes: readonly Outcome[], fpr: number): Omit<Calibration, "scanner" | "side" | "yaml"> {
+function calibration(
+  outcomes: readonly Outcome[],
+  fpr: number,
+): Omit<Calibration, "scanner" | "side" | "option" | "value" | "yaml"> {
   const harmless = ranksOf(outcomes, false);
   if (harmless.length === 0) throw new UsageError("the file has no harmless text");
   const positives = ranksOf(outcomes, true);
@@ -141,13 +148,13 @@ function shortest(threshold: number, same: (from: number, to: number) => boolean
   return threshold;
 }
 
-function plain({ scanner, side, threshold, fpr, falsePositives, recall, yaml }: Calibration): string {
+function plain({ scanner, side, option, value, fpr, falsePositives, recall, yaml }: Calibration): string {
   const percent = (value: number) => `${(value * 100).toFixed(2)} %`;
   const line = ({ count, of, share, interval: [low, high] }: Share) =>
     `${count} of ${of}: ${percent(share)} (95 % interval ${percent(low)} to ${percent(high)})`;
   return [
     `${scanner} (${side}), at most ${percent(fpr)} false positives`,
-    `threshold        ${threshold}`,
+    `${option.padEnd(16)} ${value}`,
     `false positives  ${line(falsePositives)}`,
     ...(recall ? [`recall           ${line(recall)}`] : []),
     "",

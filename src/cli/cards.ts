@@ -9,7 +9,7 @@ import {
   modelIdentity,
 } from "../models/evaluation.ts";
 import { resolveModel } from "../models/model.ts";
-import { fromSnakeCase, parseOptions } from "../options.ts";
+import { fromSnakeCase, parseOptions, toSnakeCase } from "../options.ts";
 import type { ScannerClass } from "../scanner.ts";
 import { scannerClasses } from "../scanners/registry.ts";
 import type { RecognizerConf } from "../scanners/shared/ner-model.ts";
@@ -125,24 +125,30 @@ function thresholdTable(measurement: Measurement & { item: Evaluation; curve: Cu
   const [positives, negatives] = [ranksOf(outcomes, true), ranksOf(outcomes, false)];
   const above = (ranks: Float64Array, threshold: number) =>
     ((countAbove(ranks, threshold) * 100) / ranks.length).toFixed(2);
+  const { minimum } = scannerClasses(result.side).get(result.scanner) as ScannerClass;
+  const option = toSnakeCase(minimum ?? "threshold");
   const rows = RATES.filter((rate) => rate * harmless.length >= 1).map((rate) => {
     const threshold = thresholdAt(harmless, rate);
-    return `| ${rate} | ${Number(threshold.toPrecision(9))} | ${above(positives, threshold)} | ${above(negatives, threshold)} |`;
+    const value = minimum === undefined ? threshold : 1 - threshold;
+    return `| ${rate} | ${Number(value.toPrecision(9))} | ${above(positives, threshold)} | ${above(negatives, threshold)} |`;
   });
   return `### Thresholds of ${result.scanner} by false positives
 
-On ${curve.rows} harmless texts of ${Object.keys(curve.sources).join(", ")}: \`threshold: {fpr: 0.01}\` in scanners.yml takes them from here.
+On ${curve.rows} harmless texts of ${Object.keys(curve.sources).join(", ")}: \`${option}: {fpr: 0.01}\` in scanners.yml takes them from here.
 
-| fpr | threshold | recall | fpr on all harmless rows |
+| fpr | ${option} | recall | fpr on all harmless rows |
 | --- | --- | --- | --- |
 ${rows.join("\n")}`;
 }
 
-/** SHA-256 over the files with weights, one after the other. */
+/** SHA-256 over the files with weights, one after the other, then those that the model has in common with others. */
 export function hashOfWeights(folder: string): string {
   const hash = createHash("sha256");
-  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\.(onnx|bin)$/.test(file));
-  for (const file of files.sort()) hash.update(readFileSync(join(folder, file)));
+  const { external_data: common } = modelIdentity(folder);
+  for (const each of [folder, ...(common === undefined ? [] : [join(folder, common)])]) {
+    const files = readdirSync(each, { recursive: true, encoding: "utf8" }).filter((file) => /\.(onnx|bin)$/.test(file));
+    for (const file of files.sort()) hash.update(readFileSync(join(each, file)));
+  }
   return hash.digest("hex");
 }
 

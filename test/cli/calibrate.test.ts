@@ -74,9 +74,11 @@ describe("guard calibrate", () => {
     const args = ["--fpr", "0.4", "--json", "--params", JSON.stringify({ model: judges, [option]: 0.1 })];
     const { code, stdout } = await guard(file("answers.jsonl", rows), "--scanner", scanner, ...args);
     expect(code).toBe(0);
-    const { threshold, yaml, falsePositives } = JSON.parse(stdout);
+    const { threshold, value, yaml, falsePositives, ...told } = JSON.parse(stdout);
+    expect(told.option).toBe(option);
+    expect(value).toBeCloseTo(1 - threshold, 10);
     const [{ type, params }] = load(yaml) as [{ type: string; params: Record<string, unknown> }];
-    expect(params).toEqual({ model: judges, [option]: expect.closeTo(1 - threshold, 10) });
+    expect(params).toEqual({ model: judges, [option]: value });
     const checked = createScanner("output", type, params);
     const verdicts = await Promise.all(rows.map(({ text, prompt }) => checked.scan(text, { prompt })));
     expect(verdicts.filter(({ isValid }) => !isValid)).toHaveLength(falsePositives.count);
