@@ -83,7 +83,8 @@ def ranges_of(model: Encoder, tokenizer: Tokenizer, texts: Sequence[str], max_to
         for index, layer in enumerate(model.layers)
         for part in ("qkv", "out", "up", "down")
     ]
-    predict(model, tokenizer, texts[:RANGE_TEXTS], max_tokens)
+    # Of all sets: texts stand in the order of these.
+    predict(model, tokenizer, texts[:: max(1, len(texts) // RANGE_TEXTS)][:RANGE_TEXTS], max_tokens)
     for hook in hooks:
         hook.remove()
     return found
@@ -251,6 +252,7 @@ def text_heads(g: Graph, x: str, state: dict, model: Classifier) -> None:
 def export(model: Encoder, ranges: Ranges, fp32: Path, int8: Path) -> None:
     """Writes both graphs; the pooling and the heads stay in fp32 so that calibration survives quantization."""
     built, exact = build(model, ranges)
+    (int8.parent / WORDS).unlink(missing_ok=True)
     onnx.save(built, str(fp32))
     logging.getLogger().setLevel(logging.ERROR)
     quantize_dynamic(

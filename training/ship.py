@@ -20,14 +20,16 @@ def ship(source: Path, target: Path) -> None:
 
     Raises SystemExit where the models that are there have other word vectors.
     """
+    words, shared = target.parent / "words" / WORDS, (source / WORDS).exists()
+    if shared and words.exists() and words.read_bytes() != (source / WORDS).read_bytes():
+        raise SystemExit(f"{words} is of another base: all its models have to be made anew from one")
     target.mkdir(parents=True, exist_ok=True)
     for name in FILES:
         shutil.copyfile(source / name, target / name)
-    if not (source / WORDS).exists():
+    # Curves of another model.
+    (target / "evaluation.json").unlink(missing_ok=True)
+    if not shared:
         return
-    words = target.parent / "words" / WORDS
-    if words.exists() and words.read_bytes() != (source / WORDS).read_bytes():
-        raise SystemExit(f"{words} is of another base: all its models have to be made anew from one")
     words.parent.mkdir(exist_ok=True)
     shutil.copyfile(source / WORDS, words)
     config = json.loads((target / "config.json").read_text("utf-8"))

@@ -54,8 +54,8 @@ export function readEvaluation(folder: string): Evaluation | undefined {
   }
 }
 
-/** The name and version in a model's `config.json`, as far as it says them. */
-export function modelIdentity(folder: string): { name?: string; version?: string } {
+/** The name, the version and the folder of weights in common with others in a model's `config.json`, as far as it says them. */
+export function modelIdentity(folder: string): { name?: string; version?: string; external_data?: string } {
   const config = JSON.parse(readFileSync(join(folder, "config.json"), "utf8"));
   return config.guard ?? {};
 }

@@ -80,10 +80,10 @@ export function listModels(): ModelEntry[] {
   ];
 }
 
-/** The labels of a configuration: those of the model as a whole, otherwise of all its heads. */
+/** The labels of a configuration: those of its heads, otherwise of the model as a whole. */
 function labelsOf(config: { id2label?: object; guard?: { heads?: { labels?: unknown[] }[] } }): string[] {
-  const labels = Object.values(config.id2label ?? {});
-  return (labels.length > 0 ? labels : (config.guard?.heads ?? []).flatMap((head) => head.labels ?? [])).map(String);
+  const labels = (config.guard?.heads ?? []).flatMap((head) => head.labels ?? []);
+  return (labels.length > 0 ? labels : Object.values(config.id2label ?? {})).map(String);
 }
 
 function modelFolders(root: string): string[] {

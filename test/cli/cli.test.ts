@@ -99,7 +99,9 @@ describe("guard models", () => {
     const { code, stdout } = await guard(["models"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^NAME +SOURCE +SIZE +LABELS +LICENSE\n/);
-    expect(stdout).toMatch(/embedded:prompt-injection +embedded +[\d.]+ MB +SAFE, INJECTION +\S+/);
+    expect(stdout).toMatch(
+      /embedded:prompt-injection +embedded +[\d.]+ MB +SAFE, INJECTION, override, extraction, jailbreak, indirect +\S+/,
+    );
   });
 
   it("lists it as JSON", async () => {

@@ -6,7 +6,7 @@ SAFE, INJECTION = 0, 1
 CATEGORIES = ("override", "extraction", "jailbreak", "indirect")
 HEADS = {"logits": LABELS, "category": CATEGORIES}
 NAME = "prompt-injection"
-VERSION = "0.3.0"
+VERSION = "0.3.1"
 # Tokens of a window; a longer one would dilute a short attack.
 MAX_LENGTH = 256
 # The scanner's default threshold. Calibration puts there the score that FALSE_POSITIVES of the ordinary prompts
