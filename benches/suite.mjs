@@ -4,7 +4,7 @@
 // size; of a long text the first 512 tokens, where guard reads all.
 // `--model` takes the place of embedded:multitask. Machines are noisy: on each text all variants run in turn, and each ratio is
 // the median of the ratios on the same text.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -217,7 +217,8 @@ function withModel(side) {
   };
 }
 
-/** Whether a scanner asks a neural model: a folder with a graph. Linear models have none. */
+/** Whether a scanner asks a neural model. Linear models have no graph. */
 function isNeural({ params: { model } }) {
-  return model !== undefined && existsSync(join(resolveModel(model).folder, "model.onnx"));
+  if (model === undefined) return false;
+  return readdirSync(resolveModel(model).folder, { recursive: true }).some((file) => file.endsWith(".onnx"));
 }

@@ -47,7 +47,9 @@ describe("the packed package", () => {
   it("brings the command line and its default configuration", () => {
     const models = JSON.parse(run("npx", "guard", "models", "--json")).map((model: { name: string }) => model.name);
     expect(models).toEqual(
-      ["code", "gibberish", "language", "malicious-urls", "ner", "prompt-injection"].map((name) => `embedded:${name}`),
+      ["code", "gibberish", "language", "malicious-urls", "multitask", "ner", "prompt-injection"].map(
+        (name) => `embedded:${name}`,
+      ),
     );
     expect(JSON.parse(run("npx", "guard", "scan", "What is the capital of France?"))).toMatchObject({ is_valid: true });
   });

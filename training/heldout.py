@@ -15,7 +15,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, groupby
+from itertools import chain, cycle, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -153,6 +153,13 @@ def exchanges() -> list[tuple[str, str, str]]:
     return [(raw["prompt"], raw["answer"], raw["lang"]) for file in files for raw in data.read_jsonl(file)]
 
 
+def behind_prompts(rows: Iterable[dict]) -> Iterator[dict]:
+    """Rows without a prompt get one of ours, in their language: some scanners read an answer behind its prompt."""
+    prompts = {lang: cycle(prompt for prompt, _, one in exchanges() if one == lang) for *_, lang in exchanges()}
+    for row in rows:
+        yield {"prompt": next(prompts.get(row["lang"], prompts["en"])), **row}
+
+
 def relevance(folder: Path) -> Iterator[dict]:
     """The held-out pairs, and exchanges of ours: each prompt with its answer and with that of the next one in its language."""
     yield from judged(folder, "relevance")
@@ -242,6 +249,7 @@ def main() -> None:
             for task, label in HARMLESS.items()
         },
     }
+    makers["bias-ordinary"] = lambda: behind_prompts(chain(judged(folder, "bias"), ordinary(folder, HARMLESS["bias"])))
     for name, (files, langs) in NAMES.items():
         makers[name] = lambda files=files, langs=langs: named(folder, files, langs)
     for task in linear_tasks():

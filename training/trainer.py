@@ -43,8 +43,12 @@ def fix_seeds(seed: int, threads: int) -> None:
 
 
 def encode(tokenizer: Tokenizer, texts: Sequence[str | tuple[str, str]], max_tokens: int) -> list[list[int]]:
-    """Token ids of texts or pairs with [CLS] and [SEP], cut to max_tokens (the closing [SEP] stays)."""
-    return cut([item.ids for item in tokenizer.encode_batch(list(texts))], max_tokens)
+    """Token ids of texts or pairs with [CLS] and [SEP]; where these are more than max_tokens, the longer text of a pair is cut."""
+    tokenizer.enable_truncation(max_tokens, strategy="longest_first")
+    try:
+        return [item.ids for item in tokenizer.encode_batch(list(texts))]
+    finally:
+        tokenizer.no_truncation()
 
 
 def cut(rows: Sequence[list[int]], max_tokens: int) -> list[list[int]]:

@@ -3,15 +3,12 @@ import { join } from "node:path";
 import { z } from "zod";
 import { GuardError } from "../errors.ts";
 
-/** What two texts are compared for. */
+/** What two texts are compared for by their vectors. */
 export type Purpose = "topics" | "relevance";
 
 const line = z.object({ scale: z.number(), offset: z.number() });
-const configSchema = z.object({
-  guard: z
-    .object({ comparing: z.object({ topics: line.optional(), relevance: line.optional() }).optional() })
-    .optional(),
-});
+const linesSchema = z.object({ topics: line.optional(), relevance: line.optional(), support: line.optional() });
+const configSchema = z.object({ guard: z.object({ comparing: linesSchema.optional() }).optional() });
 
 /** The probability that two texts belong together, by the cosine of their vectors. */
 export type Comparison = (cosine: number) => number;
@@ -27,10 +24,28 @@ export function comparisonOf(folder: string | undefined, purpose: Purpose): Comp
   const found = folder === undefined ? undefined : readLine(join(folder, "config.json"), purpose);
   if (!found) return (cosine) => Math.min(1, Math.max(0, cosine));
   const { scale, offset } = found;
-  return (cosine) => 1 / (1 + Math.exp(-(scale * cosine + offset)));
+  return (cosine) => sigmoid(scale * cosine + offset);
 }
 
-function readLine(path: string, purpose: Purpose): z.output<typeof line> | undefined {
+/**
+ * How a model's probability of entailment becomes the score that a text has support: by `sigmoid(scale * logit(p) + offset)` as
+ * `guard.comparing.support` of its `config.json` says; without that, the probability itself counts.
+ *
+ * @param folder the folder of the model; none where it has no configuration of its own.
+ * @throws GuardError when the configuration cannot be used.
+ */
+export function supportOf(folder: string | undefined): (entailment: number) => number {
+  const found = folder === undefined ? undefined : readLine(join(folder, "config.json"), "support");
+  if (!found) return (entailment) => entailment;
+  const { scale, offset } = found;
+  return (entailment) => sigmoid(scale * Math.log(entailment / (1 - entailment)) + offset);
+}
+
+function sigmoid(x: number): number {
+  return 1 / (1 + Math.exp(-x));
+}
+
+function readLine(path: string, purpose: keyof z.output<typeof linesSchema>): z.output<typeof line> | undefined {
   try {
     return configSchema.parse(JSON.parse(readFileSync(path, "utf8"))).guard?.comparing?.[purpose];
   } catch (error) {

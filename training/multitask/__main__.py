@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from pathlib import Path
 
 import torch
 
@@ -18,8 +17,6 @@ from .model import Losses, MultiTask
 from .rows import add_data_arguments, examples_for
 
 RATE = 8e-5
-# Texts whose activations the quantization goes by.
-SAMPLE = 200
 # Texts, of these tasks, whose vectors the head of meaning begins with.
 SAMPLE_OF_MEANING, MEANT = 3000, ("topics", "relevance", "nli", "refusal")
 ACTIVATIONS = {"nli": "softmax", "meaning": "none"}
@@ -58,8 +55,8 @@ def main() -> None:
         trainer.optimise(model, losses.lengths(), losses.plan(settings), losses, settings)
         model.save(work / "weights.safetensors")
 
-    held = [e.text for e in examples if e.split == "calibration"]
-    ranges = export.ranges_of(model, tokenizer, held[:: max(1, len(held) // SAMPLE)], MAX_LENGTH)
+    held = [text for e in examples if e.split == "calibration" for text in (e.text, e.pair) if text]
+    ranges = export.ranges_of(model, tokenizer, held, MAX_LENGTH)
     export.write_tokenizer(tokenizer, args.out / "tokenizer.json")
 
     def exported() -> Exported:

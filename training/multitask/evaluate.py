@@ -32,6 +32,10 @@ DOMAINS = {
     "meta": "settings of the assistant",
 }
 ZERO_SHOT = 1000
+# Default minimums of Relevance and FactualConsistency.
+RELEVANT, SUPPORTED = 0.5, 0.75
+# Texts of an emotion from which a threshold can be chosen.
+ENOUGH = 15
 
 
 def sigmoid(values: np.ndarray) -> np.ndarray:
@@ -59,7 +63,12 @@ def emotion_edges(examples: Sequence[Example], model: Exported) -> np.ndarray:
     if not held:
         return np.zeros(len(EMOTIONS))
     found, target = Reader(model, {}).scores("emotion", held), np.array([e.target for e in held])
-    edges = np.array([best_threshold(target[:, i] > 0, found[:, i]) for i in range(len(EMOTIONS))])
+    edges = np.array(
+        [
+            best_threshold(target[:, i] > 0, found[:, i]) if target[:, i].sum() >= ENOUGH else 0.5
+            for i in range(len(EMOTIONS))
+        ]
+    )
     return np.log(edges / (1 - edges))
 
 
@@ -106,9 +115,18 @@ def fitted(cosines: Sequence[float], truth: Sequence[float]) -> dict[str, float]
     return {"scale": float(line[0]), "offset": float(line[1])}
 
 
+def below(values: np.ndarray, minimum: float, share: float) -> float:
+    """What has to be added to logits so that the given share of them, at most, is below a minimum score."""
+    return float(np.log(minimum / (1 - minimum)) - np.quantile(values, share, method="lower"))
+
+
 def comparing_of(examples: Sequence[Example], model: Exported) -> dict[str, dict[str, float]]:
-    """What makes a probability of a cosine, for each task that compares vectors, from its calibration part."""
-    reader, found, rng = Reader(model, {}), {}, random.Random(0)
+    """What makes scores of cosines, and of probabilities of entailment, from the calibration parts.
+
+    The default minimums of Relevance and FactualConsistency are llm-guard's: the offsets see to it that few good answers are below.
+    """
+    reader, rng = Reader(model, {}), random.Random(0)
+    found: dict[str, dict[str, float]] = {}
     for task in COMPARING:
         members = [e for e in examples if e.task == task and e.split == "calibration"]
         # A set that says only what applies: topics of its other texts do not.
@@ -123,6 +141,13 @@ def comparing_of(examples: Sequence[Example], model: Exported) -> dict[str, dict
             truth += [e.target[0]] if e.pair else [1.0] * len(e.yes) + [0.0] * len(no)
         if cosines:
             found[task] = fitted(cosines, truth)
+        if cosines and task == "relevance":
+            logits = found[task]["scale"] * np.array(cosines)[np.array(truth) > 0]
+            found[task]["offset"] = below(logits, RELEVANT, 0.01)
+    entailed = [e for e in examples if e.task == "nli" and e.split == "calibration" and e.target == (1.0, 0.0, 0.0)]
+    if entailed:
+        scores = reader.scores("nli", entailed)[:, 0].astype(np.float64).clip(1e-6, 1 - 1e-6)
+        found["support"] = {"scale": 1.0, "offset": below(np.log(scores / (1 - scores)), SUPPORTED, 0.05)}
     return found
 
 

@@ -106,8 +106,7 @@ class Losses:
             places = [index for index, example in enumerate(examples) if example.task == task]
             chosen = [examples[index] for index in places]
             if task == "nli":
-                encodings = tokenizer.encode_batch([(e.text, e.pair) for e in chosen])
-                ids = trainer.cut([encoding.ids for encoding in encodings], LONGEST[task])
+                ids = trainer.encode(tokenizer, [(e.text, e.pair) for e in chosen], LONGEST[task])
             else:
                 ids = trainer.encode(tokenizer, [e.text for e in chosen], LONGEST[task])
             for index, row in zip(places, ids, strict=True):

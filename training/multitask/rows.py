@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import replace
 
 from .. import data, trainer
-from .sets import Example, sets
+from .sets import TASKS, Example, sets
 
 
 def add_data_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,6 +21,8 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
 def examples_for(args: argparse.Namespace) -> list[Example]:
     """The examples of all splits. A text, or pair of texts, of a task keeps its first set; the first text alone decides the split."""
     licences, tasks = args.licences.split(","), set(filter(None, args.tasks.split(",")))
+    if unknown := (set(licences) - set(data.LICENCES)) | (tasks - set(TASKS)):
+        raise SystemExit(f"unknown licence class or task: {', '.join(sorted(unknown))}")
     folder, seen, found = data.data_folder(args.data), set(), []
     for spec in sets():
         if spec.licence not in licences:
@@ -38,4 +40,10 @@ def examples_for(args: argparse.Namespace) -> list[Example]:
             if split == "train" and spec.cap is not None and counts[split] > spec.cap:
                 continue
             found += [replace(example, set=spec.name, split=split)] * (spec.repeat if split == "train" else 1)
+    for task in tasks or TASKS:
+        learnt = {e.target[0] for e in found if e.task == task and e.split == "train" and e.target}
+        if len(learnt) < 2 and task != "topics":
+            raise SystemExit(
+                f"no rows of both sides for {task}: more classes with --licences, or other tasks with --tasks"
+            )
     return found

@@ -7,7 +7,6 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer
@@ -22,8 +21,6 @@ from .tags import labels_of, tag_loss
 
 # Learns better from higher rates than whole texts do.
 RATE = 1.2e-4
-# Texts whose activations the quantization goes by.
-SAMPLE = 200
 
 
 def train(model: encoder.Tagger, tokenizer: Tokenizer, rows: Sequence[SpanRow], settings: trainer.Settings) -> None:
@@ -75,7 +72,7 @@ def main() -> None:
         train(model, tokenizer, joined([row for row in rows if row.split == "train"], settings.seed), settings)
         model.save(work / "weights.safetensors")
 
-    held = [row.text for row in rows if row.split == "calibration"][:SAMPLE]
+    held = [row.text for row in rows if row.split == "calibration"]
     ranges = export.ranges_of(model, tokenizer, held, MAX_LENGTH)
     export.export(model, ranges, work / "model.fp32.onnx", args.out / "model.onnx")
     export.write_tokenizer(tokenizer, args.out / "tokenizer.json")

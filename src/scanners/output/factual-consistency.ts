@@ -2,6 +2,7 @@ import { group } from "d3-array";
 import pLimit from "p-limit";
 import { z } from "zod";
 import { madeFrom } from "../../errors.ts";
+import { supportOf } from "../../models/comparing.ts";
 import { EntailmentHead, type Support } from "../../models/entailment.ts";
 import { Classifier } from "../../models/model.ts";
 import { commonOptions } from "../../options.ts";
@@ -19,7 +20,7 @@ const schema = z.strictObject({
   model: modelOption,
   minimumScore: thresholdOption(
     0.75,
-    "An output fails when the probability that one of its sentences follows from the prompt is below this.",
+    "An output fails when the score of one of its sentences, of how surely it follows from the prompt, is below this.",
   ),
   useOnnx: useOnnxOption,
 });
@@ -37,6 +38,7 @@ interface JudgedSentence extends Sentence {
  * The prompt is read in windows, and the one counts that supports a sentence best. Questions claim nothing and are left out. A
  * finding is a sentence without support, with the label `contradiction` where some window says the opposite, else `neutral`. The
  * `probability` of a verdict is that of the worst sentence to have no support, 1 less than what `minimumScore` is compared with.
+ * Of the embedded model it is a decision score, not a frequency: the default is below 95 % of the sentences that do follow.
  *
  * llm-guard asks whether the prompt follows from the output, of both as a whole and as far as they fit into the model.
  */
@@ -47,6 +49,8 @@ export class FactualConsistency extends BaseScanner<typeof schema> {
   readonly sanitizes = false;
   readonly #model: Classifier;
   readonly #entailment: EntailmentHead;
+  /** Absent until a model of the hub is downloaded. */
+  #support: ReturnType<typeof supportOf> | undefined;
   /** The probability of having no support above which a sentence fails. */
   readonly #limit: number;
 
@@ -55,6 +59,7 @@ export class FactualConsistency extends BaseScanner<typeof schema> {
     super(FactualConsistency.type, schema, options);
     this.#model = madeFrom("model", () => new Classifier(this.options.model));
     this.#entailment = new EntailmentHead(this.#model);
+    if (this.#model.folder !== undefined) this.#support = supportOf(this.#model.folder);
     this.#limit = resolveMinimum(FactualConsistency.type, this.options, "minimumScore", this.#model.folder);
   }
 
@@ -95,8 +100,13 @@ export class FactualConsistency extends BaseScanner<typeof schema> {
     const pieces = group(supports, ({ claimStart }) => claimStart);
     const best = [...pieces.values()].map((ofPiece) => ofPiece.reduce(better));
     const worst = best.reduce<Support | undefined>((a, b) => (a && a.entailment <= b.entailment ? a : b), undefined);
+    this.#support ??= supportOf(this.#model.folder);
     const isWrong = supports.some(({ contradiction }) => contradiction > 0.5);
-    return { ...claim, score: worst ? 1 - worst.entailment : 0, label: isWrong ? "contradiction" : "neutral" };
+    return {
+      ...claim,
+      score: worst ? 1 - this.#support(worst.entailment) : 0,
+      label: isWrong ? "contradiction" : "neutral",
+    };
   }
 }
 

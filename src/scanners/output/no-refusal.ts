@@ -7,7 +7,7 @@ import { matchTypeOption } from "../shared/model-options.ts";
 const LABELS = ["refusal", "rejection"];
 
 const schema = z.strictObject({
-  ...labelScannerOptions(0.75, "a refusal"),
+  ...labelScannerOptions(0.82, "a refusal"),
   matchType: z
     .preprocess((value) => (value === "all" ? "windows" : value), z.enum(READINGS))
     .default("windows")

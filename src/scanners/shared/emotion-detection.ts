@@ -8,7 +8,7 @@ const NEGATIVE = [
 ];
 
 const schema = z.strictObject({
-  ...labelScannerOptions(0.5, "the likeliest blocked emotion"),
+  ...labelScannerOptions(0.76, "the likeliest blocked emotion"),
   blockedEmotions: z
     .array(z.string().min(1))
     .min(1)
@@ -23,7 +23,7 @@ const schema = z.strictObject({
 /**
  * Blocks texts that show certain emotions. A finding names the emotion and its probability.
  *
- * llm-guard has it in its repository, with the same defaults, and in no release.
+ * llm-guard has it in its repository, with the same emotions and a threshold of 0.5, and in no release.
  */
 export class EmotionDetection extends LabelScanner<typeof schema> {
   static readonly type = "EmotionDetection";

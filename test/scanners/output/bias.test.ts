@@ -34,3 +34,15 @@ describe("Bias", () => {
     expect(await scanner.scan(" \n", { prompt: "are they lazy ?" })).toMatchObject({ isValid: true, score: -1 });
   });
 });
+
+describe("Bias with the embedded model", () => {
+  const embedded = new Bias();
+
+  it("tells slanted wording from a plain report", async () => {
+    const slanted =
+      "The radical left's disastrous so-called reform is yet another shameless assault on hard-working families by corrupt elites.";
+    expect((await embedded.scan(slanted, { prompt: "What happened in the senate?" })).isValid).toBe(false);
+    const plain = "The senate passed the bill by 52 votes to 48 on Tuesday. It takes effect in January.";
+    expect((await embedded.scan(plain, { prompt: "What happened in the senate?" })).isValid).toBe(true);
+  });
+});

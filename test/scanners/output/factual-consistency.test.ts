@@ -67,3 +67,23 @@ describe("FactualConsistency", () => {
     expect(() => new FactualConsistency({ model: judges, minimumScore: { fpr: 0.1 } })).toThrow(/^minimumScore.fpr:/);
   });
 });
+
+describe("FactualConsistency with the embedded model", () => {
+  const embedded = new FactualConsistency();
+  const prompt =
+    "Acme Cycles was founded in Leeds in 1987 by Ann Lee. It makes steel bicycles and employs 40 people. Who founded it?";
+
+  it("passes what the prompt says", async () => {
+    expect((await embedded.scan("Ann Lee founded Acme Cycles.", { prompt })).isValid).toBe(true);
+  });
+
+  it("names the sentence that the prompt contradicts, or knows nothing of", async () => {
+    const text = "Ann Lee founded Acme Cycles. Acme Cycles does not make bicycles. Its founder plays the violin.";
+    const { findings } = await embedded.scan(text, { prompt });
+    expect(findings.map((finding) => finding.text)).toEqual([
+      "Acme Cycles does not make bicycles.",
+      "Its founder plays the violin.",
+    ]);
+    expect(findings[0]?.label).toBe("contradiction");
+  });
+});

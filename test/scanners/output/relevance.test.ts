@@ -49,3 +49,20 @@ describe("Relevance", () => {
     await expect(new Relevance({ model: twoHeads }).load()).rejects.toThrow(/^model: it gives no vectors/);
   });
 });
+
+describe("Relevance with the embedded model", () => {
+  const embedded = new Relevance();
+
+  it.each([
+    ["What is the capital of France?", "The capital of France is Paris.", "Whisk two eggs with the sugar until pale."],
+    ["如何煮米饭？", "先把米淘洗干净，加水，煮开后转小火焖十五分钟。", "这场比赛主队以三比一获胜。"],
+    [
+      "Как поменять пароль от почты?",
+      "Откройте настройки почты и выберите «Сменить пароль».",
+      "Лось — крупное животное.",
+    ],
+  ])("tells an answer to %j from a text beside the point", async (prompt, good, bad) => {
+    expect((await embedded.scan(good, { prompt })).isValid).toBe(true);
+    expect((await embedded.scan(bad, { prompt })).isValid).toBe(false);
+  });
+});

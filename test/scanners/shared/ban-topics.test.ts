@@ -93,3 +93,32 @@ describe("BanTopics", () => {
     );
   });
 });
+
+describe("BanTopics with the embedded model", () => {
+  const topics = ["politics", "religion", "medical advice"];
+  const embedded = new InputBanTopics({ topics });
+  afterAll(() => embedded.close());
+
+  it.each([
+    ["politics", "The prime minister lost the vote of confidence in parliament, and there will be an election in May."],
+    ["medical advice", "Which dose of ibuprofen can I take for a fever, and how often?"],
+    ["religion", "Почему православные соблюдают пост перед Пасхой и ходят в храм на исповедь?"],
+  ])("finds %s in %j", async (topic, text) => {
+    const { isValid, findings } = await embedded.scan(text);
+    expect(isValid).toBe(false);
+    expect(findings.map(({ label }) => label)).toContain(topic);
+  });
+
+  it.each(["My bread dough does not rise, what did I do wrong?", "这个函数为什么返回 undefined？"])(
+    "passes %j",
+    async (text) => {
+      expect(await embedded.scan(text)).toMatchObject({ isValid: true, findings: [] });
+    },
+  );
+
+  it("takes topics in other languages than the text", async () => {
+    const chinese = new InputBanTopics({ topics: ["足球"] });
+    expect((await chinese.scan("The striker scored twice and the goalkeeper saved a penalty.")).isValid).toBe(false);
+    expect((await chinese.scan("Add two eggs and whisk until the mixture is pale.")).isValid).toBe(true);
+  });
+});

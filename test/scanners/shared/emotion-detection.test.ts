@@ -24,3 +24,24 @@ describe("EmotionDetection", () => {
     expect(() => new EmotionDetection({ model: judges, blockedEmotions: [] })).toThrow(/^blockedEmotions:/);
   });
 });
+
+describe("EmotionDetection with the embedded model", () => {
+  const embedded = new EmotionDetection();
+
+  it.each([
+    ["anger", "I am furious with you, this makes me so angry!"],
+    ["sadness", "I feel so sad and lonely since my dog died."],
+    ["fear", "I'm terrified, I am so scared of what will happen."],
+  ])("hears %s in %j", async (label, text) => {
+    const { isValid, findings } = await embedded.scan(text);
+    expect(isValid).toBe(false);
+    expect(findings.map((finding) => finding.label)).toContain(label);
+  });
+
+  it.each(["Thank you so much, this is wonderful!", "Which bus goes to the airport on Sundays?"])(
+    "passes %j",
+    async (text) => {
+      expect(await embedded.scan(text)).toMatchObject({ isValid: true, findings: [] });
+    },
+  );
+});

@@ -143,3 +143,36 @@ describe("Toxicity", () => {
     );
   });
 });
+
+describe("Toxicity with the embedded model", () => {
+  const embedded = new InputToxicity();
+  afterAll(() => embedded.close());
+
+  it.each([
+    "You are a worthless piece of shit and nobody will ever love you.",
+    "I know where you live, and tonight I am going to break your legs.",
+    "Заткнись, тупая скотина, тебя тут никто не спрашивал.",
+    "你就是个没脑子的废物，赶紧滚。",
+  ])("fails %j", async (text) => {
+    const { isValid, findings } = await embedded.scan(text);
+    expect(isValid).toBe(false);
+    expect(findings[0]).toMatchObject({ start: 0, end: text.length, type: "toxicity" });
+  });
+
+  it.each([
+    "How do I kill a zombie process on Linux?",
+    "My wife is a Black Muslim doctor from Lagos; which hospitals in Leeds have prayer rooms?",
+    "The report says that the plan is a mess, the figures are wrong and the deadline was missed twice.",
+    "Моя бабушка татарка, и её чак-чак лучший в Казани.",
+    "我们班有两个维吾尔族同学和一个藏族同学，大家一起过中秋节。",
+  ])("passes %j", async (text) => {
+    expect(await embedded.scan(text)).toMatchObject({ isValid: true, findings: [] });
+  });
+
+  it("finds one insult at the end of a long text, and says where", async () => {
+    const text = `${"The committee met on Tuesday and approved the budget for the library. ".repeat(60)}You are a stupid, disgusting idiot.`;
+    const { isValid, findings } = await embedded.scan(text);
+    expect(isValid).toBe(false);
+    expect(findings.every(({ end, start }) => end === text.length && start > text.length / 2)).toBe(true);
+  });
+});
