@@ -132,7 +132,7 @@ function thresholdTable(measurement: Measurement & { item: Evaluation; curve: Cu
     const value = minimum === undefined ? threshold : 1 - threshold;
     return `| ${rate} | ${Number(value.toPrecision(9))} | ${above(positives, threshold)} | ${above(negatives, threshold)} |`;
   });
-  return `### Thresholds of ${result.scanner} by false positives
+  return `### Thresholds of ${result.name} by false positives
 
 On ${curve.rows} harmless texts of ${Object.keys(curve.sources).join(", ")}: \`${option}: {fpr: 0.01}\` in scanners.yml takes them from here.
 
