@@ -268,7 +268,7 @@ def export(model: Encoder, ranges: Ranges, fp32: Path, int8: Path) -> None:
 
 
 def part_words(graph: Path) -> None:
-    """Puts the word vectors in 4-bit integers, if there are any, into a file beside the graph."""
+    """Puts the word vectors in 4-bit integers into a file beside the graph."""
     model = onnx.load(str(graph))
     blob = b""
     for tensor in model.graph.initializer:
@@ -277,9 +277,8 @@ def part_words(graph: Path) -> None:
             set_external_data(tensor, WORDS, offset=len(blob), length=len(tensor.raw_data))
             blob += tensor.raw_data
             tensor.ClearField("raw_data")
-    if len(blob) > 0:
-        (graph.parent / WORDS).write_bytes(blob)
-        onnx.save(model, str(graph))
+    (graph.parent / WORDS).write_bytes(blob)
+    onnx.save(model, str(graph))
 
 
 def write_config(

@@ -27,16 +27,22 @@ def share_above(scores: np.ndarray, threshold: float) -> float:
     return float((scores > threshold).mean()) if len(scores) else float("nan")
 
 
-def logit(probability: float) -> float:
-    return math.log(probability / (1 - probability))
+def logit(probability: float | np.ndarray) -> float | np.ndarray:
+    return np.log(probability / (1 - probability))
 
 
-def fit_line(margin: np.ndarray, label: np.ndarray) -> tuple[float, float]:
-    """(scale, bias) of sigmoid(scale * margin + bias) with the least log loss (Newton's method)."""
+def fit_line(margin: np.ndarray, label: np.ndarray, balanced: bool = False) -> tuple[float, float]:
+    """(scale, bias) of sigmoid(scale * margin + bias) with the least log loss (Newton's method).
+
+    `balanced`: what is true and what is not weigh the same, however many there are of each.
+    """
+    weight = np.ones(len(label))
+    if balanced:
+        weight = np.where(label > 0, 0.5 / max(label.mean(), 1e-9), 0.5 / max(1 - label.mean(), 1e-9))
     scale, bias = 1.0, 0.0
     for _ in range(50):
         p = 1 / (1 + np.exp(-(scale * margin + bias)))
-        error, curve = p - label, np.maximum(p * (1 - p), 1e-9)
+        error, curve = weight * (p - label), weight * np.maximum(p * (1 - p), 1e-9)
         gradient = np.array([(error * margin).mean(), error.mean()])
         cross = (curve * margin).mean()
         hessian = np.array([[(curve * margin**2).mean() + 1e-6, cross], [cross, curve.mean() + 1e-6]])

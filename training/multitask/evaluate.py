@@ -69,7 +69,7 @@ def emotion_edges(examples: Sequence[Example], model: Exported) -> np.ndarray:
             for i in range(len(EMOTIONS))
         ]
     )
-    return np.log(edges / (1 - edges))
+    return metrics.logit(edges)
 
 
 class Reader:
@@ -102,22 +102,9 @@ class Reader:
         return sigmoid(self.head(task, [e.text for e in examples]))
 
 
-def fitted(cosines: Sequence[float], truth: Sequence[float]) -> dict[str, float]:
-    """The scale and the offset with which cosines give the best probabilities, where what is true and what is not weigh the same."""
-    x, y = np.array(cosines, dtype=np.float64), np.array(truth, dtype=np.float64)
-    weights = np.where(y > 0, 0.5 / max(y.sum(), 1), 0.5 / max((1 - y).sum(), 1))
-    design, line = np.stack([x, np.ones_like(x)], 1), np.array([10.0, -5.0])
-    for _ in range(50):  # Newton's method; the loss is convex
-        p = sigmoid(design @ line)
-        slope = design.T @ (weights * (p - y)) + 1e-6 * line
-        curve = (design * (weights * p * (1 - p))[:, None]).T @ design + 1e-6 * np.eye(2)
-        line -= np.linalg.solve(curve, slope)
-    return {"scale": float(line[0]), "offset": float(line[1])}
-
-
 def below(values: np.ndarray, minimum: float, share: float) -> float:
     """What has to be added to logits so that the given share of them, at most, is below a minimum score."""
-    return float(np.log(minimum / (1 - minimum)) - np.quantile(values, share, method="lower"))
+    return float(metrics.logit(minimum) - np.quantile(values, share, method="lower"))
 
 
 def comparing_of(examples: Sequence[Example], model: Exported) -> dict[str, dict[str, float]]:
@@ -140,14 +127,15 @@ def comparing_of(examples: Sequence[Example], model: Exported) -> dict[str, dict
             cosines += [*(vectors[1:] @ vectors[0])]
             truth += [e.target[0]] if e.pair else [1.0] * len(e.yes) + [0.0] * len(no)
         if cosines:
-            found[task] = fitted(cosines, truth)
+            scale, offset = metrics.fit_line(np.array(cosines), np.array(truth), balanced=True)
+            found[task] = {"scale": scale, "offset": offset}
         if cosines and task == "relevance":
             logits = found[task]["scale"] * np.array(cosines)[np.array(truth) > 0]
             found[task]["offset"] = below(logits, RELEVANT, 0.01)
     entailed = [e for e in examples if e.task == "nli" and e.split == "calibration" and e.target == (1.0, 0.0, 0.0)]
     if entailed:
         scores = reader.scores("nli", entailed)[:, 0].astype(np.float64).clip(1e-6, 1 - 1e-6)
-        found["support"] = {"scale": 1.0, "offset": below(np.log(scores / (1 - scores)), SUPPORTED, 0.05)}
+        found["support"] = {"scale": 1.0, "offset": below(metrics.logit(scores), SUPPORTED, 0.05)}
     return found
 
 
