@@ -212,7 +212,8 @@ export class Classifier {
   /** Absent until a model of the hub is downloaded. */
   #files: ModelFiles | undefined;
   #loading: Promise<NativeModel> | undefined;
-  #closed = false;
+  /** Its signal ends downloads, and tells that the model is closed. */
+  readonly #closing = new AbortController();
 
   /**
    * @param maxLength longest input in tokens, where it is to be shorter than what the model can read.
@@ -235,10 +236,11 @@ export class Classifier {
 
   /** Downloads the model where it is one of the hub and not here, and loads it. A failure is tried again by the next call. */
   async load(signal?: AbortSignal): Promise<{ heads: ModelHead[]; maxLength: number }> {
+    this.#closing.signal.throwIfAborted();
     if (!this.#files) {
       const hub = parseHubId(this.#name) as HubId;
-      this.#files =
-        resolveIfHere(this.#name) ?? ofHub(hub, await pullHubModel(hub, cacheFolder(), signal ? { signal } : {}));
+      const either = signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal;
+      this.#files = resolveIfHere(this.#name) ?? ofHub(hub, await pullHubModel(hub, cacheFolder(), { signal: either }));
     }
     return this.described(signal);
   }
@@ -287,15 +289,16 @@ export class Classifier {
     }
   }
 
-  /** Frees the model, unless something else in the process uses it; calls under way are answered with an error then. */
+  /** Frees the model, unless something else in the process uses it; calls and downloads under way end with an error then. */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#closing.abort(new GuardError("GUARD_CLOSED", "the model is closed"));
     const model = await this.#loading?.catch(() => undefined);
     model?.close();
   }
 
   #model(): Promise<NativeModel> {
-    if (this.#closed) return Promise.reject(new GuardError("GUARD_CLOSED", "the model is closed"));
+    const { aborted, reason } = this.#closing.signal;
+    if (aborted) return Promise.reject(reason);
     if (!this.#loading) {
       const loading = this.#open();
       this.#loading = loading;

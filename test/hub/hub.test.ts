@@ -91,6 +91,7 @@ describe("a download", () => {
       "README.md": Buffer.from("card"),
       "pytorch_model.bin": randomBytes(64),
       "tokenizer_config.json": Buffer.from("{}"),
+      "1_Pooling/config.json": Buffer.from('{"pooling_mode_mean_tokens":true}'),
       "onnx/model_quantized.onnx": randomBytes(64),
     });
     const progress: PullProgress[] = [];
@@ -101,6 +102,7 @@ describe("a download", () => {
     expect(cached()).toEqual(
       [
         "refs/main",
+        `${snapshot}/1_Pooling/config.json`,
         `${snapshot}/config.json`,
         `${snapshot}/guard.json`,
         `${snapshot}/onnx/model.onnx`,
@@ -108,7 +110,13 @@ describe("a download", () => {
         `${snapshot}/tokenizer_config.json`,
       ].sort(),
     );
-    const names = ["config.json", "tokenizer.json", "tokenizer_config.json", "onnx/model.onnx"];
+    const names = [
+      "config.json",
+      "tokenizer.json",
+      "tokenizer_config.json",
+      "1_Pooling/config.json",
+      "onnx/model.onnx",
+    ];
     const total = names.reduce((sum, name) => sum + (files[name]?.length ?? 0), 0);
     expect(progress.at(-1)).toEqual({ model: "acme/tiny", file: "onnx/model.onnx", bytes: total, total });
     for (const name of names) expect(readFileSync(join(folder, name))).toEqual(files[name]);
@@ -165,6 +173,14 @@ describe("a download", () => {
     const model = new Classifier("acme/tiny:onnx/model_int8.onnx");
     expect((await model.load()).maxLength).toBe(64);
     await model.close();
+  });
+
+  it("of two graphs of one commit at once keeps both", async () => {
+    const { files } = hub.repositories["acme/tiny"] as { files: Record<string, Buffer> };
+    for (let index = 0; index < 4; index++) files[`onnx/${index}.onnx`] = files["onnx/model.onnx"] as Buffer;
+    const models = Array.from({ length: 4 }, (_, index) => `acme/tiny:onnx/${index}.onnx`);
+    await Promise.all(models.map((model) => pull(model)));
+    for (const model of models) expect(findHubModel(idOf(model), cache)).toHaveProperty("folder");
   });
 
   it("gets the newest commit of a branch, and keeps the old one for those who name it", async () => {
@@ -401,6 +417,16 @@ describe("what goes wrong on the way", () => {
     expect(large.equals(readFileSync(join(folder, "onnx/model.onnx")))).toBe(true);
   });
 
+  it("ends where the server knows no ranges and never comes to the end", { timeout: 60_000 }, async () => {
+    hub.faults.push((seen, response, body) => {
+      if (!isGraph(seen)) return false;
+      response.writeHead(200, { "content-length": body.length });
+      response.write(body.subarray(0, 100_000), () => setTimeout(() => response.destroy(), 20));
+      return true;
+    });
+    expect((await failure(pull("acme/tiny"))).message).toMatch(/the connection broke off/);
+  });
+
   it("starts anew, once, where what was there is damaged", async () => {
     breaksOff(100_000, 1);
     const stop = new AbortController();
@@ -509,6 +535,19 @@ describe("a scanner", () => {
     await scanner.load();
     expect((await scanner.scan("calm attack")).isValid).toBe(false);
     await scanner.close();
+  });
+
+  it("downloads nothing once it is closed, and stops what is on its way", async () => {
+    const closed = new PromptInjection({ model: "acme/tiny" });
+    await closed.close();
+    expect((await failure(closed.load())).code).toBe("GUARD_CLOSED");
+    expect(hub.seen).toEqual([]);
+    hub.faults.push(({ server }) => server === "storage");
+    const scanner = new PromptInjection({ model: "acme/tiny" });
+    const loading = failure(scanner.load());
+    await vi.waitFor(() => expect(hub.seen.some(({ server }) => server === "storage")).toBe(true));
+    await scanner.close();
+    expect((await loading).code).toBe("GUARD_CLOSED");
   });
 
   it("can be loaded again after a failure", async () => {

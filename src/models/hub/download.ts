@@ -119,6 +119,8 @@ async function receive({ client, id, commit, file, signal, onBytes }: Download, 
     let have = (await handle.stat()).size;
     const resumed = have > 0;
     const retries = new Retries();
+    // A server that always begins at the beginning must not look like progress for ever.
+    let most = have;
     onBytes?.(have);
     while (have !== file.size || have === 0) {
       const response = await client.file(id, commit, file.path, have, retries, signal);
@@ -136,7 +138,10 @@ async function receive({ client, id, commit, file, signal, onBytes }: Download, 
       }
       const broken = await append(handle, response, (bytes) => {
         have += bytes;
-        retries.progressed();
+        if (have > most) {
+          most = have;
+          retries.progressed();
+        }
         onBytes?.(have);
         return file.size === undefined || have <= file.size;
       });

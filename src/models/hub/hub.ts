@@ -3,6 +3,7 @@ import { EventEmitter } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, posix } from "node:path";
+import pLimit from "p-limit";
 import { z } from "zod";
 import { downloadError, HubClient, type HubFile, type HubInfo, hubSettings } from "./client.ts";
 import { downloadFile } from "./download.ts";
@@ -20,7 +21,7 @@ const GRAPHS = [
 
 const [CONFIG, TOKENIZER] = ["config.json", "tokenizer.json"];
 /** What is read beside them where it is there. */
-const OPTIONAL = ["tokenizer_config.json", "evaluation.json"];
+const OPTIONAL = ["tokenizer_config.json", "evaluation.json", "1_Pooling/config.json"];
 const MANIFEST = "guard.json";
 const FOLDER_PREFIX = "models--";
 /** Graphs with weights in other files are smaller than this: a larger one is not searched for their names. */
@@ -154,6 +155,8 @@ interface Pull {
   listeners: Set<(progress: PullProgress) => void>;
 }
 const underWay = new Map<string, Pull>();
+/** Two graphs of a commit are in one manifest, which each download adds its own to. */
+const oneAtATime = pLimit(1);
 
 /**
  * Downloads a model, or its newest version where it is here already. Those who ask for the same at the same time share the
@@ -244,14 +247,16 @@ async function fetchModel(
     if (file.path === graph)
       queue.push(...(await weightsOf(target, file, info)).filter((more) => !queue.includes(more)));
   }
-  const old = readManifest(root);
-  const manifest: Manifest = {
-    model: repository,
-    ...(info.license === undefined ? {} : { license: info.license }),
-    ...(id.graph === undefined ? { graph } : old?.graph === undefined ? {} : { graph: old.graph }),
-    graphs: { ...old?.graphs, [graph]: { folder, files: queue.map(({ path }) => path) } },
-  };
-  await writeWhole(join(root, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, parts);
+  await oneAtATime(async () => {
+    const old = readManifest(root);
+    const manifest: Manifest = {
+      model: repository,
+      ...(info.license === undefined ? {} : { license: info.license }),
+      ...(id.graph === undefined ? { graph } : old?.graph === undefined ? {} : { graph: old.graph }),
+      graphs: { ...old?.graphs, [graph]: { folder, files: queue.map(({ path }) => path) } },
+    };
+    await writeWhole(join(root, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, parts);
+  });
   if (id.revision !== info.commit) await writeWhole(refOf(id, cache), `${info.commit}\n`, parts);
   return filesOf(root, graph, folder, info.license);
 }
