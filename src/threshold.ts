@@ -70,7 +70,12 @@ export function resolveThreshold(
     ]);
   const evaluation = folder === undefined ? undefined : readEvaluation(folder);
   const curves = evaluation?.curves.filter((curve) => curve.scanner === scanner) ?? [];
-  if (folder === undefined || !evaluation || curves.length === 0) {
+  if (folder === undefined) {
+    throw bad(
+      "there is no curve of false positives: the model is not downloaded (guard models pull), or is a file by itself",
+    );
+  }
+  if (!evaluation || curves.length === 0) {
     throw bad(`the model carries no curve of false positives for ${scanner}`);
   }
   const { version = "" } = modelIdentity(folder);

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { z } from "zod";
 import { GuardError } from "../errors.ts";
 
@@ -54,12 +55,52 @@ function readLine(path: string, purpose: keyof z.output<typeof linesSchema>): z.
   }
 }
 
+/** Numbers that are multiplied before other work gets its turn: some milliseconds. */
+const TURN = 4_000_000;
+
+/**
+ * The highest cosine between one of some vectors and one of others, of the same model; -1 where there are none.
+ *
+ * @throws the signal's reason.
+ */
+export async function highestCosine(
+  some: readonly (readonly number[])[],
+  others: readonly (readonly number[])[],
+  signal?: AbortSignal,
+): Promise<number> {
+  const [units, otherUnits] = [some.map(unit), others.map(unit)];
+  let best = -1;
+  let sinceTurn = 0;
+  for (const a of units) {
+    for (const b of otherUnits) {
+      let product = 0;
+      for (let index = 0; index < a.length; index++) product += (a[index] as number) * (b[index] as number);
+      // Written so that a number that is none stays: it must not read as far apart.
+      if (!(product <= best)) best = product;
+      sinceTurn += a.length;
+      if (sinceTurn < TURN) continue;
+      sinceTurn = 0;
+      await nextTurn(undefined, signal ? { signal } : {}).catch(() => signal?.throwIfAborted());
+    }
+  }
+  return best;
+}
+
+/** A vector of length one in the same direction; one of zeros stays. */
+function unit(vector: readonly number[]): Float64Array {
+  let squares = 0;
+  for (const x of vector) squares += x * x;
+  const length = Math.sqrt(squares) || 1;
+  return Float64Array.from(vector, (x) => x / length);
+}
+
 /** The cosine of the angle between two vectors of the same model; 0 where one of them is 0. */
 export function cosine(a: readonly number[], b: readonly number[]): number {
   let product = 0;
   let ofA = 0;
   let ofB = 0;
-  for (const [index, x] of a.entries()) {
+  for (let index = 0; index < a.length; index++) {
+    const x = a[index] as number;
     const y = b[index] as number;
     product += x * y;
     ofA += x * x;

@@ -82,17 +82,19 @@ export class LabelHead {
 
   async #locate(signal?: AbortSignal): Promise<Places> {
     const { heads } = await this.#model.described(signal);
-    const { head: name, labels: wanted, all, option } = this.#wanted;
+    const { head: name, all, option } = this.#wanted;
+    // One that is named twice must not count twice.
+    const wanted = [...new Set(this.#wanted.labels.map((label) => label.toLowerCase()))];
     const candidates = heads.map(({ name, labels, multiLabel }, head) => {
       const known = new Map(labels.map((label, index) => [label.toLowerCase(), { label, index }]));
-      const found = wanted.flatMap((label) => known.get(label.toLowerCase()) ?? []);
+      const found = wanted.flatMap((label) => known.get(label) ?? []);
       return { name, head, labels: found, multiLabel };
     });
     const fitting = candidates.filter(({ labels }) => labels.length >= (all ? wanted.length : 1));
     const place = fitting.find((candidate) => candidate.name === name) ?? fitting[0];
     if (!place) {
       const known = heads.flatMap(({ labels }) => labels).join(", ");
-      const message = `the model has no label ${wanted.join(all ? ", " : " or ")}; its labels are: ${known}`;
+      const message = `the model has no label ${this.#wanted.labels.join(all ? ", " : " or ")}; its labels are: ${known}`;
       throw new GuardValidationError([{ path: option, message }]);
     }
     this.#places = place;

@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import { z } from "zod";
 import { GuardError, GuardValidationError, madeFrom } from "../../errors.ts";
 import { Classifier, MODEL_DESCRIPTION, READINGS } from "../../models/model.ts";
@@ -30,6 +31,9 @@ export interface LabelScore {
 export type InjectionClassifier = (text: string, signal?: AbortSignal) => ClassifierAnswer | Promise<ClassifierAnswer>;
 export type ClassifierAnswer = number | { score: number; category?: string } | readonly LabelScore[];
 
+/** Sentences that a caller's classifier is asked for at a time. */
+const PARALLEL = 8;
+
 /** What {@link PromptInjection.detect} says. */
 export interface Detection {
   /** Probability of an injection, 0..1: that of the part of the text where it is highest. */
@@ -49,7 +53,8 @@ const schema = z.strictObject({
     .enum(READINGS)
     .default("windows")
     .describe(
-      "windows: all of the text, in overlapping pieces of the model's length. full: its beginning. sentence: each sentence. " +
+      "windows: all of the text, in overlapping pieces where it is longer than the model reads at once. full: its beginning. " +
+        "sentence: each sentence. " +
         "truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces of 256 characters.",
     ),
   modelMaxLength: z
@@ -67,7 +72,9 @@ const schema = z.strictObject({
   classifier: z
     .custom<InjectionClassifier>((value) => typeof value === "function", "expected a function")
     .optional()
-    .describe("A function that takes the place of the model."),
+    .describe(
+      "A function that takes the place of the model. It is given each sentence with match_type sentence, otherwise all of a text.",
+    ),
   useOnnx: z.boolean().optional().describe("Of llm-guard; models always run on ONNX Runtime here."),
 });
 
@@ -89,8 +96,11 @@ interface LabelPlaces {
   category?: { head: number; labels: readonly string[] };
 }
 
+/** A {@link Detection} with what the part is if it is an attack: below one half, the likeliest label may say that it is none. */
+type JudgedDetection = Detection & { attack: string };
+
 /** A part of a text with the probability of an injection in it. */
-type InjectionPart = ScoredPart & Detection;
+type InjectionPart = ScoredPart & JudgedDetection;
 
 /**
  * Detects prompt injections: attempts to override instructions, to extract the system prompt, to break out of a role; in
@@ -145,13 +155,13 @@ export class PromptInjection extends BaseScanner<typeof schema> {
     const worst = worstOf([...scored.parts, ...scored.others]);
     if (!worst) return passed(text, coverage);
     const findings = failing(scored, threshold).map(
-      ({ start, end, score, category, view }): Finding => ({
+      ({ start, end, score, attack, view }): Finding => ({
         start,
         end,
         type: "injection",
         text: text.slice(start, end),
         score,
-        label: category,
+        label: attack,
         ...(view === undefined ? {} : { view }),
       }),
     );
@@ -171,8 +181,15 @@ export class PromptInjection extends BaseScanner<typeof schema> {
     if (this.options.classifier) {
       const parts =
         this.options.matchType === "sentence" ? splitSentences(text) : [{ start: 0, end: text.length, text }];
-      const scored = parts.map(async ({ start, end, text }) => ({ start, end, ...(await this.#ask(text, signal)) }));
-      return { parts: await Promise.all(scored), skipped: 0 };
+      const limit = pLimit(PARALLEL);
+      try {
+        const scored = parts.map(({ start, end, text }) =>
+          limit(async () => ({ start, end, ...(await this.#ask(text, signal)) })),
+        );
+        return { parts: await Promise.all(scored), skipped: 0 };
+      } finally {
+        limit.clearQueue();
+      }
     }
     const { labels, injection, category } = await this.#labels(signal);
     const model = this.#model as Classifier;
@@ -183,12 +200,19 @@ export class PromptInjection extends BaseScanner<typeof schema> {
         const scores = heads[injection.head] ?? [];
         const label = top(labels, scores);
         const isInjection = this.options.injectionLabels.includes(label);
+        const attack = category
+          ? top(category.labels, heads[category.head] ?? [])
+          : top(
+              injection.indices.map((index) => labels[index] as string),
+              injection.indices.map((index) => scores[index] ?? 0),
+            );
         const probability = sum(injection.indices.map((index) => scores[index] ?? 0));
         return {
           start,
           end,
           score: this.options.matchType === "windows" ? amongWindows(probability, parts.length) : probability,
-          category: isInjection && category ? top(category.labels, heads[category.head] ?? []) : label,
+          category: isInjection ? attack : label,
+          attack,
         };
       }),
     };
@@ -216,13 +240,13 @@ export class PromptInjection extends BaseScanner<typeof schema> {
     const category = heads.findIndex(({ name }) => name === "category");
     this.#located = {
       labels,
-      injection: { head, indices: injectionLabels.map((label) => labels.indexOf(label)) },
+      injection: { head, indices: [...new Set(injectionLabels.map((label) => labels.indexOf(label)))] },
       ...(category < 0 ? {} : { category: { head: category, labels: heads[category]?.labels ?? [] } }),
     };
     return this.#located;
   }
 
-  async #ask(text: string, signal?: AbortSignal): Promise<Detection> {
+  async #ask(text: string, signal?: AbortSignal): Promise<JudgedDetection> {
     const answer = await this.options.classifier?.(text, signal);
     const detection = this.#read(answer);
     if (!(detection.score >= 0 && detection.score <= 1 + 1e-6)) {
@@ -234,24 +258,20 @@ export class PromptInjection extends BaseScanner<typeof schema> {
     return { ...detection, score: Math.min(1, detection.score) };
   }
 
-  #read(answer: ClassifierAnswer | undefined): Detection {
-    if (typeof answer === "number") return { score: answer, category: "" };
+  #read(answer: ClassifierAnswer | undefined): JudgedDetection {
+    if (typeof answer === "number") return { score: answer, category: "", attack: "" };
     if (Array.isArray(answer)) {
       const scores = answer as readonly LabelScore[];
-      const { injectionLabels } = this.options;
+      const attacks = scores.filter(({ label }) => this.options.injectionLabels.includes(label));
       return {
         // An answer without any of the labels says nothing of injections: it must not read as a probability of 0.
-        score: scores.some(({ label }) => injectionLabels.includes(label))
-          ? sum(scores.filter(({ label }) => injectionLabels.includes(label)).map(({ score }) => score))
-          : Number.NaN,
-        category: top(
-          scores.map(({ label }) => label),
-          scores.map(({ score }) => score),
-        ),
+        score: attacks.length > 0 ? sum(attacks.map(({ score }) => score)) : Number.NaN,
+        category: likeliest(scores),
+        attack: likeliest(attacks),
       };
     }
     const { score, category } = (answer ?? {}) as { score?: number; category?: string };
-    return { score: Number(score), category: category ?? "" };
+    return { score: Number(score), category: category ?? "", attack: category ?? "" };
   }
 }
 
@@ -259,6 +279,13 @@ function sum(values: readonly number[]): number {
   return Math.min(
     1,
     values.reduce((total, value) => total + value, 0),
+  );
+}
+
+function likeliest(scores: readonly LabelScore[]): string {
+  return top(
+    scores.map(({ label }) => label),
+    scores.map(({ score }) => score),
   );
 }
 

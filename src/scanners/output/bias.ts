@@ -25,7 +25,8 @@ const schema = z.strictObject({
  * Blocks outputs that are biased: slanted wording, and sweeping judgements on groups of people.
  *
  * llm-guard reads the prompt and the output as one text, and fails the output for what the prompt says. Here the prompt is there
- * to understand the output by: parts that hold nothing of the output do not count.
+ * to understand the output by: parts that hold nothing of the output do not count. All of an output is read (`windows`);
+ * llm-guard's default was `full`.
  */
 export class Bias extends LabelScanner<typeof schema> {
   static readonly type = "Bias";

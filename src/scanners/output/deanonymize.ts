@@ -60,7 +60,9 @@ export class Deanonymize extends BaseScanner<typeof schema> {
     const placeholders = entries.map(([placeholder]) => placeholder);
     const originals = entries.map(([, original]) => original);
     const matching = matchingStrategy === "combined_exact_fuzzy" ? "fuzzy" : matchingStrategy;
-    const restore = text.length <= SHORT_TEXT ? "restorePlaceholders" : "restorePlaceholdersLong";
+    // A fuzzy search costs by the number of placeholders too.
+    const isQuick = text.length <= SHORT_TEXT && matching !== "fuzzy";
+    const restore = isQuick ? "restorePlaceholders" : "restorePlaceholdersLong";
     const { matches, restored, searched } = await native(() =>
       addon[restore](text, placeholders, originals, matching as never),
     );

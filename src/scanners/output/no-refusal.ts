@@ -24,7 +24,8 @@ const schema = z.strictObject({
 /**
  * Fails outputs in which the model refuses to answer, as the classifier sees it; NoRefusalLight goes by phrases.
  *
- * A refusal is often followed by advice: `sentence` finds it between sentences that are none.
+ * A refusal is often followed by advice: `sentence` finds it between sentences that are none. The default threshold is 0.82, where
+ * the embedded model flags one ordinary answer in a hundred at most, and all of an output is read; llm-guard's were 0.75 and `full`.
  */
 export class NoRefusal extends LabelScanner<typeof schema> {
   static readonly type = "NoRefusal";

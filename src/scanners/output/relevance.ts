@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { madeFrom } from "../../errors.ts";
-import { type Comparison, comparisonOf, cosine } from "../../models/comparing.ts";
-import { MeaningHead, type PartVector } from "../../models/meaning.ts";
+import { type Comparison, comparisonOf, highestCosine } from "../../models/comparing.ts";
+import { MeaningHead } from "../../models/meaning.ts";
 import { Classifier } from "../../models/model.ts";
 import { commonOptions } from "../../options.ts";
 import { BaseScanner, passed, type ScanContext, type Verdict } from "../../scanner.ts";
@@ -15,8 +15,8 @@ const schema = z.strictObject({
   model: modelOption,
   threshold: thresholdOption(0.5, "An output fails when the probability that it answers the prompt is below this."),
   matchType: matchTypeOption.describe(
-    "windows: all of prompt and output, in overlapping pieces of the model's length, of which the two nearest to each other " +
-      "count. full: their beginnings. sentence, chunks, truncate_token_head_tail, truncate_head_tail: other pieces.",
+    "windows: all of prompt and output, in overlapping pieces where they are longer than the model reads at once; the two nearest to " +
+      "each other count. full: their beginnings. sentence, chunks, truncate_token_head_tail, truncate_head_tail: other pieces.",
   ),
   useOnnx: useOnnxOption,
 });
@@ -66,7 +66,9 @@ export class Relevance extends BaseScanner<typeof schema> {
     const coverage = coverageOf(text, { parts: others, others: [], skipped: answered.skipped });
     if (asked.parts.length === 0 || answered.parts.length === 0) return passed(text, coverage);
     this.#relevance ??= comparisonOf(this.#model.folder, "relevance");
-    const probability = 1 - this.#relevance(nearest(asked.parts, answered.parts));
+    const [asks, answers] = [asked, answered].map(({ parts }) => parts.map(({ vector }) => vector));
+    const nearest = await highestCosine(asks ?? [], answers ?? [], signal);
+    const probability = 1 - this.#relevance(nearest);
     const isValid = probability <= this.#limit;
     const finding = { start: 0, end: text.length, type: "irrelevance", text, score: probability };
     return {
@@ -77,11 +79,4 @@ export class Relevance extends BaseScanner<typeof schema> {
       coverage,
     };
   }
-}
-
-/** The highest cosine between a part of the one text and a part of the other. */
-function nearest(some: readonly PartVector[], others: readonly PartVector[]): number {
-  let best = -1;
-  for (const { vector } of some) for (const other of others) best = Math.max(best, cosine(vector, other.vector));
-  return best;
 }

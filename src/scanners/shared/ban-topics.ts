@@ -66,7 +66,8 @@ export abstract class BanTopicsBase<Schema extends BanTopicsSchema> extends Base
   /** A call that is aborted leaves the topics to the others that wait for them; a failure is tried again by the next call. */
   #topics(signal?: AbortSignal): Promise<TopicJudge> {
     if (!this.#judge) {
-      const judge = topicJudge(this.#model, (this.options as z.output<BanTopicsSchema>).topics);
+      const { topics, matchType } = this.options as z.output<BanTopicsSchema>;
+      const judge = topicJudge(this.#model, topics, matchType);
       this.#judge = judge;
       judge.catch(() => {
         if (this.#judge === judge) this.#judge = undefined;

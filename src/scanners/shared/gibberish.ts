@@ -53,12 +53,13 @@ export abstract class GibberishBase<Schema extends GibberishSchema> extends Base
     this.#model = madeFrom("model", () => new LinearClassifier(model));
     this.#threshold = resolveThreshold(type, this.options as z.output<GibberishSchema>, this.#model.folder);
     this.#labels = this.#model.described().labels;
-    this.#bad = labels.map((label, index) => {
+    const places = labels.map((label, index) => {
       const place = this.#labels.indexOf(label);
       if (place >= 0) return place;
       const message = `the model has no label ${label}; its labels are: ${this.#labels.join(", ")}`;
       throw new GuardValidationError([{ path: `labels.${index}`, message }]);
     });
+    this.#bad = [...new Set(places)];
   }
 
   async load(): Promise<void> {

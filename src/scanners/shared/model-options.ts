@@ -12,7 +12,8 @@ export const matchTypeOption = z
   .enum(READINGS)
   .default("windows")
   .describe(
-    "windows: all of the text, in overlapping pieces of the model's length. full: its beginning. sentence: each sentence. " +
+    "windows: all of the text, in overlapping pieces where it is longer than the model reads at once. full: its beginning. " +
+      "sentence: each sentence. " +
       "truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces of 256 characters. The worst decides.",
   );
 

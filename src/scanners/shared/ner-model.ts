@@ -61,7 +61,10 @@ const nerModel = z.strictObject({
   idEntityName: z.string().default("ID").describe("A type of which the model is too sure."),
   idScoreMultiplier: z.number().min(0).max(1).default(0.4).describe("What the scores of that type are multiplied by."),
   threshold: z.number().min(0).max(1).default(0).describe("Least score of what it finds, beside that of the scanner."),
-  chunkSize: z.number().optional().describe("Of llm-guard; texts are read in windows of the model's length here."),
+  chunkSize: z
+    .number()
+    .optional()
+    .describe("Of llm-guard; long texts are read in windows of a length that suits the model here."),
   chunkOverlapSize: z.number().optional().describe("Of llm-guard; windows overlap by a quarter here."),
   defaultExplanation: z.string().optional().describe("Of llm-guard; findings name their type here."),
 });

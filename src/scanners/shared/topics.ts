@@ -1,4 +1,5 @@
 import pLimit from "p-limit";
+import { GuardValidationError } from "../../errors.ts";
 import { comparisonOf, cosine } from "../../models/comparing.ts";
 import { EntailmentHead } from "../../models/entailment.ts";
 import type { PartLabels } from "../../models/label-head.ts";
@@ -25,16 +26,23 @@ export interface TopicJudge {
  *
  * Downloads nothing: a model of the hub must have been loaded before.
  *
- * @throws GuardValidationError with the path `model` where it can do neither.
+ * @param reading how texts will be read.
+ * @throws GuardValidationError with the path `model` where it can do neither, and `matchType` where it cannot read texts so.
  */
 export async function topicJudge(
   model: Classifier,
   topics: readonly string[],
+  reading: Reading,
   signal?: AbortSignal,
 ): Promise<TopicJudge> {
   const { heads } = await model.described(signal);
   const isInference = EntailmentHead.isIn(heads) && !heads.some(({ isVector }) => isVector);
-  return isInference ? byInference(model, topics) : byMeaning(model, topics, signal);
+  if (!isInference) return byMeaning(model, topics, signal);
+  if (reading.startsWith("truncate")) {
+    const message = "a model for inference judges parts of a text, not its beginning and end together";
+    throw new GuardValidationError([{ path: "matchType", message }]);
+  }
+  return byInference(model, topics);
 }
 
 async function byMeaning(model: Classifier, topics: readonly string[], signal?: AbortSignal): Promise<TopicJudge> {

@@ -87,8 +87,24 @@ describe("PromptInjection with the embedded model", () => {
   it("adds up several labels", async () => {
     const all = new PromptInjection({ injectionLabels: ["INJECTION", "SAFE"] });
     expect((await all.detect("anything")).score).toBeCloseTo(1, 5);
+    const twice = new PromptInjection({ injectionLabels: ["INJECTION", "INJECTION"] });
+    expect(await twice.detect("Forget the list, I have it.")).toEqual(
+      await scanner.detect("Forget the list, I have it."),
+    );
     const swapped = new PromptInjection({ injectionLabels: ["SAFE"] });
     expect((await swapped.detect(payload)).score).toBeCloseTo(1 - (await scanner.detect(payload)).score, 5);
+  });
+
+  it("says what kind of attack it is also where it is not sure of one", async () => {
+    const strict = new PromptInjection({ threshold: 0 });
+    const { findings } = await strict.scan("What is the capital of France?");
+    expect(["override", "extraction", "jailbreak", "indirect"]).toContain(findings[0]?.label);
+    const classifier = () => [
+      { label: "SAFE", score: 0.6 },
+      { label: "INJECTION", score: 0.4 },
+    ];
+    const own = await new PromptInjection({ classifier, threshold: 0.3 }).scan("text");
+    expect(own.findings).toMatchObject([{ label: "INJECTION", score: 0.4 }]);
   });
 
   it("refuses labels that the model does not have, and names those that it has", async () => {

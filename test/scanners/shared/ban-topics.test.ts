@@ -76,6 +76,8 @@ describe("BanTopics", () => {
     // Inference goes by words here: all that it has in common with the text is what counts.
     const { findings } = await inferring.scan("This example is football . and it is a match");
     expect(findings.map(({ label }) => label)).toEqual(["football"]);
+    const cut = new InputBanTopics({ model, topics: ["football"], matchType: "truncate_head_tail" });
+    await expect(cut.load()).rejects.toMatchObject({ path: "matchType" });
   });
 
   it("compares the cosine itself where a model does not say what it means", async () => {

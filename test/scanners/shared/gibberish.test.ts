@@ -74,7 +74,9 @@ describe("Gibberish", () => {
 
   it("counts only the labels that are asked for", async () => {
     const noise = "sdkfjh wqeoiruy zxmcnbv lkjasdf qpwoeiru";
-    expect((await new Gibberish({ labels: ["word salad"] }).scan(noise)).isValid).toBe(true);
+    const once = await new Gibberish({ labels: ["word salad"] }).scan(noise);
+    expect(once.isValid).toBe(true);
+    expect(await new Gibberish({ labels: ["word salad", "word salad"] }).scan(noise)).toEqual(once);
     const make = () => new Gibberish({ labels: ["nonsense"] });
     expect(make).toThrow(GuardValidationError);
     expect(make).toThrow(
