@@ -61,22 +61,24 @@ of which fails, up to 3 / n may fail in truth. Use texts as they come in your tr
     if (type === undefined) throw new UsageError("--scanner is missing: what to calibrate");
     const fpr = readRate(values.fpr);
     const params = values.params === undefined ? {} : readParams(type, values.params);
-    const rows = await readLabelled(file, values, "nothing");
+    const rows = await readLabelled(file, type, values, "nothing");
     const unlabelled = rows.filter(({ label }) => label === undefined).length;
     if (unlabelled > 0 && unlabelled < rows.length) {
       throw new UsageError(`${file}: ${unlabelled} of ${rows.length} texts have no label: label all of them or none`);
     }
     if (unlabelled > 0 && (positives || negatives)) throw new UsageError(`${file} has no labels`);
-    if (unlabelled === 0) checkLabels(rows, { positives, negatives });
+    if (unlabelled === 0) checkLabels(file, rows, { positives, negatives });
     const isPositive = unlabelled > 0 ? () => false : positiveBy({ positives, negatives });
 
     const { judge, sideOf } = await import("./measure.ts");
     const { createScanner, scannerClasses } = await import("../scanners/registry.ts");
     const side = sideOf(type, values.side);
     // Whatever the threshold, the probabilities are the same.
-    const { minimum } = scannerClasses(side).get(type) ?? {};
-    const option = toSnakeCase(minimum ?? "threshold");
-    const { [option]: _, ...others } = params;
+    const { minimum, options: schema } = scannerClasses(side).get(type) ?? {};
+    const key = minimum ?? "threshold";
+    const option = toSnakeCase(key);
+    // Parameters may be spelt as in scanners.yml or as in a program.
+    const { [option]: _, [key]: __, ...others } = params;
     const scanner = createScanner(side, type, others);
     let judged: Judged[];
     try {
@@ -85,7 +87,13 @@ of which fails, up to 3 / n may fail in truth. Use texts as they come in your tr
       await scanner.close?.();
     }
     if (judged[0]?.probability === undefined) {
-      throw new UsageError(`${type} does not go by a probability, so that there is no threshold to find`);
+      // What takes a rate of false positives goes by a probability; the thresholds of other scanners mean something else.
+      const goesByOne = schema?.shape[key]?.safeParse({ fpr }).success;
+      throw new UsageError(
+        goesByOne
+          ? `none of the texts of ${file} has anything for ${type} to judge`
+          : `${type} does not go by a probability, so that there is no threshold to find`,
+      );
     }
     const outcomes = judged.map((one) => ({ ...one, positive: isPositive(one.row) }));
     const result = calibration(outcomes, fpr);

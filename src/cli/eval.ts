@@ -53,8 +53,6 @@ type Values = ReturnType<typeof parse<typeof options>>["values"];
 interface Task {
   item: Evaluation;
   path: string;
-  /** Whether the labels come from the command line. */
-  typed: boolean;
 }
 
 /** `guard eval`: how good scanners are on labelled texts. */
@@ -83,9 +81,9 @@ on some of them; it is what threshold: {fpr: 0.001} of a scanner is looked up in
     const tasks = values.suite === undefined ? [await fileTask(file, values)] : await suiteTasks(file, values);
     const { measure } = await import("./measure.ts");
     const done: (Measurement & { item: Evaluation })[] = [];
-    for (const { item, path, typed } of tasks) {
-      const rows = await readLabelled(path, values, item.spans === undefined ? "label" : "spans");
-      if (typed && item.otherwise === undefined && item.spans === undefined) checkLabels(rows, item);
+    for (const { item, path } of tasks) {
+      const rows = await readLabelled(path, item.scanner, values, item.spans === undefined ? "label" : "spans");
+      if (item.otherwise === undefined && item.spans === undefined) checkLabels(path, rows, item);
       const measurement = await measure(item, rows);
       done.push({ ...measurement, item });
       if (!values.json) await print(plainTables(measurement.result));
@@ -124,7 +122,7 @@ async function fileTask(file: string | undefined, values: Values): Promise<Task>
     spans,
     by,
   };
-  return { item, path: file, typed: true };
+  return { item, path: file };
 }
 
 async function suiteTasks(file: string | undefined, values: Values): Promise<Task[]> {
@@ -154,7 +152,7 @@ async function suiteTasks(file: string | undefined, values: Values): Promise<Tas
       `${folder} has no ${missing.join(", ")}${make ? `\nThe suite says how to make the files: ${make}` : ""}`,
     );
   }
-  return chosen.map((item) => ({ item, path: join(folder, item.file), typed: false }));
+  return chosen.map((item) => ({ item, path: join(folder, item.file) }));
 }
 
 async function readSuite(path: string): Promise<{ make?: string | undefined; evaluations: Evaluation[] }> {

@@ -8,7 +8,7 @@ import { decode, linesOf, open } from "./lines.ts";
 /** A line of a file of labelled texts. */
 export interface LabelledText {
   text: string;
-  /** The prompt that the text answers, on the output side. */
+  /** The prompt that the text answers, on the output side; empty where the line has none. */
   prompt: string;
   label?: string;
   /** What is in the text and where, in Unicode code points; only where spans are read. */
@@ -34,6 +34,9 @@ export interface Labels {
   positives?: readonly string[] | undefined;
   negatives?: readonly string[] | undefined;
 }
+
+/** Scanners that compare an output with its prompt, and pass one without a prompt: that would count as a right answer. */
+const COMPARING = new Set(["FactualConsistency", "LanguageSame", "Relevance"]);
 
 const POSITIVE_WORDS = [
   "true",
@@ -72,6 +75,7 @@ export const labelledOptions = {
 
 /** What the help says of labels. */
 export const labelledNotes = `A file has one JSON object a line, with text, label and, for the output side, prompt; .gz is unpacked, - is standard input.
+${[...COMPARING].join(", ")} compare texts with their prompts: for these every line needs one.
 With --positive all other labels should pass, with --negative all others should fail. Without either, in upper or lower case,
   ${POSITIVE_WORDS.join(", ")} should fail,
   ${NEGATIVE_WORDS.join(", ")} should pass,
@@ -81,11 +85,13 @@ For --spans a line has spans, a list of [START, END, TYPE] in Unicode code point
 /**
  * Reads a file of labelled texts.
  *
+ * @param scanner the type of scanner that they are for: some need prompts.
  * @param needs with `nothing`, a text may also stand as a string without an object around it.
  * @throws UsageError with the number of the line that is at fault.
  */
 export async function readLabelled(
   path: string,
+  scanner: string,
   names: FieldNames = {},
   needs: Needs = "label",
 ): Promise<LabelledText[]> {
@@ -107,6 +113,8 @@ export async function readLabelled(
     const expected = `expected an object with ${textField}${also[needs]}`;
     if (!isRecord(value)) throw bad(expected);
     const { [textField]: text, [labelField]: label, prompt } = value;
+    if (prompt !== undefined && typeof prompt !== "string") throw bad("prompt: expected a string");
+    if (prompt === undefined && COMPARING.has(scanner)) throw bad(`no prompt, which ${scanner} compares a text with`);
     const isLabel = ["string", "number", "boolean"].includes(typeof label);
     if (typeof text !== "string") throw bad(expected);
     const spans = needs === "spans" ? spansOf(text, value.spans) : undefined;
@@ -114,7 +122,7 @@ export async function readLabelled(
     if (!isEnough[needs]) throw bad(expected);
     rows.push({
       text,
-      prompt: typeof prompt === "string" ? prompt : "",
+      prompt: prompt ?? "",
       ...(isLabel ? { label: String(label) } : {}),
       ...(spans === undefined ? {} : { spans }),
       fields: value,
@@ -166,17 +174,17 @@ export function positiveBy({ positives, negatives }: Labels): (row: LabelledText
 }
 
 /**
- * Checks that the labels of the command line are in the file: one that is misspelt would turn every verdict around.
+ * Checks that the labels that are named are in the file: one that is misspelt would turn every verdict around.
  *
  * @throws UsageError for one that is not, or when both lists are given.
  */
-export function checkLabels(rows: readonly LabelledText[], { positives, negatives }: Labels): void {
+export function checkLabels(path: string, rows: readonly LabelledText[], { positives, negatives }: Labels): void {
   if (positives && negatives) throw new UsageError("give --positive or --negative, not both");
   const known = [...new Set(rows.map(({ label }) => label))].sort();
   const missing = (positives ?? negatives ?? []).find((label) => !known.includes(label));
   if (missing !== undefined) {
     throw new UsageError(
-      `no text has the label ${JSON.stringify(missing)}; labels are: ${known.slice(0, 20).join(", ")}`,
+      `${path}: no text has the label ${JSON.stringify(missing)}; labels are: ${known.slice(0, 20).join(", ")}`,
     );
   }
   const isPositive = positiveBy({ positives, negatives });

@@ -1,11 +1,15 @@
 import { buildScanners, type Config, checkConfig, loadConfig, type ScannerLists } from "../config/index.ts";
 import { GuardValidationError, type ValidationIssue } from "../errors.ts";
 import type { Message } from "../messages.ts";
+import { setQueueCapacity } from "../models/engine.ts";
 import type { Scanner, Side } from "../scanner.ts";
 import { createScanner } from "../scanners/registry.ts";
 import { type Answer, answerOf } from "../server/answer.ts";
 import { ScanService } from "../server/scan-service.ts";
 import { Vault } from "../vault.ts";
+
+/** As many texts as the engine can be told to let wait: an unsigned integer of 32 bits. */
+const UNLIMITED = 2 ** 32 - 1;
 
 /** What is scanned: a prompt, an output with the prompt that it answers, or a conversation. */
 export type Subject =
@@ -26,8 +30,10 @@ export class Suite {
   readonly #missing: Partial<Record<Side, GuardValidationError>>;
 
   private constructor(config: Config, lists: ScannerLists, missing: Partial<Record<Side, GuardValidationError>>) {
-    // Only the models of the side that is scanned are loaded, by the first scan. How many scans run at a time is up to us.
-    const app = { ...config.app, lazyLoad: true, queueSize: Number.MAX_SAFE_INTEGER };
+    // Only the models of the side that is scanned are loaded, by the first scan. How many scans run at a time is up to us: what
+    // protects a server from its clients must not refuse what we ask ourselves. The engine starts with the first model.
+    const app = { ...config.app, lazyLoad: true, queueSize: UNLIMITED };
+    setQueueCapacity(UNLIMITED);
     this.#service = new ScanService({ ...config, app }, lists);
     this.#missing = missing;
   }

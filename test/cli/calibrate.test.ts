@@ -66,16 +66,18 @@ describe("guard calibrate", () => {
   });
 
   it.each([
-    ["Relevance", "threshold"],
-    ["FactualConsistency", "minimum_score"],
-  ])("writes the minimum of %s, which is that of the opposite", async (scanner, option) => {
+    ["Relevance", "threshold", "threshold"],
+    ["FactualConsistency", "minimum_score", "minimum_score"],
+    // However it was spelt, the new value takes the place of the old one.
+    ["FactualConsistency", "minimum_score", "minimumScore"],
+  ])("writes the minimum of %s, which is that of the opposite, as %s instead of %s", async (scanner, option, told) => {
     const answers = ["the sky is blue", "rain tomorrow", "Paris", "football match", "the grass is green"];
     const rows = answers.map((text) => ({ prompt: "the sky is blue and the grass is green .", text }));
-    const args = ["--fpr", "0.4", "--json", "--params", JSON.stringify({ model: judges, [option]: 0.1 })];
+    const args = ["--fpr", "0.4", "--json", "--params", JSON.stringify({ model: judges, [told]: 0.1 })];
     const { code, stdout } = await guard(file("answers.jsonl", rows), "--scanner", scanner, ...args);
     expect(code).toBe(0);
-    const { threshold, value, yaml, falsePositives, ...told } = JSON.parse(stdout);
-    expect(told.option).toBe(option);
+    const { threshold, value, yaml, falsePositives, option: written } = JSON.parse(stdout);
+    expect(written).toBe(option);
     expect(value).toBeCloseTo(1 - threshold, 10);
     const [{ type, params }] = load(yaml) as [{ type: string; params: Record<string, unknown> }];
     expect(params).toEqual({ model: judges, [option]: value });
@@ -105,6 +107,8 @@ describe("guard calibrate", () => {
     expect(stdout).toMatch(/false positives +0 of 30/);
   });
 
+  const links = file("links.jsonl", ["no link at all", "none here either"]);
+  const noPrompt = file("no-prompt.jsonl", [{ text: "Paris", prompt: "the capital of France?" }, "Rome"]);
   const mixed = file("mixed.jsonl", ["a", { text: "b", label: "safe" }]);
   it.each([
     [[], /give a file of harmless texts/],
@@ -118,6 +122,16 @@ describe("guard calibrate", () => {
       [plain, "--scanner", "BanSubstrings", "--params", '{"substrings": ["a"]}', "--fpr", "0.1"],
       /BanSubstrings does not go by a probability/,
     ],
+    [
+      [links, "--scanner", "MaliciousURLs", "--fpr", "0.1"],
+      /none of the texts of links\.jsonl has anything for MaliciousURLs to judge/,
+    ],
+    // Its threshold is a score of what is found, not the probability that a text fails.
+    [
+      [links, "--scanner", "Anonymize", "--params", '{"recognizer_conf": []}', "--fpr", "0.1"],
+      /Anonymize does not go by a probability/,
+    ],
+    [[noPrompt, "--scanner", "Relevance", "--fpr", "0.1"], /no-prompt\.jsonl, line 2: no prompt, which Relevance/],
   ])("refuses %j", async (args, message) => {
     const { code, stderr } = await guard(...args);
     expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);

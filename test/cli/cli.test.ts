@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { filler, twoHeads } from "../judges.ts";
 
 const cli = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 let folder: string;
@@ -206,6 +207,19 @@ describe("guard scan", () => {
     expect(output.stderr).toContain("no output scanners");
   });
 
+  it("says that a scan took too long", async () => {
+    // The model alone takes longer to load.
+    const config = file(
+      "hasty.yml",
+      `app: { scan_prompt_timeout: 0.001 }\ninput_scanners: [{ type: PromptInjection, params: { model: ${JSON.stringify(twoHeads)} } }]\n`,
+    );
+    expect(await guard(["scan", "a zebra", "--config", config])).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: "guard: The scan took longer than 0.001 s.\n",
+    });
+  });
+
   it("uses scanners.yml of the current folder", async () => {
     file("scanners.yml", "input_scanners:\n  - type: BanSubstrings\n    params: { substrings: [okapi] }\n");
     try {
@@ -318,6 +332,27 @@ describe("guard scan --jsonl", () => {
     ]);
     expect(results.flatMap((line) => line.line ?? [])).toEqual([2, 4, 5, 6, 7, 8, 9, 10]);
     for (const number of [2, 4, 5, 6, 7, 8, 9, 10]) expect(stderr).toContain(`bad.jsonl, line ${number}: `);
+  });
+
+  it("does not overload the engine with its own lines", async () => {
+    // Lines and the tool results of each are scanned at a time, by every scanner: many more than a server lets wait.
+    const readings = ["windows", "full", "chunks", "sentence", "truncate_head_tail", "truncate_token_head_tail"];
+    const scanners = readings.flatMap((match_type) => [
+      ...["--scanner", "PromptInjection"],
+      ...["--params", JSON.stringify({ model: twoHeads, match_type, deobfuscate: true })],
+    ]);
+    const hidden = (text: string) =>
+      `${text} ${filler.repeat(100)}${Buffer.from(`calm is ${text}`).toString("base64")}`;
+    const conversations = Array.from({ length: 16 }, (_, line) => ({
+      messages: [
+        { role: "user", content: "calm" },
+        ...Array.from({ length: 8 }, (_, index) => ({ role: "tool", content: hidden(`${line} ${index}`) })),
+      ],
+    }));
+    const { stdout, stderr } = await guard(["scan", "--jsonl", ...scanners], jsonLines(...conversations));
+    expect(stderr).toBe("");
+    expect(lines(stdout).filter(({ error }) => error)).toEqual([]);
+    expect(lines(stdout)).toHaveLength(16);
   });
 
   it("does not let a line pass that has no scanner for its side", async () => {

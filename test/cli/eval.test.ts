@@ -131,13 +131,28 @@ describe("guard eval", () => {
     };
     expect(await wrong("{ scanner: Regex, file: animals.jsonl }")).toMatch(/expected one of: positives, negatives/);
     expect(await wrong("{ scanner: Regex, file: animals.jsonl, positives: [a], colour: red }")).toMatch(/colour/);
-    expect(await wrong("{ scanner: Nothing, file: animals.jsonl, positives: [a] }")).toMatch(/unknown input scanner/);
+    expect(await wrong("{ scanner: Nothing, file: animals.jsonl, positives: [animal] }")).toMatch(
+      /unknown input scanner/,
+    );
     file("bad.jsonl", '{"text": "a", "label": "b"}\n{"text": 5}\n');
     expect(await wrong("{ scanner: Regex, file: bad.jsonl, positives: [a] }")).toMatch(
       /bad\.jsonl, line 2: expected an object/,
     );
     file("empty.jsonl", "");
     expect(await wrong("{ scanner: Regex, file: empty.jsonl, positives: [a] }")).toMatch(/empty\.jsonl has no rows/);
+  });
+
+  // Misspelt, it would turn every verdict around.
+  it.each(["positives", "negatives"])("refuses a suite with a label among its %s that its file lacks", async (list) => {
+    const name = file(
+      "labels.yml",
+      `evaluations: [{ scanner: Regex, params: { patterns: [a] }, file: animals.jsonl, ${list}: [animal, steet] }]`,
+    );
+    expect(await guard(["--suite", name, "--data", "."])).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringMatching(/animals\.jsonl: no text has the label "steet"; labels are: animal, street\n/),
+    });
   });
 });
 
@@ -205,6 +220,38 @@ describe("guard eval FILE", () => {
     ]);
     // No text has the pattern ALL: everything is taken for a street.
     expect(JSON.parse(stdout)[0].all).toEqual({ rows: 5, accuracy: 2 / 5 });
+  });
+
+  it.each([["the sky"], { text: "the sky" }, 5, null])("refuses %j as a prompt", async (prompt) => {
+    const rows = [
+      { text: "a", label: 0, prompt: "b" },
+      { text: "a", label: 0, prompt },
+    ];
+    file("prompts.jsonl", rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+    const regex = ["--scanner", "Regex", "--params", '{"patterns": ["a"]}', "--side", "output"];
+    const { code, stderr } = await guard(["prompts.jsonl", ...regex]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/prompts\.jsonl, line 2: prompt: expected a string\n/)]);
+  });
+
+  // Each passes an output without a prompt: that would count as a right answer.
+  it.each(["FactualConsistency", "LanguageSame", "Relevance"])("needs prompts for %s", async (scanner) => {
+    const rows = [
+      { text: "The sky is blue.", label: 0, prompt: "What colour is the sky?" },
+      { text: "Il fait beau.", label: 1 },
+    ];
+    file("prompts.jsonl", rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+    const { code, stderr } = await guard(["prompts.jsonl", "--scanner", scanner]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining(`prompts.jsonl, line 2: no prompt, which ${scanner} compares a text with\n`),
+    ]);
+  });
+
+  it("does without prompts for scanners that need none", async () => {
+    file("prompts.jsonl", '{"text": "a", "label": 1, "prompt": ""}\n{"text": "b", "label": 0}\n');
+    const regex = ["--scanner", "Regex", "--params", '{"patterns": ["a"]}', "--side", "output"];
+    const { stdout } = await guard(["prompts.jsonl", ...regex, "--json"]);
+    expect(JSON.parse(stdout)[0].all).toMatchObject({ rows: 2, accuracy: 1 });
   });
 
   const spansFile = file(
