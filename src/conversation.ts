@@ -12,6 +12,7 @@ import {
   isSuppressed,
   type NamedScanner,
   nameScanners,
+  ownSignal,
   runScanners,
   type ScanOptions,
   type ScanReport,
@@ -153,7 +154,11 @@ export interface ConversationOptions extends ScanOptions {
   risk?: ConversationRisk;
   /** Scanners of the window. Default: those of the list whose type is in {@link WINDOW_SCANNER_TYPES}. */
   windowScanners?: readonly Scanner[];
-  /** Scanners of tool results. Default: the PromptInjection ones of the list; `[]` turns that off. */
+  /**
+   * Scanners of tool results. Default: the PromptInjection ones of the list; where there are none, the results count as not
+   * scanned in the coverage. `[]` turns the check off: whoever does that does not want tool results looked at, and they do not
+   * count, as messages of the assistant do not.
+   */
   toolScanners?: readonly Scanner[];
   /** `false`: nothing is rewritten, and all scanners see the original message. Default true. */
   rewrite?: boolean;
@@ -177,13 +182,15 @@ export interface ConversationReport extends ScanReport {
 export async function scanConversation(
   scanners: readonly Scanner[],
   messages: readonly Message[],
-  { window = 3, risk, windowScanners, toolScanners, ...options }: ConversationOptions = {},
+  { window = 3, risk, windowScanners, toolScanners, signal: outer, ...rest }: ConversationOptions = {},
 ): Promise<ConversationReport> {
   if (!Number.isInteger(window) || window < 1) {
     throw new GuardValidationError([{ path: "window", message: "expected an integer of at least 1" }]);
   }
   const { userTexts, toolTexts, partsSkipped } = readMessages(messages);
   const named = nameScanners(scanners);
+  const { signal, stop } = ownSignal(outer);
+  const options = { ...rest, signal };
   const prompt = userTexts.at(-1);
   const suppress = options.suppress ?? [];
   // What only judges gets no vault: several run at a time, and nobody gets their placeholders.
@@ -219,7 +226,13 @@ export async function scanConversation(
     const chosen = toolScanners
       ? nameScanners(toolScanners)
       : named.filter(({ scanner }) => TOOL_SCANNER_TYPES.includes(scanner.type));
-    if (chosen.length === 0) return emptyReport();
+    if (chosen.length === 0) {
+      const report = emptyReport();
+      // Nobody was there to look at them, which is not the same as being told not to.
+      if (!toolScanners)
+        for (const text of toolTexts) report.coverage.chars += lengthIn(options.offsets ?? "utf16", text);
+      return report;
+    }
     const reports = await mapTexts(toolTexts, (text) =>
       runScanners(chosen, text, context, { ...detect, suffix: "[tool]" }),
     );
@@ -236,11 +249,11 @@ export async function scanConversation(
     const start = performance.now();
     const coverage = { chars: 0, scannedChars: 0, truncated: false, windows: userTexts.length };
     try {
-      const { isValid, score, scores } = await risk.assess(userTexts, options.signal, context.passes);
+      const { isValid, score, scores } = await risk.assess(userTexts, signal, context.passes);
       const findings = isValid ? [] : contributions(userTexts, scores, risk.minScore, options.offsets);
       addVerdict(report, CONVERSATION_RISK, { isValid, score, findings, coverage }, performance.now() - start);
     } catch (error) {
-      options.signal?.throwIfAborted();
+      signal.throwIfAborted();
       if (options.onScannerError !== "block") throw new ScannerError(CONVERSATION_RISK, error);
       report.coverage.failed.push(CONVERSATION_RISK);
       addVerdict(
@@ -256,19 +269,24 @@ export async function scanConversation(
   const total = emptyReport();
   total.coverage.partsSkipped = partsSkipped;
   let sanitizedPrompt = "";
-  if (options.failFast) {
-    const first = await promptReport();
-    sanitizedPrompt = first.text;
-    merge(total, first);
-    for (const next of [() => windowReport(async () => first), toolReport, riskReport]) {
-      if (!total.isValid) break;
-      merge(total, await next());
+  try {
+    if (options.failFast) {
+      const first = await promptReport();
+      sanitizedPrompt = first.text;
+      merge(total, first);
+      for (const next of [() => windowReport(async () => first), toolReport, riskReport]) {
+        if (!total.isValid) break;
+        merge(total, await next());
+      }
+    } else {
+      const first = promptReport();
+      const reports = await Promise.all([first, windowReport(() => first), toolReport(), riskReport()]);
+      sanitizedPrompt = reports[0].text;
+      for (const report of reports) merge(total, report);
     }
-  } else {
-    const first = promptReport();
-    const reports = await Promise.all([first, windowReport(() => first), toolReport(), riskReport()]);
-    sanitizedPrompt = reports[0].text;
-    for (const report of reports) merge(total, report);
+  } finally {
+    // When one part throws, the others would run on for nobody.
+    stop();
   }
   return { sanitizedPrompt, ...total };
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { GuardValidationError } from "./errors.ts";
+import { GuardValidationError, type ValidationIssue } from "./errors.ts";
 import { isRecord } from "./is-record.ts";
 
 /** Options that every scanner has. */
@@ -55,28 +55,44 @@ export function parseOptions<Schema extends z.ZodType>(
 /**
  * Renames snake_case keys to the camelCase names of a schema, at every depth that the schema describes. Keys that it does
  * not know stay as they are, for the check that follows to complain of; keys of free maps are never touched.
+ *
+ * @throws GuardValidationError for a key that stands there in both spellings, with its path as it is written.
  */
 export function fromSnakeCase(schema: z.ZodType, value: unknown): unknown {
+  const issues: ValidationIssue[] = [];
+  const renamed = renameKeys(schema, value, "", issues);
+  if (issues.length > 0) throw new GuardValidationError(issues);
+  return renamed;
+}
+
+function renameKeys(schema: z.ZodType, value: unknown, path: string, issues: ValidationIssue[]): unknown {
+  const below = (key: string | number) => (path ? `${path}.${key}` : String(key));
   const inner = unwrap(schema);
   if (inner instanceof z.ZodObject && isRecord(value)) {
     const shape = inner.shape as Record<string, z.ZodType>;
     const bySnake = new Map(Object.keys(shape).map((key) => [toSnakeCase(key), key]));
+    const spellings = new Map<string, string>();
     return Object.fromEntries(
       Object.entries(value).map(([key, item]) => {
         const known = Object.hasOwn(shape, key) ? key : bySnake.get(key);
-        return known ? [known, fromSnakeCase(shape[known] as z.ZodType, item)] : [key, item];
+        if (!known) return [key, item];
+        const other = spellings.get(known);
+        // One of the two values would be ignored without a word.
+        if (other !== undefined) issues.push({ path: below(key), message: `is given twice: as ${other} too` });
+        spellings.set(known, key);
+        return [known, renameKeys(shape[known] as z.ZodType, item, below(key), issues)];
       }),
     );
   }
   if (inner instanceof z.ZodArray && Array.isArray(value)) {
-    return value.map((item) => fromSnakeCase(inner.element as z.ZodType, item));
+    return value.map((item, index) => renameKeys(inner.element as z.ZodType, item, below(index), issues));
   }
   if (inner instanceof z.ZodUnion && (isRecord(value) || Array.isArray(value))) {
     const option = (inner.options as z.ZodType[]).find((candidate) => {
       const kind = unwrap(candidate);
       return Array.isArray(value) ? kind instanceof z.ZodArray : kind instanceof z.ZodObject && matchesTag(kind, value);
     });
-    return option ? fromSnakeCase(option, value) : value;
+    return option ? renameKeys(option, value, path, issues) : value;
   }
   return value;
 }

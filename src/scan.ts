@@ -144,15 +144,7 @@ export async function runScanners(
     .map(({ name }) => name + suffix);
   const chosen = scanners.filter((item) => !isSuppressed(item, suppress, suffix));
   report.coverage.scannedChars = chosen.length > 0 ? report.coverage.chars : 0;
-  // Stops what runs beside a scanner that failed or threw.
-  const stop = new AbortController();
-  const running = stop.signal;
-  // Every scanner may listen, and there may be many.
-  setMaxListeners(0, running);
-  // Not AbortSignal.any: with a signal that lives long it would keep something of every scan.
-  const onAbort = () => stop.abort(signal?.reason);
-  if (signal?.aborted) onAbort();
-  else signal?.addEventListener("abort", onAbort, { once: true });
+  const { signal: running, stop } = ownSignal(signal);
 
   const runOne = async ({ name, scanner }: NamedScanner, input: string) => {
     const start = performance.now();
@@ -181,6 +173,9 @@ export async function runScanners(
       const runs = group.map((item) => runOne(item, current));
       // Each run is awaited below; one that rejects meanwhile must not count as unhandled.
       for (const run of runs) run.catch(() => {});
+      // Whoever throws ends the scan at once. With failFast the order of the list decides, not who is the fastest: a scanner
+      // that fails or throws ends the scan when those before it have ended.
+      if (!failFast) await Promise.all(runs);
       for (const [index, run] of runs.entries()) {
         const name = (group[index] as NamedScanner).name + suffix;
         const { verdict, milliseconds } = await run;
@@ -190,10 +185,28 @@ export async function runScanners(
       }
     }
   } finally {
-    signal?.removeEventListener("abort", onAbort);
-    stop.abort();
+    stop();
   }
   return { ...report, text: current };
+}
+
+/**
+ * A signal of a call's own: aborted with that of its caller, and by `stop`, for the end of the call, so that nothing of it runs
+ * on when it ends early.
+ */
+export function ownSignal(outer: AbortSignal | undefined): { signal: AbortSignal; stop: () => void } {
+  const own = new AbortController();
+  // Every scanner may listen, and there may be many.
+  setMaxListeners(0, own.signal);
+  // Not AbortSignal.any: with a signal that lives long it would keep something of every scan.
+  const onAbort = () => own.abort(outer?.reason);
+  if (outer?.aborted) onAbort();
+  else outer?.addEventListener("abort", onAbort, { once: true });
+  const stop = () => {
+    outer?.removeEventListener("abort", onAbort);
+    own.abort();
+  };
+  return { signal: own.signal, stop };
 }
 
 /** A report of nothing; everything that was not checked is valid. */

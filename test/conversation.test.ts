@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ConversationRisk, type Message, scanConversation } from "../src/conversation.ts";
 import { GuardValidationError, ScannerError } from "../src/errors.ts";
+import type { Scanner } from "../src/scanner.ts";
 import { Anonymize, BanSubstrings, PromptInjection, Regex } from "../src/scanners/input/index.ts";
 import { Vault } from "../src/vault.ts";
 import { maskingScanner } from "./masking-scanner.ts";
@@ -225,6 +226,49 @@ describe("scanConversation", () => {
       },
     );
     expect(Object.keys(report.resultsScore)).toEqual(["PromptInjection", "PromptInjection[window]"]);
+  });
+
+  it("counts tool results that no scanner looks at as not scanned, unless told to leave them alone", async () => {
+    const messages = [user("hi"), { role: "tool", content: "😀 one" }, { role: "tool", content: "two" }];
+    const scanners = [new Regex({ patterns: ["x"] })];
+    const { coverage, isValid } = await scanConversation(scanners, messages, { offsets: "codePoint" });
+    expect([coverage.chars, coverage.scannedChars, isValid]).toEqual([10, 2, true]);
+    const off = await scanConversation(scanners, messages, { toolScanners: [] });
+    expect([off.coverage.chars, off.coverage.scannedChars]).toEqual([2, 2]);
+    const all = await scanConversation(scanners, messages, { toolScanners: scanners });
+    expect([all.coverage.chars, all.coverage.scannedChars]).toEqual([11, 11]);
+  });
+
+  it("stops every other part when one throws", async () => {
+    const stopped: string[] = [];
+    const endless = (text: string, signal?: AbortSignal) =>
+      new Promise<never>((_, reject) => {
+        signal?.addEventListener("abort", () => {
+          stopped.push(text);
+          reject(signal.reason);
+        });
+      });
+    const scanner: Scanner = {
+      type: "PromptInjection",
+      name: "PromptInjection",
+      sanitizes: false,
+      scan: (text, { signal }) => (text === "b" ? Promise.reject(new Error("no disk")) : endless(text, signal)),
+    };
+    const risk = new ConversationRisk((text, signal) => endless(`risk of ${text}`, signal));
+    const messages = [user("a"), user("b"), { role: "tool", content: "result" }];
+    await expect(scanConversation([scanner], messages, { risk })).rejects.toThrow("PromptInjection: no disk");
+    expect(stopped.sort()).toEqual(["a\nb", "result", "risk of a", "risk of b"]);
+  });
+
+  it("is aborted by its signal, in all parts", async () => {
+    const controller = new AbortController();
+    const risk = new ConversationRisk(async (_text, signal) => {
+      controller.abort(new Error("enough"));
+      signal?.throwIfAborted();
+      return 0;
+    });
+    const call = scanConversation([injection().scanner], [user("a")], { risk, signal: controller.signal });
+    await expect(call).rejects.toThrow("enough");
   });
 
   it("suppresses a scanner in all checks, or in one", async () => {

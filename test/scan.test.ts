@@ -121,6 +121,27 @@ describe("scanPrompt", () => {
     expect(report.coverage).toMatchObject({ failed: ["Broken"], truncated: true, scannedChars: 0 });
   });
 
+  it("rejects at once when a scanner throws, whoever stands before it, and stops the others", async () => {
+    const stopped: string[] = [];
+    const endless: Scanner = {
+      type: "Endless",
+      name: "Endless",
+      sanitizes: false,
+      scan: (_text, { signal }) => new Promise(() => signal?.addEventListener("abort", () => stopped.push("Endless"))),
+    };
+    const broken = { ...endless, name: "Broken", scan: () => Promise.reject(new Error("no disk")) };
+    await expect(scanPrompt([endless, broken], "text")).rejects.toMatchObject({ scanner: "Broken" });
+    expect(stopped).toEqual(["Endless"]);
+  });
+
+  it("goes by the order of the list when asked to fail fast, not by who is the fastest", async () => {
+    const slow = spy("Slow", { isValid: false, score: 1 }, new Promise((resolve) => setTimeout(resolve, 20)));
+    const broken = { ...slow.scanner, name: "Broken", scan: () => Promise.reject(new Error("no disk")) };
+    const report = await scanPrompt([slow.scanner, broken], "text", { failFast: true });
+    expect(report.resultsScore).toEqual({ Slow: 1 });
+    await expect(scanPrompt([broken, slow.scanner], "text", { failFast: true })).rejects.toThrow(ScannerError);
+  });
+
   it.each([
     undefined,
     null,

@@ -8,7 +8,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** A parsed file with the environment filled in. */
 export interface Expanded {
   value: unknown;
-  /** Paths of the strings that came, in whole or in part, from a reference. */
+  /** Paths of the strings that came, in whole or in part, from a reference; in snake_case, however the file spells its keys. */
   paths: Set<string>;
   issues: ValidationIssue[];
 }
@@ -37,7 +37,7 @@ export function expandEnvironment(root: unknown, env: Environment): Expanded {
         });
         return "";
       }
-      paths.add(path);
+      paths.add(toSnakeCase(path));
       const value = env[name] ?? fallback;
       if (value === undefined)
         issues.push({ path, message: `the environment variable ${name} is not set and has no default` });

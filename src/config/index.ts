@@ -50,8 +50,11 @@ export function parseConfig(
     throw new GuardValidationError([{ path: "", message: `${file}: the file is empty` }]);
   }
   const { value, paths, issues } = expandEnvironment(source.value, env);
-  const camel = coerceExpanded(configSchema, fromSnakeCase(configSchema, dropEmptySections(value)), paths);
-  const parsed = attempt(issues, () => parseOptions(configSchema, camel, "snake_case"));
+  const camel = attempt(issues, () =>
+    coerceExpanded(configSchema, fromSnakeCase(configSchema, dropEmptySections(value)), paths),
+  );
+  const parsed =
+    camel === undefined ? undefined : attempt(issues, () => parseOptions(configSchema, camel, "snake_case"));
   const config = parsed ?? (camel as ConfigInput);
   for (const [side, list, name] of LISTS) {
     const entries: unknown = config?.[list];
@@ -96,20 +99,29 @@ export function buildScanners(config: Config): ScannerLists {
   return lists;
 }
 
-/** The parameters with the name that may stand beside them. */
+/**
+ * The parameters with the name that may stand beside them.
+ *
+ * @throws GuardValidationError for a name in both places.
+ */
 function namedParams({ name, params }: ScannerEntry): Record<string, unknown> {
-  return name === undefined ? params : { ...params, name };
+  if (name === undefined) return params;
+  if (params.name === undefined) return { ...params, name };
+  throw new GuardValidationError([{ path: "name", message: "is given twice: beside params too" }]);
 }
 
 /** Checks parameters against the scanner's schema, and gives those from the environment their types, in place. */
 function checkParams(side: Side, entry: ScannerEntry, prefix: string, paths: ReadonlySet<string>): void {
   const found = scannerClasses(side).get(entry.type);
   if (!found) throw unknownType(side, entry.type).within(prefix);
-  const camel = fromSnakeCase(found.options, namedParams({ ...entry, params: entry.params ?? {} }));
-  const at = `${prefix}.params`;
-  const params = coerceExpanded(found.options, camel, paths, at);
-  belowParams(prefix, () => parseOptions(found.options, params, "snake_case"));
-  entry.params = params as Record<string, unknown>;
+  belowParams(prefix, () => {
+    const camel = fromSnakeCase(found.options, namedParams({ ...entry, params: entry.params ?? {} }));
+    const params = coerceExpanded(found.options, camel, paths, `${prefix}.params`);
+    parseOptions(found.options, params, "snake_case");
+    entry.params = params as Record<string, unknown>;
+    // It is among the parameters now.
+    delete entry.name;
+  });
 }
 
 function unknownType(side: Side, type: string): GuardValidationError {

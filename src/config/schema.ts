@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { z } from "zod";
 import { conversationRiskOptions } from "../conversation.ts";
 
@@ -6,6 +7,17 @@ const seconds = z.number().positive().max(3600);
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 /** Python's names for levels, which llm-guard's files use. */
 const PYTHON_LEVELS: Record<string, string> = { warning: "warn", critical: "fatal", notset: "trace" };
+
+/** Names of ranges that Fastify knows. */
+const RANGES = ["loopback", "linklocal", "uniquelocal"];
+
+/** Whether a text names one address or a range of them. */
+function isAddressOrRange(text: string): boolean {
+  if (RANGES.includes(text)) return true;
+  const [, address = "", bits] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  const version = isIP(address);
+  return version !== 0 && (bits === undefined || (Number(bits) >= 1 && Number(bits) <= (version === 4 ? 32 : 128)));
+}
 
 const app = z.strictObject({
   name: z
@@ -41,7 +53,12 @@ const app = z.strictObject({
     .default("fail")
     .describe("What a scanner that throws means: status 500, or a text that fails."),
   maxBodySize: z.number().int().min(1024).default(1_048_576).describe("Largest request body, in bytes."),
-  maxMessages: z.number().int().min(1).default(1000).describe("Most messages of a conversation."),
+  maxMessages: z
+    .number()
+    .int()
+    .min(1)
+    .default(1000)
+    .describe("Most messages of a conversation, and most texts of users and tools in it."),
   vaultExpiry: z
     .number()
     .int()
@@ -62,9 +79,18 @@ const app = z.strictObject({
     .default(512)
     .describe("Most scans at a time, and most texts that wait for one model."),
   trustProxy: z
-    .union([z.boolean(), z.array(z.string().min(1))])
+    .union([
+      z.boolean(),
+      z.array(
+        z
+          .string()
+          .refine(isAddressOrRange, `expected an address, a range such as 10.0.0.0/8, or one of ${RANGES.join(", ")}`),
+      ),
+    ])
     .default(false)
-    .describe("Take the client's address from X-Forwarded-For: of any proxy, or of those with these addresses."),
+    .describe(
+      "Take the client's address from X-Forwarded-For: of any proxy, or of those with these addresses or in these ranges.",
+    ),
 });
 
 const secret = z
@@ -181,7 +207,10 @@ export type ScannerEntry = z.output<typeof scanner>;
 
 const conversation = z.strictObject({
   window: z.number().int().min(1).default(3).describe("How many user messages are scanned together; 1 turns that off."),
-  scanToolMessages: z.boolean().default(true).describe("Scan tool and function results."),
+  scanToolMessages: z
+    .boolean()
+    .default(true)
+    .describe("Scan tool and function results. Those that are not to be scanned do not count as left out."),
   risk: z
     .strictObject({ enabled: z.boolean().default(false), ...conversationRiskOptions.shape })
     .prefault({})

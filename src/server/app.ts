@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { ServerResponse } from "node:http";
 import fastify, { type FastifyInstance, LogController } from "fastify";
 import type { Config } from "../config/index.ts";
 import { version } from "../version.ts";
@@ -14,6 +15,11 @@ import { scanRoutes } from "./routes/scans.ts";
 import { statusRoutes } from "./routes/status.ts";
 import { closingProblem, type ScanService } from "./scan-service.ts";
 import type { VaultSeal } from "./vault-seal.ts";
+
+/** Milliseconds that requests under way have when the server closes: scans end within their timeouts. What is busy then is cut. */
+export function graceOf({ app }: Config): number {
+  return Math.max(app.scanPromptTimeout, app.scanOutputTimeout) * 1000 + 5000;
+}
 
 /** Wires the server together; it does not listen yet. */
 export async function buildApp(
@@ -55,11 +61,38 @@ export async function buildApp(
   await app.register(metricsPlugin, { metrics });
 
   let closing = false;
+  let closedBy = 0;
+  /** Answers that are not out yet. Scans are no measure: some go on when their client has its answer. */
+  const underWay = new Set<ServerResponse>();
+  let onAllAnswered = () => {};
   app.addHook("preClose", async () => {
     closing = true;
+    closedBy = performance.now() + graceOf(config);
   });
-  app.addHook("onClose", () => service.close());
+  // For localhost Fastify opens a server per address and waits for the requests of the first one only.
+  app.addHook("onClose", async () => {
+    if (underWay.size > 0) {
+      await new Promise<void>((resolve) => {
+        const cut = setTimeout(() => {
+          for (const response of underWay) response.destroy();
+          resolve();
+        }, closedBy - performance.now());
+        onAllAnswered = () => {
+          clearTimeout(cut);
+          resolve();
+        };
+      });
+    }
+    await service.close();
+  });
   app.addHook("onRequest", async (_request, reply) => {
+    const { raw } = reply;
+    underWay.add(raw);
+    const onAnswered = () => {
+      underWay.delete(raw);
+      if (underWay.size === 0) onAllAnswered();
+    };
+    raw.once("finish", onAnswered).once("close", onAnswered);
     if (closing) return send(reply, closingProblem());
   });
 

@@ -5,7 +5,7 @@ import { GuardValidationError } from "../errors.ts";
 import { setQueueCapacity } from "../models/engine.ts";
 import { onModelNotice } from "../models/hub/hub.ts";
 import { withoutDownloads } from "../models/model.ts";
-import { buildApp } from "./app.ts";
+import { buildApp, graceOf } from "./app.ts";
 import type { LogStream } from "./log.ts";
 import { ScanService } from "./scan-service.ts";
 import { randomVaultKey, readVaultKeys, VaultSeal } from "./vault-seal.ts";
@@ -17,8 +17,8 @@ export type { LogStream } from "./log.ts";
 export interface ServerOptions {
   config: ConfigInput;
   /**
-   * Scanners that take the place of those in the configuration. The server closes them when it closes. None of them may have a
-   * vault of its own: all callers would share it.
+   * Scanners that take the place of those in the configuration; a side that is not given has the configuration's. The server
+   * closes them when it closes. None of them may have a vault of its own: all callers would share it.
    */
   scanners?: Partial<ScannerLists>;
   /** Where log lines go. Default: standard output. */
@@ -68,8 +68,6 @@ export async function startServer({ host, port, signal, ...options }: ListenOpti
   const at = { host: host ?? config.app.host, port: port ?? config.app.port };
   assertSafeToListen(config, at.host);
   const { app, loaded } = await prepare({ ...options, config });
-  // Scans end within their timeouts; connections that are still busy then are cut.
-  const grace = Math.max(config.app.scanPromptTimeout, config.app.scanOutputTimeout) * 1000 + 5000;
 
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => {
@@ -77,7 +75,7 @@ export async function startServer({ host, port, signal, ...options }: ListenOpti
       for (const name of SIGNALS) process.off(name, onSignal);
       signal?.removeEventListener("abort", onAbort);
       app.log.info("closing");
-      const cut = setTimeout(() => app.server.closeAllConnections(), grace);
+      const cut = setTimeout(() => app.server.closeAllConnections(), graceOf(config));
       try {
         await app.close();
       } finally {
@@ -143,12 +141,15 @@ function isLoopback(host: string): boolean {
 
 async function prepare({ config: input, scanners, logger = process.stdout }: ServerOptions) {
   const config = checkConfig(input);
-  const lists = scanners
-    ? { input: scanners.input ?? [], output: scanners.output ?? [] }
-    : config.app.lazyLoad
-      ? // A request must not wait for a download.
-        withoutDownloads(() => buildScanners(config))
-      : buildScanners(config);
+  const build = () =>
+    buildScanners({
+      ...config,
+      ...(scanners?.input ? { inputScanners: [] } : {}),
+      ...(scanners?.output ? { outputScanners: [] } : {}),
+    });
+  // A request must not wait for a download.
+  const built = config.app.lazyLoad ? withoutDownloads(build) : build();
+  const lists = { input: scanners?.input ?? built.input, output: scanners?.output ?? built.output };
   refuseOwnVaults(lists);
   const keys = readVaultKeys();
   const { vaultExpiry, vaultMaxSize, maxBodySize } = config.app;

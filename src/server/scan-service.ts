@@ -149,6 +149,8 @@ export class ScanService {
     } finally {
       clearTimeout(timer);
       client.removeEventListener("abort", onGone);
+      // Whatever of it still runs, runs for nobody.
+      stop.abort();
       scanned.catch(() => {});
     }
   }

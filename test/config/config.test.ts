@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { buildScanners, loadConfig, parseConfig, parseRate } from "../../src/config/index.ts";
+import { buildScanners, checkConfig, loadConfig, parseConfig, parseRate } from "../../src/config/index.ts";
 import { GuardValidationError } from "../../src/errors.ts";
 
 const MINIMAL = "input_scanners: [{type: InvisibleText}]\n";
@@ -99,6 +99,39 @@ describe("parseConfig", () => {
       "unknown key",
     ],
     ["a bad rate", `${MINIMAL}rate_limit: {limit: often}`, "rate_limit.limit", "100/minute"],
+    [
+      "an option in two spellings",
+      `${MINIMAL}app: {scan_prompt_timeout: 5, scanPromptTimeout: 6}`,
+      "app.scanPromptTimeout",
+      "given twice: as scan_prompt_timeout too",
+    ],
+    [
+      "a list of scanners in two spellings",
+      `inputScanners: [{type: InvisibleText}]\n${MINIMAL}`,
+      "input_scanners",
+      "given twice: as inputScanners too",
+    ],
+    [
+      "a parameter in two spellings",
+      "input_scanners: [{type: Regex, params: {patterns: [x], isBlocked: true, is_blocked: false}}]",
+      "input_scanners.0.params.is_blocked",
+      "given twice: as isBlocked too",
+    ],
+    [
+      "two names",
+      "input_scanners: [{type: InvisibleText, name: A, params: {name: B}}]",
+      "input_scanners.0.params.name",
+      "given twice",
+    ],
+    [
+      "a proxy that is no address",
+      `${MINIMAL}app: {trust_proxy: [loopback, proxy]}`,
+      "app.trust_proxy.1",
+      "10.0.0.0/8",
+    ],
+    ["an address that is none", `${MINIMAL}app: {trust_proxy: [10.0.0.256]}`, "app.trust_proxy.0", "an address"],
+    ["a range that is too long", `${MINIMAL}app: {trust_proxy: [10.0.0.0/33]}`, "app.trust_proxy.0", "a range"],
+    ["a range of everything", `${MINIMAL}app: {trust_proxy: ["::/0"]}`, "app.trust_proxy.0", "a range"],
     ["redis", `${MINIMAL}rate_limit: {redis: "redis://x"}`, "rate_limit.redis", "not supported yet"],
     ["a cache", `${MINIMAL}cache: {enabled: true}`, "cache.enabled", "not supported yet"],
     ["tracing", `${MINIMAL}tracing: {exporter: otel_http}`, "tracing.exporter", "not supported yet"],
@@ -150,6 +183,16 @@ describe("parseConfig", () => {
       "input_scanners:\n  - {type: InvisibleText, name: A}\n  - {type: InvisibleText, params: {name: B}}\n  - {type: InvisibleText, params: }\n",
     );
     expect(buildScanners(config).input.map(({ name }) => name)).toEqual(["A", "B", "InvisibleText"]);
+  });
+
+  it("does not take two names from a program either", () => {
+    const entry = { type: "InvisibleText", name: "A", params: { name: "B" } };
+    expect(() => buildScanners(checkConfig({ inputScanners: [entry] }))).toThrow(/^input_scanners\.0\.params\.name: /);
+  });
+
+  it("takes addresses, ranges and their names for proxies", () => {
+    const proxies = ["10.1.2.3", "::1", "10.0.0.0/8", "fc00::/7", "loopback", "linklocal", "uniquelocal"];
+    expect(parseConfig(`${MINIMAL}app: {trust_proxy: ${JSON.stringify(proxies)}}`).app.trustProxy).toEqual(proxies);
   });
 
   it("takes llm-guard's names of log levels", () => {
@@ -221,6 +264,15 @@ input_scanners:
     expect(issuesOf(`${MINIMAL}app: {port: "\${PORT}"}`)).toEqual({
       "app.port": expect.stringContaining("PORT is not set"),
     });
+  });
+
+  it("gives values their types however the file spells its keys", () => {
+    const config = parseConfig(
+      'app: {scanPromptTimeout: "${T:30}"}\n' +
+        'inputScanners: [{type: Regex, params: {patterns: [x], isBlocked: "${B:no}"}}]',
+    );
+    expect(config.app.scanPromptTimeout).toBe(30);
+    expect(config.inputScanners[0]?.params.isBlocked).toBe(false);
   });
 
   it("complains of a value of the wrong type", () => {

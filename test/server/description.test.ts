@@ -46,6 +46,23 @@ describe("the API's description", () => {
     expect(JSON.stringify(document)).not.toContain('"$ref"');
   });
 
+  it("names every kind of credential", async () => {
+    const key = (header: string) => ({ type: "api_key", header, keys: ["x"] });
+    const token = (token: string) => ({ type: "http_bearer", token });
+    const { get } = await testServer(
+      {},
+      { auth: [key("X-One"), token("a"), key("X-Two"), token("b"), key("X-Three")] },
+    );
+    const { components, security } = (await get("/openapi.json")).json();
+    expect(components.securitySchemes).toEqual({
+      api_key: { type: "apiKey", in: "header", name: "X-One" },
+      http_bearer: { type: "http", scheme: "bearer" },
+      api_key_2: { type: "apiKey", in: "header", name: "X-Two" },
+      api_key_3: { type: "apiKey", in: "header", name: "X-Three" },
+    });
+    expect(security).toEqual([{ api_key: [] }, { http_bearer: [] }, { api_key_2: [] }, { api_key_3: [] }]);
+  });
+
   it("is shown by a page without anything from elsewhere", async () => {
     const { get } = await testServer();
     const page = await get("/docs/");

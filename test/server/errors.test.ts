@@ -74,6 +74,21 @@ describe("problems", () => {
     expect(reply.statusCode).toBe(413);
     expect(reply.json().detail).toContain("2 messages");
   });
+
+  it("limits the tool results that a conversation's messages hold", async () => {
+    const { post } = await testServer({}, { app: { maxMessages: 4 } });
+    const status = async (results: number) => {
+      const content = Array.from({ length: results }, () => ({ type: "tool_result", content: "x" }));
+      const messages = [
+        { role: "user", content: "hi" },
+        { role: "user", content },
+      ];
+      const reply = await post("/scan/conversation", { messages });
+      return [reply.statusCode, reply.json().detail];
+    };
+    expect(await status(3)).toEqual([200, undefined]);
+    expect(await status(4)).toEqual([413, expect.stringContaining("4 messages")]);
+  });
 });
 
 describe("a scanner that throws", () => {

@@ -1,6 +1,8 @@
+import dns from "node:dns";
 import { Agent, request } from "node:http";
 import { connect } from "node:net";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { networkInterfaces } from "node:os";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { passed } from "../../src/scanner.ts";
 import { type ListenOptions, startServer } from "../../src/server/index.ts";
 import { scannerOf, testServer, waitingScanner, wordScanner } from "./fixtures.ts";
@@ -11,6 +13,45 @@ async function listening(options: Partial<ListenOptions>) {
   const server = await startServer({ config: {}, port: 0, logger: { write: (line) => log.push(line) }, ...options });
   onTestFinished(() => server.close());
   return { ...server, log };
+}
+
+const hasIPv6 = Object.values(networkInterfaces()).some((addresses) =>
+  addresses?.some(({ address }) => address === "::1"),
+);
+
+/** Has localhost stand for an address of either family: not every machine has both in its hosts file. */
+function onBothAddresses() {
+  const { lookup } = dns;
+  const both = vi.spyOn(dns, "lookup").mockImplementation(((host: string, ...rest: unknown[]) => {
+    const [options] = rest as [{ all?: boolean }];
+    const done = rest.at(-1) as (error: null, addresses: dns.LookupAddress[]) => void;
+    if (host !== "localhost" || !options.all) return lookup(host, ...(rest as [never]));
+    done(null, [
+      { address: "127.0.0.1", family: 4 },
+      { address: "::1", family: 6 },
+    ]);
+  }) as typeof lookup);
+  onTestFinished(() => both.mockRestore());
+}
+
+/** A server for localhost with a scan under way on either address. */
+async function scanningOnBothAddresses() {
+  onBothAddresses();
+  const scans = [waitingScanner(), waitingScanner()] as const;
+  let closed = false;
+  const scanner = scannerOf("Waiting", (text, context) => scans[text === "x" ? 0 : 1].scanner.scan(text, context), {
+    close: async () => {
+      closed = true;
+    },
+  });
+  const { url, close } = await listening({ scanners: { input: [scanner] }, host: "localhost" });
+  const { port } = new URL(url);
+  const answers = [
+    post(`http://127.0.0.1:${port}/scan/prompt`, { prompt: "x" }).answer,
+    post(`http://[::1]:${port}/scan/prompt`, { prompt: "y" }).answer,
+  ];
+  await Promise.all(scans.map(({ started }) => started));
+  return { scans, answers, close, isClosed: () => closed };
 }
 
 /** Whether something answers at an address. */
@@ -146,6 +187,40 @@ describe("startServer", () => {
     expect([status, headers.connection]).toEqual([200, "close"]);
     await stopped;
     expect(closedWhileScanning).toBe(false);
+  });
+
+  it.runIf(hasIPv6)("finishes what is under way on every address of localhost", async () => {
+    const { scans, answers, close, isClosed } = await scanningOnBothAddresses();
+    const stopped = close();
+    for (const [index, answer] of answers.entries()) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      expect(isClosed()).toBe(false);
+      scans[index]?.release();
+      expect((await answer).status).toBe(200);
+    }
+    await stopped;
+    expect(isClosed()).toBe(true);
+  });
+
+  it.runIf(hasIPv6)("cuts what is still busy after a while, on every address of localhost", async () => {
+    const { answers, close } = await scanningOnBothAddresses();
+    const ends = Promise.allSettled(answers);
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const stopped = close();
+    await vi.advanceTimersByTimeAsync(34_900);
+    await new Promise(setImmediate);
+    expect(await Promise.race([...answers, "busy"])).toBe("busy");
+    // Time goes on in steps: what is under way on the second address is waited for when the first one is through.
+    let stopping = true;
+    stopped.finally(() => {
+      stopping = false;
+    });
+    while (stopping) {
+      await vi.advanceTimersByTimeAsync(100);
+      await new Promise(setImmediate);
+    }
+    expect((await ends).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   });
 
   it("aborts the scan of a client that goes away", async () => {

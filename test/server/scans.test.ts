@@ -48,6 +48,20 @@ describe("outputs", () => {
     expect(reply.json()).toEqual({ sanitized_output: "a ***", is_valid: false, scanners: { Prompt: -1, Word: 1 } });
   });
 
+  it("are checked by the configuration's scanners when only those of prompts are given", async () => {
+    const ban = (word: string) => ({ type: "BanSubstrings", params: { substrings: [word] } });
+    const { post } = await testServer(
+      { input: [wordScanner("mine")] },
+      { inputScanners: [ban("theirs")], outputScanners: [ban("secret")] },
+    );
+    const output = await post("/scan/output", { prompt: "question", output: "a secret" });
+    expect(output.json()).toEqual({ is_valid: false, scanners: { BanSubstrings: 1 } });
+    expect((await post("/scan/prompt", { prompt: "theirs" })).json()).toEqual({
+      is_valid: true,
+      scanners: { Word: -1 },
+    });
+  });
+
   it("POST /scan/output", async () => {
     const { post } = await testServer({ output });
     const reply = await post("/scan/output", { prompt: "question", output: "fine" });
@@ -224,5 +238,17 @@ describe("require_full_coverage", () => {
     const input = [wordScanner("secret"), wordScanner("secret", { type: "Other", name: "Other" })];
     expect((await (await testServer({ input }, strict)).post("/scan/conversation", body)).json().is_valid).toBe(valid);
     expect((await (await testServer({ input })).post("/scan/conversation", body)).json().is_valid).toBe(true);
+  });
+
+  it.each([
+    [true, false],
+    [false, true],
+  ])("with tool results that no scanner reads, and scan_tool_messages: %s", async (scanToolMessages, valid) => {
+    const { post } = await testServer({ input: [wordScanner("x")] }, { ...strict, conversation: { scanToolMessages } });
+    const messages = [
+      { role: "user", content: "hi" },
+      { role: "tool", content: "result" },
+    ];
+    expect((await post("/scan/conversation", { messages })).json().is_valid).toBe(valid);
   });
 });

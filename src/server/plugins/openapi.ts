@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
@@ -18,7 +19,7 @@ export const openapi = fp(
     app: FastifyInstance,
     { title, version, auth }: { title: string; version: string; auth: readonly AuthEntry[] },
   ) => {
-    const securitySchemes = Object.fromEntries(auth.map((entry) => [entry.type, securityScheme(entry)]));
+    const securitySchemes = schemesOf(auth);
     await app.register(swagger, {
       openapi: {
         openapi: "3.1.0",
@@ -57,6 +58,19 @@ const DOCS_POLICY = {
 };
 
 type SecurityScheme = { type: "http"; scheme: "bearer" | "basic" } | { type: "apiKey"; in: "header"; name: string };
+
+/** The schemes by name: two tokens are one scheme, two headers are two, of which the second has a number. */
+function schemesOf(auth: readonly AuthEntry[]): Record<string, SecurityScheme> {
+  const schemes: Record<string, SecurityScheme> = {};
+  for (const entry of auth) {
+    const scheme = securityScheme(entry);
+    if (Object.values(schemes).some((known) => isDeepStrictEqual(known, scheme))) continue;
+    let name: string = entry.type;
+    for (let count = 2; Object.hasOwn(schemes, name); count++) name = `${entry.type}_${count}`;
+    schemes[name] = scheme;
+  }
+  return schemes;
+}
 
 function securityScheme(entry: AuthEntry): SecurityScheme {
   switch (entry.type) {

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { z } from "zod";
-import { type Message, ROLES } from "../../messages.ts";
+import { type Message, ROLES, readMessages } from "../../messages.ts";
 import type { Side } from "../../scanner.ts";
 import { Vault } from "../../vault.ts";
 import { answerOf } from "../answer.ts";
@@ -92,8 +92,11 @@ export async function scanRoutes(app: FastifyInstance, options: ScanRoutesOption
     result: promptResult,
     sanitized: "sanitized_prompt",
     scan: ({ messages }, request) => {
-      if (messages.length > maxMessages)
-        throw new Problem(413, `A conversation may have ${maxMessages} messages at most.`);
+      const tooMany = new Problem(413, `A conversation may have ${maxMessages} messages at most.`);
+      if (messages.length > maxMessages) throw tooMany;
+      // One message may hold any number of tool results, and each of them is a text to scan.
+      const { userTexts, toolTexts } = readMessages(messages as Message[]);
+      if (userTexts.length + toolTexts.length > maxMessages) throw tooMany;
       return service.conversation(messages as Message[], request);
     },
     content: ({ messages }) => ({ messages }),
