@@ -19,6 +19,8 @@ const ROUNDS = flags.quick ? 1 : 3;
 const ENGINE_SECONDS = flags.quick ? 1 : 3;
 const SERVER_SECONDS = flags.quick ? 2 : 6;
 const THREADS = [1, 2];
+/** How far apart the probabilities of the two sides may be: the same work gives the same ones, but for rounding. */
+const SAME = 1e-3;
 
 const machine = {
   cpu: cpus()[0]?.model.trim(),
@@ -65,10 +67,12 @@ async function benchEngine(threads) {
   rows.push(compare("throughput, 32 at a time (texts/s)", rounds, (side) => side.throughput.textsPerSecond));
   rows.push(compare("largest gap of the event loop (ms)", rounds, (side) => side.throughput.gap, Math.max));
   rows.push(compare("cores busy", rounds, (side) => side.throughput.cores));
-  // The two sides must have done the same work.
   const difference = Math.max(
     ...rounds.flatMap(({ guard, raw }) => guard.scores.map((score, i) => Math.abs(score - raw.scores[i]))),
   );
+  // Not `>`: it is false for NaN.
+  if (!(difference <= SAME))
+    throw new Error(`the sides did other work: their probabilities are up to ${difference} apart`);
   console.log(`Engine, ${threads} ${threads === 1 ? "thread" : "threads"}, median of ${ROUNDS} rounds:`);
   printTable(
     ["", "guard", "onnxruntime-node", "ratio"],

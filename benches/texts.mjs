@@ -1,6 +1,12 @@
-// Texts for the benchmarks, the same in every run. All their words are whole tokens of the embedded model's vocabulary, so that
-// `tokenize` can tell the token ids that guard's own tokenizer makes of them: both sides get exactly the same input.
+// Texts for the benchmarks, the same in every run. Those of `textsOfLength` are made of words that are whole tokens of the embedded
+// models' vocabulary, so that `tokenizer` can tell the token ids that guard's own tokenizer makes of them.
 import { readFileSync } from "node:fs";
+
+const TOKENIZER = new URL("../models/prompt-injection/tokenizer.json", import.meta.url);
+/** What the vocabulary has in place of white space before a word. */
+const MARKER = "\u2581";
+let ids;
+let words;
 
 export const SENTENCES = `
 Can you help me write a short letter to my landlord about the broken window in the kitchen?
@@ -49,7 +55,7 @@ export function random(seed) {
   };
 }
 
-/** A generator of prompts of 10 to 300 tokens, most of them short, as prompts are. */
+/** A generator of prompts of 10 to 300 words, most of them short, as prompts are. */
 export function prompts(seed) {
   const next = random(seed);
   return () => {
@@ -65,24 +71,41 @@ export function prompts(seed) {
   };
 }
 
-/** A generator of texts of exactly so many tokens, the two special ones included. */
+/** A generator of texts of exactly so many tokens of the embedded models, the two special ones included. */
 export function textsOfLength(tokens, seed) {
   const next = random(seed);
-  const words = SENTENCES.flatMap((sentence) => pieces(sentence)).filter((piece) => /^\w+$/.test(piece));
+  const words = wholeWords();
   return () => Array.from({ length: tokens - 2 }, () => words[Math.floor(next() * words.length)]).join(" ");
+}
+
+/** A function from a text of `textsOfLength` to its token ids; it throws for a word that is not one token. */
+export function tokenizer() {
+  const id = (piece) => {
+    const found = vocabulary().get(piece);
+    if (found === undefined) throw new Error(`${piece} is not a token of the embedded models`);
+    return found;
+  };
+  return (text) => [id("<s>"), ...text.split(" ").map((word) => id(MARKER + word)), id("</s>")];
+}
+
+/** The words of the sentences that are one token each, where white space stands before them. */
+function wholeWords() {
+  words ??= SENTENCES.flatMap(pieces).filter((piece) => /^\w+$/.test(piece) && vocabulary().has(MARKER + piece));
+  // Nearly all of them are: a vocabulary that has few is one of another form.
+  if (words.length < 300) throw new Error(`only ${words.length} words are whole tokens of the embedded models`);
+  return words;
+}
+
+/** The ids of the tokens. The embedded models have one vocabulary in common. */
+function vocabulary() {
+  if (!ids) {
+    const { type, vocab } = JSON.parse(readFileSync(TOKENIZER, "utf8")).model;
+    if (type !== "Unigram") throw new Error(`the embedded models have a ${type} tokenizer: change benches/texts.mjs`);
+    ids = new Map(vocab.map(([piece], index) => [piece, index]));
+  }
+  return ids;
 }
 
 function pieces(text) {
   return text.toLowerCase().match(/\w+|[^\w\s]/g);
-}
-
-/** A function from a text to the token ids of a model with a BERT tokenizer; it throws for a word that is not one token. */
-export function tokenizer(folder) {
-  const { vocab } = JSON.parse(readFileSync(new URL("tokenizer.json", folder), "utf8")).model;
-  const id = (piece) => {
-    if (vocab[piece] === undefined)
-      throw new Error(`${piece} is not a token of the model: use another word in benches/texts.mjs`);
-    return vocab[piece];
-  };
-  return (text) => [id("[CLS]"), ...pieces(text).map(id), id("[SEP]")];
 }

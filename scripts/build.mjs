@@ -8,6 +8,16 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const stamps = join(root, "target", "stamps");
 const npm = process.platform === "win32" ? "npm.cmd" : "npm";
+const libc = process.platform === "linux" ? linuxLibc() : "";
+/** What napi calls the addon of this platform. */
+const addon = `guard.${process.platform}-${process.arch}${{ linux: `-${libc}`, win32: "-msvc" }[process.platform] ?? ""}.node`;
+
+function linuxLibc() {
+  // Without this the report looks up the names of all open connections.
+  process.report.excludeNetwork = true;
+  const found = process.report.getReport().header.glibcVersionRuntime ? "gnu" : "musl";
+  return process.arch === "arm" ? `${found}eabihf` : found;
+}
 
 function files(path) {
   const full = join(root, path);
@@ -19,7 +29,7 @@ function files(path) {
 }
 
 function step(name, sources, product, build) {
-  const hash = createHash("sha256").update(process.version + process.platform + process.arch);
+  const hash = createHash("sha256").update(process.version + process.platform + process.arch + libc);
   for (const file of sources.flatMap(files)) hash.update(file).update(readFileSync(file));
   const digest = hash.digest("hex");
   const stamp = join(stamps, name);
@@ -32,8 +42,10 @@ function step(name, sources, product, build) {
 }
 
 function run(command, ...args) {
+  // Windows starts npm.cmd only in a shell, which would split the path of any other program, or argument, at its spaces.
+  const shell = process.platform === "win32" && command === npm;
   // Standard output belongs to the program that is started after this.
-  execFileSync(command, args, { cwd: root, stdio: ["ignore", 2, 2], shell: process.platform === "win32" });
+  execFileSync(command, args, { cwd: root, stdio: ["ignore", 2, 2], shell });
 }
 
 step("install", ["package.json", "package-lock.json", ".npmrc"], "node_modules/typescript/package.json", () =>
@@ -41,7 +53,8 @@ step("install", ["package.json", "package-lock.json", ".npmrc"], "node_modules/t
   // registry does not have them.
   run(npm, "install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts"),
 );
-step("addon", ["Cargo.toml", "Cargo.lock", "crates"], ["native/index.cjs", "native/index.d.cts"], () => {
+const native = [addon, "index.cjs", "index.d.cts"].map((name) => join("native", name));
+step("addon", ["Cargo.toml", "Cargo.lock", "crates"], native, () => {
   const napi = ["build", "--platform", "--release", "--manifest-path", "crates/guard-node/Cargo.toml"];
   run(
     process.execPath,

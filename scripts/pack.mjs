@@ -2,7 +2,7 @@
 // platform` the package with the addon and the ONNX Runtime library of this machine's platform; without a word both.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -47,10 +47,11 @@ function pack(folder, content) {
   const options = {
     cwd: out,
     encoding: "utf8",
-    stdio: ["ignore", "pipe", "ignore"],
+    stdio: ["ignore", "pipe", "inherit"],
+    // Windows starts npm.cmd only in a shell, which splits arguments at spaces: the folder is named without what is above it.
     shell: process.platform === "win32",
   };
-  const [{ filename, size }] = JSON.parse(execFileSync(npm, ["pack", "--json", folder], options));
+  const [{ filename, size }] = JSON.parse(execFileSync(npm, ["pack", "--json", `./${basename(folder)}`], options));
   console.log(`${join("npm", filename)}  ${(size / 1e6).toFixed(1)} MB`);
 }
 
@@ -68,14 +69,18 @@ function main() {
 }
 
 function platform() {
-  const addon = readdirSync(join(root, "native")).find((name) => name.endsWith(".node"));
+  const [addon, ...others] = readdirSync(join(root, "native")).filter((name) => name.endsWith(".node"));
+  // Only one of them is what was built last.
+  if (others.length > 0)
+    throw new Error(`native/ has several addons, ${[addon, ...others].join(", ")}: leave only one there`);
   const found = platforms.find(({ abi }) => addon === `guard.${abi}.node`);
   if (!found) throw new Error(`native/ has no addon of a platform that is published: run npm run build`);
   const { abi, os, cpu, libc } = found;
   const folder = stage(packageOf(found));
   copyFileSync(join(root, "native", addon), join(folder, addon));
   const files = [addon];
-  if (libc !== "musl") {
+  const hasRuntime = libc !== "musl";
+  if (hasRuntime) {
     const runtime = join(root, "node_modules/onnxruntime-node/bin/napi-v6", os, cpu);
     for (const file of RUNTIME_FILES[os]) {
       copyFileSync(join(runtime, file), join(folder, file));
@@ -88,7 +93,9 @@ function platform() {
     ...{
       name: packageOf(found),
       version,
-      description: `guard-scan for ${abi}, with ONNX Runtime (MIT, Microsoft Corporation)`,
+      description: hasRuntime
+        ? `guard-scan for ${abi}, with ONNX Runtime (MIT, Microsoft Corporation)`
+        : `guard-scan for ${abi}, which uses the ONNX Runtime of the system`,
     },
     ...{ license, repository, engines, main: addon, files, os: [os], cpu: [cpu], ...(libc ? { libc: [libc] } : {}) },
   });
