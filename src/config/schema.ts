@@ -141,7 +141,11 @@ const auth = z.unknown().transform((value, context): AuthEntry[] => {
   return z.NEVER;
 });
 
-const UNITS: Record<string, number> = { second: 1, minute: 60, hour: 3600, day: 86_400 };
+/** Seconds; months and years as in slowapi, which llm-guard's limits are written for. */
+const UNITS: Record<string, number> = {
+  ...{ second: 1, minute: 60, hour: 3600, day: 86_400 },
+  ...{ month: 30 * 86_400, year: 360 * 86_400 },
+};
 
 /** How often a client may call. */
 export interface Rate {
@@ -152,10 +156,16 @@ export interface Rate {
 /** Reads `100/minute`, `100 per minute` or `10/5 minutes`. */
 export function parseRate(text: string): Rate | undefined {
   const [, max, count, unit] =
-    /^\s*(\d{1,9})\s*(?:\/|\bper\b)\s*(\d{1,6})?\s*(second|minute|hour|day)s?\s*$/i.exec(text) ?? [];
+    /^\s*(\d{1,9})\s*(?:\/|\bper\b)\s*(\d{1,6})?\s*(second|minute|hour|day|month|year)s?\s*$/i.exec(text) ?? [];
   if (max === undefined || unit === undefined) return undefined;
   const milliseconds = Number(count ?? 1) * (UNITS[unit.toLowerCase()] as number) * 1000;
   return Number(max) > 0 && milliseconds > 0 ? { max: Number(max), milliseconds } : undefined;
+}
+
+/** Whether a text is a list of rates in slowapi's syntax, which llm-guard takes. */
+function isSeveralRates(text: string): boolean {
+  const rates = text.split(/[;,|]/);
+  return rates.length > 1 && rates.every((rate) => parseRate(rate) !== undefined);
 }
 
 /** A setting that is planned. Until then it stops the start: nobody shall rely on what is not there. */
@@ -166,7 +176,9 @@ const rateLimit = z.strictObject({
   limit: z
     .string()
     .default("100/minute")
-    .refine((text) => parseRate(text) !== undefined, "expected a rate such as 100/minute"),
+    .refine((text) => !isSeveralRates(text), "expected one rate such as 100/minute, got several: keep one of them")
+    .refine((text) => isSeveralRates(text) || parseRate(text) !== undefined, "expected a rate such as 100/minute")
+    .describe("A number of requests by second, minute, hour, day, month or year: 100/minute, 10 per 5 minutes."),
   key: z.enum(["ip", "credential"]).default("ip").describe("Whose calls are counted together."),
   redis: notYet,
 });
@@ -190,7 +202,7 @@ const exporter = (known: readonly [string, ...string[]], fallback: string) =>
 const tracing = z.strictObject({ exporter: exporter(["none", "console"], "none"), endpoint: z.string().nullish() });
 
 const metrics = z.strictObject({
-  exporter: exporter(["prometheus", "none"], "prometheus"),
+  exporter: exporter(["prometheus", "none", "console"], "prometheus"),
   endpoint: z.string().nullish(),
   public: z.boolean().default(false).describe("Serve GET /metrics without authentication."),
 });

@@ -206,6 +206,9 @@ function warnings(config: Config, { input, output }: ScannerLists, vaultKeySet: 
     ...(config.tracing.exporter === "console"
       ? ["tracing.exporter: console has no effect; requests are in the log"]
       : []),
+    ...(config.metrics.exporter === "console"
+      ? ["metrics.exporter: console has no effect; GET /metrics is there with prometheus"]
+      : []),
     ...(config.cache ? ["cache: not enabled; results are not cached"] : []),
     ...(input.length === 0 ? ["no input scanners: every prompt passes"] : []),
     ...(output.length === 0 ? ["no output scanners: every output passes"] : []),

@@ -54,6 +54,11 @@ export class ScanService {
     return this.#running.size;
   }
 
+  /** Whether outputs are restored from the vault of their call. */
+  get restores(): boolean {
+    return this.#lists.output.some(({ vaultScope, sanitizes }) => vaultScope === "call" && sanitizes);
+  }
+
   /** Why no scan is possible now. */
   get notReady(): Problem | undefined {
     return this.#closing ? closingProblem() : this.#notReady;

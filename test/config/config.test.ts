@@ -98,6 +98,18 @@ describe("parseConfig", () => {
       "auth.0.user",
       "unknown key",
     ],
+    [
+      "several rates",
+      `${MINIMAL}rate_limit: {limit: "100/minute;10/second"}`,
+      "rate_limit.limit",
+      "one rate such as 100/minute, got several",
+    ],
+    [
+      "the folder of a model in llm-guard's way",
+      "input_scanners: [{type: Toxicity, params: {model_path: ./toxicity}}]",
+      "input_scanners.0.params.model_path",
+      "write model: a folder",
+    ],
     ["a bad rate", `${MINIMAL}rate_limit: {limit: often}`, "rate_limit.limit", "100/minute"],
     [
       "an option in two spellings",
@@ -256,6 +268,64 @@ input_scanners:
     expect(config.inputScanners[2]?.params).toMatchObject({ limit: 7 });
   });
 
+  it("builds every scanner that a file of llm-guard lists, with the keys that it has there", () => {
+    const config = parseConfig(
+      `
+auth:
+  type: http_bearer
+  token: \${AUTH_TOKEN:}
+metrics:
+  exporter: \${METRICS_TYPE:console}
+rate_limit:
+  limit: 5000/month
+input_scanners:
+  - { type: Anonymize, params: { use_faker: false, threshold: 0.75 } }
+  - { type: BanCode, params: { threshold: 0.9, model_max_length: 256 } }
+  - { type: BanCompetitors, params: { competitors: [Acme], threshold: 0.7 } }
+  - type: BanSubstrings
+    params: { substrings: [aurora], match_type: word, case_sensitive: false, redact: false, contains_all: false }
+  - { type: BanTopics, params: { topics: [weapons], threshold: 0.7, model_max_length: 256 } }
+  - { type: Code, params: { languages: [Python], is_blocked: true } }
+  - { type: Gibberish, params: { threshold: 0.9, model_max_length: 256 } }
+  - { type: InvisibleText, params: { } }
+  - { type: Language, params: { valid_languages: [en], model_max_length: 256 } }
+  - { type: PromptInjection, params: { threshold: 0.9, match_type: truncate_head_tail, model_max_length: 256 } }
+  - { type: Regex, params: { patterns: ["EMP-[0-9]{6}"], is_blocked: true, match_type: search, redact: true } }
+  - { type: Secrets, params: { redact_mode: all } }
+  - { type: Sentiment, params: { threshold: 0.0 } }
+  - { type: TokenLimit, params: { limit: 2048, encoding_name: cl100k_base } }
+  - { type: Toxicity, params: { threshold: 0.8, model_max_length: 256 } }
+output_scanners:
+  - { type: BanCode, params: { threshold: 0.9, model_max_length: 256 } }
+  - { type: BanCompetitors, params: { competitors: [Acme], threshold: 0.7 } }
+  - type: BanSubstrings
+    params: { substrings: [aurora], match_type: word, case_sensitive: false, redact: false, contains_all: false }
+  - { type: BanTopics, params: { topics: [weapons], threshold: 0.7 } }
+  - { type: Bias, params: { threshold: 0.9, model_max_length: 256 } }
+  - { type: Code, params: { languages: [Python], is_blocked: true } }
+  - { type: Deanonymize, params: { matching_strategy: exact } }
+  - { type: FactualConsistency, params: { minimum_score: 0.5 } }
+  - { type: Gibberish, params: { threshold: 0.9 } }
+  - { type: JSON, params: { required_elements: 0, repair: true } }
+  - { type: Language, params: { valid_languages: [en], model_max_length: 256 } }
+  - { type: LanguageSame, params: { model_max_length: 256 } }
+  - { type: MaliciousURLs, params: { threshold: 0.7 } }
+  - { type: NoRefusal, params: { threshold: 0.9 } }
+  - { type: NoRefusalLight, params: { } }
+  - { type: ReadingTime, params: { max_time: 5, truncate: false } }
+  - { type: Regex, params: { patterns: ["EMP-[0-9]{6}"], is_blocked: true, match_type: search, redact: true } }
+  - { type: Relevance, params: { threshold: 0.2 } }
+  - { type: Sensitive, params: { redact: false, threshold: 0.75 } }
+  - { type: Sentiment, params: { threshold: 0.0 } }
+  - { type: Toxicity, params: { threshold: 0.8, model_max_length: 256 } }
+  - { type: URLReachability, params: { } }
+`,
+      { env: { AUTH_TOKEN: "secret" } },
+    );
+    const { input, output } = buildScanners(config);
+    expect([input.length, output.length]).toEqual([15, 22]);
+  });
+
   it("does not start with the empty token that llm-guard's file has by default", () => {
     expect(issuesOf(LLM_GUARD)).toEqual({ "auth.token": expect.stringContaining("empty") });
   });
@@ -363,6 +433,7 @@ describe("parseRate", () => {
     ["1 per second", 1, 1000],
     ["10/5 minutes", 10, 300_000],
     ["5/hour", 5, 3_600_000],
+    ["5/month", 5, 2_592_000_000],
   ])("reads %s", (text, max, milliseconds) => {
     expect(parseRate(text)).toEqual({ max, milliseconds });
   });

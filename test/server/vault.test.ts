@@ -419,6 +419,28 @@ describe("GUARD_VAULT_KEY", () => {
   );
 });
 
+describe("an output with placeholders and without a vault", () => {
+  const warning = "came without a vault";
+  const output = "Dear [REDACTED_PERSON_1]";
+
+  it("is warned of once, where Deanonymize would restore it", async () => {
+    const server = await vaultServer();
+    const { vault } = await mask(server, "<Ann>");
+    await restore(server, "Dear [VALUE_1], [REDACTED] [REDACTED_PERSON]", undefined);
+    await restore(server, output, vault);
+    expect(server.log.join("")).not.toContain(warning);
+    for (const handedIn of [undefined, null]) expect(await restore(server, output, handedIn)).toBe(output);
+    expect(server.log.filter((line) => line.includes(warning))).toHaveLength(1);
+    expect(server.log.join("")).not.toContain("REDACTED_PERSON_1");
+  });
+
+  it("is nothing to warn of without Deanonymize", async () => {
+    const server = await testServer({ output: [scannerOf("Any", async (value) => passed(value))] });
+    await restore(server, output, undefined);
+    expect(server.log.join("")).not.toContain(warning);
+  });
+});
+
 describe("two callers at once", () => {
   it("never see each other's values", async () => {
     const server = await startServer({

@@ -17,6 +17,7 @@ import {
   scoreDisguised,
   worstOf,
 } from "../shared/disguises.ts";
+import { engineOptions } from "../shared/model-options.ts";
 
 /** The probability of one label, as classifiers report it. */
 export interface LabelScore {
@@ -57,12 +58,7 @@ const schema = z.strictObject({
         "sentence: each sentence. " +
         "truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces of 256 characters.",
     ),
-  modelMaxLength: z
-    .number()
-    .int()
-    .min(3)
-    .optional()
-    .describe("Longest input of the model in tokens, where it is to be shorter than what the model can read."),
+  ...engineOptions(),
   injectionLabels: z
     .array(z.string().min(1))
     .min(1)
@@ -75,7 +71,6 @@ const schema = z.strictObject({
     .describe(
       "A function that takes the place of the model. It is given each sentence with match_type sentence, otherwise all of a text.",
     ),
-  useOnnx: z.boolean().optional().describe("Of llm-guard; models always run on ONNX Runtime here."),
 });
 
 /**

@@ -33,6 +33,8 @@ const schema = z.strictObject({
  *
  * Findings name the placeholders, never the originals. What llm-guard 0.3.16 does differently:
  *
+ * - Its API has one vault for all callers and forgets nothing, so an output is restored without more, also from values of others.
+ *   Here the vault is the call's: an output whose request does not bring it stays as it is.
  * - It replaces one placeholder after the other, so a restored value that looks like a placeholder is replaced again, and "Ann" is
  *   found within "Anna Lee". Here all are replaced in one pass, and of placeholders that overlap the longer one.
  * - It takes placeholders for regular expressions under `case_insensitive`, and `[REDACTED_PERSON_1]` matches single letters of any word.

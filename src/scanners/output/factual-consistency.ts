@@ -10,7 +10,7 @@ import { BaseScanner, type Finding, passed, type ScanContext, type Verdict, whol
 import { riskScore } from "../../score.ts";
 import { type Sentence, splitSentences } from "../../sentences.ts";
 import { resolveMinimum, thresholdOption } from "../../threshold.ts";
-import { modelOption, useOnnxOption } from "../shared/model-options.ts";
+import { engineOptions, modelOption } from "../shared/model-options.ts";
 
 /** Sentences that are judged at a time: a long output must not fill the model's queue all by itself. */
 const PARALLEL = 4;
@@ -22,7 +22,7 @@ const schema = z.strictObject({
     0.75,
     "An output fails when the score of one of its sentences, of how surely it follows from the prompt, is below this.",
   ),
-  useOnnx: useOnnxOption,
+  ...engineOptions(),
 });
 
 /** A sentence and what the prompt says of it. */
@@ -57,7 +57,7 @@ export class FactualConsistency extends BaseScanner<typeof schema> {
   /** @throws GuardValidationError for a bad option, a model that is not there or a rate that its curve does not have. */
   constructor(options: z.input<typeof schema> = {}) {
     super(FactualConsistency.type, schema, options);
-    this.#model = madeFrom("model", () => new Classifier(this.options.model));
+    this.#model = madeFrom("model", () => new Classifier(this.options.model, this.options.modelMaxLength));
     this.#entailment = new EntailmentHead(this.#model);
     if (this.#model.folder !== undefined) this.#support = supportOf(this.#model.folder);
     this.#limit = resolveMinimum(FactualConsistency.type, this.options, "minimumScore", this.#model.folder);

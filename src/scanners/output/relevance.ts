@@ -8,7 +8,7 @@ import { BaseScanner, passed, type ScanContext, type Verdict } from "../../scann
 import { riskScore } from "../../score.ts";
 import { resolveMinimum, thresholdOption } from "../../threshold.ts";
 import { coverageOf } from "../shared/disguises.ts";
-import { matchTypeOption, modelOption, useOnnxOption } from "../shared/model-options.ts";
+import { engineOptions, matchTypeOption, modelOption } from "../shared/model-options.ts";
 
 const schema = z.strictObject({
   ...commonOptions,
@@ -18,7 +18,7 @@ const schema = z.strictObject({
     "windows: all of prompt and output, in overlapping pieces where they are longer than the model reads at once; the two nearest to " +
       "each other count. full: their beginnings. sentence, chunks, truncate_token_head_tail, truncate_head_tail: other pieces.",
   ),
-  useOnnx: useOnnxOption,
+  ...engineOptions(),
 });
 
 /**
@@ -44,7 +44,7 @@ export class Relevance extends BaseScanner<typeof schema> {
   /** @throws GuardValidationError for a bad option, a model that is not there or a rate that its curve does not have. */
   constructor(options: z.input<typeof schema> = {}) {
     super(Relevance.type, schema, options);
-    this.#model = madeFrom("model", () => new Classifier(this.options.model));
+    this.#model = madeFrom("model", () => new Classifier(this.options.model, this.options.modelMaxLength));
     this.#meaning = new MeaningHead(this.#model);
     if (this.#model.folder !== undefined) this.#relevance = comparisonOf(this.#model.folder, "relevance");
     this.#limit = resolveMinimum(Relevance.type, this.options, "threshold", this.#model.folder);

@@ -15,7 +15,7 @@ const schema = z.strictObject({
 /**
  * Fails answers with personal data, and takes it out when told to.
  *
- * It finds what Anonymize finds, but for placeholders and fakes in the vault of the call: those are nobody's.
+ * It finds what Anonymize finds (see there for `US_SSN_RE` and `CREDIT_CARD_RE` of llm-guard), but for placeholders and fakes in the vault of the call: those are nobody's.
  */
 export class Sensitive extends BaseScanner<typeof schema> {
   static readonly type = "Sensitive";

@@ -3,7 +3,7 @@ import { GuardValidationError, madeFrom } from "../../errors.ts";
 import { addon, native, nativeNow, type RuleScan, SHORT_TEXT, type SubstringSet } from "../../native.ts";
 import { commonOptions, ruleOptions } from "../../options.ts";
 import { BaseScanner, passed, type ScanContext, type Verdict } from "../../scanner.ts";
-import { useOnnxOption } from "./model-options.ts";
+import { engineOptions } from "./model-options.ts";
 import { NerModel, recognizerConf } from "./ner-model.ts";
 import { replaced } from "./personal-data.ts";
 import { ruleVerdict } from "./rule-verdict.ts";
@@ -35,7 +35,7 @@ const schema = z.strictObject({
         "one: Apple, not an apple. It is asked of texts with a name only. Default: none, names alone count.",
     ),
   threshold: z.number().min(0).max(1).default(0.5).describe("With model: least score of an organisation."),
-  useOnnx: useOnnxOption,
+  ...engineOptions(),
 });
 
 /**
@@ -56,7 +56,7 @@ export class BanCompetitors extends BaseScanner<typeof schema> {
   /** @throws GuardValidationError for a bad option, or a model that is not there or finds no organisations. */
   constructor(options: z.input<typeof schema>) {
     super(BanCompetitors.type, schema, options);
-    const { competitors, aliases, caseSensitive, redact, deobfuscate, model } = this.options;
+    const { competitors, aliases, caseSensitive, redact, deobfuscate, model, modelMaxLength } = this.options;
     const unknown = Object.keys(aliases).find((name) => !competitors.includes(name));
     if (unknown !== undefined) {
       throw new GuardValidationError([{ path: `aliases.${unknown}`, message: "it is not one of the competitors" }]);
@@ -67,7 +67,7 @@ export class BanCompetitors extends BaseScanner<typeof schema> {
         for (const form of russianForms(name.trim())) if (!forms.has(form)) forms.set(form, competitor);
       }
     }
-    if (model !== undefined) this.#model = madeFrom("model", () => organisationsOf(model));
+    if (model !== undefined) this.#model = madeFrom("model", () => organisationsOf(model, modelMaxLength));
     this.#competitors = [...forms.values()];
     this.#forms = new addon.SubstringSet([...forms.keys()], {
       ...{ words: true, caseSensitive, all: true, deobfuscate, replace: redact && model === undefined },
@@ -122,9 +122,9 @@ export class BanCompetitors extends BaseScanner<typeof schema> {
   }
 }
 
-function organisationsOf(path: string): NerModel {
+function organisationsOf(path: string, maxLength: number | undefined): NerModel {
   const [options] = recognizerConf.parse(path);
-  const model = new NerModel(options as NonNullable<typeof options>);
+  const model = new NerModel(options as NonNullable<typeof options>, maxLength);
   checkFindsOrganisations(model);
   return model;
 }

@@ -7,7 +7,7 @@ import { resolveThreshold, thresholdOption } from "../../threshold.ts";
 import { withSignal } from "../../with-signal.ts";
 import { deobfuscateOption, scoreDisguised } from "./disguises.ts";
 import { type LabelledPart, labelVerdict, probabilityOf } from "./label-verdict.ts";
-import { matchTypeOption, modelOption, useOnnxOption } from "./model-options.ts";
+import { engineOptions, matchTypeOption, modelOption } from "./model-options.ts";
 import { type TopicJudge, topicJudge } from "./topics.ts";
 
 /** The options of BanTopics. */
@@ -22,7 +22,7 @@ export function banTopicsOptions(threshold: number) {
     threshold: thresholdOption(threshold, "A text fails when the probability of one of the topics is above this."),
     matchType: matchTypeOption,
     deobfuscate: deobfuscateOption,
-    useOnnx: useOnnxOption,
+    ...engineOptions(),
   };
 }
 
@@ -39,7 +39,7 @@ export abstract class BanTopicsBase<Schema extends BanTopicsSchema> extends Base
   protected constructor(schema: Schema, options: z.input<Schema>) {
     super("BanTopics", schema, options);
     const checked = this.options as z.output<BanTopicsSchema>;
-    this.#model = madeFrom("model", () => new Classifier(checked.model));
+    this.#model = madeFrom("model", () => new Classifier(checked.model, checked.modelMaxLength));
     this.#threshold = resolveThreshold("BanTopics", checked, this.#model.folder);
   }
 

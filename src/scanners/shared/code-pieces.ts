@@ -6,6 +6,7 @@ import { commonOptions } from "../../options.ts";
 import { BaseScanner, type Finding, passed, type ScanContext, type Verdict, wholeText } from "../../scanner.ts";
 import { riskScore } from "../../score.ts";
 import { resolveThreshold, thresholdOption } from "../../threshold.ts";
+import { linearOptions } from "./model-options.ts";
 
 /** The options of a scanner that looks for code. */
 export function codeOptions(threshold: number) {
@@ -19,7 +20,7 @@ export function codeOptions(threshold: number) {
         "embedded:<name>, or a folder with the config.json and model.bin of a linear model with the label none.",
       ),
     threshold: thresholdOption(threshold, "A text fails when the probability of a piece of it is above this."),
-    useOnnx: z.boolean().optional().describe("Of llm-guard; the model is linear and needs no ONNX Runtime."),
+    ...linearOptions,
   };
 }
 

@@ -6,6 +6,7 @@ import { BaseScanner, type Finding, passed, type ScanContext, type Verdict, whol
 import { riskScore } from "../../score.ts";
 import { splitSentences } from "../../sentences.ts";
 import { resolveThreshold, thresholdOption } from "../../threshold.ts";
+import { linearOptions } from "./model-options.ts";
 
 /** The labels that mean gibberish: those of llm-guard's model. */
 const GIBBERISH = ["word salad", "noise", "mild gibberish"];
@@ -32,7 +33,7 @@ export function gibberishOptions(threshold: number) {
       .min(1)
       .default(GIBBERISH)
       .describe("Labels of the model that mean gibberish; their probabilities are added up."),
-    useOnnx: z.boolean().optional().describe("Of llm-guard; the model is linear and needs no ONNX Runtime."),
+    ...linearOptions,
   };
 }
 

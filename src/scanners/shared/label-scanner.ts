@@ -7,7 +7,7 @@ import { BaseScanner, type ScanContext, type Verdict } from "../../scanner.ts";
 import { resolveThreshold, type Threshold, thresholdOption } from "../../threshold.ts";
 import { type ScoredPart, type ScoredText, scoreDisguised } from "./disguises.ts";
 import { type LabelledPart, labelVerdict, probabilityOf } from "./label-verdict.ts";
-import { matchTypeOption, modelOption, useOnnxOption } from "./model-options.ts";
+import { engineOptions, matchTypeOption, modelOption } from "./model-options.ts";
 
 /**
  * The options of scanners that go by the labels of a classifier.
@@ -21,7 +21,7 @@ export function labelScannerOptions(threshold: number, what: string) {
     model: modelOption,
     threshold: thresholdOption(threshold, `A text fails when the probability of ${what} is above this.`),
     matchType: matchTypeOption,
-    useOnnx: useOnnxOption,
+    ...engineOptions(),
   };
 }
 
@@ -30,6 +30,7 @@ type LabelScannerOptions = {
   threshold: Threshold;
   matchType: Reading;
   deobfuscate?: boolean;
+  modelMaxLength?: number;
 } & Record<string, unknown>;
 
 /** A text to judge, which may begin with some that is there to be understood by only. */
@@ -63,7 +64,7 @@ export abstract class LabelScanner<Schema extends z.ZodObject> extends BaseScann
   ) {
     super(type, schema, options);
     const checked = this.options as LabelScannerOptions;
-    this.#model = madeFrom("model", () => new Classifier(checked.model));
+    this.#model = madeFrom("model", () => new Classifier(checked.model, checked.modelMaxLength));
     this.#head = new LabelHead(this.#model, wanted(this.options));
     this.#threshold = resolveThreshold(type, checked, this.#model.folder);
     this.#finding = finding;

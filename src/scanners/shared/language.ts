@@ -5,6 +5,7 @@ import { commonOptions } from "../../options.ts";
 import { BaseScanner, type Finding, passed, type ScanContext, type Verdict, wholeText } from "../../scanner.ts";
 import { PASSED, riskScore } from "../../score.ts";
 import { resolveThreshold, thresholdOption } from "../../threshold.ts";
+import { linearOptions } from "./model-options.ts";
 
 /** The options of Language and LanguageSame that say which model. */
 export const languageModelOptions = {
@@ -13,7 +14,7 @@ export const languageModelOptions = {
     .min(1)
     .default("embedded:language")
     .describe("embedded:<name>, or a folder with the config.json and model.bin of a linear model of languages."),
-  useOnnx: z.boolean().optional().describe("Of llm-guard; the model is linear and needs no ONNX Runtime."),
+  ...linearOptions,
 };
 
 /** The options of Language. */

@@ -6,6 +6,7 @@ import { BaseScanner, type Finding, passed, type ScanContext, type Verdict, whol
 import { riskScore } from "../../score.ts";
 import { resolveThreshold, thresholdOption } from "../../threshold.ts";
 import { findUrls } from "../../urls.ts";
+import { linearOptions } from "./model-options.ts";
 
 const BENIGN = "benign";
 
@@ -19,7 +20,7 @@ const schema = z.strictObject({
     .describe(
       "embedded:<name>, or a folder with the config.json and model.bin of a linear model with the label benign.",
     ),
-  useOnnx: z.boolean().optional().describe("Of llm-guard; the model is linear and needs no ONNX Runtime."),
+  ...linearOptions,
 });
 
 /**

@@ -104,10 +104,13 @@ export class NerModel {
   /** Types by the kinds of spans that the model finds; absent until a model of the hub is downloaded. */
   #types: ReadonlyMap<string, string> | undefined;
 
-  /** @throws GuardValidationError where there is no such model, or it finds nothing that can be looked for. */
-  constructor(options: NerModelOptions) {
+  /**
+   * @param maxLength longest input in tokens, where it is to be shorter than what the model can read.
+   * @throws GuardValidationError where there is no such model, or it finds nothing that can be looked for.
+   */
+  constructor(options: NerModelOptions, maxLength?: number) {
     this.#options = options;
-    this.#model = madeFrom("defaultModel", () => new Classifier(options.defaultModel));
+    this.#model = madeFrom("defaultModel", () => new Classifier(options.defaultModel, maxLength));
     const files = resolveIfHere(options.defaultModel);
     if (files) this.#types = typesOf(files.folder, options);
   }

@@ -13,6 +13,7 @@ import {
 import type { Finding, ScanContext } from "../../scanner.ts";
 import { riskScore, round } from "../../score.ts";
 import type { Vault } from "../../vault.ts";
+import { engineOptions } from "./model-options.ts";
 import { NerModel, recognizerConf, TYPE } from "./ner-model.ts";
 
 /** What a recognizer of a program finds in a text. */
@@ -74,7 +75,7 @@ export const personalDataOptions = {
       "owner/name of the Hugging Face hub, or an object with the keys of llm-guard's NER configurations. []: such names are not found.",
   ),
   threshold: z.number().min(0).max(1).default(0.5).describe("Least score of what counts as found."),
-  useOnnx: z.boolean().optional().describe("Of llm-guard; models always run on ONNX Runtime here."),
+  ...engineOptions("recognizer_conf"),
   language: z
     .string()
     .regex(/^[a-z]{2}$/, "expected a language of ISO 639-1, such as en")
@@ -108,7 +109,7 @@ export class PersonalDataDetector {
     this.#table = addon.piiEntities();
     this.#known = new Set([...this.#table, ...OF_MODELS]);
     this.#models = options.recognizerConf.map((conf, index) =>
-      madeFrom(`recognizerConf.${index}`, () => new NerModel(conf)),
+      madeFrom(`recognizerConf.${index}`, () => new NerModel(conf, options.modelMaxLength)),
     );
     this.#chooseModels();
     const { threshold, regexPatterns } = options;
@@ -208,9 +209,10 @@ export class PersonalDataDetector {
 function checkTypes({ entityTypes, regexPatterns, recognizers }: PersonalDataOptions, types: readonly string[]): void {
   if (recognizers.length > 0) return;
   const found = new Set([...types, ...regexPatterns.map(({ name }) => name), addon.hiddenEntity()]);
+  const known = [...found].sort().join(", ");
   const issues = entityTypes.flatMap((type, index) => {
     if (found.has(type)) return [];
-    const why = OF_MODELS.includes(type) ? "it needs a model" : "it is not known";
+    const why = OF_MODELS.includes(type) ? "it needs a model" : `it is not known; known are: ${known}`;
     return [{ path: `entityTypes.${index}`, message: `nothing finds ${type}: ${why}` }];
   });
   if (issues.length > 0) throw new GuardValidationError(issues);

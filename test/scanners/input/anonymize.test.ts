@@ -151,7 +151,10 @@ describe("the options", () => {
   it("entityTypes that nothing finds are refused, unless a recognizer may", () => {
     expect(issueOf(() => scannerWith({ entityTypes: ["CREDIT_CARD", "PERSON", "NOTHING"] }))).toEqual([
       { path: "entityTypes.1", message: "nothing finds PERSON: it needs a model" },
-      { path: "entityTypes.2", message: "nothing finds NOTHING: it is not known" },
+      {
+        path: "entityTypes.2",
+        message: expect.stringMatching(/^nothing finds NOTHING: it is not known; known are: AU_ABN, .*, US_SSN, /),
+      },
     ]);
     expect(scannerWith({ entityTypes: ["PERSON"], recognizers: [() => []] }).type).toBe("Anonymize");
   });
