@@ -128,6 +128,13 @@ class Encoder(nn.Module):
         self.layers = nn.ModuleList(Layer(shape, self.dropout) for _ in range(shape.num_hidden_layers))
         self.words.weight.requires_grad_(False)  # costs no accuracy, and rare pieces stay sane
 
+    def freeze(self, layers: int) -> Self:
+        """Leaves so many of the lowest layers as they are in training: they need no gradients, and what words mean is left alone."""
+        if layers:
+            for module in (self.positions, self.norm, *self.layers[:layers]):
+                module.requires_grad_(False)
+        return self
+
     def hidden(self, ids: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
         """The vectors of all tokens; `bias` is 0 for a token and very low for padding."""
         x = self.words(ids) + self.positions.weight[: ids.shape[1]]

@@ -24,6 +24,7 @@ class Settings:
     max_tokens: int = 256
     batch_tokens: int = 2048
     rate: float = 6e-5
+    frozen: int = 0  # lowest layers that stay as they are
     head_rate: float = 1e-3
     weight_decay: float = 0.01
     warm_up: float = 0.06
@@ -106,6 +107,7 @@ def optimise(
     """Trains on the batches of a plan; `loss_of` gives the loss of the rows with these indices, which have so many tokens."""
     print(f"{len(lengths)} rows, {sum(lengths)} tokens, {len(plan)} steps", flush=True)
 
+    model.freeze(settings.frozen)
     head = set(model.head_parameters())
     body = [p for p in model.parameters() if p.requires_grad and p not in head]
     optimizer = torch.optim.AdamW(

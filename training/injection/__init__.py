@@ -6,11 +6,11 @@ SAFE, INJECTION = 0, 1
 CATEGORIES = ("override", "extraction", "jailbreak", "indirect")
 HEADS = {"logits": LABELS, "category": CATEGORIES}
 NAME = "prompt-injection"
-VERSION = "0.3.1"
-# Tokens of a window; a longer one would dilute a short attack.
-MAX_LENGTH = 256
+VERSION = "0.4.0"
+# Tokens of a text that is read whole, and of a window of a longer one: there a short attack is easily missed.
+MAX_LENGTH, WINDOW_LENGTH = 256, 128
 # The scanner's default threshold. Calibration puts there the score that FALSE_POSITIVES of the ordinary prompts
 # exceed, and at FLOOR the score of the ordinary prompt at the median, since scores also feed a running risk.
 THRESHOLD = 0.92
-FALSE_POSITIVES = 0.006
+FALSE_POSITIVES = 0.008
 FLOOR = 0.0005

@@ -12,7 +12,19 @@ import torch
 from .. import data, encoder, export, metrics, trainer
 from ..arguments import add_training_arguments, settings_of
 from ..runtime import Exported
-from . import FALSE_POSITIVES, FLOOR, HEADS, INJECTION, LABELS, MAX_LENGTH, NAME, SAFE, THRESHOLD, VERSION
+from . import (
+    FALSE_POSITIVES,
+    FLOOR,
+    HEADS,
+    INJECTION,
+    LABELS,
+    MAX_LENGTH,
+    NAME,
+    SAFE,
+    THRESHOLD,
+    VERSION,
+    WINDOW_LENGTH,
+)
 from .evaluate import evaluate
 from .rows import add_data_arguments, rows_for
 from .sets import ORDINARY
@@ -92,6 +104,7 @@ def main() -> None:
         "version": VERSION,
         "activation": "softmax",
         "max_length": MAX_LENGTH,
+        "window_length": WINDOW_LENGTH,
         "license": "Apache-2.0",
         "threshold_hint": THRESHOLD,
     }

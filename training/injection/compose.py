@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Sequence
+from itertools import chain
 
 from ..data import HELD_BATCHES, NO_CATEGORY, Row
 from . import CATEGORIES, INJECTION, SAFE
@@ -27,7 +28,9 @@ HOSTS = {
     "passages",
 }
 # Of our own batches with documents the text is a carrier already.
-OWN_SENTENCES = OWN_TEXTS - {"own_documents", "own_agents"}
+OWN_SENTENCES = OWN_TEXTS - {
+    f"own_{name}" for name in ("documents", "agents", "quiet_orders", "tool_results", "long_harmless")
+}
 GUESTS = {*OWN_SENTENCES, "safe_guard", "neuralchemy", "deepset", "tensortrust", "multilingual"}
 # Harmless anywhere, also where only a document, a mail or a tool result is expected.
 REMARKS = {*OWN_SENTENCES, "bank_questions", "chat", "dialogue_turns"}
@@ -125,18 +128,24 @@ def compose(rows: Sequence[Row], attacks: int, twins: int, seed: int, split: str
 
 # About 2,000 tokens.
 LONG = 8000
+# Written to be put there: orders that say openly whom they are for, and remarks.
+EXPLICIT = "own_orders"
 
 
 def long_documents(rows: Sequence[Row], count: int, seed: int) -> list[Row]:
-    """For evaluation: documents of about 2,000 tokens with an attack at a random place, and as many with a harmless text there."""
+    """For evaluation: documents of about 2,000 tokens with an attack at a random place, and as many with a harmless text there.
+
+    Besides `count` of each, one for every row of EXPLICIT.
+    """
     rng = random.Random(f"{seed} long")
     mine = [row for row in rows if row.split == "dev"]
     hosts = [r.text for r in mine if r.set in HOSTS and r.label == SAFE and len(r.text) >= 40]
     result = []
     for label, sets in ((INJECTION, GUESTS), (SAFE, TWINS)):
-        pool = [r for r in mine if r.set in sets and r.label == label and 15 <= len(r.text) <= 600]
-        for _ in range(count):
-            guest = rng.choice(pool)
+        members = [r for r in mine if r.set in sets and r.label == label and 15 <= len(r.text) <= 600]
+        pool = [r for r in members if r.set != EXPLICIT]
+        explicit = [r for r in members if r.set == EXPLICIT]
+        for guest in chain((rng.choice(pool) for _ in range(count)), explicit):
             parts: list[str] = []
             while sum(map(len, parts)) < LONG:
                 parts.append(rng.choice(hosts)[:1500])

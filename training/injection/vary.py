@@ -62,8 +62,8 @@ def framed(text: str, rng: random.Random) -> str:
     return before + text + after
 
 
-# A text of so many characters is longer than a window of the model; so long is a piece of it.
-LONG, PIECE = 1200, 1000
+# A text of so many characters is longer than what the model reads whole; so long are pieces of it.
+LONG, PIECE = 1200, (500, 1000)
 PIECES = 3
 
 
@@ -76,9 +76,10 @@ def pieces(rows: Sequence[Row], seed: int) -> list[Row]:
     result = list(rows)
     for row in dict.fromkeys(rows):
         if row.split == "train" and row.label == SAFE and len(row.text) > LONG:
-            for _ in range(min(PIECES, len(row.text) // PIECE)):
-                start = row.text.find(" ", rng.randrange(len(row.text) - PIECE // 2)) + 1
-                result.append(replace(row, text=row.text[start : start + PIECE]))
+            for _ in range(min(PIECES, len(row.text) // max(PIECE))):
+                length = rng.choice(PIECE)
+                start = row.text.find(" ", rng.randrange(len(row.text) - length // 2)) + 1
+                result.append(replace(row, text=row.text[start : start + length]))
     return result
 
 

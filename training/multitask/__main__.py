@@ -16,7 +16,7 @@ from .evaluate import comparing_of, emotion_edges, evaluate
 from .model import Losses, MultiTask
 from .rows import add_data_arguments, examples_for
 
-RATE = 8e-5
+RATE, FROZEN = 8e-5, 4
 # Texts, of these tasks, whose vectors the head of meaning begins with.
 SAMPLE_OF_MEANING, MEANT = 3000, ("topics", "relevance", "nli", "refusal")
 ACTIVATIONS = {"nli": "softmax", "meaning": "none"}
@@ -25,7 +25,7 @@ ACTIVATIONS = {"nli": "softmax", "meaning": "none"}
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m training.multitask", description=__doc__)
     add_data_arguments(parser)
-    add_training_arguments(parser, epochs=1, rate=RATE)
+    add_training_arguments(parser, epochs=1, rate=RATE, frozen=FROZEN)
     return parser.parse_args()
 
 

@@ -31,8 +31,6 @@ LONGEST = {
 }
 # Tokens of a batch: what is hard to tell apart learns more from many steps than from wide ones.
 STEP_TOKENS = {"toxicity": 1536, "emotion": 640, "bias": 1024, "refusal": 1536, "nli": 1024}
-# Lowest layers that stay as the base has them: a fifth of a step's time, and what words mean is left alone.
-FROZEN = 4
 # How often a label must come for its rows to weigh as much as those without it, and how much more rows of rare ones weigh at most.
 COMMON, HEAVIEST = 0.05, 5.0
 # Topics of other texts of a batch that a text is held against besides its own: few of them happen to apply.
@@ -47,8 +45,6 @@ class MultiTask(Classifier):
         super().__init__(shape, heads, own_pools=True, unit_heads=UNIT_HEADS)
         self.scale = nn.Parameter(torch.full((len(COMPARING),), 10.0))
         self.offset = nn.Parameter(torch.full((len(COMPARING),), -3.0))
-        for module in (self.positions, self.norm, *self.layers[:FROZEN]):
-            module.requires_grad_(False)
 
     def head_parameters(self) -> list[nn.Parameter]:
         return [*super().head_parameters(), self.scale, self.offset]

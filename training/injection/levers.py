@@ -1,0 +1,180 @@
+"""python -m training.injection.levers --data DIR --base DIR --out FILE: what ways of training give, side by side.
+
+Every model learns from the same part of the rows, one epoch, and is measured in fp32 on the same rows of the dev part. Only
+differences between lines of one run mean anything: the published model sees many times as much.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from sklearn.feature_extraction.text import HashingVectorizer
+from sklearn.linear_model import LogisticRegression
+from tokenizers import Tokenizer
+from torch.nn import functional as F
+
+from .. import data, encoder, metrics, trainer
+from . import HEADS, INJECTION, MAX_LENGTH, SAFE
+from .rows import add_data_arguments, rows_for
+
+# Texts that come from somewhere else than the user's keyboard.
+FETCHED = {
+    "own_documents",
+    "own_agents",
+    "bipia",
+    "agent_attacks",
+    "wikipedia",
+    "code",
+    "clean_code",
+    "passages",
+    "answers",
+    "system_prompts",
+}
+# Weight of the teachers' probabilities beside the labels.
+SOFT = 0.7
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m training.injection.levers", description=__doc__)
+    add_data_arguments(parser)
+    parser.add_argument("--base", type=Path, required=True, help="folder made by training.multilingual")
+    parser.add_argument("--out", type=Path, required=True, help="where to write the figures as JSON")
+    parser.add_argument("--tokens", type=int, default=600_000, help="tokens that each model learns from")
+    parser.add_argument("--measured", type=int, default=3000, help="rows of the dev part")
+    return parser.parse_args()
+
+
+def in_order(rows: Sequence[data.Row]) -> list[data.Row]:
+    return sorted(rows, key=lambda row: data.digest(row.text, "levers"))
+
+
+def margins(model: encoder.Encoder, tokenizer: Tokenizer, texts: Sequence[str]) -> np.ndarray:
+    logits = np.array(trainer.predict(model, tokenizer, texts, MAX_LENGTH))
+    return logits[:, INJECTION] - logits[:, SAFE]
+
+
+def sigmoid(values: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-values))
+
+
+def with_origin(row: data.Row) -> data.Row:
+    fetched = row.set in FETCHED or (row.set == "composed" and row.kind != "request")
+    return replace(row, text=("document: " if fetched else "user: ") + row.text)
+
+
+class Levers:
+    def __init__(self, args: argparse.Namespace):
+        self.args = args
+        self.settings = trainer.Settings(seed=args.seed, epochs=1, threads=args.threads, max_tokens=MAX_LENGTH)
+        trainer.fix_seeds(args.seed, args.threads)
+        rows = rows_for(args)
+        self.tokenizer = encoder.Base(args.base, 12).tokenizer()
+        self.dev = in_order(data.part(rows, "dev"))[: args.measured]
+        self.held = in_order(data.part(rows, "calibration"))
+        self.learnt, room = [], args.tokens
+        for row in in_order(data.part(rows, "train")):
+            room -= len(trainer.encode(self.tokenizer, [row.text], MAX_LENGTH)[0])
+            if room < 0:
+                break
+            self.learnt.append(row)
+        self.figures: dict[str, dict[str, float]] = {}
+
+    def report(self, name: str, scores: np.ndarray) -> None:
+        """Scores of the dev rows, higher for an attack."""
+        attack = np.array([row.label == INJECTION for row in self.dev])
+        exam = np.array([row.set == "own_exam" for row in self.dev])
+        edge = metrics.threshold_at(scores[~attack], 0.01)
+        self.figures[name] = {
+            "auc": metrics.auc(scores[attack], scores[~attack]),
+            "recall_at_1_percent": metrics.share_above(scores[attack], edge),
+            "exam_auc": metrics.auc(scores[attack & exam], scores[~attack & exam]),
+            "exam_recall": metrics.share_above(scores[attack & exam], edge),
+        }
+        print(name, {key: round(100 * value, 1) for key, value in self.figures[name].items()}, flush=True)
+        self.args.out.write_text(json.dumps(self.figures, indent=2) + "\n")
+
+    def trained(
+        self, layers: int, seed: int, rows: Sequence[data.Row], soft: np.ndarray | None = None
+    ) -> encoder.Classifier:
+        """A model of the first layers of the base; `soft` are probabilities of an attack that it learns beside the labels."""
+        start = time.monotonic()
+        torch.manual_seed(seed)
+        base = encoder.Base(self.args.base, layers)
+        model = encoder.Classifier(base.shape, {name: len(labels) for name, labels in HEADS.items()}).load_base(base)
+        settings = replace(self.settings, seed=seed)
+        if soft is None:
+            trainer.train(model, self.tokenizer, rows, settings)
+        else:
+            ids = trainer.encode(self.tokenizer, [row.text for row in rows], MAX_LENGTH)
+            labels = torch.tensor([row.label for row in rows])
+            wanted = torch.tensor(np.stack([1 - soft, soft], 1), dtype=torch.float32)
+
+            def loss_of(batch: list[int]) -> torch.Tensor:
+                tokens, mask = trainer.pad([ids[i] for i in batch])
+                logits = model(torch.from_numpy(tokens), torch.from_numpy(mask)).float()[
+                    :, model.head_slices()["logits"]
+                ]
+                hard = F.cross_entropy(logits, labels[batch])
+                return (1 - SOFT) * hard + SOFT * F.cross_entropy(logits, wanted[batch])
+
+            lengths = [len(row) for row in ids]
+            trainer.optimise(model, lengths, trainer.plan_of(lengths, settings), loss_of, settings)
+        print(f"{layers} layers, seed {seed}: {time.monotonic() - start:.0f} s", flush=True)
+        return model
+
+
+def n_grams(learnt: Sequence[data.Row], texts: Sequence[str]) -> np.ndarray:
+    """Margins of a logistic regression over hashed pieces of 1 to 5 characters."""
+    hashed = HashingVectorizer(analyzer="char_wb", ngram_range=(1, 5), n_features=1 << 18)
+    model = LogisticRegression(C=30, max_iter=200)
+    model.fit(hashed.transform([row.text for row in learnt]), [row.label for row in learnt])
+    return model.decision_function(hashed.transform(texts))
+
+
+def main() -> None:
+    levers = Levers(arguments())
+    args, tokenizer, learnt = levers.args, levers.tokenizer, levers.learnt
+    print(f"{len(learnt)} rows to learn from, {len(levers.dev)} measured", flush=True)
+    texts = [row.text for row in levers.dev]
+
+    first = levers.trained(12, args.seed, learnt)
+    one = margins(first, tokenizer, texts)
+    levers.report("12 layers", one)
+    taught = margins(first, tokenizer, [row.text for row in learnt])
+
+    pieces = n_grams(learnt, [*texts, *(row.text for row in levers.held)])
+    levers.report("n-grams alone", pieces[: len(texts)])
+    # How much they weigh is set where nothing was learnt.
+    of_held = margins(first, tokenizer, [row.text for row in levers.held])
+    both = LogisticRegression(C=1e6, class_weight="balanced")
+    both.fit(np.stack([of_held, pieces[len(texts) :]], 1), [row.label for row in levers.held])
+    levers.report("12 layers with n-grams", both.decision_function(np.stack([one, pieces[: len(texts)]], 1)))
+
+    second = levers.trained(12, args.seed + 1, learnt)
+    two = margins(second, tokenizer, texts)
+    levers.report("another seed", two)
+    levers.report("two seeds averaged", (one + two) / 2)
+
+    soft = sigmoid((taught + margins(second, tokenizer, [row.text for row in learnt])) / 2)
+    student = levers.trained(12, args.seed + 2, learnt, soft)
+    levers.report("taught by two seeds", margins(student, tokenizer, texts))
+
+    for layers in (6, 4):
+        model = levers.trained(layers, args.seed, learnt)
+        levers.report(f"{layers} layers", margins(model, tokenizer, texts))
+
+    knowing = levers.trained(12, args.seed, [with_origin(row) for row in learnt])
+    levers.report(
+        "told where the text is from", margins(knowing, tokenizer, [with_origin(row).text for row in levers.dev])
+    )
+
+
+if __name__ == "__main__":
+    main()
