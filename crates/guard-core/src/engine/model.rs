@@ -88,6 +88,8 @@ struct Config {
 #[derive(Debug, Default, Deserialize)]
 struct GuardConfig {
     max_length: Option<usize>,
+    /// Tokens of a window of a text that is longer than that.
+    window_length: Option<usize>,
     activation: Option<Activation>,
     #[serde(default)]
     heads: Vec<Head>,
@@ -200,7 +202,15 @@ impl Model {
         let tokenizer_config: TokenizerConfig = read_json(&folder.join("tokenizer_config.json"))?.unwrap_or_default();
         let possible = config.max_length(&tokenizer_config);
         let max_length = source.max_length.map_or(possible, |asked| asked.min(possible));
-        let tokenizer = TextTokenizer::from_file(&folder.join("tokenizer.json"), max_length)?;
+        let bad_config = |message: String| EngineError::BadFile {
+            path: config_path.clone(),
+            message,
+        };
+        let mut tokenizer = TextTokenizer::from_file(&folder.join("tokenizer.json"), max_length)?;
+        if let Some(length) = config.guard.window_length {
+            let shorter = tokenizer.with_windows_of(length);
+            tokenizer = shorter.map_err(|error| bad_config(error.to_string()))?;
+        }
 
         let bad_graph = |message: String| EngineError::BadFile {
             path: graph.clone(),
@@ -229,10 +239,6 @@ impl Model {
             })
             .collect::<Result<Vec<_>, _>>()?;
         let outputs: Vec<String> = first.outputs().iter().map(|output| output.name().to_owned()).collect();
-        let bad_config = |message| EngineError::BadFile {
-            path: config_path.clone(),
-            message,
-        };
         let pooling: PoolingConfig = read_json(&folder.join("1_Pooling/config.json"))?.unwrap_or_default();
         let pooling = if pooling.pooling_mode_mean_tokens {
             Pooling::Mean

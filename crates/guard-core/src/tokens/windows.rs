@@ -13,7 +13,8 @@ use crate::text::sentences;
 /// The names and numbers of the last three follow llm-guard 0.3.16 (`PromptInjection`'s `MatchType`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reading {
-    /// Overlapping windows of the maximum length: everything is read.
+    /// All of it: in one row where it fits, otherwise in overlapping windows of the maximum length or of
+    /// [`TextTokenizer::with_windows_of`].
     Windows,
     /// The beginning, up to the maximum length.
     Head,
@@ -92,6 +93,8 @@ pub struct TextTokenizer {
     suffix: Vec<u32>,
     /// Tokens of the text that fit into one row.
     room: usize,
+    /// Tokens of the text in a window of one that does not fit into a row.
+    window: usize,
     /// Absent where the post-processor changes tokens of a pair.
     pair: Option<PairFrame>,
     /// Tokens of a text and a claim that fit into one row.
@@ -195,6 +198,7 @@ impl TextTokenizer {
             prefix,
             suffix,
             room,
+            window: room,
             pair,
             pair_room: max_length.saturating_sub(framing),
             pad,
@@ -205,6 +209,24 @@ impl TextTokenizer {
     /// The same, with rows that tell where their tokens stand.
     pub fn with_places(self) -> Self {
         Self { places: true, ..self }
+    }
+
+    /// The same, with windows of at most `length` tokens, special ones included, for a text that does not fit into one row: what is
+    /// short beside the rest of its window is easily missed, while a text that is whole is judged best as a whole.
+    ///
+    /// # Errors
+    /// [`EngineError::Setting`] when `length` leaves no room beside the special tokens.
+    pub fn with_windows_of(self, length: usize) -> Result<Self, EngineError> {
+        let window = length
+            .saturating_sub(self.prefix.len() + self.suffix.len())
+            .min(self.room);
+        if window == 0 {
+            return Err(EngineError::Setting {
+                name: "window_length".into(),
+                message: format!("windows of {length} tokens leave no room for text"),
+            });
+        }
+        Ok(Self { window, ..self })
     }
 
     /// Special tokens before those of the text in each row.
@@ -323,13 +345,14 @@ impl TextTokenizer {
         let of_part = &text[part.clone()];
         let tokens = self.encode(of_part)?;
         let count = tokens.ids.len();
-        let step = self.room - self.room / WINDOW_OVERLAP_DIVISOR;
+        let room = if count > self.room { self.window } else { self.room };
+        let step = room - room / WINDOW_OVERLAP_DIVISOR;
         let moved = |range: Range<usize>| range.start + part.start..range.end + part.start;
         let mut rows = Vec::new();
         let mut start = 0;
         let mut decided = 0;
         while start < count {
-            let end = (start + self.room).min(count);
+            let end = (start + room).min(count);
             if let Some(mut row) = self.row(&tokens, std::slice::from_ref(&(start..end))) {
                 row.range = moved(row.range);
                 if self.places {
@@ -401,7 +424,8 @@ impl TextTokenizer {
     fn row(&self, tokens: &Tokens, parts: &[Range<usize>]) -> Option<Row> {
         let first = parts.iter().find(|part| !part.is_empty())?.start;
         let last = parts.iter().rev().find(|part| !part.is_empty())?.end - 1;
-        let mut ids = Vec::with_capacity(self.prefix.len() + self.room + self.suffix.len());
+        let count: usize = parts.iter().map(Range::len).sum();
+        let mut ids = Vec::with_capacity(self.prefix.len() + count + self.suffix.len());
         ids.extend(&self.prefix);
         for part in parts {
             ids.extend(&tokens.ids[part.clone()]);
@@ -535,6 +559,36 @@ mod tests {
                 "a window begins before the one before ends"
             );
         }
+    }
+
+    #[test]
+    fn what_does_not_fit_into_a_row_is_read_in_shorter_windows() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/prompt-injection/tokenizer.json");
+        let tokenizer = TextTokenizer::from_file(&path, MAX_LENGTH)
+            .and_then(|tokenizer| tokenizer.with_windows_of(MAX_LENGTH / 2))
+            .unwrap();
+        let lengths = |text: &str| -> Vec<usize> {
+            let rows = tokenizer.rows(text, Reading::Windows).unwrap().rows;
+            rows.iter().map(|row| row.ids.len()).collect()
+        };
+        let fitting = "a ".repeat(MAX_LENGTH - 2);
+        assert_eq!(lengths(fitting.trim_end()), [MAX_LENGTH]);
+        let long = long_text();
+        let (last, others) = lengths(&long)
+            .split_last()
+            .map(|(&last, others)| (last, others.to_vec()))
+            .unwrap();
+        assert!(others.len() > 20 && others.iter().all(|&length| length == MAX_LENGTH / 2) && last <= MAX_LENGTH / 2);
+        assert_eq!(
+            tokenizer.rows(&long, Reading::Head).unwrap().rows[0].ids.len(),
+            MAX_LENGTH
+        );
+        let rows = tokenizer.rows(&long, Reading::Windows).unwrap().rows;
+        assert_eq!((rows[0].range.start, rows[rows.len() - 1].range.end), (0, long.len()));
+
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/prompt-injection/tokenizer.json");
+        let none = TextTokenizer::from_file(&path, MAX_LENGTH).and_then(|tokenizer| tokenizer.with_windows_of(2));
+        assert!(matches!(none.err(), Some(EngineError::Setting { .. })));
     }
 
     #[test]
