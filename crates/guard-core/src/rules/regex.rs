@@ -18,7 +18,7 @@ use regex_automata::PatternID;
 use super::across::{RuleMatch, Sighting, Wanted, across_views};
 use super::relaxed::without_boundaries;
 use super::sieve::Sieve;
-use super::timed::Timed;
+use super::timed::{Patience, Timed};
 
 /// Steps back that one search with a backtracking pattern may take; about 30 ms.
 const STEP_LIMIT: usize = 1_000_000;
@@ -385,7 +385,15 @@ impl Engine {
                     && (relaxed.is_none() || text.len() < LONG)
                     && Instant::now() <= until =>
             {
-                Ok(regex.find_iter(text).take(limit).map(|found| found.range()).collect())
+                let patience = Patience::new(until);
+                let mut found = Vec::new();
+                for place in regex.find_iter(text).take(limit) {
+                    found.push(place.range());
+                    if patience.is_over() {
+                        return Err(PatternError::StepLimit { pattern: index });
+                    }
+                }
+                Ok(found)
             }
             Self::Linear {
                 regex, states, timed, ..
@@ -816,6 +824,17 @@ mod tests {
         let late = patterns.find_until(&text, MatchType::All, Instant::now()).unwrap();
         assert_eq!(late.len(), 2);
         assert_eq!(late, patterns.find(&text, MatchType::All).unwrap());
+    }
+
+    #[test]
+    fn quick_searches_that_each_read_all_that_is_left_are_an_error() {
+        let patterns = Patterns::compile(&["x[^y]*y|x"]).unwrap();
+        for length in [30_000, 300_000] {
+            let error = patterns
+                .find_until(&"x".repeat(length), MatchType::All, Instant::now())
+                .unwrap_err();
+            assert_eq!(error, PatternError::StepLimit { pattern: 0 });
+        }
     }
 
     #[test]

@@ -16,8 +16,31 @@ use regex_automata::{Input, Match, MatchError, MatchErrorKind};
 
 /// Steps between two looks at the clock; less than a millisecond.
 const STEPS: usize = 1 << 16;
+/// Time that all matches of one quick pattern may take when no other is left.
+const GRACE: Duration = Duration::from_millis(500);
 /// Time that looks for the places where a match may begin may take in one text.
 const SCOUTING: Duration = Duration::from_millis(200);
+
+/// How long one pattern may go on to find matches: each search is quick, but may read all that is left of the text. Where others have
+/// used the time up, it still has [`GRACE`], since texts must not switch off the rules that are quick.
+pub(super) struct Patience {
+    until: Instant,
+    started: Instant,
+}
+
+impl Patience {
+    pub(super) fn new(until: Instant) -> Self {
+        Self {
+            until,
+            started: Instant::now(),
+        }
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        let now = Instant::now();
+        now > self.until && now.duration_since(self.started) > GRACE
+    }
+}
 
 /// A pattern without back-references and look-around.
 #[derive(Debug)]
@@ -70,12 +93,16 @@ impl Timed {
                 .get_or_insert_with(|| Simulation::new(self.regex.forward().get_nfa(), until))
                 .find(text, &input, scout.as_mut())
         };
+        let patience = Patience::new(until);
         let mut searcher = Searcher::new(Input::new(text));
         let mut found = Vec::new();
         while found.len() < limit {
             match searcher.try_advance(&mut search).ok()? {
                 Some(place) => found.push(place.range()),
                 None => break,
+            }
+            if patience.is_over() {
+                return None;
             }
         }
         Some(found)

@@ -18,7 +18,7 @@ use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use serde::Deserialize;
 
 use crate::rules::across::{RuleMatch, Sighting, Wanted, across_views};
@@ -42,6 +42,8 @@ const LOOKS: usize = 4;
 const WORD: usize = 8;
 /// Bytes of a value that is the same one even inside of a word.
 const UNMISTAKABLE: usize = 10;
+/// Bytes of all secrets from which on the quickest automaton takes too much memory: 512 bytes for each.
+const DENSE: usize = 16 * 1024;
 
 /// The embedded file.
 const RULES: &str = include_str!("rules.toml");
@@ -354,8 +356,10 @@ fn everywhere<'a>(text: &str, mut secrets: Vec<Secret<'a>>) -> Vec<Secret<'a>> {
         first.entry(&text[secret.range.clone()]).or_insert(index);
     }
     let values: Vec<(&str, usize)> = first.into_iter().filter(|(value, _)| is_telling(value)).collect();
+    let bytes: usize = values.iter().map(|(value, _)| value.len()).sum();
     let automaton = AhoCorasick::builder()
         .match_kind(MatchKind::LeftmostLongest)
+        .kind((bytes > DENSE).then_some(AhoCorasickKind::ContiguousNFA))
         .build(values.iter().map(|(value, _)| value));
     // Only billions of bytes of secrets are too many.
     let Ok(automaton) = automaton else {
@@ -419,6 +423,39 @@ mod tests {
             }
         }
         assert!(missed.is_empty(), "{missed:#?}");
+    }
+
+    #[test]
+    fn keys_without_an_end_cost_what_they_are_long() {
+        let secrets = all();
+        for line in [
+            "a: -----BEGIN PRIVATE KEY-----\n",
+            "-----BEGIN PRIVATE KEY-----\nAAAA: ",
+        ] {
+            let found = secrets.find(&line.repeat(30_000), false).unwrap();
+            assert!(found.len() > 10_000, "{}", found.len());
+        }
+    }
+
+    #[test]
+    fn a_key_is_taken_whole_whatever_its_headers_say() {
+        let body = random("{{base64 64}}\n{{base64 20}}");
+        for comment in ["two -- dashes", "pre-Build - Beta", "-- at both ends --", "--> here"] {
+            let key = format!(
+                "-----BEGIN PGP PRIVATE KEY BLOCK-----\nComment: {comment}\n\n{body}\n-----END PGP PRIVATE KEY BLOCK-----"
+            );
+            assert_eq!(
+                found(&all(), &format!("{key}\nIt is ours.")),
+                [("private-key", key.as_str())]
+            );
+        }
+    }
+
+    #[test]
+    fn a_long_secret_is_found_everywhere() {
+        let token = random("{{base64url 40000}}");
+        let text = format!("Authorization: Bearer {token}\nand once more:\n{token}\n");
+        assert_eq!(found(&all(), &text).len(), 2);
     }
 
     #[test]
