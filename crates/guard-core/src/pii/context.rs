@@ -12,6 +12,26 @@ const BEFORE: usize = 96;
 const AFTER: usize = 24;
 /// Bytes between a finding and a word that stands directly before it.
 const BETWEEN: usize = 4;
+/// Bytes between a finding and a word before it that says that it is something else.
+const OTHER: usize = 48;
+/// Words that may stand between these two, and those that may join several such findings.
+const LINKS: [&str; 14] = [
+    "with",
+    "of",
+    "number",
+    "numbers",
+    "no",
+    "nr",
+    "is",
+    "dated",
+    "от",
+    "номер",
+    "号",
+    "码",
+    "是",
+    "为",
+];
+const JOINS: [&str; 10] = ["and", "or", "und", "oder", "y", "et", "и", "или", "和", "或"];
 /// How much farther a word of another sentence is.
 const SENTENCE: f64 = 3.5;
 
@@ -111,7 +131,13 @@ impl Vocabulary {
             let last = lower[..range.end].chars().next_back();
             let before = lower[..range.start].chars().next_back();
             let after = lower[range.end..].chars().next();
-            (first.is_some_and(is_unspaced) || !continues(before))
+            // "1985г.р", and a sign such as "$" behind anything
+            let is_free = first.is_some_and(|first| {
+                is_unspaced(first)
+                    || !first.is_alphanumeric()
+                    || !first.is_ascii() && before.is_some_and(|before| before.is_ascii_digit())
+            });
+            (is_free || !continues(before))
                 && (may_go_on
                     || last.is_some_and(is_unspaced)
                     || !after.is_some_and(char::is_alphabetic)
@@ -138,6 +164,30 @@ impl Vocabulary {
 
 fn contains(outer: &Range<usize>, inner: &Range<usize>) -> bool {
     outer.start <= inner.start && inner.end <= outer.end
+}
+
+/// Whether nothing leads away from a word to the finding behind it: only signs, [`LINKS`], and numbers that one of [`JOINS`] joins.
+fn leads(between: &str) -> bool {
+    let mut is_joined = true;
+    let mut rest = between;
+    while let Some(first) = rest.chars().next() {
+        let is_word = |character: char| character.is_alphanumeric() && !is_unspaced(character);
+        let length = match is_word(first) {
+            true => rest.find(|character| !is_word(character)).unwrap_or(rest.len()),
+            false => first.len_utf8(),
+        };
+        let (part, behind) = rest.split_at(length);
+        let part = part.to_lowercase();
+        rest = behind;
+        if first == '&' || JOINS.contains(&&*part) {
+            is_joined = true;
+        } else if first.is_ascii_digit() {
+            is_joined = false;
+        } else if matches!(first, '\n' | ';' | '!' | '?' | '。') || first.is_alphabetic() && !LINKS.contains(&&*part) {
+            return false;
+        }
+    }
+    is_joined
 }
 
 /// The text in lower case, with every character where it was.
@@ -193,6 +243,30 @@ impl Mentions<'_> {
         })
         .min_by(f64::total_cmp)
     }
+
+    /// Whether a word that speaks for `before` stands directly before `range`, or one that speaks for `behind` directly behind it.
+    pub(super) fn is_beside(&self, before: usize, behind: usize, range: &Range<usize>) -> bool {
+        let from = range.start.saturating_sub(OTHER);
+        let first = self.mentions.partition_point(|(mention, _)| mention.end < from);
+        let mut near = self.mentions[first..]
+            .iter()
+            .take_while(|(mention, _)| mention.end <= range.end + 3 * AFTER);
+        near.any(|(mention, word)| {
+            let (may_go_on, speaks) = &self.vocabulary.words[*word];
+            if mention.end <= range.start {
+                let between = &self.text[mention.end..range.start];
+                let goes_on = |character: char| *may_go_on && character.is_alphabetic() && !is_unspaced(character);
+                speaks.contains(&before) && leads(between.trim_start_matches(goes_on))
+            } else {
+                let is_near = mention.start >= range.end && mention.start - range.end <= BETWEEN;
+                is_near
+                    && speaks.contains(&behind)
+                    && !self.text[range.end..mention.start]
+                        .chars()
+                        .any(|character| character.is_alphanumeric() || character == '\n')
+            }
+        })
+    }
 }
 
 #[cfg(test)]
@@ -234,5 +308,47 @@ mod tests {
         assert!(distance(&["mrn"], "MRN: 1", "1", true).is_some());
         assert!(distance(&["mrn"], "MRN of her 1", "1", true).is_none());
         assert!(distance(&["mrn"], "1 MRN", "1", true).is_none());
+    }
+
+    #[test]
+    fn words_of_something_else() {
+        let is_beside = |text: &str| {
+            let words = [("version*", 0), ("版本", 0), ("верси*", 0), ("$", 0), ("mm", 1)];
+            let vocabulary = Vocabulary::new(words.into_iter(), std::iter::empty()).unwrap();
+            let start = text.find('7').unwrap();
+            vocabulary.read(text).is_beside(0, 1, &(start..start + 1))
+        };
+        for text in [
+            "Version 7",
+            "versions: 7",
+            "version number 7",
+            "versions 1.2 and 7",
+            "версия 7",
+            "версии 1 и 7",
+            "版本号是7",
+            "版本为7",
+            "US$7",
+            "7 mm",
+        ] {
+            assert!(is_beside(text), "{text}");
+        }
+        for text in [
+            "version on 7",
+            "version 4: 7",
+            "version\n7",
+            "the version; 7",
+            "版本在7",
+            "7 and mm",
+            "mm 7",
+            "7 version",
+        ] {
+            assert!(!is_beside(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn words_behind_a_digit() {
+        assert!(distance(&["г.р"], "1г.р.", "1", false).is_some());
+        assert!(distance(&["рожд*", "г.р"], "5abc", "5", false).is_none());
     }
 }

@@ -24,11 +24,14 @@ pub enum Finder {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Boundary {
-    /// A letter or digit, or a dot, hyphen, slash or colon that connects the match to further digits.
+    /// A letter or digit, or a dot, hyphen, slash or colon that connects the match to further digits. A slash between two whole
+    /// numbers, of seven digits at least, connects nothing.
     #[default]
     Number,
     /// As `Number`, for values that prove themselves: a path or a date may stand behind a slash, and a value with dots behind a hyphen.
     Proven,
+    /// As `Number`, for dates: the Russian word for the year may stand directly behind.
+    Date,
     /// A letter or digit.
     Word,
     /// Before the match, a letter that is not Chinese; after it, anything may stand.
@@ -68,6 +71,13 @@ pub struct Source {
     /// Whether only a word directly before the finding counts as context.
     #[serde(default)]
     pub adjacent: bool,
+    /// Words by language, as in `context`, that make what stands directly behind them something else: the score is 0.3 at most
+    /// then, whatever the context. Words such as "number" may stand between, and others of its kind with "and".
+    #[serde(default)]
+    pub not_after: BTreeMap<String, Vec<String>>,
+    /// The same for words that stand directly behind the finding.
+    #[serde(default)]
+    pub not_before: BTreeMap<String, Vec<String>>,
     /// The languages that it applies to; none for all.
     #[serde(default)]
     pub languages: Vec<String>,

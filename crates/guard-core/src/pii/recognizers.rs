@@ -21,6 +21,10 @@ const CONTEXT_LEAST: f64 = 0.4;
 /// How much the score falls from a word of context that is beside a finding to one that is just near enough, and 3.5 times
 /// as much more in another sentence. So of two readings of one number, that of the nearer word wins.
 const DISTANCE_TAKES: f64 = 0.1;
+/// The score at most of what a word beside it says is something else.
+const OF_OTHERS: f64 = 0.3;
+/// Digits of a whole number, such as one of a telephone.
+const WHOLE: usize = 7;
 /// Bytes from its start within which everything that a pattern finds has a digit.
 const DIGIT_WITHIN: usize = 160;
 
@@ -51,6 +55,8 @@ pub struct Recognizers {
     expressions: Patterns,
     of_expression: Vec<usize>,
     vocabulary: Vocabulary,
+    /// From here on, each recognizer has two numbers in the vocabulary: for the words of something else before it, and for those behind it.
+    others: usize,
     phones: Phones,
     allowed: HashSet<String>,
     threshold: f64,
@@ -135,8 +141,18 @@ impl Recognizers {
             languages.flat_map(move |(_, words)| words.iter().map(move |word| (word.as_str(), index)))
         });
         let compounds = compounds().map_err(fault(String::new()))?;
-        let vocabulary = Vocabulary::new(words.chain(own_words), compounds.iter().map(String::as_str))
-            .map_err(fault(String::new()))?;
+        let others = recognizers.len() + wanted.len();
+        let other_words = recognizers.iter().enumerate().flat_map(|(index, recognizer)| {
+            let lists = [&recognizer.source.not_after, &recognizer.source.not_before];
+            lists.into_iter().enumerate().flat_map(move |(side, list)| {
+                let languages = list.iter().filter(move |(language, _)| options.reads(language));
+                languages.flat_map(move |(_, words)| {
+                    words.iter().map(move |word| (word.as_str(), others + 2 * index + side))
+                })
+            })
+        });
+        let words = words.chain(own_words).chain(other_words);
+        let vocabulary = Vocabulary::new(words, compounds.iter().map(String::as_str)).map_err(fault(String::new()))?;
 
         let regions = options.phone_regions();
         let phones = Phones::new(&regions)
@@ -148,6 +164,7 @@ impl Recognizers {
             expressions,
             of_expression: places.iter().map(|(own, ..)| *own).collect(),
             vocabulary,
+            others,
             phones,
             allowed: options.allowed.iter().map(|value| spelled(value)).collect(),
             threshold: options.threshold,
@@ -222,11 +239,22 @@ impl<'a> Search<'a> {
     /// The score of what recognizer `index` found, with its context.
     fn score(&self, index: usize, range: &Range<usize>) -> f64 {
         let source = self.of.recognizers[index].source;
+        if self.is_other(index, range) {
+            return source.score.min(OF_OTHERS);
+        }
         let near = source.context_score.and_then(|score| {
             let distance = self.distance(index, range, source.adjacent)?;
             Some(score - DISTANCE_TAKES * distance)
         });
         near.map_or(source.score, |near| near.max(source.score))
+    }
+
+    /// Whether a word beside what recognizer `index` found says that it is something else.
+    fn is_other(&self, index: usize, range: &Range<usize>) -> bool {
+        let source = self.of.recognizers[index].source;
+        let owner = self.of.others + 2 * index;
+        let has_words = !(source.not_after.is_empty() && source.not_before.is_empty());
+        has_words && self.mentions().is_beside(owner, owner + 1, range)
     }
 
     /// Adds what recognizer `index` found.
@@ -237,8 +265,11 @@ impl<'a> Search<'a> {
     }
 
     fn distance(&self, owner: usize, range: &Range<usize>, adjacent: bool) -> Option<f64> {
-        let mentions = self.mentions.get_or_init(|| self.of.vocabulary.read(self.text));
-        mentions.distance(owner, range, adjacent)
+        self.mentions().distance(owner, range, adjacent)
+    }
+
+    fn mentions(&self) -> &super::context::Mentions<'a> {
+        self.mentions.get_or_init(|| self.of.vocabulary.read(self.text))
     }
 
     fn keep(&mut self, range: Range<usize>, score: f64, entity: Arc<str>, recognizer: Arc<str>) {
@@ -377,6 +408,7 @@ fn has_boundaries(text: &str, range: Range<usize>, boundary: Boundary) -> bool {
     let is_digit = |character: Option<char>| character.is_some_and(|character| character.is_ascii_digit());
     let has_colons = text[range.clone()].contains(':');
     let is_proven = boundary == Boundary::Proven;
+    let is_whole = text[range.clone()].bytes().filter(u8::is_ascii_digit).count() >= WHOLE;
     let connects = |sign: Option<char>, mut beyond: &mut dyn Iterator<Item = char>, own: Option<char>| {
         let first = beyond.next();
         match sign {
@@ -384,6 +416,9 @@ fn has_boundaries(text: &str, range: Range<usize>, boundary: Boundary) -> bool {
             Some('-') if is_proven => {
                 let end = Iterator::find(&mut beyond, |character| !character.is_ascii_digit());
                 is_digit(first) && is_digit(own) && end != Some('.')
+            }
+            Some('/') if is_whole && is_digit(first) && is_digit(own) => {
+                !is_whole_number(first.into_iter().chain(beyond))
             }
             Some('.' | '-' | '/') => is_digit(first) && is_digit(own),
             Some(':') => has_colons && continues(first),
@@ -393,14 +428,40 @@ fn has_boundaries(text: &str, range: Range<usize>, boundary: Boundary) -> bool {
     // A number may follow a word of another script without a space, and a word in Chinese anything.
     let is_free = is_digit(first) && previous.is_some_and(|previous| !previous.is_ascii() && previous.is_alphabetic());
     let begins = !continues(previous) || is_free || first.is_some_and(is_unspaced);
-    let ends = !continues(next) || last.is_some_and(is_unspaced) || !last.is_some_and(char::is_alphanumeric);
+    let ends = !continues(next)
+        || last.is_some_and(is_unspaced)
+        || !last.is_some_and(char::is_alphanumeric)
+        || boundary == Boundary::Date && is_of_year(&text[range.end..]);
     match boundary {
         Boundary::Start => begins,
         Boundary::Word => begins && ends,
-        Boundary::Number | Boundary::Proven => {
+        Boundary::Number | Boundary::Proven | Boundary::Date => {
             begins && ends && !connects(previous, &mut before, first) && !connects(next, &mut after, last)
         }
     }
+}
+
+/// Whether a number of at least [`WHOLE`] digits begins here, which may have spaces, hyphens, dots and parentheses between them.
+fn is_whole_number(characters: impl Iterator<Item = char>) -> bool {
+    let (mut digits, mut signs) = (0, 0);
+    for character in characters {
+        match character {
+            '0'..='9' => (digits, signs) = (digits + 1, 0),
+            ' ' | '\u{a0}' | '-' | '.' | '(' | ')' if signs < 2 => signs += 1,
+            _ => return false,
+        }
+        if digits == WHOLE {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether nothing but a Russian word for a year stands here: "12.03.1985г.".
+fn is_of_year(behind: &str) -> bool {
+    let letters = behind.chars().take(5).take_while(|character| character.is_alphabetic());
+    let word: String = letters.flat_map(char::to_lowercase).collect();
+    matches!(&*word, "г" | "гр" | "год" | "года")
 }
 
 #[cfg(test)]
@@ -497,7 +558,8 @@ mod tests {
                 !source.context.is_empty(),
                 "{id}: words and their score"
             );
-            let words: Vec<&String> = source.context.values().flatten().collect();
+            let lists = [&source.context, &source.not_after, &source.not_before];
+            let words: Vec<&String> = lists.into_iter().flat_map(|list| list.values().flatten()).collect();
             assert!(
                 words.iter().all(|word| word.to_lowercase() == **word),
                 "{id}: words are in lower case"
@@ -547,6 +609,59 @@ mod tests {
     }
 
     #[test]
+    fn two_values_with_a_slash() {
+        for (text, expected) in [
+            (
+                "тел. 8-916-123-45-67/8-916-765-43-21",
+                &["PHONE_NUMBER 8-916-123-45-67", "PHONE_NUMBER 8-916-765-43-21"][..],
+            ),
+            (
+                "тел. 8 (916) 123-45-67/8 (916) 765-43-21",
+                &["PHONE_NUMBER 8 (916) 123-45-67", "PHONE_NUMBER 8 (916) 765-43-21"],
+            ),
+            (
+                "call 415-555-2671/415-555-2672",
+                &["PHONE_NUMBER 415-555-2671", "PHONE_NUMBER 415-555-2672"],
+            ),
+            (
+                "我的电话13800138000/13900139000",
+                &["PHONE_NUMBER 13800138000", "PHONE_NUMBER 13900139000"],
+            ),
+            ("ИНН/КПП 7707083893/770701001", &["RU_INN 7707083893"]),
+            ("реквизиты: 7707083893/770701001", &["RU_INN 7707083893"]),
+            (
+                "СНИЛС/ИНН 112-233-445 95/500100732259",
+                &["RU_SNILS 112-233-445 95", "RU_INN 500100732259"],
+            ),
+            (
+                "SSN:239-02-7946/912-70-1234",
+                &["US_SSN 239-02-7946", "US_ITIN 912-70-1234"],
+            ),
+            ("calls pass on 502/503/504", &[]),
+        ] {
+            let found = found(&Options::default(), text);
+            let found: Vec<String> = found
+                .iter()
+                .map(|(entity, value)| format!("{entity} {value}"))
+                .collect();
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_account_is_no_card() {
+        let types = |text: &str| -> Vec<String> {
+            found(&Options::default(), text)
+                .into_iter()
+                .map(|(entity, _)| entity)
+                .collect()
+        };
+        assert_eq!(types("银行卡号6222021234567890123"), ["ZH_BANK_ACCOUNT"]);
+        assert_eq!(types("银行卡号6200000000000005"), ["CREDIT_CARD"]);
+        assert_eq!(types("р/с 40702810900000012345"), ["RU_BANK_ACCOUNT"]);
+    }
+
+    #[test]
     fn nothing_in_plain_texts() {
         for text in [
             "The recipe needs 250 grams of flour and two eggs.",
@@ -560,6 +675,79 @@ mod tests {
         ] {
             assert_eq!(found(&Options::default(), text), [], "{text}");
         }
+    }
+
+    #[test]
+    fn nothing_beside_words_of_something_else() {
+        for text in [
+            "Документы по заказу 1234567890 готовы",
+            "Номер документа 1234567890 в системе СЭД",
+            "Договор №1234567890, документы",
+            "Серия прошивки 1234567890",
+            "Ваши права 1234567890 по закону",
+            "полис 1234567890123456 КАСКО",
+            "buy a 500 GB Hard Drive",
+            "In 2020 Supreme Court decisions",
+            "In 1999 Abbey Road was reissued",
+            "Windows 11 Home Park",
+            "Meet at 5 PM Central Park",
+            "I have 15 GB Google Drive space",
+            "On page 12 Park Street is mentioned",
+            "2023 Toyota Park Way",
+            "El camino de Santiago 2024",
+            "La carretera A-7, 12 km",
+            "площадь Ленина 300 метров",
+            "The bank raised $12000000 in 2023",
+            "Order 12345678 was charged to my debit card",
+            "Please check my account settings for build 20240131",
+            "Save 50% on savings: code 12345678",
+            "MIT License Copyright 20230101",
+            "We signed the license on 20240501",
+            "license plate AB12345",
+            "This software license key 1234567890",
+            "Version 2.10.3.1 released",
+            "nuget package 13.0.100.4 and 4.18.2.10",
+            "kernel 5.15.0.91",
+            "section 10.2.3.4 of the manual",
+            "Figure 12.1.3.4",
+            "версия 2.10.3.1",
+            "Call the function with 1234567890 as the seed",
+            "Call me about ticket 4155552671",
+            "Unix time 1712345678 when phone call ended",
+            "phone case 1234567 costs $10",
+            "звонок длился 1234567 секунд",
+            "model ST123456A",
+            "order 912-70-1234",
+            "Dimensions 123 45 6789 mm",
+            "编号15912345678的商品",
+            "价格 1380013 8000",
+            "born in Berlin; invoice 12/05/2023 paid",
+            "会议 2023年5月6日 出生率 1.09",
+        ] {
+            assert_eq!(found(&Options::default(), text), [], "{text}");
+        }
+    }
+
+    #[test]
+    fn addresses_are_whole() {
+        for text in [
+            "г Москва, ул Ленина, д 5, кв 12",
+            "просп. Ленина, д.5к2",
+            "ул. Ленина, 5-12",
+            "1-я Тверская-Ямская ул., 10",
+            "Б. Садовая ул., 10",
+            "成都市武侯区人民南路四段11号附1号",
+            "四川省成都市高新区天府大道北段1700号",
+            "广州市体育西路101号维多利广场A座18楼",
+        ] {
+            assert_eq!(found(&Options::default(), text), [("STREET_ADDRESS".to_owned(), text)]);
+        }
+        let text = "地址：文三路 478 号 3 单元 502";
+        let address = text.trim_start_matches("地址：");
+        assert_eq!(
+            found(&Options::default(), text),
+            [("STREET_ADDRESS".to_owned(), address)]
+        );
     }
 
     #[test]

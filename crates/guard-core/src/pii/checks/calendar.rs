@@ -36,6 +36,10 @@ pub fn is_date(value: &str) -> bool {
     let &[first, second, third] = numbers.as_slice() else {
         return false;
     };
+    // In Chinese, the year is always first.
+    if value.contains('年') && parts[0].len() < 4 {
+        return is_day_of_any_century(first, second, third);
+    }
     if parts[0].len() == 4 {
         return YEARS.contains(&first) && is_day(first, second, third);
     }
@@ -46,9 +50,27 @@ pub fn is_date(value: &str) -> bool {
     day(third, second, first) || day(third, first, second)
 }
 
+/// Whether a value is anything but a day in one number, such as 20240131 (ISO 8601, basic format).
+pub fn is_undated(value: &str) -> bool {
+    let is_number = value.len() == 8 && value.bytes().all(|byte| byte.is_ascii_digit());
+    let number: u32 = if is_number { value.parse().unwrap_or(0) } else { 0 };
+    let year = number / 10_000;
+    !((1900..=2100).contains(&year) && is_day(year, number / 100 % 100, number % 100))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_that_are_no_days() {
+        for none in ["20240131", "19991231"] {
+            assert!(!is_undated(none), "{none}");
+        }
+        for number in ["20241331", "20240230", "17000101", "202401310", "A20240131", "90210034"] {
+            assert!(is_undated(number), "{number}");
+        }
+    }
 
     #[test]
     fn days() {
@@ -58,6 +80,7 @@ mod tests {
             "12/31/1999",
             "1/2/99",
             "1990年5月3日",
+            "90年3月7日",
             "3 May 1990",
         ] {
             assert!(is_date(date), "{date}");
@@ -67,6 +90,7 @@ mod tests {
             "31.13.1999",
             "32/01/2000",
             "31.12.3024",
+            "3年31月90日",
             "1.2",
             "0000-01-01",
         ] {
