@@ -30,7 +30,7 @@ NO_CATEGORY = -100
 
 OWN_DATA = Path(__file__).parent / "data"
 # Batches of our own that only measure: nothing is learnt from them.
-HELD_BATCHES = ("exam", "second_exam", "orders", "heldout")
+HELD_BATCHES = ("exam", "second_exam", "orders", "instructions", "heldout")
 
 
 @dataclass(frozen=True)

@@ -12,5 +12,5 @@ MAX_LENGTH, WINDOW_LENGTH = 256, 128
 # The scanner's default threshold. Calibration puts there the score that FALSE_POSITIVES of the ordinary prompts
 # exceed, and at FLOOR the score of the ordinary prompt at the median, since scores also feed a running risk.
 THRESHOLD = 0.92
-FALSE_POSITIVES = 0.008
+FALSE_POSITIVES = 0.006
 FLOOR = 0.0005

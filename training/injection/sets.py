@@ -118,6 +118,7 @@ OWN = {
     "chinese_russian": 3,
     "nine_languages": 3,
     "long_harmless": 3,
+    "short_instructions": 3,
 }
 
 
