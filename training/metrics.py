@@ -31,6 +31,10 @@ def logit(probability: float | np.ndarray) -> float | np.ndarray:
     return np.log(probability / (1 - probability))
 
 
+def sigmoid(values: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-values))
+
+
 def fit_line(margin: np.ndarray, label: np.ndarray, balanced: bool = False) -> tuple[float, float]:
     """(scale, bias) of sigmoid(scale * margin + bias) with the least log loss (Newton's method).
 
@@ -41,7 +45,7 @@ def fit_line(margin: np.ndarray, label: np.ndarray, balanced: bool = False) -> t
         weight = np.where(label > 0, 0.5 / max(label.mean(), 1e-9), 0.5 / max(1 - label.mean(), 1e-9))
     scale, bias = 1.0, 0.0
     for _ in range(50):
-        p = 1 / (1 + np.exp(-(scale * margin + bias)))
+        p = sigmoid(scale * margin + bias)
         error, curve = weight * (p - label), weight * np.maximum(p * (1 - p), 1e-9)
         gradient = np.array([(error * margin).mean(), error.mean()])
         cross = (curve * margin).mean()

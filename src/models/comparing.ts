@@ -73,10 +73,8 @@ export async function highestCosine(
   let sinceTurn = 0;
   for (const a of units) {
     for (const b of otherUnits) {
-      let product = 0;
-      for (let index = 0; index < a.length; index++) product += (a[index] as number) * (b[index] as number);
-      // Written so that a number that is none stays: it must not read as far apart.
-      if (!(product <= best)) best = product;
+      // A number that is none stays one: it must not read as far apart.
+      best = Math.max(best, dot(a, b));
       sinceTurn += a.length;
       if (sinceTurn < TURN) continue;
       sinceTurn = 0;
@@ -88,23 +86,18 @@ export async function highestCosine(
 
 /** A vector of length one in the same direction; one of zeros stays. */
 function unit(vector: readonly number[]): Float64Array {
-  let squares = 0;
-  for (const x of vector) squares += x * x;
-  const length = Math.sqrt(squares) || 1;
+  const length = Math.sqrt(dot(vector, vector)) || 1;
   return Float64Array.from(vector, (x) => x / length);
 }
 
 /** The cosine of the angle between two vectors of the same model; 0 where one of them is 0. */
 export function cosine(a: readonly number[], b: readonly number[]): number {
+  const squares = dot(a, a) * dot(b, b);
+  return squares === 0 ? 0 : dot(a, b) / Math.sqrt(squares);
+}
+
+function dot(a: ArrayLike<number>, b: ArrayLike<number>): number {
   let product = 0;
-  let ofA = 0;
-  let ofB = 0;
-  for (let index = 0; index < a.length; index++) {
-    const x = a[index] as number;
-    const y = b[index] as number;
-    product += x * y;
-    ofA += x * x;
-    ofB += y * y;
-  }
-  return ofA === 0 || ofB === 0 ? 0 : product / Math.sqrt(ofA * ofB);
+  for (let index = 0; index < a.length; index++) product += (a[index] as number) * (b[index] as number);
+  return product;
 }

@@ -60,10 +60,6 @@ def margins(model: encoder.Encoder, tokenizer: Tokenizer, texts: Sequence[str]) 
     return logits[:, INJECTION] - logits[:, SAFE]
 
 
-def sigmoid(values: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-values))
-
-
 def with_origin(row: data.Row) -> data.Row:
     fetched = row.set in FETCHED or (row.set == "composed" and row.kind != "request")
     return replace(row, text=("document: " if fetched else "user: ") + row.text)
@@ -162,7 +158,7 @@ def main() -> None:
     levers.report("another seed", two)
     levers.report("two seeds averaged", (one + two) / 2)
 
-    soft = sigmoid((taught + margins(second, tokenizer, [row.text for row in learnt])) / 2)
+    soft = metrics.sigmoid((taught + margins(second, tokenizer, [row.text for row in learnt])) / 2)
     student = levers.trained(12, args.seed + 2, learnt, soft)
     levers.report("taught by two seeds", margins(student, tokenizer, texts))
 

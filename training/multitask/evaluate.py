@@ -38,10 +38,6 @@ RELEVANT, SUPPORTED = 0.5, 0.75
 ENOUGH = 15
 
 
-def sigmoid(values: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-values))
-
-
 def f1(truth: np.ndarray, said: np.ndarray) -> float:
     right = (truth & said).sum()
     return float(2 * right / max(truth.sum() + said.sum(), 1))
@@ -88,7 +84,7 @@ class Reader:
 
     def judged(self, task: str, cosines: np.ndarray) -> np.ndarray:
         line = self.comparing[task]
-        return sigmoid(line["scale"] * cosines + line["offset"])
+        return metrics.sigmoid(line["scale"] * cosines + line["offset"])
 
     def scores(self, task: str, examples: Sequence[Example]) -> np.ndarray:
         """Of each example: the probabilities of the labels, or of relevance."""
@@ -99,7 +95,7 @@ class Reader:
                 self.vectors(task, texts) for texts in ([e.text for e in examples], [e.pair for e in examples])
             )
             return self.judged(task, (asked * given).sum(1))[:, None]
-        return sigmoid(self.head(task, [e.text for e in examples]))
+        return metrics.sigmoid(self.head(task, [e.text for e in examples]))
 
 
 def below(values: np.ndarray, minimum: float, share: float) -> float:
