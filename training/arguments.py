@@ -22,8 +22,12 @@ def add_training_arguments(
     parser.add_argument("--epochs", type=int, default=epochs)
     parser.add_argument("--minutes", type=float, default=0, help="end the training after so many minutes")
     parser.add_argument("--rate", type=float, default=rate, help="learning rate of the encoder")
-    parser.add_argument("--fp32", action="store_true", help="train without bf16 autocast")
-    parser.add_argument("--start", type=Path, help="weights of an earlier run to go on from")
+    parser.add_argument(
+        "--fp32", action="store_true", help="train without bf16 autocast also where the processor has bf16"
+    )
+    parser.add_argument(
+        "--start", type=Path, help="what to go on from: weights of an earlier run, or a folder of models"
+    )
     parser.add_argument(
         "--frozen",
         type=int,
@@ -42,5 +46,5 @@ def settings_of(args: argparse.Namespace) -> Settings:
         minutes=args.minutes,
         rate=args.rate,
         frozen=args.frozen,
-        bf16=not args.fp32,
+        bf16=Settings().bf16 and not args.fp32,
     )

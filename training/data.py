@@ -31,6 +31,8 @@ NO_CATEGORY = -100
 OWN_DATA = Path(__file__).parent / "data"
 # Batches of our own that only measure: nothing is learnt from them.
 HELD_BATCHES = ("exam", "second_exam", "orders", "instructions", "heldout")
+# A folder of our own that only measures: no task is trained on it.
+HELD_FOLDER = "ordinary"
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,12 @@ def data_folder(argument: str | None) -> Path:
     return Path(value)
 
 
+def own_batches() -> list[Path]:
+    """The files of our own texts that may be learnt from."""
+    files = sorted(OWN_DATA.glob("*/*.jsonl"))
+    return [path for path in files if path.stem not in HELD_BATCHES and path.parent.name != HELD_FOLDER]
+
+
 def choose(specs: Iterable[Spec], licences: Iterable[str], sets: Iterable[str] | None) -> list[Spec]:
     licences, names = set(licences), set(sets or ())
     unknown = licences - set(LICENCES) | names - {spec.name for spec in specs}
@@ -149,17 +157,18 @@ def load(specs: Iterable[Spec], folder: Path, seed: int) -> list[Row]:
                     spec.category(raw),
                 )
             )
-        for row in cap(found, spec.caps, seed):
+        # What is written to be measured is measured in full.
+        for row in cap(found, spec.caps, None if spec.own else HELD, seed):
             rows += [row] * (spec.repeat if row.split == "train" else 1)
     return rows
 
 
-def cap(rows: list[Row], caps: dict[int, int] | None, seed: int) -> list[Row]:
-    """At most caps[label] training rows of a label, and at most HELD rows of a label in each other split."""
+def cap(rows: list[Row], caps: dict[int, int] | None, held: int | None, seed: int) -> list[Row]:
+    """At most caps[label] training rows of a label, and at most `held` rows of a label in each other split."""
     kept: Counter[tuple[int, str]] = Counter()
     result = []
     for row in sorted(rows, key=lambda r: digest(r.text, str(seed))):
-        limit = (caps or {}).get(row.label) if row.split == "train" else HELD
+        limit = (caps or {}).get(row.label) if row.split == "train" else held
         kept[row.label, row.split] += 1
         if limit is None or kept[row.label, row.split] <= limit:
             result.append(row)

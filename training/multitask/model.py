@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 import torch
@@ -40,6 +40,8 @@ ROLLS = (1, 2, 3)
 
 
 class MultiTask(Classifier):
+    unshipped: ClassVar[tuple[str, ...]] = ("scale", "offset")
+
     def __init__(self, shape: Shape):
         heads = {name: len(labels) for name, labels in HEADS.items()}
         super().__init__(shape, heads, own_pools=True, unit_heads=UNIT_HEADS)

@@ -14,6 +14,7 @@ from tokenizers import Tokenizer
 from .. import encoder, export, trainer
 from ..arguments import add_training_arguments, settings_of
 from ..runtime import Exported
+from ..shipped import start_from
 from . import LABELS, MAX_LENGTH, NAME, VERSION
 from .evaluate import evaluate, table
 from .rows import SpanRow, add_data_arguments, joined, rows_for
@@ -65,7 +66,7 @@ def main() -> None:
     tokenizer = base.tokenizer()
     model = encoder.Tagger(base.shape, len(LABELS)).load_base(base)
     if args.start:
-        model.load(args.start)
+        start_from(model, args.start)
     if args.reuse:
         model.load(work / "weights.safetensors")
     else:

@@ -1,0 +1,104 @@
+"""The weights of a shipped model, for a training that goes on from it: `--start models/NAME`.
+
+They are those of the int8 graph: they differ from what was trained by the rounding, which is less than a training moves them, and a head
+has its calibration in it.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import onnx
+import torch
+from onnx import TensorProto, numpy_helper
+from onnx.external_data_helper import load_external_data_for_model
+
+from .encoder import Encoder
+from .export import BLOCK
+
+
+def initializers(graph: Path, words: Path) -> dict[str, np.ndarray]:
+    """All weights of a graph by name, those in int8 as the numbers that they stand for."""
+    model = onnx.load(str(graph), load_external_data=False)
+    load_external_data_for_model(model, str(words))
+    found = {tensor.name: tensor for tensor in model.graph.initializer}
+    arrays = {}
+    for name, tensor in found.items():
+        if tensor.data_type == TensorProto.INT4:
+            halves = np.frombuffer(tensor.raw_data, np.uint8).reshape(tensor.dims[0], -1)
+            values = np.stack([halves & 15, halves >> 4], -1).reshape(tensor.dims).astype(np.int8)
+            arrays[name] = np.where(values > 7, values - 16, values)
+        else:
+            arrays[name] = numpy_helper.to_array(tensor)
+    for name in [name for name in arrays if name.endswith("_quantized")]:
+        plain = name.removesuffix("_quantized")
+        zero, scale = arrays[f"{plain}_zero_point"].astype(np.float32), arrays[f"{plain}_scale"]
+        arrays[plain] = (arrays[name].astype(np.float32) - zero) * scale
+    return arrays
+
+
+def state_of(arrays: dict[str, np.ndarray], layers: int, heads: list[str]) -> dict[str, np.ndarray]:
+    """The weights as `encoder.Encoder` names them, the other way round than `export.build`."""
+    values, scales = arrays["words.weight"], arrays["words.scales"]
+    blocks = values.reshape(len(values), -1, BLOCK).astype(np.float32) * scales[..., None]
+    state = {"words.weight": blocks.reshape(values.shape), "positions.weight": arrays["positions.weight"]}
+
+    def norm(name: str) -> np.ndarray:
+        """Sets a norm; what enters the next layer was divided by what this gives."""
+        factors = arrays.get(f"{name}.factors", np.float32(1))
+        source = f"{name}.even" if f"{name}.factors" in arrays else name
+        for part in ("weight", "bias"):
+            state[f"{name}.{part}"] = arrays[f"{source}.{part}"] * factors
+        return factors
+
+    factors = norm("norm")
+    for n in (f"layers.{index}" for index in range(layers)):
+        state[f"{n}.qkv.weight"] = arrays[f"{n}.qkv.weight"].T / factors
+        state[f"{n}.qkv.bias"] = arrays[f"{n}.qkv.bias"]
+        state[f"{n}.out.weight"] = arrays[f"{n}.out.weight"].T
+        factors = norm(f"{n}.norm1")
+        # The few channels that stay in fp32 come last: their order means nothing.
+        parts = (n, f"{n}.outliers")
+        state[f"{n}.up.weight"] = np.concatenate([arrays[f"{part}.up.weight"].T for part in parts]) / factors
+        state[f"{n}.up.bias"] = np.concatenate([arrays[f"{part}.up.bias"] for part in parts])
+        state[f"{n}.down.weight"] = np.concatenate([arrays[f"{part}.down.weight"] for part in parts]).T
+        for part in ("out", "down"):
+            state[f"{n}.{part}.bias"] = arrays[f"{n}.{part}.bias"]
+        factors = norm(f"{n}.norm2")
+    if "pool.weight" in arrays:
+        state["pool.weight"] = arrays["pool.weight"].T
+        state["head.weight"] = np.concatenate([arrays[f"{name}.weight"].T for name in heads])
+        state["head.bias"] = np.concatenate([arrays[f"{name}.bias"] for name in heads])
+    else:
+        state["head.weight"], state["head.bias"] = arrays["logits.weight"].T, arrays["logits.bias"]
+    return {name: np.array(value, np.float32, order="C") for name, value in state.items()}
+
+
+def start_from(model: Encoder, path: Path) -> None:
+    """Loads the `weights.safetensors` of an earlier run, or the weights of a model that `ship.py` put into a folder.
+
+    Raises SystemExit where they are of another vocabulary than the base, and RuntimeError where they are of another shape.
+    """
+    of_base = model.words.weight.clone()
+    if path.is_file():
+        model.load(path)
+    else:
+        model.load_state_dict(shipped_state(model, path))
+    # Word vectors are not trained.
+    if not torch.equal(of_base, model.words.weight):
+        raise SystemExit(
+            f"{path} has another vocabulary than the base: make that with training.multilingual --like MODEL"
+        )
+
+
+def shipped_state(model: Encoder, path: Path) -> dict[str, torch.Tensor]:
+    config = json.loads((path / "config.json").read_text("utf-8"))
+    guard = config["guard"]
+    heads = [head["output"] for head in guard.get("heads", [{"output": "logits"}])]
+    arrays = initializers(path / "model.onnx", path / guard.get("external_data", "."))
+    state = {name: model.state_dict()[name] for name in model.unshipped}
+    for name, value in state_of(arrays, config["num_hidden_layers"], heads).items():
+        state[name] = torch.from_numpy(value)
+    return state
