@@ -138,7 +138,7 @@ def build(model: Encoder, ranges: Ranges) -> tuple[onnx.ModelProto, list[str]]:
         outputs.append(port(name, TensorProto.FLOAT, [*ids, len(state[f"{part}.bias"])]))
     if isinstance(model, Classifier):
         text_heads(g, x, state, model)
-        exact += [POOL, "pooled", *model.heads, *(f"{name}.raw" for name in model.unit_heads)]
+        exact += [POOL, "pooled", *(f"{name}.product" for name in model.heads)]
         outputs += [port(name, TensorProto.FLOAT, ["batch", labels]) for name, labels in model.heads.items()]
     inputs = [port(name, TensorProto.INT64, ids) for name in ("input_ids", "attention_mask")]
     graph = helper.make_graph(g.nodes, "guard", inputs, outputs, g.weights)
@@ -241,10 +241,11 @@ def text_heads(g: Graph, x: str, state: dict, model: Classifier) -> None:
     for name, place in model.head_slices().items():
         pool = g.weight(f"{name}.pool", np.array(model.pool_of(name), np.int64))
         vector = g.node("Gather", ["pooled", pool], f"{name}.vector", axis=1)
-        weight = g.weight(f"{name}.weight", state["head.weight"][place])
-        bias = g.weight(f"{name}.bias", state["head.bias"][place])
+        # Not Gemm: quantization makes a product with another name of it, which would not be left in fp32.
+        g.node("MatMul", [vector, g.weight(f"{name}.weight", state["head.weight"][place].T)], f"{name}.product")
         unit = name in model.unit_heads
-        g.node("Gemm", [vector, weight, bias], f"{name}.raw" if unit else name, transB=1)
+        bias = g.weight(f"{name}.bias", state["head.bias"][place])
+        g.node("Add", [f"{name}.product", bias], f"{name}.raw" if unit else name)
         if unit:
             g.node("LpNormalization", [f"{name}.raw"], name, axis=-1, p=2)
 
