@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { GuardValidationError } from "./errors.ts";
-import { modelIdentity, readEvaluation } from "./models/evaluation.ts";
+import { modelIdentity, readEvaluation, thresholdOf } from "./models/evaluation.ts";
 import { toSnakeCase } from "./options.ts";
 
 /** A threshold: a probability, or the rate of false positives that it is to mean. */
@@ -93,9 +93,9 @@ export function resolveThreshold(
       `the curve rests on ${curve.rows} texts, so that ${Math.ceil(1e6 / curve.rows) / 1e6} is the lowest rate it can tell`,
     );
   }
-  const point = curve.points.findLast(([rate]) => rate <= threshold.fpr);
-  if (!point) throw bad(`the curve has no threshold at or below ${threshold.fpr}`);
-  return point[1];
+  const found = thresholdOf(curve, threshold.fpr);
+  if (found === undefined) throw bad(`the curve has no threshold at or below ${threshold.fpr}`);
+  return found;
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   EVALUATION_FILE,
   type Evaluation as ModelEvaluation,
   modelIdentity,
+  thresholdOf,
 } from "../models/evaluation.ts";
 import { resolveModel } from "../models/model.ts";
 import { fromSnakeCase, parseOptions, toSnakeCase } from "../options.ts";
@@ -16,7 +17,7 @@ import type { RecognizerConf } from "../scanners/shared/ner-model.ts";
 import { settingsOf } from "../threshold.ts";
 import { UsageError } from "./command.ts";
 import { type Evaluation, type Measurement, sideOf } from "./measure.ts";
-import { countAbove, falsePositiveCurve, ranksOf, thresholdAt } from "./metrics.ts";
+import { countAbove, falsePositiveCurve, ranksOf } from "./metrics.ts";
 import { markdownTables } from "./tables.ts";
 
 const CARD = "CARD.md";
@@ -121,14 +122,13 @@ function curveOf(measurement: Measurement & { item: Evaluation }): Curve {
 /** The thresholds for some rates, and what they find. */
 function thresholdTable(measurement: Measurement & { item: Evaluation; curve: Curve }): string {
   const { result, outcomes, curve } = measurement;
-  const harmless = ranksOf(harmlessOf(measurement), false);
   const [positives, negatives] = [ranksOf(outcomes, true), ranksOf(outcomes, false)];
   const above = (ranks: Float64Array, threshold: number) =>
     ((countAbove(ranks, threshold) * 100) / ranks.length).toFixed(2);
   const { minimum } = scannerClasses(result.side).get(result.scanner) as ScannerClass;
   const option = toSnakeCase(minimum ?? "threshold");
-  const rows = RATES.filter((rate) => rate * harmless.length >= 1).map((rate) => {
-    const threshold = thresholdAt(harmless, rate);
+  const rows = RATES.filter((rate) => rate * curve.rows >= 1).map((rate) => {
+    const threshold = thresholdOf(curve, rate) as number;
     const value = minimum === undefined ? threshold : 1 - threshold;
     return `| ${rate} | ${Number(value.toPrecision(9))} | ${above(positives, threshold)} | ${above(negatives, threshold)} |`;
   });

@@ -23,6 +23,11 @@ const curveSchema = z.object({
 });
 export type Curve = z.output<typeof curveSchema>;
 
+/** The threshold that a curve gives for a rate of false positives; nothing where all of its points are above the rate. */
+export function thresholdOf({ points }: Pick<Curve, "points">, rate: number): number | undefined {
+  return points.findLast(([measured]) => measured <= rate)?.[1];
+}
+
 const evaluationSchema = z.object({
   model: z.object({
     name: z.string(),
