@@ -13,7 +13,7 @@ import gzip
 import importlib
 import json
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, cycle, groupby
 from pathlib import Path
@@ -132,14 +132,24 @@ def judged(folder: Path, task: str) -> Iterator[dict]:
         yield {**pair, "label": label, "set": e.set, "kind": e.kind, "lang": e.lang}
 
 
+def with_ordinary(folder: Path, task: str) -> Iterator[dict]:
+    """The held-out rows of a task, and ordinary prompts and answers that are not among them."""
+    seen = set()
+    for row in chain(judged(folder, task), ordinary(folder, HARMLESS[task])):
+        key = (row.get("prompt"), data.normalise(row["text"]) or row["text"])
+        if key not in seen:
+            seen.add(key)
+            yield row
+
+
 def ordinary(folder: Path, label: str) -> Iterator[dict]:
-    """Prompts and answers that people write and read every day; the set `chat` is full of feelings."""
+    """Prompts and answers that people write and read every day; the set `chat` is full of feelings, `own_exam` of words that attacks use."""
     from .injection import LABELS, SAFE
     from .injection.sets import ORDINARY
 
     rows = (row for row in injection_rows(folder) if row.set in (ORDINARY - {"chat"}) | {"own_exam", "answers"})
     for row in held_out((row for row in rows if row.label == SAFE), LABELS):
-        kind = "ordinary answer" if row["set"] == "answers" else "ordinary prompt"
+        kind = {"answers": "ordinary answer", "own_exam": "like an attack"}.get(row["set"], "ordinary prompt")
         yield {**row, "label": label, "set": f"ordinary_{row['set']}", "kind": kind}
     for prompt, answer, lang in exchanges():
         told = {"label": label, "set": "ordinary_own", "lang": lang}
@@ -149,13 +159,16 @@ def ordinary(folder: Path, label: str) -> Iterator[dict]:
 
 def exchanges() -> list[tuple[str, str, str]]:
     """Prompts and their answers, written for guard, by language; nothing is trained on them."""
-    files = sorted((data.OWN_DATA / "ordinary").glob("*.jsonl"))
+    files = sorted((data.OWN_DATA / data.HELD_FOLDER).glob("*.jsonl"))
     return [(raw["prompt"], raw["answer"], raw["lang"]) for file in files for raw in data.read_jsonl(file)]
 
 
 def behind_prompts(rows: Iterable[dict]) -> Iterator[dict]:
     """Rows without a prompt get one of ours, in their language: some scanners read an answer behind its prompt."""
-    prompts = {lang: cycle(prompt for prompt, _, one in exchanges() if one == lang) for *_, lang in exchanges()}
+    by_lang: dict[str, list[str]] = defaultdict(list)
+    for prompt, _, lang in exchanges():
+        by_lang[lang].append(prompt)
+    prompts = {lang: cycle(texts) for lang, texts in by_lang.items()}
     for row in rows:
         yield {"prompt": next(prompts.get(row["lang"], prompts["en"])), **row}
 
@@ -244,12 +257,9 @@ def main() -> None:
         "hidden": lambda: hidden(folder),
         "lengths": lengths,
         **{task: lambda task=task: judged(folder, task) for task in JUDGED},
-        **{
-            f"{task}-ordinary": lambda task=task, label=label: chain(judged(folder, task), ordinary(folder, label))
-            for task, label in HARMLESS.items()
-        },
+        **{f"{task}-ordinary": lambda task=task: with_ordinary(folder, task) for task in HARMLESS},
     }
-    makers["bias-ordinary"] = lambda: behind_prompts(chain(judged(folder, "bias"), ordinary(folder, HARMLESS["bias"])))
+    makers["bias-ordinary"] = lambda: behind_prompts(with_ordinary(folder, "bias"))
     for name, (files, langs) in NAMES.items():
         makers[name] = lambda files=files, langs=langs: named(folder, files, langs)
     for task in linear_tasks():

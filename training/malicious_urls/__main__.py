@@ -53,8 +53,9 @@ def splitting(by: str, left_out: str):
             if left_out:
                 split = "dev" if row.set == left_out else "train" if split == "dev" else split
             found.append(replace(row, split=split))
-        held = {normalised(row.text) for row in found if row.split != "train"}
-        composed = [row for row in known.rows(seed) if normalised(row.text) not in held]
+        source = registered if by == "domain" else normalised
+        held = {source(row.text) for row in found if row.split != "train"}
+        composed = [row for row in known.rows(seed) if source(row.text) not in held]
         return found + composed
 
     return augment

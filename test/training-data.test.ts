@@ -1,0 +1,60 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+
+const root = new URL("../", import.meta.url);
+const data = new URL("training/data/", root);
+// As `HELD_BATCHES` in training/data.py.
+const HELD = new Set(["exam", "second_exam", "orders", "instructions", "heldout"]);
+// What the multi-task model learns; `ordinary` is where its false positives are counted.
+const JUDGED = ["toxicity", "emotion", "refusal", "nli", "topics"];
+
+type Row = Record<string, unknown>;
+
+function read(path: string): Row[] {
+  const lines = readFileSync(new URL(path, root), "utf8").split("\n");
+  return lines.filter((line) => line.trim() !== "").map((line) => JSON.parse(line) as Row);
+}
+
+function batches(folder: string, held: boolean): string[] {
+  const names = readdirSync(new URL(`${folder}/`, data)).filter((name) => name.endsWith(".jsonl"));
+  return names.filter((name) => HELD.has(name.slice(0, -6)) === held).map((name) => `training/data/${folder}/${name}`);
+}
+
+/** Rows are the same when all of their texts are: letters and digits, in lower case. */
+function key(row: Row): string {
+  const texts = ["text", "prompt", "a", "b"].flatMap((field) => (typeof row[field] === "string" ? [row[field]] : []));
+  const joined = texts.join("\n").normalize("NFKC").toLowerCase();
+  return joined.replace(/[^\p{L}\p{N}]/gu, "") || joined;
+}
+
+function common(measured: Row[], learnt: string[]): string[] {
+  const known = new Map(learnt.flatMap((path) => read(path).map((row) => [key(row), path] as const)));
+  return measured.flatMap((row) => (known.has(key(row)) ? [`${key(row)} (${known.get(key(row))})`] : []));
+}
+
+describe("texts that measure are not learnt", () => {
+  it.each(readdirSync(data).filter((folder) => batches(folder, true).length > 0))("held batches of %s", (folder) => {
+    const learnt = batches(folder, false);
+    expect(learnt).not.toEqual([]);
+    for (const path of batches(folder, true)) expect(common(read(path), learnt)).toEqual([]);
+  });
+
+  it("disguised attacks and cases of PromptInjection", () => {
+    const learnt = batches("injection", false);
+    for (const path of ["benches/evasion/sample.jsonl", "training/injection/cases.jsonl"]) {
+      expect(common(read(path), learnt)).toEqual([]);
+    }
+  });
+
+  it("ordinary prompts and answers", () => {
+    const exchanges = batches("ordinary", false).flatMap(read);
+    const texts = exchanges.flatMap(({ prompt, answer }) => [{ text: prompt }, { text: answer }]);
+    expect(texts.length).toBeGreaterThan(1000);
+    expect(
+      common(
+        texts,
+        JUDGED.flatMap((folder) => batches(folder, false)),
+      ),
+    ).toEqual([]);
+  });
+});
