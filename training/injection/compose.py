@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Sequence
 from itertools import chain
 
@@ -40,6 +41,8 @@ TWINS = {*REMARKS, *REQUESTS}
 # Characters of a host: up to a window of the model (about 1,000), so that an attack is a small part of the text.
 HOST_LENGTHS = [150, 300, 500, 700, 900]
 LONGEST_GUEST = 500
+LONGEST_WORD = 40
+SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]")
 
 
 def request(host: str, guest: str, rng: random.Random) -> str:
@@ -55,8 +58,8 @@ def plain(host: str, guest: str, rng: random.Random) -> str:
         return guest + joint + host
     if place < 0.4:
         return host + joint + guest
-    cut = host.find(". ", rng.randrange(max(1, len(host) * 4 // 5)))
-    cut = len(host) if cut < 0 else cut + 1
+    end = SENTENCE_END.search(host, rng.randrange(max(1, len(host) * 4 // 5)))
+    cut = end.end() if end else len(host)
     return host[:cut] + joint + guest + joint + host[cut:].lstrip()
 
 
@@ -94,6 +97,12 @@ def comment(host: str, guest: str, rng: random.Random) -> str:
 FORMS = [plain, plain, tool_result, mail, markup, comment]
 
 
+def word_start(text: str, at: int) -> int:
+    """The start of the next word; the place itself where words are not parted by spaces."""
+    space = text.find(" ", at, at + LONGEST_WORD)
+    return at if space < 0 else space + 1
+
+
 def carrier(hosts: Sequence[str], rng: random.Random) -> str:
     """Texts of hosts, one after another, up to a length, from anywhere within the last."""
     length = rng.choice(HOST_LENGTHS)
@@ -101,7 +110,7 @@ def carrier(hosts: Sequence[str], rng: random.Random) -> str:
     while (room := length - sum(map(len, parts))) > 40:
         host = rng.choice(hosts)
         start = rng.randrange(len(host) - room) if len(host) > room else 0
-        start = host.find(" ", start) + 1 if start else 0
+        start = word_start(host, start) if start else 0
         parts.append(host[start : start + room])
     return "\n".join(parts)
 

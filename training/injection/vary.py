@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from ..data import Row
 from . import SAFE
+from .compose import word_start
 
 # Of the second and later copies of a text.
 SHARE = 0.6
@@ -78,7 +79,7 @@ def pieces(rows: Sequence[Row], seed: int) -> list[Row]:
         if row.split == "train" and row.label == SAFE and len(row.text) > LONG:
             for _ in range(min(PIECES, len(row.text) // max(PIECE))):
                 length = rng.choice(PIECE)
-                start = row.text.find(" ", rng.randrange(len(row.text) - length // 2)) + 1
+                start = word_start(row.text, rng.randrange(len(row.text) - length // 2))
                 result.append(replace(row, text=row.text[start : start + length]))
     return result
 
