@@ -13,8 +13,9 @@ use crate::text::sentences;
 /// The names and numbers of the last three follow llm-guard 0.3.16 (`PromptInjection`'s `MatchType`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reading {
-    /// All of it: in one row where it fits, otherwise in overlapping windows of the maximum length or of
-    /// [`TextTokenizer::with_windows_of`].
+    /// All of it: in one row where it fits, otherwise in windows of at most the maximum length or that of
+    /// [`TextTokenizer::with_windows_of`]. They overlap, but where rows tell where their tokens stand and a window can end with a sentence:
+    /// names are looked for in sentences, an attack may be many.
     Windows,
     /// The beginning, up to the maximum length.
     Head,
@@ -38,7 +39,7 @@ pub struct Row {
     /// For each token of the text, the bytes that it was made from, without white space; empty for one that shows nothing. None
     /// for a model without heads over tokens.
     pub pieces: Vec<Range<usize>>,
-    /// Which of the pieces this row decides: those that are farther from its ends than from those of any other row.
+    /// Which of the pieces this row decides: those that are farther from its ends than from those of any other row with them.
     pub core: Range<usize>,
     /// Whether tokens of the text stand before the first one of the row.
     pub follows: bool,
@@ -346,13 +347,17 @@ impl TextTokenizer {
         let tokens = self.encode(of_part)?;
         let count = tokens.ids.len();
         let room = if count > self.room { self.window } else { self.room };
-        let step = room - room / WINDOW_OVERLAP_DIVISOR;
+        let starts = if self.places && count > room {
+            sentence_starts(of_part, &tokens)
+        } else {
+            Vec::new()
+        };
         let moved = |range: Range<usize>| range.start + part.start..range.end + part.start;
         let mut rows = Vec::new();
         let mut start = 0;
         let mut decided = 0;
         while start < count {
-            let end = (start + room).min(count);
+            let (end, next) = window(count, start, room, &starts);
             if let Some(mut row) = self.row(&tokens, std::slice::from_ref(&(start..end))) {
                 row.range = moved(row.range);
                 if self.places {
@@ -360,21 +365,14 @@ impl TextTokenizer {
                     row.pieces = pieces.map(|&place| moved(visible(of_part, place))).collect();
                     // The middle of what this window and the next one share: a token there is as far from the end of the one
                     // as from the beginning of the other.
-                    let until = if end == count {
-                        count
-                    } else {
-                        (start + step + end).div_ceil(2)
-                    };
+                    let until = (next + end).div_ceil(2);
                     row.core = decided - start..until - start;
                     row.follows = start > 0;
                     decided = until;
                 }
                 rows.push(row);
             }
-            if end == count {
-                break;
-            }
-            start += step;
+            start = next;
         }
         Ok(Rows {
             rows,
@@ -438,6 +436,33 @@ impl TextTokenizer {
             ..Row::default()
         })
     }
+}
+
+/// The end of the window of at most `room` tokens from `start` on, and where the next one begins.
+///
+/// It ends before the last of the sentences that begin in its second half, so that the next one has nothing to repeat; without any,
+/// the next one repeats a part of it.
+fn window(count: usize, start: usize, room: usize, sentences: &[usize]) -> (usize, usize) {
+    let end = start + room;
+    if end >= count {
+        return (count, count);
+    }
+    let behind = sentences.partition_point(|&begins| begins <= end);
+    match behind.checked_sub(1).map(|last| sentences[last]) {
+        Some(begins) if begins > start + room / 2 => (begins, begins),
+        _ => (end, end - room / WINDOW_OVERLAP_DIVISOR),
+    }
+}
+
+/// The first token of each sentence.
+fn sentence_starts(text: &str, tokens: &Tokens) -> Vec<usize> {
+    let sentences = sentences::split(text).into_iter();
+    sentences
+        .map(|sentence| {
+            let before = |&(_, end): &(usize, usize)| end <= sentence.start;
+            tokens.offsets.partition_point(before)
+        })
+        .collect()
 }
 
 /// The bytes of a token without the white space that it may begin with, on character boundaries: a token may be a part of one.
@@ -562,6 +587,22 @@ mod tests {
     }
 
     #[test]
+    fn windows_that_tell_places_end_with_sentences() {
+        let text = long_text();
+        let rows = PLACING.rows(&text, Reading::Windows).unwrap().rows;
+        assert!(rows.len() > 10);
+        for row in &rows {
+            let shown = &text[row.range.clone()];
+            assert!(shown.trim_start().starts_with("Sentence") && shown.ends_with('.'), "{shown}");
+            assert_eq!(row.core, 0..row.pieces.len());
+        }
+        // Where no sentence ends, they overlap.
+        let endless = "word ".repeat(200);
+        let rows = PLACING.rows(endless.trim_end(), Reading::Windows).unwrap().rows;
+        assert!(rows.windows(2).all(|pair| pair[1].range.start < pair[0].range.end));
+    }
+
+    #[test]
     fn what_does_not_fit_into_a_row_is_read_in_shorter_windows() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/prompt-injection/tokenizer.json");
         let tokenizer = TextTokenizer::from_file(&path, MAX_LENGTH)
@@ -680,7 +721,7 @@ mod tests {
                 }
             }
             for (row, next) in rows.iter().zip(rows.iter().skip(1)) {
-                // As far from the end here as from the beginning there, but for the one in the middle.
+                // As far from the end here as from the beginning there, but for the one in the middle; nothing, between sentences.
                 let (left, right) = (row.pieces.len() - row.core.end, next.core.start);
                 prop_assert!(left == right || left + 1 == right || left == right + 1, "{} {}", left, right);
             }
