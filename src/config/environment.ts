@@ -57,25 +57,28 @@ export function expandEnvironment(root: unknown, env: Environment): Expanded {
 /**
  * Gives the strings at `paths` the type that a schema expects there: `true` becomes a boolean only where one is due, so that
  * a token of `true`, `null` or `12345` stays the text that it is. What does not fit stays as it is too, for the check that
- * follows to complain of. Keys of `value` are those of the schema.
+ * follows to complain of. Keys of `value` are those of the schema; behind a preprocess they may have its words in another
+ * spelling (`DEFAULT_MODEL`), and what is to be a list may be one of its elements.
  */
 export function coerceExpanded(schema: z.ZodType, value: unknown, paths: ReadonlySet<string>, path = ""): unknown {
   if (paths.size === 0) return value;
-  const inner = unwrap(schema);
+  const inner = described(schema);
+  const list = alternatives(inner).find((option) => option instanceof z.ZodArray);
   if (typeof value === "string") return paths.has(path) ? coerceText(schema, value) : value;
   if (Array.isArray(value)) {
-    const element = alternatives(inner).find((option) => option instanceof z.ZodArray);
-    return element
-      ? value.map((item, index) => coerceExpanded(element.element as z.ZodType, item, paths, join(path, String(index))))
+    return list
+      ? value.map((item, index) => coerceExpanded(list.element as z.ZodType, item, paths, join(path, String(index))))
       : value;
   }
   if (typeof value !== "object" || value === null) return value;
   const object = alternatives(inner).find((option) => option instanceof z.ZodObject);
-  if (!object) return value;
-  const shape = object.shape as Record<string, z.ZodType>;
+  if (!object) return list ? coerceExpanded(list.element as z.ZodType, value, paths, path) : value;
+  const fields = new Map(
+    Object.entries(object.shape as Record<string, z.ZodType>).map(([name, field]) => [inAnyCase(name), field]),
+  );
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => {
-      const field = Object.hasOwn(shape, key) ? shape[key] : undefined;
+      const field = fields.get(inAnyCase(key));
       return [key, field ? coerceExpanded(field, item, paths, join(path, toSnakeCase(key))) : item];
     }),
   );
@@ -99,6 +102,18 @@ function coerceText(schema: z.ZodType, text: string): unknown {
   if (kinds.some((kind) => kind instanceof z.ZodNumber) && NUMBER.test(text)) return Number(text);
   if (kinds.some((kind) => kind instanceof z.ZodBoolean)) return BOOLEANS.get(text.toLowerCase()) ?? text;
   return text;
+}
+
+/** What `unwrap` gives; for a preprocess, which takes anything, the schema of what becomes of it. */
+function described(schema: z.ZodType): z.ZodType {
+  if (schema instanceof z.ZodPipe && schema.in instanceof z.ZodTransform) return described(schema.out as z.ZodType);
+  const { innerType } = schema.def as { innerType?: z.ZodType };
+  return innerType ? described(innerType) : unwrap(schema);
+}
+
+/** The same for `DEFAULT_MODEL`, `default_model` and `defaultModel`. */
+function inAnyCase(key: string): string {
+  return key.replaceAll("_", "").toLowerCase();
 }
 
 function alternatives(schema: z.ZodType): z.ZodType[] {

@@ -5,13 +5,14 @@
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use guard_core::rules::across::{self, Sighting};
 use guard_core::rules::regex::{self, PatternError, Patterns};
 use guard_core::rules::substrings::{self, Substrings};
 use guard_core::text::redact::{REDACTED, redact};
 use guard_core::tokens::limit::Encoding;
-use napi::bindgen_prelude::{AsyncTask, Function};
+use napi::bindgen_prelude::{AsyncTask, FnArgs, Function};
 use napi::{Env, JsString, Result, Task};
 use napi_derive::napi;
 
@@ -96,6 +97,23 @@ impl From<PatternMatchType> for regex::MatchType {
     }
 }
 
+/// The syntax of regular expressions; see `Syntax` of guard-core.
+#[napi(string_enum = "lowercase")]
+#[derive(Clone, Copy)]
+pub enum PatternSyntax {
+    Python,
+    Ecmascript,
+}
+
+impl From<PatternSyntax> for regex::Syntax {
+    fn from(syntax: PatternSyntax) -> Self {
+        match syntax {
+            PatternSyntax::Python => Self::Python,
+            PatternSyntax::Ecmascript => Self::Ecmascript,
+        }
+    }
+}
+
 /// The index of the pattern at fault stands between code and message: `GUARD_PATTERN|2|...`.
 fn pattern_error(cause: PatternError) -> napi::Error {
     let (pattern, message) = match &cause {
@@ -121,6 +139,8 @@ fn pattern_error(cause: PatternError) -> napi::Error {
 #[derive(Clone, Copy)]
 pub struct PatternOptions {
     pub match_type: PatternMatchType,
+    /// Absent: that of Python.
+    pub syntax: Option<PatternSyntax>,
     /// Whether other readings of the text are searched too.
     pub deobfuscate: bool,
     /// Whether matches are replaced.
@@ -139,7 +159,8 @@ impl PatternSet {
     /// Compiles the patterns.
     #[napi(constructor)]
     pub fn new(patterns: Vec<String>, options: PatternOptions) -> Result<Self> {
-        let patterns = Arc::new(Patterns::compile(&patterns).map_err(pattern_error)?);
+        let syntax = options.syntax.map_or(regex::Syntax::Python, Into::into);
+        let patterns = Arc::new(Patterns::compile_as(&patterns, syntax).map_err(pattern_error)?);
         Ok(Self { patterns, options })
     }
 
@@ -166,6 +187,21 @@ impl PatternSet {
     ) -> Result<AsyncTask<OffThread<Option<RuleScan>>>> {
         let (patterns, options, text) = (Arc::clone(&self.patterns), self.options, to_string(&text)?);
         Ok(OffThread::new(move || scan_patterns(&patterns, &text, options)))
+    }
+
+    /// The function that says of a text whether a pattern matches it as it is, or throws where that takes longer than about
+    /// so many milliseconds.
+    #[napi(ts_return_type = "(text: string, limit: number) => boolean")]
+    pub fn tester<'env>(&self, env: &'env Env) -> Result<Function<'env, FnArgs<(String, u32)>, bool>> {
+        let patterns = Arc::clone(&self.patterns);
+        let match_type = regex::MatchType::from(self.options.match_type);
+        env.create_function_from_closure("test", move |call| {
+            let limit = Duration::from_millis(u64::from(call.get::<u32>(1)?));
+            with_text(&call.get(0)?, |text| {
+                let found = patterns.find_within(text, match_type, limit);
+                found.map(|found| !found.is_empty()).map_err(pattern_error)
+            })?
+        })
     }
 }
 

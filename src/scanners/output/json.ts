@@ -4,7 +4,7 @@ import { commonOptions } from "../../options.ts";
 import { BaseScanner, type Finding, passed, type ScanContext, type Verdict, wholeText } from "../../scanner.ts";
 import { FAILED, PASSED } from "../../score.ts";
 import { repairJson } from "./json-repair.ts";
-import { JsonSchema } from "./json-schema.ts";
+import { JsonSchema, patternDeadline } from "./json-schema.ts";
 
 const schema = z.strictObject({
   ...commonOptions,
@@ -13,7 +13,9 @@ const schema = z.strictObject({
   schema: z
     .union([z.record(z.string(), z.unknown()), z.boolean()])
     .optional()
-    .describe("A JSON Schema (2020-12) that every object and array has to match."),
+    .describe(
+      "A JSON Schema (2020-12) that every object and array has to match. Its patterns have no look-around and no back-references.",
+    ),
 });
 
 /** A piece of JSON in a text; `json` is its text after a repair. */
@@ -89,6 +91,7 @@ export class JSONScanner extends BaseScanner<typeof schema> {
             )
           ).map((json, index) => [broken[index], json]),
     );
+    const until = patternDeadline(text.length);
     return candidates.map((candidate) => {
       const { start, end, message, at } = candidate;
       const repaired = repairs.get(candidate);
@@ -98,7 +101,7 @@ export class JSONScanner extends BaseScanner<typeof schema> {
         const label = `${message} at offset ${at}`;
         return { ...piece, problem: { start, end, type: "json", text: json, score: 1, label } };
       }
-      const problem = this.#schema?.check(json);
+      const problem = this.#schema?.check(json, until);
       if (!problem) return piece;
       const label = `${problem.pointer || "(root)"} ${problem.message}`;
       return { ...piece, problem: { start, end, type: "json-schema", text: text.slice(start, end), score: 1, label } };

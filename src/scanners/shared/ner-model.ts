@@ -82,16 +82,28 @@ function inCamelCase(key: string): string {
   return key.toLowerCase().replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-function asOptions(value: unknown): unknown {
+function asOptions(value: unknown, index: number, context: z.RefinementCtx): unknown {
   if (typeof value === "string") return { defaultModel: value };
   if (!isRecord(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [inCamelCase(key), item]));
+  const spellings = new Map<string, string>();
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => {
+      const name = inCamelCase(key);
+      const other = spellings.get(name);
+      // One of the two values would be ignored without a word.
+      if (other !== undefined) {
+        context.addIssue({ code: "custom", path: [index, name], message: `is given twice: as ${other} and ${key}` });
+      }
+      spellings.set(name, key);
+      return [name, item];
+    }),
+  );
 }
 
 /** The option that names models: one, several, or none. */
 export const recognizerConf = (
   z.preprocess(
-    (value) => (Array.isArray(value) ? value : [value]).map(asOptions),
+    (value, context) => (Array.isArray(value) ? value : [value]).map((item, index) => asOptions(item, index, context)),
     z.array(nerModel),
   ) as unknown as z.ZodType<NerModelOptions[], NerModelConf | readonly NerModelConf[]>
 ).prefault("embedded:ner");

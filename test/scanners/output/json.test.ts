@@ -69,6 +69,149 @@ describe("JSON", () => {
   });
 
   it.each([
+    ["^(user|guest)$", "user", "user\n"],
+    ["^\\d{4}$", "2024", "٢٠٢٤"],
+    ["^[\\w-]+$", "a-b", "é-b"],
+    ["\\bb", "éb", "ab"],
+    ["^\\s$", "\uFEFF", "\u0085"],
+    ["^.$", "\u0085", "\u2028"],
+    ["^[^]$", "\n", ""],
+    ["^\\u{1F600}\\cJ[\\b]$", "😀\n\b", "😀\n"],
+    // People escape what needs no escape, which JavaScript refuses.
+    ["^\\d\\-\\d$", "1-2", "12"],
+  ])("reads the pattern %j as JSON Schema does", async (pattern, good, bad) => {
+    for (const [text, isValid] of [[good, true] as const, [bad, false] as const]) {
+      const options = { schema: { items: { pattern } } };
+      expect(await scan(JSON.stringify([text]), options)).toMatchObject({ isValid });
+      const named = { schema: { patternProperties: { [pattern]: true }, additionalProperties: false } };
+      expect(await scan(JSON.stringify({ [text]: 1 }), named)).toMatchObject({ isValid });
+    }
+  });
+
+  it("reads patterns as JavaScript does", async () => {
+    const piece = fc.constantFrom(
+      ...[
+        "a",
+        "é",
+        "😀",
+        "\\d",
+        "\\D",
+        "\\w",
+        "\\W",
+        "\\s",
+        "\\S",
+        "\\b",
+        ".",
+        "^",
+        "$",
+        "|",
+        "(",
+        "(?:",
+        "(?<n>",
+        ")",
+        "[",
+        "[^",
+        "]",
+      ],
+      ...[
+        "-",
+        "*",
+        "+",
+        "?",
+        "{2}",
+        "{1,2}",
+        "{,2}",
+        "{2,1}",
+        "{",
+        "}",
+        "&&",
+        "#",
+        " ",
+        "\\0",
+        "\\v",
+        "\\/",
+        "\\x41",
+        "\\u0042",
+      ],
+      ...[
+        "\\u{1F600}",
+        "\\uD83D\\uDE00",
+        "\\uD83D",
+        "\\cJ",
+        "\\p{L}",
+        "\\P{Script=Greek}",
+        "\\pL",
+        "\\Z",
+        "(?i)",
+        "[\\w-]",
+        "[a-c]",
+      ],
+    );
+    const text = fc.string({
+      unit: fc.constantFrom(
+        ..."abcABéÉλ1٢_- &#][",
+        "😀",
+        "\n",
+        "\r",
+        "\u2028",
+        "\u0085",
+        "\uFEFF",
+        "\u180E",
+        "\0",
+        "\v",
+      ),
+      maxLength: 6,
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { maxLength: 6 }), fc.array(text, { maxLength: 8 }), async (pieces, texts) => {
+        const pattern = pieces.join("");
+        // Whether a name may be given twice depends on the version.
+        fc.pre(pattern.split("(?<").length <= 2);
+        let expected: RegExp | undefined;
+        try {
+          expected = new RegExp(pattern, "u");
+        } catch {}
+        const make = () => new JSONScanner({ schema: { items: { pattern } } });
+        // A lone half of a surrogate pair is a pattern to JavaScript, and no character here.
+        if (!expected || /\\uD83D(?!\\uDE00)/.test(pattern)) {
+          expect(make).toThrow(GuardValidationError);
+          return;
+        }
+        const scanner = make();
+        for (const text of texts) {
+          expect((await scanner.scan(JSON.stringify([text]))).isValid).toBe(expected.test(text));
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it.each([
+    ["(", /^schema: the pattern "\(" can not be used: unclosed group \(at offset 0\)$/],
+    ["^(?!admin)", /"\^\(\?!admin\)" can not be used: look-around is not supported.* \(at offset 1\)$/],
+    ["(a|b)\\1", /back-references are not supported/],
+    ["\\Aa\\Z", /an escape that stands for no character \(at offset 0\)/],
+    ["(?i)yes", /unknown kind of group/],
+    ["a{,3}", /a \{ that begins no repetition has to be escaped/],
+  ])("says why the pattern %j can not be used", (pattern, message) => {
+    for (const schema of [{ items: { pattern } }, { patternProperties: { [pattern]: { type: "string" } } }]) {
+      expect(() => new JSONScanner({ schema })).toThrow(message);
+    }
+  });
+
+  it("does not let patterns take long over many strings", async () => {
+    const pattern = "([ab]{1,60}c?){60}x";
+    const slow = JSON.stringify(Array.from({ length: 300 }, () => "ab".repeat(1500)));
+    const schema = { items: { not: { pattern } } };
+    await expect(scan(`${slow} ${slow}`, { schema })).rejects.toMatchObject({
+      code: "GUARD_PATTERN",
+      message: `schema: its patterns take too long in this text, at last "${pattern}"`,
+    });
+    const names = JSON.stringify(Array.from({ length: 20_000 }, () => "Ada Lovelace"));
+    expect(await scan(names, { schema: { items: { pattern: "^[\\p{L} ]{1,40}$" } } })).toMatchObject({ isValid: true });
+  });
+
+  it.each([
     [{ schema: { type: "nothing" } }, "schema"],
     [{ schema: { pattern: "(" } }, "schema"],
     [{ schema: { $ref: "#/nowhere" } }, "schema"],

@@ -179,6 +179,14 @@ describe("recognizerConf", () => {
       { defaultModel: names, modelToPresidioMapping: { PERSON: "a name" } },
       /^recognizerConf\.0\.modelToPresidioMapping\.PERSON: expected a type without spaces/,
     ],
+    [
+      { DEFAULT_MODEL: names, default_model: twoHeads },
+      /^recognizerConf\.0\.defaultModel: is given twice: as DEFAULT_MODEL and default_model$/,
+    ],
+    [
+      [names, { defaultModel: names, threshold: 0.5, THRESHOLD: 0.9 }],
+      /^recognizerConf\.1\.threshold: is given twice: as threshold and THRESHOLD$/,
+    ],
     [null, /^recognizerConf\.0: /],
     [5, /^recognizerConf\.0: /],
   ])("refuses %j", (conf, message) => {

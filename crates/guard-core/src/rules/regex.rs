@@ -5,6 +5,8 @@
 //! feature of backtracking; then they run with a limit, and reaching it is an error, so that a text can not switch a
 //! rule off by being expensive. So do patterns whose linear time has a large factor, as `(?:[ab]{1,100}c?){100}x`.
 //!
+//! [`Syntax::Ecmascript`] is for the patterns of JSON Schema, which mean something else where they look the same.
+//!
 //! llm-guard stops at the first pattern that matches, which leaves in the redacted text what later patterns match.
 //! [`Patterns::find`] therefore returns the matches of every pattern.
 
@@ -49,6 +51,17 @@ const LONG: usize = 8 * 1024;
 /// Patterns in a list, and bytes that all of them may have as they are written: compiling them takes seconds.
 const MOST_PATTERNS: usize = 10_000;
 const MOST_BYTES: usize = 1024 * 1024;
+
+/// The syntax that patterns are written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Syntax {
+    /// That of Python's `re`, with what the `regex` crate and JavaScript add to it.
+    Python,
+    /// That of ECMA-262 with the flag `u`, as JSON Schema has it: `$` is the very end, and `\d`, `\w` and `\b` know ASCII
+    /// only. Two things differ: what needs backtracking (look-around and back-references) is an error, and any
+    /// punctuation of ASCII may be escaped, as people write `\-`.
+    Ecmascript,
+}
 
 /// How a pattern is applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -122,13 +135,22 @@ pub struct Patterns {
 }
 
 impl Patterns {
-    /// Compiles all patterns: at most 10,000, of 1 MiB together.
+    /// Compiles all patterns, in the syntax of Python: at most 10,000, of 1 MiB together.
     ///
     /// # Errors
     ///
     /// [`PatternError::TooMany`], or the first pattern that is invalid ([`PatternError::Syntax`]) or too large
     /// ([`PatternError::TooLarge`]): more than 10 MiB when compiled, and less in a list of more than a hundred.
     pub fn compile<S: AsRef<str>>(patterns: &[S]) -> Result<Self, PatternError> {
+        Self::compile_as(patterns, Syntax::Python)
+    }
+
+    /// The same for patterns in the given syntax.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Patterns::compile`].
+    pub fn compile_as<S: AsRef<str>>(patterns: &[S], syntax: Syntax) -> Result<Self, PatternError> {
         let mut bytes = 0;
         let excess = patterns.iter().enumerate().position(|(index, source)| {
             bytes += source.as_ref().len();
@@ -141,7 +163,7 @@ impl Patterns {
         let patterns = patterns
             .iter()
             .enumerate()
-            .map(|(index, source)| Pattern::compile(index, source.as_ref(), limit));
+            .map(|(index, source)| Pattern::compile(index, source.as_ref(), syntax, limit));
         Ok(Self {
             patterns: patterns.collect::<Result<_, _>>()?,
             sieve: OnceLock::new(),
@@ -167,6 +189,21 @@ impl Patterns {
     /// text. The text must then be treated as if it matched.
     pub fn find(&self, text: &str, match_type: MatchType) -> Result<Vec<PatternMatch>, PatternError> {
         self.find_until(text, match_type, Instant::now() + TIME_LIMIT)
+    }
+
+    /// The same in at most about so much time, where that is less than a search may take otherwise: for texts that share
+    /// a limit.
+    ///
+    /// # Errors
+    ///
+    /// [`PatternError::StepLimit`] as in [`Patterns::find`].
+    pub fn find_within(
+        &self,
+        text: &str,
+        match_type: MatchType,
+        limit: Duration,
+    ) -> Result<Vec<PatternMatch>, PatternError> {
+        self.find_until(text, match_type, Instant::now() + limit.min(TIME_LIMIT))
     }
 
     /// The matches in `text` and in its other readings, as [`across_views`] has them: with [`MatchType::All`] all of them,
@@ -235,8 +272,11 @@ struct Pattern {
 }
 
 impl Pattern {
-    fn compile(index: usize, pattern: &str, limit: usize) -> Result<Self, PatternError> {
-        let source = Translated::new(pattern);
+    fn compile(index: usize, pattern: &str, syntax: Syntax, limit: usize) -> Result<Self, PatternError> {
+        let source = match syntax {
+            Syntax::Python => Translated::new(pattern),
+            Syntax::Ecmascript => Ecmascript::translate(index, pattern)?,
+        };
         let search = Engine::compile(index, &source.text, limit).map_err(|error| source.locate(error))?;
         Ok(Self {
             source,
@@ -473,20 +513,20 @@ fn explain(problem: &str, source: &str) -> (String, Option<usize>) {
     (message, position)
 }
 
-/// A pattern in the syntax of Python, rewritten for the engines used here.
-#[derive(Debug)]
+/// A pattern, rewritten for the engines used here.
+#[derive(Debug, Default)]
 struct Translated {
     text: String,
     /// For every byte of `text`, the byte of the original that it comes from, and the original's length at the end.
     origin: Vec<usize>,
-    /// Whether `$` occurs as an assertion.
+    /// Whether `$` occurs as an assertion of Python.
     dollar: bool,
     /// Whether white space and comments are ignored at the end of the pattern.
     verbose: bool,
 }
 
 impl Translated {
-    /// Rewrites what Python and the `regex` crate read differently:
+    /// Rewrites what Python and the `regex` crate read differently in a pattern of Python:
     ///
     /// * `\Z` is the very end (`\z`);
     /// * `\<` and `\>` are literal characters, not the ends of a word, and so is an escaped character outside ASCII;
@@ -495,12 +535,7 @@ impl Translated {
     /// * a `{` that does not start a repetition is literal, and `{,n}` is `{0,n}`;
     /// * `(?#…)` is a comment.
     fn new(pattern: &str) -> Self {
-        let mut this = Self {
-            text: String::new(),
-            origin: Vec::new(),
-            dollar: false,
-            verbose: false,
-        };
+        let mut this = Self::default();
         let mut outer: Vec<bool> = Vec::new();
         let mut at = 0;
         while let Some(c) = pattern[at..].chars().next() {
@@ -667,6 +702,299 @@ fn repetition(rest: &str) -> Option<usize> {
     (!inner.is_empty() && digits(low) && digits(high)).then_some(inner.len() + 2)
 }
 
+/// `\d`, `\w` and `\s` of ECMA-262 (CharacterClassEscape; WhiteSpace and LineTerminator), as classes of the `regex` crate.
+const DIGIT: &str = "[0-9]";
+const WORD: &str = "[0-9A-Za-z_]";
+const SPACE: &str =
+    "[\\t-\\r\\x{20}\\x{A0}\\x{1680}\\x{2000}-\\x{200A}\\x{2028}\\x{2029}\\x{202F}\\x{205F}\\x{3000}\\x{FEFF}]";
+
+/// What is wrong with a pattern of ECMAScript, and at which byte.
+type Refusal = (&'static str, usize);
+
+/// A part of a pattern that matches one character.
+#[derive(Clone, Copy)]
+enum Atom<'p> {
+    Character(char),
+    /// A class in the syntax of the `regex` crate, which may stand in another one.
+    OneOf(&'p str),
+    NoneOf(&'p str),
+}
+
+/// A pattern of ECMAScript while it is rewritten.
+///
+/// What the `regex` crate may read differently is written in a form without doubt, and whatever is not known here is refused:
+/// a pattern never gets a meaning that its author did not give it.
+struct Ecmascript<'p> {
+    pattern: &'p str,
+    /// Up to here it is rewritten.
+    at: usize,
+    written: Translated,
+}
+
+impl<'p> Ecmascript<'p> {
+    fn translate(index: usize, pattern: &'p str) -> Result<Translated, PatternError> {
+        let mut this = Self {
+            pattern,
+            at: 0,
+            written: Translated::default(),
+        };
+        this.read().map_err(|(message, position)| PatternError::Syntax {
+            pattern: index,
+            message: message.to_owned(),
+            position: Some(position),
+        })?;
+        this.written.origin.push(pattern.len());
+        Ok(this.written)
+    }
+
+    fn read(&mut self) -> Result<(), Refusal> {
+        // Whether there is something that a quantifier could repeat.
+        let mut repeatable = false;
+        while let Some(c) = self.rest().chars().next() {
+            let (rest, at) = (self.rest(), self.at);
+            repeatable = match c {
+                '*' | '+' | '?' | '{' => {
+                    let length = quantifier(rest).map_err(|message| (message, at))?;
+                    if !repeatable {
+                        return Err(("nothing to repeat", at));
+                    }
+                    self.take(length, &rest[..length]);
+                    false
+                }
+                '|' | '^' => {
+                    self.take(1, &rest[..1]);
+                    false
+                }
+                '$' => {
+                    self.take(1, "\\z");
+                    false
+                }
+                '\\' if rest.starts_with("\\b") => {
+                    self.take(2, "(?-u:\\b)");
+                    false
+                }
+                '\\' if rest.starts_with("\\B") => {
+                    self.take(2, "(?-u:\\B)");
+                    false
+                }
+                '(' => {
+                    self.open()?;
+                    false
+                }
+                ')' => {
+                    self.take(1, ")");
+                    true
+                }
+                '.' => {
+                    self.take(1, "[^\\n\\r\\x{2028}\\x{2029}]");
+                    true
+                }
+                '[' => {
+                    self.class()?;
+                    true
+                }
+                ']' | '}' => return Err(("a bracket that closes nothing has to be escaped", at)),
+                _ => {
+                    let atom = self.atom(false)?;
+                    self.write(atom, at);
+                    true
+                }
+            };
+        }
+        Ok(())
+    }
+
+    fn rest(&self) -> &'p str {
+        &self.pattern[self.at..]
+    }
+
+    /// Writes `text` for the next `length` bytes of the pattern.
+    fn take(&mut self, length: usize, text: &str) {
+        self.written.push(text, self.at);
+        self.at += length;
+    }
+
+    fn write(&mut self, atom: Atom<'_>, at: usize) {
+        match atom {
+            Atom::Character(c) if c.is_alphanumeric() => self.written.push(c.encode_utf8(&mut [0; 4]), at),
+            // Anything else may be syntax to the engine, if only together with its neighbours.
+            Atom::Character(c) => self.written.push(&format!("\\x{{{:X}}}", u32::from(c)), at),
+            Atom::OneOf(class) => self.written.push(class, at),
+            Atom::NoneOf(class) => self.written.push(&format!("[^{class}]"), at),
+        }
+    }
+
+    /// Copies what opens a group, without its name, for which only a reference would ask.
+    fn open(&mut self) -> Result<(), Refusal> {
+        let (rest, at) = (self.rest(), self.at);
+        if ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|look| rest.starts_with(look)) {
+            return Err(("look-around is not supported: it can take too long", at));
+        }
+        if let Some(named) = rest.strip_prefix("(?<") {
+            let name = named.split_once('>').map_or("", |(name, _)| name);
+            let sound = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+            if name.is_empty() || name.starts_with(char::is_numeric) || !name.chars().all(sound) {
+                return Err(("bad name of a group", at));
+            }
+            self.take("(?<>".len() + name.len(), "(");
+        } else if rest.starts_with("(?:") {
+            self.take(3, "(?:");
+        } else if rest.starts_with("(?") {
+            return Err(("unknown kind of group", at));
+        } else {
+            self.take(1, "(");
+        }
+        Ok(())
+    }
+
+    /// Copies a bracketed class.
+    fn class(&mut self) -> Result<(), Refusal> {
+        let start = self.at;
+        if self.rest().starts_with("[]") {
+            self.take(2, "[^\\x{0}-\\x{10FFFF}]");
+            return Ok(());
+        }
+        if self.rest().starts_with("[^]") {
+            self.take(3, "[\\x{0}-\\x{10FFFF}]");
+            return Ok(());
+        }
+        let open = if self.rest().starts_with("[^") { "[^" } else { "[" };
+        self.take(open.len(), open);
+        while !self.rest().starts_with(']') {
+            let unclosed = ("unclosed character class", start);
+            if self.rest().is_empty() {
+                return Err(unclosed);
+            }
+            let at = self.at;
+            let first = self.atom(true)?;
+            if !self.rest().starts_with('-') || self.rest().starts_with("-]") {
+                self.write(first, at);
+                continue;
+            }
+            self.at += 1;
+            if self.rest().is_empty() {
+                return Err(unclosed);
+            }
+            let last = self.atom(true)?;
+            match (first, last) {
+                (Atom::Character(low), Atom::Character(high)) if low <= high => {
+                    self.write(first, at);
+                    self.written.push("-", at);
+                    self.write(last, at);
+                }
+                _ => return Err(("a range has to ascend from one character to another", at)),
+            }
+        }
+        self.take(1, "]");
+        Ok(())
+    }
+
+    /// Reads one character of the pattern, or one escape.
+    fn atom(&mut self, in_class: bool) -> Result<Atom<'p>, Refusal> {
+        let start = self.at;
+        let mut characters = self.rest().chars();
+        let c = match (characters.next(), characters.next()) {
+            (Some('\\'), Some(c)) => c,
+            (Some(c), _) if c != '\\' => {
+                self.at += c.len_utf8();
+                return Ok(Atom::Character(c));
+            }
+            _ => return Err(("nothing to escape", start)),
+        };
+        self.at += 1 + c.len_utf8();
+        let character = match c {
+            'd' => return Ok(Atom::OneOf(DIGIT)),
+            'D' => return Ok(Atom::NoneOf(DIGIT)),
+            'w' => return Ok(Atom::OneOf(WORD)),
+            'W' => return Ok(Atom::NoneOf(WORD)),
+            's' => return Ok(Atom::OneOf(SPACE)),
+            'S' => return Ok(Atom::NoneOf(SPACE)),
+            'p' | 'P' => return self.property(start),
+            '1'..='9' | 'k' if !in_class => {
+                return Err(("back-references are not supported: they can take too long", start));
+            }
+            't' => Some('\t'),
+            'n' => Some('\n'),
+            'v' => Some('\u{B}'),
+            'f' => Some('\u{C}'),
+            'r' => Some('\r'),
+            'b' if in_class => Some('\u{8}'),
+            '0' if !self.rest().starts_with(|c: char| c.is_ascii_digit()) => Some('\0'),
+            'c' => self.control(),
+            'x' => self.hex(2).and_then(char::from_u32),
+            'u' => self.code_point().and_then(char::from_u32),
+            _ => c.is_ascii_punctuation().then_some(c),
+        };
+        character
+            .map(Atom::Character)
+            .ok_or(("an escape that stands for no character", start))
+    }
+
+    /// Reads the name behind `\p`. It is up to the `regex` crate to know it.
+    fn property(&mut self, start: usize) -> Result<Atom<'p>, Refusal> {
+        let braced = self.rest().strip_prefix('{').and_then(|rest| rest.split_once('}'));
+        let sound = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '=';
+        match braced {
+            Some((name, _)) if !name.is_empty() && name.chars().all(sound) => {
+                self.at += name.len() + 2;
+                Ok(Atom::OneOf(&self.pattern[start..self.at]))
+            }
+            _ => Err(("expected the name of a property in braces", start)),
+        }
+    }
+
+    /// Reads the letter behind `\c`.
+    fn control(&mut self) -> Option<char> {
+        let letter = self.rest().chars().next().filter(char::is_ascii_alphabetic)?;
+        self.at += 1;
+        char::from_u32(u32::from(letter) % 32)
+    }
+
+    fn hex(&mut self, digits: usize) -> Option<u32> {
+        let number = hex(self.rest().get(..digits)?)?;
+        self.at += digits;
+        Some(number)
+    }
+
+    /// Reads what is behind `\u`. The halves of a surrogate pair are one character; by itself, a half is none in UTF-8.
+    fn code_point(&mut self) -> Option<u32> {
+        if let Some(braced) = self.rest().strip_prefix('{') {
+            let (digits, _) = braced.split_once('}')?;
+            self.at += digits.len() + 2;
+            return hex(digits);
+        }
+        let first = self.hex(4)?;
+        if !(0xD800..0xDC00).contains(&first) || !self.rest().starts_with("\\u") {
+            return Some(first);
+        }
+        self.at += 2;
+        let second = self.hex(4).filter(|half| (0xDC00..0xE000).contains(half))?;
+        Some(0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00))
+    }
+}
+
+fn hex(digits: &str) -> Option<u32> {
+    let sound = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    u32::from_str_radix(digits, 16).ok().filter(|_| sound)
+}
+
+/// The length of the quantifier at the start of `rest`, or what is wrong with it.
+fn quantifier(rest: &str) -> Result<usize, &'static str> {
+    let mut length = 1;
+    if rest.starts_with('{') {
+        length = repetition(rest)
+            .filter(|_| !rest.starts_with("{,"))
+            .ok_or("a { that begins no repetition has to be escaped")?;
+        let (low, high) = rest[1..length - 1].split_once(',').unwrap_or_default();
+        if let (Ok(low), Ok(high)) = (low.parse::<u32>(), high.parse::<u32>())
+            && low > high
+        {
+            return Err("the numbers of a repetition have to ascend");
+        }
+    }
+    Ok(length + usize::from(rest[length..].starts_with('?')))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -744,6 +1072,90 @@ mod tests {
         assert_eq!(texts(r"\n$", "a\n\n"), ["\n", "\n"]);
         assert_eq!(texts(r"\w+$|b|^", "a b c\n"), ["", "b", "c"]);
         assert_eq!(find(&["$"], "a\n", MatchType::All), [(0, 1..1), (0, 2..2)]);
+    }
+
+    #[test]
+    fn syntax_of_ecmascript_is_understood() {
+        let found = |pattern: &str, text: &str| {
+            let patterns = Patterns::compile_as(&[pattern], Syntax::Ecmascript).unwrap();
+            !patterns.find(text, MatchType::Search).unwrap().is_empty()
+        };
+        for (pattern, matched, other) in [
+            (r"^(user|guest)$", "user", "user\n"),
+            (r"^\d{4}$", "2024", "٢٠٢٤"),
+            (r"^\D$", "٢", "2"),
+            (r"^\w+$", "az_09", "é"),
+            (r"^[\w-]+$", "a-b", "é-b"),
+            (r"^[^\W\d]$", "a", "1"),
+            (r"^[\D]$", "٢", "2"),
+            (r"\bb", "éb", "ab"),
+            (r"a\Bb", "ab", "a b"),
+            (r"é\B", "é ", "éa"),
+            (r"^\s$", "\u{FEFF}", "\u{85}"),
+            (r"^[\s]$", "\u{2003}", "\u{180E}"),
+            (r"^\S$", "\u{85}", "\u{FEFF}"),
+            (r"^.$", "\u{85}", "\u{2028}"),
+            (r"^.$", "😀", "\r"),
+            (r"^[^]$", "\n", ""),
+            (r"^a[]?$", "a", "a]"),
+            (r"^[[a]$", "[", "]"),
+            (r"^[a&&b]$", "&", "c"),
+            (r"^[--/]$", ".", "0"),
+            (r"^[a-c-e]$", "-", "d"),
+            (r"^[\b\-]$", "\u{8}", "b"),
+            (r"^\u0041\u{1F600}\x42\cJ\0$", "A😀B\n\0", "A"),
+            (r"^[\uD83D\uDE00-\uD83D\uDE02]$", "😁", "😃"),
+            (r"^\p{Lu}\P{L}[\p{Script=Greek}]$", "É1λ", "é1λ"),
+            (r"^(?<année>a)(?:b)\/\-\<$", "ab/-<", "ab/-"),
+            (r"^a{2,}?b{0}c{1,2}$", "aac", "ac"),
+            (r"^ # $", " # ", "#"),
+        ] {
+            assert!(found(pattern, matched), "{pattern} {matched:?}");
+            assert!(!found(pattern, other), "{pattern} {other:?}");
+        }
+    }
+
+    #[test]
+    fn what_ecmascript_does_not_know_is_refused() {
+        for (pattern, position, message) in [
+            (r"é(?=a)", 2, "look-around"),
+            (r"(?<!a)b", 0, "look-around"),
+            (r"(a)\1", 3, "back-references"),
+            (r"(?<n>a)\k<n>", 7, "back-references"),
+            (r"(?i)a", 0, "unknown kind of group"),
+            (r"(?P<n>a)", 0, "unknown kind of group"),
+            (r"(?<1>a)", 0, "bad name"),
+            (r"a\Z", 1, "no character"),
+            (r"a\", 1, "nothing to escape"),
+            (r"\x4", 0, "no character"),
+            (r"\uD83D", 0, "no character"),
+            (r"\u{110000}", 0, "no character"),
+            (r"[\B]", 1, "no character"),
+            (r"\pL", 0, "property"),
+            (r"a\p{Nope}", 1, "property"),
+            (r"a**", 2, "nothing to repeat"),
+            (r"^*", 1, "nothing to repeat"),
+            (r"a{,2}", 1, "begins no repetition"),
+            (r"a{2,1}", 1, "ascend"),
+            (r"[b-a]", 1, "ascend"),
+            (r"[a-\d]", 1, "ascend"),
+            (r"[[:alpha:]]", 10, "closes nothing"),
+            (r"a[b", 1, "unclosed"),
+            (r"a[b-", 1, "unclosed"),
+            (r"(a", 0, "unclosed"),
+            (r"a)", 1, "unopened"),
+        ] {
+            let (found, at) = match Patterns::compile_as(&["ok", pattern], Syntax::Ecmascript).unwrap_err() {
+                PatternError::Syntax {
+                    pattern: 1,
+                    message,
+                    position,
+                } => (message, position),
+                other => panic!("{pattern} {other}"),
+            };
+            assert!(found.contains(message), "{pattern} {found}");
+            assert_eq!(at, Some(position), "{pattern} {found}");
+        }
     }
 
     #[test]
@@ -827,6 +1239,14 @@ mod tests {
     }
 
     #[test]
+    fn less_time_may_be_given() {
+        let patterns = Patterns::compile(&[r"(?:[ab]{1,100}c?){100}x", "b$"]).unwrap();
+        let find = |text: &str| patterns.find_within(text, MatchType::Search, Duration::ZERO);
+        assert_eq!(find(&"ab".repeat(20_000)), Err(PatternError::StepLimit { pattern: 0 }));
+        assert_eq!(find("ab").unwrap().len(), 1);
+    }
+
+    #[test]
     fn quick_searches_that_each_read_all_that_is_left_are_an_error() {
         let patterns = Patterns::compile(&["x[^y]*y|x"]).unwrap();
         for length in [30_000, 300_000] {
@@ -891,9 +1311,11 @@ mod tests {
 
         #[test]
         fn no_pattern_panics(pattern in r"[()\[\]{}?*+|^$.\\#:<>=!&~aZx0-9, é-]{0,16}", text in "[a-z0 é]{0,12}") {
-            if let Ok(patterns) = Patterns::compile(&[pattern]) {
-                let _ = patterns.find(&text, MatchType::All);
-                let _ = patterns.find(&text, MatchType::FullMatch);
+            for syntax in [Syntax::Python, Syntax::Ecmascript] {
+                if let Ok(patterns) = Patterns::compile_as(&[&pattern], syntax) {
+                    let _ = patterns.find(&text, MatchType::All);
+                    let _ = patterns.find(&text, MatchType::FullMatch);
+                }
             }
         }
     }
