@@ -6,6 +6,7 @@ import { type Message, readMessages } from "./messages.ts";
 import { Passes } from "./models/passes.ts";
 import { lengthIn, type OffsetUnit } from "./offsets.ts";
 import { parseOptions } from "./options.ts";
+import { CONVERSATION_RISK, TOOL_SUFFIX, WINDOW_SUFFIX } from "./result-names.ts";
 import {
   addVerdict,
   emptyReport,
@@ -16,11 +17,13 @@ import {
   runScanners,
   type ScanOptions,
   type ScanReport,
+  suppressedNames,
 } from "./scan.ts";
 import type { Finding, Scanner } from "./scanner.ts";
 import { FAILED, round } from "./score.ts";
 
 export type { ContentPart, Message } from "./messages.ts";
+export { CONVERSATION_RISK } from "./result-names.ts";
 
 /** Types of scanner that also look at the last few user messages together, where an instruction may have been split. */
 export const WINDOW_SCANNER_TYPES: readonly string[] = [
@@ -34,9 +37,6 @@ export const WINDOW_SCANNER_TYPES: readonly string[] = [
 
 /** Types of scanner that look at tool results, unless others are named. */
 export const TOOL_SCANNER_TYPES: readonly string[] = ["PromptInjection"];
-
-/** The name of the accumulated risk in results. */
-export const CONVERSATION_RISK = "ConversationRisk";
 
 /** The options of {@link ConversationRisk}. */
 export const conversationRiskOptions = z.strictObject({
@@ -177,7 +177,7 @@ export interface ConversationReport extends ScanReport {
  * the conversation filled, and what they replaced keeps its placeholders.
  *
  * @param messages oldest first, in the format of OpenAI or Anthropic.
- * @throws GuardValidationError for bad messages or options, ScannerError when a scanner throws.
+ * @throws GuardValidationError for bad scanners, messages or options, ScannerError when a scanner throws.
  */
 export async function scanConversation(
   scanners: readonly Scanner[],
@@ -189,10 +189,16 @@ export async function scanConversation(
   }
   const { userTexts, toolTexts, partsSkipped } = readMessages(messages);
   const named = nameScanners(scanners);
+  const ofWindow = windowScanners
+    ? nameScanners(windowScanners, "windowScanners")
+    : named.filter(({ scanner }) => WINDOW_SCANNER_TYPES.includes(scanner.type));
+  const ofTools = toolScanners
+    ? nameScanners(toolScanners, "toolScanners")
+    : named.filter(({ scanner }) => TOOL_SCANNER_TYPES.includes(scanner.type));
+  const suppress = suppressedNames(rest.suppress);
   const { signal, stop } = ownSignal(outer);
-  const options = { ...rest, signal };
+  const options = { ...rest, suppress, signal };
   const prompt = userTexts.at(-1);
-  const suppress = options.suppress ?? [];
   // What only judges gets no vault: several run at a time, and nobody gets their placeholders.
   const { vault: _, ...judging } = options;
   const detect = { ...judging, rewrite: false };
@@ -202,31 +208,26 @@ export async function scanConversation(
     prompt === undefined ? { ...emptyReport(), text: "" } : runScanners(named, prompt, context, options);
 
   const windowReport = async (ofPrompt: () => Promise<ScanReport>): Promise<ScanReport> => {
-    const chosen = windowScanners
-      ? nameScanners(windowScanners)
-      : named.filter(({ scanner }) => WINDOW_SCANNER_TYPES.includes(scanner.type));
-    if (prompt === undefined || window === 1 || chosen.length === 0) return emptyReport();
+    if (prompt === undefined || window === 1 || ofWindow.length === 0) return emptyReport();
     const text = userTexts.slice(-window).join("\n");
-    if (text !== prompt) return runScanners(chosen, text, context, { ...detect, suffix: "[window]" });
+    if (text !== prompt) return runScanners(ofWindow, text, context, { ...detect, suffix: WINDOW_SUFFIX });
     // The same text has the same results: they are copied, and only what the prompt did not run is run.
     const source = await ofPrompt();
     const ran = ({ name, scanner }: NamedScanner) =>
       Object.hasOwn(source.resultsScore, name) && named.some((item) => item.name === name && item.scanner === scanner);
-    const rest = chosen.filter((item) => !ran(item));
+    const rest = ofWindow.filter((item) => !ran(item));
     const report =
-      rest.length > 0 ? await runScanners(rest, text, context, { ...detect, suffix: "[window]" }) : emptyReport();
-    for (const item of chosen.filter(ran)) {
-      if (isSuppressed(item, suppress, "[window]")) report.coverage.suppressed.push(`${item.name}[window]`);
-      else copyResult(report, `${item.name}[window]`, source, item.name);
+      rest.length > 0 ? await runScanners(rest, text, context, { ...detect, suffix: WINDOW_SUFFIX }) : emptyReport();
+    for (const item of ofWindow.filter(ran)) {
+      const name = item.name + WINDOW_SUFFIX;
+      if (isSuppressed(item, suppress, WINDOW_SUFFIX)) report.coverage.suppressed.push(name);
+      else copyResult(report, name, source, item.name);
     }
     return report;
   };
 
   const toolReport = async (): Promise<ScanReport> => {
-    const chosen = toolScanners
-      ? nameScanners(toolScanners)
-      : named.filter(({ scanner }) => TOOL_SCANNER_TYPES.includes(scanner.type));
-    if (chosen.length === 0) {
+    if (ofTools.length === 0) {
       const report = emptyReport();
       // Nobody was there to look at them, which is not the same as being told not to.
       if (!toolScanners)
@@ -234,7 +235,7 @@ export async function scanConversation(
       return report;
     }
     const reports = await mapTexts(toolTexts, (text) =>
-      runScanners(chosen, text, context, { ...detect, suffix: "[tool]" }),
+      runScanners(ofTools, text, context, { ...detect, suffix: TOOL_SUFFIX }),
     );
     return reports.reduce<ScanReport>(worse, emptyReport());
   };
@@ -242,7 +243,7 @@ export async function scanConversation(
   const riskReport = async (): Promise<ScanReport> => {
     const report = emptyReport();
     if (!risk || prompt === undefined) return report;
-    if (suppress.includes(CONVERSATION_RISK)) {
+    if (suppress.has(CONVERSATION_RISK)) {
       report.coverage.suppressed.push(CONVERSATION_RISK);
       return report;
     }

@@ -1,11 +1,17 @@
 import { z } from "zod";
 import { GuardValidationError, type ValidationIssue } from "./errors.ts";
 import { isRecord } from "./is-record.ts";
+import { isReservedName, RESERVED_NAME } from "./result-names.ts";
 
 /** Options that every scanner has. */
 export const commonOptions = {
   /** The name in results. */
-  name: z.string().min(1).optional().describe("Name in results, for a scanner that is listed more than once."),
+  name: z
+    .string()
+    .min(1)
+    .refine((name) => !isReservedName(name), RESERVED_NAME)
+    .optional()
+    .describe("Name in results, for a scanner that is listed more than once."),
 };
 
 /** What the readings of a text undo. */

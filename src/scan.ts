@@ -2,6 +2,7 @@ import { setMaxListeners } from "node:events";
 import { GuardValidationError, ScannerError } from "./errors.ts";
 import { Passes } from "./models/passes.ts";
 import { inUnit, lengthIn, type OffsetUnit } from "./offsets.ts";
+import { isReservedName, RESERVED_NAME } from "./result-names.ts";
 import type { Coverage, Finding, ScanContext, Scanner, Verdict } from "./scanner.ts";
 import { FAILED } from "./score.ts";
 import { Vault } from "./vault.ts";
@@ -67,13 +68,15 @@ export interface OutputReport extends ScanReport {
  * Scanners that may change the text run in the listed order, each on what the one before made of it; the others between
  * two of them run at the same time.
  *
- * @throws ScannerError when a scanner throws; the signal's reason when it is aborted.
+ * @throws GuardValidationError for arguments of another type, ScannerError when a scanner throws; the signal's reason when it is
+ *   aborted.
  */
 export async function scanPrompt(
   scanners: readonly Scanner[],
   prompt: string,
   options: ScanOptions = {},
 ): Promise<PromptReport> {
+  checkTexts({ prompt });
   const { text, ...report } = await runScanners(nameScanners(scanners), prompt, {}, options);
   return { sanitizedPrompt: text, ...report };
 }
@@ -81,7 +84,8 @@ export async function scanPrompt(
 /**
  * Runs output scanners over a model's output, which answers `prompt`. Otherwise like {@link scanPrompt}.
  *
- * @throws ScannerError when a scanner throws; the signal's reason when it is aborted.
+ * @throws GuardValidationError for arguments of another type, ScannerError when a scanner throws; the signal's reason when it is
+ *   aborted.
  */
 export async function scanOutput(
   scanners: readonly Scanner[],
@@ -89,8 +93,17 @@ export async function scanOutput(
   output: string,
   options: ScanOptions = {},
 ): Promise<OutputReport> {
+  checkTexts({ prompt, output });
   const { text, ...report } = await runScanners(nameScanners(scanners), output, { prompt }, options);
   return { sanitizedOutput: text, ...report };
+}
+
+/** Scanners check what they are given, but there may be none, and not every one of them looks at the prompt. */
+function checkTexts(texts: Record<string, unknown>): void {
+  const issues = Object.entries(texts).flatMap(([path, text]) =>
+    typeof text === "string" ? [] : [{ path, message: `expected a string, got ${typeof text}` }],
+  );
+  if (issues.length > 0) throw new GuardValidationError(issues);
 }
 
 /** A scanner and its name in results. */
@@ -99,8 +112,21 @@ export interface NamedScanner {
   scanner: Scanner;
 }
 
-/** Gives every scanner a name of its own: the second `Regex` of a list becomes `Regex#2`. */
-export function nameScanners(scanners: readonly Scanner[]): NamedScanner[] {
+/**
+ * Gives every scanner a name of its own: the second `Regex` of a list becomes `Regex#2`.
+ *
+ * @param path where the list stands, for errors.
+ * @throws GuardValidationError for what is no list of scanners, and for a name that checks of a conversation have.
+ */
+export function nameScanners(scanners: readonly Scanner[], path = "scanners"): NamedScanner[] {
+  if (!Array.isArray(scanners)) throw new GuardValidationError([{ path, message: "expected an array of scanners" }]);
+  const issues = scanners.flatMap((scanner: Scanner | null | undefined, index) => {
+    const name: unknown = scanner?.name;
+    if (typeof name === "string" && !isReservedName(name)) return [];
+    const message = typeof name === "string" ? RESERVED_NAME : "expected the name of a scanner, a string";
+    return [{ path: `${path}.${index}.name`, message }];
+  });
+  if (issues.length > 0) throw new GuardValidationError(issues);
   const taken = new Set<string>();
   return scanners.map((scanner) => {
     let name = scanner.name;
@@ -110,13 +136,28 @@ export function nameScanners(scanners: readonly Scanner[]): NamedScanner[] {
   });
 }
 
-/** Whether a list of suppressed names leaves a scanner out; `suffix` is that of the check, such as `[window]`. */
-export function isSuppressed({ name, scanner }: NamedScanner, suppress: readonly string[], suffix = ""): boolean {
-  return suppress.some((item) => [name, scanner.type].some((known) => item === known || item === known + suffix));
+/**
+ * What to leave out, as a set: a request may name as much as its body holds, and every scanner of every text looks itself up.
+ *
+ * @throws GuardValidationError for what is no list.
+ */
+export function suppressedNames(suppress: RunOptions["suppress"] = []): ReadonlySet<string> {
+  if (suppress instanceof Set) return suppress;
+  if (!Array.isArray(suppress)) {
+    throw new GuardValidationError([{ path: "suppress", message: "expected an array of names" }]);
+  }
+  return new Set(suppress);
+}
+
+/** Whether suppressed names leave a scanner out; `suffix` is that of the check, such as `[window]`. */
+export function isSuppressed({ name, scanner }: NamedScanner, suppressed: ReadonlySet<string>, suffix = ""): boolean {
+  return [name, scanner.type].some((known) => suppressed.has(known) || suppressed.has(known + suffix));
 }
 
 /** How {@link runScanners} treats the text and its results. */
-export interface RunOptions extends ScanOptions {
+export interface RunOptions extends Omit<ScanOptions, "suppress"> {
+  /** Scanners to leave out, by type or by name in results. Whoever runs over several texts makes {@link suppressedNames} once. */
+  suppress?: readonly string[] | ReadonlySet<string>;
   /**
    * `true` (default): sanitized texts are handed on. `false`: all scanners see the original, at the same time, and a copy of the
    * vault, since placeholders that nobody gets must not be in it.
@@ -133,16 +174,17 @@ export async function runScanners(
   context: ScanContext,
   options: RunOptions = {},
 ): Promise<ScanReport & { text: string }> {
-  const { failFast = false, suppress = [], onScannerError = "throw", signal, rewrite = true, suffix = "" } = options;
+  const { failFast = false, onScannerError = "throw", signal, rewrite = true, suffix = "" } = options;
   const { offsets = "utf16" } = options;
+  const suppressed = suppressedNames(options.suppress);
   const vault = vaultFor(options);
   const passes = context.passes ?? new Passes();
   const report = emptyReport();
   report.coverage.chars = lengthIn(offsets, text);
   report.coverage.suppressed = scanners
-    .filter((item) => isSuppressed(item, suppress, suffix))
+    .filter((item) => isSuppressed(item, suppressed, suffix))
     .map(({ name }) => name + suffix);
-  const chosen = scanners.filter((item) => !isSuppressed(item, suppress, suffix));
+  const chosen = scanners.filter((item) => !isSuppressed(item, suppressed, suffix));
   report.coverage.scannedChars = chosen.length > 0 ? report.coverage.chars : 0;
   const { signal: running, stop } = ownSignal(signal);
 

@@ -296,6 +296,23 @@ describe("scanConversation", () => {
     ]);
   });
 
+  it("looks through the suppressed names once, however many tool results there are", async () => {
+    let reads = 0;
+    const suppress = new Proxy(["Unknown", "PromptInjection[window]"], {
+      get(names, key) {
+        if (key === "0") reads += 1;
+        return Reflect.get(names, key);
+      },
+    });
+    const results = Array.from({ length: 5 }, () => ({ role: "tool", content: "c" }));
+    const report = await scanConversation([injection().scanner], [user("a"), user("b"), ...results], {
+      suppress,
+      risk: new ConversationRisk(() => 0),
+    });
+    expect(report.coverage.suppressed).toEqual(["PromptInjection[window]"]);
+    expect(reads).toBe(1);
+  });
+
   it("stops at the first failing check when asked to fail fast", async () => {
     const { scanner, asked } = injection({ bad: 1 });
     const report = await scanConversation([scanner], [user("before"), user("bad"), { role: "tool", content: "c" }], {
@@ -317,6 +334,25 @@ describe("scanConversation", () => {
     const error: unknown = await scanConversation([], messages as Message[]).catch((reason) => reason);
     expect(error).toBeInstanceOf(GuardValidationError);
     expect((error as GuardValidationError).path).toBe(path);
+  });
+
+  it("refuses scanners that are no list, in all of its lists", async () => {
+    const { scanner } = injection();
+    const pathOf = (...[scanners, options]: [unknown, object?]) =>
+      scanConversation(scanners as never, [user("x")], options).catch((error) => error.path);
+    expect(await pathOf(scanner)).toBe("scanners");
+    expect(await pathOf(undefined)).toBe("scanners");
+    expect(await pathOf([], { windowScanners: scanner })).toBe("windowScanners");
+    expect(await pathOf([], { toolScanners: scanner, failFast: true })).toBe("toolScanners");
+  });
+
+  it("refuses names of its own checks for scanners, in all of its lists", async () => {
+    const named = (name: string) => [{ ...maskingScanner(), name }];
+    const pathOf = (scanners: Scanner[], options = {}) =>
+      scanConversation(scanners, [user("x")], options).catch((error) => error.path);
+    expect(await pathOf(named("ConversationRisk"))).toBe("scanners.0.name");
+    expect(await pathOf([], { windowScanners: named("X[window]") })).toBe("windowScanners.0.name");
+    expect(await pathOf([], { toolScanners: named("X[tool]") })).toBe("toolScanners.0.name");
   });
 
   it.each([0, -1, 1.5, Number.NaN])("refuses a window of %d", async (window) => {

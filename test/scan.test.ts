@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ScannerError } from "../src/errors.ts";
+import { GuardValidationError, ScannerError } from "../src/errors.ts";
 import { scanOutput, scanPrompt } from "../src/scan.ts";
 import type { Scanner, Verdict } from "../src/scanner.ts";
 import { passed, wholeText } from "../src/scanner.ts";
@@ -106,6 +106,25 @@ describe("scanPrompt", () => {
     expect(await names(["Letters", "Unknown"])).toEqual([["BanSubstrings", "BanSubstrings#2"], ["Letters"]]);
   });
 
+  it("looks through the suppressed names once, however many scanners there are", async () => {
+    let reads = 0;
+    const suppress = new Proxy(["Unknown", "Last"], {
+      get(names, key) {
+        if (key === "0") reads += 1;
+        return Reflect.get(names, key);
+      },
+    });
+    const report = await scanPrompt([spy("First").scanner, spy("Second").scanner, spy("Last").scanner], "a", {
+      suppress,
+    });
+    expect([Object.keys(report.resultsScore), reads]).toEqual([["First", "Second"], 1]);
+  });
+
+  it("takes no single name for a list of suppressed ones", async () => {
+    const call = scanPrompt([spy("A").scanner], "a", { suppress: "A" as never });
+    await expect(call).rejects.toMatchObject({ code: "GUARD_VALIDATION", path: "suppress" });
+  });
+
   it("rejects when a scanner throws: a broken check is no pass", async () => {
     const broken: Scanner = {
       type: "Broken",
@@ -201,6 +220,39 @@ describe("scanOutput", () => {
       resultsScore: { Regex: 1, Last: -1 },
     });
     expect(last.prompts).toEqual(["What is the key?"]);
+  });
+});
+
+describe("arguments", () => {
+  const fine = spy("Fine").scanner;
+  it.each([
+    ["scanPrompt", "prompt", () => scanPrompt([], undefined as never)],
+    ["scanPrompt", "prompt", () => scanPrompt([fine], 42 as never)],
+    ["scanPrompt", "scanners", () => scanPrompt(fine as never, "x")],
+    ["scanPrompt", "scanners", () => scanPrompt(undefined as never, "x")],
+    ["scanPrompt", "scanners.1.name", () => scanPrompt([fine, undefined as never], "x")],
+    ["scanOutput", "prompt", () => scanOutput([fine], undefined as never, "x")],
+    ["scanOutput", "output", () => scanOutput([], "x", undefined as never)],
+    ["scanOutput", "output", () => scanOutput([fine], "", 42 as never)],
+    ["scanOutput", "scanners", () => scanOutput("Regex" as never, "x", "y")],
+  ])("of another type are refused by %s at %s", async (_name, path, call) => {
+    const error: unknown = await call().catch((reason) => reason);
+    expect(error).toBeInstanceOf(GuardValidationError);
+    expect((error as GuardValidationError).path).toBe(path);
+  });
+
+  it("may be empty", async () => {
+    expect(await scanOutput([], "", "")).toMatchObject({ isValid: true, sanitizedOutput: "" });
+  });
+
+  it.each(["ConversationRisk", "Fine[window]", "[tool]"])("have no scanner with the name %s", async (name) => {
+    const call = scanPrompt([fine, { ...fine, name }], "x");
+    await expect(call).rejects.toMatchObject({ code: "GUARD_VALIDATION", path: "scanners.1.name" });
+    expect(() => new InvisibleText({ name })).toThrow(/^name: expected another name: ConversationRisk/);
+  });
+
+  it.each(["ConversationRisk#2", "Fine[window", "[tool]s"])("may have a scanner with the name %s", async (name) => {
+    expect((await scanPrompt([{ ...fine, name }], "x")).resultsValid).toEqual({ [name]: true });
   });
 });
 

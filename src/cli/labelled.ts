@@ -3,7 +3,7 @@ import { createGunzip } from "node:zlib";
 import { isRecord } from "../is-record.ts";
 import { lengthIn } from "../offsets.ts";
 import { UsageError } from "./command.ts";
-import { decode, linesOf, open } from "./lines.ts";
+import { decode, isBlank, linesOf, open } from "./lines.ts";
 
 /** A line of a file of labelled texts. */
 export interface LabelledText {
@@ -100,8 +100,9 @@ export async function readLabelled(
   const also = { label: ` and ${labelField}`, nothing: "", spans: " and spans, each [start, end, type] in the text" };
   const source = path.endsWith(".gz") ? unpacked(path) : open(path);
   const rows: LabelledText[] = [];
-  for await (const { number, bytes } of linesOf(source)) {
-    if (bytes.length === 0) continue;
+  for await (const line of linesOf(source)) {
+    if (isBlank(line)) continue;
+    const { number, bytes } = line;
     const bad = (message: string) => new UsageError(`${path}, line ${number}: ${message}`);
     let value: unknown;
     try {

@@ -32,6 +32,11 @@ export async function* linesOf(source: AsyncIterable<Buffer>): AsyncGenerator<Li
   if (rest.length > 0) yield { number: ++number, bytes: Buffer.concat(rest) };
 }
 
+/** Whether a line has nothing on it; those of a file with CRLF still have their CR. */
+export function isBlank({ bytes }: Line): boolean {
+  return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
+}
+
 /** How many lines {@link linesOf} makes of a file. */
 export async function countLines(file: string): Promise<number> {
   let lines = 0;

@@ -2,7 +2,7 @@ import { isRecord } from "../is-record.ts";
 import type { Answer } from "../server/answer.ts";
 import { type Command, parse, print, UsageError } from "./command.ts";
 import { configPath } from "./config-path.ts";
-import { countLines, decode, type Line, linesOf, open } from "./lines.ts";
+import { countLines, decode, isBlank, type Line, linesOf, open } from "./lines.ts";
 import { readParams } from "./params.ts";
 import { Progress } from "./progress.ts";
 import type { Choice, Subject, Suite } from "./suite.ts";
@@ -138,10 +138,6 @@ async function scanLines(suite: Suite, file: string, outputOf: string | undefine
   }
   if (errors > SHOWN_ERRORS) progress.note(`guard: ${errors - SHOWN_ERRORS} more errors are in the output`);
   return errors > 0 ? 2 : failed > 0 ? 1 : 0;
-}
-
-function isBlank({ bytes }: Line): boolean {
-  return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
 }
 
 /** What a line asks to scan. A line that can be read in two ways is an error: one of them would go unscanned. */

@@ -276,6 +276,8 @@ export class Classifier {
     signal?: AbortSignal,
   ): Promise<T> {
     const model = await withSignal(this.#model(), signal);
+    // A signal that was aborted since the model is here tells no listener.
+    signal?.throwIfAborted();
     const abort = new addon.Abort();
     const onAbort = () => abort.abort();
     signal?.addEventListener("abort", onAbort, { once: true });

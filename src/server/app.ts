@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import fastify, { type FastifyInstance, LogController } from "fastify";
@@ -54,6 +55,12 @@ export async function buildApp(
     },
   }) as unknown as FastifyInstance;
   app.removeContentTypeParser("text/plain");
+  const parseJson = app.getDefaultJsonParser("error", "error");
+  app.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, (request, body, done) => {
+    // Fastify puts U+FFFD in place of what is not UTF-8: another text would be scanned than the one that was sent.
+    if (isUtf8(body)) parseJson(request, body.toString(), done);
+    else done(new Problem(400, "The body is not valid UTF-8."));
+  });
 
   await app.register(errors);
   await app.register(requestLog);

@@ -26,19 +26,33 @@ export function loggerOptions(
 function shownError(error: unknown, logContent: boolean): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error };
   const cause = error.cause instanceof Error ? { cause: shownError(error.cause, logContent) } : {};
+  const frames = framesOf(error);
   return {
     type: error.name,
     ...(error instanceof ScannerError ? { scanner: error.scanner } : {}),
     ...("code" in error && typeof error.code === "string" ? { code: error.code } : {}),
     // Messages of the engine's own errors are about models and settings.
     ...(logContent || (error instanceof GuardError && error.code === "GUARD_MODEL") ? { message: error.message } : {}),
-    // The frames alone; what stands before them is the message.
-    stack: (error.stack ?? "")
-      .split("\n")
-      .filter((line) => /^ {4}at /.test(line))
-      .join("\n"),
+    ...(frames === "" ? {} : { stack: frames }),
     ...cause,
   };
+}
+
+/**
+ * The frames alone of an error's stack. Lines of the message may look like frames, so it is taken off first; a stack that does
+ * not begin with it has it somewhere else, or another one.
+ */
+function framesOf({ message, stack }: Error): string {
+  if (typeof stack !== "string") return "";
+  // The name may be another one now: some are set after the stack was written. Node's own errors have their code behind it.
+  const [name = ""] = /^[\w$]+(?: \[\w+\])?/.exec(stack) ?? [];
+  const header = message === "" ? name : `${name}: ${message}`;
+  if (name === "" || !stack.startsWith(`${header}\n`)) return "";
+  return stack
+    .slice(header.length)
+    .split("\n")
+    .filter((line) => /^ {4}at /.test(line))
+    .join("\n");
 }
 
 const LEVELS: Record<number, string> = { 10: "TRACE", 20: "DEBUG", 30: "INFO", 40: "WARN", 50: "ERROR", 60: "FATAL" };

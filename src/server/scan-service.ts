@@ -3,7 +3,7 @@ import type { Config, ScannerLists } from "../config/index.ts";
 import { ConversationRisk, type DetectingScanner, scanConversation } from "../conversation.ts";
 import { GuardError, GuardValidationError } from "../errors.ts";
 import type { Message } from "../messages.ts";
-import { type NamedScanner, nameScanners, type RunOptions, runScanners, type ScanReport } from "../scan.ts";
+import { type NamedScanner, nameScanners, runScanners, type ScanOptions, type ScanReport } from "../scan.ts";
 import type { Scanner, Side } from "../scanner.ts";
 import type { Vault } from "../vault.ts";
 import { Problem, unavailable } from "./problem.ts";
@@ -40,11 +40,14 @@ export class ScanService {
   readonly #running = new Set<AbortController>();
   readonly #closed = new AbortController();
 
-  /** @throws GuardValidationError when accumulated risk is asked for and no scanner can tell it. */
+  /** @throws GuardValidationError for a name that is reserved, and when accumulated risk is asked for and no scanner can tell it. */
   constructor(config: Config, lists: ScannerLists) {
     this.#config = config;
     this.#lists = lists;
-    this.#named = { input: nameScanners(lists.input), output: nameScanners(lists.output) };
+    this.#named = {
+      input: nameScanners(lists.input, "scanners.input"),
+      output: nameScanners(lists.output, "scanners.output"),
+    };
     this.#risk = conversationRisk(config, lists.input);
     if (config.app.lazyLoad) this.#notReady = undefined;
   }
@@ -120,7 +123,7 @@ export class ScanService {
   async #run(
     seconds: number,
     { suppress, details, rewrite, vault, signal: client }: ScanRequest,
-    scan: (options: RunOptions) => Promise<ServedReport>,
+    scan: (options: ScanOptions & { rewrite: boolean }) => Promise<ServedReport>,
   ): Promise<ServedReport> {
     if (this.notReady) throw this.notReady;
     const { scanFailFast, onScannerError, requireFullCoverage, queueSize } = this.#config.app;

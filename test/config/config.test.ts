@@ -136,6 +136,18 @@ describe("parseConfig", () => {
       "given twice",
     ],
     [
+      "the name of a check of conversations beside the parameters",
+      "input_scanners: [{type: InvisibleText, name: ConversationRisk}]",
+      "input_scanners.0.params.name",
+      "expected another name",
+    ],
+    [
+      "the name of a check of conversations among the parameters",
+      'output_scanners: [{type: Regex, params: {patterns: [x], name: "X[tool]"}}]',
+      "output_scanners.0.params.name",
+      "expected another name",
+    ],
+    [
       "a proxy that is no address",
       `${MINIMAL}app: {trust_proxy: [loopback, proxy]}`,
       "app.trust_proxy.1",
@@ -343,6 +355,35 @@ output_scanners:
     );
     expect(config.app.scanPromptTimeout).toBe(30);
     expect(config.inputScanners[0]?.params.isBlocked).toBe(false);
+  });
+
+  it("gives values of models for names their types, in every form that they may have", () => {
+    const forms = [
+      'recognizer_conf: {DEFAULT_MODEL: "${M:embedded:ner}", THRESHOLD: "${T:0.5}", ID_ENTITY_NAME: "${I:1}"}',
+      'recognizerConf: [embedded:ner, {default_model: "${M:embedded:ner}", threshold: "${T:0.5}", idEntityName: "${I:1}"}]',
+    ];
+    const [one, several] = forms.map((form) => {
+      const config = parseConfig(`output_scanners: [{type: Sensitive, params: {${form}}}]`);
+      expect(buildScanners(config).output).toHaveLength(1);
+      return config.outputScanners[0]?.params.recognizerConf;
+    });
+    expect(one).toEqual({ DEFAULT_MODEL: "embedded:ner", THRESHOLD: 0.5, ID_ENTITY_NAME: "1" });
+    expect(several).toEqual(["embedded:ner", { default_model: "embedded:ner", threshold: 0.5, idEntityName: "1" }]);
+    const text = (T: string) =>
+      issuesOf(
+        'output_scanners: [{type: Sensitive, params: {recognizer_conf: ["${M:embedded:ner}", {DEFAULT_MODEL: x, THRESHOLD: "${T}"}]}}]',
+        { T },
+      );
+    expect(text("high")["output_scanners.0.params.recognizer_conf.1.threshold"]).toContain("expected number");
+  });
+
+  it("does not take an option of a model for names twice", () => {
+    const conf = "{DEFAULT_MODEL: a, THRESHOLD: 0.1, threshold: 0.2}";
+    expect(issuesOf(`output_scanners: [{type: Sensitive, params: {recognizer_conf: ${conf}}}]`)).toEqual({
+      "output_scanners.0.params.recognizer_conf.0.threshold": expect.stringContaining(
+        "is given twice: as THRESHOLD and threshold",
+      ),
+    });
   });
 
   it("complains of a value of the wrong type", () => {

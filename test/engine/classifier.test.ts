@@ -126,6 +126,17 @@ describe("a call", () => {
     await model.close();
   });
 
+  it("is aborted between the model and the text", async () => {
+    const model = new Classifier(twoHeads);
+    await model.load();
+    const controller = new AbortController();
+    const call = model.classify("calm", "full", controller.signal);
+    // The model is here by then, and the call does not know it yet.
+    void Promise.resolve().then(() => controller.abort(new Error("changed my mind")));
+    await expect(call).rejects.toThrow("changed my mind");
+    await model.close();
+  });
+
   it("is refused when too many wait", async () => {
     const model = new Classifier("embedded:prompt-injection");
     await model.load();

@@ -71,6 +71,7 @@ describe("createScanner", () => {
     ["output", "TokenLimit", {}, "type", /unknown output scanner/],
     ["input", "TokenLimit", { limits: 5 }, "limits", /unknown key/],
     ["input", "TokenLimit", { limit: "5" }, "limit", /number/],
+    ["input", "TokenLimit", { name: "TokenLimit[window]" }, "name", /expected another name/],
   ] as const)("refuses %s %s %j", (side, type, params, path, message) => {
     let error: unknown;
     try {

@@ -16,6 +16,15 @@ describe("problems", () => {
       415,
     ],
     ["plain text", "/analyze/prompt", "x", { "content-type": "text/plain" }, 415],
+    ["a body that is not UTF-8", "/analyze/prompt", Buffer.from('{"prompt": "caf\xe9"}', "latin1"), JSON_TYPE, 400],
+    [
+      "a body that says that it is UTF-8",
+      "/analyze/prompt",
+      Buffer.from('{"prompt": "\xed\xa0\x80"}', "latin1"),
+      { "content-type": "application/json; charset=utf-8" },
+      400,
+    ],
+    ["an empty body of no text", "/analyze/prompt", Buffer.alloc(0), JSON_TYPE, 400],
     ["a poisoned body", "/analyze/prompt", '{"__proto__": {"x": 1}, "prompt": "x"}', JSON_TYPE, 400],
     ["a path that is not there", "/analyze/nothing", "{}", JSON_TYPE, 404],
   ])("%s", async (_what, url, payload, headers, status) => {
@@ -56,6 +65,14 @@ describe("problems", () => {
     expect(errors.map((error: { pointer: string }) => error.pointer)).toContain(pointer);
     expect(message).toBe("Validation failed");
     expect(details[0].loc[0]).toBe("body");
+  });
+
+  it("are none for a body in UTF-8, with or without a byte order mark", async () => {
+    const { post } = await testServer();
+    for (const mark of ["", "\ufeff"]) {
+      const reply = await post("/analyze/prompt", Buffer.from(`${mark}{"prompt": "café 😀 \ufffd"}`), JSON_TYPE);
+      expect([reply.statusCode, reply.json().sanitized_prompt]).toEqual([200, "café 😀 \ufffd"]);
+    }
   });
 
   it("says which methods a path has", async () => {
@@ -99,6 +116,26 @@ describe("a scanner that throws", () => {
     expect(reply.json().detail).toBe("The scanner Broken failed.");
     expect(reply.body + log.join("")).not.toContain("CANARY");
     expect(log.join("")).toContain('"scanner":"Broken"');
+  });
+
+  it("has its frames in the log, and no lines of its message that look like some", async () => {
+    const error = new TypeError("no such place:\n    at my home CANARY", { cause: new Error("\n    at CANARY") });
+    const { post, log } = await testServer({ input: [throwing(error)] });
+    await post("/analyze/prompt", { prompt: "x" });
+    const { err } = log.map((line) => JSON.parse(line)).find(({ msg }) => msg === "request failed");
+    expect(err).toMatchObject({ type: "ScannerError", cause: { type: "TypeError", cause: { type: "Error" } } });
+    for (const { stack } of [err, err.cause, err.cause.cause]) expect(stack).toMatch(/^( {4}at .*(\n|$))+$/);
+    expect(log.join("")).not.toContain("CANARY");
+  });
+
+  it("has no frames in the log where they do not stand behind its message", async () => {
+    const error = new Error("a\n    at CANARY");
+    expect(error.stack).toContain("CANARY");
+    error.message = "b";
+    const { post, log } = await testServer({ input: [throwing(error)] });
+    await post("/analyze/prompt", { prompt: "x" });
+    expect(log.join("")).toContain('"cause":{"type":"Error"}');
+    expect(log.join("")).not.toContain("CANARY");
   });
 
   it("fails the text under on_scanner_error: block", async () => {

@@ -138,6 +138,12 @@ describe("conversations", () => {
     expect(Object.keys(reply.json().scanners)).toEqual(left);
   });
 
+  it("takes no scanner with the name of one of its checks", async () => {
+    await expect(testServer({ output: [wordScanner("x", { name: "ConversationRisk" })] })).rejects.toMatchObject({
+      path: "scanners.output.0.name",
+    });
+  });
+
   it("needs a PromptInjection scanner for the risk", async () => {
     await expect(testServer({ input: [wordScanner("x")] }, risk)).rejects.toMatchObject({
       path: "conversation.risk.enabled",
