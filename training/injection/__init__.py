@@ -6,7 +6,7 @@ SAFE, INJECTION = 0, 1
 CATEGORIES = ("override", "extraction", "jailbreak", "indirect")
 HEADS = {"logits": LABELS, "category": CATEGORIES}
 NAME = "prompt-injection"
-VERSION = "0.4.0"
+VERSION = "0.5.0"
 # Tokens of a text that is read whole, and of a window of a longer one: there a short attack is easily missed.
 MAX_LENGTH, WINDOW_LENGTH = 256, 128
 # The scanner's default threshold. Calibration puts there the score that FALSE_POSITIVES of the ordinary prompts
