@@ -1,8 +1,9 @@
 """Names of people, places and organisations: labels and limits of the model."""
 
 NAME = "ner"
-VERSION = "0.1.0"
+VERSION = "0.1.1"
 TYPES = ["PERSON", "LOCATION", "ORGANIZATION"]
 # The BIO scheme (Ramshaw and Marcus, 1995, arXiv:cmp-lg/9505040): B- begins a name, I- goes on with it.
 LABELS = ["O", *(f"{place}-{kind}" for kind in TYPES for place in "BI")]
-MAX_LENGTH = 256
+# Tokens of a text in training, and of what is read at a time: less costs less, and finds as much.
+MAX_LENGTH, READ_LENGTH = 256, 128

@@ -15,7 +15,7 @@ from .. import encoder, export, trainer
 from ..arguments import add_training_arguments, settings_of
 from ..runtime import Exported
 from ..shipped import start_from
-from . import LABELS, MAX_LENGTH, NAME, VERSION
+from . import LABELS, MAX_LENGTH, NAME, READ_LENGTH, VERSION
 from .evaluate import evaluate, table
 from .rows import SpanRow, add_data_arguments, joined, rows_for
 from .tags import labels_of, tag_loss
@@ -77,7 +77,7 @@ def main() -> None:
     ranges = export.ranges_of(model, tokenizer, held, MAX_LENGTH)
     export.export(model, ranges, work / "model.fp32.onnx", args.out / "model.onnx")
     export.write_tokenizer(tokenizer, args.out / "tokenizer.json")
-    guard = {"name": NAME, "version": VERSION, "max_length": MAX_LENGTH, "license": "Apache-2.0"}
+    guard = {"name": NAME, "version": VERSION, "max_length": READ_LENGTH, "license": "Apache-2.0"}
     export.write_tagger_config(model, LABELS, guard, args.out / "config.json")
 
     found, spans = evaluate(dev, Exported(args.out / "model.onnx", args.out / "tokenizer.json", args.threads))
