@@ -5,7 +5,7 @@ import { load } from "js-yaml";
 import { z } from "zod";
 import { parseOptions } from "../options.ts";
 import { type Command, parse, print, UsageError } from "./command.ts";
-import { checkLabels, labelledNotes, labelledOptions, readLabelled } from "./labelled.ts";
+import { checkLabels, checkSpanTypes, labelledNotes, labelledOptions, readLabelled } from "./labelled.ts";
 import type { Evaluation, Measurement } from "./measure.ts";
 import type { BinaryFigures } from "./metrics.ts";
 import { readParams } from "./params.ts";
@@ -83,7 +83,8 @@ on some of them; it is what threshold: {fpr: 0.001} of a scanner is looked up in
     const done: (Measurement & { item: Evaluation })[] = [];
     for (const { item, path } of tasks) {
       const rows = await readLabelled(path, item.scanner, values, item.spans === undefined ? "label" : "spans");
-      if (item.otherwise === undefined && item.spans === undefined) checkLabels(path, rows, item);
+      if (item.spans !== undefined) checkSpanTypes(path, rows, item.spans);
+      else if (item.otherwise === undefined) checkLabels(path, rows, item);
       const measurement = await measure(item, rows);
       done.push({ ...measurement, item });
       if (!values.json) await print(plainTables(measurement.result));

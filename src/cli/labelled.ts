@@ -17,6 +17,12 @@ export interface LabelledText {
   fields: Record<string, unknown>;
 }
 
+/**
+ * In `params`, this word as the value of an option means every label of the file, but for that of `otherwise`; as that of `spans`, it
+ * means every type.
+ */
+export const ALL = "ALL";
+
 /** A part of a text from one code point to another, and its type. */
 export type LabelledSpan = readonly [start: number, end: number, type: string];
 
@@ -191,4 +197,17 @@ export function checkLabels(path: string, rows: readonly LabelledText[], { posit
   const isPositive = positiveBy({ positives, negatives });
   for (const label of known)
     isPositive({ text: "", prompt: "", fields: {}, ...(label === undefined ? {} : { label }) });
+}
+
+/**
+ * Checks that spans of one of the types, at least, are in the file: of a misspelt one there is nothing to find, and nothing wrong.
+ *
+ * @throws UsageError where there are none.
+ */
+export function checkSpanTypes(path: string, rows: readonly LabelledText[], types: readonly string[]): void {
+  const known = [...new Set(rows.flatMap(({ spans = [] }) => spans.map(([, , type]) => type)))].sort();
+  if (known.length === 0 || types.includes(ALL) || types.some((type) => known.includes(type))) return;
+  throw new UsageError(
+    `${path}: no text has a span of the type ${types.join(", ")}; types are: ${known.slice(0, 20).join(", ")}`,
+  );
 }

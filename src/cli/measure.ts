@@ -4,7 +4,7 @@ import { codePointOffsets } from "../offsets.ts";
 import type { Finding, Scanner, Side } from "../scanner.ts";
 import { createScanner, scannerClasses } from "../scanners/registry.ts";
 import { UsageError } from "./command.ts";
-import { type LabelledText, positiveBy } from "./labelled.ts";
+import { ALL, type LabelledText, positiveBy } from "./labelled.ts";
 import {
   type BinaryFigures,
   binaryFigures,
@@ -20,11 +20,6 @@ import { Progress } from "./progress.ts";
 
 /** Texts that are scanned at a time, as a busy server would. */
 const CONCURRENCY = 16;
-/**
- * In `params`, this word as the value of an option means every label of the file, but for that of `otherwise`; as that of `spans`, it
- * means every type.
- */
-const ALL = "ALL";
 /** The fields that say where a text is from, where none are named. */
 const SOURCE_FIELDS = ["source", "set"];
 /** The field that says a text's language; spans are counted by it too. */

@@ -333,6 +333,16 @@ describe("guard eval FILE", () => {
     },
   );
 
+  it("refuses types of spans that no text has", async () => {
+    const { code, stderr } = await guard([spansFile, ...anonymize, "--spans", "PERSON,IP_ADDRESS"]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(
+        /no text has a span of the type PERSON,IP_ADDRESS; types are: EMAIL_ADDRESS, IP_ADDRESS, PERSON/,
+      ),
+    ]);
+  });
+
   it("draws the ROC curve and the reliability diagram", async () => {
     const { code } = await guard(["texts.jsonl", "--scanner", "Gibberish", "--svg", "plots"]);
     expect(code).toBe(0);
