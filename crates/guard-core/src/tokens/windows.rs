@@ -593,7 +593,10 @@ mod tests {
         assert!(rows.len() > 10);
         for row in &rows {
             let shown = &text[row.range.clone()];
-            assert!(shown.trim_start().starts_with("Sentence") && shown.ends_with('.'), "{shown}");
+            assert!(
+                shown.trim_start().starts_with("Sentence") && shown.ends_with('.'),
+                "{shown}"
+            );
             assert_eq!(row.core, 0..row.pieces.len());
         }
         // Where no sentence ends, they overlap.
