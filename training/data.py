@@ -76,6 +76,11 @@ def normalise(text: str) -> str:
     return "".join(c for c in unicodedata.normalize("NFKC", text).lower() if c.isalnum())
 
 
+def identity(text: str) -> str:
+    """The same for texts that normalising makes the same; of one without letters and digits, the text."""
+    return normalise(text) or text
+
+
 def digest(text: str, salt: str = "") -> int:
     return int.from_bytes(hashlib.sha256((salt + normalise(text)).encode()).digest()[:8], "big")
 
@@ -140,7 +145,7 @@ def load(specs: Iterable[Spec], folder: Path, seed: int) -> list[Row]:
         for raw in read_jsonl(path):
             picked = spec.pick(raw)
             text = text_of(raw).strip()
-            key = normalise(text) or text
+            key = identity(text)
             if picked is None or not text or key in seen:
                 continue
             seen.add(key)

@@ -136,7 +136,7 @@ def with_ordinary(folder: Path, task: str) -> Iterator[dict]:
     """The held-out rows of a task, and ordinary prompts and answers that are not among them."""
     seen = set()
     for row in chain(judged(folder, task), ordinary(folder, HARMLESS[task])):
-        key = (row.get("prompt"), data.normalise(row["text"]) or row["text"])
+        key = (row.get("prompt"), data.identity(row["text"]))
         if key not in seen:
             seen.add(key)
             yield row

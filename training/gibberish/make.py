@@ -164,11 +164,6 @@ def short(choice: random.Random) -> str:
     )
 
 
-def key(text: str) -> str:
-    """The same for texts that differ only in what normalising takes away."""
-    return data.normalise(text) or text
-
-
 def bag(text: str) -> str:
     """The same for a sentence and its shuffled forms."""
     return "".join(sorted(data.normalise(text)))
@@ -207,8 +202,10 @@ def augment(rows: list[data.Row], seed: int) -> list[data.Row]:
         for label, text in made:
             result.append(replace(group[0], text=text[:2000], label=label, kind="made", weight=1.0))
     # Short ones come out alike more often than not.
-    learnt = {key(row.text) for row in result if row.split == "train" and row.kind == "made"}
-    result = [row for row in result if row.split == "train" or row.kind != "made" or key(row.text) not in learnt]
+    learnt = {data.identity(row.text) for row in result if row.split == "train" and row.kind == "made"}
+    result = [
+        row for row in result if row.split == "train" or row.kind != "made" or data.identity(row.text) not in learnt
+    ]
     return [careless(row, random.Random(data.digest(row.text, str(seed)))) for row in result]
 
 

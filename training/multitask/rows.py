@@ -31,7 +31,7 @@ def examples_for(args: argparse.Namespace) -> list[Example]:
         examples = [example for raw in raws if (example := spec.read(raw))]
         counts: Counter[str] = Counter()
         for example in sorted(examples, key=lambda e: data.digest(e.text + e.pair, str(args.seed))):
-            key = (example.task, data.normalise(example.text) or example.text, data.normalise(example.pair))
+            key = (example.task, data.identity(example.text), data.normalise(example.pair))
             if tasks and example.task not in tasks or key in seen or not example.text.strip():
                 continue
             seen.add(key)
