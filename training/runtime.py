@@ -7,36 +7,46 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import onnx
 import onnxruntime
+from onnx import helper
 from tokenizers import Tokenizer
 
 from .trainer import encode, pad
 
 
 class Exported:
-    def __init__(self, model: Path, tokenizer: Path, threads: int = 2):
+    def __init__(self, model: Path, tokenizer: Path, threads: int = 2, watched: Sequence[str] = ()):
+        """`watched` are values inside of the graph that are wanted as outputs too."""
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         # As the engine does: the fused kernel is slow on a CPU.
         options.add_session_config_entry("optimization.disable_specified_optimizers", "SkipLayerNormFusion")
         config = model.parent / "config.json"
         guard = json.loads(config.read_text("utf-8")).get("guard", {}) if config.exists() else {}
-        source: str | bytes = str(model)
-        if "external_data" in guard:
-            folder = str(model.parent / guard["external_data"])
-            options.add_session_config_entry("session.model_external_initializers_file_folder_path", folder)
-            source = model.read_bytes()
+        graph = onnx.load(str(model), load_external_data=False)
+        graph.graph.output.extend(helper.make_empty_tensor_value_info(name) for name in watched)
+        folder = str(model.parent / guard.get("external_data", "."))
+        options.add_session_config_entry("session.model_external_initializers_file_folder_path", folder)
+        source = graph.SerializeToString()
         self.session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
         self.tokenizer = Tokenizer.from_file(str(tokenizer))
 
     def logits(self, texts: Sequence[str | tuple[str, str]], max_tokens: int, head: str = "logits") -> list[np.ndarray]:
         """Of each text: `[labels]`, or `[tokens, labels]` of a tagger."""
+        return [found for (found,) in self.outputs(texts, max_tokens, [head])]
+
+    def outputs(
+        self, texts: Sequence[str | tuple[str, str]], max_tokens: int, names: Sequence[str]
+    ) -> list[list[np.ndarray]]:
+        """Of each text these outputs of the graph, without the dimension of the batch."""
         ids = encode(self.tokenizer, texts, max_tokens)
         # One text a run: dynamic quantization scales by the whole input, so a batch would blur the figures.
         rows = []
         for row in ids:
             tokens, mask = pad([row], exactly=True)
-            rows.append(self.session.run([head], {"input_ids": tokens, "attention_mask": mask})[0][0])
+            found = self.session.run(list(names), {"input_ids": tokens, "attention_mask": mask})
+            rows.append([values[0] for values in found])
         return rows
 
 

@@ -1,7 +1,7 @@
 """Names of people, places and organisations: labels and limits of the model."""
 
 NAME = "ner"
-VERSION = "0.1.1"
+VERSION = "0.2.0"
 TYPES = ["PERSON", "LOCATION", "ORGANIZATION"]
 # The BIO scheme (Ramshaw and Marcus, 1995, arXiv:cmp-lg/9505040): B- begins a name, I- goes on with it.
 LABELS = ["O", *(f"{place}-{kind}" for kind in TYPES for place in "BI")]

@@ -15,10 +15,10 @@ from .. import encoder, export, trainer
 from ..arguments import add_training_arguments, settings_of
 from ..runtime import Exported
 from ..shipped import start_from
-from . import LABELS, MAX_LENGTH, NAME, READ_LENGTH, VERSION
+from . import LABELS, MAX_LENGTH, NAME, READ_LENGTH, VERSION, early_exit
 from .evaluate import evaluate, table
 from .rows import SpanRow, add_data_arguments, joined, rows_for
-from .tags import labels_of, tag_loss
+from .tags import cut_before_places, labels_of, tag_loss
 
 # Learns better from higher rates than whole texts do.
 RATE = 1.2e-4
@@ -63,7 +63,7 @@ def main() -> None:
         dev = kept_rows
 
     base = encoder.Base(args.base, args.layers)
-    tokenizer = base.tokenizer()
+    tokenizer = cut_before_places(base.tokenizer())
     model = encoder.Tagger(base.shape, len(LABELS)).load_base(base)
     if args.start:
         start_from(model, args.start)
@@ -79,6 +79,7 @@ def main() -> None:
     export.write_tokenizer(tokenizer, args.out / "tokenizer.json")
     guard = {"name": NAME, "version": VERSION, "max_length": READ_LENGTH, "license": "Apache-2.0"}
     export.write_tagger_config(model, LABELS, guard, args.out / "config.json")
+    early_exit.add(args.out, *early_exit.texts_for(args), settings.seed, settings.threads)
 
     found, spans = evaluate(dev, Exported(args.out / "model.onnx", args.out / "tokenizer.json", args.threads))
     print(table(found), flush=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import torch
+from tokenizers import Tokenizer
 from torch.nn import functional as F
 
 from .. import trainer
@@ -16,6 +18,20 @@ IGNORED = -100
 OUTSIDE = LABELS.index("O")
 
 Places = Sequence[tuple[int, int]]
+
+# Pieces of the vocabulary that are a place and the word before it ("in Beijing"): a name could only be found with that word.
+WITH_PLACES = ("在北京", "在上海", "在中国", "在美国", "是中国")
+# A score of a piece in the vocabulary with which there is always a better way to cut a text.
+NEVER = -1000.0
+
+
+def cut_before_places(tokenizer: Tokenizer) -> Tokenizer:
+    """The same tokenizer, but that it never makes `WITH_PLACES`; all ids stay."""
+    described = json.loads(tokenizer.to_str())
+    for piece in described["model"]["vocab"]:
+        if piece[0] in WITH_PLACES:
+            piece[1] = NEVER
+    return Tokenizer.from_str(json.dumps(described))
 
 
 def trimmed(text: str, start: int, end: int) -> tuple[int, int]:

@@ -120,6 +120,40 @@ describe("names", () => {
   });
 });
 
+describe("the embedded model", () => {
+  it.each([
+    [
+      "Dear Maria Gonzalez, thank you for your order.",
+      "The kettle is heated slowly and the water should never boil over. Add a spoon of salt, stir twice and wait for ten minutes. ",
+      " Please send the report to Peter Okafor in Liverpool today.",
+      "Dear <PERSON>, thank you for your order.",
+      " Please send the report to <PERSON> in <LOCATION> today.",
+    ],
+    [
+      "Сергей Кузнецов приехал вчера.",
+      "Воду нужно нагревать медленно, чтобы она не закипела. Добавьте ложку соли, перемешайте два раза и подождите десять минут. ",
+      " Отчёт отправьте Анне Смирновой в Казань.",
+      "<PERSON> приехал вчера.",
+      " Отчёт отправьте <PERSON> в <LOCATION>.",
+    ],
+    [
+      "王小明昨天来了。",
+      "水要慢慢加热，不要让它沸腾。加一勺盐，搅拌两次，然后等十分钟。",
+      "李建国昨天去了上海。",
+      "<PERSON>昨天来了。",
+      "<PERSON>昨天去了<LOCATION>。",
+    ],
+  ])("finds names far apart in a text without others: %s", async (first, plain, last, firstMasked, lastMasked) => {
+    const between = ` ${plain.repeat(5)}`;
+    expect(await redacted(first + between + last, {})).toBe(firstMasked + between + lastMasked);
+    expect(await redacted(between, {})).toBe(between);
+  });
+
+  it("reads texts of one character, of spaces and of signs", async () => {
+    for (const text of ["a", "王", "\n\n", "😀", "...", " . "]) expect(await redacted(text, {})).toBe(text);
+  });
+});
+
 describe("labels", () => {
   it("have their usual meaning, or are types of their own", async () => {
     const usual = relabelled({ PERSON: "PER", LOCATION: "GPE", ORGANIZATION: "MISC" });

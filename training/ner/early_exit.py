@@ -1,0 +1,185 @@
+"""python -m training.ner.early_exit --data DIR --model DIR --out DIR: pieces far from any name leave the model early.
+
+After the lowest `LAYERS` layers a small network says of each piece whether the whole model will name it. A piece without any such within
+`REACH` leaves as outside of names; the others go on, and see only each other (early exit of tokens: Li et al., 2021,
+arXiv:2105.13878, who let each token leave by itself). Most texts have few names, so most pieces take a quarter of the way.
+
+The network learns from what the model itself says of texts, whatever that is, and is put into the finished int8 graph, whose weights stay
+as they are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import onnx
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from .. import data, metrics, trainer
+from ..export import Graph
+from ..runtime import Exported
+from . import LABELS, READ_LENGTH
+from .rows import add_data_arguments, joined, rows_for
+from .tags import OUTSIDE
+
+LAYERS, REACH, HIDDEN = 3, 16, 64
+# Pieces that the network learns from, and how much more one with a name weighs.
+PIECES, NAMED_WEIGHT = 600_000, 3.0
+EPOCHS, BATCH, RATE = 6, 1024, 3e-3
+# Of the pieces of names in the calibration part so many at most leave early.
+LOST = 1e-4
+# The logit of "outside" of a piece that left; the others are 0.
+SURE = 10.0
+WATCHED = f"layers.{LAYERS - 1}.norm2"
+LOGITS, MASK = "logits", "mask_int"
+
+
+@dataclass(frozen=True)
+class Exit:
+    """Weights of the network, and the logit above which a piece may be of a name."""
+
+    hidden: np.ndarray  # [size, HIDDEN]
+    hidden_bias: np.ndarray
+    name: np.ndarray  # [HIDDEN, 1]
+    above: float
+
+
+def insert(model: onnx.ModelProto, exit: Exit) -> None:
+    """Puts the exit into the graph of a tagger, int8 or fp32. It reads batches too: where one row has a name, all go on."""
+    front, back = Graph(), Graph()
+    front.node("MatMul", [WATCHED, front.weight("exit.hidden.weight", exit.hidden)], "exit.hidden.product")
+    front.node("Add", ["exit.hidden.product", front.weight("exit.hidden.bias", exit.hidden_bias)], "exit.hidden")
+    front.node("Relu", ["exit.hidden"], "exit.active")
+    front.node("MatMul", ["exit.active", front.weight("exit.name.weight", exit.name)], "exit.scores")
+    front.node("Transpose", ["exit.scores"], "exit.rows", perm=[0, 2, 1])
+    front.node("ReduceMax", ["exit.rows", front.weight("exit.batch", np.array([0], np.int64))], "exit.highest")
+    front.node("MaxPool", ["exit.highest"], "exit.near", kernel_shape=[2 * REACH + 1], pads=[REACH, REACH])
+    front.node("Greater", ["exit.near", front.weight("exit.above", np.float32(exit.above))], "exit.staying")
+    front.node("Reshape", ["exit.staying", front.weight("exit.flat", np.array([-1], np.int64))], "exit.pieces")
+    # The special pieces at both ends always stay: a row is never empty, and attention is used to them.
+    ends = [front.weight(f"exit.{name}", np.array([at], np.int64)) for name, at in (("first", 1), ("last", -1))]
+    front.node("Slice", ["exit.pieces", *ends], "exit.inner")
+    always = front.weight("exit.always", np.array([True]))
+    front.node("Concat", [always, "exit.inner", always], "exit.kept", axis=0)
+    front.node("Compress", [WATCHED, "exit.kept"], "exit.vectors", axis=1)
+    front.node("Compress", [MASK, "exit.kept"], "exit.mask", axis=1)
+
+    back.node("Transpose", ["exit.logits"], "exit.logits.by_piece", perm=[1, 0, 2])
+    back.node("NonZero", ["exit.kept"], "exit.kept.row")
+    back.node("Transpose", ["exit.kept.row"], "exit.kept.places", perm=[1, 0])
+    back.node("Shape", ["input_ids"], "exit.shape")
+    back.node("Gather", ["exit.shape", back.weight("exit.turned", np.array([1, 0], np.int64))], "exit.shape.by_piece")
+    labels = back.weight("exit.labels", np.array([len(LABELS)], np.int64))
+    back.node("Concat", ["exit.shape.by_piece", labels], "exit.shape.logits", axis=0)
+    outside = back.weight("exit.outside", np.eye(len(LABELS), dtype=np.float32)[OUTSIDE] * np.float32(SURE))
+    back.node("Expand", [outside, "exit.shape.logits"], "exit.left")
+    back.node("ScatterND", ["exit.left", "exit.kept.places", "exit.logits.by_piece"], "exit.all")
+    back.node("Transpose", ["exit.all"], LOGITS, perm=[1, 0, 2])
+
+    nodes = list(model.graph.node)
+    at = next(index for index, node in enumerate(nodes) if WATCHED in node.output) + 1
+    renamed = {WATCHED: "exit.vectors", MASK: "exit.mask"}
+    for node in nodes[at:]:
+        node.input[:] = [renamed.get(name, name) for name in node.input]
+        if LOGITS in node.output:
+            node.output[:] = ["exit.logits"]
+            node.name = "exit.logits"
+    del model.graph.node[:]
+    model.graph.node.extend([*nodes[:at], *front.nodes, *nodes[at:], *back.nodes])
+    model.graph.initializer.extend([*front.weights, *back.weights])
+
+
+def read(model: Exported, texts: Sequence[str], pieces: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Of texts with so many pieces in all: the vectors after the lowest layers, and which pieces the model names."""
+    for text in texts:
+        if pieces <= 0:
+            return
+        vectors, logits = model.outputs([text], READ_LENGTH, [WATCHED, LOGITS])[0]
+        yield vectors[1:-1].astype(np.float16), logits[1:-1].argmax(-1) != OUTSIDE
+        pieces -= len(vectors)
+
+
+def learn(rows: Sequence[tuple[np.ndarray, np.ndarray]], seed: int) -> tuple[nn.Sequential, int]:
+    """The network, and how many pieces it learnt from."""
+    torch.manual_seed(seed)
+    vectors = torch.from_numpy(np.concatenate([row for row, _ in rows]))
+    named = torch.from_numpy(np.concatenate([row for _, row in rows])).float()
+    network = nn.Sequential(nn.Linear(vectors.shape[1], HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, 1))
+    optimizer = torch.optim.Adam(network.parameters(), lr=RATE)
+    steps = EPOCHS * -(-len(vectors) // BATCH)
+    schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 1e-3, steps)
+    weight = torch.tensor(NAMED_WEIGHT)
+    for _ in range(EPOCHS):
+        for batch in torch.randperm(len(vectors)).split(BATCH):
+            found = network(vectors[batch].float())[:, 0]
+            loss = F.binary_cross_entropy_with_logits(found, named[batch], pos_weight=weight)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            schedule.step()
+    return network, len(vectors)
+
+
+@torch.no_grad()
+def nearest(network: nn.Sequential, vectors: np.ndarray) -> np.ndarray:
+    """Of each piece of a row the highest logit within reach."""
+    found = network(torch.from_numpy(vectors).float())[:, 0]
+    return F.max_pool1d(found[None], 2 * REACH + 1, stride=1, padding=REACH)[0].numpy()
+
+
+def add(folder: Path, learnt: Sequence[str], held: Sequence[str], seed: int, threads: int) -> None:
+    """Puts an exit into the model of a folder. Texts of `learnt` teach it, those of `held` say where its threshold is."""
+    graph = folder / "model.onnx"
+    watched = Exported(graph, folder / "tokenizer.json", threads, watched=[WATCHED])
+    network, pieces = learn(list(read(watched, learnt, PIECES)), seed)
+    rows = [(nearest(network, vectors), named) for vectors, named in read(watched, held, PIECES) if len(named)]
+    reached, named = (np.concatenate([row[place] for row in rows]) for place in (0, 1))
+    above = float(np.quantile(reached[named], LOST, method="lower")) - 1e-3
+    stay = metrics.share_above(reached, above)
+    print(
+        f"early exit: learnt from {pieces} pieces; of {len(named)} held out {named.mean():.1%} are named and {stay:.1%} go on",
+        flush=True,
+    )
+    hidden, _, name = network
+    weights = [value.detach().numpy().T for value in (hidden.weight, hidden.bias, name.weight)]
+    model = onnx.load(str(graph), load_external_data=False)
+    insert(model, Exit(*weights, above - name.bias.item()))
+    onnx.save(model, str(graph))
+
+
+def texts_for(args: argparse.Namespace) -> tuple[list[str], list[str]]:
+    """Texts to learn from, shuffled, and of the calibration part: those with names, and requests and answers of every day."""
+    rows = rows_for(args)
+    marked = {
+        split: joined([row for row in rows if row.split == split], args.seed) for split in ("train", "calibration")
+    }
+    file = data.data_folder(args.data) / "relevance" / "instruction_answers.jsonl.gz"
+    raws = list(data.read_jsonl(file)) if "non-commercial" in args.licences.split(",") else []
+    texts = []
+    for split, of_split in marked.items():
+        ordinary = {raw[side] for raw in raws for side in "ab" if data.split_of(raw[side]) == split}
+        found = [row.text for row in of_split] + sorted(ordinary)
+        texts.append(sorted(found, key=lambda text: data.digest(text, str(args.seed))))
+    return texts[0], texts[1]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m training.ner.early_exit", description=__doc__)
+    add_data_arguments(parser)
+    parser.add_argument("--model", required=True, type=Path, help="folder of a model of names without an exit")
+    parser.add_argument("--out", required=True, type=Path, help="folder for the model with one")
+    args = parser.parse_args()
+    trainer.fix_seeds(args.seed, args.threads)
+    shutil.copytree(args.model, args.out, dirs_exist_ok=True)
+    add(args.out, *texts_for(args), args.seed, args.threads)
+
+
+if __name__ == "__main__":
+    main()
