@@ -84,6 +84,8 @@ def insert(model: onnx.ModelProto, exit: Exit) -> None:
     back.node("Transpose", ["exit.all"], LOGITS, perm=[1, 0, 2])
 
     nodes = list(model.graph.node)
+    if any("exit.kept" in node.output for node in nodes):
+        raise SystemExit("the model has an exit already")
     at = next(index for index, node in enumerate(nodes) if WATCHED in node.output) + 1
     renamed = {WATCHED: "exit.vectors", MASK: "exit.mask"}
     for node in nodes[at:]:
