@@ -1,7 +1,7 @@
 """Toxicity, emotion, bias, refusal, entailment and meaning in one pass: heads and labels of the model."""
 
 NAME = "multitask"
-VERSION = "0.1.0"
+VERSION = "0.2.0"
 MAX_LENGTH = 256
 
 # As in Jigsaw's data and Detoxify's models.

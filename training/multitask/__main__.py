@@ -13,9 +13,10 @@ from ..arguments import add_training_arguments, settings_of
 from ..runtime import Exported
 from ..shipped import start_from
 from . import HEADS, MAX_LENGTH, NAME, UNIT_HEADS, VERSION
-from .evaluate import comparing_of, emotion_edges, evaluate
+from .evaluate import comparing_of, edges_of, evaluate
 from .model import Losses, MultiTask
 from .rows import add_data_arguments, examples_for
+from .sets import TASKS
 
 RATE, FROZEN = 8e-5, 4
 # Texts, of these tasks, whose vectors the head of meaning begins with.
@@ -27,7 +28,24 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m training.multitask", description=__doc__)
     add_data_arguments(parser)
     add_training_arguments(parser, epochs=1, rate=RATE, frozen=FROZEN)
+    parser.add_argument(
+        "--share",
+        action="append",
+        default=[],
+        type=share,
+        metavar="TASK=PART",
+        help="of this task only this part of an epoch, such as emotion=0.1: for what has learnt already; may be repeated",
+    )
     return parser.parse_args()
+
+
+def share(text: str) -> tuple[str, float]:
+    task, _, part = text.partition("=")
+    if task not in TASKS or not 0 < float(part) <= 1:
+        raise argparse.ArgumentTypeError(
+            f"{text}: wanted is one of {', '.join(TASKS)}, = and a number above 0 and up to 1"
+        )
+    return task, float(part)
 
 
 def main() -> None:
@@ -53,7 +71,7 @@ def main() -> None:
             some = [text for e in learnt if e.task in MEANT for text in (e.text, e.pair) if text]
             model.start_meaning(tokenizer, some[:: max(1, len(some) // SAMPLE_OF_MEANING)])
         losses = Losses(model, tokenizer, learnt)
-        trainer.optimise(model, losses.lengths(), losses.plan(settings), losses, settings)
+        trainer.optimise(model, losses.lengths(), losses.plan(settings, dict(args.share)), losses, settings)
         model.save(work / "weights.safetensors")
 
     held = [text for e in examples if e.split == "calibration" for text in (e.text, e.pair) if text]
@@ -64,10 +82,12 @@ def main() -> None:
         export.export(model, ranges, work / "model.fp32.onnx", args.out / "model.onnx")
         return Exported(args.out / "model.onnx", args.out / "tokenizer.json", args.threads)
 
-    # Every emotion is said from 0.5 on.
+    # Emotions and refusals are said best from 0.5 on.
+    plain = exported()
     with torch.no_grad():
-        edges = emotion_edges(examples, exported())
-        model.head.bias[model.head_slices()["emotion"]] -= torch.from_numpy(edges).float()
+        for task in ("emotion", "refusal"):
+            edges = edges_of(task, examples, plain)
+            model.head.bias[model.head_slices()[task]] -= torch.from_numpy(edges).float()
     int8 = exported()
     comparing = comparing_of(examples, int8)
     guard = {

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import data, metrics
 from ..runtime import Exported, softmax
-from . import EMOTIONS, TOXICITY
+from . import EMOTIONS, HEADS, TOXICITY
 from .model import COMPARING, LONGEST
 from .sets import Example
 
@@ -34,7 +34,7 @@ DOMAINS = {
 ZERO_SHOT = 1000
 # Default minimums of Relevance and FactualConsistency.
 RELEVANT, SUPPORTED = 0.5, 0.75
-# Texts of an emotion from which a threshold can be chosen.
+# Texts of a label from which a threshold can be chosen.
 ENOUGH = 15
 
 
@@ -53,16 +53,16 @@ def best_threshold(truth: np.ndarray, scores: np.ndarray) -> float:
     return float(grid[int(np.argmax([f1(truth, scores > edge) for edge in grid]))])
 
 
-def emotion_edges(examples: Sequence[Example], model: Exported) -> np.ndarray:
-    """Of each emotion the logit above which it is said best, by F1 on the calibration part: rare ones are said at lower probabilities."""
-    held = [e for e in examples if e.task == "emotion" and e.split == "calibration"]
+def edges_of(task: str, examples: Sequence[Example], model: Exported) -> np.ndarray:
+    """Of each label the logit above which it is said best, by F1 on the calibration part: rare ones are said at lower probabilities."""
+    held = [e for e in examples if e.task == task and e.split == "calibration"]
     if not held:
-        return np.zeros(len(EMOTIONS))
-    found, target = Reader(model, {}).scores("emotion", held), np.array([e.target for e in held])
+        return np.zeros(len(HEADS[task]))
+    found, target = Reader(model, {}).scores(task, held), np.array([e.target for e in held])
     edges = np.array(
         [
             best_threshold(target[:, i] > 0, found[:, i]) if target[:, i].sum() >= ENOUGH else 0.5
-            for i in range(len(EMOTIONS))
+            for i in range(target.shape[1])
         ]
     )
     return metrics.logit(edges)
@@ -127,7 +127,7 @@ def comparing_of(examples: Sequence[Example], model: Exported) -> dict[str, dict
             found[task] = {"scale": scale, "offset": offset}
         if cosines and task == "relevance":
             logits = found[task]["scale"] * np.array(cosines)[np.array(truth) > 0]
-            found[task]["offset"] = below(logits, RELEVANT, 0.01)
+            found[task]["offset"] = below(logits, RELEVANT, 0.002)
     entailed = [e for e in examples if e.task == "nli" and e.split == "calibration" and e.target == (1.0, 0.0, 0.0)]
     if entailed:
         scores = reader.scores("nli", entailed)[:, 0].astype(np.float64).clip(1e-6, 1 - 1e-6)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self
 
 import numpy as np
@@ -24,7 +25,7 @@ LONGEST = {
     "toxicity": 128,
     "emotion": 64,
     "bias": 128,
-    "refusal": 128,
+    "refusal": 256,
     "nli": 192,
     "topics": 64,
     "relevance": 80,
@@ -129,8 +130,8 @@ class Losses:
         topics = [sum(len(self.words[w]) for w in (*e.yes, *e.no)) if e.task == "topics" else 0 for e in self.examples]
         return [len(a) + len(b) + t for a, b, t in zip(self.ids, self.pairs, topics, strict=True)]
 
-    def plan(self, settings: trainer.Settings) -> list[list[int]]:
-        """Batches of one task each, all tasks mixed."""
+    def plan(self, settings: trainer.Settings, shares: Mapping[str, float]) -> list[list[int]]:
+        """Batches of one task each, all tasks mixed; of a task in `shares` only that part of its batches, others in every epoch."""
         rng, lengths, plan = random.Random(settings.seed), self.lengths(), []
         for _ in range(settings.epochs):
             epoch = []
@@ -138,10 +139,11 @@ class Losses:
                 places = [index for index, example in enumerate(self.examples) if example.task == task]
                 if task in COMPARING:
                     rng.shuffle(places)
-                    epoch += [places[at : at + COMPARED] for at in range(0, len(places) - COMPARED + 1, COMPARED)]
-                    continue
-                batches = trainer.batches([lengths[index] for index in places], STEP_TOKENS[task], rng)
-                epoch += [[places[index] for index in batch] for batch in batches]
+                    batches = [places[at : at + COMPARED] for at in range(0, len(places) - COMPARED + 1, COMPARED)]
+                else:
+                    like = trainer.batches([lengths[index] for index in places], STEP_TOKENS[task], rng)
+                    batches = [[places[index] for index in batch] for batch in like]
+                epoch += batches[: math.ceil(shares.get(task, 1.0) * len(batches))]
             rng.shuffle(epoch)
             plan += epoch
         return plan

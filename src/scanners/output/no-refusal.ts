@@ -7,7 +7,7 @@ import { matchTypeOption } from "../shared/model-options.ts";
 const LABELS = ["refusal", "rejection"];
 
 const schema = z.strictObject({
-  ...labelScannerOptions(0.82, "a refusal"),
+  ...labelScannerOptions(0.91, "a refusal"),
   matchType: z
     .preprocess((value) => (value === "all" ? "windows" : value), z.enum(READINGS))
     .default("windows")
@@ -24,7 +24,7 @@ const schema = z.strictObject({
 /**
  * Fails outputs in which the model refuses to answer, as the classifier sees it; NoRefusalLight goes by phrases.
  *
- * A refusal is often followed by advice: `sentence` finds it between sentences that are none. The default threshold is 0.82, where
+ * A refusal is often followed by advice: `sentence` finds it between sentences that are none. The default threshold is 0.91, where
  * the embedded model flags one ordinary answer in a hundred at most, and all of an output is read; llm-guard's were 0.75 and `full`.
  */
 export class NoRefusal extends LabelScanner<typeof schema> {
