@@ -5,7 +5,7 @@ import { filler, judges } from "../../judges.ts";
 
 describe("NoRefusal", () => {
   it("fails a refusal, wherever it stands", async () => {
-    const scanner = new NoRefusal({ model: judges });
+    const scanner = new NoRefusal({ model: judges, threshold: 0.82 });
     const text = `${filler.repeat(3)}sorry , we cannot help you`;
     const { isValid, score, findings } = await scanner.scan(text);
     expect(isValid).toBe(false);
