@@ -245,15 +245,21 @@ describe("arguments", () => {
     expect(await scanOutput([], "", "")).toMatchObject({ isValid: true, sanitizedOutput: "" });
   });
 
-  it.each(["ConversationRisk", "Fine[window]", "[tool]", "__proto__"])("have no scanner with the name %s", async (name) => {
-    const call = scanPrompt([fine, { ...fine, name }], "x");
-    await expect(call).rejects.toMatchObject({ code: "GUARD_VALIDATION", path: "scanners.1.name" });
-    expect(() => new InvisibleText({ name })).toThrow(/^name: expected another name: ConversationRisk/);
-  });
+  it.each(["ConversationRisk", "Fine[window]", "[tool]", "__proto__"])(
+    "have no scanner with the name %s",
+    async (name) => {
+      const call = scanPrompt([fine, { ...fine, name }], "x");
+      await expect(call).rejects.toMatchObject({ code: "GUARD_VALIDATION", path: "scanners.1.name" });
+      expect(() => new InvisibleText({ name })).toThrow(/^name: expected another name: ConversationRisk/);
+    },
+  );
 
-  it.each(["ConversationRisk#2", "Fine[window", "[tool]s", "constructor"])("may have a scanner with the name %s", async (name) => {
-    expect((await scanPrompt([{ ...fine, name }], "x")).resultsValid).toEqual({ [name]: true });
-  });
+  it.each(["ConversationRisk#2", "Fine[window", "[tool]s", "constructor"])(
+    "may have a scanner with the name %s",
+    async (name) => {
+      expect((await scanPrompt([{ ...fine, name }], "x")).resultsValid).toEqual({ [name]: true });
+    },
+  );
 });
 
 describe("the vault of a call", () => {
