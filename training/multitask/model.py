@@ -20,7 +20,7 @@ from .sets import TASKS, UNKNOWN, Example
 
 # Tasks that compare vectors of meaning, each with its own scale and offset of the cosine.
 COMPARING = ("topics", "relevance")
-# Longest text of a task in tokens while training: answers are long, and say early whether they refuse.
+# Longest text of a task in tokens in training and in figures; of answers, which may refuse late, as much as the product reads at a time.
 LONGEST = {
     "toxicity": 128,
     "emotion": 64,

@@ -79,7 +79,7 @@ def main() -> None:
     export.write_tokenizer(tokenizer, args.out / "tokenizer.json")
     guard = {"name": NAME, "version": VERSION, "max_length": READ_LENGTH, "license": "Apache-2.0"}
     export.write_tagger_config(model, LABELS, guard, args.out / "config.json")
-    early_exit.add(args.out, *early_exit.texts_for(args), settings.seed, settings.threads)
+    early_exit.add(args.out, *early_exit.texts_for(args, rows), settings.seed, settings.threads)
 
     found, spans = evaluate(dev, Exported(args.out / "model.onnx", args.out / "tokenizer.json", args.threads))
     print(table(found), flush=True)

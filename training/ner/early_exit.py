@@ -26,7 +26,7 @@ from .. import data, metrics, trainer
 from ..export import Graph
 from ..runtime import Exported
 from . import LABELS, READ_LENGTH
-from .rows import add_data_arguments, joined, rows_for
+from .rows import SpanRow, add_data_arguments, joined, rows_for
 from .tags import OUTSIDE
 
 LAYERS, REACH, HIDDEN = 3, 16, 64
@@ -156,9 +156,8 @@ def add(folder: Path, learnt: Sequence[str], held: Sequence[str], seed: int, thr
     onnx.save(model, str(graph))
 
 
-def texts_for(args: argparse.Namespace) -> tuple[list[str], list[str]]:
+def texts_for(args: argparse.Namespace, rows: Sequence[SpanRow]) -> tuple[list[str], list[str]]:
     """Texts to learn from, shuffled, and of the calibration part: those with names, and requests and answers of every day."""
-    rows = rows_for(args)
     marked = {
         split: joined([row for row in rows if row.split == split], args.seed) for split in ("train", "calibration")
     }
@@ -180,7 +179,7 @@ def main() -> None:
     args = parser.parse_args()
     trainer.fix_seeds(args.seed, args.threads)
     shutil.copytree(args.model, args.out, dirs_exist_ok=True)
-    add(args.out, *texts_for(args), args.seed, args.threads)
+    add(args.out, *texts_for(args, rows_for(args)), args.seed, args.threads)
 
 
 if __name__ == "__main__":
