@@ -10,14 +10,30 @@ import { type LabelledPart, labelVerdict, probabilityOf } from "./label-verdict.
 import { engineOptions, matchTypeOption, modelOption } from "./model-options.ts";
 import { type TopicJudge, topicJudge } from "./topics.ts";
 
+const phrase = z.string().regex(/\S/, "expected a topic");
+
+const topic = z.union(
+  [
+    phrase,
+    z.strictObject({
+      name: phrase.describe("What findings call the topic."),
+      phrases: z.array(phrase).min(1).describe("What it is made of, in any words; the likeliest of them counts."),
+    }),
+  ],
+  { error: "expected a topic, or one with a name and phrases" },
+);
+
 /** The options of BanTopics. */
 export function banTopicsOptions(threshold: number) {
   return {
     ...commonOptions,
     topics: z
-      .array(z.string().regex(/\S/, "expected a topic"))
+      .array(topic)
       .min(1)
-      .describe("Topics, in any words and in any language of the model: politics, adult content, 医疗建议."),
+      .describe(
+        "Topics, in any words and in any language of the model: politics, adult content, 医疗建议. A wide one is found better by " +
+          "what it is made of: {name: work, phrases: [salary, leave, meetings]}.",
+      ),
     model: modelOption,
     threshold: thresholdOption(threshold, "A text fails when the probability of one of the topics is above this."),
     matchType: matchTypeOption,
@@ -67,7 +83,8 @@ export abstract class BanTopicsBase<Schema extends BanTopicsSchema> extends Base
   #topics(signal?: AbortSignal): Promise<TopicJudge> {
     if (!this.#judge) {
       const { topics, matchType } = this.options as z.output<BanTopicsSchema>;
-      const judge = topicJudge(this.#model, topics, matchType);
+      const named = topics.map((topic) => (typeof topic === "string" ? { name: topic, phrases: [topic] } : topic));
+      const judge = topicJudge(this.#model, named, matchType);
       this.#judge = judge;
       judge.catch(() => {
         if (this.#judge === judge) this.#judge = undefined;

@@ -2,13 +2,19 @@ import pLimit from "p-limit";
 import { GuardValidationError } from "../../errors.ts";
 import { comparisonOf, cosine } from "../../models/comparing.ts";
 import { EntailmentHead } from "../../models/entailment.ts";
-import type { PartLabels } from "../../models/label-head.ts";
+import type { LabelScore, PartLabels } from "../../models/label-head.ts";
 import { MeaningHead } from "../../models/meaning.ts";
 import type { Classifier, Reading } from "../../models/model.ts";
 import type { Passes } from "../../models/passes.ts";
 
 /** Topics or parts of a text that are asked for at a time: a long list must not fill a model's queue all by itself. */
 const PARALLEL = 8;
+
+/** A topic by its name, and the phrases that it is made of: it is as likely as the likeliest of them. */
+export interface Topic {
+  name: string;
+  phrases: readonly string[];
+}
 
 /** Tells the probabilities of topics that nobody has learnt beforehand. */
 export interface TopicJudge {
@@ -22,7 +28,7 @@ export interface TopicJudge {
 
 /**
  * How a model tells topics. One that gives vectors compares those of the topics, which are computed here once, with that of each
- * part of a text: one pass however many topics. One for inference, as llm-guard's are, takes a pass for each topic.
+ * part of a text: one pass however many topics. One for inference, as llm-guard's are, takes a pass for each phrase.
  *
  * Downloads nothing: a model of the hub must have been loaded before.
  *
@@ -31,7 +37,7 @@ export interface TopicJudge {
  */
 export async function topicJudge(
   model: Classifier,
-  topics: readonly string[],
+  topics: readonly Topic[],
   reading: Reading,
   signal?: AbortSignal,
 ): Promise<TopicJudge> {
@@ -45,24 +51,26 @@ export async function topicJudge(
   return byInference(model, topics);
 }
 
-async function byMeaning(model: Classifier, topics: readonly string[], signal?: AbortSignal): Promise<TopicJudge> {
+async function byMeaning(model: Classifier, topics: readonly Topic[], signal?: AbortSignal): Promise<TopicJudge> {
   const meaning = new MeaningHead(model);
   await meaning.load(signal);
   const probability = comparisonOf(model.folder, "topics");
   const limit = pLimit(PARALLEL);
   const known = await Promise.all(
-    topics.map((topic) =>
-      limit(async () => {
-        const { parts } = await meaning.vectors(topic, "full", signal);
-        return { topic, vector: parts[0]?.vector ?? [] };
-      }),
+    topics.flatMap(({ name, phrases }) =>
+      phrases.map((phrase) =>
+        limit(async () => {
+          const { parts } = await meaning.vectors(phrase, "full", signal);
+          return { label: name, vector: parts[0]?.vector ?? [] };
+        }),
+      ),
     ),
   );
   return {
     async score(text, reading, signal, passes) {
       const { parts, skipped } = await meaning.vectors(text, reading, signal, passes);
       const labels = (vector: readonly number[]) =>
-        known.map((item) => ({ label: item.topic, score: probability(cosine(item.vector, vector)) }));
+        likeliestOfEach(known.map((item) => ({ label: item.label, score: probability(cosine(item.vector, vector)) })));
       return { skipped, parts: parts.map(({ start, end, vector }) => ({ start, end, labels: labels(vector) })) };
     },
   };
@@ -71,22 +79,23 @@ async function byMeaning(model: Classifier, topics: readonly string[], signal?: 
 /** The hypothesis of zero-shot classification in Hugging Face's pipeline, which llm-guard uses. */
 const hypothesis = (topic: string) => `This example is ${topic}.`;
 
-function byInference(model: Classifier, topics: readonly string[]): TopicJudge {
+function byInference(model: Classifier, topics: readonly Topic[]): TopicJudge {
   const entailment = new EntailmentHead(model);
   return {
     async score(text, reading, signal, passes) {
       // What is read is the same for all topics: where its parts stand is asked once.
       const { parts, skippedChars } = await model.classify(text, reading, signal, passes);
       const limit = pLimit(PARALLEL);
-      const ofTopic = (part: string, topic: string) =>
+      const ofPhrase = (part: string, label: string, phrase: string) =>
         limit(async () => {
-          const supports = await entailment.judge(part, hypothesis(topic), signal);
-          return { label: topic, score: Math.max(0, ...supports.map(likelihood)) };
+          const supports = await entailment.judge(part, hypothesis(phrase), signal);
+          return { label, score: Math.max(0, ...supports.map(likelihood)) };
         });
       try {
         const scored = parts.map(async ({ start, end }): Promise<PartLabels> => {
           const part = text.slice(start, end);
-          return { start, end, labels: await Promise.all(topics.map((topic) => ofTopic(part, topic))) };
+          const scores = topics.flatMap(({ name, phrases }) => phrases.map((phrase) => ofPhrase(part, name, phrase)));
+          return { start, end, labels: likeliestOfEach(await Promise.all(scores)) };
         });
         return { skipped: skippedChars, parts: await Promise.all(scored) };
       } finally {
@@ -94,6 +103,16 @@ function byInference(model: Classifier, topics: readonly string[]): TopicJudge {
       }
     },
   };
+}
+
+/** Of each label its highest score. */
+function likeliestOfEach(scores: readonly LabelScore[]): LabelScore[] {
+  const best = new Map<string, number>();
+  for (const { label, score } of scores) {
+    // A number that is none stays one: it must not read as unlikely.
+    best.set(label, Math.max(best.get(label) ?? 0, score));
+  }
+  return Array.from(best, ([label, score]) => ({ label, score }));
 }
 
 /** Of entailment against contradiction, as in zero-shot classification where several topics may be right. */

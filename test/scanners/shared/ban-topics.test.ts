@@ -43,6 +43,23 @@ describe("BanTopics", () => {
     expect((await banned.scan("футбол", {})).isValid).toBe(true);
   });
 
+  it("finds a topic by any of its phrases, and calls it by its name", async () => {
+    const leisure = { name: "leisure", phrases: ["football", "sunny"] };
+    const named = new InputBanTopics({ model: judges, topics: [leisure, "politics"] });
+    for (const text of ["who won the match", "rain today"]) {
+      const { isValid, findings, probability } = await named.scan(text);
+      expect({ isValid, labels: findings.map(({ label, score }) => ({ label, score })) }).toEqual({
+        isValid: false,
+        labels: [{ label: "leisure", score: probability }],
+      });
+    }
+    expect((await named.scan("the election in the rain")).findings.map(({ label }) => label)).toEqual([
+      "leisure",
+      "politics",
+    ]);
+    expect((await named.scan("the sky is blue")).isValid).toBe(true);
+  });
+
   it("finds a topic far behind the model's length", async () => {
     const text = `${filler.repeat(4)}${"football match goal . ".repeat(5)}`;
     const { isValid, findings, coverage } = await scanner.scan(text);
@@ -54,7 +71,11 @@ describe("BanTopics", () => {
   it("passes what says nothing with -1, and refuses to ban nothing", async () => {
     for (const text of ["", " "]) expect(await scanner.scan(text)).toMatchObject({ isValid: true, score: -1 });
     expect(() => new InputBanTopics({ model: judges, topics: [] })).toThrow(/^topics:/);
-    expect(() => new InputBanTopics({ model: judges, topics: [" "] })).toThrow(/^topics.0:/);
+    expect(() => new InputBanTopics({ model: judges, topics: [" "] })).toThrow(/^topics.0/);
+    for (const topic of [{ name: "work", phrases: [] }, { name: " ", phrases: ["work"] }, { phrases: ["work"] }]) {
+      const topics = [topic as { name: string; phrases: string[] }];
+      expect(() => new InputBanTopics({ model: judges, topics })).toThrow(/^topics.0/);
+    }
   });
 
   it("goes on when the call that loads the topics is aborted", async () => {
@@ -74,8 +95,11 @@ describe("BanTopics", () => {
     });
     const inferring = new InputBanTopics({ model, topics: ["football", "weather"], threshold: 0.9 });
     // Inference goes by words here: all that it has in common with the text is what counts.
-    const { findings } = await inferring.scan("This example is football . and it is a match");
-    expect(findings.map(({ label }) => label)).toEqual(["football"]);
+    const text = "This example is football . and it is a match";
+    expect((await inferring.scan(text)).findings.map(({ label }) => label)).toEqual(["football"]);
+    const leisure = { name: "leisure", phrases: ["weather", "football"] };
+    const named = new InputBanTopics({ model, topics: [leisure], threshold: 0.9 });
+    expect((await named.scan(text)).findings.map(({ label }) => label)).toEqual(["leisure"]);
     const cut = new InputBanTopics({ model, topics: ["football"], matchType: "truncate_head_tail" });
     await expect(cut.load()).rejects.toMatchObject({ path: "matchType" });
   });
