@@ -192,18 +192,27 @@ def sets() -> Iterator[TaskSet]:
         ("compliance_answers", "non-commercial"),
     ):
         yield TaskSet(file, f"refusal/{file}.jsonl.gz", licence, refusal)
-    for name in ("own", "further", "english", "languages"):
+    for name in ("own", "further", "english", "languages", "hard"):
         yield TaskSet(
             f"own_refusal_{name}", f"refusal/{name}.jsonl", "open", refusal, own=True, split="train", repeat=3
         )
     yield TaskSet("own_refusal_exam", "refusal/exam.jsonl", "open", refusal, own=True, split="dev")
     for file, (licence, cap) in ENTAILMENT.items():
         yield TaskSet(file, f"nli/{file}.jsonl.gz", licence, nli, cap, repeat=REPEATED.get(file, 1))
-    for name in ("own", "english", "many_languages", "genres", "short_premises", "talk_and_prose"):
+    for name in (
+        "own",
+        "english",
+        "many_languages",
+        "genres",
+        "short_premises",
+        "talk_and_prose",
+        "inferences",
+        "contexts",
+    ):
         yield TaskSet(f"own_nli_{name}", f"nli/{name}.jsonl", "open", nli, own=True, split="train", repeat=2)
     yield TaskSet("own_nli_exam", "nli/exam.jsonl", "open", nli, own=True, split="dev")
     yield TaskSet("banking77", "topics/banking77_train.jsonl.gz", "open", intent, 1000)
-    for name in ("own", "further", "areas", "domains"):
+    for name in ("own", "further", "areas", "domains", "requests", "misleading"):
         yield TaskSet(f"own_topics_{name}", f"topics/{name}.jsonl", "open", topics, own=True, split="train", repeat=4)
     yield TaskSet("own_topics_exam", "topics/exam.jsonl", "open", topics, own=True, split="dev")
     yield TaskSet("trecqa_qnli", "relevance/trecqa_qnli.jsonl.gz", "unclear", relevance, 5000)
