@@ -150,11 +150,17 @@ def ordinary(folder: Path, label: str) -> Iterator[dict]:
     rows = (row for row in injection_rows(folder) if row.set in (ORDINARY - {"chat"}) | {"own_exam", "answers"})
     for row in held_out((row for row in rows if row.label == SAFE), LABELS):
         kind = {"answers": "ordinary answer", "own_exam": "like an attack"}.get(row["set"], "ordinary prompt")
-        yield {**row, "label": label, "set": f"ordinary_{row['set']}", "kind": kind}
+        yield by_language({**row, "label": label, "set": f"ordinary_{row['set']}", "kind": kind})
     for prompt, answer, lang in exchanges():
         told = {"label": label, "set": "ordinary_own", "lang": lang}
-        yield {"text": prompt, **told, "kind": "ordinary prompt"}
-        yield {"prompt": prompt, "text": answer, **told, "kind": "ordinary answer"}
+        yield by_language({"text": prompt, **told, "kind": "ordinary prompt"})
+        yield by_language({"prompt": prompt, "text": answer, **told, "kind": "ordinary answer"})
+
+
+def by_language(row: dict) -> dict:
+    """The row with the field `ordinary`, by which the false positives on what is written every day are counted in each language."""
+    _, ordinary, what = row["kind"].partition("ordinary ")
+    return {**row, "ordinary": f"{row['lang'] or 'unknown'}, {what}s"} if ordinary else row
 
 
 def exchanges() -> list[tuple[str, str, str]]:

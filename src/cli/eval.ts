@@ -40,7 +40,7 @@ const options = {
   },
   "write-cards": {
     type: "boolean",
-    help: "writes evaluation.json and the tables of CARD.md of the suite's models beside them",
+    help: "writes evaluation.json and the tables of CARD.md of the suite's models beside them, for which all evaluations of these models run",
   },
   json: { type: "boolean", help: "print JSON" },
   out: { type: "string", value: "FILE", help: "write JSON to a file" },
