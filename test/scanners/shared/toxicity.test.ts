@@ -92,9 +92,26 @@ describe("Toxicity", () => {
   it("refuses labels that a model does not have", async () => {
     const some = new InputToxicity({ model: judges, labels: ["insult", "spam"] });
     await expect(some.load()).rejects.toMatchObject({ code: "GUARD_VALIDATION", path: "labels" });
-    await expect(some.scan("text")).rejects.toThrow(/no label insult, spam; its labels are: toxicity, severe_toxicity/);
+    await expect(some.scan("text")).rejects.toThrow(
+      /no label spam; its labels are: toxicity, severe_toxicity, .*, sexual_explicit$/,
+    );
+    // What another head of the model says is something else.
+    await expect(new InputToxicity({ model: judges, labels: ["anger"] }).load()).rejects.toThrow(/no label anger/);
     const none = new InputToxicity({ model: twoHeads });
     await expect(none.load()).rejects.toThrow(/no label toxicity or severe_toxicity or .*; its labels are: SAFE/);
+  });
+
+  it("is aborted and closed at once", async () => {
+    const closing = new InputToxicity({ model: judges });
+    await closing.load();
+    const controller = new AbortController();
+    const call = closing.scan(`${"aGVsbG8gd29ybGQ= ".repeat(600)}x`, { signal: controller.signal });
+    const rejected = expect(call).rejects.toThrow("changed my mind");
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    controller.abort(new Error("changed my mind"));
+    await Promise.all([rejected, closing.close()]);
+    // A rejection that nobody heard would end the process, and this run, by now.
+    await new Promise((resolve) => setTimeout(resolve, 50));
   });
 
   it("names a folder that is not there, and a file that is missing in one", async () => {
