@@ -32,7 +32,7 @@ const EVERY = {
     { type: "EmotionDetection" },
     banTopics(),
     { type: "NoRefusal" },
-    { type: "Bias", params: { use_prompt: false } },
+    { type: "Bias" },
     { type: "Relevance" },
   ],
 };

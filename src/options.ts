@@ -44,18 +44,27 @@ export function parseOptions<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw new GuardValidationError(
-    result.error.issues.flatMap((issue) => {
-      const at = (path: readonly PropertyKey[]) =>
-        path
-          .map((key) => (spelling === "snake_case" && typeof key === "string" ? toSnakeCase(key) : String(key)))
-          .join(".");
-      // An unknown key is reported at the key itself: that is what the user has to look for.
-      return issue.code === "unrecognized_keys"
-        ? issue.keys.map((key) => ({ path: at([...issue.path, key]), message: "unknown key" }))
-        : [{ path: at(issue.path), message: issue.message }];
-    }),
-  );
+  const at = (path: readonly PropertyKey[]) =>
+    path
+      .map((key) => (spelling === "snake_case" && typeof key === "string" ? toSnakeCase(key) : String(key)))
+      .join(".");
+  const told = (issue: z.core.$ZodIssue, above: readonly PropertyKey[]): ValidationIssue[] => {
+    const path = [...above, ...issue.path];
+    // An unknown key is reported at the key itself: that is what the user has to look for.
+    if (issue.code === "unrecognized_keys") {
+      return issue.keys.map((key) => ({ path: at([...path, key]), message: "unknown key" }));
+    }
+    const meant = issue.code === "invalid_union" ? issue.errors.filter(isOfItsType) : [];
+    return meant.length === 1
+      ? (meant[0] as z.core.$ZodIssue[]).flatMap((inner) => told(inner, path))
+      : [{ path: at(path), message: issue.message }];
+  };
+  throw new GuardValidationError(result.error.issues.flatMap((issue) => told(issue, [])));
+}
+
+/** Whether these complaints, of one of the forms that a value may have, are of what is in it. */
+function isOfItsType(issues: readonly z.core.$ZodIssue[]): boolean {
+  return issues.every(({ code, path }) => code !== "invalid_type" || path.length > 0);
 }
 
 /**

@@ -7,7 +7,7 @@ import { GuardError } from "../errors.ts";
 /** What two texts are compared for by their vectors. */
 export type Purpose = "topics" | "relevance";
 
-const line = z.object({ scale: z.number(), offset: z.number() });
+const line = z.object({ scale: z.number().positive(), offset: z.number() });
 const linesSchema = z.object({ topics: line.optional(), relevance: line.optional(), support: line.optional() });
 const configSchema = z.object({ guard: z.object({ comparing: linesSchema.optional() }).optional() });
 
@@ -68,32 +68,42 @@ export async function highestCosine(
   others: readonly (readonly number[])[],
   signal?: AbortSignal,
 ): Promise<number> {
-  const [units, otherUnits] = [some.map(unit), others.map(unit)];
   let best = -1;
+  // A number that is none stays one: it must not read as far apart.
+  await eachCosine(some, others, (_a, _b, cosine) => (best = Math.max(best, cosine)), signal);
+  return best;
+}
+
+/**
+ * The cosines between each of some vectors and each of others, of the same model, one after the other; 0 where one of them is 0.
+ *
+ * @param visit is told the places of two vectors, and their cosine.
+ * @throws the signal's reason.
+ */
+export async function eachCosine(
+  some: readonly (readonly number[])[],
+  others: readonly (readonly number[])[],
+  visit: (a: number, b: number, cosine: number) => void,
+  signal?: AbortSignal,
+): Promise<void> {
+  const otherUnits = others.map(unit);
   let sinceTurn = 0;
-  for (const a of units) {
-    for (const b of otherUnits) {
-      // A number that is none stays one: it must not read as far apart.
-      best = Math.max(best, dot(a, b));
-      sinceTurn += a.length;
+  for (const [a, vector] of some.entries()) {
+    const one = unit(vector);
+    for (const [b, other] of otherUnits.entries()) {
+      visit(a, b, dot(one, other));
+      sinceTurn += one.length;
       if (sinceTurn < TURN) continue;
       sinceTurn = 0;
       await nextTurn(undefined, signal ? { signal } : {}).catch(() => signal?.throwIfAborted());
     }
   }
-  return best;
 }
 
 /** A vector of length one in the same direction; one of zeros stays. */
 function unit(vector: readonly number[]): Float64Array {
   const length = Math.sqrt(dot(vector, vector)) || 1;
   return Float64Array.from(vector, (x) => x / length);
-}
-
-/** The cosine of the angle between two vectors of the same model; 0 where one of them is 0. */
-export function cosine(a: readonly number[], b: readonly number[]): number {
-  const squares = dot(a, a) * dot(b, b);
-  return squares === 0 ? 0 : dot(a, b) / Math.sqrt(squares);
 }
 
 function dot(a: ArrayLike<number>, b: ArrayLike<number>): number {

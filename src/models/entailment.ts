@@ -2,6 +2,9 @@ import { GuardValidationError } from "../errors.ts";
 import type { ModelHead } from "../native.ts";
 import type { Classifier } from "./model.ts";
 
+/** Tokens of the shortest pair: one of each text, and the four that XLM-RoBERTa has around and between them. */
+const SHORTEST = 6;
+
 /** What a part of a premise says of a part of a claim. */
 export interface Support {
   /** Place in the premise. */
@@ -40,7 +43,8 @@ export class EntailmentHead {
   /**
    * Loads the model.
    *
-   * @throws GuardValidationError with the path `model` where it has no label for entailment.
+   * @throws GuardValidationError with the path `model` where it has no label for entailment, and `modelMaxLength` where it is too
+   *   short for a pair.
    */
   async load(signal?: AbortSignal): Promise<void> {
     await this.#model.load(signal);
@@ -60,8 +64,12 @@ export class EntailmentHead {
   }
 
   async #locate(signal?: AbortSignal): Promise<Places> {
-    const { heads } = await this.#model.described(signal);
+    const { heads, maxLength } = await this.#model.described(signal);
     const found = placesOf(heads);
+    if (found && maxLength < SHORTEST) {
+      const message = `a pair of texts needs ${SHORTEST} tokens, and the model reads ${maxLength} at a time`;
+      throw new GuardValidationError([{ path: "modelMaxLength", message }]);
+    }
     if (found) return found;
     const known = heads.flatMap(({ labels }) => labels).join(", ");
     const message = `it has no label entailment, so that it is no model for inference; its labels are: ${known}`;

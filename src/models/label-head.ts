@@ -34,7 +34,7 @@ interface Places {
   multiLabel: boolean;
 }
 
-/** Some labels of a model that judges texts: of its head of a certain name, or of the first one that has them. */
+/** Some labels of a model that judges texts: of its head of a certain name, or where there is none, of the first one that has them. */
 export class LabelHead {
   readonly #model: Classifier;
   readonly #wanted: WantedLabels;
@@ -90,11 +90,15 @@ export class LabelHead {
       const found = wanted.flatMap((label) => known.get(label) ?? []);
       return { name, head, labels: found, multiLabel };
     });
-    const fitting = candidates.filter(({ labels }) => labels.length >= (all ? wanted.length : 1));
-    const place = fitting.find((candidate) => candidate.name === name) ?? fitting[0];
+    // What another head says is something else: anger is no toxicity.
+    const own = candidates.filter((candidate) => candidate.name === name);
+    const possible = own.length > 0 ? own : candidates;
+    const place = possible.find(({ labels }) => labels.length >= (all ? wanted.length : 1));
     if (!place) {
-      const known = heads.flatMap(({ labels }) => labels).join(", ");
-      const message = `the model has no label ${this.#wanted.labels.join(all ? ", " : " or ")}; its labels are: ${known}`;
+      const known = possible.flatMap(({ head }) => heads[head]?.labels ?? []);
+      const unknown = wanted.filter((label) => !known.some((other) => other.toLowerCase() === label));
+      const missing = (unknown.length > 0 ? unknown : wanted).join(all ? ", " : " or ");
+      const message = `the model has no label ${missing}; its labels are: ${known.join(", ")}`;
       throw new GuardValidationError([{ path: option, message }]);
     }
     this.#places = place;

@@ -50,9 +50,7 @@ describe("one pass", () => {
   });
 
   it("reads a prompt and an output once", async () => {
-    const scanners = await loaded("output", ["Toxicity"], ["NoRefusal"], ["Bias", { use_prompt: false }], topics, [
-      "Relevance",
-    ]);
+    const scanners = await loaded("output", ["Toxicity"], ["NoRefusal"], ["Bias"], topics, ["Relevance"]);
     const asked = record();
     await scanOutput(scanners, "who won ?", "the red team won the match");
     expect(asked.sort()).toEqual(["the red team won the match", "who won ?"]);

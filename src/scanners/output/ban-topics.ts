@@ -7,7 +7,7 @@ const schema = z.strictObject(banTopicsOptions(0.75));
  * Blocks outputs on certain topics. A finding names the topic, its probability and the window or sentence.
  *
  * The embedded model costs one pass however many topics there are, and the probabilities of topics do not depend on each other;
- * llm-guard's takes a pass for each, and its probabilities add up to one over the topics: with a single topic every text failed.
+ * llm-guard's takes a pass for each, and the probabilities of two topics or more add up to one.
  */
 export class BanTopics extends BanTopicsBase<typeof schema> {
   static readonly type = "BanTopics";

@@ -11,22 +11,24 @@ const schema = z.strictObject({
     .array(z.string().min(1))
     .min(1)
     .optional()
-    .describe("Labels of the model that mean bias; the probabilities of several are added up. Default: biased."),
+    .describe(
+      "Labels of the model that mean bias; of several the likeliest counts, or their sum where they exclude each other. Default: biased.",
+    ),
   usePrompt: z
     .boolean()
-    .default(true)
+    .default(false)
     .describe(
-      `With match_type windows: reads an output behind the last ${PROMPT_CHARS} characters of its prompt, by which it may be ` +
-        "understood. false: by itself, in one pass with other scanners that share the model.",
+      `With match_type windows: reads an output behind the last ${PROMPT_CHARS} characters of its prompt, so that what these say ` +
+        "counts too. false: by itself, in one pass with other scanners that share the model.",
     ),
 });
 
 /**
  * Blocks outputs that are biased: slanted wording, and sweeping judgements on groups of people.
  *
- * llm-guard reads the prompt and the output as one text, and fails the output for what the prompt says. Here the prompt is there
- * to understand the output by: parts that hold nothing of the output do not count. All of an output is read (`windows`);
- * llm-guard's default was `full`.
+ * llm-guard reads the prompt and the output as one text, so that a neutral answer fails for what a slanted prompt says. Here an
+ * output is read by itself unless `usePrompt` says otherwise; its window holds the end of the prompt then, and parts that hold
+ * nothing of the output do not count. All of an output is read (`windows`); llm-guard's default was `full`.
  */
 export class Bias extends LabelScanner<typeof schema> {
   static readonly type = "Bias";

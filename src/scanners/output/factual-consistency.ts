@@ -35,8 +35,8 @@ interface JudgedSentence extends Sentence {
 /**
  * Fails outputs that say what their prompt does not: sentence by sentence, as natural language inference.
  *
- * The prompt is read in windows, and the one counts that supports a sentence best. Questions claim nothing and are left out. A
- * finding is a sentence without support, with the label `contradiction` where some window says the opposite, else `neutral`. The
+ * The prompt is read in windows, and the one counts that supports a sentence best: every sentence is read with every window. A
+ * question claims nothing and is left out, but not what a sentence says before it or around it. A finding is a sentence without support, with the label `contradiction` where some window says the opposite, else `neutral`. The
  * `probability` of a verdict is that of the worst sentence to have no support, 1 less than what `minimumScore` is compared with.
  * Of the embedded model it is a decision score, not a frequency: the default is below 95 % of the sentences that do follow.
  *
@@ -72,7 +72,7 @@ export class FactualConsistency extends BaseScanner<typeof schema> {
   }
 
   protected async check(text: string, { prompt = "", signal }: ScanContext): Promise<Verdict> {
-    const claims = splitSentences(text).filter(isClaim);
+    const claims = claimsOf(text);
     if (prompt.trim() === "" || claims.length === 0) return passed(text);
     const limit = pLimit(PARALLEL);
     let judged: JudgedSentence[];
@@ -114,7 +114,28 @@ function better(a: Support, b: Support): Support {
   return b.entailment > a.entailment ? b : a;
 }
 
-/** Whether a sentence says something that may be wrong: a question does not, nor does a rule of dashes. */
-function isClaim({ text }: Sentence): boolean {
-  return /[\p{L}\p{N}]/u.test(text) && !/[?？؟]["'”’»)]*$/u.test(text);
+/** What of an output may be wrong: its sentences, without their questions, and without such as a rule of dashes. */
+function claimsOf(text: string): Sentence[] {
+  return splitSentences(text)
+    .flatMap((sentence) => (QUESTION.test(sentence.text) ? beforeQuestion(sentence) : [sentence]))
+    .filter(({ text }) => /[\p{L}\p{N}]/u.test(text));
+}
+
+const QUESTION = /[?？؟]["'”’»」』)）]*$/u;
+/** A question that somebody is said to have asked: letters, a quotation, and nothing but its end behind the question mark. */
+const REPORTED = /\p{L}.*(?:["“”«„「『]|[\s:：]['‘])[^"“«„「『]*[?？؟]["'”’»」』]\p{P}*$/su;
+/** Where a sentence that ends with a question says something before it. A full stop behind a short word may be an abbreviation's. */
+const BEFORE = /\s*\n\s*|[;；]\s*|(?<=\p{L}{4}[.!])\s+/gu;
+
+/** What a sentence says before the question that it ends with; all of it where it tells what was asked. */
+function beforeQuestion(sentence: Sentence): Sentence[] {
+  if (REPORTED.test(sentence.text)) return [sentence];
+  const claims: Sentence[] = [];
+  let from = 0;
+  for (const { 0: gap, index } of sentence.text.matchAll(BEFORE)) {
+    const [start, end] = [sentence.start + from, sentence.start + index];
+    claims.push({ start, end, text: sentence.text.slice(from, index) });
+    from = index + gap.length;
+  }
+  return claims;
 }

@@ -17,7 +17,7 @@ const schema = z.strictObject({
     .min(1)
     .optional()
     .describe(
-      `Labels of the model that mean a refusal; the probabilities of several are added up. Default: ${LABELS.join(" or ")}.`,
+      `Labels of the model that mean a refusal; of several the likeliest counts, or their sum where they exclude each other. Default: ${LABELS.join(" or ")}.`,
     ),
 });
 

@@ -3,7 +3,7 @@ import { madeFrom } from "../../errors.ts";
 import { LabelHead, type WantedLabels } from "../../models/label-head.ts";
 import { Classifier, type Reading } from "../../models/model.ts";
 import { commonOptions } from "../../options.ts";
-import { BaseScanner, type ScanContext, type Verdict } from "../../scanner.ts";
+import { BaseScanner, passed, type ScanContext, type Verdict } from "../../scanner.ts";
 import { resolveThreshold, type Threshold, thresholdOption } from "../../threshold.ts";
 import { type ScoredPart, type ScoredText, scoreDisguised } from "./disguises.ts";
 import { type LabelledPart, labelVerdict, probabilityOf } from "./label-verdict.ts";
@@ -87,6 +87,8 @@ export abstract class LabelScanner<Schema extends z.ZodObject> extends BaseScann
   protected async check(text: string, context: ScanContext): Promise<Verdict> {
     const { deobfuscate = false, matchType } = this.options as LabelScannerOptions;
     const { multiLabel } = await this.#head.described(context.signal);
+    // Whatever it is read with, a blank text says nothing.
+    if (text.trim() === "") return passed(text);
     const { text: read, from } = this.judged(text, context);
     const scored = await scoreDisguised<LabelledPart>(read, { matchType, deobfuscate }, async (reading) => {
       const { parts, skipped } = await this.#head.score(reading, matchType, context.signal, context.passes);

@@ -1,8 +1,8 @@
 import pLimit from "p-limit";
 import { GuardValidationError } from "../../errors.ts";
-import { comparisonOf, cosine } from "../../models/comparing.ts";
+import { comparisonOf, eachCosine } from "../../models/comparing.ts";
 import { EntailmentHead } from "../../models/entailment.ts";
-import type { LabelScore, PartLabels } from "../../models/label-head.ts";
+import type { PartLabels } from "../../models/label-head.ts";
 import { MeaningHead } from "../../models/meaning.ts";
 import type { Classifier, Reading } from "../../models/model.ts";
 import type { Passes } from "../../models/passes.ts";
@@ -57,21 +57,34 @@ async function byMeaning(model: Classifier, topics: readonly Topic[], signal?: A
   const probability = comparisonOf(model.folder, "topics");
   const limit = pLimit(PARALLEL);
   const known = await Promise.all(
-    topics.flatMap(({ name, phrases }) =>
+    topics.flatMap(({ phrases }, topic) =>
       phrases.map((phrase) =>
         limit(async () => {
           const { parts } = await meaning.vectors(phrase, "full", signal);
-          return { label: name, vector: parts[0]?.vector ?? [] };
+          return { topic, vector: parts[0]?.vector ?? [] };
         }),
       ),
     ),
   );
+  const phraseVectors = known.map(({ vector }) => vector);
   return {
     async score(text, reading, signal, passes) {
       const { parts, skipped } = await meaning.vectors(text, reading, signal, passes);
-      const labels = (vector: readonly number[]) =>
-        likeliestOfEach(known.map((item) => ({ label: item.label, score: probability(cosine(item.vector, vector)) })));
-      return { skipped, parts: parts.map(({ start, end, vector }) => ({ start, end, labels: labels(vector) })) };
+      const nearest = parts.map(() => topics.map(() => -1));
+      const visit = (part: number, phrase: number, cosine: number) => {
+        const [ofPart, topic] = [nearest[part] as number[], (known[phrase] as { topic: number }).topic];
+        // A number that is none stays one: it must not read as far apart.
+        ofPart[topic] = Math.max(ofPart[topic] as number, cosine);
+      };
+      await eachCosine(
+        parts.map(({ vector }) => vector),
+        phraseVectors,
+        visit,
+        signal,
+      );
+      const labels = (part: number) =>
+        topics.map(({ name }, topic) => ({ label: name, score: probability(nearest[part]?.[topic] ?? Number.NaN) }));
+      return { skipped, parts: parts.map(({ start, end }, part) => ({ start, end, labels: labels(part) })) };
     },
   };
 }
@@ -86,16 +99,19 @@ function byInference(model: Classifier, topics: readonly Topic[]): TopicJudge {
       // What is read is the same for all topics: where its parts stand is asked once.
       const { parts, skippedChars } = await model.classify(text, reading, signal, passes);
       const limit = pLimit(PARALLEL);
-      const ofPhrase = (part: string, label: string, phrase: string) =>
+      const ofPhrase = (part: string, phrase: string) =>
         limit(async () => {
           const supports = await entailment.judge(part, hypothesis(phrase), signal);
-          return { label, score: Math.max(0, ...supports.map(likelihood)) };
+          return Math.max(0, ...supports.map(likelihood));
         });
+      const ofTopic = async (part: string, { name, phrases }: Topic) => ({
+        label: name,
+        score: Math.max(...(await Promise.all(phrases.map((phrase) => ofPhrase(part, phrase))))),
+      });
       try {
         const scored = parts.map(async ({ start, end }): Promise<PartLabels> => {
           const part = text.slice(start, end);
-          const scores = topics.flatMap(({ name, phrases }) => phrases.map((phrase) => ofPhrase(part, name, phrase)));
-          return { start, end, labels: likeliestOfEach(await Promise.all(scores)) };
+          return { start, end, labels: await Promise.all(topics.map((topic) => ofTopic(part, topic))) };
         });
         return { skipped: skippedChars, parts: await Promise.all(scored) };
       } finally {
@@ -103,16 +119,6 @@ function byInference(model: Classifier, topics: readonly Topic[]): TopicJudge {
       }
     },
   };
-}
-
-/** Of each label its highest score. */
-function likeliestOfEach(scores: readonly LabelScore[]): LabelScore[] {
-  const best = new Map<string, number>();
-  for (const { label, score } of scores) {
-    // A number that is none stays one: it must not read as unlikely.
-    best.set(label, Math.max(best.get(label) ?? 0, score));
-  }
-  return Array.from(best, ([label, score]) => ({ label, score }));
 }
 
 /** Of entailment against contradiction, as in zero-shot classification where several topics may be right. */

@@ -55,6 +55,26 @@ describe("FactualConsistency", () => {
     expect(await scanner.scan("", { prompt })).toMatchObject({ score: -1 });
   });
 
+  it.each([
+    ["London sells juice\nwho won ?", "London sells juice"],
+    ["- the sky is blue\n- London sells juice\n- who won ?", "- London sells juice"],
+    ["the sky is blue; London sells juice; who won ?", "London sells juice"],
+    ["London sells juice. who won?", "London sells juice."],
+    ["London sells juice：“who won？”", "London sells juice：“who won？”"],
+    ['London asked: "who won?"', 'London asked: "who won?"'],
+  ])("judges what %j says beside its question", async (text, claim) => {
+    const { isValid, findings } = await scanner.scan(text, { prompt });
+    expect({ isValid, claims: findings.map((finding) => finding.text) }).toEqual({ isValid: false, claims: [claim] });
+    for (const { start, end, text: found } of findings) expect(text.slice(start, end)).toBe(found);
+  });
+
+  it.each(['"Who won?"', "Shall we play for Dr. Smith?", "(谁赢了？)", "“Кто победил?”"])(
+    "leaves out the question %j",
+    async (text) => {
+      expect(await scanner.scan(text, { prompt })).toMatchObject({ isValid: true, score: -1 });
+    },
+  );
+
   it("is aborted by a signal", async () => {
     const controller = new AbortController();
     const call = scanner.scan("London sells juice. ".repeat(500), { prompt, signal: controller.signal });
@@ -64,6 +84,8 @@ describe("FactualConsistency", () => {
 
   it("refuses a model that infers nothing", async () => {
     await expect(new FactualConsistency({ model: twoHeads }).load()).rejects.toThrow(/no label entailment/);
+    const short = new FactualConsistency({ model: judges, modelMaxLength: 4 });
+    await expect(short.load()).rejects.toThrow(/^modelMaxLength: a pair of texts needs 6 tokens/);
     expect(() => new FactualConsistency({ model: judges, minimumScore: { fpr: 0.1 } })).toThrow(/^minimumScore.fpr:/);
   });
 });

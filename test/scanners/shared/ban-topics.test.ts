@@ -72,10 +72,17 @@ describe("BanTopics", () => {
     for (const text of ["", " "]) expect(await scanner.scan(text)).toMatchObject({ isValid: true, score: -1 });
     expect(() => new InputBanTopics({ model: judges, topics: [] })).toThrow(/^topics:/);
     expect(() => new InputBanTopics({ model: judges, topics: [" "] })).toThrow(/^topics.0/);
-    for (const topic of [{ name: "work", phrases: [] }, { name: " ", phrases: ["work"] }, { phrases: ["work"] }]) {
-      const topics = [topic as { name: string; phrases: string[] }];
-      expect(() => new InputBanTopics({ model: judges, topics })).toThrow(/^topics.0/);
-    }
+    expect(() => new InputBanTopics({ model: judges, topics: [7 as never] })).toThrow(/^topics.0: expected a topic/);
+  });
+
+  it.each([
+    [{ name: "work", phrases: [] }, ["topics.0.phrases"]],
+    [{ name: "work", phrases: ["pay", " "] }, ["topics.0.phrases.1"]],
+    [{ phrases: ["work"] }, ["topics.0.name"]],
+    [{ name: "work", phrase: ["pay"] }, ["topics.0.phrases", "topics.0.phrase"]],
+  ])("says what is wrong with the topic %j", (topic, paths) => {
+    const make = () => new InputBanTopics({ model: judges, topics: [topic as { name: string; phrases: string[] }] });
+    expect(make).toThrow(expect.objectContaining({ issues: paths.map((path) => expect.objectContaining({ path })) }));
   });
 
   it("goes on when the call that loads the topics is aborted", async () => {
