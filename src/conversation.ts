@@ -187,7 +187,7 @@ export async function scanConversation(
   if (!Number.isInteger(window) || window < 1) {
     throw new GuardValidationError([{ path: "window", message: "expected an integer of at least 1" }]);
   }
-  const { userTexts, toolTexts, partsSkipped } = readMessages(messages);
+  const { userTexts, toolTexts, partsSkipped, toolPartsSkipped } = readMessages(messages);
   const named = nameScanners(scanners);
   const ofWindow = windowScanners
     ? nameScanners(windowScanners, "windowScanners")
@@ -268,7 +268,7 @@ export async function scanConversation(
   };
 
   const total = emptyReport();
-  total.coverage.partsSkipped = partsSkipped;
+  total.coverage.partsSkipped = toolScanners?.length === 0 ? partsSkipped : partsSkipped + toolPartsSkipped;
   let sanitizedPrompt = "";
   try {
     if (options.failFast) {

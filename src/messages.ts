@@ -25,8 +25,10 @@ export interface Conversation {
   userTexts: string[];
   /** Texts of the tool and function results that the model is about to read: those that come with or after the latest user message. */
   toolTexts: string[];
-  /** Parts that are neither text nor tool result, in what is scanned. */
+  /** Parts of user messages that are neither text nor tool result, in what is scanned. */
   partsSkipped: number;
+  /** Parts of these tool results that are not text. */
+  toolPartsSkipped: number;
 }
 
 /**
@@ -41,7 +43,7 @@ export function readMessages(messages: readonly Message[]): Conversation {
   if (!Array.isArray(messages) || messages.length === 0) {
     throw new GuardValidationError([{ path: "messages", message: "expected an array of at least one message" }]);
   }
-  const conversation: Conversation = { userTexts: [], toolTexts: [], partsSkipped: 0 };
+  const conversation: Conversation = { userTexts: [], toolTexts: [], partsSkipped: 0, toolPartsSkipped: 0 };
   for (const [index, message] of messages.entries()) {
     const path = `messages.${index}`;
     if (typeof message !== "object" || message === null || Array.isArray(message)) {
@@ -50,18 +52,24 @@ export function readMessages(messages: readonly Message[]): Conversation {
     if (!(ROLES as readonly string[]).includes(message.role)) {
       throw new GuardValidationError([{ path: `${path}.role`, message: `expected one of ${ROLES.join(", ")}` }]);
     }
-    const { text, toolResults, skipped, onlyToolResults } = readContent(message.content, `${path}.content`);
+    const { text, toolResults, skipped, skippedInResults, onlyToolResults } = readContent(
+      message.content,
+      `${path}.content`,
+    );
     if (message.role === "user" && !onlyToolResults) {
       conversation.userTexts.push(text);
       conversation.toolTexts = [];
       conversation.partsSkipped = 0;
+      conversation.toolPartsSkipped = 0;
     }
     if (message.role === "tool" || message.role === "function") {
       conversation.toolTexts.push(together(text, toolResults));
+      conversation.toolPartsSkipped += skipped + skippedInResults;
     }
-    if (message.role === "user") conversation.toolTexts.push(...toolResults);
-    if (message.role !== "assistant" && message.role !== "system" && message.role !== "developer") {
+    if (message.role === "user") {
+      conversation.toolTexts.push(...toolResults);
       conversation.partsSkipped += skipped;
+      conversation.toolPartsSkipped += skippedInResults;
     }
   }
   return conversation;
@@ -73,8 +81,10 @@ const MOST_NESTED = 8;
 interface Content {
   text: string;
   toolResults: string[];
-  /** Parts that are not read, those in tool results among them. */
+  /** Parts that are not read. */
   skipped: number;
+  /** Those in tool results. */
+  skippedInResults: number;
   onlyToolResults: boolean;
 }
 
@@ -85,7 +95,7 @@ function together(text: string, toolResults: readonly string[]): string {
 
 function readContent(content: Message["content"], path: string, depth = 0): Content {
   if (typeof content === "string" || content === null || content === undefined) {
-    return { text: content ?? "", toolResults: [], skipped: 0, onlyToolResults: false };
+    return { text: content ?? "", toolResults: [], skipped: 0, skippedInResults: 0, onlyToolResults: false };
   }
   if (!Array.isArray(content)) {
     throw new GuardValidationError([{ path, message: "expected a string, null or an array of parts" }]);
@@ -106,9 +116,11 @@ function readContent(content: Message["content"], path: string, depth = 0): Cont
     } else if (part.type === "tool_result") {
       const inner = readContent(part.content, `${at}.content`, depth + 1);
       toolResults.push(together(inner.text, inner.toolResults));
-      skippedInResults += inner.skipped;
+      skippedInResults += inner.skipped + inner.skippedInResults;
     } else if (typeof part.text === "string") {
       texts.push(part.text);
+      // What is more than its text is not read: `text` and `input_text` are not.
+      if (!part.type.endsWith("text")) skipped += 1;
     } else if (part.type === "text") {
       throw new GuardValidationError([{ path: `${at}.text`, message: "expected a string" }]);
     } else {
@@ -116,5 +128,5 @@ function readContent(content: Message["content"], path: string, depth = 0): Cont
     }
   }
   const onlyToolResults = toolResults.length > 0 && texts.length === 0 && skipped === 0;
-  return { text: texts.join("\n"), toolResults, skipped: skipped + skippedInResults, onlyToolResults };
+  return { text: texts.join("\n"), toolResults, skipped, skippedInResults, onlyToolResults };
 }

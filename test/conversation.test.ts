@@ -170,6 +170,21 @@ describe("scanConversation", () => {
     expect(report.coverage.partsSkipped).toBe(1);
   });
 
+  it("counts a part that is more than its text, and none of tool results that nobody is to look at", async () => {
+    const image = { type: "image_url", text: "a cat", image_url: { url: "data:" } };
+    const { scanner, asked } = injection({});
+    const messages = [
+      user([{ type: "input_text", text: "what is this?" }, image]),
+      { role: "tool", content: [{ type: "text", text: "ok" }, image] },
+      user([{ type: "tool_result", content: [image] }]),
+    ];
+    const { coverage } = await scanConversation([scanner], messages);
+    expect(asked).toContain("what is this?\na cat");
+    expect(coverage.partsSkipped).toBe(3);
+    const without = await scanConversation([scanner], messages, { toolScanners: [] });
+    expect(without.coverage.partsSkipped).toBe(1);
+  });
+
   it("reads tool results in either format, whatever the role of their message", async () => {
     const { scanner } = injection({ "bad page": 0.99 });
     for (const role of ["tool", "function"]) {

@@ -16,6 +16,9 @@ export interface Expanded {
 /** `$${` is a literal `${`; then a well-formed reference; then a `${` that is none. */
 const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::([^}]*))?\}|\$\{/g;
 
+/** What a default begins with that was meant for a shell; a number with a sign was not. */
+const SHELL = /^(?:[?=]|[-+](?!\d))/;
+
 /**
  * Replaces `${NAME}` and `${NAME:default}` in the strings of a parsed YAML file; `$${` stands for a literal `${`.
  *
@@ -39,8 +42,14 @@ export function expandEnvironment(root: unknown, env: Environment): Expanded {
       }
       paths.add(toSnakeCase(path));
       const value = env[name] ?? fallback;
-      if (value === undefined)
+      if (value === undefined) {
         issues.push({ path, message: `the environment variable ${name} is not set and has no default` });
+      } else if (fallback?.includes("${")) {
+        issues.push({ path, message: `the default of ${name} may have no reference in it` });
+      } else if (fallback !== undefined && SHELL.test(fallback)) {
+        // In a shell this is no part of the default: a token of -secret would be one that nobody knows of.
+        issues.push({ path, message: `write the default of ${name} behind a colon alone, without -, ?, + or =` });
+      }
       return value ?? "";
     });
 

@@ -71,7 +71,7 @@ const app = z.strictObject({
     .int()
     .min(1024)
     .default(524_288)
-    .describe("Largest vault, in characters; it comes back in a body, so never more than max_body_size."),
+    .describe("Largest vault, in characters; it comes back in a body, so never more than half of max_body_size."),
   queueSize: z
     .number()
     .int()
@@ -101,11 +101,17 @@ const secret = z
     "expected 64 hexadecimal digits after sha256:",
   );
 
+/** One that is the value of a header, or the end of one: nobody could send another one. */
+const sentSecret = secret.regex(
+  /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/,
+  "expected printable ASCII characters without white space around them: others cannot be sent",
+);
+
 /** One way to authenticate. */
 const authEntry = z.discriminatedUnion(
   "type",
   [
-    z.strictObject({ type: z.literal("http_bearer"), token: secret }),
+    z.strictObject({ type: z.literal("http_bearer"), token: sentSecret }),
     z.strictObject({
       type: z.literal("http_basic"),
       username: z
@@ -120,7 +126,7 @@ const authEntry = z.discriminatedUnion(
         .string()
         .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "expected the name of a header")
         .default("X-API-Key"),
-      keys: z.array(secret).min(1),
+      keys: z.array(sentSecret).min(1),
     }),
   ],
   "expected an entry with the type http_bearer, http_basic or api_key",

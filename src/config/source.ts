@@ -31,7 +31,11 @@ export function parseYaml(text: string): YamlSource {
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
     const line = error.mark ? ` (line ${error.mark.line + 1})` : "";
-    throw new GuardValidationError([{ path: "", message: `not valid YAML: ${error.reason}${line}` }]);
+    const reason = error.reason
+      .replace(/".*"/s, '"…"')
+      .replace(/!<.*>/s, "!…")
+      .replace(/(?<=characters: ).*/s, "…");
+    throw new GuardValidationError([{ path: "", message: `not valid YAML: ${reason}${line}` }]);
   }
   if (documents.length > 1) {
     throw new GuardValidationError([{ path: "", message: "expected one YAML document, got several" }]);

@@ -50,15 +50,19 @@ export async function buildApp(
     // A path that cannot be decoded has no route, and Fastify's own answer quotes it.
     frameworkErrors: (_error, _request, reply) => void send(reply, new Problem(400, "The path is not valid.")),
     clientErrorHandler(error, socket) {
-      if (error.code === "ECONNRESET" || !socket.writable) return;
-      socket.end(rawProblem(error.code));
+      if (error.code !== "ECONNRESET" && socket.writable) socket.write(rawProblem(error.code));
+      // Whoever does not hang up must not keep the connection.
+      socket.destroySoon();
     },
   }) as unknown as FastifyInstance;
   app.removeContentTypeParser("text/plain");
   const parseJson = app.getDefaultJsonParser("error", "error");
   app.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, (request, body, done) => {
     // Fastify puts U+FFFD in place of what is not UTF-8: another text would be scanned than the one that was sent.
-    if (isUtf8(body)) parseJson(request, body.toString(), done);
+    const { "content-encoding": encoding = "identity" } = request.headers;
+    if (encoding !== "identity")
+      done(new Problem(415, "The body has an encoding that is not taken: send it as it is."));
+    else if (isUtf8(body)) parseJson(request, body.toString(), done);
     else done(new Problem(400, "The body is not valid UTF-8."));
   });
 
@@ -90,6 +94,8 @@ export async function buildApp(
         };
       });
     }
+    // A connection that has never sent anything is not idle to Node, which would wait for it.
+    app.server.closeAllConnections();
     await service.close();
   });
   app.addHook("onRequest", async (_request, reply) => {

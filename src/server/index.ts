@@ -155,7 +155,8 @@ async function prepare({ config: input, scanners, logger = process.stdout }: Ser
   const { vaultExpiry, vaultMaxSize, maxBodySize } = config.app;
   const seal = new VaultSeal(keys ?? [randomVaultKey()], {
     expiresInSeconds: vaultExpiry,
-    maxLength: Math.min(vaultMaxSize, maxBodySize),
+    // It comes back beside the texts.
+    maxLength: Math.min(vaultMaxSize, Math.floor(maxBodySize / 2)),
   });
   setQueueCapacity(config.app.queueSize);
   const service = new ScanService(config, lists);

@@ -39,7 +39,11 @@ export const resultFields = {
       z.string(),
       z.array(
         z.object({
-          start: z.int(),
+          start: z
+            .int()
+            .describe(
+              "In code points of the text that the scanner was given, which those before it may have rewritten.",
+            ),
           end: z.int(),
           type: z.string(),
           text: z.string().optional(),

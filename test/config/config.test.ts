@@ -91,6 +91,14 @@ describe("parseConfig", () => {
     ["no token at all", `${MINIMAL}auth: {type: http_bearer}`, "auth.token", "expected string"],
     ["an empty auth section", `${MINIMAL}auth:`, "auth", "http_bearer"],
     ["an empty list of credentials", `${MINIMAL}auth: []`, "auth", ">=1"],
+    [
+      "a token with a line break",
+      `${MINIMAL}auth: {type: http_bearer, token: "abc\\n"}`,
+      "auth.token",
+      "printable ASCII",
+    ],
+    ["a token in other letters", `${MINIMAL}auth: {type: http_bearer, token: пароль}`, "auth.token", "printable ASCII"],
+    ["a key with a space before it", `${MINIMAL}auth: {type: api_key, keys: [" x"]}`, "auth.keys.0", "printable ASCII"],
     ["a bad hash", `${MINIMAL}auth: [{type: http_bearer, token: "sha256:12"}]`, "auth.0.token", "64 hexadecimal"],
     [
       "an unknown key of a credential",
@@ -197,9 +205,18 @@ describe("parseConfig", () => {
   });
 
   it("quotes nothing of a file that is not YAML", () => {
-    const message = JSON.stringify(issuesOf('auth:\n  token: "CANARY\n  x: [CANARY'));
-    expect(message).toContain("line");
-    expect(message).not.toContain("CANARY");
+    const texts = [
+      'token: "CANARY\n  x: [CANARY',
+      "token: *CANARY",
+      "token: !CANARY",
+      "token: !CANARY{}x x",
+      "token: !a!CANARY x",
+    ];
+    for (const text of texts) {
+      const message = JSON.stringify(issuesOf(`auth:\n  ${text}`));
+      expect(message).toContain("line");
+      expect(message).not.toContain("CANARY");
+    }
   });
 
   it("takes the name beside the parameters or among them", () => {
@@ -405,6 +422,16 @@ output_scanners:
     expect(parseConfig(text, { env: { A: "1" } }).app.name).toBe("1-http://y:1/z");
   });
 
+  it.each(["${A:${B}}", "${A:-x}", "${A:?must be set}", "${A:=x}"])(
+    "refuses %s, which means more elsewhere",
+    (text) => {
+      for (const env of [{}, { A: "set" }]) {
+        expect(() => parseConfig(`${MINIMAL}app: {name: "${text}"}`, { env })).toThrow(/^app.name.*default of A/);
+      }
+      expect(parseConfig(`${MINIMAL}app: {name: "\${A:-1}"}`).app.name).toBe("-1");
+    },
+  );
+
   it("does not expand the value of a variable again", () => {
     expect(parseConfig(`${MINIMAL}app: {name: "\${A}"}`, { env: { A: "${B}" } }).app.name).toBe("${B}");
   });
@@ -431,10 +458,11 @@ output_scanners:
       ),
     );
     fc.assert(
-      fc.property(nasty, fc.constantFrom("token: ${T}", 'token: "${T}"', "token: '${T}'"), (value, line) => {
+      fc.property(nasty, fc.constantFrom("password: ${T}", 'password: "${T}"', "password: '${T}'"), (value, line) => {
         fc.pre(!value.startsWith("sha256:"));
-        const config = parseConfig(`${MINIMAL}auth:\n  type: http_bearer\n  ${line}\n`, { env: { T: value } });
-        expect(config.auth).toEqual([{ type: "http_bearer", token: value }]);
+        const text = `${MINIMAL}auth:\n  type: http_basic\n  username: anna\n  ${line}\n`;
+        const config = parseConfig(text, { env: { T: value } });
+        expect(config.auth).toEqual([{ type: "http_basic", username: "anna", password: value }]);
         expect(config.rateLimit.enabled).toBe(false);
       }),
     );

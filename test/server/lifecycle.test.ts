@@ -253,4 +253,37 @@ describe("startServer", () => {
     expect(received.join("")).toContain("application/problem+json");
     expect(received.join("") + log.join("")).not.toContain("CANARY");
   });
+
+  it("keeps no connection of a client that sent no HTTP and does not hang up", async () => {
+    const { url } = await listening({ scanners: {} });
+    const socket = connect({ port: Number(new URL(url).port), host: "127.0.0.1", allowHalfOpen: true });
+    onTestFinished(() => void socket.destroy());
+    socket.on("error", () => {});
+    const ended = new Promise((resolve) => socket.on("end", resolve));
+    socket.resume();
+    socket.write("no HTTP\r\n\r\n");
+    await ended;
+    // What is written to a connection that is gone is refused.
+    const gone = new Promise((resolve) => socket.on("close", resolve));
+    const writing = setInterval(() => socket.write("more"), 20);
+    await gone;
+    clearInterval(writing);
+  });
+
+  it("does not wait for connections that never sent anything", async () => {
+    const { url, close } = await listening({ scanners: {} });
+    const socket = connect(Number(new URL(url).port), "127.0.0.1");
+    socket.on("error", () => {});
+    const gone = new Promise((resolve) => socket.on("close", resolve));
+    await new Promise((resolve) => socket.on("connect", resolve));
+    await Promise.all([close(), gone]);
+    // Less than scans under way are waited for.
+  }, 10_000);
+
+  it("says that it takes no compressed bodies", async () => {
+    const { url } = await listening({ scanners: {} });
+    const headers = { "content-type": "application/json", "content-encoding": "gzip" };
+    const { status } = await fetch(`${url}/scan/prompt`, { method: "POST", headers, body: "{}" });
+    expect(status).toBe(415);
+  });
 });

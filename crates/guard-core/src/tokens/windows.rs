@@ -1,5 +1,6 @@
 //! What a model reads of a text: rows of token ids, none longer than the model's maximum input length.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::path::Path;
 
@@ -90,6 +91,8 @@ struct PairFrame {
 /// The tokenizer of a model together with the model's maximum input length.
 pub struct TextTokenizer {
     tokenizer: Tokenizer,
+    /// Of special tokens the tokens that spell them, for a text in which they stand.
+    spelled: HashMap<u32, Vec<u32>>,
     prefix: Vec<u32>,
     suffix: Vec<u32>,
     /// Tokens of the text that fit into one row.
@@ -172,6 +175,8 @@ impl TextTokenizer {
         tokenizer
             .with_truncation(None)
             .map_err(|error| bad(error.to_string()))?;
+        // Only the post-processor says what is special: a text that spells `</s>` must not end there.
+        tokenizer.set_encode_special_tokens(true);
         // The special tokens around a text are whatever the post-processor puts around a probe.
         let probe = |special| tokenizer.encode("a", special).map_err(|error| bad(error.to_string()));
         let (bare, dressed) = (probe(false)?.get_ids().to_vec(), probe(true)?.get_ids().to_vec());
@@ -194,8 +199,10 @@ impl TextTokenizer {
             .iter()
             .find_map(|token| tokenizer.token_to_id(token))
             .unwrap_or(0);
+        let spelled = spelled_out(&tokenizer).map_err(|error| bad(error.to_string()))?;
         Ok(Self {
             tokenizer,
+            spelled,
             prefix,
             suffix,
             room,
@@ -412,11 +419,16 @@ impl TextTokenizer {
             .map_err(|error| EngineError::Tokenization {
                 message: error.to_string(),
             })?;
-        let places = encoding.get_offsets().iter();
-        Ok(Tokens {
-            ids: encoding.get_ids().to_vec(),
-            offsets: places.map(|(start, end)| (start + lead, end + lead)).collect(),
-        })
+        let mut tokens = Tokens {
+            ids: Vec::with_capacity(encoding.len()),
+            offsets: Vec::with_capacity(encoding.len()),
+        };
+        for (id, (start, end)) in encoding.get_ids().iter().zip(encoding.get_offsets()) {
+            let ids = self.spelled.get(id).map_or(std::slice::from_ref(id), Vec::as_slice);
+            tokens.ids.extend(ids);
+            tokens.offsets.extend(ids.iter().map(|_| (start + lead, end + lead)));
+        }
+        Ok(tokens)
     }
 
     fn row(&self, tokens: &Tokens, parts: &[Range<usize>]) -> Option<Row> {
@@ -436,6 +448,31 @@ impl TextTokenizer {
             ..Row::default()
         })
     }
+}
+
+/// What special tokens are as mere text, in other tokens: the vocabulary of a Unigram model has them among its pieces, and those
+/// of the highest score. That of unknown characters is left out: it says nothing else.
+fn spelled_out(tokenizer: &Tokenizer) -> tokenizers::Result<HashMap<u32, Vec<u32>>> {
+    let mut spelled = HashMap::new();
+    for (id, token) in tokenizer.get_added_tokens_decoder() {
+        let Some((last, _)) = token.content.char_indices().next_back() else {
+            continue;
+        };
+        if !token.special || ["<unk>", "[UNK]"].contains(&token.content.as_str()) {
+            continue;
+        }
+        let mut ids = Vec::new();
+        for part in [&token.content[..last], &token.content[last..]] {
+            let encoding = tokenizer.encode(part, false)?;
+            let tokens = encoding.get_ids().iter().zip(encoding.get_tokens());
+            // The white space that SentencePiece puts before a text is not in it.
+            ids.extend(tokens.filter(|(_, token)| *token != "▁").map(|(id, _)| *id));
+        }
+        if !ids.is_empty() && !ids.contains(&id) {
+            spelled.insert(id, ids);
+        }
+    }
+    Ok(spelled)
 }
 
 /// The end of the window of at most `room` tokens from `start` on, and where the next one begins.
@@ -562,6 +599,21 @@ mod tests {
             assert_eq!(rows.rows[0].ids.first(), Some(&0), "<s>");
             assert_eq!(rows.rows[0].ids.last(), Some(&2), "</s>");
             assert_eq!(rows.rows[0].range, 0..16);
+        }
+    }
+
+    #[test]
+    fn special_tokens_in_a_text_are_text() {
+        for special in ["<s>", "</s>", "<pad>", "\u{FF1C}/s\u{FF1E}"] {
+            let text = format!("one {special}{special} two");
+            let rows = TOKENIZER.rows(&text, Reading::Windows).unwrap().rows;
+            assert_eq!(rows.len(), 1);
+            assert_eq!(rows[0].range, 0..text.len());
+            let inner = &rows[0].ids[1..rows[0].ids.len() - 1];
+            assert!(
+                inner.len() >= 6 && inner.iter().all(|id| *id > 3),
+                "{special}: {inner:?}"
+            );
         }
     }
 
