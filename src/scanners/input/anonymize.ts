@@ -11,8 +11,8 @@ import { Placeholders } from "./placeholders.ts";
 
 /** How often other fakes are made for those that the text has already. */
 const ROUNDS = 3;
-/** Fakes that are made at a time, between which others have their turn. */
-const AT_ONCE = 100;
+/** Milliseconds for which fakes are looked for at a time, found or not; then others have their turn. */
+const TURN = 10;
 
 const schema = z.strictObject({
   ...commonOptions,
@@ -169,12 +169,16 @@ async function withFakes(
   const chosen = new Map<string, string>();
   for (let round = 0; round < ROUNDS && missing.size > 0; round++) {
     const made: [value: string, fake: string][] = [];
+    let since = performance.now();
     for (const [value, finding] of missing) {
+      if (performance.now() - since > TURN) {
+        await setImmediate();
+        since = performance.now();
+      }
       const fake = fakes.of(finding, value, (candidate) => taken.has(lower(candidate)));
       if (fake === undefined) continue;
       taken.add(lower(fake));
       made.push([value, fake]);
-      if (made.length % AT_ONCE === 0) await setImmediate();
     }
     const candidates = made.map(([, fake]) => fake);
     const found = new Set((await occurrences(text, candidates, "case_insensitive")).map(({ rule }) => rule));

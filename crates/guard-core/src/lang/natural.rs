@@ -5,6 +5,9 @@
 //! by how much of the text each has. So a text that is half English and half Russian is each with a probability of one half,
 //! and a Chinese sentence with a product's name in Latin letters is still Chinese.
 //!
+//! The model is sure of one language where two share a script. So the letters of each script of a long text are scored in
+//! pieces, and the probabilities of these are mixed in the same way: what stands far behind counts as much as the beginning.
+//!
 //! URLs, e-mail addresses and whatever has no letters (digits, punctuation, emoji) are in no language.
 
 use std::ops::Range;
@@ -64,34 +67,33 @@ const SCRIPTS: &[(&str, &[Script])] = &[
     ("zh", &[Script::Han]),
 ];
 
-/// Beyond this many letters of a script more of them say nothing new; a text of any length costs no more memory.
+/// A piece has at most this many letters: more of one language say nothing new.
 const ENOUGH: usize = 4096;
+
+/// A piece has hardly more bytes than this, however many digits and signs stand between its letters; prose has far fewer.
+const ROOM: usize = 16 * ENOUGH;
 
 /// Guesses below this are not reported.
 const LEAST: f32 = 0.01;
 
-/// The languages of the whole of `text`. Linear in its length.
+/// The languages of the whole of `text`, each with its share of the letters. Linear in its length.
 pub fn detect(model: &LinearModel, text: &str) -> Vec<Guess> {
     let masked = without_addresses(text);
     let mut shares = vec![0.0f32; model.labels().len()];
-    let scripts = by_script(&masked);
-    let weight = |script: Script, letters: usize| {
-        let alone = scripts.len() == 1;
-        let each = match script {
+    let scripts = by_script(model, &masked);
+    let alone = scripts.len() == 1;
+    let mut total = 0.0;
+    for read in &scripts {
+        let each = match read.script {
             // A character is about half a word.
-            Script::Han | Script::Hiragana => 2.0,
+            Script::Han => 2.0,
             // Names, units and technical words are written in Latin letters in texts of all languages.
             Script::Latin if !alone => 0.5,
             _ => 1.0,
         };
-        letters as f32 * each
-    };
-    let mut total = 0.0;
-    for (script, piece) in &scripts {
-        let weight = weight(*script, piece.letters);
-        total += weight;
-        for (share, probability) in shares.iter_mut().zip(of_script(model, *script, piece)) {
-            *share += weight * probability;
+        total += each * read.letters as f32;
+        for (share, sum) in shares.iter_mut().zip(&read.sums) {
+            *share += each * sum;
         }
     }
     if total == 0.0 {
@@ -122,50 +124,95 @@ pub fn detect_sentences(model: &LinearModel, text: &str) -> Vec<Part> {
 }
 
 /// What a text has of one script.
+struct Read {
+    script: Script,
+    /// What is not judged yet.
+    piece: Piece,
+    /// How many letters are judged.
+    letters: usize,
+    /// The letters of each piece that is judged, times the probabilities of the languages there.
+    sums: Vec<f32>,
+}
+
 #[derive(Default)]
 struct Piece {
     text: String,
     letters: usize,
+    has_kana: bool,
 }
 
-/// The words of each script that some language of the model can have, in the order of the text.
-fn by_script(text: &str) -> Vec<(Script, Piece)> {
-    let mut pieces: Vec<(Script, Piece)> = Vec::new();
-    let mut current: Option<usize> = None;
-    let has_kana = text.chars().any(|c| script_of(c) == Some(Script::Hiragana));
-    for character in text.chars() {
-        let script = script_of(character).map(|script| match script {
+impl Piece {
+    fn is_full(&self) -> bool {
+        self.letters >= ENOUGH || self.text.len() >= ROOM
+    }
+}
+
+impl Read {
+    fn new(script: Script, labels: usize) -> Self {
+        Self {
+            script,
+            piece: Piece::default(),
+            letters: 0,
+            sums: vec![0.0; labels],
+        }
+    }
+
+    /// Judges the piece and begins the next one.
+    fn judge(&mut self, model: &LinearModel) {
+        let script = match self.script {
             // Kana make the Han characters beside them Japanese: the two are read as one text.
-            Script::Han if has_kana => Script::Hiragana,
+            Script::Han if self.piece.has_kana => Script::Hiragana,
             script => script,
-        });
-        if let Some(script) = script {
-            let place = pieces
+        };
+        let letters = self.piece.letters as f32;
+        for (sum, probability) in self.sums.iter_mut().zip(of_script(model, script, &self.piece.text)) {
+            *sum += letters * probability;
+        }
+        self.letters += self.piece.letters;
+        self.piece = Piece::default();
+    }
+}
+
+/// Judges the words of each script that some language of the model can have, in the order of the text. Kana count as Han.
+fn by_script(model: &LinearModel, text: &str) -> Vec<Read> {
+    let mut scripts: Vec<Read> = Vec::new();
+    let mut current: Option<usize> = None;
+    for character in text.chars() {
+        if let Some(script) = script_of(character) {
+            let is_kana = script == Script::Hiragana;
+            let script = if is_kana { Script::Han } else { script };
+            let place = scripts
                 .iter()
-                .position(|(known, _)| *known == script)
+                .position(|read| read.script == script)
                 .unwrap_or_else(|| {
-                    pieces.push((script, Piece::default()));
-                    pieces.len() - 1
+                    scripts.push(Read::new(script, model.labels().len()));
+                    scripts.len() - 1
                 });
-            let piece = &mut pieces[place].1;
-            if piece.letters < ENOUGH {
-                // Two words that were apart must not touch.
-                if current != Some(place) && !piece.text.is_empty() && !piece.text.ends_with(' ') {
-                    piece.text.push(' ');
-                }
-                piece.text.push(character);
+            let read = &mut scripts[place];
+            if read.piece.is_full() {
+                read.judge(model);
             }
+            let piece = &mut read.piece;
+            // Two words that were apart must not touch.
+            if current != Some(place) && !piece.text.is_empty() && !piece.text.ends_with(' ') {
+                piece.text.push(' ');
+            }
+            piece.text.push(character);
             piece.letters += 1;
+            piece.has_kana |= is_kana;
             current = Some(place);
         } else if let Some(place) = current {
             // Marks, apostrophes, digits and spaces go with the letters before them.
-            let piece = &mut pieces[place].1;
-            if piece.letters < ENOUGH && !(character.is_whitespace() && piece.text.ends_with(' ')) {
+            let piece = &mut scripts[place].piece;
+            if !piece.is_full() && !(character.is_whitespace() && piece.text.ends_with(' ')) {
                 piece.text.push(if character.is_whitespace() { ' ' } else { character });
             }
         }
     }
-    pieces
+    for read in &mut scripts {
+        read.judge(model);
+    }
+    scripts
 }
 
 /// The script of a letter that some language is known for. Katakana counts as Hiragana: both are Japanese.
@@ -193,14 +240,14 @@ fn is_written_in(language: &str, script: Script) -> bool {
         .map_or(script == Script::Latin, |(_, scripts)| scripts.contains(&script))
 }
 
-/// The probabilities of a script's languages for a piece of it; 0 for all others.
-fn of_script(model: &LinearModel, script: Script, piece: &Piece) -> Vec<f32> {
+/// The probabilities of a script's languages for a piece of text in it; 0 for all others.
+fn of_script(model: &LinearModel, script: Script, piece: &str) -> Vec<f32> {
     let allowed: Vec<bool> = model
         .labels()
         .iter()
         .map(|label| is_written_in(label, script))
         .collect();
-    let mut logits = model.logits(&piece.text);
+    let mut logits = model.logits(piece);
     for (logit, allowed) in logits.iter_mut().zip(&allowed) {
         if !allowed {
             *logit = f32::NEG_INFINITY;
@@ -321,6 +368,87 @@ mod tests {
             &text[parts[1].range.clone()],
             "Сегодня очень хорошая погода, и мы идём гулять."
         );
+    }
+
+    const ENGLISH: &[&str] = &[
+        "The meeting was moved to Thursday because nobody had read the report. ",
+        "She opened the window and listened to the rain for a while. ",
+        "Our train leaves at nine, so we should have breakfast early. ",
+    ];
+    const GERMAN: &[&str] = &[
+        "Die Besprechung wurde verschoben, weil niemand den Bericht gelesen hatte. ",
+        "Sie öffnete das Fenster und hörte eine Weile dem Regen zu. ",
+        "Unser Zug fährt um neun, also sollten wir früh frühstücken. ",
+    ];
+    const FRENCH: &[&str] = &[
+        "La réunion a été reportée parce que personne n'avait lu le rapport. ",
+        "Elle ouvrit la fenêtre et écouta la pluie pendant un moment. ",
+        "Notre train part à neuf heures, il faut donc déjeuner tôt. ",
+    ];
+
+    fn prose(sentences: &[&str], count: usize) -> String {
+        sentences.iter().copied().cycle().take(count).collect()
+    }
+
+    fn share(guesses: &[Guess], language: &str) -> f32 {
+        guesses
+            .iter()
+            .find(|guess| guess.language == language)
+            .map_or(0.0, |guess| guess.probability)
+    }
+
+    #[test]
+    fn all_of_a_long_text_counts() {
+        let (few, many) = (prose(ENGLISH, 90), prose(GERMAN, 2000));
+        assert!(few.chars().filter(|c| c.is_alphabetic()).count() > ENOUGH);
+        for text in [
+            format!("{few}{many}"),
+            format!("{many}{few}"),
+            format!("{few}Сегодня хорошая погода. {many}"),
+        ] {
+            let found = detect(model(), &text);
+            assert_eq!(found[0].language, "de");
+            assert!(found[0].probability > 0.9, "{found:?}");
+            assert!(share(&found, "en") > 0.02, "{found:?}");
+        }
+        assert_eq!(best(&format!("{}{many}", prose(ENGLISH, 60))), "de");
+    }
+
+    #[test]
+    fn languages_of_a_long_text_have_their_shares() {
+        let texts = [ENGLISH, GERMAN, FRENCH].map(|sentences| prose(sentences, 600));
+        let found = detect(model(), &texts.concat());
+        for language in ["en", "de", "fr"] {
+            assert!((share(&found, language) - 1.0 / 3.0).abs() < 0.05, "{found:?}");
+        }
+        // A text of one language is as sure as its pieces are.
+        for (text, language) in texts.iter().zip(["en", "de", "fr"]) {
+            let found = detect(model(), text);
+            assert!(
+                found[0].language == language && found[0].probability > 0.95,
+                "{found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn kana_are_far_from_other_chinese() {
+        let chinese = "今天天气很好，我们去公园散步吧。会议改到星期四，因为没有人看过报告。".repeat(1000);
+        let japanese = "今日は天気がいいので、公園へ散歩に行きます。".repeat(1000);
+        let quoted = format!("{chinese}「ありがとう」");
+        assert_eq!(best(&quoted), "zh");
+        assert!(share(&detect(model(), &japanese), "ja") > 0.99);
+        let both = detect(model(), &format!("{chinese}{japanese}"));
+        assert!(share(&both, "zh") > 0.4 && share(&both, "ja") > 0.3, "{both:?}");
+    }
+
+    #[test]
+    fn digits_do_not_push_letters_out() {
+        let digits = "0123456789 ".repeat(ROOM / 5);
+        let text = format!("{}{digits}{}", prose(ENGLISH, 3), prose(GERMAN, 9));
+        let found = detect(model(), &text);
+        assert_eq!(found[0].language, "de", "{found:?}");
+        assert!(share(&found, "en") > 0.1, "{found:?}");
     }
 
     proptest! {

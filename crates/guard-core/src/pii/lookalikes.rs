@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use regex::Regex;
 
 use super::checks::phone::Phones;
+use super::checks::{Check, crypto};
 use super::narrow::{narrowed, widened};
 use super::recognizer::{Source, sources};
 use super::{Options, PiiError};
@@ -67,11 +68,11 @@ impl Lookalikes {
     /// A lookalike of `value`, which the recognizer with this id found; always the same one for the same `seed`.
     ///
     /// Letters and digits become others, and everything between them stays. Country, issuer and the region of a telephone number
-    /// stay too. `None` where there is no such value within reach: for what no pattern describes, and for hashes
-    /// such as those in addresses of Bitcoin.
+    /// stay too. `None` where there is no such value within reach, and for what no pattern describes.
     ///
     /// The value is changed step by step (a random walk, as of Metropolis et al. 1953) through values that the recognizer
-    /// would find, so every format and checksum of the table holds without being known here.
+    /// would find, so every format and checksum of the table holds without being known here. Where the checksum is a hash,
+    /// as in addresses of Bitcoin, no walk gets anywhere: such values are made from it at once.
     pub fn of(&self, recognizer: &str, value: &str, seed: u64) -> Option<String> {
         let form = self.forms.get(recognizer)?;
         let written: Vec<char> = value.chars().collect();
@@ -87,22 +88,14 @@ impl Lookalikes {
             return None;
         }
         let mut random = SplitMix64(seed);
-        let mut current = original.clone();
-        let mut changes = 0;
-        for _ in 0..TRIES {
-            let mut next = current.clone();
-            for _ in 0..=random.below(AT_ONCE) {
-                let place = places[random.below(places.len())];
-                next[place] = like(&mut random, next[place]);
+        let current = match form.source.check.and_then(hashed) {
+            Some(make) => {
+                let other = make(&original.iter().collect::<String>(), &mut random)?;
+                let fits = other.len() == original.len() && form.accepts(&other, &self.phones);
+                fits.then(|| other.chars().collect())?
             }
-            if next != current && form.accepts(&next.iter().collect::<String>(), &self.phones) {
-                current = next;
-                changes += 1;
-                if changes >= CHANGES * places.len() {
-                    break;
-                }
-            }
-        }
+            None => self.walk(form, &original, &places, &mut random),
+        };
         let digits = places.iter().filter(|&&place| original[place].is_ascii_digit()).count();
         let changed = places
             .iter()
@@ -115,6 +108,37 @@ impl Lookalikes {
             if same { *written } else { wide }
         };
         (changed > 0 && changed * 3 >= digits).then(|| current.into_iter().zip(&written).map(as_written).collect())
+    }
+
+    /// Where a random walk from `original` ends that changes only `places`.
+    fn walk(&self, form: &Form, original: &[char], places: &[usize], random: &mut SplitMix64) -> Vec<char> {
+        let mut current = original.to_vec();
+        let mut changes = 0;
+        for _ in 0..TRIES {
+            let mut next = current.clone();
+            for _ in 0..=random.below(AT_ONCE) {
+                let place = places[random.below(places.len())];
+                next[place] = like(random, next[place]);
+            }
+            if next != current && form.accepts(&next.iter().collect::<String>(), &self.phones) {
+                current = next;
+                changes += 1;
+                if changes >= CHANGES * places.len() {
+                    break;
+                }
+            }
+        }
+        current
+    }
+}
+
+/// What makes other values for a check whose checksum is a hash.
+fn hashed(check: Check) -> Option<fn(&str, &mut SplitMix64) -> Option<String>> {
+    match check {
+        Check::Base58check => Some(crypto::like_base58check),
+        Check::Bech32 => Some(crypto::like_bech32),
+        Check::Ethereum => Some(crypto::like_ethereum),
+        _ => None,
     }
 }
 
@@ -165,6 +189,18 @@ mod tests {
             ("ipv4", "192.168.0.17"),
             ("ipv6", "2001:db8::1"),
             ("mac", "00:1A:2B:3C:4D:5E"),
+            ("bitcoin-base58check", "1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2"),
+            ("bitcoin-base58check", "3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy"),
+            ("bitcoin-base58check", "1bones8KbQge9euDn523z5wVhwkTP3uc1"),
+            ("bitcoin-bech32", "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"),
+            ("bitcoin-bech32", "BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4"),
+            (
+                "bitcoin-bech32",
+                "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0",
+            ),
+            ("ethereum", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"),
+            ("ethereum", "0X52908400098527886E0F7030069857D2E4169EE7"),
+            ("ethereum", "0xde709f2102306220921060314715629080e2fb77"),
         ] {
             let form = &lookalikes.forms[id];
             for seed in 0..5 {
@@ -191,7 +227,7 @@ mod tests {
     fn of_what_has_none() {
         let lookalikes = Lookalikes::new(&Options::default()).unwrap();
         for (id, value) in [
-            ("bitcoin-base58check", "1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2"),
+            ("bitcoin-base58check", "1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN3"),
             ("email", "a@example.org"),
             ("us-ssn", "no number"),
             ("us-ssn", ""),

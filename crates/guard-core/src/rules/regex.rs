@@ -10,11 +10,13 @@
 //! llm-guard stops at the first pattern that matches, which leaves in the redacted text what later patterns match.
 //! [`Patterns::find`] therefore returns the matches of every pattern.
 
+use std::cell::Cell;
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use fancy_regex::RegexInput;
+use fancy_regex::{Input, RegexInput};
 use regex_automata::PatternID;
 
 use super::across::{RuleMatch, Sighting, Wanted, across_views};
@@ -22,16 +24,21 @@ use super::relaxed::without_boundaries;
 use super::sieve::Sieve;
 use super::timed::{Patience, Timed};
 
-/// Steps back that one search with a backtracking pattern may take; about 30 ms.
+/// Steps back that one search with a backtracking pattern may take; about 30 ms, where none of them reads much.
 const STEP_LIMIT: usize = 1_000_000;
 /// Time that all searches of costly patterns in one text and its readings may take together.
 ///
 /// Steps alone do not bound the time: a part without backtracking, such as the body of `(?=.*x)`, counts as one step and
-/// may read the whole text.
+/// may read the whole text. So may what lies between two steps: `(?:(?=.*x)a)*` reads it again for every `a`.
 const TIME_LIMIT: Duration = Duration::from_secs(5);
-/// Up to this many bytes, a backtracking pattern is searched for in one go: even if each step at each place reads all of
-/// the text, that ends soon. In longer texts every place is tried by itself, so that the clock can be watched.
+/// Up to this many bytes, a backtracking pattern is searched for in one go, and all places share its steps. In longer texts
+/// every place is tried by itself and has steps of its own: it takes one at least, and there may be more places than steps.
 const ONE_GO: usize = 16 * 1024;
+/// Bytes that a backtracking pattern reads at most between two looks at the clock, some milliseconds; and how often it is
+/// given the text between them at least and at most, whatever its length.
+const UNWATCHED: usize = 4 * 1024 * 1024;
+const LEAST_READS: usize = 16;
+const MOST_READS: usize = 1024;
 /// Bytes that one compiled pattern may take, and one of a list of more than [`FEW`] at least.
 const SIZE_LIMIT: usize = 10 * 1024 * 1024;
 const LEAST_SIZE: usize = 128 * 1024;
@@ -459,16 +466,93 @@ fn too_large(error: &fancy_regex::CompileError) -> bool {
     }
 }
 
+/// A text that watches the clock while a backtracking pattern reads it. The engine has no other way to be stopped within a
+/// search: it asks for the bytes at every place, and once time is up it gets none, but [`OutOfTime`] by unwinding.
+struct Watched<'a> {
+    text: &'a str,
+    until: Instant,
+    /// How often the text may still be read before the next look at the clock.
+    left: Cell<usize>,
+}
+
+/// Unwinds a search, without being a panic.
+struct OutOfTime;
+
+impl<'a> Watched<'a> {
+    fn new(text: &'a str, until: Instant) -> Self {
+        let left = Cell::new(0);
+        Self { text, until, left }
+    }
+
+    fn look(&self) {
+        if Instant::now() > self.until {
+            resume_unwind(Box::new(OutOfTime));
+        }
+        let reads = UNWATCHED / self.text.len().max(1);
+        self.left.set(reads.clamp(LEAST_READS, MOST_READS));
+    }
+}
+
+impl Input for Watched<'_> {
+    type Match<'t>
+        = fancy_regex::Match<'t>
+    where
+        Self: 't;
+
+    fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    fn as_bytes(&self) -> &[u8] {
+        match self.left.get().checked_sub(1) {
+            Some(left) => self.left.set(left),
+            None => self.look(),
+        }
+        self.text.as_bytes()
+    }
+
+    fn is_char_boundary(&self, at: usize) -> bool {
+        self.text.is_char_boundary(at)
+    }
+
+    fn is_ascii(&self) -> bool {
+        self.text.is_ascii()
+    }
+
+    fn prev_codepoint_ix(&self, at: usize) -> usize {
+        Input::prev_codepoint_ix(self.text, at)
+    }
+
+    fn make_match<'t>(&'t self, start: usize, end: usize) -> Self::Match<'t> {
+        Input::make_match(self.text, start, end)
+    }
+
+    fn advance_position(&self, at: usize) -> usize {
+        Input::advance_position(self.text, at)
+    }
+}
+
 /// At most `limit` matches of a backtracking pattern, or `None` when that is too expensive or not done in time.
 fn backtrack(regex: &fancy_regex::Regex, text: &str, limit: usize, until: Instant) -> Option<Vec<Range<usize>>> {
+    let watched = Watched::new(text, until);
+    // Each search sets up the state of the engine anew.
+    match catch_unwind(AssertUnwindSafe(|| places(regex, &watched, limit))) {
+        Ok(found) => found,
+        Err(cause) if cause.is::<OutOfTime>() => None,
+        Err(cause) => resume_unwind(cause),
+    }
+}
+
+fn places(regex: &fancy_regex::Regex, watched: &Watched<'_>, limit: usize) -> Option<Vec<Range<usize>>> {
+    let text = watched.text;
     let one_go = text.len() <= ONE_GO;
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut at = 0;
     while found.len() < limit && at <= text.len() {
-        if Instant::now() > until {
+        if Instant::now() > watched.until {
             return None;
         }
-        let input = RegexInput::new(text).from_pos(at).anchored(!one_go);
+        let input = RegexInput::new(watched).from_pos(at).anchored(!one_go);
         match regex.find_input(input).ok()? {
             // An empty match at the end of the last match is part of it, as in `regex`.
             Some(place) if place.start() == place.end() && found.last().is_some_and(|l| l.end == place.start()) => {
@@ -1262,6 +1346,24 @@ mod tests {
         let patterns = Patterns::compile(&["x", r"^(a|a?)+(?=b)c$"]).unwrap();
         let error = patterns.find(&"a".repeat(5_000), MatchType::All).unwrap_err();
         assert_eq!(error, PatternError::StepLimit { pattern: 1 });
+    }
+
+    #[test]
+    fn time_is_limited_within_one_search() {
+        // Its steps are few enough, and each of them reads all that is left of the text.
+        let patterns = Patterns::compile(&[r"(?:(?=.*!)a)*b"]).unwrap();
+        for length in [400, 20_000] {
+            let text = "a".repeat(length) + "!";
+            let until = Instant::now() + Duration::from_millis(1);
+            let error = patterns.find_until(&text, MatchType::Search, until).unwrap_err();
+            assert_eq!(error, PatternError::StepLimit { pattern: 0 });
+        }
+        // A search that ran out of time leaves nothing behind for the next one.
+        assert_eq!(patterns.find("aab!", MatchType::Search).unwrap().len(), 1);
+        assert_eq!(
+            patterns.find(&("a".repeat(400) + "!"), MatchType::Search),
+            Ok(Vec::new())
+        );
     }
 
     #[test]

@@ -359,11 +359,12 @@ impl Search<'_> {
         let host = window[..user].rfind('@').map_or(0, |at| at + 1);
         let rest = &window[host..];
         let mut length = if rest.starts_with('[') {
-            rest.find(']')?
-                + 1
-                + rest[rest.find(']')? + 1..]
-                    .find(|c: char| c != ':' && !c.is_ascii_digit())
-                    .unwrap_or(0)
+            let close = rest.find(']')? + 1;
+            // A second colon is the sentence's.
+            let port = rest[close..].strip_prefix(':').map_or(0, |digits| {
+                1 + digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len())
+            });
+            close + port
         } else {
             rest.find(|c| !is_host(c)).unwrap_or(rest.len())
         };
@@ -709,6 +710,21 @@ mod tests {
         assert_eq!(found("x ev\u{200B}il.com\u{200B} y")[0].0, "ev\u{200B}il.com");
         assert_eq!(found("é evil [.] com ü")[0].0, "evil [.] com");
         assert_eq!(found("请看ｅｖｉｌ．ｃｏｍ吧")[0].0, "ｅｖｉｌ．ｃｏｍ");
+    }
+
+    #[test]
+    fn an_ipv6_host_keeps_its_port_at_the_end_of_a_text() {
+        for after in ["", " x", ".", ":", ": x", "\n", ")"] {
+            assert_eq!(
+                found(&format!("see http://[2001:db8::1]:8080{after}")),
+                [("http://[2001:db8::1]:8080", "http://[2001:db8::1]:8080/".to_owned())],
+                "{after:?}"
+            );
+        }
+        let hit = &find("see http://[2001:db8::1]:8080")[0];
+        assert_eq!((hit.range.clone(), hit.url.port()), (4..29, Some(8080)));
+        assert_eq!(found("http://[::1]:")[0], ("http://[::1]", "http://[::1]/".to_owned()));
+        assert_eq!(found("http://[::1]")[0], ("http://[::1]", "http://[::1]/".to_owned()));
     }
 
     #[test]

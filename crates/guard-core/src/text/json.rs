@@ -411,8 +411,11 @@ fn scalar(bytes: &[u8], start: usize) -> Result<usize, (usize, &'static str)> {
             .count()
     };
     let mut at = usize::from(rest.first() == Some(&b'-'));
-    let whole = digits(at);
-    if whole == 0 || whole > 1 && rest[at] == b'0' {
+    // No digit may follow a 0 at the beginning. The others stay unread: they stand behind the place that is reported, which is
+    // what the work is counted by.
+    let is_zero = rest.get(at) == Some(&b'0');
+    let whole = if is_zero { 1 } else { digits(at) };
+    if whole == 0 || is_zero && rest.get(at + 1).is_some_and(u8::is_ascii_digit) {
         return Err((start, "expected a value"));
     }
     at += whole;
@@ -546,6 +549,23 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn refused_numbers_use_up_no_work() {
+        for zero in ["0", "-0"] {
+            let number = zero.to_owned() + &"0".repeat(100_000);
+            let refused = "[1,".repeat(999) + &number;
+            // The text is not given up: what stands behind is still found.
+            let text = format!("x {refused} and {{\"a\": 1}}");
+            assert_eq!(pieces(&text), [(r#"{"a": 1}"#, true)]);
+            assert_eq!(pieces(&format!("x {refused}")), []);
+            assert_eq!(valid(refused.as_bytes(), 0), Err((3 * 999, "expected a value")));
+        }
+        assert_eq!(
+            pieces("[{\"a\": 0}, {\"a\": -0.5e0}, 0]"),
+            [("[{\"a\": 0}, {\"a\": -0.5e0}, 0]", true)]
+        );
     }
 
     proptest! {

@@ -4,6 +4,8 @@ use bech32::segwit;
 use sha2::{Digest, Sha256};
 use sha3::Keccak256;
 
+use crate::random::SplitMix64;
+
 /// A legacy Bitcoin address (mainnet, versions 0 and 5): 25 bytes in base 58, the last four of which begin the double
 /// SHA-256 of the others (<https://en.bitcoin.it/wiki/Base58Check_encoding>, BIP 13).
 pub fn is_base58check(value: &str) -> bool {
@@ -13,12 +15,40 @@ pub fn is_base58check(value: &str) -> bool {
     let Some((payload, checksum)) = bytes.split_last_chunk::<4>() else {
         return false;
     };
-    payload.len() == 21 && matches!(payload[0], 0 | 5) && Sha256::digest(Sha256::digest(payload)).starts_with(checksum)
+    payload.len() == 21 && matches!(payload[0], 0 | 5) && base58check(payload) == *checksum
+}
+
+/// The checksum of base58check.
+fn base58check(payload: &[u8]) -> [u8; 4] {
+    let hash = Sha256::digest(Sha256::digest(payload));
+    std::array::from_fn(|place| hash[place])
+}
+
+/// Another legacy Bitcoin address of the same version and length.
+pub(crate) fn like_base58check(value: &str, random: &mut SplitMix64) -> Option<String> {
+    let original = bs58::decode(value).into_vec().ok()?;
+    // The length is that of the number which the bytes are: the more of the first ones stay, the surer it stays.
+    (1..original.len()).find_map(|kept| {
+        let mut bytes = original.clone();
+        let (payload, checksum) = bytes.split_last_chunk_mut::<4>()?;
+        payload.get_mut(kept..)?.fill_with(|| random.next() as u8);
+        *checksum = base58check(payload);
+        Some(bs58::encode(&bytes).into_string()).filter(|other| other.len() == value.len())
+    })
 }
 
 /// A segregated witness address of Bitcoin's mainnet: bech32 for version 0, bech32m from version 1 on (BIP 173, BIP 350).
 pub fn is_bech32(value: &str) -> bool {
     segwit::decode(value).is_ok_and(|(prefix, ..)| prefix.as_str().eq_ignore_ascii_case("bc"))
+}
+
+/// Another such address of the same version, length and case.
+pub(crate) fn like_bech32(value: &str, random: &mut SplitMix64) -> Option<String> {
+    let (prefix, version, mut program) = segwit::decode(value).ok()?;
+    program.fill_with(|| random.next() as u8);
+    let other = segwit::encode(prefix, version, &program).ok()?;
+    let is_upper = value.starts_with(|first: char| first.is_ascii_uppercase());
+    Some(if is_upper { other.to_ascii_uppercase() } else { other })
 }
 
 /// An Ethereum address: 20 bytes in hexadecimal after `0x`; in mixed case, the case is a checksum (EIP-55).
@@ -29,19 +59,35 @@ pub fn is_ethereum(value: &str) -> bool {
     if address.len() != 40 || !address.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return false;
     }
-    let is_mixed =
-        address.bytes().any(|byte| byte.is_ascii_lowercase()) && address.bytes().any(|byte| byte.is_ascii_uppercase());
-    let hash = Keccak256::digest(address.to_ascii_lowercase().as_bytes());
-    let nibble = |place: usize| {
-        if place.is_multiple_of(2) {
-            hash[place / 2] >> 4
-        } else {
-            hash[place / 2] & 15
-        }
+    !is_mixed(address) || eip55(&address.to_ascii_lowercase()) == address
+}
+
+/// Another Ethereum address, in lower, upper or mixed case like `value`.
+pub(crate) fn like_ethereum(value: &str, random: &mut SplitMix64) -> Option<String> {
+    let (prefix, address) = value.split_at_checked(2)?;
+    let digit = |_| char::from(b"0123456789abcdef"[random.below(16)]);
+    let other: String = (0..address.len()).map(digit).collect();
+    let cased = match address {
+        _ if is_mixed(address) => eip55(&other),
+        _ if address.contains(|digit: char| digit.is_ascii_uppercase()) => other.to_ascii_uppercase(),
+        _ => other,
     };
-    let fits =
-        |(place, byte): (usize, u8)| !byte.is_ascii_alphabetic() || byte.is_ascii_uppercase() == (nibble(place) > 7);
-    !is_mixed || address.bytes().enumerate().all(fits)
+    Some(format!("{prefix}{cased}"))
+}
+
+fn is_mixed(address: &str) -> bool {
+    address.bytes().any(|byte| byte.is_ascii_lowercase()) && address.bytes().any(|byte| byte.is_ascii_uppercase())
+}
+
+/// Digits in lower case in the case that is their checksum.
+fn eip55(address: &str) -> String {
+    let hash = Keccak256::digest(address.as_bytes());
+    let nibbles = hash.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    let cased = address.chars().zip(nibbles).map(|(digit, nibble)| match nibble {
+        0..8 => digit,
+        _ => digit.to_ascii_uppercase(),
+    });
+    cased.collect()
 }
 
 #[cfg(test)]

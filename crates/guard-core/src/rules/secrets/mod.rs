@@ -563,6 +563,39 @@ mod tests {
     }
 
     #[test]
+    fn secrets_of_any_length_are_found_whole() {
+        let secrets = all();
+        let values = |text: &str| -> Vec<String> {
+            let found = secrets.find(text, false).unwrap();
+            found
+                .iter()
+                .map(|secret| text[secret.range.clone()].to_owned())
+                .collect()
+        };
+        for gap in ["\n", "\r\n", "\\n", "\\\\n", "\n      ", "\n> "] {
+            let lines = vec![random("{{base64 64}}"); 48].join(gap);
+            let key = format!("-----BEGIN RSA PRIVATE KEY-----{gap}{lines}{gap}-----END RSA PRIVATE KEY-----");
+            assert_eq!(values(&format!("see {key} end")), [key]);
+        }
+        for length in [40, 1000, 1100, 9000] {
+            let payload = random(&format!("{{{{base64url {length}}}}}"));
+            let jwt = format!("eyJhbGciOiJIUzI1NiJ9.eyJ{payload}.{}", random("{{alnum 43}}"));
+            for text in [format!("see {jwt} end"), format!("{{\"access_token\": \"{jwt}\"}}")] {
+                assert_eq!(values(&text), [jwt.as_str()]);
+            }
+        }
+        for length in [500, 520, 1500] {
+            let value = random(&format!("{{{{alnum {length}}}}}"));
+            assert_eq!(values(&format!("api_key = {value} end")), [value]);
+        }
+        let user = random("{{base64 900}}");
+        assert_eq!(
+            values(&format!("Authorization: Basic {user}==\r\n")),
+            [format!("{user}==")]
+        );
+    }
+
+    #[test]
     fn other_readings_are_looked_at_when_asked_for() {
         let secrets = all();
         let token = random("ghp_{{alnum 36}}");

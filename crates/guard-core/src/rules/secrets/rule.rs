@@ -10,8 +10,8 @@ use super::check::Check;
 
 /// Bytes that one compiled pattern may take.
 const SIZE_LIMIT: usize = 4 * 1024 * 1024;
-/// How far from its keyword a match may lie that does not contain it, and how much of a match without an upper bound of
-/// its length is looked at first.
+/// How far from its keyword a match may lie that does not contain it, or begin if its length has no upper bound, and how much of
+/// such a value that is assigned is looked at first.
 const REACH: usize = 1024;
 /// Bytes between the name of a service and the value that is assigned.
 pub(super) const BETWEEN: usize = 64;
@@ -97,8 +97,11 @@ pub(super) struct Compiled {
     pub group: usize,
     /// Bytes before the start of a keyword at which a match may start.
     pub before: usize,
-    /// Bytes after the start of a keyword at which a match may end; the length of a value that is assigned.
+    /// Bytes after the start of a keyword at which a match may end, or begin if it is unbounded; the length of a value that is
+    /// assigned.
     pub after: usize,
+    /// Whether matches have no greatest length.
+    pub unbounded: bool,
 }
 
 impl Rule {
@@ -191,6 +194,7 @@ impl Rule {
             regex,
             before,
             after,
+            unbounded: longest.is_none() && self.shape == Shape::Pattern,
         })
     }
 }

@@ -3,6 +3,7 @@
 //! All keywords are found in one pass; a rule is only tried around its keywords, so the time grows with the length of the
 //! text and the number of keywords in it, not with the number of rules.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -13,6 +14,8 @@ use super::rule::{BETWEEN, Compiled, Rule, Shape};
 
 /// Bytes before a word for a credential that are read as part of the name.
 const NAME: usize = 32;
+/// Most bytes of what is searched for a value that are not the value's: its padding, what ends it, and slack.
+const BEHIND: usize = 10;
 
 /// What a rule matched, before anything else was asked of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,9 +87,12 @@ impl RuleSet {
             accept,
             limit,
             found: Vec::new(),
+            taken: HashMap::new(),
         };
         // For each rule, the piece of text to be searched that is still growing.
         let mut windows: Vec<Option<Range<usize>>> = vec![None; self.rules.len()];
+        // For each rule whose matches have no greatest length, what its last search found.
+        let mut ahead: HashMap<usize, Ahead> = HashMap::new();
         for hit in self.automaton.find_overlapping_iter(text) {
             for &index in &self.owners[hit.pattern().as_usize()] {
                 if !enabled(index) {
@@ -101,7 +107,7 @@ impl RuleSet {
                 match &mut windows[index] {
                     Some(window) if near.start <= window.end => window.end = window.end.max(near.end),
                     Some(window) => {
-                        let reached = search.patterns(index, compiled, window.clone())?;
+                        let reached = search.patterns(index, compiled, window.clone(), &mut ahead)?;
                         *window = near.start.max(reached)..near.end.max(reached);
                     }
                     none => *none = Some(near),
@@ -110,11 +116,11 @@ impl RuleSet {
         }
         for (index, window) in windows.into_iter().enumerate() {
             if let Some(window) = window {
-                search.patterns(index, self.rules[index].compiled()?, window)?;
+                search.patterns(index, self.rules[index].compiled()?, window, &mut ahead)?;
             }
         }
         for &index in self.everywhere.iter().filter(|&&index| enabled(index)) {
-            search.patterns(index, self.rules[index].compiled()?, 0..text.len())?;
+            search.patterns(index, self.rules[index].compiled()?, 0..text.len(), &mut ahead)?;
         }
         let quoted: Vec<usize> = self.quoted.iter().copied().filter(|&index| enabled(index)).collect();
         if !quoted.is_empty() {
@@ -130,13 +136,24 @@ struct Search<'a, Accept> {
     accept: Accept,
     limit: Option<Duration>,
     found: Vec<Candidate>,
+    /// By rule, where the last value ends that is longer than its pattern.
+    taken: HashMap<usize, usize>,
 }
 
 impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
     /// Searches a piece of the text for the matches of a pattern, and returns where the search ended.
-    fn patterns(&mut self, index: usize, compiled: &Compiled, window: Range<usize>) -> Result<usize, String> {
+    fn patterns(
+        &mut self,
+        index: usize,
+        compiled: &Compiled,
+        window: Range<usize>,
+        ahead: &mut HashMap<usize, Ahead>,
+    ) -> Result<usize, String> {
         let started = Instant::now();
         let mut matches = Matches::new(compiled, self.text, window);
+        if compiled.unbounded {
+            matches.ahead = Some(ahead.entry(index).or_default());
+        }
         while let Some(secret) = matches.next() {
             if (self.accept)(&self.rules[index], &self.text[secret.clone()]) {
                 self.found.push(Candidate {
@@ -155,6 +172,9 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
     /// Looks for a value that belongs to the name at `keyword`.
     fn assigned(&mut self, index: usize, compiled: &Compiled, keyword: Range<usize>) {
         let text = self.text;
+        if self.taken.get(&index).is_some_and(|&end| keyword.start < end) {
+            return;
+        }
         let named = &text[keyword.start.saturating_sub(NAME)..keyword.start];
         let prefix = named
             .iter()
@@ -177,20 +197,35 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
             if is_word(text[start - 1]) || text.get(start).is_none_or(u8::is_ascii_whitespace) {
                 continue;
             }
-            let value = &text[start..];
-            let window = 0..compiled.after.min(value.len());
-            let Some(secret) = Matches::new(compiled, value, window).next() else {
-                continue;
-            };
-            // What stands before a bracket or an assignment is the name of something.
-            let next = value[secret.end..].iter().find(|&&byte| byte != b' ');
-            let called = value.get(secret.end).is_some_and(|next| b"([".contains(next)) || next == Some(&b'=');
+            // It costs little, and the search for a value much.
             let linked = if generic {
                 context::names(prefix, between)
             } else {
                 context::links(between)
             };
-            if !called && linked && (self.accept)(&self.rules[index], &value[secret.clone()]) {
+            if !linked {
+                continue;
+            }
+            let value = &text[start..];
+            let window = 0..compiled.after.min(value.len());
+            // A value without an end in sight is no other credential than its beginning.
+            let most = compiled.after.saturating_sub(BEHIND);
+            let is_long = generic && value.len() > most && !value[..=most].iter().any(|&byte| ends(byte));
+            let mut secret = Matches::new(compiled, value, window).next();
+            if secret.is_none() && is_long {
+                secret = Matches::new(compiled, &value[..most], 0..most).next();
+            }
+            let Some(mut secret) = secret else {
+                continue;
+            };
+            // What stands before a bracket or an assignment is the name of something.
+            let next = value[secret.end..].iter().find(|&&byte| byte != b' ');
+            let called = value.get(secret.end).is_some_and(|next| b"([".contains(next)) || next == Some(&b'=');
+            if !called && (self.accept)(&self.rules[index], &value[secret.clone()]) {
+                if is_long {
+                    secret.end = value.iter().position(|&byte| ends(byte)).unwrap_or(value.len());
+                    self.taken.insert(index, start + secret.end);
+                }
                 self.found.push(Candidate {
                     rule: index,
                     range: start + secret.start..start + secret.end,
@@ -228,8 +263,34 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
     }
 }
 
+/// Whether a value that is assigned ends before this byte, whatever it is made of.
+fn ends(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || b"\"'`<>(){}[],;".contains(&byte)
+}
+
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// The first match that begins at a place of a text or behind it.
+#[derive(Default)]
+struct Ahead {
+    from: usize,
+    /// Absent before the first search; then the match, if there is one.
+    found: Option<Option<Range<usize>>>,
+}
+
+impl Ahead {
+    /// The first match from `at` on. A text is searched once however many windows it has: what lies between two searches that begin
+    /// before the same match is not read again.
+    fn find(&mut self, compiled: &Compiled, text: &[u8], at: usize) -> Option<Range<usize>> {
+        let is_known = |found: &Option<Range<usize>>| found.as_ref().is_none_or(|found| found.start >= at);
+        if self.from > at || !self.found.as_ref().is_some_and(is_known) {
+            self.from = at;
+            self.found = Some(compiled.regex.find_at(text, at).map(|found| found.range()));
+        }
+        self.found.clone().flatten()
+    }
 }
 
 /// The secrets of the matches of a pattern in a piece of a text.
@@ -238,7 +299,10 @@ struct Matches<'a> {
     text: &'a [u8],
     /// Where the next match may start.
     at: usize,
+    /// Where it may end, or with `ahead` start.
     end: usize,
+    /// Of matches that may be of any length.
+    ahead: Option<&'a mut Ahead>,
 }
 
 impl<'a> Matches<'a> {
@@ -248,6 +312,7 @@ impl<'a> Matches<'a> {
             text,
             at: window.start,
             end: window.end,
+            ahead: None,
         }
     }
 
@@ -256,22 +321,31 @@ impl<'a> Matches<'a> {
             if self.at > self.end {
                 return None;
             }
-            let piece = &self.text[..self.end];
-            let whole = self.compiled.regex.find_at(piece, self.at)?;
-            if whole.end() == self.end && self.end < self.text.len() {
-                // The match may go on, or end so only because the piece ends: a look at twice as much settles it.
-                self.end = (self.end + (self.end - whole.start()).max(64)).min(self.text.len());
-                self.at = whole.start();
-                continue;
-            }
+            let (piece, whole) = if let Some(ahead) = &mut self.ahead {
+                let whole = ahead.find(self.compiled, self.text, self.at)?;
+                if whole.start > self.end {
+                    return None;
+                }
+                (self.text, whole)
+            } else {
+                let piece = &self.text[..self.end];
+                let whole = self.compiled.regex.find_at(piece, self.at)?.range();
+                if whole.end == self.end && self.end < self.text.len() {
+                    // The match may go on, or end so only because the piece ends: a look at twice as much settles it.
+                    self.end = (self.end + (self.end - whole.start).max(64)).min(self.text.len());
+                    self.at = whole.start;
+                    continue;
+                }
+                (piece, whole)
+            };
             let secret = match self.compiled.group {
-                0 => whole.range(),
+                0 => whole.clone(),
                 group => {
-                    let captures = self.compiled.regex.captures_at(piece, whole.start())?;
-                    captures.get(group).map_or(whole.range(), |found| found.range())
+                    let captures = self.compiled.regex.captures_at(piece, whole.start)?;
+                    captures.get(group).map_or(whole.clone(), |found| found.range())
                 }
             };
-            self.at = secret.end.max(whole.start() + 1);
+            self.at = secret.end.max(whole.start + 1);
             if !secret.is_empty() {
                 return Some(secret);
             }

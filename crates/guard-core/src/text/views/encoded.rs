@@ -17,13 +17,15 @@ const LEAST_BASE32: usize = 16;
 const LEAST_CODES: usize = 4;
 /// Decoded bytes below which there must be nothing but letters, digits, spaces and simple punctuation.
 const SHORT: usize = 12;
+/// Decoded bytes of which one may be none of a text, once there are [`SHORT`] of them.
+const STRAY: usize = 16;
 /// The shortest line of base64 that another line may continue, as in PEM files (64) and mail (76).
 const WRAPPED: usize = 40;
 
-/// The text with each encoded piece replaced by what it says, where that is UTF-8 without control characters: base64 and
-/// base64url (RFC 4648, with and without padding, on one line or wrapped), base32, hexadecimal and binary digits, percent
-/// encoding (RFC 3986), entities of HTML, the escapes `\xNN`, `\uNNNN`, `\u{N}` and `\UNNNNNNNN`, and Morse code. Base64 is
-/// recognised in rot13 and backwards as well.
+/// The text with each encoded piece replaced by what it says, where that is UTF-8 without control characters, but for a
+/// few, which are left out: base64 and base64url (RFC 4648, with and without padding, on one line or wrapped), base32,
+/// hexadecimal and binary digits, percent encoding (RFC 3986), entities of HTML, the escapes `\xNN`, `\uNNNN`, `\u{N}` and
+/// `\UNNNNNNNN`, and Morse code. Base64 is recognised in rot13 and backwards as well.
 pub(super) fn decode(text: &str) -> Option<View> {
     let bytes = text.as_bytes();
     let mut writer = Writer::new(text);
@@ -86,18 +88,33 @@ fn is_digit64(byte: u8) -> bool {
     KINDS[usize::from(byte)] & Kind::DIGIT64 != 0
 }
 
-/// The text of decoded bytes, if they are text.
+/// The text of decoded bytes, if they are text. A few that are none do not hide it: a model reads over them. They are so few
+/// that binary data passes as text no more often than short pieces of it do without them.
 fn readable(bytes: Vec<u8>) -> Option<String> {
-    let text = String::from_utf8(bytes).ok().filter(|text| !text.is_empty())?;
-    let short = text.len() < SHORT;
-    let fits = |c: char| match c {
-        '\t' | '\n' | '\r' => true,
-        _ if short => {
-            c.is_alphanumeric() || matches!(c, ' ' | '.' | ',' | '!' | '?' | '\'' | '-' | '_' | ':' | '@' | '$')
+    let length = bytes.len();
+    let most = if length < SHORT { 0 } else { (length / STRAY).max(1) };
+    let is_text = |c: char| fits(c) && c != char::REPLACEMENT_CHARACTER;
+    let mut stray = 0;
+    for chunk in bytes.utf8_chunks() {
+        stray += chunk.valid().chars().filter(|&c| !is_text(c)).count() + chunk.invalid().len();
+        if stray > most {
+            return None;
         }
-        _ => !c.is_control() && c != char::REPLACEMENT_CHARACTER,
+    }
+    let text = if stray == 0 {
+        String::from_utf8(bytes).ok()?
+    } else {
+        let written = bytes.utf8_chunks().flat_map(|chunk| chunk.valid().chars());
+        // Form feeds and vertical tabs are between words.
+        let spaced = written.map(|c| if !is_text(c) && c.is_whitespace() { ' ' } else { c });
+        spaced.filter(|&c| is_text(c)).collect()
     };
-    text.chars().all(fits).then_some(text)
+    let simple = |c: char| {
+        let punctuation = matches!(c, ' ' | '.' | ',' | '!' | '?' | '\'' | '-' | '_' | ':' | '@' | '$');
+        c.is_alphanumeric() || punctuation || matches!(c, '\t' | '\n' | '\r')
+    };
+    let short = length < SHORT || stray > 0 && length < 2 * SHORT;
+    (!text.is_empty() && (!short || text.chars().all(simple))).then_some(text)
 }
 
 /// Decodes a run of letters and digits, and returns its length.
@@ -251,9 +268,16 @@ fn text64(digits: impl Iterator<Item = u8> + Clone) -> Option<String> {
         .take(LEAST_BASE64)
         .fold(0_u64, |value, digit| value << 6 | u64::from(value64(digit)));
     let start = &start.to_be_bytes()[2..];
-    let control = |byte: &u8| byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n' | b'\r');
-    let broken = || std::str::from_utf8(start).is_err_and(|error| error.error_len().is_some());
-    if start.iter().any(control) || broken() {
+    let control = |byte: &&u8| byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n' | b'\r');
+    let mut stray = start.iter().filter(control).count();
+    let mut rest = start;
+    while let Err(error) = std::str::from_utf8(rest)
+        && let Some(broken) = error.error_len()
+    {
+        stray += 1;
+        rest = &rest[error.valid_up_to() + broken..];
+    }
+    if stray > 1 {
         return None;
     }
     readable(decode64(&digits.collect::<Vec<u8>>())?)

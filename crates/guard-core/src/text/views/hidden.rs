@@ -4,6 +4,9 @@ use std::ops::Range;
 
 use super::view::{Step, View, Writer};
 
+/// Readable bytes in a row that are surely meant, whatever stands around them in a run of variation selectors.
+const MEANT: usize = 8;
+
 /// The text with Unicode tags (U+E0020 to U+E007E, an invisible copy of ASCII) and runs of variation selectors, which can
 /// carry any bytes (Paul Butler, "Smuggling arbitrary data through an emoji", 2025), decoded in place.
 pub(super) fn reveal(text: &str) -> Option<View> {
@@ -36,16 +39,40 @@ pub(super) fn reveal(text: &str) -> Option<View> {
     writer.finish()
 }
 
-/// Writes what a run of variation selectors says.
+/// Writes what a run of variation selectors says. Those that say nothing stay as they are: one that belongs to an emoji, and
+/// others that anyone may have put before, behind and between those that do.
 fn write(run: &mut Vec<(Range<usize>, u8)>, writer: &mut Writer) {
     let run = std::mem::take(run);
     let bytes: Vec<u8> = run.iter().map(|&(_, byte)| byte).collect();
-    let Ok(text) = std::str::from_utf8(&bytes) else { return };
-    if run.len() < 2 || text.chars().any(|c| c.is_control() && !c.is_whitespace()) {
-        return;
+    let stretches = readable(&bytes);
+    let total: usize = stretches.iter().map(|(_, text)| text.len()).sum();
+    // A selector or two by chance, or bytes that are no text.
+    let mostly = total >= 2 && total * 2 >= run.len();
+    for (start, text) in stretches.into_iter().filter(|(_, text)| mostly || text.len() >= MEANT) {
+        for (at, character) in text.char_indices() {
+            let last = at + character.len_utf8() - 1;
+            let origin = run[start + at].0.start..run[start + last].0.end;
+            writer.replace(origin, &text[at..=last], Step::Hidden);
+        }
     }
-    for (at, character) in text.char_indices() {
-        let last = at + character.len_utf8() - 1;
-        writer.replace(run[at].0.start..run[last].0.end, &text[at..=last], Step::Hidden);
+}
+
+/// The longest pieces that are UTF-8 without control characters, and where they begin.
+fn readable(bytes: &[u8]) -> Vec<(usize, &str)> {
+    let mut pieces = Vec::new();
+    let mut at = 0;
+    for chunk in bytes.utf8_chunks() {
+        for piece in chunk
+            .valid()
+            .split_inclusive(|c: char| c.is_control() && !c.is_whitespace())
+        {
+            let text = piece.trim_end_matches(|c: char| c.is_control() && !c.is_whitespace());
+            if !text.is_empty() {
+                pieces.push((at, text));
+            }
+            at += piece.len();
+        }
+        at += chunk.invalid().len();
     }
+    pieces
 }
