@@ -36,8 +36,8 @@ interface JudgedSentence extends Sentence {
  * Fails outputs that say what their prompt does not: sentence by sentence, as natural language inference.
  *
  * The prompt is read in windows, and the one counts that supports a sentence best: every sentence is read with every window. A
- * question claims nothing and is left out, but not what a sentence says before it or around it. A finding is a sentence without support, with the label `contradiction` where some window says the opposite, else `neutral`. The
- * `probability` of a verdict is that of the worst sentence to have no support, 1 less than what `minimumScore` is compared with.
+ * question claims nothing and is left out, but not what a sentence says before it or around it. A finding is a sentence without
+ * support, with the label `contradiction` where some window says the opposite, else `neutral`. The `probability` of a verdict is that of the worst sentence to have no support, 1 less than what `minimumScore` is compared with.
  * Of the embedded model it is a decision score, not a frequency: the default is below 95 % of the sentences that do follow.
  *
  * llm-guard asks whether the prompt follows from the output, of both as a whole and as far as they fit into the model.
@@ -122,20 +122,30 @@ function claimsOf(text: string): Sentence[] {
 }
 
 const QUESTION = /[?？؟]["'”’»」』)）]*$/u;
-/** A question that somebody is said to have asked: letters, a quotation, and nothing but its end behind the question mark. */
-const REPORTED = /\p{L}.*(?:["“”«„「『]|[\s:：]['‘])[^"“«„「『]*[?？؟]["'”’»」』]\p{P}*$/su;
+/** Where a quotation begins; what else an apostrophe stands for is behind a letter. */
+const OPENING = /["“”«„「『]|(?<=[\s:：])['‘]/gu;
 /** Where a sentence that ends with a question says something before it. A full stop behind a short word may be an abbreviation's. */
-const BEFORE = /\s*\n\s*|[;；]\s*|(?<=\p{L}{4}[.!])\s+/gu;
+const BEFORE = /\n|[;；]|(?<=\p{L}{4}[.!])\s/gu;
 
 /** What a sentence says before the question that it ends with; all of it where it tells what was asked. */
 function beforeQuestion(sentence: Sentence): Sentence[] {
-  if (REPORTED.test(sentence.text)) return [sentence];
+  if (isReported(sentence.text)) return [sentence];
   const claims: Sentence[] = [];
   let from = 0;
   for (const { 0: gap, index } of sentence.text.matchAll(BEFORE)) {
-    const [start, end] = [sentence.start + from, sentence.start + index];
-    claims.push({ start, end, text: sentence.text.slice(from, index) });
+    const piece = sentence.text.slice(from, index);
+    const start = sentence.start + from + (piece.length - piece.trimStart().length);
+    const text = piece.trim();
+    claims.push({ start, end: start + text.length, text });
     from = index + gap.length;
   }
   return claims;
+}
+
+/** Whether a sentence says something before the quotation that its question is in. */
+function isReported(text: string): boolean {
+  const at = text.search(QUESTION);
+  if (!/["'”’»」』]/u.test(text.slice(at))) return false;
+  const opening = [...text.slice(0, at).matchAll(OPENING)].at(-1);
+  return opening !== undefined && /\p{L}/u.test(text.slice(0, opening.index));
 }

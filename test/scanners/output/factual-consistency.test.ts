@@ -75,6 +75,14 @@ describe("FactualConsistency", () => {
     },
   );
 
+  it("takes long sentences apart that end with a question", async () => {
+    const gap = " ".repeat(200_000);
+    const { findings } = await scanner.scan(`${"a".repeat(200_000)}${gap}London sells juice\n${gap}who won ?`, {
+      prompt: "x",
+    });
+    expect(findings).toHaveLength(1);
+  });
+
   it("is aborted by a signal", async () => {
     const controller = new AbortController();
     const call = scanner.scan("London sells juice. ".repeat(500), { prompt, signal: controller.signal });
