@@ -116,7 +116,8 @@ describe("threshold: { fpr }", () => {
     expect(error?.issues).toEqual([
       { path: "threshold", message: "expected a number from 0 to 1, or fpr, a rate of false positives" },
     ]);
-    expect(failure("input", "BanCode", { threshold: { rate: 0.1 } })?.path).toBe("threshold");
+    const paths = failure("input", "BanCode", { threshold: { rate: 0.1 } })?.issues.map(({ path }) => path);
+    expect(paths).toEqual(["threshold.fpr", "threshold.rate"]);
   });
 
   it("names a broken file", () => {
