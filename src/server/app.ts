@@ -17,6 +17,9 @@ import { statusRoutes } from "./routes/status.ts";
 import { closingProblem, type ScanService } from "./scan-service.ts";
 import type { VaultSeal } from "./vault-seal.ts";
 
+/** Milliseconds between the last answer, when the server closes, and the end of all connections. */
+const LAST_BYTES = 100;
+
 /** Milliseconds that requests under way have when the server closes: scans end within their timeouts. What is busy then is cut. */
 export function graceOf({ app }: Config): number {
   return Math.max(app.scanPromptTimeout, app.scanOutputTimeout) * 1000 + 5000;
@@ -76,8 +79,15 @@ export async function buildApp(
   /** Answers that are not out yet. Scans are no measure: some go on when their client has its answer. */
   const underWay = new Set<ServerResponse>();
   let onAllAnswered = () => {};
+  // A connection that has never sent anything is not idle to Node, which would wait for it; nor is one that is accepted only now.
+  const hangUp = () => {
+    if (underWay.size > 0) return;
+    app.server.on("connection", (socket) => socket.destroy());
+    app.server.closeAllConnections();
+  };
   app.addHook("preClose", async () => {
     closing = true;
+    setTimeout(hangUp, LAST_BYTES);
     closedBy = performance.now() + graceOf(config);
   });
   // For localhost Fastify opens a server per address and waits for the requests of the first one only.
@@ -94,8 +104,6 @@ export async function buildApp(
         };
       });
     }
-    // A connection that has never sent anything is not idle to Node, which would wait for it.
-    app.server.closeAllConnections();
     await service.close();
   });
   app.addHook("onRequest", async (_request, reply) => {
@@ -103,7 +111,9 @@ export async function buildApp(
     underWay.add(raw);
     const onAnswered = () => {
       underWay.delete(raw);
-      if (underWay.size === 0) onAllAnswered();
+      if (underWay.size > 0) return;
+      onAllAnswered();
+      if (closing) setTimeout(hangUp, LAST_BYTES);
     };
     raw.once("finish", onAnswered).once("close", onAnswered);
     if (closing) return send(reply, closingProblem());

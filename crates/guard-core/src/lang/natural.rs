@@ -204,7 +204,7 @@ fn by_script(model: &LinearModel, text: &str) -> Vec<Read> {
         } else if let Some(place) = current {
             // Marks, apostrophes, digits and spaces go with the letters before them.
             let piece = &mut scripts[place].piece;
-            if !piece.is_full() && !(character.is_whitespace() && piece.text.ends_with(' ')) {
+            if !(piece.is_full() || character.is_whitespace() && piece.text.ends_with(' ')) {
                 piece.text.push(if character.is_whitespace() { ' ' } else { character });
             }
         }
