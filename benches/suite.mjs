@@ -12,7 +12,7 @@ import { parseArgs } from "node:util";
 import { dump, load as parseYaml } from "js-yaml";
 import { createScanner, scanOutput, scanPrompt } from "../dist/index.js";
 import { resolveModel } from "../dist/models/model.js";
-import { scannerClasses } from "../dist/scanners/registry.js";
+import { scannerClasses } from "../dist/scanners/catalog.js";
 import { describe, machineNow } from "./machine.mjs";
 import { shapeOf, startPeers } from "./peers.mjs";
 import { withServer } from "./server.mjs";

@@ -25,19 +25,6 @@ import { FAILED, round } from "./score.ts";
 export type { ContentPart, Message } from "./messages.ts";
 export { CONVERSATION_RISK } from "./result-names.ts";
 
-/** Types of scanner that also look at the last few user messages together, where an instruction may have been split. */
-export const WINDOW_SCANNER_TYPES: readonly string[] = [
-  "PromptInjection",
-  "BanTopics",
-  "BanSubstrings",
-  "BanCompetitors",
-  "BanCode",
-  "Toxicity",
-];
-
-/** Types of scanner that look at tool results, unless others are named. */
-export const TOOL_SCANNER_TYPES: readonly string[] = ["PromptInjection"];
-
 /** The options of {@link ConversationRisk}. */
 export const conversationRiskOptions = z.strictObject({
   threshold: z
@@ -53,10 +40,8 @@ export const conversationRiskOptions = z.strictObject({
 /** Scores a text: 0 means no risk. `passes` is what models have said in this call, for scorers that ask one. */
 export type ScoringFunction = (text: string, signal?: AbortSignal, passes?: Passes) => number | Promise<number>;
 
-/** A scanner that tells a raw probability, as PromptInjection does. */
-export interface DetectingScanner extends Scanner {
-  detect(text: string, signal?: AbortSignal, passes?: Passes): Promise<{ score: number }>;
-}
+/** A scanner that tells the raw probability of an attack. */
+export type DetectingScanner = Scanner & Required<Pick<Scanner, "detect">>;
 
 /** What {@link ConversationRisk} says of a conversation. */
 export interface RiskAssessment {
@@ -108,7 +93,7 @@ export class ConversationRisk {
   ): ConversationRisk {
     if (typeof scanner?.detect !== "function") {
       throw new GuardValidationError([
-        { path: "scanner", message: "expected a scanner with detect(), such as PromptInjection" },
+        { path: "scanner", message: "expected a scanner with detect(), which tells the probability of an attack" },
       ]);
     }
     return new ConversationRisk(
@@ -152,11 +137,11 @@ export interface ConversationOptions extends ScanOptions {
   window?: number;
   /** Checks the accumulated risk too. */
   risk?: ConversationRisk;
-  /** Scanners of the window. Default: those of the list whose type is in {@link WINDOW_SCANNER_TYPES}. */
+  /** Scanners of the window. Default: those of the list that look at it by themselves ({@link Scanner.conversation}). */
   windowScanners?: readonly Scanner[];
   /**
-   * Scanners of tool results. Default: the PromptInjection ones of the list; where there are none, the results count as not
-   * scanned in the coverage. `[]` turns the check off: whoever does that does not want tool results looked at, and they do not
+   * Scanners of tool results. Default: those of the list that look at them by themselves; where there are none, the results count
+   * as not scanned in the coverage. `[]` turns the check off: whoever does that does not want tool results looked at, and they do not
    * count, as messages of the assistant do not.
    */
   toolScanners?: readonly Scanner[];
@@ -191,10 +176,10 @@ export async function scanConversation(
   const named = nameScanners(scanners);
   const ofWindow = windowScanners
     ? nameScanners(windowScanners, "windowScanners")
-    : named.filter(({ scanner }) => WINDOW_SCANNER_TYPES.includes(scanner.type));
+    : named.filter(({ scanner }) => scanner.conversation?.window);
   const ofTools = toolScanners
     ? nameScanners(toolScanners, "toolScanners")
-    : named.filter(({ scanner }) => TOOL_SCANNER_TYPES.includes(scanner.type));
+    : named.filter(({ scanner }) => scanner.conversation?.tool);
   const suppress = suppressedNames(rest.suppress);
   const { signal, stop } = ownSignal(outer);
   const options = { ...rest, suppress, signal };

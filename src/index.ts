@@ -1,3 +1,5 @@
+// A scanner whose defaults differ between the sides is named by its side: `new input.Toxicity()`, `new output.Toxicity()`.
+
 export { loadConfig } from "./config/index.ts";
 export {
   type ConversationOptions,
@@ -15,8 +17,11 @@ export {
   ScannerError,
   type ValidationIssue,
 } from "./errors.ts";
+export * as input from "./generated/input-scanners.ts";
+export * as output from "./generated/output-scanners.ts";
+export * from "./generated/scanners.ts";
 export type { ContentPart, Message } from "./messages.ts";
-export { engineInfo } from "./models/engine.ts";
+export { engineInfo } from "./models/engine-settings.ts";
 export { listModels, type ModelEntry } from "./models/model.ts";
 export {
   type OutputReport,
@@ -27,9 +32,12 @@ export {
   scanOutput,
   scanPrompt,
 } from "./scan.ts";
-export type { Coverage, Finding, ScanContext, Scanner, Side, Verdict } from "./scanner.ts";
-export * from "./scanners/input/index.ts";
-export { createScanner, scannerTypes } from "./scanners/registry.ts";
+export type { Coverage, Detection, Finding, ScanContext, Scanner, Side, Verdict } from "./scanner.ts";
+export { createScanner, scannerTypes } from "./scanners/catalog.ts";
+export type { ScannerEnvironment } from "./scanners/define.ts";
+export type { NerModelConf } from "./scanners/parts/ner-model.ts";
+export type { RecognizedEntity, Recognizer } from "./scanners/parts/personal-data.ts";
+export type { ClassifierAnswer, InjectionClassifier } from "./scanners/prompt-injection.ts";
 export { riskScore } from "./score.ts";
 export { type Sentence, splitSentences } from "./sentences.ts";
 export type { Threshold } from "./threshold.ts";

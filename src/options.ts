@@ -3,15 +3,35 @@ import { GuardValidationError, type ValidationIssue } from "./errors.ts";
 import { isRecord } from "./is-record.ts";
 import { isReservedName, RESERVED_NAME } from "./result-names.ts";
 
+declare module "zod" {
+  interface GlobalMeta {
+    /** `false` for an option that the probabilities of a scanner do not come from. */
+    setting?: false;
+    /** The type of the option in TypeScript, where its schema does not tell. */
+    typescript?: string;
+  }
+}
+
+/** Marks an option that the probabilities of its scanner do not come from, such as a threshold or a name. */
+export function notASetting<Schema extends z.ZodType>(schema: Schema): Schema {
+  return schema.meta({ setting: false });
+}
+
+/** Whether the probabilities of a scanner come from an option, among others. */
+export function isSetting(schema: z.ZodType | undefined): boolean {
+  return schema?.meta()?.setting !== false;
+}
+
 /** Options that every scanner has. */
 export const commonOptions = {
-  /** The name in results. */
-  name: z
-    .string()
-    .min(1)
-    .refine((name) => !isReservedName(name), RESERVED_NAME)
-    .optional()
-    .describe("Name in results, for a scanner that is listed more than once."),
+  name: notASetting(
+    z
+      .string()
+      .min(1)
+      .refine((name) => !isReservedName(name), RESERVED_NAME)
+      .optional()
+      .describe("Name in results, for a scanner that is listed more than once."),
+  ),
 };
 
 /** What the readings of a text undo. */

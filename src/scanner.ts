@@ -1,7 +1,4 @@
-import type { z } from "zod";
-import { GuardValidationError } from "./errors.ts";
 import type { Passes } from "./models/passes.ts";
-import { parseOptions } from "./options.ts";
 import { PASSED } from "./score.ts";
 import type { Vault } from "./vault.ts";
 
@@ -72,7 +69,18 @@ export interface ScanContext {
   passes?: Passes;
 }
 
-/** One check. guard's own scanners extend {@link BaseScanner}; anything of this shape can be passed to a scan. */
+/** What {@link Scanner.detect} says. */
+export interface Detection {
+  /** Probability of an attack, 0..1: that of the part of the text where it is highest. */
+  score: number;
+  /**
+   * What that part is: for an attack `override`, `extraction`, `jailbreak` or `indirect` with the embedded model, which has a head of
+   * its own for it; otherwise the model's most probable label, such as `SAFE`.
+   */
+  category: string;
+}
+
+/** One check. guard's own scanners are made by `defineScanner`; anything of this shape can be passed to a scan. */
 export interface Scanner {
   /** The kind of scanner, such as `Regex`. */
   readonly type: string;
@@ -85,50 +93,27 @@ export interface Scanner {
    * the latter. Absent: none.
    */
   readonly vaultScope?: "call" | "own";
+  /** Where it looks in conversations besides the latest user message. Absent: nowhere. */
+  readonly conversation?: {
+    /** At the last few user messages together, where an instruction may have been split. */
+    readonly window?: boolean;
+    /** At tool results, unless others are named for them. */
+    readonly tool?: boolean;
+  };
+  /** Whether it compares a text with its prompt, and has nothing to say of a text without one. Absent: it does not. */
+  readonly comparesWithPrompt?: boolean;
   /** Loads what the scanner needs before it can scan. Without it the first scan does. */
   load?(signal?: AbortSignal): Promise<void>;
   scan(text: string, context: ScanContext): Promise<Verdict>;
+  /**
+   * The raw probability that a text is an attack, whatever the threshold, and the kind of attack that it is. Only scanners whose
+   * probabilities can add up to the risk of a conversation have it.
+   *
+   * @returns score 0 for a blank text.
+   */
+  detect?(text: string, signal?: AbortSignal, passes?: Passes): Promise<Pick<Detection, "score"> & Partial<Detection>>;
   /** Frees models; the scanner cannot be used any more. */
   close?(): Promise<void>;
-}
-
-/** A scanner class: what the registry holds. */
-export interface ScannerClass {
-  readonly type: string;
-  /** Schema of the options: their types, checks and documentation. Names in camelCase. */
-  readonly options: z.ZodObject;
-  /**
-   * The option that is the least probability with which a text passes, where the scanner has one instead of a threshold: 1 less
-   * than the probability of its verdicts is compared with it.
-   */
-  readonly minimum?: string;
-  new (options: never): Scanner;
-}
-
-/** What guard's own scanners share: checked options, a name, and what an empty text means. */
-export abstract class BaseScanner<Schema extends z.ZodObject> implements Scanner {
-  readonly type: string;
-  readonly name: string;
-  abstract readonly sanitizes: boolean;
-  protected readonly options: z.output<Schema>;
-
-  protected constructor(type: string, schema: Schema, options: z.input<Schema>) {
-    this.type = type;
-    this.options = parseOptions(schema, options ?? {});
-    this.name = (this.options as { name?: string }).name ?? type;
-  }
-
-  async scan(text: string, context: ScanContext = {}): Promise<Verdict> {
-    if (typeof text !== "string") {
-      throw new GuardValidationError([{ path: "text", message: `expected a string, got ${typeof text}` }]);
-    }
-    context.signal?.throwIfAborted();
-    // The empty text passes everywhere, as in llm-guard.
-    return text === "" ? passed(text) : this.check(text, context);
-  }
-
-  /** Checks a text that is not empty. */
-  protected abstract check(text: string, context: ScanContext): Verdict | Promise<Verdict>;
 }
 
 /** The verdict of a scanner that found nothing. */

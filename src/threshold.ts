@@ -1,10 +1,17 @@
 import { z } from "zod";
 import { GuardValidationError } from "./errors.ts";
 import { modelIdentity, readEvaluation, thresholdOf } from "./models/evaluation.ts";
-import { toSnakeCase } from "./options.ts";
+import { isSetting, notASetting, toSnakeCase } from "./options.ts";
 
 /** A threshold: a probability, or the rate of false positives that it is to mean. */
 export type Threshold = number | { fpr: number };
+
+/** A scanner whose threshold is looked up. */
+interface ThresholdOwner {
+  readonly type: string;
+  readonly schema: z.ZodObject;
+  readonly options: Record<string, unknown>;
+}
 
 /**
  * The option of a scanner that fails a text by its probability.
@@ -13,7 +20,7 @@ export type Threshold = number | { fpr: number };
  * @param what what is compared with it, for the documentation.
  */
 export function thresholdOption(value: number, what: string) {
-  return z
+  const schema = z
     .union(
       [
         z.number().min(0).max(1),
@@ -32,16 +39,14 @@ export function thresholdOption(value: number, what: string) {
       `${what} A probability from 0 to 1, or fpr: the rate of false positives that it is to mean on the harmless texts that the ` +
         "model was measured on (evaluation.json beside it).",
     );
+  return notASetting(schema);
 }
 
-/** Options of a scanner that have no part in its probabilities. */
-const NOT_SETTINGS = new Set(["name", "model", "threshold", "minimumScore", "useOnnx", "returnFullOutput"]);
-
-/** The options of a scanner that its probabilities come from: a curve holds for these only. */
-export function settingsOf(options: Record<string, unknown>): Record<string, unknown> {
+/** The options of a scanner that its probabilities come from, by name: a curve of false positives holds for these only. */
+export function settingsOf(schema: z.ZodObject, options: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(options)
-      .filter(([key, value]) => !NOT_SETTINGS.has(key) && value !== undefined)
+      .filter(([key, value]) => isSetting(schema.shape[key] as z.ZodType | undefined) && value !== undefined)
       .sort(([a], [b]) => (a < b ? -1 : 1)),
   );
 }
@@ -50,19 +55,17 @@ export function settingsOf(options: Record<string, unknown>): Record<string, unk
  * The probability that a threshold stands for. A rate of false positives is looked up in the curve that the model carries: the
  * lowest threshold that was measured to flag no more than that share of the harmless texts.
  *
- * @param scanner the type of scanner.
- * @param options its checked options.
+ * @param build the scanner that is being built: its type, its schema and its checked options.
  * @param folder the folder of its model; none where it has no model of its own kind.
- * @param option the name of the threshold.
+ * @param option the name of the threshold among the options.
  * @throws GuardValidationError with the path `<option>.fpr` when there is no curve for these options, or it does not reach so low.
  */
 export function resolveThreshold(
-  scanner: string,
-  options: { threshold: Threshold } & Record<string, unknown>,
+  { type: scanner, schema, options }: ThresholdOwner,
   folder: string | undefined,
   option = "threshold",
 ): number {
-  const { threshold } = options;
+  const threshold = options[option] as Threshold;
   if (typeof threshold === "number") return threshold;
   const bad = (message: string) =>
     new GuardValidationError([
@@ -82,7 +85,7 @@ export function resolveThreshold(
   if (version !== evaluation.model.version) {
     throw bad(`the curve was measured for version ${evaluation.model.version} of the model, which is ${version}`);
   }
-  const settings = settingsOf(options);
+  const settings = settingsOf(schema, options);
   const curve = curves.find((item) => differences(item.settings, settings).length === 0);
   if (!curve) {
     const known = curves.map((item) => differences(item.settings, settings).join(", ")).join(", or ");
@@ -102,18 +105,12 @@ export function resolveThreshold(
  * The probability of the opposite above which a text fails that must not be below a minimum. A rate of false positives means the
  * same as in {@link resolveThreshold}, since the probability that scanners report is that of the opposite.
  *
- * @param option the name of the minimum.
+ * @param option the name of the minimum among the options.
  * @throws GuardValidationError with the path `<option>.fpr` as {@link resolveThreshold}.
  */
-export function resolveMinimum(
-  scanner: string,
-  options: Record<string, unknown>,
-  option: string,
-  folder: string | undefined,
-): number {
-  const minimum = options[option] as Threshold;
-  if (typeof minimum === "number") return 1 - minimum;
-  return resolveThreshold(scanner, { ...options, threshold: minimum }, folder, option);
+export function resolveMinimum(owner: ThresholdOwner, folder: string | undefined, option: string): number {
+  const minimum = owner.options[option] as Threshold;
+  return typeof minimum === "number" ? 1 - minimum : resolveThreshold(owner, folder, option);
 }
 
 /** The settings of a curve that are other ones here, as a file writes them. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ConversationRisk, type Message, scanConversation } from "../src/conversation.ts";
 import { GuardValidationError, ScannerError } from "../src/errors.ts";
+import { Anonymize, BanSubstrings, PromptInjection, Regex } from "../src/generated/input-scanners.ts";
 import type { Scanner } from "../src/scanner.ts";
-import { Anonymize, BanSubstrings, PromptInjection, Regex } from "../src/scanners/input/index.ts";
 import { Vault } from "../src/vault.ts";
 import { maskingScanner } from "./masking-scanner.ts";
 
@@ -267,6 +267,7 @@ describe("scanConversation", () => {
       type: "PromptInjection",
       name: "PromptInjection",
       sanitizes: false,
+      conversation: { window: true, tool: true },
       scan: (text, { signal }) => (text === "b" ? Promise.reject(new Error("no disk")) : endless(text, signal)),
     };
     const risk = new ConversationRisk((text, signal) => endless(`risk of ${text}`, signal));

@@ -3,8 +3,8 @@ import { afterAll, describe, expect, it } from "vitest";
 import { measure } from "../benches/evasion/measure.mjs";
 import { randomFrom, TRANSFORMS } from "../benches/evasion/transforms.mjs";
 import { scanConversation } from "../src/conversation.ts";
+import { PromptInjection } from "../src/generated/input-scanners.ts";
 import { tellingReadings } from "../src/readings.ts";
-import { PromptInjection } from "../src/scanners/input/prompt-injection.ts";
 
 interface Row {
   text: string;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { GuardValidationError, ScannerError } from "../src/errors.ts";
+import { BanSubstrings, InvisibleText, Regex, TokenLimit } from "../src/generated/input-scanners.ts";
+import { Deanonymize } from "../src/generated/output-scanners.ts";
 import { scanOutput, scanPrompt } from "../src/scan.ts";
 import type { Scanner, Verdict } from "../src/scanner.ts";
 import { passed, wholeText } from "../src/scanner.ts";
-import { BanSubstrings, InvisibleText, Regex, TokenLimit } from "../src/scanners/input/index.ts";
-import { Deanonymize } from "../src/scanners/output/index.ts";
 import { Vault } from "../src/vault.ts";
 import { maskingScanner } from "./masking-scanner.ts";
 

@@ -8,7 +8,7 @@ import { parseConfig } from "../src/config/index.ts";
 import { GuardValidationError } from "../src/errors.ts";
 import { listModels } from "../src/index.ts";
 import { type Evaluation, readEvaluation } from "../src/models/evaluation.ts";
-import { createScanner } from "../src/scanners/registry.ts";
+import { createScanner } from "../src/scanners/catalog.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "guard-threshold-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

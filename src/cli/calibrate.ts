@@ -71,11 +71,11 @@ of which fails, up to 3 / n may fail in truth. Use texts as they come in your tr
     const isPositive = unlabelled > 0 ? () => false : positiveBy({ positives, negatives });
 
     const { judge, sideOf } = await import("./measure.ts");
-    const { createScanner, scannerClasses } = await import("../scanners/registry.ts");
+    const { createScanner, scannerClasses } = await import("../scanners/catalog.ts");
     const side = sideOf(type, values.side);
     // Whatever the threshold, the probabilities are the same.
-    const { minimum, options: schema } = scannerClasses(side).get(type) ?? {};
-    const key = minimum ?? "threshold";
+    const { definition, options: schema } = scannerClasses(side).get(type) ?? {};
+    const key = definition?.minimum ?? "threshold";
     const option = toSnakeCase(key);
     // Parameters may be spelt as in scanners.yml or as in a program.
     const { [option]: _, [key]: __, ...others } = params;
@@ -98,7 +98,7 @@ of which fails, up to 3 / n may fail in truth. Use texts as they come in your tr
     const outcomes = judged.map((one) => ({ ...one, positive: isPositive(one.row) }));
     const result = calibration(outcomes, fpr);
     // A minimum is one of what the probability is the opposite of.
-    const value = minimum === undefined ? result.threshold : Number((1 - result.threshold).toPrecision(15));
+    const value = definition?.minimum === undefined ? result.threshold : Number((1 - result.threshold).toPrecision(15));
     const yaml = dump([{ type, params: { ...others, [option]: value } }], { lineWidth: -1 });
     const answer: Calibration = { scanner: type, side, option, value, ...result, yaml };
     await print(values.json ? `${JSON.stringify(answer, null, 2)}\n` : plain(answer));

@@ -11,9 +11,9 @@ import {
 } from "../models/evaluation.ts";
 import { resolveModel } from "../models/model.ts";
 import { fromSnakeCase, parseOptions, toSnakeCase } from "../options.ts";
-import type { ScannerClass } from "../scanner.ts";
-import { scannerClasses } from "../scanners/registry.ts";
-import type { RecognizerConf } from "../scanners/shared/ner-model.ts";
+import { scannerClasses } from "../scanners/catalog.ts";
+import type { ScannerClass } from "../scanners/define.ts";
+import type { RecognizerConf } from "../scanners/parts/ner-model.ts";
 import { settingsOf } from "../threshold.ts";
 import { UsageError } from "./command.ts";
 import { type Evaluation, type Measurement, sideOf } from "./measure.ts";
@@ -112,7 +112,7 @@ function curveOf(measurement: Measurement & { item: Evaluation }): Curve {
   const { options } = scannerClasses(result.side).get(item.scanner) as ScannerClass;
   return {
     scanner: item.scanner,
-    settings: settingsOf(parseOptions(options, fromSnakeCase(options, item.params))),
+    settings: settingsOf(options, parseOptions(options, fromSnakeCase(options, item.params))),
     rows: harmless.length,
     sources: Object.fromEntries([...sources].map(([source, rows]) => [source, rows.length]).sort()),
     points: falsePositiveCurve(ranksOf(harmless, false)),
@@ -125,7 +125,7 @@ function thresholdTable(measurement: Measurement & { item: Evaluation; curve: Cu
   const [positives, negatives] = [ranksOf(outcomes, true), ranksOf(outcomes, false)];
   const above = (ranks: Float64Array, threshold: number) =>
     ((countAbove(ranks, threshold) * 100) / ranks.length).toFixed(2);
-  const { minimum } = scannerClasses(result.side).get(result.scanner) as ScannerClass;
+  const { minimum } = (scannerClasses(result.side).get(result.scanner) as ScannerClass).definition;
   const option = toSnakeCase(minimum ?? "threshold");
   const rows = RATES.filter((rate) => rate * curve.rows >= 1).map((rate) => {
     const threshold = thresholdOf(curve, rate) as number;

@@ -41,9 +41,6 @@ export interface Labels {
   negatives?: readonly string[] | undefined;
 }
 
-/** Scanners that compare an output with its prompt, and pass one without a prompt: that would count as a right answer. */
-const COMPARING = new Set(["FactualConsistency", "LanguageSame", "Relevance"]);
-
 const POSITIVE_WORDS = [
   "true",
   "1",
@@ -81,12 +78,19 @@ export const labelledOptions = {
 
 /** What the help says of labels. */
 export const labelledNotes = `A file has one JSON object a line, with text, label and, for the output side, prompt; .gz is unpacked, - is standard input.
-${[...COMPARING].join(", ")} compare texts with their prompts: for these every line needs one.
+For a scanner that compares texts with their prompts, such as whether an answer is relevant, every line needs a prompt.
 With --positive all other labels should pass, with --negative all others should fail. Without either, in upper or lower case,
   ${POSITIVE_WORDS.join(", ")} should fail,
   ${NEGATIVE_WORDS.join(", ")} should pass,
 and any other label is an error.
 For --spans a line has spans, a list of [START, END, TYPE] in Unicode code points as Python counts them, in place of a label.`;
+
+/** Whether a scanner passes a text without a prompt, which would count as a right answer. */
+async function comparesWithPrompt(type: string): Promise<boolean> {
+  // Loaded late: the help of a command does not need the scanners.
+  const { scannerClasses } = await import("../scanners/catalog.ts");
+  return scannerClasses("output").get(type)?.definition.comparesWithPrompt ?? false;
+}
 
 /**
  * Reads a file of labelled texts.
@@ -106,6 +110,7 @@ export async function readLabelled(
   const also = { label: ` and ${labelField}`, nothing: "", spans: " and spans, each [start, end, type] in the text" };
   const source = path.endsWith(".gz") ? unpacked(path) : open(path);
   const rows: LabelledText[] = [];
+  const needsPrompt = await comparesWithPrompt(scanner);
   for await (const line of linesOf(source)) {
     if (isBlank(line)) continue;
     const { number, bytes } = line;
@@ -121,7 +126,7 @@ export async function readLabelled(
     if (!isRecord(value)) throw bad(expected);
     const { [textField]: text, [labelField]: label, prompt } = value;
     if (prompt !== undefined && typeof prompt !== "string") throw bad("prompt: expected a string");
-    if (prompt === undefined && COMPARING.has(scanner)) throw bad(`no prompt, which ${scanner} compares a text with`);
+    if (prompt === undefined && needsPrompt) throw bad(`no prompt, which ${scanner} compares a text with`);
     const isLabel = ["string", "number", "boolean"].includes(typeof label);
     if (typeof text !== "string") throw bad(expected);
     const spans = needs === "spans" ? spansOf(text, value.spans) : undefined;

@@ -1,9 +1,9 @@
 import { buildScanners, type Config, checkConfig, loadConfig, type ScannerLists } from "../config/index.ts";
 import { GuardValidationError, type ValidationIssue } from "../errors.ts";
 import type { Message } from "../messages.ts";
-import { setQueueCapacity } from "../models/engine.ts";
+import { setQueueCapacity } from "../models/engine-settings.ts";
 import type { Scanner, Side } from "../scanner.ts";
-import { createScanner } from "../scanners/registry.ts";
+import { createScanner } from "../scanners/catalog.ts";
 import { type Answer, answerOf } from "../server/answer.ts";
 import { ScanService } from "../server/scan-service.ts";
 import { Vault } from "../vault.ts";

@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { GuardValidationError, type ValidationIssue } from "../errors.ts";
 import { fromSnakeCase, parseOptions, toSnakeCase } from "../options.ts";
 import type { Scanner, Side } from "../scanner.ts";
-import { createScanner, scannerClasses, scannerTypes } from "../scanners/registry.ts";
+import { createScanner, scannerClasses, scannerTypes } from "../scanners/catalog.ts";
 import { coerceExpanded, type Environment, expandEnvironment } from "./environment.ts";
 import { type Config, type ConfigInput, configSchema, type ScannerEntry } from "./schema.ts";
 import { parseYaml } from "./source.ts";
@@ -134,8 +134,11 @@ function checkWhole(config: Config): void {
   if (config.inputScanners.length + config.outputScanners.length === 0) {
     issues.push({ path: "input_scanners", message: "no scanners at all: every text would pass" });
   }
-  if (config.conversation.risk.enabled && !config.inputScanners.some(({ type }) => type === "PromptInjection")) {
-    issues.push({ path: "conversation.risk.enabled", message: "needs a PromptInjection scanner in input_scanners" });
+  const detecting = [...scannerClasses("input").values()].filter(({ definition }) => definition.detects);
+  const known = detecting.map(({ type }) => type);
+  if (config.conversation.risk.enabled && !config.inputScanners.some(({ type }) => known.includes(type))) {
+    const message = `needs a scanner in input_scanners that tells the probability of an attack: ${known.join(" or ")}`;
+    issues.push({ path: "conversation.risk.enabled", message });
   }
   if (issues.length > 0) throw new GuardValidationError(issues);
 }

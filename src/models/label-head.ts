@@ -1,4 +1,5 @@
 import { GuardValidationError } from "../errors.ts";
+import type { ModelHead } from "../native.ts";
 import type { Classifier, Reading } from "./model.ts";
 import type { Passes } from "./passes.ts";
 
@@ -15,12 +16,19 @@ export interface PartLabels {
   labels: LabelScore[];
 }
 
+/** The same with all that the model's heads say of the part: one list of probabilities a head. */
+export interface ScoredLabels extends PartLabels {
+  heads: readonly (readonly number[])[];
+}
+
 /** Which labels of a model are asked for. */
 export interface WantedLabels {
   /** The head of guard's own models that has them. */
   head: string;
-  /** The labels, in any case. */
+  /** The labels, in any case unless `caseSensitive` is set. */
   labels: readonly string[];
+  /** Whether upper and lower case differ. Default false. */
+  caseSensitive?: boolean;
   /** Whether the model must have all of them, as those that a user names; otherwise one is enough. */
   all: boolean;
   /** The option that names them. */
@@ -28,17 +36,22 @@ export interface WantedLabels {
 }
 
 /** Where the labels stand in a model's answer. */
-interface Places {
+export interface LabelIndices {
+  /** The index of their head among the model's heads. */
   head: number;
+  /** The labels that were asked for, each with its index among the labels of the head. */
   labels: { label: string; index: number }[];
+  /** Whether each label stands for itself; otherwise the probabilities of all labels of the head add up to one. */
   multiLabel: boolean;
+  /** All heads of the model. */
+  heads: readonly ModelHead[];
 }
 
 /** Some labels of a model that judges texts: of its head of a certain name, or where there is none, of the first one that has them. */
 export class LabelHead {
   readonly #model: Classifier;
   readonly #wanted: WantedLabels;
-  #places: Places | undefined;
+  #indices: LabelIndices | undefined;
 
   constructor(model: Classifier, wanted: WantedLabels) {
     this.#model = model;
@@ -48,17 +61,16 @@ export class LabelHead {
   /**
    * Loads the model and looks its labels up.
    *
-   * @returns whether each label stands for itself; otherwise the probabilities of all labels of the head add up to one.
    * @throws GuardValidationError where the model does not have the labels.
    */
-  async load(signal?: AbortSignal): Promise<{ multiLabel: boolean }> {
+  async load(signal?: AbortSignal): Promise<LabelIndices> {
     await this.#model.load(signal);
     return this.described(signal);
   }
 
   /** What {@link load} returns, of a model that is here: for what happens while a text waits. */
-  async described(signal?: AbortSignal): Promise<{ multiLabel: boolean }> {
-    return this.#places ?? this.#locate(signal);
+  async described(signal?: AbortSignal): Promise<LabelIndices> {
+    return this.#indices ?? this.#locate(signal);
   }
 
   /** The probabilities of the labels for each part of a text. */
@@ -67,41 +79,46 @@ export class LabelHead {
     reading: Reading,
     signal?: AbortSignal,
     passes?: Passes,
-  ): Promise<{ parts: PartLabels[]; skipped: number }> {
-    const { head, labels } = this.#places ?? (await this.#locate(signal));
+  ): Promise<{ parts: ScoredLabels[]; skipped: number }> {
+    const { head, labels } = this.#indices ?? (await this.#locate(signal));
     const { parts, skippedChars } = await this.#model.classify(text, reading, signal, passes);
     return {
       skipped: skippedChars,
       parts: parts.map(({ start, end, heads }) => ({
         start,
         end,
+        heads,
         labels: labels.map(({ label, index }) => ({ label, score: heads[head]?.[index] ?? Number.NaN })),
       })),
     };
   }
 
-  async #locate(signal?: AbortSignal): Promise<Places> {
+  async #locate(signal?: AbortSignal): Promise<LabelIndices> {
     const { heads } = await this.#model.described(signal);
-    const { head: name, all, option } = this.#wanted;
-    // One that is named twice must not count twice.
-    const wanted = [...new Set(this.#wanted.labels.map((label) => label.toLowerCase()))];
+    const { head: name, all, option, caseSensitive = false } = this.#wanted;
+    const keyOf = (label: string) => (caseSensitive ? label : label.toLowerCase());
+    // A label that is named twice must not count twice.
+    const spellings = new Map(this.#wanted.labels.map((label) => [keyOf(label), label]));
+    const wanted = [...spellings.keys()];
     const candidates = heads.map(({ name, labels, multiLabel }, head) => {
-      const known = new Map(labels.map((label, index) => [label.toLowerCase(), { label, index }]));
-      const found = wanted.flatMap((label) => known.get(label) ?? []);
-      return { name, head, labels: found, multiLabel };
+      const known = new Map(labels.map((label, index) => [keyOf(label), { label, index }]));
+      return { name, head, labels: wanted.flatMap((label) => known.get(label) ?? []), multiLabel };
     });
     // What another head says is something else: anger is no toxicity.
     const own = candidates.filter((candidate) => candidate.name === name);
     const possible = own.length > 0 ? own : candidates;
-    const place = possible.find(({ labels }) => labels.length >= (all ? wanted.length : 1));
-    if (!place) {
+    const found = possible.find(({ labels }) => labels.length >= (all ? wanted.length : 1));
+    if (!found) {
       const known = possible.flatMap(({ head }) => heads[head]?.labels ?? []);
-      const unknown = wanted.filter((label) => !known.some((other) => other.toLowerCase() === label));
-      const missing = (unknown.length > 0 ? unknown : wanted).join(all ? ", " : " or ");
+      const unknown = wanted.filter((label) => !known.some((other) => keyOf(other) === label));
+      const missing = (unknown.length > 0 ? unknown : wanted)
+        .map((label) => spellings.get(label))
+        .join(all ? ", " : " or ");
       const message = `the model has no label ${missing}; its labels are: ${known.join(", ")}`;
       throw new GuardValidationError([{ path: option, message }]);
     }
-    this.#places = place;
-    return place;
+    const { head, labels, multiLabel } = found;
+    this.#indices = { head, labels, multiLabel, heads };
+    return this.#indices;
   }
 }

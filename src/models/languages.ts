@@ -1,5 +1,5 @@
 import { type NativeLanguages, native, SHORT_TEXT } from "../native.ts";
-import { LinearClassifier } from "./linear.ts";
+import type { LinearClassifier } from "./linear.ts";
 
 /** A language by its ISO 639-1 code, and its probability. */
 export interface LanguageGuess {
@@ -19,9 +19,9 @@ export function knownAs(language: string): string {
 export class LanguageDetector {
   readonly #model: LinearClassifier;
 
-  /** @throws GuardValidationError when there is no such model. */
-  constructor(model: string) {
-    this.#model = new LinearClassifier(model);
+  /** @param model a linear model whose labels are ISO 639-1 codes. */
+  constructor(model: LinearClassifier) {
+    this.#model = model;
   }
 
   /** The model's folder. */

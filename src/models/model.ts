@@ -13,7 +13,7 @@ import {
   type PairPart,
 } from "../native.ts";
 import { withSignal } from "../with-signal.ts";
-import { engineSettings } from "./engine.ts";
+import { engineSettings } from "./engine-settings.ts";
 import { findHubModel, type HubFiles, listHubModels, pullHubModel, warnOfLicense } from "./hub/hub.ts";
 import { type HubId, parseHubId } from "./hub/hub-id.ts";
 import type { Passes } from "./passes.ts";

@@ -2,7 +2,7 @@ import { isIPv4, isIPv6 } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { buildScanners, type Config, type ConfigInput, checkConfig, type ScannerLists } from "../config/index.ts";
 import { GuardValidationError } from "../errors.ts";
-import { setQueueCapacity } from "../models/engine.ts";
+import { setQueueCapacity } from "../models/engine-settings.ts";
 import { onModelNotice } from "../models/hub/hub.ts";
 import { withoutDownloads } from "../models/model.ts";
 import { buildApp, graceOf } from "./app.ts";

@@ -188,9 +188,9 @@ export function closingProblem(): Problem {
 function conversationRisk({ conversation }: Config, scanners: readonly Scanner[]): ConversationRisk | undefined {
   const { enabled, ...options } = conversation.risk;
   if (!enabled) return undefined;
-  const scanner = scanners.find((candidate) => candidate.type === "PromptInjection");
+  const scanner = scanners.find(({ detect }) => detect !== undefined);
   if (!scanner) {
-    const message = "needs a PromptInjection scanner in input_scanners";
+    const message = "needs a scanner in input_scanners that tells the probability of an attack";
     throw new GuardValidationError([{ path: "conversation.risk.enabled", message }]);
   }
   return ConversationRisk.fromScanner(scanner as DetectingScanner, options);

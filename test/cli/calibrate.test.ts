@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { load } from "js-yaml";
 import { afterAll, describe, expect, it } from "vitest";
-import { createScanner } from "../../src/scanners/registry.ts";
+import { createScanner } from "../../src/scanners/catalog.ts";
 import { judges } from "../judges.ts";
 
 const cli = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));

@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Side } from "../../src/scanner.ts";
-import { createScanner } from "../../src/scanners/registry.ts";
+import { createScanner } from "../../src/scanners/catalog.ts";
 import { Vault, type VaultEntry } from "../../src/vault.ts";
 
 /** A string, or pieces to be joined. */

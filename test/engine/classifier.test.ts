@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { GuardError, GuardValidationError } from "../../src/errors.ts";
-import { engineInfo, engineSettings } from "../../src/models/engine.ts";
+import { engineInfo, engineSettings } from "../../src/models/engine-settings.ts";
 import { Classifier, embeddedFolder, listModels, READINGS } from "../../src/models/model.ts";
 
 const twoHeads = fileURLToPath(new URL("../fixtures/two-heads", import.meta.url));

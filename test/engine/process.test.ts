@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { describe, expect, it } from "vitest";
 
 const models = new URL("../../dist/models/model.js", import.meta.url).href;
-const engine = new URL("../../dist/models/engine.js", import.meta.url).href;
+const engine = new URL("../../dist/models/engine-settings.js", import.meta.url).href;
 const prelude = `
   import { Classifier } from ${JSON.stringify(models)};
   import { engineInfo } from ${JSON.stringify(engine)};

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { GuardError, GuardValidationError } from "../../src/errors.ts";
+import { Anonymize, BanCompetitors, Gibberish, PromptInjection, Toxicity } from "../../src/generated/input-scanners.ts";
 import { listModels } from "../../src/index.ts";
 import {
   findHubModel,
@@ -14,7 +15,6 @@ import {
 } from "../../src/models/hub/hub.ts";
 import { type HubId, hubName, parseHubId } from "../../src/models/hub/hub-id.ts";
 import { Classifier } from "../../src/models/model.ts";
-import { Anonymize, BanCompetitors, Gibberish, PromptInjection, Toxicity } from "../../src/scanners/input/index.ts";
 import { createServer, startServer } from "../../src/server/index.ts";
 import { COMMIT, fixture, HubServer, TOKEN } from "./hub-server.ts";
 

@@ -3,7 +3,7 @@ import { scanConversation } from "../../src/conversation.ts";
 import { scanOutput, scanPrompt } from "../../src/index.ts";
 import { Passes } from "../../src/models/passes.ts";
 import type { Scanner, Side } from "../../src/scanner.ts";
-import { createScanner } from "../../src/scanners/registry.ts";
+import { createScanner } from "../../src/scanners/catalog.ts";
 import { judges, twoHeads } from "../judges.ts";
 
 /** The texts that models were asked about, in passes that were not shared. */

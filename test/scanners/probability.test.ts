@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { scanOutput, scanPrompt } from "../../src/index.ts";
-import { createScanner } from "../../src/scanners/registry.ts";
+import { createScanner } from "../../src/scanners/catalog.ts";
 import { judges } from "../judges.ts";
 
 const noise = "sdkfjh wqeoiruy zxmcnbv lkjasdf qpwoeiru";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { BanSubstrings } from "../../src/generated/input-scanners.ts";
 import { passed } from "../../src/scanner.ts";
-import { BanSubstrings } from "../../src/scanners/shared/ban-substrings.ts";
 import { injectionScanner, scannerOf, testServer, wordScanner } from "./fixtures.ts";
 
 describe("prompts", () => {

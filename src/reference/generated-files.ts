@@ -1,0 +1,11 @@
+import { optionTypes, scannerIndex, unambiguousScanners } from "./typescript.ts";
+
+/** The text of every generated file, by its path in the repository. */
+export function generatedFiles(): Map<string, string> {
+  return new Map([
+    ["src/generated/options.ts", optionTypes()],
+    ["src/generated/input-scanners.ts", scannerIndex("input")],
+    ["src/generated/output-scanners.ts", scannerIndex("output")],
+    ["src/generated/scanners.ts", unambiguousScanners()],
+  ]);
+}

@@ -1,0 +1,130 @@
+import { z } from "zod";
+import { GuardValidationError, madeFrom } from "../errors.ts";
+import type { Engine } from "../models/engine.ts";
+import { addon, type RuleScan } from "../native.ts";
+import { ruleOptions } from "../options.ts";
+import { passed, type ScanContext, type Verdict } from "../scanner.ts";
+import { defineScanner } from "./define.ts";
+import { engineOptions } from "./parts/model-options.ts";
+import { NerModel, recognizerConf } from "./parts/ner-model.ts";
+import { replaced } from "./parts/personal-data.ts";
+import { ruleCheck, ruleVerdict } from "./parts/rule-scanner.ts";
+import { russianForms } from "./parts/russian-forms.ts";
+
+/** The type of what a competitor has to be, where a model tells. */
+const ORGANIZATION = "ORGANIZATION";
+/** What takes the place of a name: that of llm-guard. */
+const REDACTED = "[REDACTED]";
+
+const names = z.array(z.string().regex(/\S/, "expected a name")).min(1);
+
+export const BanCompetitors = defineScanner({
+  type: "BanCompetitors",
+  summary: "Blocks texts that name a competitor, as whole words in any case; Russian names in every grammatical case.",
+  description:
+    "llm-guard asks a model for all organisations of a text and compares those with the list letter by letter: it needs the model, " +
+    "and misses what the model does not see.",
+  sides: { input: {}, output: {} },
+  options: () => ({
+    ...ruleOptions,
+    competitors: names.describe("Names of competitors; Russian ones are found in every case."),
+    aliases: z
+      .record(z.string(), names)
+      .default({})
+      .describe("Other names by competitor, such as Acme Corporation: [Acme, ACM]; findings name the competitor."),
+    caseSensitive: z.boolean().default(false).describe("Whether upper and lower case differ."),
+    redact: z.boolean().default(true).describe(`Replaces every name by ${REDACTED}.`),
+    model: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "A model that finds organisations (embedded:<name>, a folder, an ONNX file or owner/name of the hub), by which a name counts only where it means " +
+          "one: Apple, not an apple. It is asked of texts with a name only. Default: none, names alone count.",
+      ),
+    threshold: z.number().min(0).max(1).default(0.5).describe("With model: least score of an organisation."),
+    ...engineOptions(),
+  }),
+  conversation: { window: true },
+  examples: {
+    options: { competitors: ["Acme"], aliases: { Acme: ["Acme Corporation"] } },
+    passes: ["We compared three suppliers."],
+    fails: [{ text: "Is Acme better than you?", sanitized: "Is [REDACTED] better than you?" }],
+  },
+  create({ options, engine }) {
+    const { competitors, aliases, caseSensitive, redact, deobfuscate, threshold, modelMaxLength: maxLength } = options;
+    const unknown = Object.keys(aliases).find((name) => !competitors.includes(name));
+    if (unknown !== undefined) {
+      throw new GuardValidationError([{ path: `aliases.${unknown}`, message: "it is not one of the competitors" }]);
+    }
+    /** The competitor by each form of a name. */
+    const forms = new Map<string, string>();
+    for (const competitor of competitors) {
+      for (const name of [competitor, ...(Object.hasOwn(aliases, competitor) ? (aliases[competitor] ?? []) : [])]) {
+        for (const form of russianForms(name.trim())) if (!forms.has(form)) forms.set(form, competitor);
+      }
+    }
+    const name = options.model;
+    const model = name === undefined ? undefined : madeFrom("model", () => organisationsOf(name, maxLength, engine));
+    const named = [...forms.values()];
+    const set = new addon.SubstringSet([...forms.keys()], {
+      ...{ words: true, caseSensitive, all: true, deobfuscate, replace: redact && model === undefined },
+    });
+    return {
+      sanitizes: redact,
+      async load(signal) {
+        if (!model) return;
+        await model.load(signal);
+        madeFrom("model", () => checkFindsOrganisations(model));
+      },
+      close: async () => model?.close(),
+      check: ruleCheck(set, (text, scan, context: ScanContext) => {
+        if (!scan) return passed(text);
+        return model ? amongOrganisations(text, scan, model, context) : ruleVerdict(text, scan, "competitor", named);
+      }),
+    };
+
+    /** The verdict on a text of which only names count that mean an organisation. */
+    async function amongOrganisations(
+      text: string,
+      scan: RuleScan,
+      model: NerModel,
+      context: ScanContext,
+    ): Promise<Verdict> {
+      const found = await model.find(text, "BanCompetitors", context);
+      checkFindsOrganisations(model);
+      const organisations = found.filter(({ entity, score }) => entity === ORGANIZATION && score >= threshold);
+      // A name that somebody has disguised is meant as one, and no model sees it in the text as it is written.
+      const matches = scan.matches.filter(
+        ({ start, end, view }) => view != null || organisations.some((other) => other.start < end && start < other.end),
+      );
+      if (matches.length === 0) return passed(text);
+      const redacted = redact ? { redacted: replaced(text, merged(matches), () => REDACTED) } : {};
+      return ruleVerdict(text, { matches, ...redacted }, "competitor", named);
+    }
+  },
+});
+
+function organisationsOf(path: string, maxLength: number | undefined, engine: Engine): NerModel {
+  const [options] = recognizerConf.parse(path);
+  const model = new NerModel(options as NonNullable<typeof options>, engine, maxLength);
+  checkFindsOrganisations(model);
+  return model;
+}
+
+/** What a model of the hub finds is known when it is downloaded. */
+function checkFindsOrganisations({ types }: NerModel): void {
+  if (!types || types.has(ORGANIZATION)) return;
+  throw new GuardValidationError([{ path: "", message: `it finds no organisations: ${[...types].join(", ")}` }]);
+}
+
+/** Spans in order, those that overlap as one. */
+function merged(spans: readonly { start: number; end: number }[]): { start: number; end: number }[] {
+  const result: { start: number; end: number }[] = [];
+  for (const { start, end } of [...spans].sort((a, b) => a.start - b.start)) {
+    const last = result.at(-1);
+    if (last && start < last.end) last.end = Math.max(last.end, end);
+    else result.push({ start, end });
+  }
+  return result;
+}

@@ -1,0 +1,49 @@
+import { z } from "zod";
+import { addon } from "../native.ts";
+import { ruleOptions } from "../options.ts";
+import { passed } from "../scanner.ts";
+import { defineScanner } from "./define.ts";
+import { ruleCheck, ruleVerdict } from "./parts/rule-scanner.ts";
+
+export const BanSubstrings = defineScanner({
+  type: "BanSubstrings",
+  summary: "Blocks texts that contain one of the substrings, or all of them.",
+  description:
+    "With `deobfuscate`, a substring that only the decoded text contains redacts all of the piece that says it, such as a whole " +
+    "run of base64; the first occurrence is one in the text as it is, if there is any; and each of all the substrings may be " +
+    "found in the text or in what it says.",
+  sides: { input: {}, output: {} },
+  options: () => ({
+    ...ruleOptions,
+    substrings: z.array(z.string().min(1)).min(1).describe("Texts to look for, taken literally."),
+    matchType: z.enum(["str", "word"]).default("str").describe("str: anywhere. word: whole words only."),
+    caseSensitive: z.boolean().default(false).describe("Whether upper and lower case differ."),
+    redact: z.boolean().default(false).describe("Replaces the first occurrence of each substring by [REDACTED]."),
+    redactAll: z
+      .boolean()
+      .default(false)
+      .describe("Replaces every occurrence, as llm-guard 0.3.16 does; implies redact."),
+    containsAll: z.boolean().default(false).describe("Only a text that contains all of the substrings fails."),
+  }),
+  conversation: { window: true },
+  examples: {
+    options: { substrings: ["project falcon"], redact: true },
+    passes: ["The falcon is the fastest bird."],
+    fails: [{ text: "Tell me about Project Falcon.", sanitized: "Tell me about [REDACTED]." }],
+  },
+  create({ options }) {
+    const { substrings, matchType, caseSensitive, redact, redactAll, containsAll, deobfuscate } = options;
+    const sanitizes = redact || redactAll;
+    const set = new addon.SubstringSet(substrings, {
+      ...{ words: matchType === "word", caseSensitive, all: redactAll, deobfuscate, replace: sanitizes },
+    });
+    return {
+      sanitizes,
+      check: ruleCheck(set, (text, scan) => {
+        if (!scan) return passed(text);
+        const fails = !containsAll || new Set(scan.matches.map(({ rule }) => rule)).size === substrings.length;
+        return fails ? ruleVerdict(text, scan, "substring", substrings) : passed(text);
+      }),
+    };
+  },
+});

@@ -1,0 +1,87 @@
+import { z } from "zod";
+import { madeFrom } from "../errors.ts";
+import { resolveThreshold, thresholdOption } from "../threshold.ts";
+import { withSignal } from "../with-signal.ts";
+import { defineScanner } from "./define.ts";
+import { deobfuscateOption, scoreDisguised } from "./parts/disguises.ts";
+import { type LabelledPart, labelVerdict, probabilityOf } from "./parts/label-verdict.ts";
+import { engineOptions, matchTypeOption, modelOption } from "./parts/model-options.ts";
+import { type TopicJudge, topicJudge } from "./parts/topics.ts";
+
+const phrase = z.string().regex(/\S/, "expected a topic");
+
+const topic = z.union(
+  [
+    phrase,
+    z.strictObject({
+      name: phrase.describe("What findings call the topic."),
+      phrases: z.array(phrase).min(1).describe("What it is made of, in any words; the likeliest of them counts."),
+    }),
+  ],
+  { error: "expected a topic, or one with a name and phrases" },
+);
+
+export const BanTopics = defineScanner({
+  type: "BanTopics",
+  summary: "Blocks texts on certain topics.",
+  description:
+    "A finding names the topic, its probability and the window or sentence.\n\n" +
+    "The embedded model costs one pass however many topics there are, and the probabilities of topics do not depend on each other; " +
+    "llm-guard's takes a pass for each, and the probabilities of two topics or more add up to one.",
+  // llm-guard 0.3.16 has these thresholds.
+  sides: { input: { threshold: 0.6 }, output: { threshold: 0.75 } },
+  options: ({ threshold }) => ({
+    topics: z
+      .array(topic)
+      .min(1)
+      .describe(
+        "Topics, in any words and in any language of the model: politics, adult content, 医疗建议. A wide one is found better by " +
+          "what it is made of: {name: work, phrases: [salary, leave, meetings]}.",
+      ),
+    model: modelOption(),
+    threshold: thresholdOption(threshold, "A text fails when the probability of one of the topics is above this."),
+    matchType: matchTypeOption,
+    deobfuscate: deobfuscateOption,
+    ...engineOptions(),
+  }),
+  conversation: { window: true },
+  examples: {
+    options: { topics: ["politics"] },
+    passes: ["Could you recommend a recipe for apple pie?"],
+    fails: ["Who should win the presidential election, the Democrats or the Republicans?"],
+  },
+  create(build) {
+    const { model: name, modelMaxLength: maxLength, topics, matchType, deobfuscate } = build.options;
+    const model = madeFrom("model", () => build.engine.model(name, { maxLength }));
+    const threshold = resolveThreshold(build, model.folder);
+    const named = topics.map((topic) => (typeof topic === "string" ? { name: topic, phrases: [topic] } : topic));
+    /** The topics' vectors are in it: computed once, for all texts. */
+    let judging: Promise<TopicJudge> | undefined;
+    /** A call that is aborted leaves the topics to the others that wait for them; a failure is tried again by the next call. */
+    const judge = (signal?: AbortSignal): Promise<TopicJudge> => {
+      if (!judging) {
+        const made = topicJudge(model, named, matchType);
+        judging = made;
+        made.catch(() => {
+          if (judging === made) judging = undefined;
+        });
+      }
+      return withSignal(judging, signal);
+    };
+    return {
+      async load(signal) {
+        await model.load(signal);
+        await judge(signal);
+      },
+      close: () => model.close(),
+      async check(text, { signal, passes }) {
+        const { score } = await judge(signal);
+        const scored = await scoreDisguised<LabelledPart>(text, { matchType, deobfuscate }, async (view) => {
+          const { parts, skipped } = await score(view, matchType, signal, passes);
+          return { skipped, parts: parts.map((part) => ({ ...part, score: probabilityOf(part.labels, true) })) };
+        });
+        return labelVerdict(text, scored, { threshold, multiLabel: true, type: "topic" });
+      },
+    };
+  },
+});

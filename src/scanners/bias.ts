@@ -1,0 +1,49 @@
+import { z } from "zod";
+import { defineScanner } from "./define.ts";
+import { labelScanner, labelScannerOptions, labelsOf } from "./parts/label-scanner.ts";
+
+/** UTF-16 code units of a prompt's end that an output is read with: about half of a window. */
+const PROMPT_CHARS = 512;
+
+export const Bias = defineScanner({
+  type: "Bias",
+  summary: "Blocks outputs that are biased: slanted wording, and sweeping judgements on groups of people.",
+  description:
+    "llm-guard reads the prompt and the output as one text, so that a neutral answer fails for what a slanted prompt says. Here an " +
+    "output is read by itself unless `use_prompt` says otherwise; its window then holds the end of the prompt too, and parts that " +
+    "hold nothing of the output do not count. All of an output is read (`windows`); llm-guard's default was `full`.",
+  sides: { output: {} },
+  options: () => ({
+    ...labelScannerOptions(0.7, "bias"),
+    labels: z
+      .array(z.string().min(1))
+      .min(1)
+      .optional()
+      .describe(
+        "Labels of the model that mean bias; of several the likeliest counts, or their sum where they exclude each other. Default: biased.",
+      ),
+    usePrompt: z
+      .boolean()
+      .default(false)
+      .describe(
+        `With match_type windows: reads an output behind the last ${PROMPT_CHARS} characters of its prompt, so that what these say ` +
+          "counts too. false: by itself, in one pass with other scanners that share the model.",
+      ),
+  }),
+  examples: {
+    passes: ["The council voted on the budget on Tuesday.", "Water boils at 100 degrees Celsius at sea level."],
+    fails: ["Everybody knows that these immigrants are lazy criminals who ruin our country."],
+  },
+  create(build) {
+    const { labels, usePrompt, matchType } = build.options;
+    return labelScanner(build, {
+      labels: labelsOf("bias", labels, ["biased"]),
+      finding: "bias",
+      judged(text, { prompt = "" }) {
+        if (!usePrompt || matchType !== "windows" || prompt.trim() === "") return { text, from: 0 };
+        const before = `${prompt.slice(-PROMPT_CHARS)}\n`;
+        return { text: before + text, from: before.length };
+      },
+    });
+  },
+});

@@ -1,0 +1,84 @@
+import { z } from "zod";
+import { addon, native, SHORT_TEXT } from "../native.ts";
+import { passed } from "../scanner.ts";
+import { PASSED } from "../score.ts";
+import { Vault } from "../vault.ts";
+import { defineScanner } from "./define.ts";
+
+export const Deanonymize = defineScanner({
+  type: "Deanonymize",
+  summary: "Puts the originals from a vault in the place of their placeholders. Every text passes.",
+  description: `The vault is its own, where it was given one, or else that of the call: \`scanOutput(scanners, prompt, output, { vault })\`.
+Without either there is nothing to restore: the text stays as it is, with no findings.
+
+Findings name the placeholders, never the originals. What llm-guard 0.3.16 does differently:
+
+- Its API has one vault for all callers and forgets nothing, so an output is restored without more, also from values of others.
+  Here the vault is the call's: an output whose request does not bring it stays as it is.
+- It replaces one placeholder after the other, so a restored value that looks like a placeholder is replaced again, and "Ann" is
+  found within "Anna Lee". Here all are replaced in one pass, and of placeholders that overlap the longer one.
+- It takes placeholders for regular expressions under \`case_insensitive\`, and \`[REDACTED_PERSON_1]\` matches single letters of any word.
+- Its \`fuzzy\` takes \`[REDACTED_PERSON_2]\` for a misspelt \`[REDACTED_PERSON_1]\`, and any three letters for a name of three.
+  Here digits have to be right, a placeholder may differ in one of four characters, and what could be one
+  placeholder as well as another stays.`,
+  sides: { output: {} },
+  options: () => ({
+    vault: z
+      .custom<Vault>(
+        (value) => value instanceof Vault,
+        "expected the Vault that Anonymize filled; a file cannot give one",
+      )
+      .optional()
+      .describe(
+        "The Vault that Anonymize filled, read at every scan. Default: that of the call. A file cannot give one.",
+      )
+      .meta({ typescript: "Vault" }),
+    matchingStrategy: z
+      .enum(["exact", "case_insensitive", "fuzzy", "combined_exact_fuzzy"])
+      .default("exact")
+      .describe(
+        "exact: placeholders as they are. case_insensitive: in any case. fuzzy: up to 3 characters may be wrong, none of them a " +
+          "digit. combined_exact_fuzzy: the same, as exact ones always come first.",
+      ),
+  }),
+  examples: {
+    options: { vault: new Vault([["[REDACTED_PERSON_1]", "Ada Lovelace"]]) },
+    passes: [
+      { text: "Dear [REDACTED_PERSON_1],", sanitized: "Dear Ada Lovelace," },
+      { text: "Dear [REDACTED_PERSON_2],", sanitized: "Dear [REDACTED_PERSON_2]," },
+    ],
+    fails: [],
+  },
+  create: ({ options }) => ({
+    sanitizes: true,
+    vaultScope: options.vault === undefined ? "call" : "own",
+    async check(text, context) {
+      const { vault = context.vault, matchingStrategy } = options;
+      const entries = vault?.entries() ?? [];
+      if (entries.length === 0) return passed(text);
+      const placeholders = entries.map(([placeholder]) => placeholder);
+      const originals = entries.map(([, original]) => original);
+      const matching = matchingStrategy === "combined_exact_fuzzy" ? "fuzzy" : matchingStrategy;
+      // A fuzzy search costs by the number of placeholders too.
+      const isQuick = text.length <= SHORT_TEXT && matching !== "fuzzy";
+      const restore = isQuick ? "restorePlaceholders" : "restorePlaceholdersLong";
+      const { matches, restored, searched } = await native(() =>
+        addon[restore](text, placeholders, originals, matching as never),
+      );
+      return {
+        isValid: true,
+        score: PASSED,
+        ...(restored == null ? {} : { sanitized: restored }),
+        findings: matches.map(({ start, end, rule }) => ({
+          start,
+          end,
+          type: "placeholder",
+          text: text.slice(start, end),
+          score: 1,
+          label: placeholders[rule] as string,
+        })),
+        coverage: { chars: text.length, scannedChars: searched, truncated: searched < text.length, windows: 1 },
+      };
+    },
+  }),
+});

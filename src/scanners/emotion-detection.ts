@@ -1,0 +1,42 @@
+import { z } from "zod";
+import { notASetting } from "../options.ts";
+import { defineScanner } from "./define.ts";
+import { labelScanner, labelScannerOptions } from "./parts/label-scanner.ts";
+
+/** The negative emotions of GoEmotions (Demszky et al. 2020), as the `sentiment_mapping.json` of its authors groups them. */
+const NEGATIVE = [
+  ...["anger", "annoyance", "disappointment", "disapproval", "disgust", "embarrassment", "fear", "grief"],
+  ...["nervousness", "remorse", "sadness"],
+];
+
+export const EmotionDetection = defineScanner({
+  type: "EmotionDetection",
+  summary: "Blocks texts that show certain emotions.",
+  description:
+    "A finding names the emotion and its probability. llm-guard has this scanner in its repository, with the same emotions and a " +
+    "threshold of 0.5, and in no release.",
+  sides: { input: {}, output: {} },
+  options: () => ({
+    ...labelScannerOptions(0.76, "the likeliest blocked emotion"),
+    blockedEmotions: z
+      .array(z.string().min(1))
+      .min(1)
+      .default(NEGATIVE)
+      .describe("Emotions that a text fails by, of the 28 labels of GoEmotions. Default: the negative ones."),
+    returnFullOutput: notASetting(
+      z
+        .boolean()
+        .optional()
+        .describe("Of llm-guard; blocking every emotion with the threshold 0 tells the probabilities of all here."),
+    ),
+  }),
+  examples: {
+    passes: ["Thank you so much, this made my day!", "The train leaves at nine."],
+    fails: ["I am furious, this makes me so angry!"],
+  },
+  create: (build) =>
+    labelScanner(build, {
+      labels: { head: "emotion", labels: build.options.blockedEmotions, all: true, option: "blockedEmotions" },
+      finding: "emotion",
+    }),
+});

@@ -1,0 +1,110 @@
+import { group } from "d3-array";
+import pLimit from "p-limit";
+import { madeFrom } from "../errors.ts";
+import { supportOf } from "../models/comparing.ts";
+import { EntailmentHead, type Support } from "../models/entailment.ts";
+import { type Finding, passed, wholeText } from "../scanner.ts";
+import { riskScore } from "../score.ts";
+import type { Sentence } from "../sentences.ts";
+import { resolveMinimum, thresholdOption } from "../threshold.ts";
+import { defineScanner } from "./define.ts";
+import { claimsOf } from "./parts/claims.ts";
+import { engineOptions, modelOption } from "./parts/model-options.ts";
+
+/** Sentences that are judged at a time: a long output must not fill the model's queue all by itself. */
+const PARALLEL = 4;
+
+/** A sentence and what the prompt says of it. */
+interface JudgedSentence extends Sentence {
+  /** The probability that the prompt does not support it. */
+  score: number;
+  label: "contradiction" | "neutral";
+}
+
+export const FactualConsistency = defineScanner({
+  type: "FactualConsistency",
+  summary: "Fails outputs that say what their prompt does not: sentence by sentence, as natural language inference.",
+  description:
+    "The prompt is read in windows, and the one counts that supports a sentence best: every sentence is read with every window. A " +
+    "question claims nothing and is left out, but not what a sentence says before it or around it. A finding is a sentence without " +
+    "support, with the label `contradiction` where some window says the opposite, else `neutral`. The `probability` of a verdict is " +
+    "that of the worst sentence to have no support, 1 less than what `minimum_score` is compared with. Of the embedded model it is a " +
+    "decision score, not a frequency: the default is below 95 % of the sentences that do follow.\n\n" +
+    "llm-guard asks whether the prompt follows from the output, of both as a whole and as far as they fit into the model.",
+  sides: { output: {} },
+  options: () => ({
+    model: modelOption(),
+    minimumScore: thresholdOption(
+      0.75,
+      "An output fails when the score of one of its sentences, of how surely it follows from the prompt, is below this.",
+    ),
+    ...engineOptions(),
+  }),
+  comparesWithPrompt: true,
+  minimum: "minimumScore",
+  examples: {
+    passes: [
+      { prompt: "The museum opens at nine and closes at six.", text: "The museum closes at six." },
+      { prompt: "The museum opens at nine and closes at six.", text: "When would you like to go?" },
+    ],
+    fails: [{ prompt: "The museum opens at nine and closes at six.", text: "Entry to the castle costs twelve euros." }],
+  },
+  create(build) {
+    const { model: name, modelMaxLength: maxLength } = build.options;
+    const model = madeFrom("model", () => build.engine.model(name, { maxLength }));
+    const entailment = new EntailmentHead(model);
+    /** Undefined until a model of the hub is downloaded. */
+    let support: ReturnType<typeof supportOf> | undefined;
+    if (model.folder !== undefined) support = supportOf(model.folder);
+    /** The probability of having no support above which a sentence fails. */
+    const minimum = resolveMinimum(build, model.folder, "minimumScore");
+
+    async function judge(prompt: string, claim: Sentence, signal?: AbortSignal): Promise<JudgedSentence> {
+      const supports = await entailment.judge(prompt, claim.text, signal);
+      // All of a sentence must have support, if it is so long that it was read in pieces.
+      const pieces = group(supports, ({ claimStart }) => claimStart);
+      const best = [...pieces.values()].map((ofPiece) => ofPiece.reduce(better));
+      const worst = best.reduce<Support | undefined>((a, b) => (a && a.entailment <= b.entailment ? a : b), undefined);
+      support ??= supportOf(model.folder);
+      const isWrong = supports.some(({ contradiction }) => contradiction > 0.5);
+      return {
+        ...claim,
+        score: worst ? 1 - support(worst.entailment) : 0,
+        label: isWrong ? "contradiction" : "neutral",
+      };
+    }
+
+    return {
+      load: (signal) => entailment.load(signal),
+      close: () => model.close(),
+      async check(text, { prompt = "", signal }) {
+        const claims = claimsOf(text);
+        if (prompt.trim() === "" || claims.length === 0) return passed(text);
+        const limit = pLimit(PARALLEL);
+        let judged: JudgedSentence[];
+        try {
+          judged = await Promise.all(claims.map((claim) => limit(() => judge(prompt, claim, signal))));
+        } finally {
+          limit.clearQueue();
+        }
+        const probability = judged.reduce((worst, { score }) => Math.max(worst, score), 0);
+        const findings = judged
+          .filter(({ score }) => score > minimum)
+          .map(
+            ({ start, end, text, score, label }): Finding => ({ start, end, type: "unsupported", text, score, label }),
+          );
+        return {
+          isValid: findings.length === 0,
+          score: riskScore(probability, minimum),
+          probability,
+          findings,
+          coverage: wholeText(text, claims.length),
+        };
+      },
+    };
+  },
+});
+
+function better(a: Support, b: Support): Support {
+  return b.entailment > a.entailment ? b : a;
+}

@@ -1,0 +1,72 @@
+import { z } from "zod";
+import { GuardValidationError } from "../errors.ts";
+import { splitSentences } from "../sentences.ts";
+import { thresholdOption } from "../threshold.ts";
+import { defineScanner } from "./define.ts";
+import { linearModel, linearScanner } from "./parts/linear-scanner.ts";
+import { linearModelOption, linearOptions } from "./parts/model-options.ts";
+
+/** The labels that mean gibberish: those of llm-guard's model. */
+const GIBBERISH = ["word salad", "noise", "mild gibberish"];
+
+/** Texts of emoji, digits and white space: no language, and so no bad one (emoji properties of UTS #51). */
+const NO_LANGUAGE = /^[\p{Extended_Pictographic}\p{Emoji_Component}\s]*$/u;
+
+export const Gibberish = defineScanner({
+  type: "Gibberish",
+  summary: "Blocks texts that are no language: word salad, keyboard mashing, noise.",
+  sides: { input: { threshold: 0.97 }, output: { threshold: 0.7 } },
+  options: ({ threshold }) => ({
+    model: linearModelOption("embedded:gibberish"),
+    threshold: thresholdOption(threshold, "A text fails when the probability of gibberish is above this."),
+    matchType: z
+      .enum(["full", "sentence"])
+      .default("full")
+      .describe("full: the text as a whole. sentence: each sentence; the worst decides."),
+    labels: z
+      .array(z.string().min(1))
+      .min(1)
+      .default(GIBBERISH)
+      .describe("Labels of the model that mean gibberish; their probabilities are added up."),
+    ...linearOptions,
+  }),
+  examples: {
+    passes: ["How do I get from the station to the museum?", "👍👍 3"],
+    fails: ["xkjqv wplmz qrtgh bvnxc zzkwj plmqx vbnrt"],
+  },
+  create(build) {
+    const model = linearModel(build);
+    const { labels: known } = model.described();
+    const bad = labelIndices(known, build.options.labels);
+    return linearScanner(build, model, {
+      finding: "gibberish",
+      windows: (pieces) => pieces.length,
+      async judge(text) {
+        if (NO_LANGUAGE.test(text)) return [];
+        const parts =
+          build.options.matchType === "sentence" ? splitSentences(text) : [{ start: 0, end: text.length, text }];
+        const probabilities = await model.classify(parts.map((part) => part.text));
+        return parts.map(({ start, end }, index) => ({ start, end, ...judge(probabilities[index] as number[]) }));
+      },
+    });
+
+    /** The sum of the labels that mean gibberish, and the likeliest of them. */
+    function judge(probabilities: readonly number[]): { score: number; label: string } {
+      const at = (index: number) => probabilities[index] as number;
+      const top = bad.reduce((best, index) => (at(index) > at(best) ? index : best));
+      const sum = bad.reduce((total, index) => total + at(index), 0);
+      return { score: Math.min(1, sum), label: known[top] as string };
+    }
+  },
+});
+
+/** The indices of labels among those of the model. */
+function labelIndices(known: readonly string[], labels: readonly string[]): number[] {
+  const indices = labels.map((label, position) => {
+    const index = known.indexOf(label);
+    if (index >= 0) return index;
+    const message = `the model has no label ${label}; its labels are: ${known.join(", ")}`;
+    throw new GuardValidationError([{ path: `labels.${position}`, message }]);
+  });
+  return [...new Set(indices)];
+}

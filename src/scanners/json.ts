@@ -1,0 +1,134 @@
+import { z } from "zod";
+import { addon, native, SHORT_TEXT } from "../native.ts";
+import { type Finding, passed, wholeText } from "../scanner.ts";
+import { FAILED, PASSED } from "../score.ts";
+import { defineScanner } from "./define.ts";
+import { repairJson } from "./parts/json-repair.ts";
+import { JsonSchema, patternDeadline } from "./parts/json-schema.ts";
+
+/** A piece of JSON in a text; `json` is its text after a repair. */
+interface Piece {
+  start: number;
+  end: number;
+  json: string;
+  repaired: boolean;
+  problem?: Finding;
+}
+
+// Its class is called JSON; this name leaves the global object of that name alone.
+export const JSONScanner = defineScanner({
+  type: "JSON",
+  summary:
+    "Fails outputs with broken JSON that can not be repaired, with less JSON than required, or with JSON that a schema forbids.",
+  description: `JSON are the outermost objects and arrays of the text, in prose and in code fences, by RFC 8259 and nested at most 1000 deep.
+The text around them and what is valid stays as it is; broken JSON is repaired where it stands, by the library jsonrepair.
+
+What llm-guard 0.3.16 does differently:
+
+- It does not see arrays, nor braces in strings (\`{"a": "}"}\` is broken to it), nor JSON that was cut off: that passes.
+- It takes everything between braces for broken JSON and "repairs" it: \`Hello {name}\` becomes \`Hello {}\` and the body of a
+  function is lost. Here broken JSON has to begin like JSON.
+- Its repair writes all of the JSON anew, drops duplicate keys and makes large numbers \`Infinity\`; \`NaN\` is valid to it.`,
+  sides: { output: {} },
+  options: () => ({
+    requiredElements: z
+      .number()
+      .int()
+      .min(0)
+      .default(0)
+      .describe("How many valid objects and arrays there have to be."),
+    repair: z.boolean().default(true).describe("Repairs broken JSON in the text."),
+    schema: z
+      .union([z.record(z.string(), z.unknown()), z.boolean()])
+      .optional()
+      .describe(
+        "A JSON Schema (2020-12) that every object and array has to match. Its patterns have no look-around and no back-references.",
+      ),
+  }),
+  examples: {
+    passes: [
+      '{"name": "Ada", "born": 1815}',
+      "No JSON at all.",
+      { text: '{"name": "Ada", "born": 1815', sanitized: '{"name": "Ada", "born": 1815}' },
+    ],
+    fails: [
+      { options: { requiredElements: 1 }, text: "No JSON at all." },
+      { options: { repair: false }, text: '{"name": "Ada", "born": 1815' },
+    ],
+  },
+  create({ options: { requiredElements, repair, schema: given } }) {
+    const schema = given === undefined ? undefined : new JsonSchema(given);
+    return {
+      sanitizes: repair,
+      async check(text, { signal }) {
+        // As in llm-guard, a blank text passes whatever is required.
+        if (text.trim() === "") return passed(text);
+        const pieces = await readPieces(text, { repair, schema, signal });
+        const problems = pieces.flatMap(({ problem }) => problem ?? []);
+        const valid = pieces.length - problems.length;
+        if (valid < requiredElements) {
+          const label = `${valid} of ${requiredElements} required elements`;
+          problems.push({ start: 0, end: text.length, type: "json-missing", score: 1, label });
+        }
+        const isValid = problems.length === 0;
+        return {
+          isValid,
+          score: isValid ? PASSED : FAILED,
+          ...(pieces.some(({ repaired }) => repaired) ? { sanitized: splice(text, pieces) } : {}),
+          findings: problems,
+          coverage: wholeText(text),
+        };
+      },
+    };
+  },
+});
+
+/** How the JSON of a text is read. */
+interface ReadSettings {
+  repair: boolean;
+  schema: JsonSchema | undefined;
+  signal: AbortSignal | undefined;
+}
+
+/** The JSON of a text, repaired and checked. */
+async function readPieces(text: string, { repair, schema, signal }: ReadSettings): Promise<Piece[]> {
+  const find = text.length <= SHORT_TEXT ? "findJson" : "findJsonLong";
+  const candidates = await native(() => addon[find](text));
+  const broken = repair ? candidates.filter(({ repairable }) => repairable) : [];
+  const repairs = new Map(
+    broken.length === 0
+      ? []
+      : (
+          await repairJson(
+            broken.map(({ start, end }) => text.slice(start, end)),
+            signal,
+          )
+        ).map((json, index) => [broken[index], json]),
+  );
+  const until = patternDeadline(text.length);
+  return candidates.map((candidate) => {
+    const { start, end, message, at } = candidate;
+    const repaired = repairs.get(candidate);
+    const json = repaired ?? text.slice(start, end);
+    const piece: Piece = { start, end, json, repaired: repaired !== undefined };
+    if (message != null && repaired === undefined) {
+      const label = `${message} at offset ${at}`;
+      return { ...piece, problem: { start, end, type: "json", text: json, score: 1, label } };
+    }
+    const problem = schema?.check(json, until);
+    if (!problem) return piece;
+    const label = `${problem.pointer || "(root)"} ${problem.message}`;
+    return { ...piece, problem: { start, end, type: "json-schema", text: text.slice(start, end), score: 1, label } };
+  });
+}
+
+/** The text with its pieces of JSON as they are after the repair. */
+function splice(text: string, pieces: readonly Piece[]): string {
+  let end = 0;
+  const parts = pieces.flatMap((piece) => {
+    const before = text.slice(end, piece.start);
+    end = piece.end;
+    return [before, piece.json];
+  });
+  return parts.join("") + text.slice(end);
+}

@@ -1,0 +1,40 @@
+import { z } from "zod";
+import { READINGS } from "../models/model.ts";
+import { defineScanner } from "./define.ts";
+import { labelScanner, labelScannerOptions, labelsOf } from "./parts/label-scanner.ts";
+import { matchTypeOption } from "./parts/model-options.ts";
+
+/** What models call a refusal: guard's own, and that of llm-guard. */
+const LABELS = ["refusal", "rejection"];
+
+export const NoRefusal = defineScanner({
+  type: "NoRefusal",
+  summary: "Fails outputs in which the model refuses to answer, as a classifier sees it.",
+  description:
+    "NoRefusalLight goes by phrases instead. A refusal is often followed by advice: `sentence` finds it between sentences that are " +
+    "none. The default threshold is 0.91, at which the embedded model flags one ordinary answer in a hundred at most, and all of an " +
+    "output is read; llm-guard's were 0.75 and `full`.",
+  sides: { output: {} },
+  options: () => ({
+    ...labelScannerOptions(0.91, "a refusal"),
+    matchType: z
+      .preprocess((value) => (value === "all" ? "windows" : value), z.enum(READINGS))
+      .default("windows")
+      .describe(`${matchTypeOption.description} all: the same as windows.`)
+      .meta({ typescript: `${READINGS.map((name) => JSON.stringify(name)).join(" | ")} | "all"` }),
+    labels: z
+      .array(z.string().min(1))
+      .min(1)
+      .optional()
+      .describe(
+        "Labels of the model that mean a refusal; of several the likeliest counts, or their sum where they exclude each other. " +
+          `Default: ${LABELS.join(" or ")}.`,
+      ),
+  }),
+  examples: {
+    passes: ["Paris is the capital of France.", "The recipe does not need any eggs."],
+    fails: ["I'm sorry, but I can't help you with that request."],
+  },
+  create: (build) =>
+    labelScanner(build, { labels: labelsOf("refusal", build.options.labels, LABELS), finding: "refusal" }),
+});

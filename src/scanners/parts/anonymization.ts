@@ -1,0 +1,132 @@
+import { setImmediate } from "node:timers/promises";
+import { addon, native, type PiiFinding, type PiiScan, SHORT_TEXT } from "../../native.ts";
+import type { Vault, VaultEntry } from "../../vault.ts";
+import type { FakeValues } from "./fake-values.ts";
+import { replaced } from "./personal-data.ts";
+import { Placeholders } from "./placeholders.ts";
+
+/** How often other fakes are made for those that the text has already. */
+const ROUNDS = 3;
+/** Milliseconds for which fakes are looked for at a time, found or not; then other work has its turn. */
+const TURN = 10;
+
+/** A text without its personal data. */
+interface Anonymized {
+  text: string;
+  /** What the vault has to keep. */
+  entries: VaultEntry[];
+}
+
+/**
+ * The text with every finding replaced; the vault has all originals then.
+ *
+ * @param fakes where invented values come from; without it, placeholders are put in.
+ */
+export async function anonymize(
+  text: string,
+  scan: PiiScan,
+  vault: Vault,
+  fakes: FakeValues | undefined,
+): Promise<string> {
+  if (!fakes) return kept(vault, withPlaceholders(text, scan, vault));
+  // Another scan may use the vault while fakes are looked for; then they have to be new to what it holds by then.
+  for (;;) {
+    const { size } = vault;
+    const anonymized = await withFakes(text, scan, vault, fakes);
+    if (vault.size === size) return kept(vault, anonymized ?? withPlaceholders(text, scan, vault));
+  }
+}
+
+/** Puts into the vault what it has to keep. Between that and the choice of placeholders nobody else may use it. */
+function kept(vault: Vault, { text, entries }: Anonymized): string {
+  for (const entry of entries) vault.append(entry);
+  return text;
+}
+
+/** Replaces all findings; `fakes` are those of values that have one. */
+function withPlaceholders(text: string, scan: PiiScan, vault: Vault, fakes?: ReadonlyMap<string, string>): Anonymized {
+  const placeholders = new Placeholders(vault.entries(), scan.numbers);
+  const entries: VaultEntry[] = [];
+  const masked = replaced(text, scan.findings, (finding) => {
+    const value = foundIn(text, finding);
+    const known = placeholders.known(finding, value);
+    if (known !== undefined) return known;
+    const added = placeholders.add(finding, value, fakes?.get(value));
+    entries.push([added, value]);
+    return added;
+  });
+  return { text: masked, entries };
+}
+
+/** The same with fakes; `undefined` where the text could not be restored from them. */
+async function withFakes(
+  text: string,
+  scan: PiiScan,
+  vault: Vault,
+  fakes: FakeValues,
+): Promise<Anonymized | undefined> {
+  const lower = (value: string) => value.toLowerCase();
+  const placeholders = new Placeholders(vault.entries(), scan.numbers);
+  const taken = new Set(vault.entries().flatMap(([placeholder, original]) => [lower(placeholder), lower(original)]));
+  let missing = new Map<string, PiiFinding>();
+  for (const finding of scan.findings) {
+    const value = foundIn(text, finding);
+    taken.add(lower(value));
+    if (placeholders.known(finding, value) === undefined) missing.set(value, finding);
+  }
+  const chosen = new Map<string, string>();
+  for (let round = 0; round < ROUNDS && missing.size > 0; round++) {
+    const made: [value: string, fake: string][] = [];
+    let since = performance.now();
+    for (const [value, finding] of missing) {
+      if (performance.now() - since > TURN) {
+        await setImmediate();
+        since = performance.now();
+      }
+      const fake = fakes.of(finding, value, (candidate) => taken.has(lower(candidate)));
+      if (fake === undefined) continue;
+      taken.add(lower(fake));
+      made.push([value, fake]);
+    }
+    const candidates = made.map(([, fake]) => fake);
+    const found = new Set((await occurrences(text, candidates, "case_insensitive")).map(({ rule }) => rule));
+    for (const [index, [value, fake]] of made.entries()) if (!found.has(index)) chosen.set(value, fake);
+    missing = new Map(
+      made.flatMap(([value], index) => (found.has(index) ? [[value, missing.get(value) as PiiFinding]] : [])),
+    );
+  }
+  const anonymized = withPlaceholders(text, scan, vault, chosen);
+  return (await canRestore(text, scan, vault, anonymized)) ? anonymized : undefined;
+}
+
+/** Whether Deanonymize finds in the new text what was put there and what was there before, and nothing else. */
+async function canRestore(
+  text: string,
+  scan: PiiScan,
+  vault: Vault,
+  { text: masked, entries }: Anonymized,
+): Promise<boolean> {
+  const originals = new Map([...vault.entries(), ...entries]);
+  const found = await occurrences(masked, [...originals.keys()], "exact");
+  const known = scan.known.map(({ start, end }) => ({ start, end, isNew: false }));
+  const places = [...known, ...scan.findings.map(({ start, end }) => ({ start, end, isNew: true }))];
+  places.sort((one, other) => one.start - other.start);
+  if (found.length !== places.length) return false;
+  const restored = [...originals.values()];
+  let moved = 0;
+  return places.every(({ start, end, isNew }, index) => {
+    const { start: at, end: to, rule } = found[index] as (typeof found)[number];
+    const fits = at === start + moved && (!isNew || restored[rule] === text.slice(start, end));
+    moved += to - at - (end - start);
+    return fits;
+  });
+}
+
+async function occurrences(text: string, values: string[], matching: "exact" | "case_insensitive") {
+  const restore = text.length <= SHORT_TEXT ? "restorePlaceholders" : "restorePlaceholdersLong";
+  return (await native(() => addon[restore](text, values, values, matching as never))).matches;
+}
+
+function foundIn(text: string, { start, end }: PiiFinding): string {
+  return text.slice(start, end);
+}

@@ -1,0 +1,70 @@
+import { madeFrom } from "../../errors.ts";
+import type { LinearClassifier } from "../../models/linear.ts";
+import { type Finding, passed, wholeText } from "../../scanner.ts";
+import { riskScore } from "../../score.ts";
+import { resolveThreshold, type Threshold } from "../../threshold.ts";
+import type { Build, ScannerBody } from "../define.ts";
+
+/** A piece of a text as a linear model judges it. */
+export interface JudgedPiece {
+  /** Where it stands, in UTF-16 code units. */
+  start: number;
+  end: number;
+  /** The probability that a text with it should fail. */
+  score: number;
+  /** What it is, for a finding. */
+  label: string;
+}
+
+/** What one scanner with a linear model has of its own. */
+interface LinearScannerSettings {
+  /** The type of its findings. */
+  finding: string;
+  /** Judges the pieces of a text that the scanner looks at; a text without any passes. */
+  judge(text: string): Promise<readonly JudgedPiece[]>;
+  /** In how many pieces a text counts as read. Default: 1. */
+  windows?(pieces: readonly JudgedPiece[]): number;
+}
+
+/** The linear model that a scanner's option `model` names. */
+export function linearModel({ options, engine }: Build<{ model: string }>): LinearClassifier {
+  return madeFrom("model", () => engine.linear(options.model));
+}
+
+/**
+ * A scanner that judges pieces of a text by a linear model; the worst piece decides.
+ *
+ * @throws GuardValidationError for a rate of false positives that the model's curve does not have.
+ */
+export function linearScanner(
+  { options, type, schema }: Build<{ model: string; threshold: Threshold }>,
+  model: LinearClassifier,
+  { finding, judge, windows = () => 1 }: LinearScannerSettings,
+): ScannerBody {
+  const threshold = resolveThreshold({ type, schema, options }, model.folder);
+  return {
+    load: async () => {
+      await model.load();
+    },
+    close: () => model.close(),
+    async check(text) {
+      const pieces = await judge(text);
+      if (pieces.length === 0) return passed(text);
+      const findings = pieces
+        .filter(({ score }) => score > threshold)
+        .map(
+          ({ start, end, score, label }): Finding => ({
+            ...{ start, end, type: finding, text: text.slice(start, end), score, label },
+          }),
+        );
+      const worst = pieces.reduce((most, { score }) => Math.max(most, score), 0);
+      return {
+        isValid: findings.length === 0,
+        score: riskScore(worst, threshold),
+        probability: worst,
+        findings,
+        coverage: wholeText(text, windows(pieces)),
+      };
+    },
+  };
+}

@@ -1,0 +1,190 @@
+import { z } from "zod";
+import { GuardValidationError, madeFrom } from "../../errors.ts";
+import { isRecord } from "../../is-record.ts";
+import type { Engine } from "../../models/engine.ts";
+import { type Classifier, MODEL_DESCRIPTION, resolveIfHere, resolveModel } from "../../models/model.ts";
+import { addon, nativeNow, type PiiFinding } from "../../native.ts";
+import type { ScanContext } from "../../scanner.ts";
+
+/** The type of what is not looked for, as llm-guard writes it. */
+const NOTHING = "O";
+
+/** The type that is looked for only where its name is asked for, as with patterns: most dates and times are nobody's. */
+const ON_DEMAND = "DATE_TIME";
+
+/** A type becomes a part of placeholders, which end with a bracket. */
+export const TYPE = /^[^\s[\]<>]{1,100}$/u;
+
+/**
+ * What common labels mean, in capitals: those of llm-guard 0.3.16's NER configurations and of OntoNotes 5 as presidio-analyzer
+ * maps them.
+ */
+const MEANINGS: Readonly<Record<string, readonly string[]>> = {
+  PERSON: ["PER", "NAME", "FULLNAME", "FIRSTNAME", "MIDDLENAME", "LASTNAME"],
+  LOCATION: [
+    ...["LOC", "GPE", "FAC", "ADDRESS", "STREET", "STREETADDRESS", "SECONDARYADDRESS", "BUILDINGNUMBER", "CITY"],
+    ...["COUNTY", "STATE", "ZIPCODE", "NEARBYGPSCOORDINATE", "NEARBYGPSCOORDINATES"],
+  ],
+  ORGANIZATION: ["ORG", "COMPANY", "COMPANYNAME", "COMPANY_NAME"],
+  NRP: ["NORP"],
+  EMAIL_ADDRESS: ["EMAIL"],
+  PHONE_NUMBER: ["PHONENUMBER"],
+  CREDIT_CARD: ["CREDITCARDNUMBER"],
+  CRYPTO: ["BITCOINADDRESS", "ETHEREUMADDRESS", "LITECOINADDRESS"],
+  DATE_TIME: ["DATE", "TIME"],
+  DATE_OF_BIRTH: ["DOB"],
+  IBAN_CODE: ["IBAN"],
+  IP_ADDRESS: ["IP", "IPV4", "IPV6"],
+  US_SSN: ["SSN"],
+  [NOTHING]: [
+    ...["MISC", "CARDINAL", "ORDINAL", "PERCENT", "QUANTITY", "MONEY", "EVENT", "LANGUAGE", "LAW", "PRODUCT"],
+    "WORK_OF_ART",
+  ],
+};
+const TYPE_OF = new Map(Object.entries(MEANINGS).flatMap(([type, labels]) => labels.map((label) => [label, type])));
+
+const nerModel = z.strictObject({
+  defaultModel: z
+    .string("expected embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, or owner/name")
+    .min(1)
+    .describe(MODEL_DESCRIPTION),
+  modelToPresidioMapping: z
+    .record(z.string(), z.string())
+    .default({})
+    .describe(
+      "Types by labels of the model, without B- and I-; O for what is not to be found. Others have their usual meaning.",
+    ),
+  labelsToIgnore: z.array(z.string()).default([]).describe("Labels and types that are not to be found."),
+  presidioSupportedEntities: z
+    .array(z.string())
+    .optional()
+    .describe("Types to look for where entity_types does not name them. Default: all of the model."),
+  idEntityName: z.string().default("ID").describe("A type of which the model is too sure."),
+  idScoreMultiplier: z.number().min(0).max(1).default(0.4).describe("What the scores of that type are multiplied by."),
+  threshold: z.number().min(0).max(1).default(0).describe("Least score of what it finds, beside that of the scanner."),
+  chunkSize: z
+    .number()
+    .optional()
+    .describe("Of llm-guard; long texts are read in windows of a length that suits the model here."),
+  chunkOverlapSize: z.number().optional().describe("Of llm-guard; windows overlap by a quarter here."),
+  defaultExplanation: z.string().optional().describe("Of llm-guard; findings name their type here."),
+});
+type NerModelOptions = z.output<typeof nerModel>;
+
+/**
+ * A NER model: `embedded:<name>`, a folder, an ONNX file, `owner/name` of the hub, or an object with the keys of llm-guard's NER configurations, such as
+ * `DEFAULT_MODEL`, in any case: `default_model`, `defaultModel`.
+ */
+export type NerModelConf = string | z.input<typeof nerModel> | Readonly<Record<Uppercase<string>, unknown>>;
+
+/** `DEFAULT_MODEL` and `default_model` as `defaultModel`. */
+function inCamelCase(key: string): string {
+  if (!key.includes("_") && key !== key.toUpperCase()) return key;
+  return key.toLowerCase().replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function asOptions(value: unknown, index: number, context: z.RefinementCtx): unknown {
+  if (typeof value === "string") return { defaultModel: value };
+  if (!isRecord(value)) return value;
+  const spellings = new Map<string, string>();
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => {
+      const name = inCamelCase(key);
+      const other = spellings.get(name);
+      // One of the two values would be ignored without a word.
+      if (other !== undefined) {
+        context.addIssue({ code: "custom", path: [index, name], message: `is given twice: as ${other} and ${key}` });
+      }
+      spellings.set(name, key);
+      return [name, item];
+    }),
+  );
+}
+
+/** The option that names models: one, several, or none. */
+export const recognizerConf = (
+  z.preprocess(
+    (value, context) => (Array.isArray(value) ? value : [value]).map((item, index) => asOptions(item, index, context)),
+    z.array(nerModel),
+  ) as unknown as z.ZodType<NerModelOptions[], NerModelConf | readonly NerModelConf[]>
+)
+  .prefault("embedded:ner")
+  .meta({ typescript: "NerModelConf | readonly NerModelConf[]" });
+export type RecognizerConf = typeof recognizerConf;
+
+/** A model that finds names of people, places and organisations, or whatever it has learnt. */
+export class NerModel {
+  readonly #options: NerModelOptions;
+  readonly #model: Classifier;
+  /** Types by the kinds of spans that the model finds; absent until a model of the hub is downloaded. */
+  #types: ReadonlyMap<string, string> | undefined;
+
+  /**
+   * @param maxLength longest input in tokens, where it is to be shorter than what the model can read.
+   * @throws GuardValidationError where there is no such model, or it finds nothing that can be looked for.
+   */
+  constructor(options: NerModelOptions, engine: Engine, maxLength?: number) {
+    this.#options = options;
+    this.#model = madeFrom("defaultModel", () => engine.model(options.defaultModel, { maxLength }));
+    const files = resolveIfHere(options.defaultModel);
+    if (files) this.#types = typesOf(files.folder, options);
+  }
+
+  /** What it can find; absent until a model of the hub is downloaded. */
+  get types(): ReadonlySet<string> | undefined {
+    return this.#types && new Set(this.#types.values());
+  }
+
+  /** Whether it looks for a type that nobody asks for by name. */
+  offers(type: string): boolean {
+    return type !== ON_DEMAND && (this.#options.presidioSupportedEntities?.includes(type) ?? true);
+  }
+
+  /**
+   * Loads the model. The first text does it otherwise, but downloads nothing.
+   *
+   * @throws GuardValidationError where a downloaded model finds nothing that can be looked for.
+   */
+  async load(signal?: AbortSignal): Promise<void> {
+    await this.#model.load(signal);
+    this.#types ??= typesOf(resolveModel(this.#options.defaultModel).folder, this.#options);
+  }
+
+  /** Finds what it can in a text; `recognizer` is the name that its findings have. */
+  async find(text: string, recognizer: string, { signal, passes }: ScanContext = {}): Promise<PiiFinding[]> {
+    const { idEntityName, idScoreMultiplier, threshold } = this.#options;
+    const spans = await this.#model.findSpans(text, signal, passes);
+    this.#types ??= typesOf(resolveModel(this.#options.defaultModel).folder, this.#options);
+    const types = this.#types;
+    return spans.flatMap(({ start, end, kind, score: sureness }) => {
+      const entity = types.get(kind);
+      const score = entity === idEntityName ? sureness * idScoreMultiplier : sureness;
+      return entity === undefined || score < threshold ? [] : [{ start, end, entity, score, recognizer }];
+    });
+  }
+
+  /** Frees the model. */
+  close(): Promise<void> {
+    return this.#model.close();
+  }
+}
+
+/** What a model finds, by its labels. */
+function typesOf(folder: string, options: NerModelOptions): ReadonlyMap<string, string> {
+  const { labelsToIgnore: ignored, modelToPresidioMapping: mapping } = options;
+  const kinds = nativeNow(() => addon.spanKinds(folder));
+  const typeOf = (kind: string) => mapping[kind] ?? TYPE_OF.get(kind.toUpperCase()) ?? kind.toUpperCase();
+  const types = new Map(
+    kinds
+      .map((kind) => [kind, typeOf(kind)] as const)
+      .filter(([kind, type]) => type !== NOTHING && !ignored.includes(kind) && !ignored.includes(type)),
+  );
+  const bad = (path: string, message: string) => new GuardValidationError([{ path, message }]);
+  if (kinds.length === 0) {
+    throw bad("defaultModel", "it judges texts as a whole: it is no model for token classification");
+  }
+  if (types.size === 0) throw bad("", `all that the model finds is ignored: ${kinds.join(", ")}`);
+  const unusable = [...types].find(([, type]) => !TYPE.test(type));
+  if (unusable) throw bad(`modelToPresidioMapping.${unusable[0]}`, "expected a type without spaces and brackets");
+  return types;
+}

@@ -1,0 +1,296 @@
+import { z } from "zod";
+import { GuardError, GuardValidationError, madeFrom, type ValidationIssue } from "../../errors.ts";
+import type { Engine } from "../../models/engine.ts";
+import {
+  addon,
+  fromNative,
+  issueOf,
+  native,
+  type PersonalData,
+  type PiiFinding,
+  type PiiScan,
+  SHORT_TEXT,
+} from "../../native.ts";
+import type { Finding, ScanContext } from "../../scanner.ts";
+import { riskScore, round } from "../../score.ts";
+import type { Vault } from "../../vault.ts";
+import { engineOptions } from "./model-options.ts";
+import { NerModel, recognizerConf, TYPE } from "./ner-model.ts";
+
+/** What a recognizer of a program finds in a text. */
+export interface RecognizedEntity {
+  /** Where it stands, in UTF-16 code units. */
+  start: number;
+  end: number;
+  /** What it is: `PERSON`, or a type of the program's own. */
+  type: string;
+  /** How sure that is, 0..1. Default 1. */
+  score?: number;
+}
+
+/** Finds personal data in its own way. One that throws or answers with something else makes the scan fail. */
+export type Recognizer = (
+  text: string,
+  context: { signal?: AbortSignal },
+) => readonly RecognizedEntity[] | Promise<readonly RecognizedEntity[]>;
+
+/** Types that only models find. */
+const OF_MODELS = ["PERSON", "LOCATION", "ORGANIZATION", "NRP"];
+
+const regexPattern = z.strictObject({
+  name: z
+    .string()
+    .regex(TYPE, "expected a name without spaces and brackets")
+    .transform((name) => name.toUpperCase())
+    .describe("Type of what it finds, in capitals."),
+  expressions: z
+    .array(z.string().min(1))
+    .min(1)
+    .describe("Regular expressions, in the syntax of Rust's regex crate and Python's re, of which any may match."),
+  examples: z.array(z.string()).default([]).describe("Texts in which it must find something; checked at the start."),
+  context: z.array(z.string().min(1)).default([]).describe("Words that, near to a match, add 0.35 to its score."),
+  score: z.number().min(0).max(1).default(0.75).describe("Score of a match."),
+  languages: z.array(z.string()).default([]).describe("Languages that it applies to, such as en. Default: all."),
+});
+
+const callable = z.custom<Recognizer>(
+  (value) => typeof value === "function",
+  "expected a function (text) => [{ start, end, type, score }]; a file cannot give one",
+);
+
+/** Options of scanners that look for personal data. */
+export const personalDataOptions = {
+  entityTypes: z
+    .array(z.string().min(1))
+    .default([])
+    .describe(
+      "Types to look for. Default: all but URL, DATE_TIME and those of patterns such as PRICE_RE. Types of your own are always found.",
+    ),
+  regexPatterns: z.array(regexPattern).default([]).describe("Patterns of your own, beside the embedded ones."),
+  recognizers: z
+    .array(callable)
+    .default([])
+    .meta({ typescript: "readonly Recognizer[]" })
+    .describe("Functions (text) => [{ start, end, type, score }] that find more. A file cannot give one."),
+  recognizerConf: recognizerConf.describe(
+    "Models that find names of people, places and organisations: one or several of embedded:<name>, a folder, an ONNX file, " +
+      "owner/name of the Hugging Face hub, or an object with the keys of llm-guard's NER configurations. []: such names are not found.",
+  ),
+  threshold: z.number().min(0).max(1).default(0.5).describe("Least score of what counts as found."),
+  ...engineOptions("recognizer_conf"),
+  language: z
+    .string()
+    .regex(/^[a-z]{2}$/, "expected a language of ISO 639-1, such as en")
+    .optional()
+    .describe(
+      "Language of the texts, such as en, ru or zh: for words of context and national telephone numbers. Default: all.",
+    ),
+};
+
+type PersonalDataOptions = z.output<z.ZodObject<typeof personalDataOptions>>;
+
+/** Names that are always hidden, and values that never are. */
+export interface Names {
+  hidden: readonly string[];
+  allowed: readonly string[];
+}
+
+/** Finds personal data: by the embedded recognizers, models, patterns and functions of the user, and by name. */
+export class PersonalDataDetector {
+  readonly #native: PersonalData;
+  readonly #options: PersonalDataOptions;
+  readonly #known: ReadonlySet<string>;
+  /** Types of the embedded recognizers. */
+  readonly #table: readonly string[];
+  /** All of them until each is here; then those that find what is looked for. */
+  #models: readonly NerModel[];
+
+  /** @throws GuardValidationError for options that cannot be used, with their paths. */
+  constructor(options: PersonalDataOptions, engine: Engine, names: Names = { hidden: [], allowed: [] }) {
+    this.#options = options;
+    this.#table = addon.piiEntities();
+    this.#known = new Set([...this.#table, ...OF_MODELS]);
+    this.#models = options.recognizerConf.map((conf, index) =>
+      madeFrom(`recognizerConf.${index}`, () => new NerModel(conf, engine, options.modelMaxLength)),
+    );
+    this.#chooseModels();
+    const { threshold, regexPatterns } = options;
+    const patterns = regexPatterns.map(({ name: entity, examples: _, ...pattern }) => ({ entity, ...pattern }));
+    this.#native = build({
+      ...(options.entityTypes.length > 0 ? { entities: options.entityTypes } : {}),
+      languages: options.language === undefined ? [] : [options.language],
+      patterns,
+      hidden: [...names.hidden],
+      allowed: [...names.allowed],
+      threshold,
+    });
+    checkExamples(options);
+  }
+
+  /** Finds what is personal in a text, but nothing in the vault's placeholders. */
+  async find(text: string, vault: Vault | undefined, context: ScanContext): Promise<PiiScan> {
+    const { signal } = context;
+    const [found, named] = await Promise.all([
+      Promise.all(this.#options.recognizers.map((recognizer) => recognizer(text, { ...(signal && { signal }) }))),
+      Promise.all(this.#models.map((model, index) => this.#named(model, `model.${index}`, text, context))),
+    ]);
+    signal?.throwIfAborted();
+    const others = found.flatMap((entities, index) => asked(text, entities, index));
+    const placeholders = vault?.entries().map(([placeholder]) => placeholder) ?? [];
+    const find = text.length <= SHORT_TEXT ? "find" : "findLong";
+    const wanted = [...others.filter(({ entity }) => this.#wants(entity)), ...named.flat()];
+    return native(() => this.#native[find](text, wanted, placeholders)).catch((error: unknown) => {
+      const issue = issueOf(error);
+      throw issue
+        ? new GuardError("GUARD_PATTERN", `${inOptions(issue.path)}: ${issue.message}`, { cause: error })
+        : error;
+    });
+  }
+
+  /** Another value of the form in which a recognizer found this one. */
+  lookalike({ recognizer }: PiiFinding, value: string, seed: number): string | undefined {
+    return this.#native.lookalike(recognizer, value, seed) ?? undefined;
+  }
+
+  /** The risk score of a text in which something was found: llm-guard's, but never 0. */
+  score({ highest }: PiiScan): number {
+    return Math.max(0.1, riskScore(round(highest, 2), this.#options.threshold));
+  }
+
+  /**
+   * Loads the models. The first text does it otherwise, but downloads nothing.
+   *
+   * @throws GuardValidationError where a type is asked for that no downloaded model finds.
+   */
+  async load(signal?: AbortSignal): Promise<void> {
+    await Promise.all(
+      this.#models.map((model, index) =>
+        model.load(signal).catch((error: unknown) => {
+          throw error instanceof GuardValidationError ? error.within(`recognizerConf.${index}`) : error;
+        }),
+      ),
+    );
+    await Promise.all(this.#chooseModels().map((model) => model.close()));
+  }
+
+  /** Frees the models. */
+  async close(): Promise<void> {
+    await Promise.all(this.#models.map((model) => model.close()));
+  }
+
+  async #named(model: NerModel, name: string, text: string, context: ScanContext): Promise<PiiFinding[]> {
+    const found = await model.find(text, name, context);
+    return found.filter(({ entity }) => this.#wants(entity, model.offers(entity)));
+  }
+
+  /**
+   * Leaves out the models that find nothing that is looked for, as soon as it is known of all what they find.
+   *
+   * @returns those that were left out.
+   * @throws GuardValidationError for a type that nothing finds.
+   */
+  #chooseModels(): readonly NerModel[] {
+    const models = this.#models;
+    const types = models.map((model) => model.types);
+    if (!types.every((known) => known !== undefined)) return [];
+    checkTypes(this.#options, [...this.#table, ...types.flatMap((known) => [...known])]);
+    this.#models = models.filter((model, index) =>
+      [...(types[index] ?? [])].some((type) => this.#wants(type, model.offers(type))),
+    );
+    return models.filter((model) => !this.#models.includes(model));
+  }
+
+  /** Whether a type is looked for; one that is not offered, only where its name is asked for. */
+  #wants(type: string, isOffered = true): boolean {
+    const { entityTypes } = this.#options;
+    return entityTypes.includes(type) || (isOffered && (entityTypes.length === 0 || !this.#known.has(type)));
+  }
+}
+
+/** A type that nothing looks for would pass every text. */
+function checkTypes({ entityTypes, regexPatterns, recognizers }: PersonalDataOptions, types: readonly string[]): void {
+  if (recognizers.length > 0) return;
+  const found = new Set([...types, ...regexPatterns.map(({ name }) => name), addon.hiddenEntity()]);
+  const known = [...found].sort().join(", ");
+  const issues = entityTypes.flatMap((type, index) => {
+    if (found.has(type)) return [];
+    const why = OF_MODELS.includes(type) ? "it needs a model" : `it is not known; known are: ${known}`;
+    return [{ path: `entityTypes.${index}`, message: `nothing finds ${type}: ${why}` }];
+  });
+  if (issues.length > 0) throw new GuardValidationError(issues);
+}
+
+/** What was found, as a verdict has it. */
+export function findingsOf(text: string, { findings }: PiiScan): Finding[] {
+  return findings.map(({ start, end, entity, score }) => ({
+    start,
+    end,
+    type: "personal_data",
+    text: text.slice(start, end),
+    score,
+    label: entity,
+  }));
+}
+
+/** The text with each finding, in order and without overlaps, replaced by what is given for it. */
+export function replaced<Place extends { start: number; end: number }>(
+  text: string,
+  findings: readonly Place[],
+  replacement: (finding: Place) => string,
+): string {
+  const parts: string[] = [];
+  let last = 0;
+  for (const finding of findings) {
+    parts.push(text.slice(last, finding.start), replacement(finding));
+    last = finding.end;
+  }
+  return [...parts, text.slice(last)].join("");
+}
+
+function build(options: ConstructorParameters<typeof PersonalData>[0]): PersonalData {
+  try {
+    return new addon.PersonalData(options);
+  } catch (error) {
+    const issue = issueOf(fromNative(error));
+    throw issue ? new GuardValidationError([{ ...issue, path: inOptions(issue.path) }], { cause: error }) : error;
+  }
+}
+
+/** The options' names of what the addon calls `patterns`, `hidden` and `allowed`. */
+function inOptions(path: string): string {
+  return path
+    .replace(/^patterns/, "regexPatterns")
+    .replace(/^hidden/, "hiddenNames")
+    .replace(/^allowed/, "allowedNames");
+}
+
+function checkExamples({ regexPatterns }: PersonalDataOptions): void {
+  const issues: ValidationIssue[] = [];
+  for (const [index, { name: entity, examples, ...pattern }] of regexPatterns.entries()) {
+    if (examples.length === 0) continue;
+    const patterns = [{ entity, ...pattern, languages: [] }];
+    const only = build({ entities: [], languages: [], patterns, hidden: [], allowed: [], threshold: 0 });
+    for (const [place, example] of examples.entries()) {
+      if (only.find(example, [], []).findings.length > 0) continue;
+      issues.push({ path: `regexPatterns.${index}.examples.${place}`, message: "no expression matches it" });
+    }
+  }
+  if (issues.length > 0) throw new GuardValidationError(issues);
+}
+
+/** What a recognizer of a program answered; anything else than findings must not be taken for none. */
+function asked(text: string, entities: readonly RecognizedEntity[], index: number): PiiFinding[] {
+  const recognizer = `recognizers.${index}`;
+  const refuse = () => {
+    throw new TypeError(
+      `${recognizer}: what it returned is no list of { start, end, type, score } of parts of the text`,
+    );
+  };
+  if (!Array.isArray(entities)) refuse();
+  return entities.map((entity) => {
+    const { start, end, type, score = 1 } = entity ?? {};
+    const isPart = Number.isInteger(start) && Number.isInteger(end) && 0 <= start && start <= end && end <= text.length;
+    if (!isPart || typeof type !== "string" || !TYPE.test(type) || !(score >= 0 && score <= 1)) refuse();
+    return { start, end, entity: type, score, recognizer };
+  });
+}

@@ -1,0 +1,41 @@
+import { z } from "zod";
+import { addon, native, SHORT_TEXT } from "../native.ts";
+import { passed, wholeText } from "../scanner.ts";
+import { FAILED, round } from "../score.ts";
+import { defineScanner } from "./define.ts";
+
+export const ReadingTime = defineScanner({
+  type: "ReadingTime",
+  summary: "Fails texts that take too long to read.",
+  description:
+    "Words are read at 200 a minute, as in llm-guard 0.3.16. Chinese, Japanese, Thai, Lao, Khmer and Burmese, which llm-guard takes " +
+    "for one word between two spaces, are counted in characters: 255 a minute for Chinese and 357 for Japanese (Trauzettel-Klosinski " +
+    "and Dietz 2012, IReST), 620 for the others (200 words of 3.1 characters).\n\n" +
+    "What remains of a text that is cut stays as it is; llm-guard also replaced its line breaks by spaces.",
+  sides: { output: {} },
+  options: () => ({
+    maxTime: z.number().min(0).describe("The most minutes that reading the text may take."),
+    truncate: z.boolean().default(false).describe("Cuts texts that take longer, after the last word that fits."),
+  }),
+  examples: {
+    options: { maxTime: 0.02, truncate: true },
+    passes: ["Just four words here."],
+    fails: [{ text: "One two three four five six.", sanitized: "One two three four" }],
+  },
+  create: ({ options: { maxTime, truncate } }) => ({
+    sanitizes: truncate,
+    async check(text) {
+      const measure = text.length <= SHORT_TEXT ? "readingTime" : "readingTimeLong";
+      const { minutes, end } = await native(() => addon[measure](text, maxTime));
+      if (minutes <= maxTime) return passed(text);
+      const label = `${round(minutes, 2)} of ${maxTime} minutes`;
+      return {
+        isValid: false,
+        score: FAILED,
+        ...(truncate ? { sanitized: text.slice(0, end) } : {}),
+        findings: [{ start: end, end: text.length, type: "reading-time", score: 1, label }],
+        coverage: wholeText(text),
+      };
+    },
+  }),
+});

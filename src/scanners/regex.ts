@@ -1,0 +1,88 @@
+import { z } from "zod";
+import { GuardError, GuardValidationError, type ValidationIssue } from "../errors.ts";
+import { addon, fromNative, type PatternSet, type RuleScan } from "../native.ts";
+import { ruleOptions } from "../options.ts";
+import { passed } from "../scanner.ts";
+import { defineScanner } from "./define.ts";
+import { ruleCheck, ruleVerdict } from "./parts/rule-scanner.ts";
+
+export const Regex = defineScanner({
+  type: "Regex",
+  summary: "Blocks texts that match a pattern, or lets only texts pass that match one.",
+  description:
+    "Patterns run in linear time. One with look-around or back-references runs under a step limit; reaching it is an error, never a " +
+    "pass. llm-guard 0.3.16 stops at the first pattern that matches, and leaves in the text what later patterns would match; here " +
+    "all patterns are applied.\n\n" +
+    "With `deobfuscate`, a match in what the text says otherwise redacts all of the piece that says it, such as a whole run of " +
+    "base64. With `search` and `fullmatch`, a pattern counts in the text as it is first; with `all`, what only repeats a match in " +
+    "the text as it is is left out. Scanning a redacted text again leaves its [REDACTED] as they are, even where a pattern such as " +
+    "`[A-Z]+` matches a part of one; the text still fails then.",
+  sides: { input: {}, output: {} },
+  options: () => ({
+    ...ruleOptions,
+    patterns: z
+      .array(z.string().min(1))
+      .min(1)
+      .describe("Regular expressions, in the syntax of Rust's regex crate and Python's re."),
+    isBlocked: z
+      .boolean()
+      .default(true)
+      .describe("true: a match fails the text. false: a text without any match fails."),
+    matchType: z
+      .enum(["search", "fullmatch", "all"])
+      .default("search")
+      .describe("search: the first match of each pattern. fullmatch: the whole text. all: every match."),
+    redact: z.boolean().default(true).describe("Replaces matches of blocked patterns by [REDACTED]."),
+  }),
+  examples: {
+    options: { patterns: ["Bearer [A-Za-z0-9-._~+/]+"] },
+    passes: ["The bearer of this letter may enter."],
+    fails: [{ text: "Authorization: Bearer abc123", sanitized: "Authorization: [REDACTED]" }],
+  },
+  create({ options }) {
+    const { patterns, isBlocked, redact, matchType, deobfuscate } = options;
+    if (deobfuscate && !isBlocked) {
+      // A text would pass for what it can be made to say.
+      const message = "goes with blocked patterns only; a text that must match has to match as it is";
+      throw new GuardValidationError([{ path: "deobfuscate", message }]);
+    }
+    const sanitizes = isBlocked && redact;
+    const set = compile(patterns, { matchType: matchType as never, deobfuscate, replace: sanitizes });
+    const verdict = (text: string, scan: RuleScan | null) =>
+      isBlocked === (scan === null) ? passed(text) : ruleVerdict(text, scan ?? { matches: [] }, "pattern", patterns);
+    const check = ruleCheck(set, verdict, set.costly);
+    return {
+      sanitizes,
+      check(text, context) {
+        try {
+          const verdict = check(text, context);
+          return verdict instanceof Promise ? verdict.catch(refuse) : verdict;
+        } catch (error) {
+          return refuse(error);
+        }
+      },
+    };
+  },
+});
+
+function compile(patterns: string[], settings: ConstructorParameters<typeof PatternSet>[1]): PatternSet {
+  try {
+    return new addon.PatternSet(patterns, settings);
+  } catch (error) {
+    const issue = patternIssue(fromNative(error));
+    throw issue ? new GuardValidationError([issue], { cause: error }) : error;
+  }
+}
+
+/** A pattern that could not be searched for must never let a text pass. */
+function refuse(error: unknown): never {
+  const issue = patternIssue(error);
+  throw issue ? new GuardError("GUARD_PATTERN", `${issue.path}: ${issue.message}`, { cause: error }) : error;
+}
+
+/** The addon names the pattern at fault by its index: `2|unclosed group`. */
+function patternIssue(error: unknown): ValidationIssue | undefined {
+  if (!(error instanceof GuardError) || error.code !== "GUARD_PATTERN") return undefined;
+  const [, index, message] = /^(\d+)\|(.*)$/s.exec(error.message) ?? [];
+  return { path: `patterns.${index}`, message: message ?? error.message };
+}

@@ -1,0 +1,70 @@
+import { madeFrom } from "../errors.ts";
+import { type Comparison, comparisonOf, highestCosine } from "../models/comparing.ts";
+import { MeaningHead } from "../models/meaning.ts";
+import { passed } from "../scanner.ts";
+import { riskScore } from "../score.ts";
+import { resolveMinimum, thresholdOption } from "../threshold.ts";
+import { defineScanner } from "./define.ts";
+import { coverageOf } from "./parts/disguises.ts";
+import { engineOptions, matchTypeOption, modelOption } from "./parts/model-options.ts";
+
+export const Relevance = defineScanner({
+  type: "Relevance",
+  summary: "Fails outputs that do not answer their prompt, by vectors of what the two mean.",
+  description:
+    "Of long texts the two windows count that are nearest to each other: the question often is a small part of a prompt, and the " +
+    "answer a part of an output. The `probability` of a verdict is that of an output beside the point, 1 less than what the " +
+    "threshold is compared with. llm-guard compares the cosine itself, of the first 512 tokens; so does this with a model whose " +
+    "`config.json` does not say what its cosines mean.",
+  sides: { output: {} },
+  options: () => ({
+    model: modelOption(),
+    threshold: thresholdOption(0.5, "An output fails when the probability that it answers the prompt is below this."),
+    matchType: matchTypeOption.describe(
+      "windows: all of prompt and output, in overlapping pieces where they are longer than the model reads at once; the two nearest to " +
+        "each other count. full: their beginnings. sentence, chunks, truncate_token_head_tail, truncate_head_tail: other pieces.",
+    ),
+    ...engineOptions(),
+  }),
+  comparesWithPrompt: true,
+  minimum: "threshold",
+  examples: {
+    passes: [{ prompt: "What is the capital of France?", text: "The capital of France is Paris." }],
+    fails: [{ prompt: "What is the capital of France?", text: "Knead the dough for ten minutes and let it rise." }],
+  },
+  create(build) {
+    const { model: name, modelMaxLength: maxLength, matchType } = build.options;
+    const model = madeFrom("model", () => build.engine.model(name, { maxLength }));
+    const meaning = new MeaningHead(model);
+    /** Undefined until a model of the hub is downloaded. */
+    let relevance: Comparison | undefined;
+    if (model.folder !== undefined) relevance = comparisonOf(model.folder, "relevance");
+    /** The probability of being beside the point above which an output fails. */
+    const limit = resolveMinimum(build, model.folder, "threshold");
+    return {
+      load: (signal) => meaning.load(signal),
+      close: () => model.close(),
+      async check(text, { prompt = "", signal, passes }) {
+        if (prompt.trim() === "" || text.trim() === "") return passed(text);
+        const read = (whole: string) => meaning.vectors(whole, matchType, signal, passes);
+        const [asked, answered] = await Promise.all([read(prompt), read(text)]);
+        const others = answered.parts.map((part) => ({ ...part, score: 0 }));
+        const coverage = coverageOf(text, { parts: others, others: [], skipped: answered.skipped });
+        if (asked.parts.length === 0 || answered.parts.length === 0) return passed(text, coverage);
+        relevance ??= comparisonOf(model.folder, "relevance");
+        const [asks, answers] = [asked, answered].map(({ parts }) => parts.map(({ vector }) => vector));
+        const nearest = await highestCosine(asks ?? [], answers ?? [], signal);
+        const probability = 1 - relevance(nearest);
+        const isValid = probability <= limit;
+        const finding = { start: 0, end: text.length, type: "irrelevance", text, score: probability };
+        return {
+          isValid,
+          score: riskScore(probability, limit),
+          probability,
+          findings: isValid ? [] : [finding],
+          coverage,
+        };
+      },
+    };
+  },
+});

@@ -1,0 +1,95 @@
+import { z } from "zod";
+import { GuardError, GuardValidationError, type ValidationIssue } from "../errors.ts";
+import { addon, fromNative, issueOf, native, type SecretRules, SHORT_TEXT } from "../native.ts";
+import { ruleOptions } from "../options.ts";
+import { type Finding, passed, wholeText } from "../scanner.ts";
+import { FAILED } from "../score.ts";
+import { defineScanner } from "./define.ts";
+
+type SecretOptions = ConstructorParameters<typeof SecretRules>[0];
+
+const rule = z.strictObject({
+  id: z.string().min(1).describe("Name of the rule in findings."),
+  pattern: z
+    .string()
+    .min(1)
+    .describe("Linear regular expression (syntax of Rust's regex crate); a group (?P<secret>...) is what is secret."),
+  service: z.string().min(1).optional().describe("Service that findings name; such a rule wins over general ones."),
+  keywords: z
+    .array(z.string().min(1))
+    .default([])
+    .describe(
+      "Texts, of which one must be within 1 KiB of the match; ASCII letters in any case. Without them all of a text is searched.",
+    ),
+  entropy: z.number().min(0).max(8).optional().describe("Least Shannon entropy of the secret, in bits per character."),
+});
+
+export const Secrets = defineScanner({
+  type: "Secrets",
+  summary:
+    "Finds credentials: tokens of more than nine hundred services, private keys, passwords in URLs, connection strings, " +
+    "configuration and prose, and random strings in quotes.",
+  description:
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the placeholder that is meant
+    "Placeholders such as `<your-key>`, `${TOKEN}` or `AKIA...EXAMPLE` are left alone. llm-guard 0.3.16 replaces the first occurrence " +
+    "of a secret only; here every occurrence is replaced.",
+  sides: { input: {}, output: {} },
+  options: () => ({
+    ...ruleOptions,
+    redactMode: z
+      .enum(["all", "partial", "hash"])
+      .default("all")
+      .describe("all: ******. partial: first two and last two characters, as in ab..yz. hash: MD5 of the secret."),
+    rules: z.array(rule).default([]).describe("Rules of your own, which win over the embedded ones."),
+    disabledRules: z.array(z.string().min(1)).default([]).describe("Ids of embedded rules that are not to be applied."),
+    allow: z.array(z.string().min(1)).default([]).describe("Regular expressions of values that are no secrets."),
+  }),
+  examples: {
+    passes: ["Set AWS_ACCESS_KEY_ID to <your-key> first.", "The password must have at least 12 characters."],
+    fails: [{ text: 'password = "Tr0ub4dor&3x9"', sanitized: 'password = "******"' }],
+  },
+  create({ options: { rules, disabledRules, allow, redactMode, deobfuscate } }) {
+    const compiled = compile({ rules, disabledRules, allow } as SecretOptions);
+    return {
+      sanitizes: true,
+      async check(text) {
+        const scan = text.length <= SHORT_TEXT ? "scan" : "scanLong";
+        const { secrets, redacted } = await native(() => compiled[scan](text, redactMode as never, deobfuscate)).catch(
+          (error: unknown) => {
+            const issue = ruleIssue(error);
+            throw issue ? new GuardError("GUARD_PATTERN", issue.message, { cause: error }) : error;
+          },
+        );
+        if (redacted == null) return passed(text);
+        const findings = secrets.map(
+          ({ start, end, rule, service, sound, view }): Finding => ({
+            start,
+            end,
+            type: "secret",
+            text: text.slice(start, end),
+            // A token whose checksum does not fit can not be a live one.
+            score: sound ? 1 : 0.5,
+            label: rule,
+            ...(service == null ? {} : { service }),
+            ...(view == null ? {} : { view }),
+          }),
+        );
+        return { isValid: false, score: FAILED, sanitized: redacted, findings, coverage: wholeText(text) };
+      },
+    };
+  },
+});
+
+function compile(options: SecretOptions): SecretRules {
+  try {
+    return new addon.SecretRules(options);
+  } catch (error) {
+    const issue = ruleIssue(fromNative(error));
+    throw issue ? new GuardValidationError([issue], { cause: error }) : error;
+  }
+}
+
+function ruleIssue(error: unknown): ValidationIssue | undefined {
+  const issue = issueOf(error);
+  return issue && { ...issue, path: issue.path.replace("disabled_rules", "disabledRules") };
+}

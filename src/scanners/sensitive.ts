@@ -1,0 +1,44 @@
+import { z } from "zod";
+import { passed, wholeText } from "../scanner.ts";
+import { defineScanner } from "./define.ts";
+import { findingsOf, PersonalDataDetector, personalDataOptions, replaced } from "./parts/personal-data.ts";
+
+export const Sensitive = defineScanner({
+  type: "Sensitive",
+  summary: "Fails answers with personal data, and takes it out when told to.",
+  description:
+    "It finds what Anonymize finds (see there for `US_SSN_RE` and `CREDIT_CARD_RE` of llm-guard), but for placeholders and fakes in " +
+    "the vault of the call: those are nobody's.",
+  sides: { output: {} },
+  options: () => ({
+    ...personalDataOptions,
+    redact: z
+      .boolean()
+      .default(false)
+      .describe("Replaces what was found by its type in angle brackets: <EMAIL_ADDRESS>."),
+  }),
+  examples: {
+    options: { redact: true },
+    passes: ["The meeting is about the new budget."],
+    fails: [{ text: "Write to jane.doe@gmail.com.", sanitized: "Write to <EMAIL_ADDRESS>." }],
+  },
+  create({ options, engine }) {
+    const detector = new PersonalDataDetector(options, engine);
+    return {
+      sanitizes: options.redact,
+      load: (signal) => detector.load(signal),
+      close: () => detector.close(),
+      async check(text, context) {
+        const scan = await detector.find(text, context.vault, context);
+        if (scan.findings.length === 0) return passed(text);
+        return {
+          isValid: false,
+          score: detector.score(scan),
+          ...(options.redact ? { sanitized: replaced(text, scan.findings, ({ entity }) => `<${entity}>`) } : {}),
+          findings: findingsOf(text, scan),
+          coverage: wholeText(text),
+        };
+      },
+    };
+  },
+});

@@ -1,0 +1,49 @@
+import { z } from "zod";
+import { addon, native, SHORT_TEXT } from "../native.ts";
+import { notASetting } from "../options.ts";
+import { wholeText } from "../scanner.ts";
+import { FAILED, round } from "../score.ts";
+import { defineScanner } from "./define.ts";
+
+export const Sentiment = defineScanner({
+  type: "Sentiment",
+  summary: "Fails texts that sound negative, by VADER (Hutto and Gilbert 2014), whose lexicon is English.",
+  description:
+    "Scores are those of llm-guard 0.3.16: 0 for a text that passes; one that fails has `(|sentiment| - threshold) / (1 - threshold)`, " +
+    "rounded to one decimal. Where the threshold is positive, that formula can fall below 0, which reads as a pass; here a text that " +
+    "fails has at least 0.1.\n\n" +
+    "NLTK, which llm-guard uses, reads the surroundings of a repeated word at its first occurrence; here each occurrence is read " +
+    "where it stands, as in the authors' program.",
+  // llm-guard 0.3.16 has these thresholds.
+  sides: { input: { threshold: -0.3 }, output: { threshold: -0.1 } },
+  options: ({ threshold }) => ({
+    threshold: notASetting(
+      z
+        .number()
+        .min(-1)
+        .max(1)
+        .default(threshold)
+        .describe("A text fails when its sentiment, -1 (negative) to 1 (positive), is not above this."),
+    ),
+    lexicon: z.literal("vader_lexicon").optional().describe("Of llm-guard, which knows this one only."),
+  }),
+  examples: {
+    passes: ["What a lovely day, thank you!", "The train leaves at nine."],
+    fails: ["This is horrible, awful and disgusting."],
+  },
+  create: ({ options: { threshold } }) => ({
+    async check(text) {
+      const measure = text.length <= SHORT_TEXT ? "sentiment" : "sentimentLong";
+      const compound = await native(() => addon[measure](text));
+      if (compound > threshold) return { isValid: true, score: 0, findings: [], coverage: wholeText(text) };
+      const strength = Math.abs(compound);
+      const score = threshold === 1 ? FAILED : round((strength - threshold) / (1 - threshold), 1);
+      return {
+        isValid: false,
+        score: Math.min(FAILED, Math.max(0.1, score)),
+        findings: [{ start: 0, end: text.length, type: "sentiment", score: strength, label: `compound ${compound}` }],
+        coverage: wholeText(text),
+      };
+    },
+  }),
+});

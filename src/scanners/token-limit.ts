@@ -1,0 +1,70 @@
+import { z } from "zod";
+import { GuardError, GuardValidationError } from "../errors.ts";
+import { addon, native, SHORT_TEXT, type TokenEncoding } from "../native.ts";
+import { passed, wholeText } from "../scanner.ts";
+import { FAILED } from "../score.ts";
+import { defineScanner } from "./define.ts";
+
+export const TokenLimit = defineScanner({
+  type: "TokenLimit",
+  summary: "Fails texts of more tokens than a limit, and cuts them to it.",
+  description:
+    "What remains is whole tokens and whole characters. A text of exactly `limit` tokens passes, as the documentation of llm-guard " +
+    "says too; llm-guard 0.3.16 itself fails it.",
+  sides: { input: {} },
+  options: () => ({
+    limit: z
+      .number()
+      .int()
+      .min(1)
+      .max(2 ** 31)
+      .default(4096)
+      .describe("The most tokens that pass."),
+    encodingName: z.string().min(1).default("cl100k_base").describe("A tiktoken encoding, such as o200k_base."),
+    modelName: z.string().min(1).nullish().describe("An OpenAI model, whose encoding is taken instead."),
+    tokenizer: z.string().min(1).optional().describe("Path of a tokenizer.json, taken instead."),
+  }),
+  examples: {
+    options: { limit: 5 },
+    passes: ["Hello there!"],
+    fails: [{ text: "one two three four five six seven", sanitized: "one two three four five" }],
+  },
+  create({ options: { limit, tokenizer, modelName, encodingName } }) {
+    let loading: Promise<TokenEncoding> | undefined;
+    const load = (): Promise<TokenEncoding> => {
+      const [path, source, name] = tokenizer
+        ? ["tokenizer", "file", tokenizer]
+        : modelName
+          ? ["modelName", "model", modelName]
+          : ["encodingName", "encoding", encodingName];
+      loading ??= native(() => addon.loadEncoding(source as never, name)).catch((error: unknown) => {
+        // The next call tries again.
+        loading = undefined;
+        const bad = error instanceof GuardError && error.code === "GUARD_VALIDATION";
+        throw bad ? new GuardValidationError([{ path, message: error.message }], { cause: error }) : error;
+      });
+      return loading;
+    };
+    return {
+      sanitizes: true,
+      load: async () => {
+        await load();
+      },
+      async check(text) {
+        if (text.trim() === "") return passed(text);
+        const encoding = await load();
+        const count = text.length <= SHORT_TEXT ? "count" : "countLong";
+        const { tokens, end } = await native(() => encoding[count](text, limit));
+        if (tokens <= limit) return passed(text);
+        const label = `${tokens} of ${limit} tokens`;
+        return {
+          isValid: false,
+          score: FAILED,
+          sanitized: text.slice(0, end),
+          findings: [{ start: end, end: text.length, type: "token-limit", score: 1, label }],
+          coverage: wholeText(text),
+        };
+      },
+    };
+  },
+});

@@ -1,0 +1,477 @@
+import fc from "fast-check";
+import { describe, expect, it, vi } from "vitest";
+import { scanConversation } from "../../src/conversation.ts";
+import { GuardValidationError } from "../../src/errors.ts";
+import { Anonymize } from "../../src/generated/input-scanners.ts";
+import { Deanonymize } from "../../src/generated/output-scanners.ts";
+import { scanOutput, scanPrompt } from "../../src/scan.ts";
+import { createScanner } from "../../src/scanners/catalog.ts";
+import { Vault } from "../../src/vault.ts";
+import { personalTexts } from "../personal-texts.ts";
+
+type Options = Omit<NonNullable<ConstructorParameters<typeof Anonymize>[0]>, "recognizerConf">;
+
+const scannerWith = (options: Options = {}) => new Anonymize({ recognizerConf: [], ...options });
+async function mask(text: string, options: Options = {}, vault = new Vault()) {
+  const { sanitized = text } = await scannerWith(options).scan(text, { vault });
+  return { text: sanitized, vault };
+}
+async function restore(text: string, vault: Vault) {
+  const { sanitized = text } = await new Deanonymize({ vault }).scan(text);
+  return sanitized;
+}
+function issueOf(make: () => unknown) {
+  try {
+    make();
+  } catch (error) {
+    expect(error).toBeInstanceOf(GuardValidationError);
+    return (error as GuardValidationError).issues;
+  }
+  return [];
+}
+
+describe("placeholders", () => {
+  it("stand for values, the same for the same value", async () => {
+    const { text, vault } = await mask(
+      "Mail ann@example.com, bob@example.com or ann@example.com; card 4111 1111 1111 1111.",
+    );
+    expect(text).toBe(
+      "Mail [REDACTED_EMAIL_ADDRESS_1], [REDACTED_EMAIL_ADDRESS_2] or [REDACTED_EMAIL_ADDRESS_1]; card [REDACTED_CREDIT_CARD_1].",
+    );
+    expect(vault.entries()).toEqual([
+      ["[REDACTED_EMAIL_ADDRESS_1]", "ann@example.com"],
+      ["[REDACTED_EMAIL_ADDRESS_2]", "bob@example.com"],
+      ["[REDACTED_CREDIT_CARD_1]", "4111 1111 1111 1111"],
+    ]);
+  });
+
+  it.each([
+    ["Почта ivan@example.com, ИНН 7707083893", "Почта [REDACTED_EMAIL_ADDRESS_1], ИНН [REDACTED_RU_INN_1]"],
+    ["我的邮箱是li@example.cn。", "我的邮箱是[REDACTED_EMAIL_ADDRESS_1]。"],
+    ["😀 ann@example.com 😀", "😀 [REDACTED_EMAIL_ADDRESS_1] 😀"],
+  ])("in %j", async (text, expected) => {
+    expect((await mask(text)).text).toBe(expected);
+  });
+
+  it("go on from what the vault holds", async () => {
+    const vault = new Vault([
+      ["[REDACTED_EMAIL_ADDRESS_7]", "ann@example.com"],
+      ["[REDACTED_US_SSN_9]", "bob@example.com"],
+    ]);
+    const { text } = await mask("ann@example.com bob@example.com", {}, vault);
+    expect(text).toBe("[REDACTED_EMAIL_ADDRESS_7] [REDACTED_EMAIL_ADDRESS_8]");
+  });
+
+  it("are never what the text has already, in any spelling", async () => {
+    const own =
+      "[REDACTED_EMAIL_ADDRESS_1], [redacted_email_address_2], [REDACTED_EMAIL_ADDRESS_4000000], (redacted_phone_number_1)";
+    const { text, vault } = await mask(`${own} ann@example.com`);
+    expect(text).toBe(`${own} [REDACTED_EMAIL_ADDRESS_3]`);
+    expect(await restore(text, vault)).toBe(`${own} ann@example.com`);
+  });
+
+  it("are left alone by a second scan, and by names and patterns that they contain", async () => {
+    const options = {
+      hiddenNames: ["redacted", "email"],
+      regexPatterns: [{ name: "letters", expressions: ["[A-Z_]{5,}"], score: 1 }],
+    };
+    const first = await mask("EVERYBODY: ann@example.com, Email 4111111111111111", options);
+    expect(first.text).toMatch(/^\[REDACTED_LETTERS_1\]: \[REDACTED_EMAIL_ADDRESS_1\], \[REDACTED_CUSTOM_1\] /);
+    const size = first.vault.size;
+    const again = await scannerWith(options).scan(first.text, { vault: first.vault });
+    expect(again).toMatchObject({ isValid: true, score: -1, findings: [] });
+    expect(again).not.toHaveProperty("sanitized");
+    expect(first.vault.size).toBe(size);
+  });
+});
+
+describe("the verdict", () => {
+  it("fails with the highest score, and says what is where", async () => {
+    const text = "é😀 ann@example.com";
+    const verdict = await scannerWith({ threshold: 0.5 }).scan(text);
+    expect(verdict).toMatchObject({ isValid: false, score: 0.9, sanitized: "é😀 [REDACTED_EMAIL_ADDRESS_1]" });
+    expect(verdict.findings).toEqual([
+      {
+        start: 4,
+        end: text.length,
+        type: "personal_data",
+        text: "ann@example.com",
+        score: 0.95,
+        label: "EMAIL_ADDRESS",
+      },
+    ]);
+  });
+
+  it("is never a pass where something was found", async () => {
+    const recognizers = [() => [{ start: 0, end: 3, type: "PERSON", score: 0.5 }]];
+    expect(await scannerWith({ recognizers }).scan("Ann")).toMatchObject({ isValid: false, score: 0.1 });
+    expect(await scannerWith({ recognizers, threshold: 0.51 }).scan("Ann")).toMatchObject({ isValid: true, score: -1 });
+    expect(await scannerWith({ hiddenNames: ["Ann"], threshold: 1 }).scan("Ann")).toMatchObject({ isValid: false });
+  });
+
+  it("passes what is not personal", async () => {
+    for (const text of ["", " ", "The recipe needs 250 grams of flour.", "Встреча 12 марта", "会议持续30分钟"]) {
+      expect(await scannerWith().scan(text)).toMatchObject({ isValid: true, score: -1, findings: [] });
+    }
+  });
+});
+
+describe("the options", () => {
+  it("vault: its own comes before that of the call", async () => {
+    const [own, call] = [new Vault(), new Vault()];
+    await scannerWith({ vault: own }).scan("ann@example.com", { vault: call });
+    expect([own.size, call.size]).toEqual([1, 0]);
+    expect([scannerWith({ vault: own }).vaultScope, scannerWith().vaultScope]).toEqual(["own", "call"]);
+    await scanPrompt([scannerWith()], "ann@example.com", { vault: call });
+    expect(call.size).toBe(1);
+  });
+
+  it("hiddenNames and allowedNames, in any case", async () => {
+    const options = { hiddenNames: ["Project Aurora", "极光"], allowedNames: ["Info@Example.org"] };
+    const { text } = await mask("PROJECT AURORA, auroras, 我们的极光项目, info@example.org, me@example.org", options);
+    expect(text).toBe(
+      "[REDACTED_CUSTOM_1], auroras, 我们的[REDACTED_CUSTOM_2]项目, info@example.org, [REDACTED_EMAIL_ADDRESS_1]",
+    );
+    expect(issueOf(() => scannerWith({ hiddenNames: ["Ann"], allowedNames: ["Bob", "ann"] }))).toEqual([
+      { path: "allowedNames.1", message: "is one of hiddenNames too" },
+    ]);
+  });
+
+  it("entityTypes, which stay as they are, beside types of one's own", async () => {
+    const entityTypes = Object.freeze(["CREDIT_CARD"]) as string[];
+    const regexPatterns = [{ name: "staff_id", expressions: ["\\bE-\\d{5}\\b"] }];
+    const text = "me@example.org, 4111111111111111, E-12345, Aurora";
+    const { text: masked } = await mask(text, { entityTypes, regexPatterns, hiddenNames: ["Aurora"] });
+    expect(masked).toBe("me@example.org, [REDACTED_CREDIT_CARD_1], [REDACTED_STAFF_ID_1], [REDACTED_CUSTOM_1]");
+    expect(entityTypes).toEqual(["CREDIT_CARD"]);
+    expect((await mask("It costs $20.", {})).text).toBe("It costs $20.");
+    expect((await mask("It costs $20.", { entityTypes: ["PRICE_RE"] })).text).toBe("It costs [REDACTED_PRICE_RE_1].");
+  });
+
+  it("entityTypes that nothing finds are refused, unless a recognizer may", () => {
+    expect(issueOf(() => scannerWith({ entityTypes: ["CREDIT_CARD", "PERSON", "NOTHING"] }))).toEqual([
+      { path: "entityTypes.1", message: "nothing finds PERSON: it needs a model" },
+      {
+        path: "entityTypes.2",
+        message: expect.stringMatching(/^nothing finds NOTHING: it is not known; known are: AU_ABN, .*, US_SSN, /),
+      },
+    ]);
+    expect(scannerWith({ entityTypes: ["PERSON"], recognizers: [() => []] }).type).toBe("Anonymize");
+  });
+
+  it("recognizerConf [] runs no model", () => {
+    expect(createScanner("input", "Anonymize", { recognizer_conf: [], use_onnx: true }).type).toBe("Anonymize");
+  });
+
+  it("preamble stands before what was changed", async () => {
+    const options = { preamble: "Keep the placeholders. " };
+    expect((await mask("ann@example.com", options)).text).toBe("Keep the placeholders. [REDACTED_EMAIL_ADDRESS_1]");
+    expect((await mask("Ann", options)).text).toBe("Ann");
+  });
+
+  it("regexPatterns: context, score, languages and examples", async () => {
+    const pattern = {
+      name: "TICKET",
+      expressions: ["\\bT\\d{4}\\b", "(?<=no )\\d{4}"],
+      context: ["ticket"],
+      score: 0.3,
+    };
+    const regexPatterns = [pattern];
+    expect((await mask("ticket T1234, no 5678; T1234", { regexPatterns })).text).toContain(
+      "ticket [REDACTED_TICKET_1]",
+    );
+    expect((await mask("T1234", { regexPatterns })).text).toBe("T1234");
+    const russian = [{ ...pattern, score: 0.9, languages: ["ru"] }];
+    expect((await mask("T1234", { regexPatterns: russian, language: "en" })).text).toBe("T1234");
+    expect((await mask("T1234", { regexPatterns: russian, language: "ru" })).text).toBe("[REDACTED_TICKET_1]");
+
+    const broken = { ...pattern, expressions: ["a", "("] };
+    expect(issueOf(() => scannerWith({ regexPatterns: [pattern, broken] }))[0]?.path).toBe(
+      "regexPatterns.1.expressions.1",
+    );
+    expect(issueOf(() => scannerWith({ regexPatterns: [{ ...pattern, examples: ["T1234", "T12"] }] }))).toEqual([
+      { path: "regexPatterns.0.examples.1", message: "no expression matches it" },
+    ]);
+    expect(issueOf(() => scannerWith({ regexPatterns: [{ ...pattern, name: "A]B" }] }))[0]?.path).toBe(
+      "regexPatterns.0.name",
+    );
+    expect(issueOf(() => scannerWith({ regexPatterns: [{ ...pattern, score: 2 }] }))[0]?.path).toBe(
+      "regexPatterns.0.score",
+    );
+  });
+
+  it("recognizers are merged with the others", async () => {
+    const names = (text: string) =>
+      [...text.matchAll(/Ann|Lee/g)].map(({ 0: found, index }) => ({
+        start: index,
+        end: index + found.length,
+        type: "PERSON",
+      }));
+    const options = { recognizers: [names, async () => []], allowedNames: ["Lee"] };
+    const { text } = await mask("😀 Ann wrote to ann@example.com and Lee", options);
+    expect(text).toBe("😀 [REDACTED_PERSON_1] wrote to [REDACTED_EMAIL_ADDRESS_1] and Lee");
+    const only = { ...options, entityTypes: ["EMAIL_ADDRESS"] };
+    expect((await mask("Ann: ann@example.com", only)).text).toBe("Ann: [REDACTED_EMAIL_ADDRESS_1]");
+    const own = { entityTypes: ["EMAIL_ADDRESS"], recognizers: [() => [{ start: 0, end: 3, type: "PET" }]] };
+    expect((await mask("Rex", own)).text).toBe("[REDACTED_PET_1]");
+  });
+
+  it.each([
+    ["beyond the text", [{ start: 0, end: 9, type: "X" }]],
+    ["backwards", [{ start: 2, end: 1, type: "X" }]],
+    ["no number", [{ start: "0", end: 1, type: "X" }]],
+    ["no type", [{ start: 0, end: 1 }]],
+    ["a type that breaks a placeholder", [{ start: 0, end: 1, type: "A]" }]],
+    ["a score of 2", [{ start: 0, end: 1, type: "X", score: 2 }]],
+    ["null", [null]],
+    ["no list", 5],
+  ])("a recognizer that answers with %s makes the scan fail", async (_what, answer) => {
+    await expect(scannerWith({ recognizers: [() => answer as never] }).scan("text")).rejects.toThrow();
+  });
+
+  it("a recognizer that throws makes the scan fail", async () => {
+    const recognizers = [
+      () => {
+        throw new Error("broken");
+      },
+    ];
+    await expect(scannerWith({ recognizers }).scan("text")).rejects.toThrow("broken");
+  });
+
+  it("threshold and language", async () => {
+    expect((await mask("from 203.0.113.17", { threshold: 0.99 })).text).toBe("from 203.0.113.17");
+    expect((await mask("ИНН 7707083893", { language: "ru" })).text).toBe("ИНН [REDACTED_RU_INN_1]");
+    expect((await mask("ИНН 7707083893", { language: "de" })).text).toBe("ИНН 7707083893");
+    expect(issueOf(() => scannerWith({ language: "Deutsch" }))[0]?.path).toBe("language");
+    expect(issueOf(() => scannerWith({ threshold: 2 }))[0]?.path).toBe("threshold");
+  });
+
+  it("have the names of a file too", async () => {
+    const scanner = createScanner("input", "Anonymize", {
+      recognizer_conf: [],
+      hidden_names: ["Aurora"],
+      allowed_names: ["a@example.org"],
+      entity_types: ["EMAIL_ADDRESS"],
+      regex_patterns: [{ name: "X", expressions: ["x1"] }],
+      use_faker: false,
+    });
+    expect((await scanner.scan("Aurora a@example.org b@example.org x1", {})).sanitized).toBe(
+      "[REDACTED_CUSTOM_1] a@example.org [REDACTED_EMAIL_ADDRESS_1] [REDACTED_X_1]",
+    );
+  });
+});
+
+describe("useFaker", () => {
+  const fake = async (value: string, before = "", options: Options = {}) => {
+    const { text, vault } = await mask(before + value, { useFaker: true, ...options });
+    expect(text.startsWith(before)).toBe(true);
+    expect(text).not.toContain(value);
+    expect(await restore(text, vault)).toBe(before + value);
+    return text.slice(before.length);
+  };
+  const digitsOf = (text: string) => text.replace(/\D/g, "");
+  const shape = (text: string) => text.replace(/\d/g, "0").replace(/[a-z]/g, "a").replace(/[A-Z]/g, "A");
+
+  it("gives cards that pass Luhn's check", async () => {
+    const card = await fake("4111-1111 1111 1111", "card ");
+    expect(shape(card)).toBe("0000-0000 0000 0000");
+    expect(card).toMatch(/^41/);
+    const sum = [...digitsOf(card)].reverse().reduce((total, digit, index) => {
+      const value = Number(digit) * (index % 2 === 1 ? 2 : 1);
+      return total + (value > 9 ? value - 9 : value);
+    }, 0);
+    expect(sum % 10).toBe(0);
+  });
+
+  it("gives IBANs of the same country that pass modulo 97", async () => {
+    const iban = await fake("DE89 3704 0044 0532 0130 00", "IBAN ");
+    expect(iban).toMatch(/^DE\d\d \d{4} \d{4} \d{4} \d{4} \d\d$/);
+    const compact = iban.replaceAll(" ", "");
+    const number = (compact.slice(4) + compact.slice(0, 4)).replace(/[A-Z]/g, (letter) =>
+      String(letter.charCodeAt(0) - 55),
+    );
+    expect(BigInt(number) % 97n).toBe(1n);
+  });
+
+  it("gives addresses of e-mail, numbers of telephones and others in their format", async () => {
+    expect(await fake("ann@corp.io", "to ")).toMatch(/^[^\s@]+@example\.(com|net|org)$/);
+    const phone = await fake("+7 495 637-58-05", "Телефон ");
+    expect(phone).toMatch(/^\+7 49\d \d{3}-\d\d-\d\d$/);
+    expect(shape(await fake("550e8400-e29b-41d4-a716-446655440000"))).toHaveLength(36);
+    expect(await fake("203.0.113.17", "from ")).toMatch(/^\d+\.\d+\.\d+\.\d+$/);
+    expect(shape(await fake("7707083893", "ИНН "))).toBe("0000000000");
+    expect(await fake("11010519491231002X", "身份证")).toMatch(/^\d{17}[\dX]$/);
+  });
+
+  it("gives what scanners take for the real thing", async () => {
+    const text =
+      "card 4111111111111111, IBAN GB29 NWBK 6016 1331 9268 19, me@corp.io, call +1 212 555 0123, 身份证11010519491231002X";
+    const before = await scannerWith().scan(text);
+    const { text: masked } = await mask(text, { useFaker: true });
+    const after = await scannerWith().scan(masked);
+    expect(after.findings.map(({ label }) => label)).toEqual(before.findings.map(({ label }) => label));
+    const values = (verdict: typeof before) => verdict.findings.map(({ text }) => text);
+    expect(values(after).filter((value) => values(before).includes(value))).toEqual([]);
+  });
+
+  it("gives names in the language, or in the script of the value", async () => {
+    const recognizers = [(text: string) => [{ start: 0, end: text.length, type: "PERSON" }]];
+    expect(await fake("Ann Lee", "", { recognizers })).toMatch(/^[\p{Script=Latin}\P{L}]+$/u);
+    expect(await fake("Иван Петров", "", { recognizers })).toMatch(/^[\p{Script=Cyrillic}\P{L}]+$/u);
+    expect(await fake("王小明", "", { recognizers })).toMatch(/^[\p{Script=Han}\P{L}]+$/u);
+    expect(await fake("Ann Lee", "", { recognizers, language: "ru" })).toMatch(/^[\p{Script=Cyrillic}\P{L}]+$/u);
+  });
+
+  it("keeps placeholders for what none can be made of", async () => {
+    const options = {
+      regexPatterns: [{ name: "STAFF", expressions: ["E-\\d+"] }],
+      hiddenNames: ["Aurora"],
+      useFaker: true,
+    };
+    const { text } = await mask("E-12345 Aurora", options);
+    expect(text).toBe("[REDACTED_STAFF_1] [REDACTED_CUSTOM_1]");
+  });
+
+  it("makes addresses whose checksum holds of others", async () => {
+    const address = "1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2";
+    const { text } = await mask(address, { useFaker: true });
+    expect(text).not.toBe(address);
+    const again = await mask(text);
+    expect(again.text).toBe("[REDACTED_CRYPTO_1]");
+  });
+
+  it("gives the same value the same fake, and each value another, through a vault", async () => {
+    const vault = new Vault();
+    const emails = Array.from({ length: 300 }, (_, index) => `user${index}@corp.io`);
+    const first = (await mask(`${emails.join(" ")} ${emails[7]}`, { useFaker: true }, vault)).text.split(" ");
+    expect(first[300]).toBe(first[7]);
+    expect(new Set(first).size).toBe(300);
+    const second = (await mask(`${emails[7]} new@corp.io`, { useFaker: true }, vault)).text.split(" ");
+    expect(second[0]).toBe(first[7]);
+    expect(first).not.toContain(second[1]);
+    expect(vault.size).toBe(301);
+  });
+
+  it("never gives a part of the text", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 0, max: 255 }), { minLength: 1, maxLength: 100 }),
+        async (numbers) => {
+          const text = `ip ${numbers.map((number) => `203.0.113.${number}`).join(" ")} `;
+          const { vault } = await mask(text, { useFaker: true });
+          for (const [replacement] of vault.entries()) expect(text).not.toContain(replacement);
+        },
+      ),
+      { numRuns: 20 },
+    );
+  });
+
+  it("says what it needs where that is not installed", async () => {
+    vi.doMock("@faker-js/faker/locale/en", () => {
+      throw new Error("Cannot find package");
+    });
+    const error = await scannerWith({ useFaker: true })
+      .load()
+      .catch((reason) => reason);
+    vi.doUnmock("@faker-js/faker/locale/en");
+    expect(error).toBeInstanceOf(GuardValidationError);
+    expect(error.message).toBe("useFaker: needs the package @faker-js/faker: npm install @faker-js/faker");
+    await scannerWith({ useFaker: true }).load();
+  });
+
+  it("changes nothing when its text is scanned again", async () => {
+    const { text, vault } = await mask("me@corp.io paid with 4111111111111111", { useFaker: true });
+    expect((await mask(text, { useFaker: true }, vault)).text).toBe(text);
+    expect((await mask(text, {}, vault)).text).toBe(text);
+  });
+});
+
+describe("Deanonymize after Anonymize", () => {
+  it.each([false, true])("gives 300 texts back as they were (useFaker: %s)", async (useFaker) => {
+    const scanner = scannerWith({ useFaker });
+    for (const { text, values } of personalTexts(300)) {
+      const vault = new Vault();
+      const { sanitized = text } = await scanner.scan(text, { vault });
+      for (const value of values) expect(sanitized, text).not.toContain(value);
+      expect(await restore(sanitized, vault), text).toBe(text);
+      expect((await scanner.scan(sanitized, { vault })).sanitized, sanitized).toBeUndefined();
+    }
+  });
+
+  it.each([false, true])("gives any text back (useFaker: %s)", async (useFaker) => {
+    const piece = fc.oneof(
+      fc.string({ unit: "binary", maxLength: 20 }),
+      fc.constantFrom(
+        ...[
+          "ann@example.com",
+          "4111111111111111",
+          "203.0.113.17",
+          "[REDACTED_EMAIL_ADDRESS_1]",
+          "[REDACTED_",
+          "1]",
+          "_1]",
+        ],
+        ...["Aurora", "ИНН 7707083893", "身份证11010519491231002X", "card ", "[", "]", "EMAIL_ADDRESS", "😀"],
+      ),
+    );
+    const scanner = scannerWith({ useFaker, hiddenNames: ["Aurora", "a", "1"] });
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { maxLength: 12 }), async (pieces) => {
+        const text = pieces.join("");
+        const vault = new Vault();
+        const { sanitized = text, findings } = await scanner.scan(text, { vault });
+        for (const { start, end, text: found } of findings) expect(text.slice(start, end)).toBe(found);
+        expect(await restore(sanitized, vault)).toBe(text);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("restores long texts, which are scanned off the event loop", async () => {
+    const text = [...personalTexts(400, 7)].map(({ text }) => text).join("\n");
+    for (const useFaker of [false, true]) {
+      const { text: masked, vault } = await mask(text, { useFaker });
+      expect(masked).not.toBe(text);
+      expect(await restore(masked, vault)).toBe(text);
+    }
+  });
+});
+
+describe("a conversation", () => {
+  it("keeps numbers over its turns", async () => {
+    const vault = new Vault();
+    const scanners = [scannerWith()];
+    const turn = async (...contents: string[]) => {
+      const messages = contents.map((content) => ({ role: "user", content }));
+      return (await scanConversation(scanners, messages, { vault })).sanitizedPrompt;
+    };
+    expect(await turn("I am ann@example.com")).toBe("I am [REDACTED_EMAIL_ADDRESS_1]");
+    expect(await turn("I am ann@example.com", "bob@example.com knows ann@example.com")).toBe(
+      "[REDACTED_EMAIL_ADDRESS_2] knows [REDACTED_EMAIL_ADDRESS_1]",
+    );
+    const { sanitizedOutput } = await scanOutput([new Deanonymize()], "", "Dear [REDACTED_EMAIL_ADDRESS_2]", { vault });
+    expect(sanitizedOutput).toBe("Dear bob@example.com");
+  });
+
+  it.each([false, true])(
+    "has one placeholder for each value when its texts are scanned at once (useFaker: %s)",
+    async (useFaker) => {
+      const vault = new Vault();
+      const scanner = scannerWith({ useFaker });
+      const texts = Array.from({ length: 40 }, (_, index) => `user${index % 10}@corp.io and ${index}@corp.io`);
+      const masked = await Promise.all(
+        texts.map(async (text) => (await scanner.scan(text, { vault })).sanitized as string),
+      );
+      const originals = vault.entries().map(([, original]) => original);
+      expect(new Set(originals).size).toBe(originals.length);
+      for (const [index, text] of texts.entries()) expect(await restore(masked[index] as string, vault)).toBe(text);
+    },
+  );
+
+  it("without a vault cannot be restored, and nothing is kept", async () => {
+    const scanner = scannerWith();
+    for (const name of ["ann", "bob"]) {
+      expect((await scanner.scan(`${name}@example.com`)).sanitized).toBe("[REDACTED_EMAIL_ADDRESS_1]");
+    }
+  });
+});

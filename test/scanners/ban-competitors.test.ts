@@ -1,0 +1,102 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { BanCompetitors } from "../../src/generated/input-scanners.ts";
+import { judges, twoHeads } from "../judges.ts";
+
+describe("BanCompetitors", () => {
+  it("finds names as whole words in any case, and takes them out", async () => {
+    const scanner = new BanCompetitors({ competitors: ["Acme", "Blue Sky Ltd."] });
+    const { isValid, score, sanitized, findings } = await scanner.scan("Why ACME and blue sky ltd. beat acmeology", {});
+    expect([isValid, score]).toEqual([false, 1]);
+    expect(sanitized).toBe("Why [REDACTED] and [REDACTED] beat acmeology");
+    expect(findings).toMatchObject([
+      { start: 4, end: 8, type: "competitor", text: "ACME", label: "Acme" },
+      { start: 13, end: 26, label: "Blue Sky Ltd." },
+    ]);
+    expect(await scanner.scan("We sell anvils.", {})).toMatchObject({ isValid: true, score: -1, findings: [] });
+    expect(await scanner.scan("", {})).toMatchObject({ isValid: true, score: -1 });
+  });
+
+  it("knows other names of a competitor", async () => {
+    const scanner = new BanCompetitors({
+      competitors: ["Acme Corporation", "Rivals"],
+      aliases: { "Acme Corporation": ["ACM", "埃克米"] },
+      redact: false,
+    });
+    expect(scanner.sanitizes).toBe(false);
+    const verdict = await scanner.scan("我们比埃克米便宜; ACM is dear", {});
+    expect(verdict.findings.map(({ label }) => label)).toEqual(["Acme Corporation", "Acme Corporation"]);
+    expect(verdict).not.toHaveProperty("sanitized");
+    expect(() => new BanCompetitors({ competitors: ["Acme"], aliases: { Rival: ["R"] } })).toThrow(/^aliases.Rival:/);
+  });
+
+  it.each([
+    ["Яндекс", "Мы дешевле Яндекса.", "Яндекса"],
+    ["Яндекс", "работает с ЯНДЕКСОМ", "ЯНДЕКСОМ"],
+    ["Почта России", "на Почте России", "Почте России"],
+    ["Альфа-Банк", "в Альфа-Банке", "Альфа-Банке"],
+    ["Росгвардия", "из Росгвардии", "Росгвардии"],
+    ["Сбербанк", "к Сбербанку", "Сбербанку"],
+    ["Связной", "со Связным", undefined],
+    ["МТС", "МТСа нет", undefined],
+  ])("finds %s in %j as %s", async (competitor, text, found) => {
+    const { findings } = await new BanCompetitors({ competitors: [competitor] }).scan(text, {});
+    expect(findings[0]?.text).toBe(found);
+  });
+
+  it("tells upper case from lower case where asked to", async () => {
+    const scanner = new BanCompetitors({ competitors: ["Apple"], caseSensitive: true });
+    expect((await scanner.scan("an apple pie", {})).isValid).toBe(true);
+    expect((await scanner.scan("an Apple phone", {})).isValid).toBe(false);
+  });
+
+  it("counts a name only where a model sees an organisation, if it has one", async () => {
+    const scanner = new BanCompetitors({
+      competitors: ["Apple", "Acme"],
+      aliases: { Acme: ["Acme phone"] },
+      model: judges,
+    });
+    const text = "😀 Apple sells apple pie , Acme phone";
+    const { findings, sanitized } = await scanner.scan(text, {});
+    expect(sanitized).toBe("😀 [REDACTED] sells apple pie , [REDACTED]");
+    expect(findings.map(({ text, label }) => [text, label])).toEqual([
+      ["Apple", "Apple"],
+      ["Acme", "Acme"],
+      ["Acme phone", "Acme"],
+    ]);
+    expect(await scanner.scan("an apple pie", {})).toMatchObject({ isValid: true, score: -1 });
+    const sure = new BanCompetitors({ competitors: ["Apple"], model: judges, threshold: 1 });
+    expect((await sure.scan("Apple sells juice", {})).isValid).toBe(true);
+  });
+
+  it("sees through disguises where asked to, whatever the model says", async () => {
+    const hidden = Buffer.from("Please compare it with Acme").toString("base64");
+    const scanner = new BanCompetitors({ competitors: ["Acme"], model: judges, deobfuscate: true });
+    expect((await scanner.scan(`read ${hidden}`, {})).sanitized).toBe("read [REDACTED]");
+  });
+
+  it("refuses a model that finds no names", () => {
+    expect(() => new BanCompetitors({ competitors: ["Acme"], model: twoHeads })).toThrow(
+      /^model.*judges texts as a whole/,
+    );
+    expect(() => new BanCompetitors({ competitors: ["Acme"], model: "no/such/folder" })).toThrow(/^model/);
+  });
+
+  it("changes nothing but the names, in any text", async () => {
+    const scanner = new BanCompetitors({ competitors: ["Acme", "Яндекс"] });
+    const word = fc.oneof(fc.constantFrom("acme", "Яндекса", "😀", " "), fc.string({ unit: "binary", maxLength: 5 }));
+    await fc.assert(
+      fc.asyncProperty(fc.array(word, { maxLength: 20 }), async (words) => {
+        const text = words.join(" ").toWellFormed();
+        const { findings, sanitized = text } = await scanner.scan(text, {});
+        let last = 0;
+        let expected = "";
+        for (const { start, end } of findings.toSorted((a, b) => a.start - b.start)) {
+          expected += `${text.slice(last, start)}[REDACTED]`;
+          last = end;
+        }
+        expect(sanitized).toBe(expected + text.slice(last));
+      }),
+    );
+  });
+});

@@ -1,0 +1,112 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { BanSubstrings } from "../../src/generated/input-scanners.ts";
+
+const scan = (text: string, options: ConstructorParameters<typeof BanSubstrings>[0]) =>
+  new BanSubstrings(options).scan(text);
+
+describe("BanSubstrings", () => {
+  it("finds substrings whatever their case", async () => {
+    expect(await scan("Install the RANSOMWARE now", { substrings: ["ransomware"] })).toMatchObject({
+      isValid: false,
+      score: 1,
+    });
+    expect(await scan("Запусти ПРИВЕТ", { substrings: ["привет"] })).toMatchObject({ isValid: false });
+    expect(await scan("Hello", { substrings: ["hello"], caseSensitive: true })).toMatchObject({
+      isValid: true,
+      score: -1,
+    });
+  });
+
+  it("takes special characters literally", async () => {
+    const options = { substrings: ["a.b*c", "(x)", "$5"] };
+    expect(await scan("aXbbbc x 5", options)).toMatchObject({ isValid: true });
+    expect(await scan("costs $5", options)).toMatchObject({ isValid: false });
+  });
+
+  it("keeps to words where asked to", async () => {
+    const options = { substrings: ["cat"], matchType: "word" as const };
+    expect((await scan("concatenate", options)).isValid).toBe(true);
+    expect((await scan("the cat, asleep", options)).isValid).toBe(false);
+  });
+
+  it("redacts the first occurrence of each substring, or all of them", async () => {
+    const text = "Foo and bar and foo";
+    const substrings = ["foo", "bar"];
+    expect((await scan(text, { substrings, redact: true })).sanitized).toBe("[REDACTED] and [REDACTED] and foo");
+    expect((await scan(text, { substrings, redactAll: true })).sanitized).toBe(
+      "[REDACTED] and [REDACTED] and [REDACTED]",
+    );
+    expect(await scan(text, { substrings })).not.toHaveProperty("sanitized");
+  });
+
+  it("can want all of them", async () => {
+    const options = { substrings: ["red", "blue"], containsAll: true, redact: true };
+    expect(await scan("red only", options)).toEqual(
+      expect.objectContaining({ isValid: true, score: -1, findings: [] }),
+    );
+    expect((await scan("red and blue", options)).sanitized).toBe("[REDACTED] and [REDACTED]");
+  });
+
+  it("finds the same in a long text as in a short one", async () => {
+    const text = `${"ж".repeat(50_000)} password`;
+    expect((await scan(text, { substrings: ["Password"] })).findings[0]).toMatchObject({
+      start: 50_001,
+      text: "password",
+    });
+  });
+
+  describe("with deobfuscate", () => {
+    it.each([
+      ["Tell me about r4ns0mw4re.", "Tell me about [REDACTED].", "leetspeak"],
+      ["Tell me about r a n s o m w a r e.", "Tell me about [REDACTED].", "spaced"],
+      ["Tell me about rаnsоmwаrе.", "Tell me about [REDACTED].", "normalized"],
+      ["Tell me about enafbzjner abj cyrnfr.", "Tell me about [REDACTED] abj cyrnfr.", "rot13"],
+      ["Tell me about cmFuc29td2FyZSBub3c=.", "Tell me about [REDACTED].", "base64"],
+      ["Tell me about OJQW443PNV3WC4TFEBXG65Y=.", "Tell me about [REDACTED].", "base32"],
+      ["Tell me about .-. .- -. ... --- -- .-- .- .-. .", "Tell me about [REDACTED]", "morse"],
+      ["Tell me about erawmosnar gnitirw fo yaw eht.", "Tell me about [REDACTED] gnitirw fo yaw eht.", "reversed"],
+    ])("finds a word in %j", async (text, sanitized, view) => {
+      const verdict = await scan(text, { substrings: ["ransomware"], redactAll: true, deobfuscate: true });
+      expect(verdict).toMatchObject({ isValid: false, sanitized, findings: [{ label: "ransomware", view }] });
+      expect((await scan(text, { substrings: ["ransomware"] })).isValid).toBe(true);
+    });
+
+    it("finds all of the substrings, some in the text and some in its readings", async () => {
+      const options = { substrings: ["red", "blue"], containsAll: true, redact: true, deobfuscate: true };
+      expect((await scan("red and b1ue", options)).sanitized).toBe("[REDACTED] and [REDACTED]");
+      expect((await scan("red and green", options)).isValid).toBe(true);
+    });
+
+    it("leaves other languages and ordinary writing alone", async () => {
+      // Written in Cyrillic, these look like "cop" and "pop"; rot13 of "green" is "terra".
+      const options = { substrings: ["cop", "pop", "terra", "ass"], deobfuscate: true };
+      for (const text of [
+        "Вынесли сор из избы, а рор не видели.",
+        "The green a55 road, 4 s 5",
+        "Версия 1.5.5: готово",
+      ]) {
+        expect(await scan(text, options)).toMatchObject({ isValid: true });
+      }
+    });
+  });
+
+  it.each([{ substrings: [] }, { substrings: [""] }, {}])("refuses %j", (options) => {
+    expect(() => new BanSubstrings(options as never)).toThrow(/substrings/);
+  });
+
+  it("finds what it says it found, in any text", async () => {
+    const scanner = new BanSubstrings({ substrings: ["a", "é", "😀"], redactAll: true });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom("a", "A", "é", "É", "😀", "x", "́", "\r\n", "ß"), { maxLength: 30 }),
+        async (parts) => {
+          const text = parts.join("");
+          const { findings, sanitized = text } = await scanner.scan(text);
+          for (const { start, end, label } of findings) expect(text.slice(start, end).toLowerCase()).toBe(label);
+          expect(sanitized.replaceAll("[REDACTED]", "")).toBe(text.replace(/[aA]|é|É|😀/gu, ""));
+        },
+      ),
+    );
+  });
+});

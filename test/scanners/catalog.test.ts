@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest";
+import { GuardValidationError } from "../../src/errors.ts";
+import { createScanner, scannerClasses, scannerTypes } from "../../src/scanners/catalog.ts";
+
+describe("createScanner", () => {
+  it("knows the scanners of both sides", () => {
+    expect(scannerTypes("input")).toEqual([
+      "Anonymize",
+      "BanCode",
+      "BanCompetitors",
+      "BanSubstrings",
+      "BanTopics",
+      "Code",
+      "EmotionDetection",
+      "Gibberish",
+      "InvisibleText",
+      "Language",
+      "MaliciousURLs",
+      "PromptInjection",
+      "Regex",
+      "Secrets",
+      "Sentiment",
+      "TokenLimit",
+      "Toxicity",
+    ]);
+    expect(scannerTypes("output")).toEqual([
+      "BanCode",
+      "BanCompetitors",
+      "BanSubstrings",
+      "BanTopics",
+      "Bias",
+      "Code",
+      "Deanonymize",
+      "EmotionDetection",
+      "FactualConsistency",
+      "Gibberish",
+      "JSON",
+      "Language",
+      "LanguageSame",
+      "MaliciousURLs",
+      "NoRefusal",
+      "NoRefusalLight",
+      "ReadingTime",
+      "Regex",
+      "Relevance",
+      "Secrets",
+      "Sensitive",
+      "Sentiment",
+      "Toxicity",
+      "URLReachability",
+    ]);
+  });
+
+  it("takes parameters as files and as programs write them", async () => {
+    const text = "RED red";
+    for (const params of [
+      { substrings: ["red"], case_sensitive: true, redact_all: true },
+      { substrings: ["red"], caseSensitive: true, redactAll: true },
+    ]) {
+      expect((await createScanner("input", "BanSubstrings", params).scan(text, {})).sanitized).toBe("RED [REDACTED]");
+    }
+  });
+
+  it("gives scanners a name", () => {
+    const scanner = createScanner("output", "Regex", { patterns: ["a"], name: "Letters" });
+    expect([scanner.type, scanner.name]).toEqual(["Regex", "Letters"]);
+  });
+
+  it.each([
+    ["input", "Nothing", {}, "type", /unknown input scanner Nothing; known are: Anonymize, BanCode/],
+    ["output", "TokenLimit", {}, "type", /unknown output scanner/],
+    ["input", "TokenLimit", { limits: 5 }, "limits", /unknown key/],
+    ["input", "TokenLimit", { limit: "5" }, "limit", /number/],
+    ["input", "TokenLimit", { name: "TokenLimit[window]" }, "name", /expected another name/],
+  ] as const)("refuses %s %s %j", (side, type, params, path, message) => {
+    let error: unknown;
+    try {
+      createScanner(side, type, params);
+    } catch (caught) {
+      error = caught;
+    }
+    expect(error).toBeInstanceOf(GuardValidationError);
+    expect((error as GuardValidationError).path).toBe(path);
+    expect((error as GuardValidationError).message).toMatch(message);
+  });
+
+  it("documents every option", () => {
+    for (const side of ["input", "output"] as const) {
+      for (const [type, { options }] of scannerClasses(side)) {
+        for (const [name, schema] of Object.entries(options.shape)) {
+          expect((schema as { description?: string }).description, `${type}.${name}`).toBeTruthy();
+        }
+      }
+    }
+  });
+});

@@ -1,0 +1,116 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { GuardValidationError } from "../../src/errors.ts";
+import { Deanonymize } from "../../src/generated/output-scanners.ts";
+import { createScanner } from "../../src/scanners/catalog.ts";
+import { Vault, type VaultEntry } from "../../src/vault.ts";
+
+const PEOPLE: VaultEntry[] = [
+  ["[REDACTED_PERSON_1]", "Ann [REDACTED_PERSON_10]"],
+  ["[REDACTED_PERSON_10]", "Zoë 😀"],
+  ["Keanu Reeves", "John Doe"],
+];
+const restore = async (text: string, matchingStrategy: string = "exact", pairs = PEOPLE) => {
+  const scanner = new Deanonymize({ vault: new Vault(pairs), matchingStrategy: matchingStrategy as never });
+  const { sanitized = text } = await scanner.scan(text);
+  return sanitized;
+};
+
+describe("Deanonymize", () => {
+  it("restores in one pass, longer placeholders first", async () => {
+    expect(await restore("Hi [REDACTED_PERSON_10], é [REDACTED_PERSON_1]")).toBe(
+      "Hi Zoë 😀, é Ann [REDACTED_PERSON_10]",
+    );
+    expect(await restore("[redacted_person_1]")).toBe("[redacted_person_1]");
+  });
+
+  it("names placeholders in findings, never originals", async () => {
+    const text = "é😀 [redacted_PERSON_1]";
+    const verdict = await new Deanonymize({ vault: new Vault(PEOPLE), matchingStrategy: "case_insensitive" }).scan(
+      text,
+    );
+    expect(verdict).toMatchObject({ isValid: true, score: -1, sanitized: "é😀 Ann [REDACTED_PERSON_10]" });
+    expect(verdict.findings).toEqual([
+      { start: 4, end: 23, type: "placeholder", text: "[redacted_PERSON_1]", score: 1, label: "[REDACTED_PERSON_1]" },
+    ]);
+  });
+
+  it.each(["fuzzy", "combined_exact_fuzzy"])("%s takes errors, but none in digits", async (strategy) => {
+    expect(await restore("Is Kaenu Reves [REDACTED PERSON_1]?", strategy)).toBe(
+      "Is John Doe Ann [REDACTED_PERSON_10]?",
+    );
+    expect(await restore("[REDACTED_PERSON_2] [REDACTED_PERSON_100]", strategy)).toBe(
+      "[REDACTED_PERSON_2] [REDACTED_PERSON_100]",
+    );
+    expect(await restore("Bob", strategy, [["Ann", "secret"]])).toBe("Bob");
+  });
+
+  it("reads the vault at every scan", async () => {
+    const vault = new Vault();
+    const scanner = new Deanonymize({ vault });
+    expect(await scanner.scan("[X_1]")).not.toHaveProperty("sanitized");
+    vault.append(["[X_1]", "value"]);
+    expect((await scanner.scan("[X_1]")).sanitized).toBe("value");
+  });
+
+  it("restores a thousand placeholders in a long text", async () => {
+    const pairs = Array.from({ length: 1000 }, (_, n): VaultEntry => [`[REDACTED_URL_${n}]`, `u${n}`]);
+    const text = pairs
+      .map(([placeholder]) => `ж ${placeholder}`)
+      .join(" ")
+      .repeat(40);
+    const expected = pairs
+      .map(([, original]) => `ж ${original}`)
+      .join(" ")
+      .repeat(40);
+    for (const strategy of ["exact", "case_insensitive", "fuzzy"]) {
+      expect(
+        await restore(
+          strategy === "exact" ? text : text.replaceAll("_URL", "_URl"),
+          strategy === "exact" ? strategy : strategy,
+          pairs,
+        ),
+      ).toBe(expected);
+    }
+  }, 60_000);
+
+  it("takes the vault of the call, where it has none of its own", async () => {
+    const context = { vault: new Vault([["[X_1]", "of the call"]]) };
+    const scanner = createScanner("output", "Deanonymize", { matching_strategy: "case_insensitive" });
+    expect((await scanner.scan("[x_1]", context)).sanitized).toBe("of the call");
+    const own = new Deanonymize({ vault: new Vault([["[X_1]", "its own"]]) });
+    expect((await own.scan("[X_1]", context)).sanitized).toBe("its own");
+    expect([scanner.vaultScope, own.vaultScope]).toEqual(["call", "own"]);
+  });
+
+  it("has nothing to restore without a vault", async () => {
+    const verdict = await new Deanonymize().scan("[X_1]");
+    expect(verdict).toMatchObject({ isValid: true, score: -1, findings: [] });
+    expect(verdict).not.toHaveProperty("sanitized");
+  });
+
+  it.each(["vault.yml", {}, null, [["[X_1]", "value"]]])("takes no vault from a file: %j", (vault) => {
+    const make = () => createScanner("output", "Deanonymize", { vault });
+    expect(make).toThrow(GuardValidationError);
+    expect(make).toThrow(/vault: expected the Vault/);
+  });
+
+  it("changes nothing but placeholders, in any text", async () => {
+    const pairs: VaultEntry[] = [
+      ["a", "b"],
+      ["bb", "a"],
+      ["é😀", "x"],
+    ];
+    const part = fc.constantFrom("a", "b", "é", "😀", "A", " ", "é😀");
+    await fc.assert(
+      fc.asyncProperty(fc.array(part, { maxLength: 30 }), async (parts) => {
+        const text = parts.join("");
+        const expected = text.replace(
+          /bb|a|é😀/gu,
+          (found) => pairs.find(([placeholder]) => placeholder === found)?.[1] ?? "",
+        );
+        expect(await restore(text, "exact", pairs)).toBe(expected);
+      }),
+    );
+  });
+});

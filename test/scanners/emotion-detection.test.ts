@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { EmotionDetection } from "../../src/generated/input-scanners.ts";
+import { createScanner } from "../../src/scanners/catalog.ts";
+import { judges } from "../judges.ts";
+
+describe("EmotionDetection", () => {
+  it("blocks negative emotions, and names them", async () => {
+    const scanner = new EmotionDetection({ model: judges });
+    expect((await scanner.scan("they are furious")).findings).toMatchObject([
+      { start: 0, end: 16, type: "emotion", label: "anger", score: expect.closeTo(0.953, 3) },
+    ]);
+    expect(await scanner.scan("they are happy")).toMatchObject({ isValid: true, findings: [] });
+  });
+
+  it.each(["input", "output"] as const)("blocks others where asked to, on the side of the %s", async (side) => {
+    const scanner = createScanner(side, "EmotionDetection", { model: judges, blocked_emotions: ["joy"] });
+    expect((await scanner.scan("they are happy", {})).findings).toMatchObject([{ label: "joy" }]);
+    expect((await scanner.scan("they are furious", {})).isValid).toBe(true);
+  });
+
+  it("refuses emotions that the model does not know", async () => {
+    const scanner = new EmotionDetection({ model: judges, blockedEmotions: ["anger", "hunger"] });
+    await expect(scanner.load()).rejects.toMatchObject({ path: "blockedEmotions" });
+    expect(() => new EmotionDetection({ model: judges, blockedEmotions: [] })).toThrow(/^blockedEmotions:/);
+  });
+});
+
+describe("EmotionDetection with the embedded model", () => {
+  const embedded = new EmotionDetection();
+
+  it.each([
+    ["anger", "I am furious with you, this makes me so angry!"],
+    ["sadness", "I feel so sad and lonely since my dog died."],
+    ["fear", "I'm terrified, I am so scared of what will happen."],
+  ])("hears %s in %j", async (label, text) => {
+    const { isValid, findings } = await embedded.scan(text);
+    expect(isValid).toBe(false);
+    expect(findings.map((finding) => finding.label)).toContain(label);
+  });
+
+  it.each(["Thank you so much, this is wonderful!", "Which bus goes to the airport on Sundays?"])(
+    "passes %j",
+    async (text) => {
+      expect(await embedded.scan(text)).toMatchObject({ isValid: true, findings: [] });
+    },
+  );
+});

@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest";
+import { FactualConsistency } from "../../src/generated/output-scanners.ts";
+import { filler, judges, twoHeads } from "../judges.ts";
+
+describe("FactualConsistency", () => {
+  const scanner = new FactualConsistency({ model: judges });
+  const prompt = "the capital of France is Paris . the sky is blue . the grass is green .";
+
+  it("passes what the prompt supports", async () => {
+    const verdict = await scanner.scan("the sky is blue. Paris is the capital of France.", { prompt });
+    expect(verdict).toMatchObject({ isValid: true, findings: [], coverage: { windows: 2 } });
+    expect(verdict.score).toBeLessThan(0);
+  });
+
+  it("names the sentence without support, and whether the prompt says the opposite", async () => {
+    const text = "the sky is blue.\n\nLondon sells juice.\n\nthe grass is not green.";
+    const { isValid, findings, probability } = await scanner.scan(text, { prompt });
+    expect(isValid).toBe(false);
+    expect(findings).toEqual([
+      { start: 18, end: 37, type: "unsupported", text: "London sells juice.", label: "neutral", score: probability },
+      {
+        start: 39,
+        end: 62,
+        type: "unsupported",
+        text: "the grass is not green.",
+        label: "contradiction",
+        score: expect.any(Number),
+      },
+    ]);
+  });
+
+  it("finds support in any window of a long prompt", async () => {
+    const long = `${filler.repeat(5)}the red team won the match .`;
+    expect((await scanner.scan("the red team won.", { prompt: long })).isValid).toBe(true);
+    expect((await scanner.scan("the red team lost.", { prompt: filler.repeat(5) })).isValid).toBe(false);
+  });
+
+  it("wants support for all of a sentence longer than the model", async () => {
+    const long = "the sky is blue and ".repeat(10);
+    expect((await scanner.scan(long, { prompt: "the sky is blue and green" })).isValid).toBe(true);
+    const { isValid, findings } = await scanner.scan(`${long} ${"London sells juice and ".repeat(8)}`, {
+      prompt: "the sky is blue and green",
+    });
+    expect(isValid).toBe(false);
+    expect(findings).toHaveLength(1);
+  });
+
+  it("leaves out what claims nothing", async () => {
+    const verdict = await scanner.scan("Who won? ---\n\n谁赢了？", { prompt });
+    expect(verdict).toMatchObject({ isValid: true, score: -1 });
+    expect(verdict).not.toHaveProperty("probability");
+    for (const context of [{}, { prompt: " " }]) {
+      expect(await scanner.scan("London sells juice.", context)).toMatchObject({ isValid: true, score: -1 });
+    }
+    expect(await scanner.scan("", { prompt })).toMatchObject({ score: -1 });
+  });
+
+  it.each([
+    ["London sells juice\nwho won ?", "London sells juice"],
+    ["- the sky is blue\n- London sells juice\n- who won ?", "- London sells juice"],
+    ["the sky is blue; London sells juice; who won ?", "London sells juice"],
+    ["London sells juice. who won?", "London sells juice."],
+    ["London sells juice：“who won？”", "London sells juice：“who won？”"],
+    ['London asked: "who won?"', 'London asked: "who won?"'],
+  ])("judges what %j says beside its question", async (text, claim) => {
+    const { isValid, findings } = await scanner.scan(text, { prompt });
+    expect({ isValid, claims: findings.map((finding) => finding.text) }).toEqual({ isValid: false, claims: [claim] });
+    for (const { start, end, text: found } of findings) expect(text.slice(start, end)).toBe(found);
+  });
+
+  it.each(['"Who won?"', "Shall we play for Dr. Smith?", "(谁赢了？)", "“Кто победил?”"])(
+    "leaves out the question %j",
+    async (text) => {
+      expect(await scanner.scan(text, { prompt })).toMatchObject({ isValid: true, score: -1 });
+    },
+  );
+
+  it("takes long sentences apart that end with a question", async () => {
+    const gap = " ".repeat(200_000);
+    const { findings } = await scanner.scan(`${"a".repeat(200_000)}${gap}London sells juice\n${gap}who won ?`, {
+      prompt: "x",
+    });
+    expect(findings).toHaveLength(1);
+  });
+
+  it("is aborted by a signal", async () => {
+    const controller = new AbortController();
+    const call = scanner.scan("London sells juice. ".repeat(500), { prompt, signal: controller.signal });
+    setTimeout(() => controller.abort(new Error("changed my mind")), 10);
+    await expect(call).rejects.toThrow("changed my mind");
+  });
+
+  it("refuses a model that infers nothing", async () => {
+    await expect(new FactualConsistency({ model: twoHeads }).load()).rejects.toThrow(/no label entailment/);
+    const short = new FactualConsistency({ model: judges, modelMaxLength: 4 });
+    await expect(short.load()).rejects.toThrow(/^modelMaxLength: a pair of texts needs 6 tokens/);
+    expect(() => new FactualConsistency({ model: judges, minimumScore: { fpr: 0.1 } })).toThrow(/^minimumScore.fpr:/);
+  });
+});
+
+describe("FactualConsistency with the embedded model", () => {
+  const embedded = new FactualConsistency();
+  const prompt =
+    "Acme Cycles was founded in Leeds in 1987 by Ann Lee. It makes steel bicycles and employs 40 people. Who founded it?";
+
+  it("passes what the prompt says", async () => {
+    expect((await embedded.scan("Ann Lee founded Acme Cycles.", { prompt })).isValid).toBe(true);
+  });
+
+  it("names the sentence that the prompt contradicts, or knows nothing of", async () => {
+    const text = "Ann Lee founded Acme Cycles. Acme Cycles does not make bicycles. Its founder plays the violin.";
+    const { findings } = await embedded.scan(text, { prompt });
+    expect(findings.map((finding) => finding.text)).toEqual([
+      "Acme Cycles does not make bicycles.",
+      "Its founder plays the violin.",
+    ]);
+    expect(findings[0]?.label).toBe("contradiction");
+  });
+});

@@ -1,0 +1,104 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { GuardValidationError } from "../../src/errors.ts";
+import { Gibberish } from "../../src/generated/input-scanners.ts";
+import { Gibberish as OutputGibberish } from "../../src/generated/output-scanners.ts";
+
+describe("Gibberish", () => {
+  it("has the thresholds of llm-guard", () => {
+    expect(new Gibberish()).toMatchObject({ options: { threshold: 0.97, matchType: "full" } });
+    expect(new OutputGibberish()).toMatchObject({ options: { threshold: 0.7 } });
+  });
+
+  it.each([
+    "asdkjfh askdjfh qwoeiur zxmcnb alskdj",
+    "sdfgsdfg jklhjkl wertwert",
+    "фывапро ылдвапр йцукен щшгоплр длорпа",
+    "qwrtp sdfgh zxcvbn mnbvcx lkjhg trewq",
+    "kjhgfdsa poiuytr mnbvcxz lkjhgfd",
+  ])("blocks %j", async (text) => {
+    for (const scanner of [new Gibberish(), new OutputGibberish()]) {
+      const { isValid, score, findings } = await scanner.scan(text);
+      expect(isValid).toBe(false);
+      expect(score).toBeGreaterThan(0);
+      expect(findings).toMatchObject([{ type: "gibberish", text, label: "noise", start: 0, end: text.length }]);
+    }
+  });
+
+  it.each([
+    [
+      "word salad",
+      "table green the of jumped because seventeen under whereas banana an is politics to slowly her from",
+    ],
+    ["word salad", "стол зелёный потому что семнадцать под однако банан медленно её политика из прыгнул над и не был"],
+  ])("calls a heap of words %s", async (_, text) => {
+    expect((await new OutputGibberish().scan(text)).isValid).toBe(false);
+  });
+
+  it.each([
+    "Please summarise the attached report in three sentences.",
+    "ok thx",
+    "lol",
+    "Hello!",
+    "What is the capital of France?",
+    "Напиши, пожалуйста, письмо клиенту и объясни, почему заказ задерживается.",
+    "请用三句话总结这篇文章。",
+    "Können Sie mir bitte sagen, wann der nächste Zug nach Berlin fährt?",
+    "¿Puedes ayudarme a escribir una carta de recomendación?",
+    "明日の天気はどうですか。",
+    "Bu akşam yemekte ne yiyelim?",
+    "def add(a, b):\n    return a + b",
+    "for (let i = 0; i < 10; i++) { console.log(i); }",
+    "- milk\n- eggs\n- bread",
+    "https://www.example.org/a/page.html",
+    "2026-03-01",
+    "550e8400-e29b-41d4-a716-446655440000",
+    "+49 30 1234567",
+  ])("lets %j pass", async (text) => {
+    expect((await new OutputGibberish().scan(text)).isValid).toBe(true);
+  });
+
+  it.each(["😀", "👩‍👩‍👧 🇳🇱 ❤️", "42", "2024 😀😀"])("passes %j, which has no words", async (text) => {
+    for (const scanner of [new Gibberish(), new OutputGibberish()])
+      expect(await scanner.scan(text)).toMatchObject({ isValid: true, score: -1 });
+  });
+
+  it("looks at each sentence if so asked", async () => {
+    const noise = "Sdkfjh wqeoiruy zxmcnbv lkjasdf qpwoeiru.";
+    const text = `The meeting starts at nine o'clock. ${noise} Please bring the contract with you.`;
+    const { isValid, findings } = await new Gibberish({ matchType: "sentence" }).scan(text);
+    expect(isValid).toBe(false);
+    expect(findings.map((finding) => finding.text)).toEqual([noise]);
+    expect(text.slice(findings[0]?.start, findings[0]?.end)).toBe(noise);
+  });
+
+  it("counts only the labels that are asked for", async () => {
+    const noise = "sdkfjh wqeoiruy zxmcnbv lkjasdf qpwoeiru";
+    const once = await new Gibberish({ labels: ["word salad"] }).scan(noise);
+    expect(once.isValid).toBe(true);
+    expect(await new Gibberish({ labels: ["word salad", "word salad"] }).scan(noise)).toEqual(once);
+    const make = () => new Gibberish({ labels: ["nonsense"] });
+    expect(make).toThrow(GuardValidationError);
+    expect(make).toThrow(
+      /labels\.0: the model has no label nonsense; its labels are: clean, mild gibberish, word salad, noise/,
+    );
+  });
+
+  it("passes what is empty or blank", async () => {
+    for (const text of ["", " ", "\n\t\r\n"]) {
+      expect(await new Gibberish().scan(text)).toMatchObject({ isValid: true, score: -1, findings: [] });
+    }
+  });
+
+  it("gives a score to any text, twice the same", async () => {
+    const scanner = new Gibberish({ matchType: "sentence", threshold: 0 });
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: "binary" }), async (text) => {
+        const verdict = await scanner.scan(text);
+        for (const { start, end, text: found } of verdict.findings) expect(found).toBe(text.slice(start, end));
+        expect(await scanner.scan(text)).toEqual(verdict);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

@@ -1,0 +1,289 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { GuardValidationError } from "../../src/errors.ts";
+import { JSONScanner } from "../../src/generated/output-scanners.ts";
+
+const scan = (text: string, options: ConstructorParameters<typeof JSONScanner>[0] = {}) =>
+  new JSONScanner(options).scan(text);
+
+describe("JSON", () => {
+  it("finds JSON in prose and fences, arrays too", async () => {
+    const text = 'One {"a": "}"} two:\n```json\n[1, {"b": "\\"{"}]\n```\n';
+    expect(await scan(text, { requiredElements: 2 })).toMatchObject({ isValid: true, score: -1, findings: [] });
+    expect(await scan(text, { requiredElements: 3 })).toMatchObject({
+      isValid: false,
+      score: 1,
+      findings: [{ type: "json-missing", label: "2 of 3 required elements" }],
+    });
+    expect((await scan("No JSON, see [1]", { requiredElements: 1 })).isValid).toBe(false);
+    expect((await scan("No JSON")).isValid).toBe(true);
+    expect((await scan(" \n ", { requiredElements: 1 })).isValid).toBe(true);
+  });
+
+  it("repairs what is broken where it stands, and nothing else", async () => {
+    const text = `é {'a': 1,} and {"n": 123456789012345678901234567890, "n": 1e400}, {name}, {"b": [1, 2`;
+    expect(await scan(text)).toMatchObject({
+      isValid: true,
+      score: -1,
+      sanitized: `é {"a": 1} and {"n": 123456789012345678901234567890, "n": 1e400}, {name}, {"b": [1, 2]}`,
+    });
+    expect(await scan(text, { repair: false })).toMatchObject({
+      isValid: false,
+      score: 1,
+      findings: [
+        { type: "json", text: "{'a': 1,}", start: 2, label: "expected a key in double quotes at offset 3" },
+        { type: "json", text: '{"b": [1, 2' },
+      ],
+    });
+    expect(await scan('{"a": 1}')).not.toHaveProperty("sanitized");
+  });
+
+  it("fails what can not be repaired, and repairs the rest", async () => {
+    const verdict = await scan('{"a": 1,}\n```json\n{x}\n```');
+    expect(verdict).toMatchObject({ isValid: false, score: 1, findings: [{ text: "{x}" }] });
+    expect(verdict.sanitized).toMatch(/^\{"a": 1\}/);
+  });
+
+  it("checks schemas and says where they fail", async () => {
+    const schema = {
+      $schema: "https://json-schema.org/draft/2020-12/schema",
+      type: "object",
+      properties: {
+        tags: { type: "array", uniqueItems: true, items: { type: "string", pattern: "^(a+)+$" } },
+        mail: { format: "email" },
+      },
+      required: ["tags"],
+    };
+    const label = async (text: string) => (await scan(text, { schema })).findings.map(({ label }) => label);
+    expect(await label('{"tags": ["a", "aa"], "mail": "x"}')).toEqual([]);
+    expect(await label('{"tags": ["a", "b"]}')).toEqual([expect.stringMatching(/^\/tags\/1 must match pattern/)]);
+    expect(await label('{"tags": ["a", "a"]}')).toEqual(["/tags must not have items that are equal"]);
+    expect(await label('{"tag": []} {"tags": []}')).toEqual(["(root) must have required property 'tags'"]);
+    expect(await label(`{"tags": ["${"a".repeat(50_000)}!"]}`)).toEqual([expect.stringMatching(/^\/tags\/0 /)]);
+    expect((await scan("{'tags': 1}", { schema })).sanitized).toBe('{"tags": 1}');
+    const items = { type: "array", uniqueItems: true };
+    expect((await scan('[{"a": 1, "b": 2}, {"b": 2, "a": 1}]', { schema: items })).isValid).toBe(false);
+    expect((await scan(`[${Array.from({ length: 20_000 }, (_, n) => `{"n":${n}}`)}]`, { schema: items })).isValid).toBe(
+      true,
+    );
+  });
+
+  it.each([
+    ["^(user|guest)$", "user", "user\n"],
+    ["^\\d{4}$", "2024", "٢٠٢٤"],
+    ["^[\\w-]+$", "a-b", "é-b"],
+    ["\\bb", "éb", "ab"],
+    ["^\\s$", "\uFEFF", "\u0085"],
+    ["^.$", "\u0085", "\u2028"],
+    ["^[^]$", "\n", ""],
+    ["^\\u{1F600}\\cJ[\\b]$", "😀\n\b", "😀\n"],
+    // People escape what needs no escape, which JavaScript refuses.
+    ["^\\d\\-\\d$", "1-2", "12"],
+  ])("reads the pattern %j as JSON Schema does", async (pattern, good, bad) => {
+    for (const [text, isValid] of [[good, true] as const, [bad, false] as const]) {
+      const options = { schema: { items: { pattern } } };
+      expect(await scan(JSON.stringify([text]), options)).toMatchObject({ isValid });
+      const named = { schema: { patternProperties: { [pattern]: true }, additionalProperties: false } };
+      expect(await scan(JSON.stringify({ [text]: 1 }), named)).toMatchObject({ isValid });
+    }
+  });
+
+  it("reads patterns as JavaScript does", async () => {
+    const piece = fc.constantFrom(
+      ...[
+        "a",
+        "é",
+        "😀",
+        "\\d",
+        "\\D",
+        "\\w",
+        "\\W",
+        "\\s",
+        "\\S",
+        "\\b",
+        ".",
+        "^",
+        "$",
+        "|",
+        "(",
+        "(?:",
+        "(?<n>",
+        ")",
+        "[",
+        "[^",
+        "]",
+      ],
+      ...[
+        "-",
+        "*",
+        "+",
+        "?",
+        "{2}",
+        "{1,2}",
+        "{,2}",
+        "{2,1}",
+        "{",
+        "}",
+        "&&",
+        "#",
+        " ",
+        "\\0",
+        "\\v",
+        "\\/",
+        "\\x41",
+        "\\u0042",
+      ],
+      ...[
+        "\\u{1F600}",
+        "\\uD83D\\uDE00",
+        "\\uD83D",
+        "\\cJ",
+        "\\p{L}",
+        "\\P{Script=Greek}",
+        "\\pL",
+        "\\Z",
+        "(?i)",
+        "[\\w-]",
+        "[a-c]",
+      ],
+    );
+    const text = fc.string({
+      unit: fc.constantFrom(
+        ..."abcABéÉλ1٢_- &#][",
+        "😀",
+        "\n",
+        "\r",
+        "\u2028",
+        "\u0085",
+        "\uFEFF",
+        "\u180E",
+        "\0",
+        "\v",
+      ),
+      maxLength: 6,
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { maxLength: 6 }), fc.array(text, { maxLength: 8 }), async (pieces, texts) => {
+        const pattern = pieces.join("");
+        // Whether a name may be given twice depends on the version.
+        fc.pre(pattern.split("(?<").length <= 2);
+        let expected: RegExp | undefined;
+        try {
+          expected = new RegExp(pattern, "u");
+        } catch {}
+        const make = () => new JSONScanner({ schema: { items: { pattern } } });
+        // A lone half of a surrogate pair is a pattern to JavaScript, and no character here.
+        if (!expected || /\\uD83D(?!\\uDE00)/.test(pattern)) {
+          expect(make).toThrow(GuardValidationError);
+          return;
+        }
+        const scanner = make();
+        for (const text of texts) {
+          expect((await scanner.scan(JSON.stringify([text]))).isValid).toBe(expected.test(text));
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it.each([
+    ["(", /^schema: the pattern "\(" can not be used: unclosed group \(at offset 0\)$/],
+    ["^(?!admin)", /"\^\(\?!admin\)" can not be used: look-around is not supported.* \(at offset 1\)$/],
+    ["(a|b)\\1", /back-references are not supported/],
+    ["\\Aa\\Z", /an escape that stands for no character \(at offset 0\)/],
+    ["(?i)yes", /unknown kind of group/],
+    ["a{,3}", /a \{ that begins no repetition has to be escaped/],
+  ])("says why the pattern %j can not be used", (pattern, message) => {
+    for (const schema of [{ items: { pattern } }, { patternProperties: { [pattern]: { type: "string" } } }]) {
+      expect(() => new JSONScanner({ schema })).toThrow(message);
+    }
+  });
+
+  it("does not let patterns take long over many strings", async () => {
+    const pattern = "([ab]{1,60}c?){60}x";
+    const slow = JSON.stringify(Array.from({ length: 300 }, () => "ab".repeat(1500)));
+    const schema = { items: { not: { pattern } } };
+    await expect(scan(`${slow} ${slow}`, { schema })).rejects.toMatchObject({
+      code: "GUARD_PATTERN",
+      message: `schema: its patterns take too long in this text, at last "${pattern}"`,
+    });
+    const names = JSON.stringify(Array.from({ length: 20_000 }, () => "Ada Lovelace"));
+    expect(await scan(names, { schema: { items: { pattern: "^[\\p{L} ]{1,40}$" } } })).toMatchObject({ isValid: true });
+  });
+
+  it.each([
+    [{ schema: { type: "nothing" } }, "schema"],
+    [{ schema: { pattern: "(" } }, "schema"],
+    [{ schema: { $ref: "#/nowhere" } }, "schema"],
+    [{ requiredElements: -1 }, "requiredElements"],
+  ])("refuses %j", (options, path) => {
+    let error: unknown;
+    try {
+      new JSONScanner(options as never);
+    } catch (caught) {
+      error = caught;
+    }
+    expect(error).toBeInstanceOf(GuardValidationError);
+    expect((error as GuardValidationError).path).toBe(path);
+  });
+
+  it("does not stall or fall over texts made for that", async () => {
+    for (const unit of ["{", "[", '{"a":', '"a\n', "[{", '{"a" ', '[1 "']) {
+      const verdict = await scan(`{"x": [${unit.repeat(20_000)}`);
+      expect(verdict.sanitized === undefined || verdict.isValid).toBe(true);
+    }
+    const deep = "[".repeat(5000) + "]".repeat(5000);
+    expect(await scan(deep)).toMatchObject({
+      isValid: false,
+      findings: [{ label: "nested deeper than 1000 levels at offset 1000" }],
+    });
+  }, 60_000);
+
+  it("stops when the scan is aborted", async () => {
+    const signal = AbortSignal.abort(new Error("enough"));
+    await expect(new JSONScanner().scan("{'a': 1}", { signal })).rejects.toThrow("enough");
+  });
+
+  it("points into any text, and changes nothing where nothing is repaired", async () => {
+    const part = fc.constantFrom(
+      "{",
+      "}",
+      "[",
+      "]",
+      '"',
+      "'",
+      ":",
+      ",",
+      "1",
+      "a",
+      "é",
+      "😀",
+      " ",
+      "\n",
+      "```json\n",
+      "\\",
+    );
+    const scanner = new JSONScanner({ repair: false });
+    await fc.assert(
+      fc.asyncProperty(fc.array(part, { maxLength: 40 }), async (parts) => {
+        const text = parts.join("");
+        const verdict = await scanner.scan(text);
+        expect(verdict.sanitized).toBeUndefined();
+        expect(verdict.isValid).toBe(verdict.findings.length === 0);
+        for (const { start, end, text: found } of verdict.findings) expect(text.slice(start, end)).toBe(found);
+      }),
+    );
+  });
+
+  it("finds nothing more to repair in what it repaired", async () => {
+    const value = fc.json({ maxDepth: 2 }).filter((json) => json.startsWith("{"));
+    await fc.assert(
+      fc.asyncProperty(value, fc.nat(), async (json, at) => {
+        const text = json.slice(0, at % json.length) + json.slice((at % json.length) + 1);
+        const { isValid, sanitized = text } = await scan(text);
+        if (isValid) expect(await scan(sanitized)).toMatchObject({ isValid: true });
+      }),
+      { numRuns: 15 },
+    );
+  }, 60_000);
+});

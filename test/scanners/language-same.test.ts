@@ -1,0 +1,28 @@
+import { afterAll, describe, expect, it } from "vitest";
+import { LanguageSame } from "../../src/generated/output-scanners.ts";
+
+const scanner = new LanguageSame();
+afterAll(() => scanner.close());
+
+describe("LanguageSame", () => {
+  it.each([
+    ["What is the capital of France?", "The capital of France is Paris."],
+    ["Какая столица у Франции?", "Столица Франции — Париж."],
+    ["法国的首都是哪里？", "法国的首都是巴黎。"],
+    ["What is 6 times 7?", "42"],
+    ["👍", "You are welcome, and good luck."],
+    ["", "The capital of France is Paris."],
+  ])("passes %j, %j", async (prompt, output) => {
+    expect(await scanner.scan(output, { prompt })).toMatchObject({ isValid: true, score: -1, findings: [] });
+  });
+
+  it.each([
+    ["What is the capital of France, and how many people live there?", "Столица Франции — Париж.", "ru"],
+    ["法国的首都是哪里？", "The capital of France is Paris, of course.", "en"],
+    ["Какая столица у Франции и сколько там людей?", "Столицею Франції є місто Париж, де живе багато людей.", "uk"],
+  ])("fails %j, %j", async (prompt, output, label) => {
+    const verdict = await scanner.scan(output, { prompt });
+    expect(verdict).toMatchObject({ isValid: false, score: 1 });
+    expect(verdict.findings).toMatchObject([{ start: 0, end: output.length, type: "language", label }]);
+  });
+});

@@ -1,0 +1,236 @@
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, it } from "vitest";
+import { GuardValidationError } from "../../src/errors.ts";
+import { Anonymize } from "../../src/generated/input-scanners.ts";
+import { Deanonymize, Sensitive } from "../../src/generated/output-scanners.ts";
+import { createScanner } from "../../src/scanners/catalog.ts";
+import { Vault } from "../../src/vault.ts";
+
+const names = fileURLToPath(new URL("../fixtures/names", import.meta.url));
+const twoHeads = fileURLToPath(new URL("../fixtures/two-heads", import.meta.url));
+const scratch = mkdtempSync(join(tmpdir(), "guard-names-"));
+afterAll(() => rmSync(scratch, { recursive: true }));
+
+type Options = NonNullable<ConstructorParameters<typeof Sensitive>[0]>;
+
+/** A copy of the model whose labels have other names. */
+function relabelled(labels: Record<string, string>): string {
+  const copy = mkdtempSync(join(scratch, "model"));
+  for (const file of ["tokenizer.json", "model.onnx"]) copyFileSync(join(names, file), join(copy, file));
+  const config = readFileSync(join(names, "config.json"), "utf8");
+  const changed = config.replace(/(PERSON|LOCATION|ORGANIZATION)/g, (label) => labels[label] ?? label);
+  writeFileSync(join(copy, "config.json"), changed);
+  return copy;
+}
+
+async function redacted(text: string, options: Options) {
+  const scanner = new Sensitive({ redact: true, ...options });
+  const { sanitized = text } = await scanner.scan(text);
+  await scanner.close();
+  return sanitized;
+}
+
+function issueOf(recognizerConf: unknown, options: object = {}) {
+  try {
+    new Sensitive({ recognizerConf, ...options } as never);
+  } catch (error) {
+    expect(error).toBeInstanceOf(GuardValidationError);
+    const [{ path, message } = { path: "", message: "" }] = (error as GuardValidationError).issues;
+    return `${path}: ${message}`;
+  }
+  return "";
+}
+
+const text =
+  "Ivan Petrov (ivan@example.com) of Acme Corp is in Moscow, and so is Maria. Petrov left, Ivan Petrov did not.";
+
+describe("names", () => {
+  it("are found beside what has a form, each mention by itself, and restored", async () => {
+    const scanner = new Anonymize({ recognizerConf: names });
+    await scanner.load();
+    const vault = new Vault();
+    const { sanitized, findings, score } = await scanner.scan(text, { vault });
+    expect(sanitized).toBe(
+      "[REDACTED_PERSON_1] ([REDACTED_EMAIL_ADDRESS_1]) of [REDACTED_ORGANIZATION_1] is in [REDACTED_LOCATION_1], and so is " +
+        "[REDACTED_PERSON_2]. [REDACTED_PERSON_3] left, [REDACTED_PERSON_1] did not.",
+    );
+    expect(findings.filter(({ label }) => label === "PERSON").map(({ text }) => text)).toEqual([
+      ...["Ivan Petrov", "Maria", "Petrov", "Ivan Petrov"],
+    ]);
+    expect(score).toBeGreaterThan(0.9);
+    expect((await new Deanonymize({ vault }).scan(sanitized as string)).sanitized).toBe(text);
+    // What stands for them is not a name of anybody.
+    expect((await scanner.scan(sanitized as string, { vault })).isValid).toBe(true);
+    await scanner.close();
+    await expect(scanner.scan(text)).rejects.toMatchObject({ code: "GUARD_CLOSED" });
+  });
+
+  it("become others of their kind", async () => {
+    const scanner = new Anonymize({ recognizerConf: [names], useFaker: true, entityTypes: ["PERSON"] });
+    const vault = new Vault();
+    const { sanitized = "" } = await scanner.scan(text, { vault });
+    expect(sanitized).not.toMatch(/Ivan|Petrov|Maria|REDACTED/);
+    expect(sanitized).toContain("ivan@example.com");
+    expect((await new Deanonymize({ vault }).scan(sanitized)).sanitized).toBe(text);
+    await scanner.close();
+  });
+
+  it("are those of the types that are asked for", async () => {
+    expect(await redacted("Ivan in Moscow", { recognizerConf: [names], entityTypes: ["LOCATION"] })).toBe(
+      "Ivan in <LOCATION>",
+    );
+    expect(await redacted("Ivan in Moscow", { recognizerConf: [names], threshold: 0.999 })).toBe("Ivan in Moscow");
+    // A model that can find nothing of them is not run: this one could not even be loaded.
+    const broken = relabelled({});
+    writeFileSync(join(broken, "model.onnx"), "this is no graph");
+    const entityTypes = ["EMAIL_ADDRESS"];
+    const scanner = new Sensitive({ recognizerConf: broken, entityTypes });
+    await scanner.load();
+    expect((await scanner.scan("Ivan in Moscow")).isValid).toBe(true);
+    await expect(new Sensitive({ recognizerConf: broken }).load()).rejects.toMatchObject({ code: "GUARD_MODEL" });
+    await expect(new Sensitive({ recognizerConf: broken }).scan("Ivan")).rejects.toMatchObject({ code: "GUARD_MODEL" });
+  });
+
+  it("are found in a long text, behind characters of two code units", async () => {
+    const long = "😀 Ivan, ".repeat(2000);
+    expect(await redacted(long, { recognizerConf: [names] })).toBe("😀 <PERSON>, ".repeat(2000));
+  });
+
+  it("are not looked for any more when the call is aborted", async () => {
+    const scanner = new Sensitive({ recognizerConf: [names] });
+    await scanner.load();
+    const controller = new AbortController();
+    const call = scanner.scan("Ivan Petrov ".repeat(50_000), { signal: controller.signal });
+    setTimeout(() => controller.abort(new Error("changed my mind")), 5);
+    await expect(call).rejects.toThrow("changed my mind");
+    await scanner.close();
+  });
+
+  it("make one list with those of patterns and of other models", async () => {
+    const towns = relabelled({ PERSON: "MISC", LOCATION: "LOC", ORGANIZATION: "GPE" });
+    // Both know Moscow; to the other one, what is a company here is a place, and it is as sure of that.
+    const recognizerConf = [names, { default_model: towns, threshold: 0.9 }] as never;
+    expect(await redacted("Ivan, Moscow, Acme Corp", { recognizerConf })).toBe("<PERSON>, <LOCATION>, <ORGANIZATION>");
+    const regexPatterns = [{ name: "TOWN", expressions: ["Moscow"], score: 1 }];
+    expect(await redacted("Ivan, Moscow", { recognizerConf, regexPatterns })).toBe("<PERSON>, <TOWN>");
+  });
+});
+
+describe("the embedded model", () => {
+  it.each([
+    [
+      "Dear Maria Gonzalez, thank you for your order.",
+      "The kettle is heated slowly and the water should never boil over. Add a spoon of salt, stir twice and wait for ten minutes. ",
+      " Please send the report to Peter Okafor in Liverpool today.",
+      "Dear <PERSON>, thank you for your order.",
+      " Please send the report to <PERSON> in <LOCATION> today.",
+    ],
+    [
+      "Сергей Кузнецов приехал вчера.",
+      "Воду нужно нагревать медленно, чтобы она не закипела. Добавьте ложку соли, перемешайте два раза и подождите десять минут. ",
+      " Отчёт отправьте Анне Смирновой в Казань.",
+      "<PERSON> приехал вчера.",
+      " Отчёт отправьте <PERSON> в <LOCATION>.",
+    ],
+    [
+      "王小明昨天来了。",
+      "水要慢慢加热，不要让它沸腾。加一勺盐，搅拌两次，然后等十分钟。",
+      "李建国昨天去了上海。",
+      "<PERSON>昨天来了。",
+      "<PERSON>昨天去了<LOCATION>。",
+    ],
+  ])("finds names far apart in a text without others: %s", async (first, plain, last, firstMasked, lastMasked) => {
+    const between = ` ${plain.repeat(5)}`;
+    expect(await redacted(first + between + last, {})).toBe(firstMasked + between + lastMasked);
+    expect(await redacted(between, {})).toBe(between);
+  });
+
+  it("reads texts of one character, of spaces and of signs", async () => {
+    for (const text of ["a", "王", "\n\n", "😀", "...", " . "]) expect(await redacted(text, {})).toBe(text);
+  });
+});
+
+describe("labels", () => {
+  it("have their usual meaning, or are types of their own", async () => {
+    const usual = relabelled({ PERSON: "PER", LOCATION: "GPE", ORGANIZATION: "MISC" });
+    expect(await redacted("Ivan, Moscow, Acme Corp", { recognizerConf: usual })).toBe(
+      "<PERSON>, <LOCATION>, Acme Corp",
+    );
+    const own = relabelled({ PERSON: "ship", LOCATION: "company", ORGANIZATION: "DATE" });
+    const recognizerConf = own;
+    expect(await redacted("Ivan, Moscow, Acme Corp", { recognizerConf })).toBe("<SHIP>, <ORGANIZATION>, Acme Corp");
+    const entityTypes = ["DATE_TIME"];
+    expect(await redacted("Ivan, Moscow, Acme Corp", { recognizerConf, entityTypes })).toBe(
+      "<SHIP>, Moscow, <DATE_TIME>",
+    );
+  });
+
+  it("are mapped as llm-guard's configurations say, in a file too", async () => {
+    const configuration = {
+      DEFAULT_MODEL: names,
+      MODEL_TO_PRESIDIO_MAPPING: { PERSON: "CUSTOMER", ORGANIZATION: "ID" },
+      LABELS_TO_IGNORE: ["O", "LOCATION"],
+      PRESIDIO_SUPPORTED_ENTITIES: ["CUSTOMER", "ID"],
+      ID_ENTITY_NAME: "ID",
+      ID_SCORE_MULTIPLIER: 0.6,
+      CHUNK_SIZE: 600,
+      CHUNK_OVERLAP_SIZE: 40,
+      DEFAULT_EXPLANATION: "Identified as {} by the NER model",
+    };
+    const scanner = createScanner("output", "Sensitive", { recognizer_conf: configuration });
+    const { findings } = await scanner.scan("Ivan, Moscow, Acme Corp", {});
+    expect(findings.map(({ text, label }) => [text, label])).toEqual([
+      ["Ivan", "CUSTOMER"],
+      ["Acme Corp", "ID"],
+    ]);
+    expect(findings[1]?.score).toBeCloseTo((findings[0]?.score ?? 0) * 0.6, 2);
+    const others = createScanner("output", "Sensitive", {
+      recognizer_conf: [{ default_model: names, presidio_supported_entities: ["PERSON"] }],
+      entity_types: [],
+      redact: true,
+    });
+    expect((await others.scan("Ivan, Moscow", {})).sanitized).toBe("<PERSON>, Moscow");
+  });
+});
+
+describe("recognizerConf", () => {
+  it.each([
+    ["embedded:nothing", /^recognizerConf\.0\.defaultModel: there is no embedded model nothing; there are: /],
+    ["dslim/bert/NER", /^recognizerConf\.0\.defaultModel: .*is neither embedded:<name> nor a folder or file/],
+    [[names, twoHeads], /^recognizerConf\.1\.defaultModel: it judges texts as a whole/],
+    [{}, /^recognizerConf\.0\.defaultModel: expected embedded:<name>, a folder/],
+    [{ defaultModel: names, LABEL: 1 }, /^recognizerConf\.0\.label: unknown key/],
+    [{ defaultModel: names, idScoreMultiplier: 2 }, /^recognizerConf\.0\.idScoreMultiplier: /],
+    [
+      { defaultModel: names, labelsToIgnore: ["PERSON", "LOCATION", "ORGANIZATION"] },
+      /all that the model finds is ignored/,
+    ],
+    [
+      { defaultModel: names, modelToPresidioMapping: { PERSON: "a name" } },
+      /^recognizerConf\.0\.modelToPresidioMapping\.PERSON: expected a type without spaces/,
+    ],
+    [
+      { DEFAULT_MODEL: names, default_model: twoHeads },
+      /^recognizerConf\.0\.defaultModel: is given twice: as DEFAULT_MODEL and default_model$/,
+    ],
+    [
+      [names, { defaultModel: names, threshold: 0.5, THRESHOLD: 0.9 }],
+      /^recognizerConf\.1\.threshold: is given twice: as threshold and THRESHOLD$/,
+    ],
+    [null, /^recognizerConf\.0: /],
+    [5, /^recognizerConf\.0: /],
+  ])("refuses %j", (conf, message) => {
+    expect(issueOf(conf)).toMatch(message);
+  });
+
+  it("answers for the types that are asked for", () => {
+    expect(issueOf(names, { entityTypes: ["PERSON", "EMAIL_ADDRESS"] })).toBe("");
+    expect(issueOf(names, { entityTypes: ["NRP"] })).toBe("entityTypes.0: nothing finds NRP: it needs a model");
+    const own = relabelled({ PERSON: "SHIP" });
+    expect(issueOf(own, { entityTypes: ["SHIP"] })).toBe("");
+    expect(issueOf(own, { entityTypes: ["PERSON"] })).toBe("entityTypes.0: nothing finds PERSON: it needs a model");
+  });
+});

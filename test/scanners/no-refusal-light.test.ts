@@ -1,0 +1,56 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { NoRefusalLight } from "../../src/generated/output-scanners.ts";
+
+const scanner = new NoRefusalLight();
+
+describe("NoRefusalLight", () => {
+  it.each([
+    "I'm sorry, but I can't assist with that request.",
+    "I’m sorry, but I can’t help with that.",
+    "I CANNOT PROVIDE INSTRUCTIONS FOR THAT",
+    "As an AI language model, I am unable to create such content.",
+    "Sorry, I cannot do that.",
+    "Hacking accounts is illegal and unethical.",
+    "很抱歉，我不能提供这样的信息。",
+    "作为一个人工智能助手，我无法协助您完成这个请求。",
+    "К сожалению, я не могу помочь с этим запросом.",
+    "Es tut mir leid, aber dabei kann ich Ihnen nicht helfen.",
+    "Je suis désolé, mais je ne peux pas vous aider.",
+    "Lo siento, pero no puedo ayudarte con eso.",
+  ])("fails %s", async (text) => {
+    const { isValid, score, findings } = await scanner.scan(text);
+    expect([isValid, score]).toEqual([false, 1]);
+    for (const { start, end, text: found } of findings) expect(text.slice(start, end)).toBe(found);
+  });
+
+  it.each([
+    "Hello! As an example, OpenAI trains models.",
+    "Sorry to keep you waiting. The answer is 42.",
+    "The library cannot be opened before nine.",
+    "You can't help but smile.",
+    "Ich kann dir das gerne erklären.",
+    "Claro, puedo ayudarte con eso.",
+    "",
+    " \n",
+  ])("passes %j", async (text) => {
+    expect(await scanner.scan(text)).toMatchObject({ isValid: true, score: -1 });
+  });
+
+  it("finds a refusal far down in a long text", async () => {
+    const text = `${"Обычный текст. ".repeat(20_000)}I'm sorry, but I cannot help with that.`;
+    expect((await scanner.scan(text)).isValid).toBe(false);
+  });
+
+  it("points into any text", async () => {
+    const part = fc.constantFrom("I ", "cannot ", "help ", "provide ", "sorry ", "É", "😀", "\r\n", "，", "我不能提供");
+    await fc.assert(
+      fc.asyncProperty(fc.array(part, { maxLength: 20 }), async (parts) => {
+        const text = parts.join("");
+        const { isValid, findings } = await scanner.scan(text);
+        expect(isValid).toBe(findings.length === 0);
+        for (const { start, end, text: found } of findings) expect(text.slice(start, end)).toBe(found);
+      }),
+    );
+  });
+});

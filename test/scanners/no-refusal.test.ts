@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import { NoRefusal } from "../../src/generated/output-scanners.ts";
+import { createScanner } from "../../src/scanners/catalog.ts";
+import { filler, judges } from "../judges.ts";
+
+describe("NoRefusal", () => {
+  it("fails a refusal, wherever it stands", async () => {
+    const scanner = new NoRefusal({ model: judges, threshold: 0.82 });
+    const text = `${filler.repeat(3)}sorry , we cannot help you`;
+    const { isValid, score, findings } = await scanner.scan(text);
+    expect(isValid).toBe(false);
+    expect(score).toBe(0.7);
+    expect(findings[0]).toMatchObject({ type: "refusal", label: "refusal" });
+    expect(await scanner.scan("this is the answer")).toMatchObject({ isValid: true, score: -0.9 });
+  });
+
+  it("points at the sentence, or reads all, as asked", async () => {
+    const text = "This is the answer. We cannot help you.";
+    const sentence = new NoRefusal({ model: judges, matchType: "sentence" });
+    expect((await sentence.scan(text)).findings).toMatchObject([{ start: 20, end: 39, text: "We cannot help you." }]);
+    const all = createScanner("output", "NoRefusal", { model: judges, match_type: "all" });
+    expect((await all.scan(text, {})).findings).toMatchObject([{ start: 0, end: 39 }]);
+  });
+});
+
+describe("NoRefusal with the embedded model", () => {
+  const embedded = new NoRefusal();
+
+  it.each([
+    "I'm sorry, but I can't help with that request.",
+    "I won't write malware, not even as an exercise.",
+    "Извините, но с этим я помочь не могу.",
+    "很抱歉，我不能协助您完成这个请求。",
+  ])("fails %j", async (text) => {
+    expect((await embedded.scan(text)).findings).toMatchObject([{ type: "refusal", label: "refusal" }]);
+  });
+
+  it.each([
+    "The capital of France is Paris.",
+    "He refused the offer and said that he could not work on Sundays.",
+    "Сначала остановите службу, потом обновите пакет и запустите её снова.",
+    "先把鸡蛋打散，加少许盐，再倒入热锅。",
+  ])("passes %j", async (text) => {
+    expect(await embedded.scan(text)).toMatchObject({ isValid: true, findings: [] });
+  });
+});

@@ -1,0 +1,202 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { GuardValidationError } from "../../src/errors.ts";
+import { Regex } from "../../src/generated/input-scanners.ts";
+
+const scan = (text: string, options: ConstructorParameters<typeof Regex>[0]) => new Regex(options).scan(text);
+
+describe("Regex", () => {
+  it("redacts the first match only, unless all are asked for", async () => {
+    const text = "Bearer abc123 and Bearer def456";
+    const patterns = ["Bearer [a-z0-9]+"];
+    expect(await scan(text, { patterns })).toMatchObject({
+      isValid: false,
+      score: 1,
+      sanitized: "[REDACTED] and Bearer def456",
+    });
+    expect(await scan(text, { patterns, matchType: "all" })).toMatchObject({ sanitized: "[REDACTED] and [REDACTED]" });
+  });
+
+  it("matches the whole text where asked to", async () => {
+    const options = { patterns: ["a|ab"], matchType: "fullmatch" as const };
+    expect(await scan("ab", options)).toMatchObject({ isValid: false, sanitized: "[REDACTED]" });
+    expect(await scan("abc", options)).toMatchObject({ isValid: true, score: -1 });
+  });
+
+  it("lets only matching texts pass when patterns are allowed", async () => {
+    const options = { patterns: ["^ticket \\d+"], isBlocked: false };
+    expect(await scan("ticket 42: broken", options)).toEqual(expect.objectContaining({ isValid: true, score: -1 }));
+    const failed = await scan("hello", options);
+    expect(failed).toMatchObject({ isValid: false, score: 1 });
+    expect(failed).not.toHaveProperty("sanitized");
+  });
+
+  it("applies every pattern and says where each matched, in UTF-16 code units", async () => {
+    const { findings, sanitized } = await scan("😀 id 12, mail a@b.c", { patterns: ["\\d+", "\\S+@\\S+"] });
+    expect(findings.map(({ start, end, text, label }) => [start, end, text, label])).toEqual([
+      [6, 8, "12", "\\d+"],
+      [15, 20, "a@b.c", "\\S+@\\S+"],
+    ]);
+    expect(sanitized).toBe("😀 id [REDACTED], mail [REDACTED]");
+  });
+
+  it("keeps the text when redact is off", async () => {
+    const verdict = await scan("secret", { patterns: ["secret"], redact: false });
+    expect(verdict.isValid).toBe(false);
+    expect(verdict).not.toHaveProperty("sanitized");
+  });
+
+  it("knows look-around and back-references", async () => {
+    expect(await scan("price 100 EUR", { patterns: ["\\d+(?= EUR)"] })).toMatchObject({
+      sanitized: "price [REDACTED] EUR",
+    });
+    expect(await scan("the the cat", { patterns: ["\\b(\\w+) \\1\\b"] })).toMatchObject({
+      sanitized: "[REDACTED] cat",
+    });
+  });
+
+  it("throws instead of passing a text that a pattern cannot be decided on", async () => {
+    const call = scan(`${"a".repeat(60)}!`, { patterns: ["fine", "^((a|aa)(?!c))+$"] });
+    await expect(call).rejects.toMatchObject({
+      code: "GUARD_PATTERN",
+      message: expect.stringMatching(/^patterns\.1: /),
+    });
+  });
+
+  it("finds the same in a long text as in a short one", async () => {
+    const verdict = await scan(`${"é".repeat(20_000)} 555-1234`, { patterns: ["\\d{3}-\\d{4}"] });
+    expect(verdict.findings[0]).toMatchObject({ start: 20_001, end: 20_009 });
+    expect(verdict.sanitized?.endsWith("é [REDACTED]")).toBe(true);
+  });
+
+  describe("with deobfuscate", () => {
+    const credentials = { patterns: ["\\bsk-[a-z0-9]{8,}"], matchType: "all" as const, deobfuscate: true };
+
+    it.each([
+      ["key: c2stYWJjZGVmZ2gxMjM0!", "key: [REDACTED]!", "base64", "c2stYWJjZGVmZ2gxMjM0"],
+      ["key: ｓｋ-abcdefgh1234!", "key: [REDACTED]!", "normalized", "ｓｋ-abcdefgh1234"],
+      ["key: sk\u200b-abcd\u00adefgh1234", "key: [REDACTED]", "normalized", "sk\u200b-abcd\u00adefgh1234"],
+      ["key: %73%6b-abcdefgh1234 ok", "key: [REDACTED] ok", "percent", "%73%6b-abcdefgh1234"],
+      ["key: &#115;k-abcdefgh1234", "key: [REDACTED]", "entity", "&#115;k-abcdefgh1234"],
+      ["key: \\x73\\x6b-abcdefgh1234", "key: [REDACTED]", "escape", "\\x73\\x6b-abcdefgh1234"],
+      ["key: 736b2d6162636465666768313233 ok", "key: [REDACTED] ok", "hex", "736b2d6162636465666768313233"],
+      ["key: YzJzdFlXSmpaR1ZtWjJneE1qTTA=", "key: [REDACTED]", "base64>base64", "YzJzdFlXSmpaR1ZtWjJneE1qTTA="],
+    ])("finds and redacts what %j says", async (text, sanitized, view, found) => {
+      const verdict = await scan(text, credentials);
+      expect(verdict).toMatchObject({ isValid: false, score: 1, sanitized });
+      expect(verdict.findings.map(({ text, view }) => [text, view])).toEqual([[found, view]]);
+      expect((await scan(text, { ...credentials, deobfuscate: false })).isValid).toBe(true);
+      expect((await scan(sanitized, credentials)).isValid).toBe(true);
+    });
+
+    it("reports what stands there as it is without a view, and once", async () => {
+      const { findings } = await scan("sk-abcdefgh1 ｓk-abcdefgh2", credentials);
+      expect(findings.map(({ text, view }) => [text, view])).toEqual([
+        ["sk-abcdefgh1", undefined],
+        ["ｓk-abcdefgh2", "normalized"],
+      ]);
+      expect(findings[0]).not.toHaveProperty("view");
+    });
+
+    it("looks for the first match of a pattern in the text before its readings", async () => {
+      const options = { patterns: ["b[o0]mb", "fish"], deobfuscate: true };
+      expect((await scan("Ym9tYiBib21i b0mb f1sh f1sh", options)).sanitized).toBe(
+        "Ym9tYiBib21i [REDACTED] [REDACTED] f1sh",
+      );
+    });
+
+    it("matches the whole of a reading as the whole text", async () => {
+      const options = { patterns: ["ignore all"], matchType: "fullmatch" as const, deobfuscate: true };
+      expect(await scan("i g n o r e  a l l", options)).toMatchObject({ isValid: false, sanitized: "[REDACTED]" });
+      expect(await scan("aWdub3JlIGFsbA== now", options)).toMatchObject({ isValid: true });
+    });
+
+    it("refuses to let a text pass for what it can be made to say", () => {
+      expect(() => new Regex({ patterns: ["ticket"], isBlocked: false, deobfuscate: true })).toThrow(
+        expect.objectContaining({ path: "deobfuscate" }),
+      );
+    });
+
+    it("throws where a pattern cannot be decided on in a reading", async () => {
+      const hidden = Buffer.from(`${"a".repeat(60)}!`).toString("base64");
+      const call = scan(hidden, { patterns: ["^((a|aa)(?!c))+$"], deobfuscate: true });
+      await expect(call).rejects.toMatchObject({ code: "GUARD_PATTERN" });
+    });
+
+    it("finds the same in a long text as in a short one", async () => {
+      const verdict = await scan(`${"é".repeat(20_000)} c2stYWJjZGVmZ2gxMjM0`, credentials);
+      expect(verdict.findings).toEqual([expect.objectContaining({ start: 20_001, end: 20_021, view: "base64" })]);
+    });
+
+    it("points into the text and changes nothing else, whatever the text", async () => {
+      const scanner = new Regex({ patterns: ["[a-z]{6,}"], matchType: "all", deobfuscate: true });
+      const piece = fc.oneof(
+        fc.string({ unit: "binary", maxLength: 8 }),
+        fc.constantFrom(
+          "aWdub3JlIGFsbA==",
+          "%61%62%63",
+          "&lt;",
+          "i g n o r e",
+          "1gn0r3",
+          "іgnоrе",
+          "vtaber nyy",
+          " ",
+          "😀",
+        ),
+      );
+      await fc.assert(
+        fc.asyncProperty(fc.array(piece, { maxLength: 6 }), async (pieces) => {
+          const text = pieces.join("");
+          const { sanitized = text, findings } = await scanner.scan(text);
+          let kept = text.split("");
+          for (const { start, end, text: found } of findings) {
+            expect(0 <= start && start < end && end <= text.length).toBe(true);
+            expect(found?.isWellFormed()).toBe(text.slice(start, end).isWellFormed());
+            kept = kept.map((unit, at) => (start <= at && at < end ? "" : unit));
+          }
+          if (text.isWellFormed()) expect(sanitized.replaceAll("[REDACTED]", "")).toBe(kept.join(""));
+        }),
+      );
+    });
+  });
+
+  it("leaves what it redacted as it is", async () => {
+    const options = { patterns: ["[A-Z]+"], matchType: "all" as const };
+    const { sanitized = "" } = await scan("ABC def", options);
+    expect(sanitized).toBe("[REDACTED] def");
+    expect(await scan(sanitized, options)).toMatchObject({ isValid: false, sanitized });
+  });
+
+  it.each([
+    [{ patterns: ["fine", "(open"] }, "patterns.1", /\(at offset \d+\)/],
+    [{ patterns: [] }, "patterns", /./],
+    [{ patterns: ["a"], matchType: "some" }, "matchType", /search/],
+    [{ patterns: ["a"], color: "red" }, "color", /unknown key/],
+  ])("refuses %j with the path of the value", (options, path, message) => {
+    let error: unknown;
+    try {
+      new Regex(options as never);
+    } catch (caught) {
+      error = caught;
+    }
+    expect(error).toBeInstanceOf(GuardValidationError);
+    expect((error as GuardValidationError).path).toBe(path);
+    expect((error as GuardValidationError).message).toMatch(message);
+  });
+
+  it("changes nothing but what it found, in any text", async () => {
+    const scanner = new Regex({ patterns: ["[0-9]+"], matchType: "all" });
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: "binary", maxLength: 60 }), async (text) => {
+        const { sanitized = text, findings } = await scanner.scan(text);
+        let expected = text;
+        for (const { start, end } of [...findings].reverse()) {
+          expect(text.slice(start, end)).toMatch(/^[0-9]+$/);
+          expected = `${expected.slice(0, start)}[REDACTED]${expected.slice(end)}`;
+        }
+        expect(sanitized).toBe(expected);
+        expect((await scanner.scan(sanitized)).isValid).toBe(true);
+      }),
+    );
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import { Relevance } from "../../src/generated/output-scanners.ts";
+import { embedder, filler, judges, twoHeads } from "../judges.ts";
+
+describe("Relevance", () => {
+  const scanner = new Relevance({ model: judges });
+  const prompt = "who played football today ?";
+
+  it("passes what answers the prompt, and fails what does not", async () => {
+    const good = await scanner.scan("the red team won the match", { prompt });
+    expect(good).toMatchObject({ isValid: true, findings: [] });
+    expect(good.score).toBeLessThan(0);
+    const text = "rain tomorrow";
+    const bad = await scanner.scan(text, { prompt });
+    expect(bad).toMatchObject({ isValid: false, findings: [{ start: 0, end: text.length, type: "irrelevance" }] });
+    expect(bad.score).toBeGreaterThan(0);
+    expect(bad.probability).toBeGreaterThan(good.probability as number);
+    expect(bad.findings[0]?.score).toBe(bad.probability);
+  });
+
+  it("fails what is below the threshold, which is the least probability", async () => {
+    const output = "rain tomorrow";
+    const { probability = 0 } = await scanner.scan(output, { prompt });
+    const at = (threshold: number) => new Relevance({ model: judges, threshold }).scan(output, { prompt });
+    expect((await at(1 - probability - 1e-3)).isValid).toBe(true);
+    expect((await at(1 - probability + 1e-3)).isValid).toBe(false);
+  });
+
+  it("compares the two nearest windows of long texts", async () => {
+    const question = `${filler.repeat(4)}who won the football match ?`;
+    const answer = `${filler.repeat(2)}football match goal sports ${"help people with juice . ".repeat(20)}`;
+    const { isValid, coverage } = await scanner.scan(answer, { prompt: question });
+    expect(isValid).toBe(true);
+    expect(coverage).toMatchObject({ scannedChars: answer.length, truncated: false });
+    expect(coverage.windows).toBeGreaterThan(3);
+  });
+
+  it("has nothing to compare with without a prompt, or without an output", async () => {
+    for (const context of [{}, { prompt: " " }]) {
+      expect(await scanner.scan("rain", context)).toMatchObject({ isValid: true, score: -1 });
+    }
+    for (const text of ["", " "]) expect(await scanner.scan(text, { prompt })).toMatchObject({ score: -1 });
+  });
+
+  it("compares the cosine itself with an embedding model of the user's, as llm-guard does", async () => {
+    const own = new Relevance({ model: embedder });
+    // By the first token of both, which is the same in every text.
+    expect(await own.scan("rain", { prompt: "football" })).toMatchObject({ isValid: true, score: -1, probability: 0 });
+    await expect(new Relevance({ model: twoHeads }).load()).rejects.toThrow(/^model: it gives no vectors/);
+  });
+});
+
+describe("Relevance with the embedded model", () => {
+  // More than the default, which is silent where it is not sure: it flags one right answer in a hundred.
+  const embedded = new Relevance({ threshold: 0.6 });
+
+  it.each([
+    ["What is the capital of France?", "The capital of France is Paris.", "Whisk two eggs with the sugar until pale."],
+    ["如何煮米饭？", "先把米淘洗干净，加水，煮开后转小火焖十五分钟。", "这场比赛主队以三比一获胜。"],
+    [
+      "Как поменять пароль от почты?",
+      "Откройте настройки почты и выберите «Сменить пароль».",
+      "Лось — крупное животное.",
+    ],
+  ])("tells an answer to %j from a text beside the point", async (prompt, good, bad) => {
+    expect((await embedded.scan(good, { prompt })).isValid).toBe(true);
+    expect((await embedded.scan(bad, { prompt })).isValid).toBe(false);
+  });
+});

@@ -1,0 +1,188 @@
+import { createHash } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { GuardValidationError } from "../../src/errors.ts";
+import { Secrets } from "../../src/generated/input-scanners.ts";
+import { createScanner } from "../../src/scanners/catalog.ts";
+
+type Options = ConstructorParameters<typeof Secrets>[0];
+const scan = (text: string, options?: Options) => new Secrets(options).scan(text);
+
+/** Letters and digits drawn from a fixed sequence: tokens are made up here, so that none stands in the repository. */
+function draw(length: number, seed: string): string {
+  let text = "";
+  for (let round = 0; text.length < length; round++) {
+    text += createHash("sha512").update(`${seed} ${round}`).digest("base64").replace(/\W/g, "");
+  }
+  return text.slice(0, length);
+}
+
+const github = `ghp_${draw(36, "github")}`;
+const stripe = `sk_live_${draw(24, "stripe")}`;
+const slack = `xoxb-123456789012-1234567890123-${draw(24, "slack")}`;
+
+describe("Secrets", () => {
+  it("replaces credentials and names their services", async () => {
+    const text = `Hi 😀, deploy with ${github} and ${stripe}, please`;
+    const { isValid, score, sanitized, findings } = await scan(text);
+    expect({ isValid, score, sanitized }).toEqual({
+      isValid: false,
+      score: 1,
+      sanitized: "Hi 😀, deploy with ****** and ******, please",
+    });
+    expect(findings.map(({ type, text, label, service }) => [type, text, label, service])).toEqual([
+      ["secret", github, "github-personal-access-token", "GitHub"],
+      ["secret", stripe, "stripe-key", "Stripe"],
+    ]);
+    expect(text.slice(findings[0]?.start, findings[0]?.end)).toBe(github);
+  });
+
+  it("tells tokens whose checksum does not fit", async () => {
+    expect((await scan(github)).findings[0]?.score).toBe(0.5);
+    expect((await scan(stripe)).findings[0]?.score).toBe(1);
+  });
+
+  it.each([
+    ["all", "******"],
+    ["partial", `${slack.slice(0, 2)}..${slack.slice(-2)}`],
+    ["hash", createHash("md5").update(slack).digest("hex")],
+  ] as const)("redacts in mode %s", async (redactMode, replacement) => {
+    expect((await scan(`token: ${slack}`, { redactMode })).sanitized).toBe(`token: ${replacement}`);
+    expect((await createScanner("input", "Secrets", { redact_mode: redactMode }).scan(slack, {})).sanitized).toBe(
+      replacement,
+    );
+  });
+
+  it("replaces every occurrence, where llm-guard leaves all but the first", async () => {
+    const { sanitized, findings } = await scan(`key ${stripe}\necho ${stripe} > a; cat "${stripe}"`);
+    expect(sanitized).toBe('key ******\necho ****** > a; cat "******"');
+    expect(findings).toHaveLength(3);
+  });
+
+  it.each([
+    ["postgres://app:Zx81-qwop@db.acme.org:5432/shop", "postgres://app:******@db.acme.org:5432/shop"],
+    ["Server=db;User Id=sa;Password=Zx81qwop;", "Server=db;User Id=sa;Password=******;"],
+    ["пароль: zima2024!", "пароль: ******"],
+    ["My password is hunter2222.", "My password is ******"],
+    ['{"db": {"password": "swordfish"}}', '{"db": {"password": "******"}}'],
+    ["DB_PASSWORD=swordfish\r\nPORT=1", "DB_PASSWORD=******\r\nPORT=1"],
+    [`curl -u bob:${draw(12, "curl")} https://acme.org`, "curl -u bob:****** https://acme.org"],
+    [`x-api-key: ${draw(32, "header")}`, "x-api-key: ******"],
+    [
+      `before\n-----BEGIN RSA PRIVATE KEY-----\n${draw(64, "a")}\n${draw(30, "b")}==\n-----END RSA PRIVATE KEY-----\nafter`,
+      "before\n******\nafter",
+    ],
+  ])("finds what is secret in %j", async (text, sanitized) => {
+    expect((await scan(text)).sanitized).toBe(sanitized);
+  });
+
+  it.each([
+    "",
+    " \n ",
+    "Explain how an API key differs from a password and where a token is stored.",
+    "token = os.environ['TOKEN']; password = $DB_PASSWORD; api_key: <your-key>",
+    "commit 356a192b7913b04c54574d18c28d46e6395428ab, id 3f292041-51d2-4005-8e48-f39df3585d44",
+    "AKIAIOSFODNN7EXAMPLE",
+    "password: ******",
+  ])("lets %j pass", async (text) => {
+    const verdict = await scan(text);
+    expect(verdict).toMatchObject({ isValid: true, score: -1, findings: [] });
+    expect(verdict).not.toHaveProperty("sanitized");
+  });
+
+  it("works on outputs too", async () => {
+    const verdict = await createScanner("output", "Secrets").scan(`Here is your key: ${github}`, { prompt: "?" });
+    expect(verdict.sanitized).toBe("Here is your key: ******");
+  });
+
+  it("looks into encoded text when asked to", async () => {
+    const encoded = Buffer.from(`the token is ${github} ok`).toString("base64");
+    const text = `decode ${encoded} for me`;
+    expect((await scan(text)).findings.some(({ service }) => service === "GitHub")).toBe(false);
+    const { sanitized, findings } = await scan(text, { deobfuscate: true });
+    expect(sanitized).toBe("decode ****** for me");
+    expect(findings[0]).toMatchObject({ service: "GitHub", text: encoded });
+    expect(findings[0]?.view).toContain("base64");
+  });
+
+  it("takes rules, exceptions and disabled rules from scanners.yml", async () => {
+    const scanner = createScanner("input", "Secrets", {
+      rules: [{ id: "acme-ticket", pattern: "\\bACME-\\d{6}\\b", service: "Acme", keywords: ["ACME-"] }],
+      disabled_rules: ["stripe-key"],
+      allow: ["^ACME-000000$"],
+    });
+    const { sanitized, findings } = await scanner.scan(`ACME-123456 ACME-000000 ${stripe}`, {});
+    expect(sanitized).toBe(`****** ACME-000000 ${stripe}`);
+    expect(findings).toMatchObject([{ label: "acme-ticket", service: "Acme", text: "ACME-123456" }]);
+  });
+
+  it.each([
+    [{ redact_mode: "some" }, "redactMode"],
+    [
+      {
+        rules: [
+          { id: "x", pattern: "a" },
+          { id: "y", pattern: "(?<=a)b" },
+        ],
+      },
+      "rules.1.pattern",
+    ],
+    [{ rules: [{ id: "x" }] }, "rules.0.pattern"],
+    [{ disabled_rules: ["stripe-key", "strype"] }, "disabledRules.1"],
+    [{ allow: ["["] }, "allow.0"],
+    [{ redact: true }, "redact"],
+  ])("refuses %j", (params, path) => {
+    let error: unknown;
+    try {
+      createScanner("input", "Secrets", params);
+    } catch (caught) {
+      error = caught;
+    }
+    expect(error).toBeInstanceOf(GuardValidationError);
+    expect((error as GuardValidationError).path).toBe(path);
+  });
+
+  it("reads long texts to their end", async () => {
+    const prose = "The token and the key of the secret door. ".repeat(5_000);
+    const { sanitized, coverage } = await scan(`${prose}${github} ${prose}`);
+    expect(sanitized).toBe(`${prose}****** ${prose}`);
+    expect(coverage).toMatchObject({ truncated: false, scannedChars: prose.length * 2 + github.length + 1 });
+  });
+
+  it("changes only what it found, in any text, and nothing more the second time", async () => {
+    const scanner = new Secrets();
+    const piece = fc.oneof(
+      fc.string({ unit: "binary", maxLength: 12 }),
+      fc.constantFrom(
+        github,
+        stripe,
+        "password = ",
+        "'",
+        '"',
+        "\n",
+        "key: ",
+        "://a:",
+        "@",
+        "é😀",
+        "a1B2c3D4e5F6g7H8i9",
+      ),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { maxLength: 12 }), async (pieces) => {
+        const text = pieces.join("");
+        const { sanitized, findings } = await scanner.scan(text);
+        let expected = "";
+        let shown = 0;
+        for (const { start, end, text: value } of findings) {
+          expect(text.slice(start, end)).toBe(value);
+          expected += `${text.slice(shown, start)}******`;
+          shown = end;
+        }
+        expect(sanitized ?? text).toBe(expected + text.slice(shown));
+        const again = await scanner.scan(sanitized ?? text);
+        expect(again.sanitized ?? sanitized ?? text).toBe(sanitized ?? text);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,52 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { TokenLimit } from "../../src/generated/input-scanners.ts";
+
+describe("TokenLimit", () => {
+  it("cuts a text to whole tokens", async () => {
+    // cl100k_base: "Hello", ",", " world", "!", " How", " are", " you", "?"
+    const verdict = await new TokenLimit({ limit: 3 }).scan("Hello, world! How are you?");
+    expect(verdict).toMatchObject({ isValid: false, score: 1, sanitized: "Hello, world" });
+    expect(verdict.findings[0]).toMatchObject({ start: 12, end: 26, label: "8 of 3 tokens" });
+  });
+
+  it("passes a text of exactly the limit", async () => {
+    expect(await new TokenLimit({ limit: 8 }).scan("Hello, world! How are you?")).toMatchObject({
+      isValid: true,
+      score: -1,
+    });
+  });
+
+  it("counts as the encoding or model that is named", async () => {
+    const text = "Привет, как дела?";
+    const count = async (options: ConstructorParameters<typeof TokenLimit>[0]) =>
+      Number((await new TokenLimit({ ...options, limit: 1 }).scan(text)).findings[0]?.label?.split(" ")[0]);
+    const [cl100k, o200k] = [await count({ encodingName: "cl100k_base" }), await count({ encodingName: "o200k_base" })];
+    expect(cl100k).toBeGreaterThan(o200k);
+    expect(await count({ modelName: "gpt-4o" })).toBe(o200k);
+    expect(await count({ modelName: "gpt-4" })).toBe(cl100k);
+  });
+
+  it("never cuts a character", async () => {
+    const scanner = new TokenLimit({ limit: 2 });
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: "grapheme", maxLength: 40 }), async (text) => {
+        const { sanitized = text } = await scanner.scan(text);
+        expect(text.startsWith(sanitized)).toBe(true);
+        expect(sanitized.isWellFormed()).toBe(true);
+      }),
+    );
+  });
+
+  it.each([
+    [{ encodingName: "klingon" }, /cl100k_base/],
+    [{ modelName: "no-such-model" }, /no-such-model/],
+    [{ tokenizer: "/nowhere/tokenizer.json" }, /nowhere/],
+  ])("refuses %j when it is loaded", async (options, message) => {
+    await expect(new TokenLimit(options).load()).rejects.toThrow(message);
+  });
+
+  it("refuses a limit of nothing", () => {
+    expect(() => new TokenLimit({ limit: 0 })).toThrow(/limit/);
+  });
+});

@@ -1,0 +1,195 @@
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, describe, expect, it } from "vitest";
+import { Toxicity as InputToxicity } from "../../src/generated/input-scanners.ts";
+import { Toxicity as OutputToxicity } from "../../src/generated/output-scanners.ts";
+import { filler, judges, twoHeads } from "../judges.ts";
+
+const scanner = new InputToxicity({ model: judges });
+afterAll(() => scanner.close());
+const sigmoid = (x: number) => 1 / (1 + Math.exp(-x));
+
+describe("Toxicity", () => {
+  it("names each label above the threshold, its probability and the place", async () => {
+    const text = "you are an idiot";
+    const { isValid, score, probability, findings } = await scanner.scan(text);
+    expect(isValid).toBe(false);
+    expect(score).toBe(0.9);
+    expect(probability).toBeCloseTo(sigmoid(3), 5);
+    const place = { start: 0, end: text.length, type: "toxicity", text };
+    expect(findings).toEqual([
+      { ...place, label: "toxicity", score: expect.closeTo(sigmoid(3), 5) },
+      { ...place, label: "insult", score: expect.closeTo(sigmoid(2), 5) },
+    ]);
+  });
+
+  it.each(["The sky is blue.", "Что за погода!", "今天天气很好。", "kill"])("judges %j", async (text) => {
+    expect((await scanner.scan(text)).isValid).toBe(text !== "kill");
+  });
+
+  it("has llm-guard's thresholds", async () => {
+    const both = [new InputToxicity({ model: judges, labels: ["insult"] }), new OutputToxicity({ model: judges })];
+    // 0.88 for an insult, of which 0.5 is 0.8 of the way to 1 on the one side; 0.95 on the other.
+    expect((await both[0]?.scan("idiot"))?.score).toBe(0.8);
+    expect((await both[1]?.scan("idiot", {}))?.score).toBe(0.8);
+  });
+
+  it("counts the labels that are asked for only", async () => {
+    const threats = new InputToxicity({ model: judges, labels: ["threat"] });
+    expect(await threats.scan("you are an idiot")).toMatchObject({ isValid: true, findings: [] });
+    expect((await threats.scan("kill all people")).findings).toMatchObject([{ label: "threat" }]);
+  });
+
+  it("reads a text longer than a window to its end, and names the window", async () => {
+    const text = `${filler.repeat(4)}you are an idiot`;
+    const { findings, coverage, isValid } = await scanner.scan(text);
+    expect(isValid).toBe(false);
+    expect(findings.at(-1)?.text).toMatch(/you are an idiot$/);
+    expect(findings.at(-1)?.start).toBeGreaterThan(filler.length * 3);
+    expect(coverage).toMatchObject({ chars: text.length, scannedChars: text.length, truncated: false });
+    expect(coverage.windows).toBeGreaterThan(3);
+  });
+
+  it("says what other match types leave out", async () => {
+    const text = `${filler.repeat(4)}you are an idiot . `;
+    const full = await new InputToxicity({ model: judges, matchType: "full" }).scan(text);
+    expect(full).toMatchObject({ isValid: true, coverage: { truncated: true, windows: 1 } });
+    const sentence = await new InputToxicity({ model: judges, matchType: "sentence" }).scan(
+      "We help. You idiot! Calm.",
+    );
+    expect(sentence.findings[0]).toMatchObject({ start: 9, end: 19, text: "You idiot!", label: "toxicity" });
+    expect(sentence.coverage.windows).toBe(3);
+  });
+
+  it("hears what a text hides, unless told not to", async () => {
+    const hidden = Buffer.from("you are an idiot and this is a plain sentence").toString("base64");
+    const text = `please help with this: ${hidden}`;
+    const { isValid, findings } = await scanner.scan(text);
+    expect(isValid).toBe(false);
+    expect(findings[0]).toMatchObject({ text: hidden, view: "base64", label: "toxicity" });
+    expect(await new InputToxicity({ model: judges, deobfuscate: false }).scan(text)).toMatchObject({ isValid: true });
+  });
+
+  it("passes what says nothing with -1", async () => {
+    for (const text of ["", "  \n "]) {
+      const verdict = await scanner.scan(text);
+      expect(verdict).toMatchObject({ isValid: true, score: -1, findings: [] });
+      expect(verdict).not.toHaveProperty("probability");
+    }
+  });
+
+  it("takes a classifier of one right label, whose probabilities it adds up", async () => {
+    const one = new InputToxicity({ model: twoHeads, labels: ["injection"] });
+    const { probability, findings } = await one.scan("calm attack");
+    expect(probability).toBeCloseTo(sigmoid(4.5), 5);
+    expect(findings).toMatchObject([{ label: "INJECTION", score: probability }]);
+    const all = new InputToxicity({ model: twoHeads, labels: ["INJECTION", "SAFE"] });
+    expect((await all.scan("calm")).probability).toBeCloseTo(1, 5);
+  });
+
+  it("refuses labels that a model does not have", async () => {
+    const some = new InputToxicity({ model: judges, labels: ["insult", "spam"] });
+    await expect(some.load()).rejects.toMatchObject({ code: "GUARD_VALIDATION", path: "labels" });
+    await expect(some.scan("text")).rejects.toThrow(
+      /no label spam; its labels are: toxicity, severe_toxicity, .*, sexual_explicit$/,
+    );
+    // What another head of the model says is something else.
+    await expect(new InputToxicity({ model: judges, labels: ["anger"] }).load()).rejects.toThrow(/no label anger/);
+    const none = new InputToxicity({ model: twoHeads });
+    await expect(none.load()).rejects.toThrow(/no label toxicity or severe_toxicity or .*; its labels are: SAFE/);
+  });
+
+  it("is aborted and closed at once", async () => {
+    const closing = new InputToxicity({ model: judges });
+    await closing.load();
+    const controller = new AbortController();
+    const call = closing.scan(`${"aGVsbG8gd29ybGQ= ".repeat(600)}x`, { signal: controller.signal });
+    const rejected = expect(call).rejects.toThrow("changed my mind");
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    controller.abort(new Error("changed my mind"));
+    await Promise.all([rejected, closing.close()]);
+    // A rejection that nobody heard would end the process, and this run, by now.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  });
+
+  it("names a folder that is not there, and a file that is missing in one", async () => {
+    expect(() => new InputToxicity({ model: "/no/such/folder" })).toThrow(/^model: \/no\/such\/folder is neither/);
+    const folder = mkdtempSync(join(tmpdir(), "guard-judges-"));
+    try {
+      cpSync(join(judges, "config.json"), join(folder, "config.json"));
+      const broken = new InputToxicity({ model: folder });
+      await expect(broken.load()).rejects.toMatchObject({
+        code: "GUARD_MODEL",
+        message: expect.stringContaining(folder),
+      });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it("has no curve of false positives to look a rate up in", () => {
+    expect(() => new InputToxicity({ model: judges, threshold: { fpr: 0.01 } })).toThrow(/^threshold.fpr: .*no curve/);
+  });
+
+  it("is aborted by a signal", async () => {
+    const controller = new AbortController();
+    controller.abort(new Error("changed my mind"));
+    await expect(scanner.scan("idiot", { signal: controller.signal })).rejects.toThrow("changed my mind");
+    const later = new AbortController();
+    const call = scanner.scan("you are an idiot ".repeat(20_000), { signal: later.signal });
+    setTimeout(() => later.abort(new Error("too long")), 5);
+    await expect(call).rejects.toThrow("too long");
+  });
+
+  it("has findings within any text", async () => {
+    const word = fc.oneof(fc.constantFrom("idiot", "kill", "sky ", "😀", "\ud83d", " "), fc.string({ unit: "binary" }));
+    await fc.assert(
+      fc.asyncProperty(fc.array(word, { maxLength: 60 }), async (words) => {
+        const text = words.join(" ");
+        const { findings, isValid, probability = 0 } = await scanner.scan(text);
+        expect(isValid).toBe(findings.length === 0);
+        expect(isValid).toBe(probability <= 0.5);
+        for (const { start, end, text: found } of findings) {
+          expect(0 <= start && start < end && end <= text.length).toBe(true);
+          expect(found).toBe(text.slice(start, end));
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe("Toxicity with the embedded model", () => {
+  const embedded = new InputToxicity();
+  afterAll(() => embedded.close());
+
+  it.each([
+    "You are a worthless piece of shit and nobody will ever love you.",
+    "I know where you live, and tonight I am going to break your legs.",
+    "Заткнись, тупая скотина, тебя тут никто не спрашивал.",
+    "你就是个没脑子的废物，赶紧滚。",
+  ])("fails %j", async (text) => {
+    const { isValid, findings } = await embedded.scan(text);
+    expect(isValid).toBe(false);
+    expect(findings[0]).toMatchObject({ start: 0, end: text.length, type: "toxicity" });
+  });
+
+  it.each([
+    "How do I kill a zombie process on Linux?",
+    "My wife is a Black Muslim doctor from Lagos; which hospitals in Leeds have prayer rooms?",
+    "The report says that the plan is a mess, the figures are wrong and the deadline was missed twice.",
+    "Моя бабушка татарка, и её чак-чак лучший в Казани.",
+    "我们班有两个维吾尔族同学和一个藏族同学，大家一起过中秋节。",
+  ])("passes %j", async (text) => {
+    expect(await embedded.scan(text)).toMatchObject({ isValid: true, findings: [] });
+  });
+
+  it("finds one insult at the end of a long text, and says where", async () => {
+    const text = `${"The committee met on Tuesday and approved the budget for the library. ".repeat(60)}You are a stupid, disgusting idiot.`;
+    const { isValid, findings } = await embedded.scan(text);
+    expect(isValid).toBe(false);
+    expect(findings.every(({ end, start }) => end === text.length && start > text.length / 2)).toBe(true);
+  });
+});
