@@ -1,3 +1,4 @@
+import type { Passes } from "./models/passes.ts";
 import { addon, native, SHORT_TEXT } from "./native.ts";
 
 /** A URL in a text. Offsets are UTF-16 code units. */
@@ -21,4 +22,9 @@ export async function findUrls(text: string): Promise<FoundUrl[]> {
   const find = text.length <= SHORT_TEXT ? "findUrls" : "findUrlsLong";
   const found = await native(() => addon[find](text));
   return found.map(({ start, end, url }) => ({ start, end, text: text.slice(start, end), url }));
+}
+
+/** The URLs of a text, which scanners of one call share. */
+export function urlsOf(text: string, passes?: Passes): Promise<FoundUrl[]> {
+  return passes ? passes.derive("urls", text, findUrls) : findUrls(text);
 }

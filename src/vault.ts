@@ -9,6 +9,8 @@ export type VaultEntry = readonly [placeholder: string, original: string];
  */
 export class Vault {
   readonly #originals: Map<string, string>;
+  /** The list that {@link entries} gave, until a pair is added: a vault is listed several times a text. */
+  #listed: readonly VaultEntry[] | undefined;
 
   /** @param pairs pairs to begin with; a later one replaces an earlier one of the same placeholder. */
   constructor(pairs: Iterable<VaultEntry> = []) {
@@ -18,6 +20,7 @@ export class Vault {
   /** Adds a pair. */
   append([placeholder, original]: VaultEntry): void {
     this.#originals.set(placeholder, original);
+    this.#listed = undefined;
   }
 
   /** How many pairs there are. */
@@ -26,7 +29,8 @@ export class Vault {
   }
 
   /** The pairs, in the order of their first appearance. */
-  entries(): VaultEntry[] {
-    return [...this.#originals];
+  entries(): readonly VaultEntry[] {
+    this.#listed ??= Object.freeze([...this.#originals]);
+    return this.#listed;
   }
 }

@@ -1,5 +1,6 @@
 import { type NativeLanguages, native, SHORT_TEXT } from "../native.ts";
 import type { LinearClassifier } from "./linear.ts";
+import type { Passes } from "./passes.ts";
 
 /** A language by its ISO 639-1 code, and its probability. */
 export interface LanguageGuess {
@@ -35,7 +36,12 @@ export class LanguageDetector {
   }
 
   /** The languages of a text as a whole and of its sentences, the likeliest first; none where there are no letters. */
-  async detect(text: string): Promise<NativeLanguages> {
+  detect(text: string, passes?: Passes): Promise<NativeLanguages> {
+    const kind = `languages ${this.folder}`;
+    return passes ? passes.derive(kind, text, () => this.#detect(text)) : this.#detect(text);
+  }
+
+  async #detect(text: string): Promise<NativeLanguages> {
     const model = await this.#model.load();
     return native(() => model[text.length <= SHORT_TEXT ? "languages" : "languagesLong"](text));
   }

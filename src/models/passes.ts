@@ -11,7 +11,20 @@ interface Asked {
  * or one after the other. It lives as long as the call and is never given to another one.
  */
 export class Passes {
+  readonly #derived = new Map<string, Map<string, unknown>>();
   readonly #asked = new Map<string, Map<string, Asked>>();
+
+  /**
+   * What `make` makes of a text, or made of it before: its views, its URLs, its languages.
+   *
+   * @param kind what is made.
+   */
+  derive<T>(kind: string, text: string, make: (text: string) => T): T {
+    const ofKind = this.#derived.get(kind) ?? new Map<string, unknown>();
+    this.#derived.set(kind, ofKind);
+    if (!ofKind.has(text)) ofKind.set(text, make(text));
+    return ofKind.get(text) as T;
+  }
 
   /**
    * The answer of `ask`, or of an earlier one with the same question and text. A failure is not kept.

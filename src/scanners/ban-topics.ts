@@ -75,11 +75,12 @@ export const BanTopics = defineScanner({
       },
       close: () => model.close(),
       async check(text, { signal, passes }) {
-        const { score } = await judge(signal);
-        const scored = await scoreDisguised<LabelledPart>(text, { matchType, deobfuscate }, async (view) => {
-          const { parts, skipped } = await score(view, matchType, signal, passes);
+        const topics = await judge(signal);
+        const score = async (view: string) => {
+          const { parts, skipped } = await topics.score(view, matchType, signal, passes);
           return { skipped, parts: parts.map((part) => ({ ...part, score: probabilityOf(part.labels, true) })) };
-        });
+        };
+        const scored = await scoreDisguised<LabelledPart>(text, { matchType, deobfuscate }, score, passes);
         return labelVerdict(text, scored, { threshold, multiLabel: true, type: "topic" });
       },
     };

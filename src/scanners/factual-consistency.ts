@@ -47,7 +47,7 @@ export const FactualConsistency = defineScanner({
       { prompt: "The museum opens at nine and closes at six.", text: "The museum closes at six." },
       { prompt: "The museum opens at nine and closes at six.", text: "When would you like to go?" },
     ],
-    fails: [{ prompt: "The museum opens at nine and closes at six.", text: "Entry to the castle costs twelve euros." }],
+    fails: [{ prompt: "The museum opens at nine and closes at six.", text: "The museum is free for children." }],
   },
   create(build) {
     const { model: name, modelMaxLength: maxLength } = build.options;

@@ -1,6 +1,6 @@
 import { GuardValidationError } from "../errors.ts";
 import { thresholdOption } from "../threshold.ts";
-import { findUrls } from "../urls.ts";
+import { urlsOf } from "../urls.ts";
 import { defineScanner } from "./define.ts";
 import { linearModel, linearScanner } from "./parts/linear-scanner.ts";
 import { linearModelOption, linearOptions } from "./parts/model-options.ts";
@@ -34,8 +34,8 @@ export const MaliciousURLs = defineScanner({
     }
     return linearScanner(build, model, {
       finding: "url",
-      async judge(text) {
-        const urls = await findUrls(text);
+      async judge(text, { passes }) {
+        const urls = await urlsOf(text, passes);
         if (urls.length === 0) return [];
         const probabilities = await model.classify(urls.map(({ url }) => url));
         return urls.map(({ start, end }, index) => ({ start, end, ...judge(probabilities[index] as number[]) }));

@@ -106,7 +106,7 @@ export const PromptInjection = defineScanner({
       ? byModel(head, matchType)
       : byClassifier(classifier as InjectionClassifier, injectionLabels, matchType === "sentence");
     const score = (text: string, signal?: AbortSignal, passes?: Passes) =>
-      scoreDisguised(text, { matchType, deobfuscate }, (view) => judge(view, signal, passes));
+      scoreDisguised(text, { matchType, deobfuscate }, (view) => judge(view, signal, passes), passes);
     return {
       load: async (signal) => {
         await head?.load(signal);

@@ -2,7 +2,7 @@ import pLimit from "p-limit";
 import { z } from "zod";
 import { type Finding, passed } from "../scanner.ts";
 import { FAILED, PASSED } from "../score.ts";
-import { type FoundUrl, findUrls } from "../urls.ts";
+import { type FoundUrl, urlsOf } from "../urls.ts";
 import { defineScanner } from "./define.ts";
 import { parseNetwork } from "./parts/public-address.ts";
 import { UrlReacher } from "./parts/url-reacher.ts";
@@ -63,8 +63,8 @@ differently from GET, and this costs no more.`,
   create({ options }) {
     const reacher = new UrlReacher(options);
     return {
-      async check(text, { signal }) {
-        const found = await findUrls(text);
+      async check(text, { signal, passes }) {
+        const found = await urlsOf(text, passes);
         if (found.length === 0) return passed(text);
         const urls = [...new Set(found.map(({ url }) => url))];
         const asked = urls.slice(0, options.maxUrls);

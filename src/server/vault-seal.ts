@@ -113,7 +113,7 @@ export class VaultSeal {
     const header = Buffer.concat([prefix, randomBytes(SALT_BYTES)]);
     const content: Content = {
       expires: Math.floor(Date.now() / 1000) + this.#expiresInSeconds,
-      entries: vault.entries(),
+      entries: [...vault.entries()],
     };
     const { key, nonce } = cipherKey(secret, header);
     const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(header);

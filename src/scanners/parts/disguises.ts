@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Reading } from "../../models/model.ts";
+import { Passes } from "../../models/passes.ts";
 import { DISGUISES } from "../../options.ts";
 import { tellingReadings } from "../../readings.ts";
 import type { Coverage } from "../../scanner.ts";
@@ -35,14 +36,20 @@ export interface ScoredText<Part extends ScoredPart> {
 /** The match types that leave nothing out. */
 export const READ_WHOLLY: readonly Reading[] = ["windows", "sentence", "chunks"];
 
-/** Scores a text and, with `deobfuscate`, its other readings; nothing for a blank text. */
+/**
+ * Scores a text and, with `deobfuscate`, its views; nothing for a blank text.
+ *
+ * @param score the parts of a text, or of a view of it, with their probabilities.
+ * @param passes what is known of the texts of this call: the views of a text are made once for all scanners.
+ */
 export async function scoreDisguised<Part extends ScoredPart>(
   text: string,
   { matchType, deobfuscate }: { matchType: Reading; deobfuscate: boolean },
-  score: (reading: string) => Promise<Pick<ScoredText<Part>, "parts" | "skipped">>,
+  score: (view: string) => Promise<Pick<ScoredText<Part>, "parts" | "skipped">>,
+  passes = new Passes(),
 ): Promise<ScoredText<Part>> {
   if (text.trim() === "") return { parts: [], others: [], skipped: 0 };
-  const readings = deobfuscate ? await tellingReadings(text) : [];
+  const readings = deobfuscate ? await passes.derive("views", text, tellingReadings) : [];
   const scored = readings.map(async (reading) => {
     const { parts } = await score(reading.text);
     const places = reading.locate(parts.map(({ start, end }) => ({ start, end })));

@@ -72,10 +72,12 @@ export function labelScanner(
       // A blank text says nothing, whatever context it would be read with.
       if (text.trim() === "") return passed(text);
       const { text: read, from } = judged(text, context);
-      const scored = await scoreDisguised<LabelledPart>(read, { matchType, deobfuscate }, async (view) => {
-        const { parts, skipped } = await head.score(view, matchType, context.signal, context.passes);
+      const { signal, passes } = context;
+      const score = async (view: string) => {
+        const { parts, skipped } = await head.score(view, matchType, signal, passes);
         return { skipped, parts: parts.map((part) => ({ ...part, score: probabilityOf(part.labels, multiLabel) })) };
-      });
+      };
+      const scored = await scoreDisguised<LabelledPart>(read, { matchType, deobfuscate }, score, passes);
       return labelVerdict(text, since(scored, from), { threshold, multiLabel, type: finding });
     },
   };

@@ -1,6 +1,6 @@
 import { madeFrom } from "../../errors.ts";
 import type { LinearClassifier } from "../../models/linear.ts";
-import { type Finding, passed, wholeText } from "../../scanner.ts";
+import { type Finding, passed, type ScanContext, wholeText } from "../../scanner.ts";
 import { riskScore } from "../../score.ts";
 import { resolveThreshold, type Threshold } from "../../threshold.ts";
 import type { Build, ScannerBody } from "../define.ts";
@@ -21,7 +21,7 @@ interface LinearScannerSettings {
   /** The type of its findings. */
   finding: string;
   /** Judges the pieces of a text that the scanner looks at; a text without any passes. */
-  judge(text: string): Promise<readonly JudgedPiece[]>;
+  judge(text: string, context: ScanContext): Promise<readonly JudgedPiece[]>;
   /** In how many pieces a text counts as read. Default: 1. */
   windows?(pieces: readonly JudgedPiece[]): number;
 }
@@ -47,8 +47,8 @@ export function linearScanner(
       await model.load();
     },
     close: () => model.close(),
-    async check(text) {
-      const pieces = await judge(text);
+    async check(text, context) {
+      const pieces = await judge(text, context);
       if (pieces.length === 0) return passed(text);
       const findings = pieces
         .filter(({ score }) => score > threshold)
