@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { GuardError, GuardValidationError, ScannerError } from "./errors.ts";
-import { type Message, readMessages } from "./messages.ts";
+import { type Conversation, type Message, readMessages } from "./messages.ts";
 import { Passes } from "./models/passes.ts";
 import { lengthIn, type OffsetUnit } from "./offsets.ts";
 import { parseOptions } from "./options.ts";
@@ -167,12 +167,20 @@ export interface ConversationReport extends ScanReport {
 export async function scanConversation(
   scanners: readonly Scanner[],
   messages: readonly Message[],
+  options: ConversationOptions = {},
+): Promise<ConversationReport> {
+  return scanConversationTexts(scanners, readMessages(messages), options);
+}
+
+/** {@link scanConversation} for messages that were read already. */
+export async function scanConversationTexts(
+  scanners: readonly Scanner[],
+  { userTexts, toolTexts, partsSkipped, toolPartsSkipped }: Conversation,
   { window = 3, risk, windowScanners, toolScanners, signal: outer, ...rest }: ConversationOptions = {},
 ): Promise<ConversationReport> {
   if (!Number.isInteger(window) || window < 1) {
     throw new GuardValidationError([{ path: "window", message: "expected an integer of at least 1" }]);
   }
-  const { userTexts, toolTexts, partsSkipped, toolPartsSkipped } = readMessages(messages);
   const named = nameScanners(scanners);
   const ofWindow = windowScanners
     ? nameScanners(windowScanners, "windowScanners")

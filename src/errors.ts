@@ -9,7 +9,8 @@ export interface ValidationIssue {
 /**
  * An error of guard. `code` is stable and meant for programs: `GUARD_VALIDATION`, `GUARD_OVERLOADED`, `GUARD_ABORTED`,
  * `GUARD_CLOSED`, `GUARD_MODEL`, `GUARD_RUNTIME`, `GUARD_PROVIDER_UNAVAILABLE`, `GUARD_SETTING`, `GUARD_TOKENIZATION`,
- * `GUARD_INFERENCE`, `GUARD_PANIC`, `GUARD_PATTERN`, `GUARD_SCANNER`, `GUARD_DOWNLOAD`.
+ * `GUARD_INFERENCE`, `GUARD_PANIC`, `GUARD_PATTERN`, `GUARD_SCANNER`, `GUARD_DOWNLOAD`, `GUARD_STARTING`, `GUARD_UNAVAILABLE`,
+ * `GUARD_TIMEOUT`, `GUARD_TOO_LARGE`.
  */
 export class GuardError extends Error {
   readonly code: string;

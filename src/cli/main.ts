@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 import { GuardError, GuardValidationError } from "../errors.ts";
-import { Problem } from "../server/problem.ts";
 import { version } from "../version.ts";
 import { calibrate } from "./calibrate.ts";
 import { type Command, commandHelp, didYouMean, print, UsageError } from "./command.ts";
@@ -72,11 +71,7 @@ function explain(error: unknown): string {
   }
   // What is neither a mistake of the user nor a failure of the system is a bug of ours, and its place matters.
   const expected =
-    error instanceof UsageError ||
-    error instanceof GuardError ||
-    // Of a scan that took too long.
-    error instanceof Problem ||
-    (error as NodeJS.ErrnoException)?.syscall;
+    error instanceof UsageError || error instanceof GuardError || (error as NodeJS.ErrnoException)?.syscall;
   return `guard: ${error instanceof Error ? (expected ? error.message : error.stack) : String(error)}`;
 }
 

@@ -1,11 +1,12 @@
-import { buildScanners, type Config, checkConfig, loadConfig, type ScannerLists } from "../config/index.ts";
+import { type Answer, answerOf } from "../answer.ts";
+import { buildScanners, type Config, checkConfig, loadConfig } from "../config/index.ts";
+import { serviceOptions } from "../config/service-options.ts";
 import { GuardValidationError, type ValidationIssue } from "../errors.ts";
 import type { Message } from "../messages.ts";
 import { setQueueCapacity } from "../models/engine-settings.ts";
 import type { Scanner, Side } from "../scanner.ts";
 import { createScanner } from "../scanners/catalog.ts";
-import { type Answer, answerOf } from "../server/answer.ts";
-import { ScanService } from "../server/scan-service.ts";
+import { type ScannerLists, ScanService } from "../service.ts";
 import { Vault } from "../vault.ts";
 
 /** As many texts as the engine can be told to let wait: an unsigned integer of 32 bits. */
@@ -32,9 +33,9 @@ export class Suite {
   private constructor(config: Config, lists: ScannerLists, missing: Partial<Record<Side, GuardValidationError>>) {
     // Only the models of the side that is scanned are loaded, by the first scan. How many scans run at a time is up to us: what
     // protects a server from its clients must not refuse what we ask ourselves. The engine starts with the first model.
-    const app = { ...config.app, lazyLoad: true, queueSize: UNLIMITED };
     setQueueCapacity(UNLIMITED);
-    this.#service = new ScanService({ ...config, app }, lists);
+    const unlimited = { lazyLoad: true, maxScans: UNLIMITED, maxMessages: UNLIMITED };
+    this.#service = new ScanService(lists, { ...serviceOptions(config), ...unlimited });
     this.#missing = missing;
   }
 

@@ -4,6 +4,7 @@ import { GuardValidationError, type ValidationIssue } from "../errors.ts";
 import { fromSnakeCase, parseOptions, toSnakeCase } from "../options.ts";
 import type { Scanner, Side } from "../scanner.ts";
 import { createScanner, scannerClasses, scannerTypes } from "../scanners/catalog.ts";
+import type { ScannerLists } from "../service.ts";
 import { coerceExpanded, type Environment, expandEnvironment } from "./environment.ts";
 import { type Config, type ConfigInput, configSchema, type ScannerEntry } from "./schema.ts";
 import { parseYaml } from "./source.ts";
@@ -16,9 +17,6 @@ const LISTS = [
   ["input", "inputScanners", "input_scanners"],
   ["output", "outputScanners", "output_scanners"],
 ] as const;
-
-/** Scanners by side. */
-export type ScannerLists = Record<Side, readonly Scanner[]>;
 
 /**
  * Reads and checks a configuration file, with `${NAME:default}` replaced from the environment.

@@ -1,15 +1,18 @@
 import { STATUS_CODES } from "node:http";
-import { z } from "zod";
+import type { z } from "zod";
+import type { problemSchema } from "./schemas/problem.ts";
 
 /** One value at fault in a request. */
 export interface ProblemError {
   /** JSON pointer (RFC 6901) into the body. */
   pointer: string;
+  /** What is wrong with it. */
   detail: string;
 }
 
 /** An answer that is an error. Its texts go to the client: nothing of a prompt, an output or a secret may be in them. */
 export class Problem extends Error {
+  /** The HTTP status. */
   readonly status: number;
   readonly errors: readonly ProblemError[] | undefined;
   readonly headers: Readonly<Record<string, string>>;
@@ -27,30 +30,10 @@ export class Problem extends Error {
   }
 }
 
-/** The service cannot answer now, but can in a moment. */
-export function unavailable(detail: string, retryAfter: number): Problem {
-  return new Problem(503, detail, { headers: { "retry-after": String(retryAfter) } });
-}
-
-/** Body of an error: RFC 9457 (Problem Details for HTTP APIs), with the `message` and `details` of llm-guard. */
-export const problemSchema = z
-  .object({
-    type: z.string(),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string(),
-    errors: z.array(z.object({ pointer: z.string(), detail: z.string() })).optional(),
-    message: z.string(),
-    details: z
-      .array(z.object({ type: z.string(), loc: z.array(z.union([z.string(), z.int()])), msg: z.string() }))
-      .nullable(),
-  })
-  .describe("Problem Details (RFC 9457)");
-
-/** The body of a problem. */
+/** The body of a problem: RFC 9457 with the `message` and `details` of llm-guard's API. */
 export function problemBody({ status, message, errors }: Problem): z.output<typeof problemSchema> {
   return {
-    // No type of its own: the title says what the status means (RFC 9457, section 4.2.1).
+    // There is no page about the problem: the title says what the status means (RFC 9457, section 4.2.1).
     type: "about:blank",
     title: STATUS_CODES[status] ?? "Error",
     status,

@@ -1,16 +1,30 @@
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
+import { Anonymize, BanSubstrings } from "../../src/generated/input-scanners.ts";
 import { testServer, waitingScanner, wordScanner } from "./fixtures.ts";
+import { dereferenced } from "./openapi.ts";
+
+interface Body {
+  content?: Record<string, { schema: Record<string, unknown>; example?: unknown }>;
+}
+
+interface Reply {
+  vault?: string;
+  timing?: Record<string, number>;
+}
 
 interface Operation {
   operationId: string;
-  requestBody?: { content: Record<string, { schema: Record<string, unknown> }> };
-  responses: Record<string, { content?: Record<string, { schema: Record<string, unknown> }> }>;
+  requestBody?: Body;
+  responses: Record<string, Body>;
 }
 
 describe("the API's description", () => {
   it("is OpenAPI 3.1 and has a schema for everything", async () => {
     const { get } = await testServer({}, { auth: [{ type: "http_bearer", token: "x" }] });
-    const document = (await get("/openapi.json")).json();
+    // A reference that leads nowhere throws here.
+    const document = dereferenced((await get("/openapi.json")).json());
     expect(document.openapi).toBe("3.1.0");
     expect(document.components.securitySchemes).toEqual({ http_bearer: { type: "http", scheme: "bearer" } });
     expect(Object.keys(document.paths).sort()).toEqual([
@@ -35,15 +49,86 @@ describe("the API's description", () => {
           for (const { schema } of Object.values(content ?? {})) expect(schema, path).toBeTruthy();
         }
         if (method !== "post") continue;
-        expect(requestBody?.content["application/json"]?.schema.properties, path).toBeTruthy();
+        expect(requestBody?.content?.["application/json"]?.schema.properties, path).toBeTruthy();
         for (const status of ["400", "401", "413", "415", "422", "429", "500", "503", "504"]) {
           expect(responses[status]?.content, `${path} ${status}`).toHaveProperty(["application/problem+json"]);
         }
       }
     }
     expect(ids.size).toBe(11);
-    // Every reference leads somewhere: there are none.
-    expect(JSON.stringify(document)).not.toContain('"$ref"');
+  });
+
+  it("is valid OpenAPI", async () => {
+    const auth = [{ type: "http_bearer", token: "x" }];
+    for (const config of [{}, { auth }, { metrics: { public: true } }]) {
+      const { get } = await testServer({}, config);
+      const { valid, errors } = await new Validator().validate((await get("/openapi.json")).json());
+      expect([valid, errors]).toEqual([true, undefined]);
+    }
+  });
+
+  it("names its schemas", async () => {
+    const document = (await (await testServer()).get("/openapi.json")).json();
+    expect(Object.keys(document.components.schemas).sort()).toEqual([
+      "ConversationRequest",
+      "Coverage",
+      "Finding",
+      "Message",
+      "MessagePart",
+      "OutputRequest",
+      "OutputResult",
+      "Problem",
+      "PromptRequest",
+      "PromptResult",
+      "ScanResult",
+      "ServiceName",
+      "Status",
+    ]);
+    const { requestBody, responses } = document.paths["/analyze/prompt"].post;
+    const schemaOf = ({ content }: Body) => Object.values(content ?? {}).map(({ schema }) => schema.$ref);
+    expect(schemaOf(requestBody)).toEqual(["#/components/schemas/PromptRequest"]);
+    expect(schemaOf(responses[200])).toEqual(["#/components/schemas/PromptResult"]);
+    expect(schemaOf(responses[422])).toEqual(["#/components/schemas/Problem"]);
+    const { properties } = document.components.schemas.PromptResult;
+    expect(properties.findings.additionalProperties.items).toEqual({ $ref: "#/components/schemas/Finding" });
+    expect(document.components.schemas.ConversationRequest.properties.messages.items).toEqual({
+      $ref: "#/components/schemas/Message",
+    });
+  });
+
+  it("has an example of every request and reply, which fits its schema", async () => {
+    const document = dereferenced((await (await testServer()).get("/openapi.json")).json());
+    const ajv = new Ajv2020({ strict: false });
+    for (const [path, methods] of Object.entries<Record<string, Operation>>(document.paths)) {
+      for (const { requestBody, responses } of Object.values(methods)) {
+        for (const { content } of [requestBody ?? {}, ...Object.values(responses)]) {
+          for (const [type, { schema, example }] of Object.entries(content ?? {})) {
+            expect(example, `${path} ${type}`).toBeDefined();
+            expect(ajv.validate(schema, example), `${path} ${type} ${ajv.errorsText()}`).toBe(true);
+          }
+        }
+      }
+    }
+  });
+
+  it("has examples that are true", async () => {
+    const zebra = { substrings: ["zebra"] };
+    const { get, post } = await testServer({
+      input: [new Anonymize({ recognizerConf: [] }), new BanSubstrings(zebra)],
+      output: [new BanSubstrings({ ...zebra, redact: true })],
+    });
+    const { paths } = (await get("/openapi.json")).json();
+    const operations = Object.entries<Record<string, Operation>>(paths).filter(([, { post }]) => post);
+    expect(operations).toHaveLength(7);
+    for (const [path, { post: operation }] of operations) {
+      const json = "application/json";
+      const { requestBody, responses } = operation as Operation;
+      const { vault, timing, ...reply }: Reply = (await post(path, requestBody?.content?.[json]?.example)).json();
+      const { vault: shown, timing: times, ...example } = (responses[200]?.content?.[json]?.example ?? {}) as Reply;
+      expect(reply, path).toEqual(example);
+      expect(typeof shown, path).toBe(typeof vault);
+      expect(Object.keys(times ?? {}), path).toEqual(Object.keys(timing ?? {}));
+    }
   });
 
   it("names every kind of credential", async () => {

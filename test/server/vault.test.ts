@@ -11,6 +11,7 @@ import { randomVaultKey, VaultSeal } from "../../src/server/vault-seal.ts";
 import { Vault } from "../../src/vault.ts";
 import { maskingScanner } from "../masking-scanner.ts";
 import { scannerOf, type TestServer, testServer } from "./fixtures.ts";
+import { dereferenced } from "./openapi.ts";
 
 const key = () => randomBytes(32).toString("base64");
 const useKeys = (...keys: string[]) => vi.stubEnv("GUARD_VAULT_KEY", keys.join(","));
@@ -177,7 +178,7 @@ describe("a vault", () => {
   });
 
   it("is described", async () => {
-    const { paths } = (await (await vaultServer()).get("/openapi.json")).json();
+    const { paths } = dereferenced((await (await vaultServer()).get("/openapi.json")).json());
     const schemas = (path: string) => {
       const { requestBody, responses } = paths[path].post;
       return [requestBody, responses[200]].map(({ content }) => content["application/json"].schema);

@@ -1,26 +1,30 @@
-import { toSnakeCase } from "../options.ts";
-import type { ScanReport } from "../scan.ts";
-import type { ServedReport } from "./scan-service.ts";
+import { toSnakeCase } from "./options.ts";
+import type { ScanReport } from "./scan.ts";
+import type { ServiceReport } from "./service.ts";
 
-/** An answer to a scan, as the HTTP API and the command line give it. */
+/** The answer to a scan, as the HTTP API and the command line write it in JSON. */
 export interface Answer {
   sanitized_prompt?: string;
   sanitized_output?: string;
   is_valid: boolean;
+  /** Risk scores by scanner: below 0 passes, above 0 fails. */
   scanners: Record<string, number>;
   findings?: ScanReport["findings"];
   probabilities?: ScanReport["probabilities"];
+  /** Milliseconds by scanner. */
   timing?: ScanReport["timing"];
+  /** The fields of {@link ScanReport.coverage} with names in snake_case. */
   coverage?: Record<string, unknown>;
 }
 
 /**
  * The answer for a report.
  *
- * @param sanitized the field of the sanitized text; without it the text is left out.
+ * @param details whether findings, probabilities, timing and coverage are in it.
+ * @param sanitized the field that holds the sanitized text; without it the text is left out.
  */
 export function answerOf(
-  { text, isValid, resultsScore, probabilities, findings, timing, coverage }: ServedReport,
+  { text, isValid, resultsScore, probabilities, findings, timing, coverage }: ServiceReport,
   details: boolean,
   sanitized?: "sanitized_prompt" | "sanitized_output",
 ): Answer {

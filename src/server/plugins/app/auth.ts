@@ -1,33 +1,33 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
-import type { AuthEntry } from "../../config/index.ts";
-import { Problem } from "../problem.ts";
+import type { AuthEntry } from "../../../config/index.ts";
+import { Problem } from "../../problem.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Which configured credential the request carries. */
+    /** The configured credential that the request carries, as `entry.key`: `0.0` is the first. Null without one. */
     credential: string | null;
   }
   interface FastifyContextConfig {
-    /** Served without authentication. */
+    /** Whether the route is served without authentication. */
     public?: boolean;
   }
 }
 
-/** Checks one credential of a request. */
+/** How one configured entry is checked: what a request presents for it, and whether that is right. */
 interface Scheme {
-  /** Value of WWW-Authenticate; `presented`: the request had a credential of this kind, and it was wrong. */
+  /** The value of WWW-Authenticate. `presented` says that the request had a credential of this kind, and that it was wrong. */
   challenge(presented: boolean): string;
-  /** What the request presents for this scheme. */
+  /** The credential that the request presents for this scheme; undefined when it presents none. */
   presented(request: FastifyRequest): string | undefined;
-  /** Index of the credential that matches, or -1. */
+  /** The index of the configured credential that matches, or -1. */
   matching(presented: string): number;
 }
 
 /**
  * Refuses requests without one of the configured credentials: bearer tokens (RFC 6750), user and password (RFC 7617), or keys
- * in a header. Everything needs one, except routes that say they are public.
+ * in a header. Every route needs one, except those whose config says `public`.
  */
 export const auth = fp(async (app: FastifyInstance, { entries }: { entries: readonly AuthEntry[] }) => {
   app.decorateRequest("credential", null);
@@ -35,7 +35,7 @@ export const auth = fp(async (app: FastifyInstance, { entries }: { entries: read
   const schemes = entries.map(toScheme);
 
   app.addHook("onRequest", async (request, reply) => {
-    // A path that does not exist tells nothing.
+    // A path that does not exist answers 404 to everybody: there is nothing to protect.
     if (request.routeOptions.config.public || request.is404) return;
     let wrong = false;
     const challenges: string[] = [];
@@ -71,7 +71,7 @@ function toScheme(entry: AuthEntry): Scheme {
         matching: (presented) => {
           const text = Buffer.from(presented, "base64").toString("utf8");
           const colon = text.indexOf(":");
-          // Both are compared in any case: how long it takes must not tell which one was right.
+          // Both are always compared, so that the time it takes does not tell which of the two was right.
           const matches = [same(text.slice(0, Math.max(0, colon)), username), same(text.slice(colon + 1), password)];
           return colon >= 0 && matches.every(Boolean) ? 0 : -1;
         },
@@ -89,7 +89,7 @@ function toScheme(entry: AuthEntry): Scheme {
   }
 }
 
-/** The credentials of an Authorization header of a certain scheme, whose name is in no particular case (RFC 9110, 11.1). */
+/** The credentials in an Authorization header of one scheme. The case of the scheme's name does not matter (RFC 9110, 11.1). */
 function authorization({ headers }: FastifyRequest, scheme: string): string | undefined {
   const { authorization = "" } = headers;
   const end = authorization.indexOf(" ");
@@ -97,12 +97,12 @@ function authorization({ headers }: FastifyRequest, scheme: string): string | un
   return authorization.slice(0, end).toLowerCase() === scheme && credentials !== "" ? credentials : undefined;
 }
 
-/** Compares in constant time; hashing gives both sides the same length. */
+/** Compares in constant time. Both sides are hashed first, which gives them the same length. */
 function same(presented: string, expected: Buffer): boolean {
   return timingSafeEqual(hash(presented), expected);
 }
 
-/** The SHA-256 of a configured secret, which may be configured as just that. */
+/** The SHA-256 of a configured secret. A configuration may hold the hash instead of the secret: `sha256:<64 digits>`. */
 function digestOf(secret: string): Buffer {
   return secret.startsWith("sha256:") ? Buffer.from(secret.slice("sha256:".length), "hex") : hash(secret);
 }

@@ -1,12 +1,12 @@
 import rateLimitPlugin, { normalizeIP } from "@fastify/rate-limit";
 import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
-import { type Config, parseRate, type Rate } from "../../config/index.ts";
-import { Problem } from "../problem.ts";
+import { type Config, parseRate, type Rate } from "../../../config/index.ts";
+import { Problem } from "../../problem.ts";
 
 /**
- * Refuses clients that call too often, and tells all of them how much is left (`RateLimit-*`, draft-ietf-httpapi-ratelimit-headers).
- * By address it comes before authentication, so that it slows down guessing; by credential, after it.
+ * Refuses clients that call too often, and tells every client how much is left (`RateLimit-*`, draft-ietf-httpapi-ratelimit-headers).
+ * A limit by address is checked before the credential, so that it slows down guessing; a limit by credential after it.
  */
 export const rateLimit = fp(async (app: FastifyInstance, { limit, key }: Config["rateLimit"]) => {
   const { max, milliseconds } = parseRate(limit) as Rate;

@@ -3,12 +3,12 @@ import fp from "fastify-plugin";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** What the line about this request says of its scan. */
+    /** What the log line of this request says about its scan; null where nothing was scanned. */
     scanLog: Record<string, unknown> | null;
   }
 }
 
-/** One line a request, and the request's id in the answer. */
+/** Writes one log line for each request, and the request's id into the answer (`X-Request-Id`). */
 export const requestLog = fp(async (app: FastifyInstance) => {
   app.decorateRequest("scanLog", null);
   app.addHook("onRequest", async (request, reply) => {
@@ -17,7 +17,7 @@ export const requestLog = fp(async (app: FastifyInstance) => {
   app.addHook("onResponse", async (request, reply) => {
     const line = {
       method: request.method,
-      // The path of what does not exist, and every query, may hold anything.
+      // Paths that no route answers and all queries may hold anything, so they are not logged.
       route: request.is404 ? null : request.routeOptions.url,
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime * 100) / 100,

@@ -1,22 +1,40 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
-import { GuardError, GuardValidationError, ScannerError } from "../../errors.ts";
-import { Problem, type ProblemError, problemBody, unavailable } from "../problem.ts";
-import { closingProblem } from "../scan-service.ts";
+import { GuardError, GuardValidationError, ScannerError } from "../../../errors.ts";
+import { closedError } from "../../../service.ts";
+import { Problem, type ProblemError, problemBody } from "../../problem.ts";
 
-/** What Fastify's own errors mean. Its texts are not used: some quote the request. */
+/**
+ * The statuses of errors of the service, whose messages are whole sentences that quote no text. `retryAfter` is in seconds: whoever
+ * tries again then finds this server able to answer, or another one in its place. 499 is nginx's status for a client that went
+ * away; nobody reads that answer, but the log has it.
+ */
+const SERVICE_ERRORS: Record<string, { status: number; retryAfter?: number }> = {
+  GUARD_TOO_LARGE: { status: 413 },
+  GUARD_ABORTED: { status: 499 },
+  GUARD_STARTING: { status: 503, retryAfter: 5 },
+  GUARD_CLOSED: { status: 503, retryAfter: 5 },
+  GUARD_OVERLOADED: { status: 503, retryAfter: 1 },
+  GUARD_UNAVAILABLE: { status: 503 },
+  GUARD_TIMEOUT: { status: 504 },
+};
+
+/** What Fastify's own errors mean. Fastify's texts are not used: some quote the request. */
 const DETAILS: Record<number, string> = {
   400: "The body is not valid JSON.",
   403: "There is nothing here.",
   408: "The request took too long to arrive.",
-  413: "The body is too large.",
   412: "The file is another one.",
+  413: "The body is too large.",
   415: "The body must be application/json.",
   416: "There is no such range.",
   431: "The headers are too large.",
 };
 
-/** Every error leaves as a problem (RFC 9457), whatever threw it, and nothing of the request's content is in it. */
+/**
+ * Every error leaves as a problem (RFC 9457), whatever threw it, and nothing of the request's content is in it. This file alone
+ * knows which error has which status.
+ */
 export const errors = fp(async (app: FastifyInstance) => {
   const methods = new Map<string, Set<string>>();
   app.addHook("onRoute", ({ url, method }) => {
@@ -54,20 +72,47 @@ export function send(reply: FastifyReply, problem: Problem): FastifyReply {
     .send(problemBody(problem));
 }
 
+/**
+ * The whole answer, headers included, to bytes that are not HTTP. There is no request yet that could be answered.
+ *
+ * @param code the code of Node's error, such as `HPE_INVALID_METHOD`.
+ */
+export function rawProblem(code: string): string {
+  const status = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 }[code] ?? 400;
+  const problem = problemBody(new Problem(status, "This is not a request that can be read."));
+  const body = JSON.stringify(problem);
+  const head = [
+    `HTTP/1.1 ${status} ${problem.title}`,
+    "Content-Type: application/problem+json",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    "Connection: close",
+  ];
+  return `${head.join("\r\n")}\r\n\r\n${body}`;
+}
+
 function toProblem(error: FastifyError | Error): Problem {
   if (error instanceof Problem) return error;
-  if (error instanceof GuardError && error.code === "GUARD_OVERLOADED")
-    return unavailable("Too many texts wait for a model.", 1);
-  if (error instanceof GuardError && error.code === "GUARD_CLOSED") return closingProblem();
-  // What a scanner says may quote the text that it was given.
-  if (error instanceof ScannerError) return new Problem(500, `The scanner ${error.scanner} failed.`);
+  if (error instanceof ScannerError) return scannerProblem(error);
   if (error instanceof GuardValidationError) {
     return invalid(error.issues.map(({ path, message }) => ({ pointer: pointerTo(path), detail: message })));
   }
+  if (error instanceof GuardError && Object.hasOwn(SERVICE_ERRORS, error.code)) return serviceProblem(error);
   if ("validation" in error && error.validation) return invalid(error.validation.map(shapeError));
   const status = ("statusCode" in error && error.statusCode) || 500;
   const detail = DETAILS[status];
   return detail ? new Problem(status, detail) : new Problem(500, "Something went wrong here.");
+}
+
+function serviceProblem({ code, message }: GuardError): Problem {
+  const { status, retryAfter } = SERVICE_ERRORS[code] as { status: number; retryAfter?: number };
+  return new Problem(status, message, retryAfter ? { headers: { "retry-after": String(retryAfter) } } : {});
+}
+
+/** What a scanner says may quote the text that it was given, so that only its code and its name are used. */
+function scannerProblem({ code, scanner }: ScannerError): Problem {
+  if (code === "GUARD_OVERLOADED") return serviceProblem(new GuardError(code, "Too many texts wait for a model."));
+  if (code === "GUARD_CLOSED") return serviceProblem(closedError());
+  return new Problem(500, `The scanner ${scanner} failed.`);
 }
 
 function invalid(errors: readonly ProblemError[]): Problem {
@@ -94,7 +139,7 @@ function shapeError({
   return { pointer: instancePath, detail: message ?? "is wrong" };
 }
 
-/** The JSON pointer of a dotted path. */
+/** The JSON pointer of a path with dots: `messages.0.role` is `/messages/0/role`. */
 function pointerTo(path: string): string {
   return path === "" ? "" : `/${path.split(".").map(escapePointer).join("/")}`;
 }

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { ScanReport } from "../../scan.ts";
-import type { Side } from "../../scanner.ts";
-import { type ScanService, unscannedReasons } from "../scan-service.ts";
+import type { ScanReport } from "../../../scan.ts";
+import type { Side } from "../../../scanner.ts";
+import { type ScanService, unscannedReasons } from "../../../service.ts";
 
 /** Counts what the server does. Labels are names of routes and scanners, never anything from a request's content. */
 export class Metrics {
@@ -43,7 +43,7 @@ export class Metrics {
     });
   }
 
-  /** Counts the results of a scan. */
+  /** Counts the results of a scan of texts of one side. */
   countScan(source: Side, report: ScanReport): void {
     for (const [scanner, valid] of Object.entries(report.resultsValid)) {
       this.#verdicts.inc({ source, scanner, valid: String(valid) });
@@ -70,7 +70,7 @@ export const metrics = fp(async (app: FastifyInstance, { metrics }: { metrics: M
     registers,
   });
   app.addHook("onResponse", async (request, reply) => {
-    // What was asked for where nothing is could be anything, and so could the method.
+    // The path and the method of a request that no route answers may hold anything, so they are no labels.
     const route = request.is404 ? "none" : (request.routeOptions.url ?? "none");
     requests.inc({ method: request.is404 ? "none" : request.method, route, status: reply.statusCode });
     seconds.observe({ route }, reply.elapsedTime / 1000);

@@ -1,0 +1,155 @@
+import type { FastifyInstance } from "fastify";
+import { buildScanners, type Config, type ConfigInput, checkConfig } from "../config/index.ts";
+import { serviceOptions } from "../config/service-options.ts";
+import { GuardValidationError } from "../errors.ts";
+import { setQueueCapacity } from "../models/engine-settings.ts";
+import { onModelNotice } from "../models/hub/hub.ts";
+import { withoutDownloads } from "../models/model.ts";
+import { type ScannerLists, ScanService } from "../service.ts";
+import { buildApp } from "./app.ts";
+import type { LogStream } from "./log.ts";
+import { assertSafeToListen } from "./safe-address.ts";
+import { randomVaultKey, readVaultKeys, VaultSeal } from "./vault-seal.ts";
+
+/** What a server is made of. */
+export interface ServerOptions {
+  /** The configuration, as `scanners.yml` has it, with names in camelCase. What is missing has its default. */
+  config: ConfigInput;
+  /**
+   * Scanners that take the place of those in the configuration; a side that is not given has the configuration's. The server
+   * closes them when it closes. None of them may have a vault of its own: all callers would share it.
+   */
+  scanners?: Partial<ScannerLists>;
+  /** Where log lines go. Default: standard output. */
+  logger?: LogStream;
+}
+
+/** A server that does not listen yet. */
+export interface PreparedServer {
+  app: FastifyInstance;
+  /** Settles when the models are loaded, or cannot be loaded. Loading begins with `app.ready()`. */
+  loaded: Promise<void>;
+}
+
+/**
+ * Makes the HTTP API of a configuration. It does not listen yet: models are loaded from `ready()` on, which `listen()` and
+ * `inject()` call, and `GET /readyz` tells when they are. Without `auth` it listens on loopback addresses only.
+ *
+ * The keys that vaults are sealed with are read from the environment, `GUARD_VAULT_KEY`: one or several with commas between, 32
+ * bytes each in base64 or hexadecimal; the first one seals, all of them open.
+ *
+ * @param from the configuration, or options with a `config`.
+ * @throws GuardValidationError with the paths of the values at fault.
+ */
+export async function createServer(from: ConfigInput | ServerOptions): Promise<FastifyInstance> {
+  const options = isServerOptions(from) ? from : { config: from };
+  const { app } = await prepareServer(options);
+  return listeningSafely(app, checkConfig(options.config));
+}
+
+/** Makes a server and its scanners. Whoever has it listen must check the address: {@link assertSafeToListen}. */
+export async function prepareServer({
+  config: input,
+  scanners,
+  logger = process.stdout,
+}: ServerOptions): Promise<PreparedServer> {
+  const config = checkConfig(input);
+  const build = () =>
+    buildScanners({
+      ...config,
+      ...(scanners?.input ? { inputScanners: [] } : {}),
+      ...(scanners?.output ? { outputScanners: [] } : {}),
+    });
+  // With lazyLoad a request loads a model, and a request must not wait for a download.
+  const built = config.app.lazyLoad ? withoutDownloads(build) : build();
+  const lists = { input: scanners?.input ?? built.input, output: scanners?.output ?? built.output };
+  refuseOwnVaults(lists);
+  const keys = readVaultKeys();
+  const { vaultExpiry, vaultMaxSize, maxBodySize } = config.app;
+  const seal = new VaultSeal(keys ?? [randomVaultKey()], {
+    expiresInSeconds: vaultExpiry,
+    // A client sends it back in one body with its texts.
+    maxLength: Math.min(vaultMaxSize, Math.floor(maxBodySize / 2)),
+  });
+  setQueueCapacity(config.app.queueSize);
+  const service = new ScanService(lists, serviceOptions(config));
+  const app = await buildApp(config, service, seal, logger);
+  for (const warning of warnings(config, lists, keys !== undefined)) app.log.warn(warning);
+
+  const stopNotices = onModelNotice(({ kind, message }) => app.log[kind === "license" ? "warn" : "info"](message));
+  app.addHook("onClose", async () => stopNotices());
+  return { app, loaded: loadWhenReady(app, service) };
+}
+
+/** Has the models loaded once the server is ready, and logs how that went. */
+function loadWhenReady(app: FastifyInstance, service: ScanService): Promise<void> {
+  let settle: (loading: Promise<void>) => void = () => {};
+  const loaded = new Promise<void>((resolve) => {
+    settle = resolve as (loading: Promise<void>) => void;
+  });
+  app.addHook("onReady", async () => {
+    const start = performance.now();
+    settle(service.load());
+    loaded.then(
+      () => {
+        if (!service.notReady) app.log.info({ ms: Math.round(performance.now() - start) }, "ready");
+      },
+      // The reason is logged in full: no request was taken yet whose text could be in it.
+      (error) => app.log.fatal({ err: error, reason: error.message }, "a scanner could not be loaded"),
+    );
+  });
+  return loaded;
+}
+
+/** Has `listen()` refuse what {@link assertSafeToListen} refuses. */
+function listeningSafely(app: FastifyInstance, config: Config): FastifyInstance {
+  const listen = app.listen.bind(app) as (...args: unknown[]) => unknown;
+  app.listen = ((...args: unknown[]) => {
+    const [at] = args as [{ host?: string; path?: string } | undefined];
+    // The file system guards a Unix socket (`path`). Without a host Fastify listens on localhost.
+    try {
+      if (!at?.path) assertSafeToListen(config, at?.host ?? "localhost");
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    return listen(...args);
+  }) as FastifyInstance["listen"];
+  return app;
+}
+
+/** A vault that outlives a call would show the values of one caller to the next. */
+function refuseOwnVaults(lists: ScannerLists): void {
+  const issues = Object.entries(lists).flatMap(([side, scanners]) =>
+    scanners.flatMap(({ name, vaultScope }, index) => {
+      if (vaultScope !== "own") return [];
+      const message = `${name} has a vault of its own, which all callers would share`;
+      return [{ path: `scanners.${side}.${index}`, message }];
+    }),
+  );
+  if (issues.length > 0) throw new GuardValidationError(issues);
+}
+
+/** What the log says at the start: settings that have no effect, and what the configuration lets through. */
+function warnings(config: Config, { input, output }: ScannerLists, vaultKeySet: boolean): string[] {
+  const handsOutVaults = [...input, ...output].some(({ vaultScope }) => vaultScope === "call");
+  const said: [applies: boolean, warning: string][] = [
+    [config.tracing.exporter === "console", "tracing.exporter: console has no effect; requests are in the log"],
+    [
+      config.metrics.exporter === "console",
+      "metrics.exporter: console has no effect; GET /metrics is there with prometheus",
+    ],
+    [config.cache !== undefined, "cache: not enabled; results are not cached"],
+    [input.length === 0, "no input scanners: every prompt passes"],
+    [output.length === 0, "no output scanners: every output passes"],
+    [
+      !vaultKeySet && handsOutVaults,
+      "GUARD_VAULT_KEY: not set; no other instance can open the vaults of this one, nor can this one after a restart",
+    ],
+    [config.app.logContent, "app.log_content: prompts and outputs are written to the log"],
+  ];
+  return said.flatMap(([applies, warning]) => (applies ? [warning] : []));
+}
+
+function isServerOptions(from: ConfigInput | ServerOptions): from is ServerOptions {
+  return "config" in from;
+}

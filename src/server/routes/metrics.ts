@@ -1,0 +1,32 @@
+import type { FastifyInstance } from "fastify";
+import type { Metrics } from "../plugins/app/metrics.ts";
+import { notAuthenticated } from "../schemas/problem.ts";
+
+/** What the route needs. */
+export interface MetricsRouteOptions {
+  metrics: Metrics;
+  /** Whether metrics need no credential. */
+  public: boolean;
+}
+
+/** `GET /metrics`: metrics in the text format of Prometheus. */
+export async function metricsRoute(
+  app: FastifyInstance,
+  { metrics, public: isPublic }: MetricsRouteOptions,
+): Promise<void> {
+  const example = 'guard_http_requests_total{method="POST",route="/scan/prompt",status="200"} 2';
+  app.get("/metrics", {
+    config: { public: isPublic, ...(isPublic ? {} : { problems: notAuthenticated }) },
+    schema: {
+      tags: ["Status"],
+      operationId: "metrics",
+      summary: "Metrics for Prometheus",
+      ...(isPublic ? { security: [] } : {}),
+      response: { 200: { description: "OK", content: { "text/plain": { schema: { type: "string" }, example } } } },
+    },
+    handler: async (_request, reply) => {
+      reply.type(metrics.registry.contentType).serializer((text: unknown) => text as string);
+      return metrics.registry.metrics();
+    },
+  });
+}

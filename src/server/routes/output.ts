@@ -1,0 +1,38 @@
+import type { FastifyInstance } from "fastify";
+import type { z } from "zod";
+import { outputExamples, type outputRequest } from "../schemas/output.ts";
+import { addScanRoutes, type ScanRoutesOptions } from "./scan-routes.ts";
+
+type OutputRequest = z.output<typeof outputRequest>;
+
+/** What Anonymize puts into texts: `[REDACTED_PERSON_1]`. */
+const PLACEHOLDER = /\[REDACTED_[^\s[\]]{1,100}_\d{1,9}\]/;
+
+/** `POST /analyze/output` and `POST /scan/output`. */
+export async function outputRoutes(app: FastifyInstance, options: ScanRoutesOptions): Promise<void> {
+  const { service } = options;
+  let isWarned = !service.restores;
+  /** llm-guard's API has one vault for everybody, so that its clients do not know that they have to hand one in. */
+  const warnOfPlaceholders = ({ output, vault }: OutputRequest) => {
+    if (isWarned || typeof vault === "string" || !PLACEHOLDER.test(output)) return;
+    isWarned = true;
+    app.log.warn(
+      "an output has placeholders and came without a vault, so they stay: hand in the vault of the answer to its prompt (said once)",
+    );
+  };
+
+  addScanRoutes<OutputRequest>(app, options, {
+    paths: { analyze: ["/analyze/output"], scan: ["/scan/output"] },
+    name: "an output",
+    source: "output",
+    request: "OutputRequest",
+    result: "OutputResult",
+    sanitized: "sanitized_output",
+    examples: outputExamples,
+    scan: (body, request) => {
+      warnOfPlaceholders(body);
+      return service.output(body.prompt, body.output, request);
+    },
+    content: ({ prompt, output }) => ({ prompt, output }),
+  });
+}

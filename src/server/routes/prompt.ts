@@ -1,0 +1,19 @@
+import type { FastifyInstance } from "fastify";
+import type { z } from "zod";
+import { promptExamples, type promptRequest } from "../schemas/prompt.ts";
+import { addScanRoutes, type ScanRoutesOptions } from "./scan-routes.ts";
+
+/** `POST /analyze/prompt`, with llm-guard's other name for it, and `POST /scan/prompt`. */
+export async function promptRoutes(app: FastifyInstance, options: ScanRoutesOptions): Promise<void> {
+  addScanRoutes<z.output<typeof promptRequest>>(app, options, {
+    paths: { analyze: ["/analyze/prompt", "/analyze/scan"], scan: ["/scan/prompt"] },
+    name: "a prompt",
+    source: "input",
+    request: "PromptRequest",
+    result: "PromptResult",
+    sanitized: "sanitized_prompt",
+    examples: promptExamples,
+    scan: ({ prompt }, request) => options.service.prompt(prompt, request),
+    content: ({ prompt }) => ({ prompt }),
+  });
+}

@@ -1,0 +1,21 @@
+import { problemBody } from "../problem.ts";
+import { named } from "../schemas/named.ts";
+import type { ProblemReplies } from "../schemas/problem.ts";
+
+/** The reply of a route that goes well, in JSON. */
+export function jsonReply(schema: string, example: unknown): Record<number, unknown> {
+  return { 200: { description: "OK", content: { "application/json": { schema: named(schema), example } } } };
+}
+
+/** Replies that are problems, by status, as the API's description has them. */
+export function problemReplies(problems: ProblemReplies): Record<number, unknown> {
+  return Object.fromEntries(
+    Object.entries(problems).map(([status, { description, example }]) => [
+      status,
+      {
+        description,
+        content: { "application/problem+json": { schema: named("Problem"), example: problemBody(example) } },
+      },
+    ]),
+  );
+}

@@ -1,0 +1,97 @@
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { answerOf } from "../../answer.ts";
+import { GuardError } from "../../errors.ts";
+import type { Side } from "../../scanner.ts";
+import type { ScanRequest, ScanService, ServiceReport } from "../../service.ts";
+import { Vault } from "../../vault.ts";
+import type { Metrics } from "../plugins/app/metrics.ts";
+import { named } from "../schemas/named.ts";
+import { scanProblems } from "../schemas/problem.ts";
+import type { ScanFields } from "../schemas/scan.ts";
+import type { VaultSeal } from "../vault-seal.ts";
+import { jsonReply } from "./replies.ts";
+
+/** What the routes that scan need. */
+export interface ScanRoutesOptions {
+  service: ScanService;
+  metrics: Metrics;
+  seal: VaultSeal;
+  /** Whether the log may have the texts. */
+  logContent: boolean;
+}
+
+/** A thing that is scanned: a prompt, an output or a conversation. */
+export interface Subject<Body extends ScanFields> {
+  /** The paths of `POST /analyze/*`, which rewrites texts and gives them back, and of `POST /scan/*`, which only judges. */
+  paths: { analyze: readonly string[]; scan: readonly string[] };
+  /** What the thing is called in the API's description: `a prompt`. */
+  name: string;
+  /** Which scanners look at it. */
+  source: Side;
+  /** The name of the body's schema. */
+  request: string;
+  /** The name of the schema of the answer to `POST /analyze/*`. */
+  result: string;
+  /** The field of the sanitized text. */
+  sanitized: "sanitized_prompt" | "sanitized_output";
+  /** Examples for the API's description. */
+  examples: { request: unknown; analyzed: unknown; scanned: unknown };
+  scan(body: Body, request: ScanRequest): Promise<ServiceReport>;
+  /** The texts, for the log of those who want them there. */
+  content(body: Body): Record<string, unknown>;
+}
+
+/** Adds the routes of a subject. */
+export function addScanRoutes<Body extends ScanFields>(
+  app: FastifyInstance,
+  { metrics, seal, logContent }: ScanRoutesOptions,
+  { paths, name, source, request: schema, result, sanitized, examples, scan, content }: Subject<Body>,
+): void {
+  for (const [kind, urls] of Object.entries(paths)) {
+    const rewrite = kind === "analyze";
+    for (const url of urls) {
+      app.post(url, {
+        schema: {
+          tags: [rewrite ? "Analyze" : "Scan"],
+          operationId: url.slice(1).replace("/", "_"),
+          summary: rewrite ? `Check ${name} and sanitize it` : `Check ${name}`,
+          body: named(schema),
+          response: jsonReply(rewrite ? result : "ScanResult", rewrite ? examples.analyzed : examples.scanned),
+        },
+        config: { problems: scanProblems, requestExample: examples.request },
+        handler: async (request, reply) => {
+          const fields = request.body as Body;
+          const details = fields.details ?? false;
+          const vault = typeof fields.vault === "string" ? seal.open(fields.vault) : new Vault();
+          const report = await scan(fields, {
+            suppress: fields.scanners_suppress ?? [],
+            details,
+            rewrite,
+            vault,
+            signal: clientGone(reply),
+          });
+          metrics.countScan(source, report);
+          request.scanLog = {
+            valid: report.isValid,
+            flagged: Object.keys(report.resultsValid).filter((name) => !report.resultsValid[name]),
+            ...(logContent ? { content: content(fields) } : {}),
+          };
+          return {
+            ...answerOf(report, details, rewrite ? sanitized : undefined),
+            // It holds what the vault of the request held too, so that a client has to keep the latest one only.
+            ...(rewrite && source === "input" && vault.size > 0 ? { vault: seal.seal(vault) } : {}),
+          };
+        },
+      });
+    }
+  }
+}
+
+/** A signal that is aborted when the connection closes before the answer is out. */
+function clientGone(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once("close", () => {
+    if (!reply.raw.writableFinished) gone.abort(new GuardError("GUARD_ABORTED", "The client closed the connection."));
+  });
+  return gone.signal;
+}

@@ -1,0 +1,21 @@
+import { isIPv4, isIPv6 } from "node:net";
+import type { Config } from "../config/index.ts";
+import { GuardValidationError } from "../errors.ts";
+
+/**
+ * Refuses to serve others than this machine where no credential is configured.
+ *
+ * @param host the address or name to listen on.
+ * @throws GuardValidationError with the path `auth`.
+ */
+export function assertSafeToListen(config: Pick<Config, "auth">, host: string): void {
+  if ((config.auth?.length ?? 0) > 0 || isLoopback(host)) return;
+  const message = `listening on ${host} needs a credential; without one only a loopback address such as 127.0.0.1 is served`;
+  throw new GuardValidationError([{ path: "auth", message }]);
+}
+
+/** Whether only this machine can reach an address: 127.0.0.0/8 (RFC 1122, 3.2.1.3), ::1 (RFC 4291, 2.5.3) or localhost. */
+function isLoopback(host: string): boolean {
+  if (isIPv4(host)) return host.startsWith("127.");
+  return isIPv6(host) ? host === "::1" : host.toLowerCase() === "localhost";
+}

@@ -1,0 +1,34 @@
+import { conversationRequest, message, messagePart } from "./conversation.ts";
+import { namedSchemas } from "./named.ts";
+import { outputRequest, outputResult } from "./output.ts";
+import { problemSchema } from "./problem.ts";
+import { promptRequest, promptResult } from "./prompt.ts";
+import { coverage, finding, scanResult } from "./scan.ts";
+import { serviceName, status } from "./status.ts";
+
+/** All schemas of the API by the names that they have in its description. */
+export const schemas = [
+  ...namedSchemas(
+    {
+      PromptRequest: promptRequest,
+      OutputRequest: outputRequest,
+      ConversationRequest: conversationRequest,
+      Message: message,
+      MessagePart: messagePart,
+    },
+    "input",
+  ),
+  ...namedSchemas(
+    {
+      PromptResult: promptResult,
+      OutputResult: outputResult,
+      ScanResult: scanResult,
+      Finding: finding,
+      Coverage: coverage,
+      ServiceName: serviceName,
+      Status: status,
+      Problem: problemSchema,
+    },
+    "output",
+  ),
+];

@@ -1,0 +1,23 @@
+import { z } from "zod";
+import { resultFields, scanFields } from "./scan.ts";
+
+/** A model's output to check. */
+export const outputRequest = z
+  .object({
+    prompt: z.string().describe("The prompt that the output answers."),
+    output: z.string().describe("The model's output."),
+    ...scanFields,
+  })
+  .describe("A model's output to check.");
+
+/** The answer of `POST /analyze/output`. */
+export const outputResult = z
+  .object({ sanitized_output: z.string().describe("The output, as the scanners rewrote it."), ...resultFields })
+  .describe("What the scanners say of an output, and what they made of it.");
+
+/** The examples of the API's description, of one scanner: BanSubstrings with the word zebra, which it redacts. */
+export const outputExamples = {
+  request: { prompt: "Which animal has stripes?", output: "The zebra has stripes. 🦓" },
+  analyzed: { sanitized_output: "The [REDACTED] has stripes. 🦓", is_valid: false, scanners: { BanSubstrings: 1 } },
+  scanned: { is_valid: false, scanners: { BanSubstrings: 1 } },
+};

@@ -1,0 +1,83 @@
+import { z } from "zod";
+
+/** Body fields of every scan. Fields that are not known are ignored, as llm-guard does. */
+export const scanFields = {
+  scanners_suppress: z
+    .array(z.string())
+    .nullish()
+    .describe("Names of scanners to leave out, of type or of instance; X leaves out X[window] and X[tool] too."),
+  details: z.boolean().nullish().describe("Adds findings, probabilities, timing and coverage to the answer."),
+  vault: z
+    .string()
+    .nullish()
+    .describe(
+      "The vault of the latest answer in the same conversation: Deanonymize restores from it, and what was replaced before " +
+        "gets the same placeholder again.",
+    ),
+};
+
+/** Body fields of every scan, as parsed. */
+export interface ScanFields {
+  scanners_suppress?: string[] | null | undefined;
+  details?: boolean | null | undefined;
+  vault?: string | null | undefined;
+}
+
+/** Why a scanner decided as it did. */
+export const finding = z
+  .object({
+    start: z
+      .int()
+      .describe("In code points of the text that the scanner was given, which those before it may have rewritten."),
+    end: z.int().describe("The end of the range, in the same code points; the range does not include it."),
+    type: z.string().describe("What was found: pattern, substring, injection, personal_data, ..."),
+    text: z.string().optional().describe("The text that was found."),
+    score: z.number().describe("How sure the scanner is, 0..1."),
+    label: z.string().optional().describe("The label of the classifier, or the rule that matched."),
+    service: z.string().optional().describe("The service whose credential was found."),
+    view: z.string().optional().describe("The decoded view that it was found in, such as base64."),
+  })
+  .describe("Why a scanner decided as it did.");
+
+/** How much was looked at. */
+export const coverage = z
+  .object({
+    chars: z.int().describe("Length of the text or texts, in code points."),
+    scanned_chars: z.int().describe("How many of them every scanner looked at."),
+    truncated: z.boolean().describe("Whether a scanner left out some of a text."),
+    windows: z.int().describe("In how many pieces the text was read."),
+    parts_skipped: z.int().describe("Parts of messages that no scanner can read, such as images."),
+    suppressed: z.array(z.string()).describe("Scanners that the request left out."),
+    failed: z.array(z.string()).describe("Scanners that failed, under on_scanner_error: block."),
+  })
+  .describe("How much was looked at.");
+
+/** Fields of every answer to a scan. Offsets and lengths are in Unicode code points. */
+export const resultFields = {
+  is_valid: z.boolean().describe("Whether the text passed every check."),
+  scanners: z.record(z.string(), z.number()).describe("Risk score by scanner: below 0 passes, above 0 fails."),
+  findings: z
+    .record(z.string(), z.array(finding))
+    .optional()
+    .describe("With details: why each scanner decided as it did."),
+  probabilities: z
+    .record(z.string(), z.number())
+    .optional()
+    .describe("With details: what the threshold was compared with, 0..1, by scanner that goes by a probability."),
+  timing: z.record(z.string(), z.number()).optional().describe("With details: milliseconds by scanner."),
+  coverage: coverage.optional().describe("With details: how much was looked at."),
+};
+
+/** The field of an answer for the vault of what its text was sanitized of. */
+export const vaultField = {
+  vault: z
+    .string()
+    .optional()
+    .describe(
+      "What Anonymize replaced, sealed. Hand it in with the output, to restore the values, and with the next turn of the " +
+        "conversation. Whoever has it and may call this API can see the values. Absent when nothing was replaced.",
+    ),
+};
+
+/** The answer of `POST /scan/*`, which rewrites nothing. */
+export const scanResult = z.object(resultFields).describe("What the scanners say of a text.");

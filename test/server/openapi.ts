@@ -1,0 +1,20 @@
+/** What a document has where a reference leads: `#/components/schemas/Problem`. */
+function target(document: unknown, reference: string): unknown {
+  const [, ...names] = reference.split("/");
+  return names.reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], document);
+}
+
+/** A document with what its references lead to in their places. None of guard's schemas refers to itself. */
+export function dereferenced<T>(document: T): T {
+  const resolve = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(resolve);
+    if (typeof value !== "object" || value === null) return value;
+    if ("$ref" in value) {
+      const found = target(document, value.$ref as string);
+      if (found === undefined) throw new Error(`${value.$ref} leads nowhere`);
+      return resolve(found);
+    }
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, resolve(item)]));
+  };
+  return resolve(document) as T;
+}
