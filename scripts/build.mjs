@@ -1,7 +1,7 @@
 // Installs, compiles the addon and the TypeScript, each only when its sources changed since the last time.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -66,4 +66,6 @@ step("addon", ["Cargo.toml", "Cargo.lock", "crates"], native, () => {
 step("typescript", ["package-lock.json", "tsconfig.json", "src", "native/index.d.cts"], "dist/index.js", () => {
   rmSync(join(root, "dist"), { recursive: true, force: true });
   run(process.execPath, join(root, "node_modules/typescript/bin/tsc"), "-p", "tsconfig.json");
+  // The page of the server is served as it stands.
+  cpSync(join(root, "src/server/page"), join(root, "dist/server/page"), { recursive: true });
 });

@@ -45,6 +45,7 @@ const bin = (name) => join(root, "node_modules", name);
 const results = [
   suite("lint", process.execPath, [bin("@biomejs/biome/bin/biome"), "ci", "."], check),
   suite("types", process.execPath, [bin("typescript/bin/tsc"), "--noEmit", "-p", "tsconfig.test.json"], check),
+  suite("types of the page", process.execPath, [bin("typescript/bin/tsc"), "-p", "tsconfig.page.json"], check),
   suite("format", "cargo", ["fmt", "--all", "--check"], check),
   // The bindings are only reachable from Node.js, so that they look unused when compiled as a test.
   suite("clippy", "cargo", ["clippy", "--workspace", "--quiet", "--", "-D", "warnings"], check),

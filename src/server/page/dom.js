@@ -1,0 +1,61 @@
+// Makes elements. Texts are set as text, never as HTML.
+
+/**
+ * An element with attributes and children.
+ *
+ * @template {keyof HTMLElementTagNameMap} Name
+ * @param {Name} name
+ * @param {Record<string, string>} [attributes]
+ * @param {...(Node | string)} children
+ * @returns {HTMLElementTagNameMap[Name]}
+ */
+export function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+/**
+ * The element of an id, which the page has.
+ *
+ * @template {HTMLElement} [Type=HTMLElement]
+ * @param {string} id
+ * @returns {Type}
+ */
+export function byId(id) {
+  return /** @type {Type} */ (document.getElementById(id));
+}
+
+/**
+ * A table.
+ *
+ * @param {string} label its name for screen readers.
+ * @param {string} caption
+ * @param {readonly string[]} heads names of the columns; those that begin with `#` hold numbers.
+ * @param {readonly (readonly (Node | string)[])[]} rows the first cell of each row is its head.
+ */
+export function table(label, caption, heads, rows) {
+  const kind = heads.map((head) => (head.startsWith("#") ? { class: "number" } : {}));
+  const cells = heads.map((head, index) => element("th", { scope: "col", ...kind[index] }, head.replace("#", "")));
+  const made = element(
+    "table",
+    {},
+    element("caption", {}, caption),
+    element("thead", {}, element("tr", {}, ...cells)),
+    element(
+      "tbody",
+      {},
+      ...rows.map(([head, ...others]) =>
+        element(
+          "tr",
+          {},
+          element("th", { scope: "row" }, head ?? ""),
+          ...others.map((cell, index) => element("td", { ...kind[index + 1] }, cell)),
+        ),
+      ),
+    ),
+  );
+  // On a narrow screen a table may be wider than the page. It must be possible to scroll it with the keyboard.
+  return element("div", { class: "scroll", role: "region", "aria-label": label, tabindex: "0" }, made);
+}

@@ -1,0 +1,96 @@
+// The page at `/`: a text or a conversation is typed, checked by the API of this server, and the reply is shown.
+import { CallError, check } from "./client.js";
+import { credentialHeaders, showCredential } from "./credential.js";
+import { byId } from "./dom.js";
+import { addMessage, readMessages } from "./messages.js";
+import { reportOf, summaryOf } from "./report.js";
+
+/** @type {{ schemes: import("./credential.js").Scheme[], window: number }} */
+const settings = JSON.parse(document.body.dataset.settings ?? "");
+const form = /** @type {HTMLFormElement} */ (byId("form"));
+const result = byId("result");
+
+/** @type {string | undefined} The vault of the latest prompt whose values were replaced. */
+let vault;
+/** Ends the check under way when another one begins. */
+let underWay = new AbortController();
+
+/** @returns {string} */
+function chosenKind() {
+  return /** @type {HTMLInputElement} */ (form.querySelector('input[name="kind"]:checked')).value;
+}
+
+/** Shows the fields of what was chosen. */
+function showFields() {
+  const kind = chosenKind();
+  for (const field of form.querySelectorAll("[data-kinds]")) {
+    /** @type {HTMLElement} */ (field).hidden = !field.getAttribute("data-kinds")?.split(" ").includes(kind);
+  }
+  if (!vault) byId("vault-field").hidden = true;
+}
+
+/** @returns {import("./client.js").Subject} */
+function readSubject() {
+  /** @param {string} id */
+  const text = (id) => /** @type {HTMLTextAreaElement} */ (byId(id)).value;
+  switch (chosenKind()) {
+    case "conversation":
+      return { kind: "conversation", messages: readMessages() };
+    case "output":
+      return { kind: "output", prompt: text("prompt"), output: text("output") };
+    default:
+      return { kind: "prompt", prompt: text("prompt") };
+  }
+}
+
+/**
+ * Says how a check went. The live region has the words read out.
+ *
+ * @param {string} text
+ * @param {"passes" | "fails" | ""} verdict
+ */
+function say(text, verdict) {
+  const status = byId("status");
+  status.className = `status ${verdict}`;
+  status.textContent = text;
+}
+
+async function submit() {
+  underWay.abort();
+  underWay = new AbortController();
+  const { signal } = underWay;
+  const subject = readSubject();
+  const handsIn = subject.kind === "output" && /** @type {HTMLInputElement} */ (byId("vault")).checked;
+  result.setAttribute("aria-busy", "true");
+  say("Checking …", "");
+  try {
+    const headers = credentialHeaders(settings.schemes);
+    const checked = await check(subject, { headers, vault: handsIn ? vault : undefined, signal });
+    vault = checked.reply.vault ?? vault;
+    byId("report").replaceChildren(...reportOf(subject, checked, settings.window));
+    say(summaryOf(checked), checked.reply.is_valid ? "passes" : "fails");
+  } catch (error) {
+    // Another check has begun, and says how it goes.
+    if (signal.aborted) return;
+    byId("report").replaceChildren();
+    say(error instanceof Error ? error.message : String(error), "fails");
+    if (error instanceof CallError && error.status === 401) byId("secret").focus();
+  }
+  result.removeAttribute("aria-busy");
+}
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  submit();
+});
+form.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  form.requestSubmit();
+});
+form.addEventListener("change", showFields);
+byId("add").addEventListener("click", () => addMessage("user").focus());
+
+addMessage("user");
+showCredential(settings.schemes);
+showFields();

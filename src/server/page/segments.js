@@ -1,0 +1,70 @@
+// Cuts a text where findings begin and end. Offsets are Unicode code points, as the API has them: 😀 is one.
+
+/**
+ * @typedef {import("./client.js").Finding} Finding
+ * @typedef {{ scanner: string, finding: Finding, start: number, end: number }} Placed A finding and where it is in a text.
+ * @typedef {{ text: string, covering: Placed[], ending: Placed[] }} Segment A part of a text, the findings that it lies in,
+ *   narrowest first, and those of them that end with it.
+ */
+
+/** How many code points a text has. @param {string} text */
+export function lengthOf(text) {
+  return Array.from(text).length;
+}
+
+/**
+ * The parts of a text between all places where a finding begins or ends. Together they are the text.
+ *
+ * @param {string} text
+ * @param {readonly Placed[]} placed findings in any order; they may overlap. Ends beyond the text are taken for its end, and a
+ *   finding of nothing, whose end is its start, is left out.
+ * @returns {Segment[]}
+ */
+export function segmentsOf(text, placed) {
+  const points = Array.from(text);
+  const within = placed
+    .map((item) => ({ ...item, start: Math.max(0, item.start), end: Math.min(points.length, item.end) }))
+    .filter(({ start, end }) => start < end)
+    .sort((a, b) => a.start - b.start);
+  const cuts = [...new Set([0, points.length, ...within.flatMap(({ start, end }) => [start, end])])].sort(
+    (a, b) => a - b,
+  );
+  /** @type {Segment[]} */
+  const segments = [];
+  /** @type {Placed[]} */
+  let open = [];
+  let next = 0;
+  for (let index = 1; index < cuts.length; index++) {
+    const from = /** @type {number} */ (cuts[index - 1]);
+    const to = /** @type {number} */ (cuts[index]);
+    open = open.filter(({ end }) => end > from);
+    for (let item = within[next]; item && item.start <= from; item = within[next]) {
+      open.push(item);
+      next++;
+    }
+    const covering = open.toSorted((a, b) => a.end - a.start - (b.end - b.start));
+    segments.push({
+      text: points.slice(from, to).join(""),
+      covering,
+      ending: covering.filter(({ end }) => end === to),
+    });
+  }
+  return segments;
+}
+
+/** A text of characters alone that nobody sees: format and control characters, private use and unassigned ones. */
+const UNSEEN = /^[\p{Cf}\p{Cc}\p{Co}\p{Cn}]+$/u;
+
+/**
+ * The names of the characters of a text that nobody sees: `["U+200B", "U+202E"]`; undefined where there is something to see.
+ *
+ * @param {string} text
+ * @returns {string[] | undefined}
+ */
+export function unseenCharacters(text) {
+  if (!UNSEEN.test(text) || /[\n\t]/.test(text)) return undefined;
+  return Array.from(text, (character) => {
+    const code = /** @type {number} */ (character.codePointAt(0));
+    return `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+  });
+}

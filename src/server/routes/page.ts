@@ -1,0 +1,85 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { extname } from "node:path";
+import type { FastifyInstance } from "fastify";
+import type { AuthEntry } from "../../config/index.ts";
+
+/** Where the files of the page are, in the sources and in what is built of them alike. */
+const FOLDER = new URL("../page/", import.meta.url);
+
+/** The page itself, which `GET /` sends with the settings of the server in it. */
+const PAGE = "page.html";
+
+const TYPES: Record<string, string> = {
+  ".css": "text/css; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".svg": "image/svg+xml",
+};
+
+/**
+ * The page runs its own files and talks to its own server, nothing else: no script or style in the page itself, no text that
+ * becomes HTML (Trusted Types), no frame around it.
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+].join("; ");
+
+/** Headers of the page and its files. */
+export const SECURITY_HEADERS = {
+  "content-security-policy": POLICY,
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cache-control": "no-cache",
+};
+
+/** What the page knows of its server. */
+export interface PageSettings {
+  /** The name of the service. */
+  name: string;
+  /** The credentials that the service takes, for their kinds and headers; of the secrets the page gets nothing. */
+  schemes: readonly AuthEntry[];
+  /** How many user messages are scanned together. */
+  window: number;
+}
+
+/** The HTML of the page. */
+export function pageFor({ name, schemes, window }: PageSettings): string {
+  const kinds = schemes.map((entry) =>
+    entry.type === "api_key" ? { type: entry.type, header: entry.header } : { type: entry.type },
+  );
+  const unique = [...new Map(kinds.map((kind) => [JSON.stringify(kind), kind])).values()];
+  const values: Record<string, string> = { name, settings: JSON.stringify({ schemes: unique, window }) };
+  return readFileSync(new URL(PAGE, FOLDER), "utf8").replaceAll(/\{\{(\w+)\}\}/g, (_, key: string) =>
+    escapeHtml(values[key] ?? ""),
+  );
+}
+
+/** `GET /page/*`: the files of the page, from memory. They are public and not in the API's description. */
+export async function pageRoutes(app: FastifyInstance): Promise<void> {
+  for (const name of readdirSync(FOLDER)) {
+    const type = TYPES[extname(name)];
+    if (!type) continue;
+    const content = readFileSync(new URL(name, FOLDER));
+    const etag = `"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`;
+    app.get(`/page/${name}`, {
+      config: { public: true },
+      schema: { hide: true },
+      handler: async ({ headers }, reply) => {
+        reply.headers({ ...SECURITY_HEADERS, etag });
+        return headers["if-none-match"] === etag ? reply.code(304).send() : reply.type(type).send(content);
+      },
+    });
+  }
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
