@@ -25,9 +25,9 @@ export function summaryOf({ reply, milliseconds }) {
   const failing = names.filter((name) => isFailing(reply, name));
   const found = Object.values(reply.findings).flat().length;
   const verdict = reply.is_valid
-    ? `Passes: ${count(names.length, "check")}, none failed.`
+    ? `Passes: none of ${count(names.length, "check")} failed.`
     : failing.length > 0
-      ? `Fails: ${failing.length} of ${count(names.length, "check")}, ${failing.join(", ")}.`
+      ? `Fails: ${failing.length} of ${count(names.length, "check")} failed (${failing.join(", ")}).`
       : "Fails: a part of the text or one of its checks was left out.";
   return `${verdict} ${count(found, "finding")}, ${milliseconds.toFixed(0)} ms.`;
 }
@@ -136,7 +136,7 @@ function scores(reply, names) {
     table(
       "Scores by scanner",
       "Risk scores are from -1 to 1: below 0 passes, above 0 fails.",
-      ["Scanner", "Verdict", "#Risk score", "#Probability", "#Milliseconds"],
+      ["Scanner", "Verdict", "#Risk score", "#Probability", "#Time (ms)"],
       rows,
     ),
   ];
