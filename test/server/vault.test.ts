@@ -107,8 +107,8 @@ describe("a vault", () => {
 
   it("gets nothing from what only judges: the window, tool results, POST /scan", async () => {
     const input = [
-      maskingScanner({ type: "BanSubstrings" }),
-      maskingScanner({ type: "PromptInjection", name: "Tool" }),
+      maskingScanner({ conversation: { window: true } }),
+      maskingScanner({ name: "Tool", conversation: { window: true, tool: true } }),
     ];
     const server = await vaultServer({}, input);
     const messages = [

@@ -9,7 +9,7 @@ import { chromiumPath, noChromium, skipsBrowser } from "../chromium.ts";
 import { injectionScanner, wordScanner } from "../fixtures.ts";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const zebra = () => wordScanner("zebra", { type: "BanSubstrings", name: "Zebra" });
+const zebra = () => wordScanner("zebra", { name: "Zebra", conversation: { window: true } });
 
 describe.skipIf(skipsBrowser)("the page at /", () => {
   let browser: Browser;
