@@ -4,11 +4,11 @@ import { GuardValidationError } from "../errors.ts";
 import { Vault, type VaultEntry } from "../vault.ts";
 import { Problem } from "./problem.ts";
 
-/** The variable with the keys. */
+/** The environment variable that holds the keys. */
 const VARIABLE = "GUARD_VAULT_KEY";
 const KEY_BYTES = 32;
 
-/** The first byte of every token: what follows is written as this file says. */
+/** The first byte of every token. Another way of writing tokens would get another number. */
 const VERSION = 1;
 const ID_BYTES = 8;
 const SALT_BYTES = 24;
@@ -17,28 +17,31 @@ const CIPHER = "aes-256-gcm";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** A key, with what tokens under it begin with. */
+/** A key of the service. */
 export interface VaultKey {
+  /** What every token that was sealed with it begins with: the version and the id of the key. */
   prefix: Buffer;
   secret: KeyObject;
 }
 
-/** Keys of a service: the first one seals, all of them open. */
+/** The keys of a service. The first one seals; all of them open. */
 export type VaultKeys = readonly [VaultKey, ...VaultKey[]];
 
-/** What is sealed. */
+/** What a token holds. */
 interface Content {
-  /** Seconds since 1970 from which on the token is void. */
+  /** When the token becomes void, in seconds since 1970. */
   expires: number;
+  /** The pairs of the vault. */
   entries: VaultEntry[];
 }
 
 /**
  * The keys in `GUARD_VAULT_KEY`: one or several with commas between, 32 bytes each, in base64 (either alphabet) or hexadecimal.
- * The first one seals, all of them open: a new key is put before the old one, which goes when its last token has expired.
+ * The first one seals; all of them open. To change the key, put the new one before the old one, and remove the old one when its
+ * last token has expired.
  *
- * @returns `undefined` where the variable is not set, or empty.
- * @throws GuardValidationError with the number of the key at fault, and nothing of it.
+ * @returns undefined where the variable is not set, or empty.
+ * @throws GuardValidationError with the number of the key at fault, and nothing of its value.
  */
 export function readVaultKeys(env: Environment = process.env): VaultKeys | undefined {
   const text = env[VARIABLE]?.trim();
@@ -57,7 +60,7 @@ export function readVaultKeys(env: Environment = process.env): VaultKeys | undef
   return keys as unknown as VaultKeys;
 }
 
-/** A key that nobody else has: what is sealed with it can be opened by this process only. */
+/** A new random key. What is sealed with it can be opened by this process only. */
 export function randomVaultKey(): VaultKey {
   return vaultKey(randomBytes(KEY_BYTES));
 }
@@ -72,31 +75,36 @@ function vaultKey(bytes: Buffer): VaultKey {
   return { prefix: Buffer.concat([Buffer.of(VERSION), derived(secret, "", "id", ID_BYTES)]), secret };
 }
 
-/** HKDF with SHA-256 (RFC 5869). */
+/** Bytes derived from a secret with HKDF and SHA-256 (RFC 5869); `purpose` keeps ids and token keys apart. */
 function derived(secret: KeyObject, salt: Uint8Array | string, purpose: string, length: number): Buffer {
   return Buffer.from(hkdfSync("sha256", secret, salt, `guard-scan vault ${purpose}`, length));
 }
 
 /**
- * Makes opaque tokens of vaults, for callers to keep between calls, and vaults of tokens. Nobody else can read or make one;
- * whoever has one and may call the service can have its values restored, so it is to be kept like the values themselves.
+ * Makes opaque tokens of vaults, which callers keep between calls, and makes vaults of tokens again. Nobody without the key can
+ * read a token or make one. But whoever has a token and may call the service can have its values restored, so a token must be
+ * protected like the values themselves.
  *
  * A token is `version (1 byte) | id of the key (8) | salt (24) | content | tag (16)` in base64url without padding. The content is
- * JSON, encrypted with AES-256-GCM (NIST SP 800-38D); everything before it is authenticated too, and the expiry is in it.
- * Key and nonce of the cipher are derived from the service's key and the salt, which is random, with HKDF (RFC 5869). So no
- * nonce is used twice under one key until a salt of 192 bits repeats: 2^80 tokens per key keep that below 2^-32, the limit that
- * SP 800-38D (8.3) sets. Random nonces of 96 bits under the key itself would reach it with 2^32 tokens.
+ * JSON, with the expiry in it, encrypted with AES-256-GCM (NIST SP 800-38D); everything before it is authenticated too.
+ * Key and nonce of the cipher are derived from the service's key and the random salt with HKDF (RFC 5869). So no nonce is used
+ * twice under one key until a salt of 192 bits repeats: with 2^80 tokens for each key of the service the probability of that
+ * stays below 2^-32, the limit that SP 800-38D (8.3) sets. Random nonces of 96 bits under the service's key itself would reach
+ * that limit with 2^32 tokens.
  *
- * The content is not compressed: a prompt mixes values of several origins, and the length of a compressed token would tell
- * whoever writes one of them and sees the length whether it repeats another (CRIME, CVE-2012-4929). As it is, the length tells
- * how long the values are in all, as that of the prompt does.
+ * The content is not compressed. A prompt mixes values of several origins, and the length of a compressed token would tell
+ * somebody who writes one of the values, and sees the length, whether it repeats another value (CRIME, CVE-2012-4929). Without
+ * compression the length tells how long all the values are together, which the length of the prompt tells as well.
  */
 export class VaultSeal {
   readonly #keys: VaultKeys;
   readonly #expiresInSeconds: number;
   readonly #maxLength: number;
 
-  /** @param limits how long a token can be opened, and how many characters it may have. */
+  /**
+   * @param keys the keys of the service.
+   * @param limits `expiresInSeconds` is how long a token can be opened, `maxLength` how many characters it may have.
+   */
   constructor(keys: VaultKeys, { expiresInSeconds, maxLength }: { expiresInSeconds: number; maxLength: number }) {
     this.#keys = keys;
     this.#expiresInSeconds = expiresInSeconds;
@@ -128,7 +136,7 @@ export class VaultSeal {
   /**
    * The vault of a token.
    *
-   * @throws Problem 422, the same for every token that is not one of this service's, or not any more.
+   * @throws Problem 422 for every token that cannot be opened, whatever the reason, always in the same words.
    */
   open(token: string): Vault {
     const content = this.#read(token);
@@ -143,7 +151,7 @@ export class VaultSeal {
   #read(token: string): Content | undefined {
     if (token.length > this.#maxLength) return undefined;
     const bytes = Buffer.from(token, "base64url");
-    // Node skips what is not base64url: only the one spelling that is handed out is taken.
+    // Node skips characters that are not base64url. Only the one spelling that was handed out is taken.
     if (bytes.length < HEADER_BYTES + TAG_BYTES || bytes.toString("base64url") !== token) return undefined;
     const header = bytes.subarray(0, HEADER_BYTES);
     const known = this.#keys.find(({ prefix }) => prefix.equals(header.subarray(0, prefix.length)));

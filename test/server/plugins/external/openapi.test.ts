@@ -1,9 +1,9 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
-import { Anonymize, BanSubstrings } from "../../src/generated/input-scanners.ts";
-import { testServer, waitingScanner, wordScanner } from "./fixtures.ts";
-import { dereferenced } from "./openapi.ts";
+import { Anonymize, BanSubstrings } from "../../../../src/generated/input-scanners.ts";
+import { testServer } from "../../fixtures.ts";
+import { dereferenced } from "../../openapi.ts";
 
 interface Body {
   content?: Record<string, { schema: Record<string, unknown>; example?: unknown }>;
@@ -158,42 +158,5 @@ describe("the API's description", () => {
     expect((await get(script)).statusCode).toBe(200);
     expect((await get(script, { range: "bytes=99999999-" })).statusCode).toBe(416);
     expect((await get(script, { "if-match": '"another"' })).statusCode).toBe(412);
-  });
-});
-
-describe("metrics", () => {
-  it("count requests, verdicts and what was not scanned", async () => {
-    const { get, post } = await testServer({ input: [wordScanner("x")], output: [wordScanner("x")] });
-    await post("/scan/prompt", { prompt: "x" });
-    await post("/scan/prompt", { prompt: "x", scanners_suppress: ["Word"] });
-    await post("/scan/output", { prompt: "y", output: "y" });
-    await post("/CANARY", {});
-    const { body, headers } = await get("/metrics");
-    expect(headers["content-type"]).toContain("text/plain");
-    expect(body).toContain('guard_http_requests_total{method="POST",route="/scan/prompt",status="200"} 2');
-    expect(body).toContain('guard_http_requests_total{method="none",route="none",status="404"} 1');
-    expect(body).toContain('guard_scanner_verdicts_total{source="input",scanner="Word",valid="false"} 1');
-    expect(body).toContain('guard_scanner_verdicts_total{source="output",scanner="Word",valid="true"} 1');
-    expect(body).toContain('guard_scanner_duration_seconds_count{source="input",scanner="Word"} 1');
-    expect(body).toContain('guard_unscanned_total{reason="suppressed"} 1');
-    expect(body).toContain("guard_scans_running 0");
-    expect(body).not.toContain("CANARY");
-  });
-
-  it("tell how many scans run", async () => {
-    const { scanner, started, release } = waitingScanner();
-    const { get, post } = await testServer({ input: [scanner] });
-    const scan = post("/scan/prompt", { prompt: "x" });
-    await started;
-    expect((await get("/metrics")).body).toContain("guard_scans_running 1");
-    release();
-    await scan;
-  });
-
-  it("can be turned off", async () => {
-    expect((await (await testServer({}, { metrics: { exporter: "none" } })).get("/metrics")).statusCode).toBe(404);
-    const server = await testServer({}, { metrics: { exporter: "console" } });
-    expect((await server.get("/metrics")).statusCode).toBe(404);
-    expect(server.log.join("")).toContain("metrics.exporter: console has no effect");
   });
 });

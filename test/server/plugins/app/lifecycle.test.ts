@@ -3,9 +3,9 @@ import { Agent, request } from "node:http";
 import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { passed } from "../../src/scanner.ts";
-import { type ListenOptions, startServer } from "../../src/server/index.ts";
-import { scannerOf, testServer, waitingScanner, wordScanner } from "./fixtures.ts";
+import { passed } from "../../../../src/scanner.ts";
+import { type ListenOptions, startServer } from "../../../../src/server/index.ts";
+import { scannerOf, testServer, waitingScanner, wordScanner } from "../../fixtures.ts";
 
 /** A server on a port of its own. */
 async function listening(options: Partial<ListenOptions>) {
@@ -279,11 +279,4 @@ describe("startServer", () => {
     await Promise.all([close(), gone]);
     // Less than scans under way are waited for.
   }, 10_000);
-
-  it("says that it takes no compressed bodies", async () => {
-    const { url } = await listening({ scanners: {} });
-    const headers = { "content-type": "application/json", "content-encoding": "gzip" };
-    const { status } = await fetch(`${url}/scan/prompt`, { method: "POST", headers, body: "{}" });
-    expect(status).toBe(415);
-  });
 });

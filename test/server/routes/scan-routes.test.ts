@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { BanSubstrings } from "../../src/generated/input-scanners.ts";
-import { passed } from "../../src/scanner.ts";
-import { injectionScanner, scannerOf, testServer, wordScanner } from "./fixtures.ts";
+import { BanSubstrings } from "../../../src/generated/input-scanners.ts";
+import { passed } from "../../../src/scanner.ts";
+import { injectionScanner, scannerOf, testServer, wordScanner } from "../fixtures.ts";
 
 describe("prompts", () => {
   const input = [wordScanner("secret", { replacement: "***" }), wordScanner("***", { name: "Stars" })];

@@ -1,0 +1,134 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { GuardError } from "../src/errors.ts";
+import { passed, type Scanner } from "../src/scanner.ts";
+import { type ScanRequest, ScanService, type ScanServiceOptions } from "../src/service.ts";
+import { Vault } from "../src/vault.ts";
+import { scannerOf, waitingScanner, wordScanner } from "./server/fixtures.ts";
+
+const OPTIONS: ScanServiceOptions = {
+  promptTimeout: 30,
+  outputTimeout: 30,
+  maxScans: 10,
+  maxMessages: 10,
+  lazyLoad: false,
+  failFast: false,
+  onScannerError: "throw",
+  requireFullCoverage: false,
+  conversation: { window: 3, scanToolMessages: true, risk: { enabled: false } },
+};
+
+async function serviceOf(input: Scanner[], options: Partial<ScanServiceOptions> = {}): Promise<ScanService> {
+  const service = new ScanService({ input, output: input }, { ...OPTIONS, ...options });
+  onTestFinished(() => service.close());
+  await service.load();
+  return service;
+}
+
+function request(more: Partial<ScanRequest> = {}): ScanRequest {
+  const { signal } = new AbortController();
+  return { suppress: [], details: false, rewrite: true, vault: new Vault(), signal, ...more };
+}
+
+describe("ScanService", () => {
+  it("scans prompts, outputs and conversations, and hands on rewritten texts", async () => {
+    const service = await serviceOf([wordScanner("secret", { replacement: "***" })]);
+    expect(await service.prompt("a secret", request())).toMatchObject({ text: "a ***", isValid: false });
+    expect(await service.output("?", "a secret", request())).toMatchObject({ text: "a ***", isValid: false });
+    const messages = [{ role: "user", content: "a secret" }];
+    expect(await service.conversation(messages, request())).toMatchObject({ text: "a ***", isValid: false });
+    expect(await service.prompt("a secret", request({ rewrite: false }))).toMatchObject({ text: "a secret" });
+  });
+
+  it("counts in code points for those who will see it", async () => {
+    const service = await serviceOf([wordScanner("secret")]);
+    expect((await service.prompt("😀 secret", request())).findings.Word?.[0]).toMatchObject({ start: 3 });
+    expect((await service.prompt("😀 secret", request({ details: true }))).findings.Word?.[0]).toMatchObject({
+      start: 2,
+    });
+  });
+
+  it("takes no scans before its models are loaded, nor without them, nor when it is closed", async () => {
+    const waiting = new ScanService({ input: [], output: [] }, OPTIONS);
+    await expect(waiting.prompt("x", request())).rejects.toMatchObject({ code: "GUARD_STARTING" });
+    await waiting.load();
+    expect(waiting.notReady).toBeUndefined();
+    await waiting.close();
+    await expect(waiting.prompt("x", request())).rejects.toMatchObject({ code: "GUARD_CLOSED" });
+
+    const broken = wordScanner("x", { load: () => Promise.reject(new Error("no file")) });
+    const service = new ScanService({ input: [broken], output: [] }, OPTIONS);
+    await expect(service.load()).rejects.toThrow("Word could not be loaded: no file");
+    await expect(service.prompt("x", request())).rejects.toMatchObject({
+      code: "GUARD_UNAVAILABLE",
+      message: "The scanner Word could not be loaded.",
+    });
+  });
+
+  it("ends a scan that takes too long, and one that nobody waits for", async () => {
+    const { scanner, aborted } = waitingScanner();
+    const service = await serviceOf([scanner], { promptTimeout: 0.02 });
+    const late = service.prompt("x", request());
+    await expect(late).rejects.toBeInstanceOf(GuardError);
+    await expect(late).rejects.toMatchObject({
+      code: "GUARD_TIMEOUT",
+      message: "The scan took longer than 0.02 s.",
+    });
+    await aborted;
+    const gone = new AbortController();
+    const left = service.output("?", "x", request({ signal: gone.signal }));
+    gone.abort(new Error("gone"));
+    await expect(left).rejects.toThrow("gone");
+  });
+
+  it("ends scans under way when it closes", async () => {
+    const { scanner, started } = waitingScanner({ heeds: false });
+    const service = await serviceOf([scanner]);
+    const scan = service.prompt("x", request());
+    scan.catch(() => {});
+    await started;
+    expect(service.running).toBe(1);
+    await service.close();
+    await expect(scan).rejects.toMatchObject({ code: "GUARD_CLOSED" });
+  });
+
+  it("runs so many scans and no more, those included that go on for nobody", async () => {
+    const { scanner, started, release } = waitingScanner({ heeds: false });
+    const service = await serviceOf([scanner], { maxScans: 1, promptTimeout: 0.02 });
+    const first = service.prompt("x", request());
+    await started;
+    await expect(service.prompt("x", request())).rejects.toMatchObject({ code: "GUARD_OVERLOADED" });
+    await expect(first).rejects.toMatchObject({ code: "GUARD_TIMEOUT" });
+    await expect(service.prompt("x", request())).rejects.toMatchObject({ code: "GUARD_OVERLOADED" });
+    release();
+    await expect.poll(() => service.running).toBe(0);
+    expect(await service.prompt("x", request())).toMatchObject({ isValid: true });
+  });
+
+  it("takes conversations of so many messages and texts, whose content it reads once", async () => {
+    const service = await serviceOf([scannerOf("Any", async (text) => passed(text))], { maxMessages: 2 });
+    let reads = 0;
+    const message = {
+      role: "user",
+      get content() {
+        reads++;
+        return "hi";
+      },
+    };
+    expect(await service.conversation([message], request())).toMatchObject({ isValid: true });
+    expect(reads).toBe(1);
+    const results = { role: "user", content: ["a", "b", "c"].map((content) => ({ type: "tool_result", content })) };
+    for (const messages of [[message, message, message], [results]]) {
+      await expect(service.conversation(messages as never, request())).rejects.toMatchObject({
+        code: "GUARD_TOO_LARGE",
+        message: "A conversation may have 2 messages at most.",
+      });
+    }
+  });
+
+  it("needs a scanner that tells the probability of an attack for the risk of a conversation", () => {
+    const conversation = { ...OPTIONS.conversation, risk: { enabled: true } };
+    expect(() => new ScanService({ input: [], output: [] }, { ...OPTIONS, conversation })).toThrow(
+      expect.objectContaining({ path: "conversation.risk.enabled" }),
+    );
+  });
+});
