@@ -7,9 +7,9 @@ import { readParams } from "./params.ts";
 import { Progress } from "./progress.ts";
 import type { Choice, Subject, Suite } from "./suite.ts";
 
-/** Lines that are scanned at a time: enough to keep every thread of the engine busy, few enough to hold in memory. */
+/** Lines that are scanned at the same time: enough to keep every thread of the engine busy, few enough to hold in memory. */
 const CONCURRENCY = 16;
-/** Errors of single lines that are shown; all of them are in the output. */
+/** Errors of single lines that are shown on standard error. The output has all of them. */
 const SHOWN_ERRORS = 20;
 
 const options = {
@@ -51,7 +51,7 @@ A text that starts with - stands behind --. Exit codes: 0 passed, 1 a text faile
     if (values.config !== undefined && values.scanner) throw new UsageError("give --config or --scanner, not both");
     const choices = readChoices(tokens);
 
-    // Only now: these modules load the addon.
+    // Imported only now: these modules load the addon, which a wrong command line or the help does not need.
     const { Suite } = await import("./suite.ts");
     const suite = choices.length > 0 ? Suite.fromChoices(choices) : await Suite.fromConfig(configPath(values.config));
     const file = values.file ?? "-";
@@ -67,7 +67,7 @@ A text that starts with - stands behind --. Exit codes: 0 passed, 1 a text faile
   },
 };
 
-/** The scanners of the command line, each with the `--params` that stand behind it. */
+/** The scanners of the command line, each with the `--params` that follow it. */
 function readChoices(tokens: readonly { kind: string; name?: string; value?: string | undefined }[]): Choice[] {
   const choices: (Omit<Choice, "params"> & { params?: Choice["params"] })[] = [];
   for (const { kind, name, value = "" } of tokens) {
@@ -127,7 +127,7 @@ async function scanLines(suite: Suite, file: string, outputOf: string | undefine
       if (isBlank(line)) continue;
       const result = scanLine(line);
       last = last.then(async () => show(await result));
-      // Whoever waits for it gets the error; until then it must not count as unhandled.
+      // Its error is thrown below, where it is awaited. Until then it must not count as an unhandled rejection.
       last.catch(() => {});
       underWay.push(last);
       if (underWay.length >= CONCURRENCY) await underWay.shift();
@@ -140,13 +140,16 @@ async function scanLines(suite: Suite, file: string, outputOf: string | undefine
   return errors > 0 ? 2 : failed > 0 ? 1 : 0;
 }
 
-/** What a line asks to scan. A line that can be read in two ways is an error: one of them would go unscanned. */
+/**
+ * What a line asks to scan. A line that could be understood in two ways, such as one with text and prompt, is an error: one of the
+ * two texts would not be scanned.
+ */
 function readSubject(json: string, outputOf: string | undefined): Subject {
   let value: unknown;
   try {
     value = JSON.parse(json);
   } catch {
-    // The parser's own message quotes the text, which may be private, and says little more.
+    // The message of the parser quotes the text, which may be private, so it is not passed on.
     throw new TypeError("not JSON");
   }
   if (typeof value === "string") return subjectOf(value, outputOf);

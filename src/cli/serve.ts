@@ -30,7 +30,7 @@ export const serve: Command = {
       import("../server/index.ts"),
     ]);
     const config = await loadConfig(configPath(values.config));
-    // From here on the server keeps the process alive, until a signal closes it or a model cannot be loaded.
+    // The server keeps the process alive until a signal closes it or a model cannot be loaded.
     await startServer({ config, host: values.host ?? config.app.host, port: port ?? config.app.port });
     return 0;
   },

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Metrics } from "../plugins/app/metrics.ts";
-import { notAuthenticated } from "../schemas/problem.ts";
+import { notAuthenticated } from "../problem-replies.ts";
 
 /** What the route needs. */
 export interface MetricsRouteOptions {

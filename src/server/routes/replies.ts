@@ -1,6 +1,6 @@
 import { problemBody } from "../problem.ts";
+import type { ProblemReplies } from "../problem-replies.ts";
 import { named } from "../schemas/named.ts";
-import type { ProblemReplies } from "../schemas/problem.ts";
 
 /** The reply of a route that goes well, in JSON. */
 export function jsonReply(schema: string, example: unknown): Record<number, unknown> {

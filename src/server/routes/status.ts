@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { ScanService } from "../../service.ts";
-import { notReady } from "../schemas/problem.ts";
+import { notReady } from "../problem-replies.ts";
 import { jsonReply } from "./replies.ts";
 
 /** `GET /healthz` and `GET /readyz`: whether the process lives, and whether it takes scans. Both are public. */

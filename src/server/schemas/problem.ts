@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { Problem } from "../problem.ts";
 
 /** The body of an error: RFC 9457 (Problem Details for HTTP APIs), with the `message` and `details` of llm-guard. */
 export const problemSchema = z
@@ -24,37 +23,3 @@ export const problemSchema = z
       .describe("As in llm-guard's API: the values at fault."),
   })
   .describe("Problem Details (RFC 9457)");
-
-/** Problems that a route may answer with, by status: when that happens, and one of them as an example. */
-export type ProblemReplies = Record<number, { description: string; example: Problem }>;
-
-/** The problem of a request without a credential. */
-export const notAuthenticated: ProblemReplies = {
-  401: { description: "Not authenticated", example: new Problem(401, "A credential is needed.") },
-};
-
-/** The problem of a service that cannot scan now. */
-export const notReady: ProblemReplies = {
-  503: {
-    description: "Starting or closing",
-    example: new Problem(503, "The service is starting: its models are being loaded."),
-  },
-};
-
-/** The problems that a scan may end with. */
-export const scanProblems: ProblemReplies = {
-  400: { description: "Not JSON", example: new Problem(400, "The body is not valid JSON.") },
-  ...notAuthenticated,
-  413: { description: "Body, conversation or vault too large", example: new Problem(413, "The body is too large.") },
-  415: { description: "Not application/json", example: new Problem(415, "The body must be application/json.") },
-  422: {
-    description: "JSON of the wrong shape, or a vault that cannot be opened",
-    example: new Problem(422, "The body has the wrong shape.", {
-      errors: [{ pointer: "/details", detail: "must be boolean or must be null" }],
-    }),
-  },
-  429: { description: "Too many requests", example: new Problem(429, "Too many requests; try again in 12 s.") },
-  500: { description: "A scanner failed", example: new Problem(500, "The scanner Toxicity failed.") },
-  503: { description: "Starting, overloaded or closing", example: new Problem(503, "Too many scans are under way.") },
-  504: { description: "The scan took too long", example: new Problem(504, "The scan took longer than 30 s.") },
-};

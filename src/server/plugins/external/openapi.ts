@@ -4,8 +4,8 @@ import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
 import type { AuthEntry } from "../../../config/index.ts";
+import type { ProblemReplies } from "../../problem-replies.ts";
 import { problemReplies } from "../../routes/replies.ts";
-import type { ProblemReplies } from "../../schemas/problem.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
