@@ -1,0 +1,59 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+const root = fileURLToPath(new URL("../src", import.meta.url));
+
+/** Every file of src, with the files that it imports at any time, for their types alone too. */
+const imports = new Map(
+  readdirSync(root, { recursive: true, encoding: "utf8" })
+    .filter((file) => /\.(ts|js)$/.test(file))
+    .map((file) => {
+      const text = readFileSync(join(root, file), "utf8");
+      const found = [...text.matchAll(/^(?:import|export)\b[^;"]*from "(\.[^"$]+)"|\bimport\("(\.[^"$]+)"\)/gm)];
+      const targets = found.map(([, fixed, dynamic]) => join(dirname(file), (fixed ?? dynamic) as string));
+      return [slashed(file), targets.map(slashed)] as const;
+    }),
+);
+
+describe("imports", () => {
+  it("are read from the sources", () => {
+    expect(imports.get("server/app.ts")).toContain("server/plugins/app/lifecycle.ts");
+    const missing = [...imports.values()]
+      .flat()
+      .filter((target) => !imports.has(target) && !target.startsWith("../native/"));
+    expect(missing).toEqual([]);
+  });
+
+  it("have no circle", () => {
+    const done = new Set<string>();
+    const circles: string[] = [];
+    const visit = (file: string, way: readonly string[]) => {
+      if (way.includes(file)) circles.push([...way.slice(way.indexOf(file)), file].join(" → "));
+      if (way.includes(file) || done.has(file)) return;
+      done.add(file);
+      for (const target of imports.get(file) ?? []) visit(target, [...way, file]);
+    };
+    for (const file of imports.keys()) visit(file, []);
+    expect(circles).toEqual([]);
+  });
+
+  it("of the core have nothing of the server or the command line", () => {
+    const above = (file: string) => file.startsWith("server/") || file.startsWith("cli/");
+    const wrong = [...imports].filter(([file, targets]) => !above(file) && targets.some(above)).map(([file]) => file);
+    // The package's own surface loads the server when somebody makes one.
+    expect(wrong).toEqual(["index.ts"]);
+  });
+
+  it("of the command line have the server in guard serve alone", () => {
+    const wrong = [...imports].filter(
+      ([file, targets]) => file.startsWith("cli/") && targets.some((target) => target.startsWith("server/")),
+    );
+    expect(wrong.map(([file]) => file)).toEqual(["cli/serve.ts"]);
+  });
+});
+
+function slashed(path: string): string {
+  return relative(".", path).split(sep).join("/");
+}
