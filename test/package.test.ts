@@ -19,7 +19,14 @@ describe("the packed package", () => {
   beforeAll(() => {
     execFileSync(process.execPath, [join(root, "scripts/pack.mjs")], { stdio: "ignore" });
     const tarballs = readdirSync(join(root, "npm")).filter((name) => name.endsWith(".tgz"));
-    run("npm", "install", "--no-audit", "--no-fund", ...tarballs.map((name) => join(root, "npm", name)));
+    run(
+      "npm",
+      "install",
+      "--engine-strict",
+      "--no-audit",
+      "--no-fund",
+      ...tarballs.map((name) => join(root, "npm", name)),
+    );
   }, 300_000);
 
   it("runs a program of ten lines from an empty folder", () => {
