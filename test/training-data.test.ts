@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 const root = new URL("../", import.meta.url);
 const data = new URL("training/data/", root);
-// As `HELD_BATCHES` in training/data.py.
+// As `HELD_BATCHES` in training/datasets.py.
 const HELD = new Set(["exam", "second_exam", "orders", "instructions", "heldout"]);
 // What the multi-task model learns; `ordinary` is where its false positives are counted.
 const JUDGED = ["toxicity", "emotion", "refusal", "nli", "topics"];

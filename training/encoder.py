@@ -64,7 +64,7 @@ def package_file(package: str, *path: str) -> Path:
 
 
 class Dropout(nn.Module):
-    """Dropout whose masks are cut out of one bank at random places.
+    """Dropout whose masks are cut out of one bank at random offsets.
 
     Drawing a random number for every activation costs a tenth of a training step on a CPU.
     """
@@ -225,8 +225,8 @@ class Classifier(Encoder):
         return torch.cat([self.logits_of(name, pooled) for name in self.heads], 1)
 
     def logits_of(self, name: str, pooled: torch.Tensor) -> torch.Tensor:
-        place = self.head_slices()[name]
-        logits = F.linear(pooled[:, self.pool_of(name)], self.head.weight[place], self.head.bias[place])
+        indices = self.head_slices()[name]
+        logits = F.linear(pooled[:, self.pool_of(name)], self.head.weight[indices], self.head.bias[indices])
         return F.normalize(logits, dim=-1) if name in self.unit_heads else logits
 
     def pool_of(self, name: str) -> int:

@@ -12,7 +12,7 @@ is evened out (SmoothQuant: Xiao et al., 2022, arXiv:2211.10438, with alpha 0.5)
 
 The vectors of word pieces stay as they are in training. Those of the multilingual base come in blocks of 4-bit integers with a
 scale, and that is how they are written: exact, and half the size of int8. They stand in a file of their own beside the graph, as tensors
-may in ONNX: models made from one base have it in common (`ship.py`). Others become int8.
+may in ONNX: models made from one base have it in common (`publish.py`). Others become int8.
 """
 
 from __future__ import annotations
@@ -239,13 +239,13 @@ def text_heads(g: Graph, x: str, state: dict, model: Classifier) -> None:
     g.node("Softmax", ["pool_masked"], "pool_weights", axis=1)
     g.node("Transpose", ["pool_weights"], "pool_rows", perm=[0, 2, 1])
     g.node("MatMul", ["pool_rows", x], "pooled")
-    for name, place in model.head_slices().items():
+    for name, indices in model.head_slices().items():
         pool = g.weight(f"{name}.pool", np.array(model.pool_of(name), np.int64))
         vector = g.node("Gather", ["pooled", pool], f"{name}.vector", axis=1)
         # Not Gemm: quantization makes a product with another name of it, which would not be left in fp32.
-        g.node("MatMul", [vector, g.weight(f"{name}.weight", state["head.weight"][place].T)], f"{name}.product")
+        g.node("MatMul", [vector, g.weight(f"{name}.weight", state["head.weight"][indices].T)], f"{name}.product")
         unit = name in model.unit_heads
-        bias = g.weight(f"{name}.bias", state["head.bias"][place])
+        bias = g.weight(f"{name}.bias", state["head.bias"][indices])
         g.node("Add", [f"{name}.product", bias], f"{name}.raw" if unit else name)
         if unit:
             g.node("LpNormalization", [f"{name}.raw"], name, axis=-1, p=2)

@@ -19,7 +19,7 @@ from itertools import chain, cycle, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import data, spans
+from . import datasets, spans
 from .linear.task import Task, rows_of
 
 if TYPE_CHECKING:
@@ -67,12 +67,12 @@ def write(path: Path, rows: Iterable[dict]) -> None:
     print(f"{path.name}: {count} rows", flush=True)
 
 
-def held_out(rows: Iterable[data.Row], labels: list[str]) -> Iterator[dict]:
-    for row in data.part(rows, "dev"):
+def held_out(rows: Iterable[datasets.Row], labels: list[str]) -> Iterator[dict]:
+    for row in datasets.part(rows, "dev"):
         yield {"text": row.text, "label": labels[row.label], "set": row.set, "kind": row.kind, "lang": row.lang}
 
 
-def injection_rows(folder: Path) -> list[data.Row]:
+def injection_rows(folder: Path) -> list[datasets.Row]:
     from .injection.rows import add_data_arguments, rows_for
 
     parser = argparse.ArgumentParser()
@@ -95,7 +95,7 @@ def long_injection(folder: Path) -> Iterator[dict]:
 
 def secrets(folder: Path) -> Iterator[dict]:
     for path in sorted((folder / "secrets").glob("*.jsonl.gz")):
-        for row in data.read_jsonl(path):
+        for row in datasets.read_jsonl(path):
             yield {"text": row["text"], "label": row["label"], "set": path.name.split(".")[0]}
 
 
@@ -109,7 +109,7 @@ def personal_data(folder: Path) -> Iterator[dict]:
 
 
 def own_names() -> Iterator[dict]:
-    for raw in data.read_jsonl(data.OWN_DATA / "ner" / "exam.jsonl"):
+    for raw in datasets.read_jsonl(datasets.OWN_DATA / "ner" / "exam.jsonl"):
         yield {**raw, "set": "own_exam"}
 
 
@@ -121,7 +121,7 @@ def judged(folder: Path, task: str) -> Iterator[dict]:
     add_data_arguments(parser)
     examples = examples_for(parser.parse_args(["--data", str(folder), "--tasks", task]))
     kept: Counter[tuple[str, str]] = Counter()
-    for e in sorted((e for e in examples if e.split == "dev"), key=lambda e: data.digest(e.text + e.pair)):
+    for e in sorted((e for e in examples if e.split == "dev"), key=lambda e: datasets.digest(e.text + e.pair)):
         if task == "emotion" and sum(e.target) > 1:
             continue  # a row has one label
         label = label_of(e)
@@ -136,7 +136,7 @@ def with_ordinary(folder: Path, task: str) -> Iterator[dict]:
     """The held-out rows of a task, and ordinary prompts and answers that are not among them."""
     seen = set()
     for row in chain(judged(folder, task), ordinary(folder, HARMLESS[task])):
-        key = (row.get("prompt"), data.identity(row["text"]))
+        key = (row.get("prompt"), datasets.identity(row["text"]))
         if key not in seen:
             seen.add(key)
             yield row
@@ -165,8 +165,8 @@ def by_language(row: dict) -> dict:
 
 def exchanges() -> list[tuple[str, str, str]]:
     """Prompts and their answers, written for guard, by language; nothing is trained on them."""
-    files = sorted((data.OWN_DATA / data.HELD_FOLDER).glob("*.jsonl"))
-    return [(raw["prompt"], raw["answer"], raw["lang"]) for file in files for raw in data.read_jsonl(file)]
+    files = sorted((datasets.OWN_DATA / datasets.HELD_FOLDER).glob("*.jsonl"))
+    return [(raw["prompt"], raw["answer"], raw["lang"]) for file in files for raw in datasets.read_jsonl(file)]
 
 
 def behind_prompts(rows: Iterable[dict]) -> Iterator[dict]:
@@ -250,7 +250,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--tasks", default="", help="names of tasks, separated by commas; default: all")
     args = parser.parse_args()
-    folder = data.data_folder(args.data)
+    folder = datasets.data_folder(args.data)
     args.out.mkdir(parents=True, exist_ok=True)
     makers = {
         "prompt-injection": lambda: injection(folder),

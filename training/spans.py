@@ -1,7 +1,7 @@
 """Texts with marked parts: words put together again as they are written, and the sets of names and of personal data.
 
 Sets of names come as words with BIO tags. Models and scanners see texts, so the words are joined as an author would have
-written them, and the marks become places in that text.
+written them, and the marks become offsets in that text.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import data
+from . import datasets
 
 Span = tuple[int, int, str]
 
@@ -49,13 +49,13 @@ def detokenise(tokens: Sequence[str], lang: str, split: str = "") -> tuple[str, 
     `split` has signs that the set splits words at; they are joined again.
     """
     joins = _joins(tokens, lang, split)
-    text, places = "", []
+    text, offsets = "", []
     for index, token in enumerate(tokens):
         if index > 0 and not joins[index]:
             text += " "
-        places.append((len(text), len(text) + len(token)))
+        offsets.append((len(text), len(text) + len(token)))
         text += token
-    return text, places
+    return text, offsets
 
 
 def _joins(tokens: Sequence[str], lang: str, split: str) -> list[bool]:
@@ -153,10 +153,10 @@ def spans_of(raw: dict, set_name: str) -> tuple[str, list[Span]]:
 
     A handle is the name of an account: tweets that mark it as a person do not count as such.
     """
-    text, places = detokenise(raw["tokens"], raw["lang"], SPLIT.get(set_name, ""))
+    text, offsets = detokenise(raw["tokens"], raw["lang"], SPLIT.get(set_name, ""))
     spans: list[Span] = []
     last = "O"
-    for (start, end), tag in zip(places, raw["tags"], strict=True):
+    for (start, end), tag in zip(offsets, raw["tags"], strict=True):
         kind = tag[2:]
         # Some sets mark "@" and the name behind it one by one.
         of_handle = bool(spans) and spans[-1][1] == start and text[spans[-1][0] : start] == "@"
@@ -219,12 +219,12 @@ def names(folder: Path, file: str, split: str, langs: Sequence[str] = ()) -> Ite
     """The rows of a set of names, of one part, each text once."""
     path = folder / "ner" / f"{file}.jsonl.gz"
     seen: set[str] = set()
-    for raw in data.read_jsonl(path):
+    for raw in datasets.read_jsonl(path):
         if langs and raw["lang"] not in langs:
             continue
         text, spans = spans_of(raw, file)
-        key = data.normalise(text)
-        if key and key not in seen and data.split_of(text) == split and marks_names(raw, text, spans):
+        key = datasets.normalise(text)
+        if key and key not in seen and datasets.split_of(text) == split and marks_names(raw, text, spans):
             seen.add(key)
             yield Marked(text, spans, file, raw["lang"])
 
@@ -233,9 +233,9 @@ def personal_data(folder: Path, split: str) -> Iterator[Marked]:
     """The rows of all sets of personal data, of one part, each text once."""
     seen: set[str] = set()
     for path in sorted((folder / "pii").glob("*.jsonl.gz")):
-        for raw in data.read_jsonl(path):
-            text, key = raw["text"], data.normalise(raw["text"])
-            if not key or key in seen or data.split_of(text) != split:
+        for raw in datasets.read_jsonl(path):
+            text, key = raw["text"], datasets.normalise(raw["text"])
+            if not key or key in seen or datasets.split_of(text) != split:
                 continue
             if all(kind in PII_TYPES for *_, kind in raw["spans"]):
                 seen.add(key)
@@ -245,4 +245,4 @@ def personal_data(folder: Path, split: str) -> Iterator[Marked]:
 
 def some(rows: Iterable[Marked], most: int, seed: int) -> list[Marked]:
     """At most `most` rows, chosen by the hash of their text."""
-    return sorted(rows, key=lambda row: data.digest(row.text, str(seed)))[:most]
+    return sorted(rows, key=lambda row: datasets.digest(row.text, str(seed)))[:most]

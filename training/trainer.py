@@ -13,7 +13,7 @@ import torch
 from tokenizers import Tokenizer
 from torch.nn import functional as F
 
-from .data import NO_CATEGORY, Row
+from .datasets import NO_CATEGORY, Row
 from .encoder import Classifier, Encoder
 
 

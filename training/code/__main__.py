@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..data import Row
+from ..datasets import Row
 from ..linear.model import Settings
 from ..linear.task import Task, run
-from .languages import ALIASES, LABELS, LLM_GUARD, NONE, PLACES
+from .languages import ALIASES, LABELS, LLM_GUARD, NONE, LABEL_INDICES
 from .sets import SAMPLES, SETS
 from .windows import KIND_FILE, augment
 
@@ -26,10 +26,10 @@ CODE_THRESHOLD = 0.97
 
 def figures(rows: list[Row], probabilities: np.ndarray) -> dict:
     """By kind of window: accuracy over all labels, over llm-guard's languages and prose, and code against prose."""
-    none = PLACES[NONE]
+    none = LABEL_INDICES[NONE]
     truth, best = np.array([row.label for row in rows]), probabilities.argmax(axis=1)
     kinds = np.array([row.kind for row in rows])
-    narrow = np.isin(truth, [none, *(PLACES[label] for label in LLM_GUARD)])
+    narrow = np.isin(truth, [none, *(LABEL_INDICES[label] for label in LLM_GUARD)])
     right, code = truth == best, 1 - probabilities[:, none]
 
     def share(which: np.ndarray) -> float | None:
@@ -61,7 +61,7 @@ TASK = Task(
     FEATURES,
     SETS,
     augment,
-    lambda row: row.kind == KIND_FILE or row.label == PLACES[NONE],
+    lambda row: row.kind == KIND_FILE or row.label == LABEL_INDICES[NONE],
     Settings(epochs=6, rate=0.2, smoothing=0.0, dropout=0.4, seen=4, buckets=70_000, weights=800_000),
     aliases=ALIASES,
     threshold=0.5,

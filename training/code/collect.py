@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from .. import data
+from .. import datasets
 from . import languages
 
 PER_PACKAGE = 120
@@ -137,7 +137,7 @@ def main() -> None:
             name, licence = name.rsplit(":", 1)
             taken: Counter[str] = Counter()
             files = [path for path in Path(folder).rglob("*") if path.is_file() and not path.is_symlink()]
-            for path in sorted(files, key=lambda path: data.digest(str(path.relative_to(folder)))):
+            for path in sorted(files, key=lambda path: datasets.digest(str(path.relative_to(folder)))):
                 if not language_of(path) or ".min." in path.name:
                     continue
                 text = readable(path)
@@ -145,7 +145,7 @@ def main() -> None:
                 if not label or taken[label] >= PER_PACKAGE:
                     continue
                 text = past_licence(text)
-                key = text and data.normalise(text)
+                key = text and datasets.normalise(text)
                 if not text or key in seen:
                     continue
                 seen.add(key)
@@ -154,7 +154,7 @@ def main() -> None:
                 out.write(json.dumps({"text": text, "label": label, "source": source, "licence": licence}) + "\n")
             totals += taken
             print(name, dict(taken))
-    print({label: count for label, count in totals.most_common() if label in languages.PLACES})
+    print({label: count for label, count in totals.most_common() if label in languages.LABEL_INDICES})
 
 
 if __name__ == "__main__":

@@ -84,13 +84,13 @@ MORE = {
 }
 LABELS = [NONE, *LLM_GUARD, *MORE]
 
-PLACES = {label: index for index, label in enumerate(LABELS)}
-PLACES |= {name: PLACES[label] for label, names in (LLM_GUARD | MORE).items() for name in names}
+LABEL_INDICES = {label: index for index, label in enumerate(LABELS)}
+LABEL_INDICES |= {name: LABEL_INDICES[label] for label, names in (LLM_GUARD | MORE).items() for name in names}
 
 
-def place_of(name: str) -> int | None:
-    """The place of a set's language name among the labels, if it has one."""
-    return PLACES.get(name)
+def label_index_of(name: str) -> int | None:
+    """The index of the label that a set's language name stands for; None where there is none."""
+    return LABEL_INDICES.get(name)
 
 
 # Other names, in lower case: those that people write behind a fence, and the names of the sets.

@@ -6,16 +6,16 @@ import random
 from collections import defaultdict
 from dataclasses import replace
 
-from .. import data
+from .. import datasets
 
 # Composed rows of a split for each row of prose there.
 SHAPES_PER_ROW = 0.6
 WORDS = 14
 
 
-def shapes(rows: list[data.Row], seed: int) -> list[data.Row]:
+def shapes(rows: list[datasets.Row], seed: int) -> list[datasets.Row]:
     """The rows themselves and texts composed of them; a text is composed of rows of one split and language."""
-    groups: dict[tuple[str, str], list[data.Row]] = defaultdict(list)
+    groups: dict[tuple[str, str], list[datasets.Row]] = defaultdict(list)
     for row in rows:
         groups[row.split, row.lang].append(row)
     result = [replace(row, kind="sentence") for row in rows]

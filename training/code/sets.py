@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .. import data
-from ..data import Spec
+from .. import datasets
+from ..datasets import Spec
 from . import languages
 
 OPEN, UNCLEAR, NC = "open", "unclear", "non-commercial"
 
 
 def named(raw: dict) -> tuple[int, float] | None:
-    place = languages.place_of(raw["label"])
-    return None if place is None else (place, 1.0)
+    index = languages.label_index_of(raw["label"])
+    return None if index is None else (index, 1.0)
 
 
 # Of a hundred packages so many are kept out as a whole.
@@ -36,17 +36,17 @@ def of_packages(held: bool) -> Callable[[dict], tuple[int, float] | None]:
         package = raw["source"].partition(":")[0]
         if package in RESTRICTED and not held:
             return None
-        return named(raw) if (data.digest(package, "package") % 100 < HELD_PACKAGES) == held else None
+        return named(raw) if (datasets.digest(package, "package") % 100 < HELD_PACKAGES) == held else None
 
     return pick
 
 
 def prose(source: str = "") -> Callable[[dict], tuple[int, float] | None]:
-    none = languages.PLACES[languages.NONE]
+    none = languages.LABEL_INDICES[languages.NONE]
     return lambda raw: (none, 1.0) if raw.get("source", "").startswith(source) else None
 
 
-NONE = languages.PLACES[languages.NONE]
+NONE = languages.LABEL_INDICES[languages.NONE]
 SOURCES, FURTHER = "sources", "further"
 # Files of many hands and projects; what the project's target speaks of.
 SAMPLES = ("linguist", "highlighters")
@@ -59,7 +59,7 @@ SETS = [
         "code/sources.jsonl.gz",
         OPEN,
         of_packages(held=False),
-        {place: FILES for place in languages.PLACES.values()},
+        {index: FILES for index in languages.LABEL_INDICES.values()},
         split="train",
     ),
     Spec("held packages", "code/sources.jsonl.gz", OPEN, of_packages(held=True), split="dev"),

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
-from .. import data
+from .. import datasets
 from . import languages, prose
 from .sets import FURTHER, SAMPLES, SOURCES
 
@@ -33,10 +33,10 @@ def kind_of(lines: int) -> str:
     return "1 line" if lines == 1 else "2-5 lines" if lines <= 5 else "6-20 lines" if lines <= 20 else "21-40 lines"
 
 
-def augment(rows: list[data.Row], seed: int) -> list[data.Row]:
+def augment(rows: list[datasets.Row], seed: int) -> list[datasets.Row]:
     """Whole files and windows of code, and prose in the shapes in which it is met; each row keeps its file's split."""
-    none = languages.PLACES[languages.NONE]
-    files: dict[tuple[int, str], list[data.Row]] = defaultdict(list)
+    none = languages.LABEL_INDICES[languages.NONE]
+    files: dict[tuple[int, str], list[datasets.Row]] = defaultdict(list)
     for row in without_copies(rows):
         if row.label != none:
             files[row.label, row.split].append(row)
@@ -48,34 +48,36 @@ def augment(rows: list[data.Row], seed: int) -> list[data.Row]:
             whole = replace(row, text=row.text[:WHOLE], kind=KIND_FILE)
             result += [whole] * (SAMPLE_REPEAT if sample else 1)
             result += cut(
-                row, max(share, SAMPLE_WINDOWS) if sample else share, random.Random(data.digest(row.text, str(seed)))
+                row,
+                max(share, SAMPLE_WINDOWS) if sample else share,
+                random.Random(datasets.digest(row.text, str(seed))),
             )
     return balanced(result)
 
 
 def long_lines(text: str) -> set[str]:
-    return {line for line in map(data.normalise, text.split("\n")) if len(line) >= LONG_LINE}
+    return {line for line in map(datasets.normalise, text.split("\n")) if len(line) >= LONG_LINE}
 
 
-def without_copies(rows: list[data.Row]) -> list[data.Row]:
+def without_copies(rows: list[datasets.Row]) -> list[datasets.Row]:
     """Without files of packages that have a quarter of their long lines from one of the held-back parts: another version of a
     sample must not flatter the figures."""
     held = set().union(
         *(
             long_lines(row.text)
             for row in rows
-            if row.split != "train" and row.label != languages.PLACES[languages.NONE]
+            if row.split != "train" and row.label != languages.LABEL_INDICES[languages.NONE]
         )
     )
 
-    def copied(row: data.Row) -> bool:
+    def copied(row: datasets.Row) -> bool:
         lines = long_lines(row.text) if row.set in (SOURCES, FURTHER) else set()
         return len(lines & held) > 1 and 4 * len(lines & held) >= len(lines)
 
     return [row for row in rows if not copied(row)]
 
 
-def cut(row: data.Row, count: int, choice: random.Random) -> Iterator[data.Row]:
+def cut(row: datasets.Row, count: int, choice: random.Random) -> Iterator[datasets.Row]:
     lines = row.text.split("\n")
     seen = set()
     for _ in range(count):
@@ -92,7 +94,7 @@ def cut(row: data.Row, count: int, choice: random.Random) -> Iterator[data.Row]:
         yield replace(row, text=text, kind=kind_of(text.count("\n") + 1))
 
 
-def balanced(rows: list[data.Row]) -> list[data.Row]:
+def balanced(rows: list[datasets.Row]) -> list[datasets.Row]:
     """Labels with few rows count more, but not as much as the others: weight (median / own)^0.5, at most 3."""
     counts = Counter(row.label for row in rows if row.split == "train")
     median = sorted(counts.values())[len(counts) // 2]

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
-from .. import data, metrics
+from .. import datasets, metrics
 from ..linear.model import Quantized, Settings
 from ..linear.task import Task, run
 from . import CLEAN, LABELS
@@ -29,12 +29,12 @@ FLAGGED = ((THRESHOLD, 0.02), (0.97, 0.01))
 CODE_SETS = ("code", "more_code")
 
 
-def pieces(rows: list[data.Row], seed: int) -> list[data.Row]:
+def pieces(rows: list[datasets.Row], seed: int) -> list[datasets.Row]:
     """Code is met in pieces of a few lines."""
     result = []
     for row in rows:
         if row.set in CODE_SETS:
-            choice = random.Random(data.digest(row.text, str(seed)))
+            choice = random.Random(datasets.digest(row.text, str(seed)))
             lines = row.text.split("\n")
             for _ in range(3):
                 start = choice.randrange(len(lines))
@@ -46,7 +46,7 @@ def pieces(rows: list[data.Row], seed: int) -> list[data.Row]:
     return augment(result, seed)
 
 
-def figures(rows: list[data.Row], probabilities: np.ndarray) -> dict:
+def figures(rows: list[datasets.Row], probabilities: np.ndarray) -> dict:
     """Gibberish of any kind against clean text, by set and by whether it was made here."""
     truth = np.array([row.label for row in rows])
     score = 1 - probabilities[:, CLEAN]
@@ -72,7 +72,7 @@ def margins(logits: np.ndarray) -> np.ndarray:
     return np.logaddexp.reduce(np.delete(logits, CLEAN, axis=1), axis=1) - logits[:, CLEAN]
 
 
-def place_thresholds(model: Quantized, features: sparse.csr_matrix, rows: list[data.Row]) -> dict:
+def set_thresholds(model: Quantized, features: sparse.csr_matrix, rows: list[datasets.Row]) -> dict:
     """Scales and shifts the logits so that the clean rows exceed the two thresholds as seldom as FLAGGED says."""
     clean = features[[row.label == CLEAN for row in rows]]
     (low, often), (high, seldom) = FLAGGED
@@ -94,7 +94,7 @@ TASK = Task(
     settings=Settings(epochs=3, rate=0.3, buckets=300_000, weights=760_000, seen=2, dropout=0.1),
     threshold=THRESHOLD,
     figures=figures,
-    adjust=place_thresholds,
+    adjust=set_thresholds,
 )
 
 if __name__ == "__main__":

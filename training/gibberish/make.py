@@ -6,7 +6,7 @@ import random
 from collections import defaultdict
 from dataclasses import replace
 
-from .. import data
+from .. import datasets
 from ..code import prose
 from . import CLEAN, MILD, NOISE, SALAD
 
@@ -38,13 +38,13 @@ def mashing(choice: random.Random) -> str:
     words = []
     for _ in range(choice.choice((1, 1, 2, 3, 5, 8, 12))):
         row = rows[1] if home else choice.choice(rows)
-        place = choice.randrange(len(row))
+        key = choice.randrange(len(row))
         word = ""
         for _ in range(choice.randint(3, 14)):
-            word += row[place]
+            word += row[key]
             if choice.random() < 0.25:
                 row = choice.choice(rows)
-            place = (place + choice.choice((-3, -2, -1, 1, 1, 2, 3, 4))) % len(row)
+            key = (key + choice.choice((-3, -2, -1, 1, 1, 2, 3, 4))) % len(row)
         words.append(word)
     return " ".join(words)
 
@@ -96,13 +96,13 @@ def noise(choice: random.Random) -> str:
 
 
 def swapped(words: list[str], choice: random.Random) -> str:
-    """A sentence of which half of the words have changed places."""
-    places = choice.sample(range(len(words)), max(3, len(words) // 2))
-    order = places[:]
-    while sum(a == b for a, b in zip(order, places, strict=True)) > len(places) // 3:
+    """A sentence of which half of the words have changed positions."""
+    positions = choice.sample(range(len(words)), max(3, len(words) // 2))
+    order = positions[:]
+    while sum(a == b for a, b in zip(order, positions, strict=True)) > len(positions) // 3:
         choice.shuffle(order)
     result = words[:]
-    for to, origin in zip(places, order, strict=True):
+    for to, origin in zip(positions, order, strict=True):
         result[to] = words[origin]
     return " ".join(result)
 
@@ -166,17 +166,17 @@ def short(choice: random.Random) -> str:
 
 def bag(text: str) -> str:
     """The same for a sentence and its shuffled forms."""
-    return "".join(sorted(data.normalise(text)))
+    return "".join(sorted(datasets.normalise(text)))
 
 
-def augment(rows: list[data.Row], seed: int) -> list[data.Row]:
+def augment(rows: list[datasets.Row], seed: int) -> list[datasets.Row]:
     """Adds what is made to the rows of the sets. What is made of a row is in the row's split."""
     # A sentence whose shuffled form is held out must not be trained on.
     dev = {bag(row.text) for row in rows if row.split == "dev"}
     held = dev | {bag(row.text) for row in rows if row.split == "calibration"}
     theirs = {"train": held, "calibration": dev, "dev": ()}
     rows = [row for row in rows if bag(row.text) not in theirs[row.split]]
-    groups: dict[tuple[str, str], list[data.Row]] = defaultdict(list)
+    groups: dict[tuple[str, str], list[datasets.Row]] = defaultdict(list)
     for row in rows:
         if row.label == CLEAN:
             groups[row.split, row.lang or row.set].append(row)
@@ -202,14 +202,14 @@ def augment(rows: list[data.Row], seed: int) -> list[data.Row]:
         for label, text in made:
             result.append(replace(group[0], text=text[:2000], label=label, kind="made", weight=1.0))
     # Short ones come out alike more often than not.
-    learnt = {data.identity(row.text) for row in result if row.split == "train" and row.kind == "made"}
+    learnt = {datasets.identity(row.text) for row in result if row.split == "train" and row.kind == "made"}
     result = [
-        row for row in result if row.split == "train" or row.kind != "made" or data.identity(row.text) not in learnt
+        row for row in result if row.split == "train" or row.kind != "made" or datasets.identity(row.text) not in learnt
     ]
-    return [careless(row, random.Random(data.digest(row.text, str(seed)))) for row in result]
+    return [careless(row, random.Random(datasets.digest(row.text, str(seed)))) for row in result]
 
 
-def careless(row: data.Row, choice: random.Random) -> data.Row:
+def careless(row: datasets.Row, choice: random.Random) -> datasets.Row:
     """A part of the training rows as people type them: without capitals and full stops."""
     if row.split != "train" or choice.random() > 0.2 or row.kind == "code":
         return row

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..data import Spec, split_of, text_of
+from ..datasets import Spec, split_of, text_of
 from . import CLEAN, LABELS
 
 OPEN, UNCLEAR, NC = "open", "unclear", "non-commercial"

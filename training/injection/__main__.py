@@ -9,10 +9,10 @@ from collections import Counter
 import numpy as np
 import torch
 
-from .. import data, encoder, export, metrics, trainer
+from .. import datasets, encoder, export, metrics, trainer
 from ..arguments import add_training_arguments, settings_of
 from ..runtime import Exported
-from ..shipped import start_from
+from ..start_weights import start_from
 from . import (
     FALSE_POSITIVES,
     FLOOR,
@@ -31,7 +31,7 @@ from .rows import add_data_arguments, rows_for
 from .sets import ORDINARY
 
 
-def calibrate(model: encoder.Classifier, logits: np.ndarray, rows: list[data.Row]) -> dict:
+def calibrate(model: encoder.Classifier, logits: np.ndarray, rows: list[datasets.Row]) -> dict:
     """Folds a scale and a bias into the head, so that softmax(logits) needs no further treatment.
 
     Two points of the calibration part fix the line: the margin that a share of FALSE_POSITIVES of the ordinary
@@ -45,12 +45,12 @@ def calibrate(model: encoder.Classifier, logits: np.ndarray, rows: list[data.Row
     median = float(np.median(ordinary))
     scale = max(temperature_scale, (metrics.logit(THRESHOLD) - metrics.logit(FLOOR)) / (edge - median))
     bias = metrics.logit(THRESHOLD) - scale * edge
-    place = model.head_slices()["logits"]
+    indices = model.head_slices()["logits"]
     with torch.no_grad():
-        model.head.weight[place].mul_(scale)
-        model.head.bias[place].mul_(scale)
-        model.head.bias[place][INJECTION] += bias / 2
-        model.head.bias[place][SAFE] -= bias / 2
+        model.head.weight[indices].mul_(scale)
+        model.head.bias[indices].mul_(scale)
+        model.head.bias[indices][INJECTION] += bias / 2
+        model.head.bias[indices][SAFE] -= bias / 2
     return {
         "scale": scale,
         "bias": bias,
@@ -76,8 +76,8 @@ def main() -> None:
     trainer.fix_seeds(settings.seed, settings.threads)
 
     rows = rows_for(args)
-    for split in data.SPLITS:
-        print(split, Counter(LABELS[row.label] for row in data.part(rows, split)), flush=True)
+    for split in datasets.SPLITS:
+        print(split, Counter(LABELS[row.label] for row in datasets.part(rows, split)), flush=True)
 
     base = encoder.Base(args.base, args.layers)
     tokenizer = base.tokenizer()
@@ -87,11 +87,11 @@ def main() -> None:
     else:
         if args.start:
             start_from(model, args.start)
-        trainer.train(model, tokenizer, data.part(rows, "train"), settings)
+        trainer.train(model, tokenizer, datasets.part(rows, "train"), settings)
         model.save(work / "weights.safetensors")  # before calibration
 
     # Calibrated on the int8 model, which is the one that runs.
-    held = data.part(rows, "calibration")
+    held = datasets.part(rows, "calibration")
     ranges = export.ranges_of(model, tokenizer, [row.text for row in held], MAX_LENGTH)
     export.export(model, ranges, work / "model.fp32.onnx", args.out / "model.onnx")
     export.write_tokenizer(tokenizer, args.out / "tokenizer.json")

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from itertools import chain
 
-from ..data import HELD_BATCHES, NO_CATEGORY, Row
+from ..datasets import HELD_BATCHES, NO_CATEGORY, Row
 from . import CATEGORIES, INJECTION, SAFE
 from .sets import OWN
 
@@ -52,11 +52,11 @@ def request(host: str, guest: str, rng: random.Random) -> str:
 
 def plain(host: str, guest: str, rng: random.Random) -> str:
     """The guest before, after or between the sentences of the host."""
-    place = rng.random()
+    chance = rng.random()
     joint = rng.choice(["\n", "\n\n", " "])
-    if place < 0.15:
+    if chance < 0.15:
         return guest + joint + host
-    if place < 0.4:
+    if chance < 0.4:
         return host + joint + guest
     end = SENTENCE_END.search(host, rng.randrange(max(1, len(host) * 4 // 5)))
     cut = end.end() if end else len(host)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import data, metrics
+from .. import datasets, metrics
 from ..runtime import Exported, softmax
 from . import INJECTION, MAX_LENGTH, SAFE, THRESHOLD
 from .rows import add_data_arguments, rows_for
@@ -25,7 +25,7 @@ def scores_of(model: Exported, texts: Sequence[str]) -> np.ndarray:
     return softmax(np.array(model.logits(texts, MAX_LENGTH)))[:, INJECTION]
 
 
-def figures(rows: Sequence[data.Row], scores: np.ndarray) -> dict:
+def figures(rows: Sequence[datasets.Row], scores: np.ndarray) -> dict:
     """Recall at fixed false positives is against the safe rows of all sets: most sets have one side only."""
     labels = np.array([row.label for row in rows])
     sets = np.array([row.set for row in rows])
@@ -65,7 +65,7 @@ def figures(rows: Sequence[data.Row], scores: np.ndarray) -> dict:
 
 def check_cases(model: Exported) -> list[dict]:
     """The cases on the wrong side of the threshold, worst first."""
-    cases = list(data.read_jsonl(CASES))
+    cases = list(datasets.read_jsonl(CASES))
     wrong = []
     for case, score in zip(cases, scores_of(model, [case["text"] for case in cases]), strict=True):
         if (score > THRESHOLD) != (case["expect"] == "fail"):
@@ -90,8 +90,8 @@ def table(found: dict) -> str:
     return "\n".join(lines)
 
 
-def evaluate(rows: Sequence[data.Row], folder: Path, fp32: Path | None, report: Path | None, threads: int) -> dict:
-    dev = data.part(rows, "dev")
+def evaluate(rows: Sequence[datasets.Row], folder: Path, fp32: Path | None, report: Path | None, threads: int) -> dict:
+    dev = datasets.part(rows, "dev")
     texts = [row.text for row in dev]
     int8 = Exported(folder / "model.onnx", folder / "tokenizer.json", threads)
     scores = scores_of(int8, texts)

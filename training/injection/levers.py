@@ -20,7 +20,7 @@ from sklearn.linear_model import LogisticRegression
 from tokenizers import Tokenizer
 from torch.nn import functional as F
 
-from .. import data, encoder, metrics, trainer
+from .. import datasets, encoder, metrics, trainer
 from . import HEADS, INJECTION, MAX_LENGTH, SAFE
 from .rows import add_data_arguments, rows_for
 
@@ -51,8 +51,8 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def in_order(rows: Sequence[data.Row]) -> list[data.Row]:
-    return sorted(rows, key=lambda row: data.digest(row.text, "levers"))
+def in_order(rows: Sequence[datasets.Row]) -> list[datasets.Row]:
+    return sorted(rows, key=lambda row: datasets.digest(row.text, "levers"))
 
 
 def margins(model: encoder.Encoder, tokenizer: Tokenizer, texts: Sequence[str]) -> np.ndarray:
@@ -60,7 +60,7 @@ def margins(model: encoder.Encoder, tokenizer: Tokenizer, texts: Sequence[str]) 
     return logits[:, INJECTION] - logits[:, SAFE]
 
 
-def with_origin(row: data.Row) -> data.Row:
+def with_origin(row: datasets.Row) -> datasets.Row:
     fetched = row.set in FETCHED or (row.set == "composed" and row.kind != "request")
     return replace(row, text=("document: " if fetched else "user: ") + row.text)
 
@@ -72,10 +72,10 @@ class Levers:
         trainer.fix_seeds(args.seed, args.threads)
         rows = rows_for(args)
         self.tokenizer = encoder.Base(args.base, 12).tokenizer()
-        self.dev = in_order(data.part(rows, "dev"))[: args.measured]
-        self.held = in_order(data.part(rows, "calibration"))
+        self.dev = in_order(datasets.part(rows, "dev"))[: args.measured]
+        self.held = in_order(datasets.part(rows, "calibration"))
         self.learnt, room = [], args.tokens
-        for row in in_order(data.part(rows, "train")):
+        for row in in_order(datasets.part(rows, "train")):
             room -= len(trainer.encode(self.tokenizer, [row.text], MAX_LENGTH)[0])
             if room < 0:
                 break
@@ -97,7 +97,7 @@ class Levers:
         self.args.out.write_text(json.dumps(self.figures, indent=2) + "\n")
 
     def trained(
-        self, layers: int, seed: int, rows: Sequence[data.Row], soft: np.ndarray | None = None
+        self, layers: int, seed: int, rows: Sequence[datasets.Row], soft: np.ndarray | None = None
     ) -> encoder.Classifier:
         """A model of the first layers of the base; `soft` are probabilities of an attack that it learns beside the labels."""
         start = time.monotonic()
@@ -126,7 +126,7 @@ class Levers:
         return model
 
 
-def n_grams(learnt: Sequence[data.Row], texts: Sequence[str]) -> np.ndarray:
+def n_grams(learnt: Sequence[datasets.Row], texts: Sequence[str]) -> np.ndarray:
     """Margins of a logistic regression over hashed pieces of 1 to 5 characters."""
     hashed = HashingVectorizer(analyzer="char_wb", ngram_range=(1, 5), n_features=1 << 18)
     model = LogisticRegression(C=30, max_iter=200)

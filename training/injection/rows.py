@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from .. import data, trainer
+from .. import datasets, trainer
 from .compose import compose
 from .sets import SETS
 from .vary import disguised, pieces, vary
@@ -27,14 +27,14 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--threads", type=int, default=trainer.Settings.threads)
 
 
-def rows_for(args: argparse.Namespace) -> list[data.Row]:
+def rows_for(args: argparse.Namespace) -> list[datasets.Row]:
     """The rows of all splits; the same arguments give the same rows."""
-    specs = data.choose(SETS, args.licences.split(","), args.sets.split(",") if args.sets else None)
+    specs = datasets.choose(SETS, args.licences.split(","), args.sets.split(",") if args.sets else None)
     left_out = set(filter(None, args.leave_out.split(",")))
     if left_out - {spec.name for spec in specs}:
         raise SystemExit(f"unknown set: {', '.join(sorted(left_out - {spec.name for spec in specs}))}")
     specs = [replace(spec, split="dev") if spec.name in left_out else spec for spec in specs]
-    rows = data.load(specs, data.data_folder(args.data), args.seed)
+    rows = datasets.load(specs, datasets.data_folder(args.data), args.seed)
     for split, attacks, twins in COMPOSED:
         rows += compose(rows, attacks, twins, args.seed, split)
     rows += disguised(rows, DISGUISED_ROWS, args.seed)

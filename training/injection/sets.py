@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from ..data import HELD_BATCHES, NO_CATEGORY, Spec
+from ..datasets import HELD_BATCHES, NO_CATEGORY, Spec
 from . import CATEGORIES, INJECTION, SAFE
 
 Pick = Callable[[dict], tuple[int, float] | None]

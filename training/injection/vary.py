@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..data import Row
+from ..datasets import Row
 from . import SAFE
 from .compose import word_start
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..data import Row, Spec, digest
+from ..datasets import Row, Spec, digest
 from ..linear.model import Settings
 from ..linear.task import Task, run
-from .languages import LABELS, LLM_GUARD, PLACES
+from .languages import LABELS, LLM_GUARD, LABEL_INDICES
 
 FEATURES = {
     "bits": 18,
@@ -24,8 +24,8 @@ WEIGHT = 1.0
 
 
 def named(raw: dict) -> tuple[int, float] | None:
-    place = PLACES.get(raw["label"])
-    return None if place is None else (place, WEIGHT)
+    index = LABEL_INDICES.get(raw["label"])
+    return None if index is None else (index, WEIGHT)
 
 
 SETS = [
@@ -57,7 +57,7 @@ def augment(rows: list[Row], seed: int) -> list[Row]:
     return weighted(found)
 
 
-UNSPACED = {PLACES[label] for label in ("zh", "ja", "th")}
+UNSPACED = {LABEL_INDICES[label] for label in ("zh", "ja", "th")}
 
 
 def weighted(rows: list[Row]) -> list[Row]:
@@ -80,7 +80,7 @@ def figures(rows: list[Row], probabilities: np.ndarray) -> dict:
     kinds = np.array([row.kind for row in rows])
     truth = np.array([row.label for row in rows])
     right = probabilities.argmax(axis=1) == truth
-    common = np.isin(truth, [PLACES[label] for label in LLM_GUARD])
+    common = np.isin(truth, [LABEL_INDICES[label] for label in LLM_GUARD])
     return {
         kind: {
             "llm-guard's 20": round(float(right[(kinds == kind) & common].mean()), 4),

@@ -61,8 +61,8 @@ def words(seed: int, texts: int) -> Iterator[dict]:
 def translations(folder: Path) -> Iterator[dict]:
     for path in sorted(folder.rglob("*.mo")):
         parts = path.parts
-        places = [i for i, part in enumerate(parts) if part == "LC_MESSAGES"]
-        name = parts[places[0] - 1] if places else path.stem
+        positions = [i for i, part in enumerate(parts) if part == "LC_MESSAGES"]
+        name = parts[positions[0] - 1] if positions else path.stem
         code = re.split(r"[_@.]", name)[0]
         code = {"nb": "no", "nn": "no", "fil": "tl"}.get(code, code)
         if code not in NAMES or "@" in name and code != "sr":

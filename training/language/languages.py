@@ -16,7 +16,7 @@ NAMES = {
     "zu": "zulu",
 }  # fmt: skip
 LABELS = sorted(NAMES)
-PLACES = {label: index for index, label in enumerate(LABELS)}
+LABEL_INDICES = {label: index for index, label in enumerate(LABELS)}
 
 # Those of llm-guard's default model, papluca/xlm-roberta-base-language-detection.
 LLM_GUARD = "ar bg de el en es fr hi it ja nl pl pt ru sw th tr ur vi zh".split()

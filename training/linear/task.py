@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from .. import data
+from .. import datasets
 from . import features, model
 from .fit import fit
 
@@ -24,11 +24,11 @@ class Task:
     labels: Sequence[str]
     # The `features` of config.json.
     features: dict
-    sets: Sequence[data.Spec]
+    sets: Sequence[datasets.Spec]
     # Makes further rows from those of the sets (windows, composed texts, noise); each keeps its split.
-    augment: Callable[[list[data.Row], int], list[data.Row]] = lambda rows, seed: rows
+    augment: Callable[[list[datasets.Row], int], list[datasets.Row]] = lambda rows, seed: rows
     # Whether a row is a text of its own: what many pieces of one text have in common says nothing of other texts.
-    original: Callable[[data.Row], bool] = lambda row: True
+    original: Callable[[datasets.Row], bool] = lambda row: True
     settings: model.Settings = field(default_factory=model.Settings)
     # How the weights are found.
     fit: Callable[..., model.Weights] = fit
@@ -38,9 +38,9 @@ class Task:
     threshold: float = 0.5
     license: str = "Apache-2.0"
     # Further figures of the held-out rows, printed and put into the report.
-    figures: Callable[[list[data.Row], np.ndarray], dict] | None = None
+    figures: Callable[[list[datasets.Row], np.ndarray], dict] | None = None
     # Changes scales and biases after the temperature: (model, calibration features, calibration rows).
-    adjust: Callable[[model.Quantized, sparse.csr_matrix, list[data.Row]], dict] | None = None
+    adjust: Callable[[model.Quantized, sparse.csr_matrix, list[datasets.Row]], dict] | None = None
 
 
 def arguments(task: Task) -> argparse.Namespace:
@@ -56,22 +56,22 @@ def arguments(task: Task) -> argparse.Namespace:
     return parser.parse_args()
 
 
-def rows_of(task: Task, folder: Path, licences: Sequence[str], sets: Sequence[str], seed: int) -> list[data.Row]:
+def rows_of(task: Task, folder: Path, licences: Sequence[str], sets: Sequence[str], seed: int) -> list[datasets.Row]:
     """The rows of all splits; the same arguments give the same rows."""
-    return task.augment(data.load(data.choose(task.sets, licences, sets), folder, seed), seed)
+    return task.augment(datasets.load(datasets.choose(task.sets, licences, sets), folder, seed), seed)
 
 
 def run(task: Task) -> None:
     args = arguments(task)
     rows = rows_of(
         task,
-        data.data_folder(args.data),
+        datasets.data_folder(args.data),
         args.licences.split(","),
         args.sets.split(",") if args.sets else [],
         args.seed,
     )
-    for split in data.SPLITS:
-        print(split, dict(Counter(task.labels[row.label] for row in data.part(rows, split))), flush=True)
+    for split in datasets.SPLITS:
+        print(split, dict(Counter(task.labels[row.label] for row in datasets.part(rows, split))), flush=True)
     folder = args.out or args.evaluate
     if args.out:
         folder.mkdir(parents=True, exist_ok=True)
@@ -79,8 +79,8 @@ def run(task: Task) -> None:
     evaluate(task, rows, folder, args.out and folder / "report.json")
 
 
-def train(task: Task, rows: list[data.Row], folder: Path, settings: model.Settings) -> None:
-    training, held = data.part(rows, "train"), data.part(rows, "calibration")
+def train(task: Task, rows: list[datasets.Row], folder: Path, settings: model.Settings) -> None:
+    training, held = datasets.part(rows, "train"), datasets.part(rows, "calibration")
     matrix = features.matrix((row.text for row in training), task.features)
     fitted = task.fit(
         matrix,
@@ -106,9 +106,9 @@ def train(task: Task, rows: list[data.Row], folder: Path, settings: model.Settin
     model.write_config(folder / "config.json", task.labels, task.features, guard, task.aliases)
 
 
-def evaluate(task: Task, rows: list[data.Row], folder: Path, report: Path | None) -> dict:
+def evaluate(task: Task, rows: list[datasets.Row], folder: Path, report: Path | None) -> dict:
     """Figures of the stored model, on rows that were neither trained on nor used for calibration."""
-    dev = data.part(rows, "dev")
+    dev = datasets.part(rows, "dev")
     config = model.read_config(folder / "config.json")
     quantized = model.Quantized.load(folder / "model.bin")
     probabilities = quantized.probabilities(features.matrix((row.text for row in dev), config["features"]))

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from .. import metrics
-from ..data import CALIBRATION_PERCENT, DEV_PERCENT, Row, digest
+from ..datasets import CALIBRATION_PERCENT, DEV_PERCENT, Row, digest
 from ..linear.fit import fit
 from ..linear.model import Quantized, Settings, Weights
 from ..linear.task import Task, run

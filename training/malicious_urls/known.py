@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from ..data import Row
+from ..datasets import Row
 from .domains import normalised
 
 HELD_OUT = Path(__file__).parent.parent.parent / "test" / "fixtures" / "ordinary-links.txt"

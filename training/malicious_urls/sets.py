@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from ..data import Spec
+from ..datasets import Spec
 from .domains import is_url
 
 OPEN, UNCLEAR = "open", "unclear"
 LABELS = ("benign", "phishing", "malware", "defacement")
 # Rows that are only called malicious come from trackers of malware.
-PLACES = {**{label: place for place, label in enumerate(LABELS)}, "malicious": LABELS.index("malware")}
+LABEL_INDICES = {**{label: index for index, label in enumerate(LABELS)}, "malicious": LABELS.index("malware")}
 
 
 def named(weight: float = 1.0):
-    return lambda raw: (PLACES[raw["label"]], weight) if len(raw["text"]) < 2000 and is_url(raw["text"]) else None
+    return lambda raw: (
+        (LABEL_INDICES[raw["label"]], weight) if len(raw["text"]) < 2000 and is_url(raw["text"]) else None
+    )
 
 
 SETS = [

@@ -8,10 +8,10 @@ from collections import Counter
 
 import torch
 
-from .. import data, encoder, export, trainer
+from .. import datasets, encoder, export, trainer
 from ..arguments import add_training_arguments, settings_of
 from ..runtime import Exported
-from ..shipped import start_from
+from ..start_weights import start_from
 from . import HEADS, MAX_LENGTH, NAME, UNIT_HEADS, VERSION
 from .evaluate import comparing_of, edges_of, evaluate
 from .model import Losses, MultiTask
@@ -101,7 +101,7 @@ def main() -> None:
     labels = {name: [] if name in UNIT_HEADS else labels for name, labels in HEADS.items()}
     export.write_config(model, labels, guard, args.out / "config.json", activations)
 
-    clinc = data.data_folder(args.data) / "topics" / "clinc_train.jsonl.gz"
+    clinc = datasets.data_folder(args.data) / "topics" / "clinc_train.jsonl.gz"
     fp32 = Exported(work / "model.fp32.onnx", args.out / "tokenizer.json", args.threads)
     report = evaluate([e for e in examples if e.split != "train"], int8, fp32, comparing, clinc)
     (work / "report.json").write_text(json.dumps(report, indent=2) + "\n")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import data, metrics
+from .. import datasets, metrics
 from ..runtime import Exported, softmax
 from . import EMOTIONS, HEADS, TOXICITY
 from .model import COMPARING, LONGEST
@@ -152,8 +152,8 @@ def of_topics(reader: Reader, examples: Sequence[Example]) -> dict:
 
 
 def zero_shot_rows(file: Path) -> list[dict]:
-    rows = [raw for raw in data.read_jsonl(file) if raw["label"] in DOMAINS]
-    return sorted(rows, key=lambda raw: data.digest(raw["text"], "zero-shot"))[:ZERO_SHOT]
+    rows = [raw for raw in datasets.read_jsonl(file) if raw["label"] in DOMAINS]
+    return sorted(rows, key=lambda raw: datasets.digest(raw["text"], "zero-shot"))[:ZERO_SHOT]
 
 
 def zero_shot(reader: Reader, file: Path) -> dict:
@@ -162,7 +162,7 @@ def zero_shot(reader: Reader, file: Path) -> dict:
     topics = reader.vectors("topics", [*DOMAINS.values()])
     said = (reader.vectors("topics", [raw["text"] for raw in rows]) @ topics.T).argmax(1)
     truth = np.array([[*DOMAINS].index(raw["label"]) for raw in rows])
-    by = {name: float((said[truth == place] == place).mean()) for place, name in enumerate(DOMAINS)}
+    by = {name: float((said[truth == index] == index).mean()) for index, name in enumerate(DOMAINS)}
     return {"rows": len(rows), "accuracy": float((said == truth).mean()), "by_domain": by}
 
 
@@ -183,19 +183,19 @@ def of_scores(task: str, examples: Sequence[Example], scores: np.ndarray) -> dic
         "false_positives": metrics.share_above(main[~truth], 0.5),
     }
     if task == "toxicity":
-        for place, name in enumerate(TOXICITY[1:], 1):
-            known = target[:, place] >= 0
-            yes = known & (target[:, place] > 0)
+        for index, name in enumerate(TOXICITY[1:], 1):
+            known = target[:, index] >= 0
+            yes = known & (target[:, index] > 0)
             if yes.sum() >= 10 and (known & ~yes).sum() >= 10:
                 result[name] = {
                     "rows": int(yes.sum()),
-                    "auc": metrics.auc(scores[yes, place], scores[known & ~yes, place]),
+                    "auc": metrics.auc(scores[yes, index], scores[known & ~yes, index]),
                 }
     return result
 
 
 def first(examples: Sequence[Example], count: int) -> list[Example]:
-    return sorted(examples, key=lambda e: data.digest(e.text + e.pair))[:count]
+    return sorted(examples, key=lambda e: datasets.digest(e.text + e.pair))[:count]
 
 
 def evaluate(examples: Sequence[Example], int8: Exported, fp32: Exported, comparing: dict, clinc: Path) -> dict:

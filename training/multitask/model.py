@@ -64,9 +64,9 @@ class MultiTask(Classifier):
         vectors = torch.cat(found)
         mean = vectors.mean(0)
         _, _, components = torch.linalg.svd(vectors - mean, full_matrices=False)
-        place = self.head_slices()["meaning"]
-        self.head.weight[place] = components[: self.heads["meaning"]]
-        self.head.bias[place] = -(self.head.weight[place] @ mean)
+        indices = self.head_slices()["meaning"]
+        self.head.weight[indices] = components[: self.heads["meaning"]]
+        self.head.bias[indices] = -(self.head.weight[indices] @ mean)
         return self
 
 
@@ -102,17 +102,17 @@ class Losses:
         self.pairs: list[list[int]] = [[]] * len(examples)
         self.words: dict[str, list[int]] = {}
         for task in TASKS:
-            places = [index for index, example in enumerate(examples) if example.task == task]
-            chosen = [examples[index] for index in places]
+            members = [index for index, example in enumerate(examples) if example.task == task]
+            chosen = [examples[index] for index in members]
             if task == "nli":
                 ids = trainer.encode(tokenizer, [(e.text, e.pair) for e in chosen], LONGEST[task])
             else:
                 ids = trainer.encode(tokenizer, [e.text for e in chosen], LONGEST[task])
-            for index, row in zip(places, ids, strict=True):
+            for index, row in zip(members, ids, strict=True):
                 self.ids[index] = row
             if task == "relevance":
                 for index, row in zip(
-                    places, trainer.encode(tokenizer, [e.pair for e in chosen], LONGEST[task]), strict=True
+                    members, trainer.encode(tokenizer, [e.pair for e in chosen], LONGEST[task]), strict=True
                 ):
                     self.pairs[index] = row
             if task == "topics":
@@ -136,13 +136,13 @@ class Losses:
         for _ in range(settings.epochs):
             epoch = []
             for task in TASKS:
-                places = [index for index, example in enumerate(self.examples) if example.task == task]
+                members = [index for index, example in enumerate(self.examples) if example.task == task]
                 if task in COMPARING:
-                    rng.shuffle(places)
-                    batches = [places[at : at + COMPARED] for at in range(0, len(places) - COMPARED + 1, COMPARED)]
+                    rng.shuffle(members)
+                    batches = [members[at : at + COMPARED] for at in range(0, len(members) - COMPARED + 1, COMPARED)]
                 else:
-                    like = trainer.batches([lengths[index] for index in places], STEP_TOKENS[task], rng)
-                    batches = [[places[index] for index in batch] for batch in like]
+                    like = trainer.batches([lengths[index] for index in members], STEP_TOKENS[task], rng)
+                    batches = [[members[index] for index in batch] for batch in like]
                 epoch += batches[: math.ceil(shares.get(task, 1.0) * len(batches))]
             rng.shuffle(epoch)
             plan += epoch
@@ -169,25 +169,25 @@ class Losses:
 
     def _judged(self, task: str, cosines: torch.Tensor, truth: torch.Tensor) -> torch.Tensor:
         """Sigmoid loss of pairs (Zhai et al., 2023, arXiv:2303.15343); what is true and what is not weigh the same."""
-        place = COMPARING.index(task)
-        logits = self.model.scale[place] * cosines + self.model.offset[place]
+        index = COMPARING.index(task)
+        logits = self.model.scale[index] * cosines + self.model.offset[index]
         losses = F.binary_cross_entropy_with_logits(logits, truth, reduction="none")
         parts = [losses[truth == value].mean() for value in (0, 1) if bool((truth == value).any())]
         return torch.stack(parts).mean()
 
     def topics(self, batch: list[int]) -> torch.Tensor:
         asked: list[tuple[int, str, float]] = []
-        for place, index in enumerate(batch):
+        for row, index in enumerate(batch):
             example = self.examples[index]
             no = example.no or [w for w in self.rng.sample(self.bystanders, 4) if w not in example.yes]
             strange = [self.rng.choice(self.examples[self.rng.choice(batch)].yes) for _ in range(STRANGE)]
             no = {*no, *strange} - {*example.yes}
-            asked += [(place, word, 1.0) for word in example.yes] + [(place, word, 0.0) for word in sorted(no)]
+            asked += [(row, word, 1.0) for word in example.yes] + [(row, word, 0.0) for word in sorted(no)]
         words = sorted({word for _, word, _ in asked})
         vectors = self._meanings([self.words[w] for w in words])
-        places = {word: index for index, word in enumerate(words)}
-        texts = self._meanings([self.ids[i] for i in batch])[[place for place, *_ in asked]]
-        cosines = (texts * vectors[[places[word] for _, word, _ in asked]]).sum(1)
+        row_of = {word: index for index, word in enumerate(words)}
+        texts = self._meanings([self.ids[i] for i in batch])[[row for row, *_ in asked]]
+        cosines = (texts * vectors[[row_of[word] for _, word, _ in asked]]).sum(1)
         return self._judged("topics", cosines, torch.tensor([truth for *_, truth in asked]))
 
     def relevance(self, batch: list[int]) -> torch.Tensor:

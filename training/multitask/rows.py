@@ -6,13 +6,13 @@ import argparse
 from collections import Counter
 from dataclasses import replace
 
-from .. import data, trainer
+from .. import datasets, trainer
 from .sets import TASKS, Example, sets
 
 
 def add_data_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", help="data folder; default: $GUARD_TRAINING_DATA")
-    parser.add_argument("--licences", default=",".join(data.LICENCES), help="licence classes to use")
+    parser.add_argument("--licences", default=",".join(datasets.LICENCES), help="licence classes to use")
     parser.add_argument("--tasks", default="", help="tasks to train and evaluate; default: all")
     parser.add_argument("--seed", type=int, default=trainer.Settings.seed)
     parser.add_argument("--threads", type=int, default=trainer.Settings.threads)
@@ -21,21 +21,21 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
 def examples_for(args: argparse.Namespace) -> list[Example]:
     """The examples of all splits. A text, or pair of texts, of a task keeps its first set; the first text alone decides the split."""
     licences, tasks = args.licences.split(","), set(filter(None, args.tasks.split(",")))
-    if unknown := (set(licences) - set(data.LICENCES)) | (tasks - set(TASKS)):
+    if unknown := (set(licences) - set(datasets.LICENCES)) | (tasks - set(TASKS)):
         raise SystemExit(f"unknown licence class or task: {', '.join(sorted(unknown))}")
-    folder, seen, found = data.data_folder(args.data), set(), []
+    folder, seen, found = datasets.data_folder(args.data), set(), []
     for spec in sets():
         if spec.licence not in licences:
             continue
-        raws = data.read_jsonl((data.OWN_DATA if spec.own else folder) / spec.file)
+        raws = datasets.read_jsonl((datasets.OWN_DATA if spec.own else folder) / spec.file)
         examples = [example for raw in raws if (example := spec.read(raw))]
         counts: Counter[str] = Counter()
-        for example in sorted(examples, key=lambda e: data.digest(e.text + e.pair, str(args.seed))):
-            key = (example.task, data.identity(example.text), data.normalise(example.pair))
+        for example in sorted(examples, key=lambda e: datasets.digest(e.text + e.pair, str(args.seed))):
+            key = (example.task, datasets.identity(example.text), datasets.normalise(example.pair))
             if tasks and example.task not in tasks or key in seen or not example.text.strip():
                 continue
             seen.add(key)
-            split = spec.split or data.split_of(example.text)
+            split = spec.split or datasets.split_of(example.text)
             counts[split] += 1
             if split == "train" and spec.cap is not None and counts[split] > spec.cap:
                 continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from .. import data
+from .. import datasets
 from . import EMOTIONS, NLI, TOXICITY
 
 # Of a label that a row says nothing about.
@@ -97,7 +97,7 @@ def harmless(task: str, field: str) -> Callable[[dict], Example | None]:
     silent = {"toxicity": (0.0,) * len(TOXICITY), "emotion": tuple(float(name == "neutral") for name in EMOTIONS)}
 
     def read(raw: dict) -> Example | None:
-        if raw["label"] != "relevant" or data.split_of(raw[field]) != "train":
+        if raw["label"] != "relevant" or datasets.split_of(raw[field]) != "train":
             return None
         return Example(task, raw[field], silent.get(task, (0.0,)), lang=raw["lang"], kind="ordinary")
 

@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 from .. import encoder, export, trainer
 from ..arguments import add_training_arguments, settings_of
 from ..runtime import Exported
-from ..shipped import start_from
+from ..start_weights import start_from
 from . import LABELS, MAX_LENGTH, NAME, READ_LENGTH, VERSION, early_exit
 from .evaluate import evaluate, table
 from .rows import SpanRow, add_data_arguments, joined, rows_for

@@ -22,7 +22,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from .. import data, metrics, trainer
+from .. import datasets, metrics, trainer
 from ..export import Graph
 from ..runtime import Exported
 from . import LABELS, READ_LENGTH
@@ -73,14 +73,14 @@ def insert(model: onnx.ModelProto, exit: Exit) -> None:
 
     back.node("Transpose", ["exit.logits"], "exit.logits.by_piece", perm=[1, 0, 2])
     back.node("NonZero", ["exit.kept"], "exit.kept.row")
-    back.node("Transpose", ["exit.kept.row"], "exit.kept.places", perm=[1, 0])
+    back.node("Transpose", ["exit.kept.row"], "exit.kept.indices", perm=[1, 0])
     back.node("Shape", ["input_ids"], "exit.shape")
     back.node("Gather", ["exit.shape", back.weight("exit.turned", np.array([1, 0], np.int64))], "exit.shape.by_piece")
     labels = back.weight("exit.labels", np.array([len(LABELS)], np.int64))
     back.node("Concat", ["exit.shape.by_piece", labels], "exit.shape.logits", axis=0)
     outside = back.weight("exit.outside", np.eye(len(LABELS), dtype=np.float32)[OUTSIDE] * np.float32(SURE))
     back.node("Expand", [outside, "exit.shape.logits"], "exit.left")
-    back.node("ScatterND", ["exit.left", "exit.kept.places", "exit.logits.by_piece"], "exit.all")
+    back.node("ScatterND", ["exit.left", "exit.kept.indices", "exit.logits.by_piece"], "exit.all")
     back.node("Transpose", ["exit.all"], LOGITS, perm=[1, 0, 2])
 
     nodes = list(model.graph.node)
@@ -142,7 +142,7 @@ def add(folder: Path, learnt: Sequence[str], held: Sequence[str], seed: int, thr
     watched = Exported(graph, folder / "tokenizer.json", threads, watched=[WATCHED])
     network, pieces = learn(list(read(watched, learnt, PIECES)), seed)
     rows = [(nearest(network, vectors), named) for vectors, named in read(watched, held, PIECES) if len(named)]
-    reached, named = (np.concatenate([row[place] for row in rows]) for place in (0, 1))
+    reached, named = (np.concatenate([row[part] for row in rows]) for part in (0, 1))
     above = float(np.quantile(reached[named], LOST, method="lower")) - 1e-3
     stay = metrics.share_above(reached, above)
     print(
@@ -161,13 +161,13 @@ def texts_for(args: argparse.Namespace, rows: Sequence[SpanRow]) -> tuple[list[s
     marked = {
         split: joined([row for row in rows if row.split == split], args.seed) for split in ("train", "calibration")
     }
-    file = data.data_folder(args.data) / "relevance" / "instruction_answers.jsonl.gz"
-    raws = list(data.read_jsonl(file)) if "non-commercial" in args.licences.split(",") else []
+    file = datasets.data_folder(args.data) / "relevance" / "instruction_answers.jsonl.gz"
+    raws = list(datasets.read_jsonl(file)) if "non-commercial" in args.licences.split(",") else []
     texts = []
     for split, of_split in marked.items():
-        ordinary = {raw[side] for raw in raws for side in "ab" if data.split_of(raw[side]) == split}
+        ordinary = {raw[side] for raw in raws for side in "ab" if datasets.split_of(raw[side]) == split}
         found = [row.text for row in of_split] + sorted(ordinary)
-        texts.append(sorted(found, key=lambda text: data.digest(text, str(args.seed))))
+        texts.append(sorted(found, key=lambda text: datasets.digest(text, str(args.seed))))
     return texts[0], texts[1]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
-from .. import data, trainer
+from .. import datasets, trainer
 from ..spans import UNSPACED, Span
 from .sets import sets
 
@@ -37,17 +37,17 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
 def rows_for(args: argparse.Namespace) -> list[SpanRow]:
     """The rows of all splits as they are; duplicates (normalised) keep their first set."""
     licences = args.licences.split(",")
-    folder, seen, rows = data.data_folder(args.data), set(), []
+    folder, seen, rows = datasets.data_folder(args.data), set(), []
     for spec in sets():
         if spec.licence not in licences:
             continue
         own = []
-        for raw in data.read_jsonl((data.OWN_DATA if spec.own else folder) / spec.file):
+        for raw in datasets.read_jsonl((datasets.OWN_DATA if spec.own else folder) / spec.file):
             read = spec.read(raw)
-            key = data.normalise(read[0]) if read else ""
+            key = datasets.normalise(read[0]) if read else ""
             if read and key and key not in seen:
                 seen.add(key)
-                own.append(SpanRow(*read, spec.name, raw["lang"], spec.split or data.split_of(read[0])))
+                own.append(SpanRow(*read, spec.name, raw["lang"], spec.split or datasets.split_of(read[0])))
         own = capped(own, spec.cap, args.seed)
         # Whole sets again, so that a row never stands beside itself.
         rows += own + [row for _ in range(spec.repeat - 1) for row in own if row.split == "train"]
@@ -56,7 +56,7 @@ def rows_for(args: argparse.Namespace) -> list[SpanRow]:
 
 def capped(rows: list[SpanRow], cap: int | None, seed: int) -> list[SpanRow]:
     """At most `cap` training rows, chosen by the hash of their text, in their order: files are sorted by language."""
-    training = sorted((r for r in rows if r.split == "train"), key=lambda r: data.digest(r.text, str(seed)))
+    training = sorted((r for r in rows if r.split == "train"), key=lambda r: datasets.digest(r.text, str(seed)))
     left_out = {row.text for row in training[cap:]} if cap is not None else set()
     return [row for row in rows if row.split != "train" or row.text not in left_out]
 

@@ -17,7 +17,7 @@ from . import LABELS
 IGNORED = -100
 OUTSIDE = LABELS.index("O")
 
-Places = Sequence[tuple[int, int]]
+Offsets = Sequence[tuple[int, int]]
 
 # Pieces of the vocabulary that are a place and the word before it ("in Beijing"): a name could only be found with that word.
 WITH_PLACES = ("在北京", "在上海", "在中国", "在美国", "是中国")
@@ -42,14 +42,14 @@ def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def labels_of(text: str, places: Places, spans: Iterable[Span]) -> list[int]:
+def labels_of(text: str, offsets: Offsets, spans: Iterable[Span]) -> list[int]:
     """The label of every piece; one without a visible character has none."""
     kinds: list[tuple[int, str] | None] = [None] * len(text)
     for number, (start, end, kind) in enumerate(spans):
         kinds[start:end] = [(number, kind)] * (end - start)
     labels, last = [], None
-    for place in places:
-        start, end = trimmed(text, *place)
+    for piece in offsets:
+        start, end = trimmed(text, *piece)
         if start == end:
             labels.append(IGNORED)
             continue
@@ -70,9 +70,9 @@ def tag_loss(
     """Cross entropy of the labels of all pieces; a text that was cut has more labels than pieces."""
     tokens, mask = trainer.pad(ids)
     wanted = np.full(tokens.shape, IGNORED)
-    for place, (row, own) in enumerate(zip(ids, labels, strict=True)):
+    for index, (row, own) in enumerate(zip(ids, labels, strict=True)):
         kept = own[: len(row) - 1]
-        wanted[place, : len(kept)] = kept
+        wanted[index, : len(kept)] = kept
     logits = model(torch.from_numpy(tokens), torch.from_numpy(mask)).float()
     return F.cross_entropy(logits.flatten(0, 1), torch.from_numpy(wanted).flatten(), ignore_index=IGNORED)
 
@@ -83,17 +83,17 @@ def _moves() -> np.ndarray:
     for to, label in enumerate(LABELS):
         if label[0] == "I":
             moves[:, to] = -np.inf
-            moves[[LABELS.index(f"{place}-{label[2:]}") for place in "BI"], to] = 0
+            moves[[LABELS.index(f"{prefix}-{label[2:]}") for prefix in "BI"], to] = 0
     return moves
 
 
 MOVES = _moves()
 
 
-def decode(text: str, places: Places, logits: np.ndarray) -> list[Span]:
+def decode(text: str, offsets: Offsets, logits: np.ndarray) -> list[Span]:
     """The most probable valid labels (Viterbi, 1967), as spans."""
-    real = [(trimmed(text, *place), row) for place, row in zip(places, logits, strict=False)]
-    real = [(place, row) for place, row in real if place[0] < place[1]]
+    real = [(trimmed(text, *piece), row) for piece, row in zip(offsets, logits, strict=False)]
+    real = [(span, row) for span, row in real if span[0] < span[1]]
     if not real:
         return []
     score = real[0][1] + np.where([label[0] == "I" for label in LABELS], -np.inf, 0)
@@ -106,10 +106,10 @@ def decode(text: str, places: Places, logits: np.ndarray) -> list[Span]:
     for step in reversed(back):
         best.append(int(step[best[-1]]))
     spans: list[Span] = []
-    for (place, _), label in zip(real, reversed(best), strict=True):
+    for (span, _), label in zip(real, reversed(best), strict=True):
         name = LABELS[label]
         if name[0] == "B":
-            spans.append((*place, name[2:]))
+            spans.append((*span, name[2:]))
         elif name[0] == "I":
-            spans[-1] = (spans[-1][0], place[1], name[2:])
+            spans[-1] = (spans[-1][0], span[1], name[2:])
     return spans

@@ -1,4 +1,4 @@
-"""python -m training.ship OUT MODELS/NAME: puts a trained model among those that guard ships.
+"""python -m training.publish OUT MODELS/NAME: puts a trained model among those that guard ships.
 
 Word vectors go to the folder `words` beside the model, where all models of one base have them in common.
 """
@@ -15,7 +15,7 @@ from .export import WORDS
 FILES = ("model.onnx", "tokenizer.json", "config.json")
 
 
-def ship(source: Path, target: Path) -> None:
+def publish(source: Path, target: Path) -> None:
     """Copies the files of a model.
 
     Raises SystemExit where the models that are there have other word vectors.
@@ -38,11 +38,11 @@ def ship(source: Path, target: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m training.ship", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m training.publish", description=__doc__)
     parser.add_argument("source", type=Path, help="what a training wrote")
     parser.add_argument("target", type=Path, help="a folder in models")
     args = parser.parse_args()
-    ship(args.source, args.target)
+    publish(args.source, args.target)
 
 
 if __name__ == "__main__":

@@ -77,7 +77,7 @@ def state_of(arrays: dict[str, np.ndarray], layers: int, heads: list[str]) -> di
 
 
 def start_from(model: Encoder, path: Path) -> None:
-    """Loads the `weights.safetensors` of an earlier run, or the weights of a model that `ship.py` put into a folder.
+    """Loads the `weights.safetensors` of an earlier run, or the weights of a model that `publish.py` put into a folder.
 
     Raises SystemExit where they are of another vocabulary than the base, and RuntimeError where they are of another shape.
     """
