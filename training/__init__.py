@@ -1,1 +1,1 @@
-"""Training of the small models that guard ships in models/."""
+"""Training of the small models that guard ships in the folder `models/`."""

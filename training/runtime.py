@@ -1,4 +1,4 @@
-"""Running an exported model with onnxruntime, as the product does (one text at a time, no padding)."""
+"""Runs an exported model with onnxruntime as the product does: one text at a time, without padding."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .trainer import encode, pad
 
 class Exported:
     def __init__(self, model: Path, tokenizer: Path, threads: int = 2, watched: Sequence[str] = ()):
-        """`watched` are values inside of the graph that are wanted as outputs too."""
+        """`watched` names values inside the graph that become outputs too."""
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
-        # As the engine does: the fused kernel is slow on a CPU.
+        # The engine disables this fusion as well, because the fused kernel is slow on a CPU.
         options.add_session_config_entry("optimization.disable_specified_optimizers", "SkipLayerNormFusion")
         config = model.parent / "config.json"
         guard = json.loads(config.read_text("utf-8")).get("guard", {}) if config.exists() else {}
@@ -33,15 +33,15 @@ class Exported:
         self.tokenizer = Tokenizer.from_file(str(tokenizer))
 
     def logits(self, texts: Sequence[str | tuple[str, str]], max_tokens: int, head: str = "logits") -> list[np.ndarray]:
-        """Of each text: `[labels]`, or `[tokens, labels]` of a tagger."""
+        """For each text the logits `[labels]`, or `[tokens, labels]` of a tagger."""
         return [found for (found,) in self.outputs(texts, max_tokens, [head])]
 
     def outputs(
         self, texts: Sequence[str | tuple[str, str]], max_tokens: int, names: Sequence[str]
     ) -> list[list[np.ndarray]]:
-        """Of each text these outputs of the graph, without the dimension of the batch."""
+        """For each text these outputs of the graph, without the dimension of the batch."""
         ids = encode(self.tokenizer, texts, max_tokens)
-        # One text a run: dynamic quantization scales by the whole input, so a batch would blur the figures.
+        # Dynamic quantization scales by the whole input. In a batch a text would get a slightly different score, so each runs alone.
         rows = []
         for row in ids:
             tokens, mask = pad([row], exactly=True)

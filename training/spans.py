@@ -1,7 +1,7 @@
-"""Texts with marked parts: words put together again as they are written, and the sets of names and of personal data.
+"""Texts with spans: joins words as they are written, and reads the sets of names and of personal data.
 
-Sets of names come as words with BIO tags. Models and scanners see texts, so the words are joined as an author would have
-written them, and the marks become offsets in that text.
+Sets of names consist of words with BIO tags. Models and scanners read texts, so the words are joined as an author would have
+written them, and the tags become spans of that text.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from . import datasets
 
 Span = tuple[int, int, str]
 
-# Languages whose words are written one after the other.
+# Languages that are written without spaces between words.
 UNSPACED = ("zh", "ja", "th")
 OPENING = set("([{«„‚¿¡《「『（【〈")
 CLOSING = set(")]}»,.;:!?%…,।。、》」』）】〉°") | {
@@ -33,20 +33,20 @@ CLOSING = set(")]}»,.;:!?%…,।。、》」』）】〉°") | {
 }
 CURRENCIES = set("$£€¥₽#")
 CLITICS = {"s", "m", "re", "ve", "ll", "d", "t"}
-# French sets these apart; German and Russian a percent sign.
+# Signs that have a space before them: several in French, the percent sign in German and Russian.
 APART = {"fr": set(":;!?»%"), "de": set("%"), "ru": set("%")}
-# Languages whose articles and pronouns lose a vowel: l', dell', d'.
+# Languages whose articles and pronouns are joined to the next word without their vowel: l', dell', d'.
 ELIDING = ("fr", "it", "ca")
 SENTENCE_SIGNS = set(".,;:!?…")
 
-# Signs that the words of a set were split at: "пресс - служба", "@ name", "1 , 552".
+# Signs at which a set splits words, although they are written together: "пресс - служба", "@ name", "1 , 552".
 SPLIT = {"nerel_ru": "-,", "factrueval_ru_devset": "-,", "broad_twitter": "@,"}
 
 
 def detokenise(tokens: Sequence[str], lang: str, split: str = "") -> tuple[str, list[tuple[int, int]]]:
-    """The text that `tokens` were taken from, as far as it can be known, and where each of them stands in it.
+    """The text from which `tokens` were taken, as far as that can be known, and the start and end of each token in it.
 
-    `split` has signs that the set splits words at; they are joined again.
+    `split` contains signs at which the set splits words; they are joined again.
     """
     joins = _joins(tokens, lang, split)
     text, offsets = "", []
@@ -59,7 +59,7 @@ def detokenise(tokens: Sequence[str], lang: str, split: str = "") -> tuple[str, 
 
 
 def _joins(tokens: Sequence[str], lang: str, split: str) -> list[bool]:
-    """For each token whether it stands directly behind the one before."""
+    """For each token whether it directly follows the one before, without a space."""
     if lang in UNSPACED:
         return [_unspaced(tokens[index - 1], token) if index else True for index, token in enumerate(tokens)]
     joins = [False] * (len(tokens) + 1)
@@ -104,11 +104,11 @@ def _joins(tokens: Sequence[str], lang: str, split: str) -> list[bool]:
 
 
 def _quote(token: str, before: str, after: str, rest: Sequence[str], open_quotes: list[str]) -> str:
-    """Whether a quotation mark opens, closes, or stands inside of a word."""
+    """Says whether a quotation mark opens, closes, or is inside a word."""
     if token in "'’" and before[-1:].isalpha() and after.lower() in CLITICS:
         return "inside"
     if token == "“":
-        # It closes what „ opened.
+        # This mark closes a quotation that „ opened.
         if "„" in open_quotes:
             open_quotes.remove("„")
             return "closes"
@@ -123,7 +123,7 @@ def _quote(token: str, before: str, after: str, rest: Sequence[str], open_quotes
         if mark and mark in open_quotes:
             open_quotes.remove(mark)
             return "closes"
-    # An apostrophe that nothing closes: "the teams' games".
+    # An apostrophe that no other one closes, as in "the teams' games".
     if token == "’" or token not in rest:
         return "closes"
     open_quotes.append(token)
@@ -131,7 +131,7 @@ def _quote(token: str, before: str, after: str, rest: Sequence[str], open_quotes
 
 
 def _hyphen(before: str, after: str) -> bool:
-    """Whether a hyphen of a set that splits words at hyphens stands inside of a word, and is no dash."""
+    """Whether a hyphen, in a set that splits words at hyphens, is inside a word and not a dash."""
     if not before[-1:].isalnum() or not after[:1].isalnum():
         return False
     # "преследователей - Кими"
@@ -143,22 +143,25 @@ def _number(token: str) -> bool:
 
 
 def _unspaced(before: str, token: str) -> bool:
-    """Chinese has spaces only between words in other letters; sets that give single characters have none there either."""
+    """Whether two tokens are written without a space in Chinese, which has spaces only between Latin words.
+
+    Sets that split texts into single characters have no spaces there either.
+    """
     both_latin = before[-1:].isascii() and before[-1:].isalpha() and token[:1].isascii() and token[:1].isalpha()
     return not (both_latin and (len(before) > 1 or len(token) > 1))
 
 
 def spans_of(raw: dict, set_name: str) -> tuple[str, list[Span]]:
-    """The text of a row with tokens and BIO tags, and its marked parts: (start, end, type) in characters.
+    """The text of a row with tokens and BIO tags, and its spans: (start, end, type), in characters.
 
-    A handle is the name of an account: tweets that mark it as a person do not count as such.
+    A handle such as "@name" is the name of an account. Tweets in which it is marked as a person are not believed.
     """
     text, offsets = detokenise(raw["tokens"], raw["lang"], SPLIT.get(set_name, ""))
     spans: list[Span] = []
     last = "O"
     for (start, end), tag in zip(offsets, raw["tags"], strict=True):
         kind = tag[2:]
-        # Some sets mark "@" and the name behind it one by one.
+        # Some sets mark "@" and the name that follows as two spans.
         of_handle = bool(spans) and spans[-1][1] == start and text[spans[-1][0] : start] == "@"
         if tag != "O" and last[2:] == kind and (tag.startswith("I-") or of_handle):
             spans[-1] = (spans[-1][0], end, kind)
@@ -168,7 +171,7 @@ def spans_of(raw: dict, set_name: str) -> tuple[str, list[Span]]:
     return text, [span for span in spans if not text.startswith("@", span[0])]
 
 
-# The surnames that most Chinese have, as the reports on names of the Ministry of Public Security list them.
+# The most frequent Chinese surnames, by the reports on names of the Ministry of Public Security.
 SURNAMES = set(
     "王李张刘陈杨黄赵吴周徐孙马朱胡郭何林高罗郑梁谢宋唐许韩邓冯曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任卢姚沈钟姜崔谭陆汪范金石廖贾夏韦付"
     "方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤"
@@ -176,14 +179,14 @@ SURNAMES = set(
 
 
 def marks_names(raw: dict, text: str, spans: Iterable[Span]) -> bool:
-    """Whether the people of a row are names: those of Weibo are mostly nouns, such as "the women" and "friends"."""
+    """Whether the persons of a row are names. In texts of Weibo mostly nouns are marked, such as "the women" and "friends"."""
     people = [text[start:end] for start, end, kind in spans if kind == "PERSON"]
     return "Weibo" not in raw["source"] or all(len(name) in (2, 3) and name[0] in SURNAMES for name in people)
 
 
 @dataclass(frozen=True)
 class Marked:
-    """A text with its marked parts: start and end in characters, and type."""
+    """A text with its spans: start and end in characters, and type."""
 
     text: str
     spans: list[Span]
@@ -194,7 +197,7 @@ class Marked:
         return {"text": self.text, "spans": self.spans, "set": self.set, "lang": self.lang}
 
 
-# The types of the sets of personal data, by the names of guard's own. Rows with others, such as passwords, are left out.
+# The types in the sets of personal data, and guard's names for them. Rows with other types, such as passwords, are left out.
 PII_TYPES = {
     **{
         name: name
@@ -216,7 +219,7 @@ PII_TYPES = {
 
 
 def names(folder: Path, file: str, split: str, langs: Sequence[str] = ()) -> Iterator[Marked]:
-    """The rows of a set of names, of one part, each text once."""
+    """The rows of one split of a set of names, each text once."""
     path = folder / "ner" / f"{file}.jsonl.gz"
     seen: set[str] = set()
     for raw in datasets.read_jsonl(path):
@@ -230,7 +233,7 @@ def names(folder: Path, file: str, split: str, langs: Sequence[str] = ()) -> Ite
 
 
 def personal_data(folder: Path, split: str) -> Iterator[Marked]:
-    """The rows of all sets of personal data, of one part, each text once."""
+    """The rows of one split of all sets of personal data, each text once."""
     seen: set[str] = set()
     for path in sorted((folder / "pii").glob("*.jsonl.gz")):
         for raw in datasets.read_jsonl(path):
@@ -244,5 +247,5 @@ def personal_data(folder: Path, split: str) -> Iterator[Marked]:
 
 
 def some(rows: Iterable[Marked], most: int, seed: int) -> list[Marked]:
-    """At most `most` rows, chosen by the hash of their text."""
+    """At most `most` rows, chosen by the hashes of their texts."""
     return sorted(rows, key=lambda row: datasets.digest(row.text, str(seed)))[:most]

@@ -1,7 +1,7 @@
-"""The weights of a shipped model, for a training that goes on from it: `--start models/NAME`.
+"""Reads the weights of a published model, for a training that continues from it: `--start models/NAME`.
 
-They are those of the int8 graph: they differ from what was trained by the rounding, which is less than a training moves them, and a head
-has its calibration in it.
+They are the weights of the int8 graph. They differ from the trained ones by the rounding, which is less than a training changes them,
+and the heads contain their calibration.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .export import BLOCK
 
 
 def initializers(graph: Path, words: Path) -> dict[str, np.ndarray]:
-    """All weights of a graph by name, those in int8 as the numbers that they stand for."""
+    """All weights of a graph by name. Quantized ones are converted to the numbers for which they stand."""
     model = onnx.load(str(graph), load_external_data=False)
     load_external_data_for_model(model, str(words))
     found = {tensor.name: tensor for tensor in model.graph.initializer}
@@ -40,13 +40,13 @@ def initializers(graph: Path, words: Path) -> dict[str, np.ndarray]:
 
 
 def state_of(arrays: dict[str, np.ndarray], layers: int, heads: list[str]) -> dict[str, np.ndarray]:
-    """The weights as `encoder.Encoder` names them, the other way round than `export.build`."""
+    """The weights under the names of `encoder.Encoder`. This is the reverse of `export.build`."""
     values, scales = arrays["words.weight"], arrays["words.scales"]
     blocks = values.reshape(len(values), -1, BLOCK).astype(np.float32) * scales[..., None]
     state = {"words.weight": blocks.reshape(values.shape), "positions.weight": arrays["positions.weight"]}
 
     def norm(name: str) -> np.ndarray:
-        """Sets a norm; what enters the next layer was divided by what this gives."""
+        """Sets the weights of a norm. Returns the factors by which the export divided the input of the next layer."""
         factors = arrays.get(f"{name}.factors", np.float32(1))
         source = f"{name}.even" if f"{name}.factors" in arrays else name
         for part in ("weight", "bias"):
@@ -59,7 +59,7 @@ def state_of(arrays: dict[str, np.ndarray], layers: int, heads: list[str]) -> di
         state[f"{n}.qkv.bias"] = arrays[f"{n}.qkv.bias"]
         state[f"{n}.out.weight"] = arrays[f"{n}.out.weight"].T
         factors = norm(f"{n}.norm1")
-        # The few channels that stay in fp32 come last: their order means nothing.
+        # The few channels in fp32 come last. The order of channels has no meaning.
         parts = (n, f"{n}.outliers")
         state[f"{n}.up.weight"] = np.concatenate([arrays[f"{part}.up.weight"].T for part in parts]) / factors
         state[f"{n}.up.bias"] = np.concatenate([arrays[f"{part}.up.bias"] for part in parts])
@@ -79,21 +79,21 @@ def state_of(arrays: dict[str, np.ndarray], layers: int, heads: list[str]) -> di
 def start_from(model: Encoder, path: Path) -> None:
     """Loads the `weights.safetensors` of an earlier run, or the weights of a model that `publish.py` put into a folder.
 
-    Raises SystemExit where they are of another vocabulary than the base, and RuntimeError where they are of another shape.
+    Raises SystemExit where their vocabulary is not that of the base, and RuntimeError where their shapes differ.
     """
     of_base = model.words.weight.clone()
     if path.is_file():
         model.load(path)
     else:
-        model.load_state_dict(shipped_state(model, path))
-    # Word vectors are not trained.
+        model.load_state_dict(published_state(model, path))
+    # Training does not change word vectors, so a difference means another vocabulary.
     if not torch.equal(of_base, model.words.weight):
         raise SystemExit(
             f"{path} has another vocabulary than the base: make that with training.multilingual --like MODEL"
         )
 
 
-def shipped_state(model: Encoder, path: Path) -> dict[str, torch.Tensor]:
+def published_state(model: Encoder, path: Path) -> dict[str, torch.Tensor]:
     config = json.loads((path / "config.json").read_text("utf-8"))
     guard = config["guard"]
     heads = [head["output"] for head in guard.get("heads", [{"output": "logits"}])]

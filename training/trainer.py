@@ -1,4 +1,4 @@
-"""Fine-tuning of the whole encoder: AdamW, warm-up, linear decay, batches of similar length."""
+"""Fine-tunes the whole encoder: AdamW with warm-up and linear decay, in batches of similar length."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Settings:
     max_tokens: int = 256
     batch_tokens: int = 2048
     rate: float = 6e-5
-    frozen: int = 0  # lowest layers that stay as they are
+    frozen: int = 0  # number of lowest layers that are not trained
     head_rate: float = 1e-3
     weight_decay: float = 0.01
     warm_up: float = 0.06
@@ -32,9 +32,11 @@ class Settings:
     label_smoothing: float = 0.01
     category_weight: float = 0.2
     threads: int = 2
-    # Without instructions for it bf16 is made of fp32, and a step takes two and a half times as long.
+    # Processors without instructions for bf16 emulate it, and a step then takes two and a half times as long.
     bf16: bool = field(default_factory=torch.cpu._is_avx512_bf16_supported)
-    minutes: float = 0  # 0: no limit; otherwise the decay follows the clock and training ends with it
+    minutes: float = (
+        0  # 0 means no limit; otherwise the learning rate decays with the time, and training ends when it is over
+    )
 
 
 def fix_seeds(seed: int, threads: int) -> None:
@@ -45,7 +47,7 @@ def fix_seeds(seed: int, threads: int) -> None:
 
 
 def encode(tokenizer: Tokenizer, texts: Sequence[str | tuple[str, str]], max_tokens: int) -> list[list[int]]:
-    """Token ids of texts or pairs with [CLS] and [SEP]; where these are more than max_tokens, the longer text of a pair is cut."""
+    """Token ids of texts or pairs, with [CLS] and [SEP], at most `max_tokens`. Of a pair the longer text is cut."""
     tokenizer.enable_truncation(max_tokens, strategy="longest_first")
     try:
         return [item.ids for item in tokenizer.encode_batch(list(texts))]
@@ -54,22 +56,23 @@ def encode(tokenizer: Tokenizer, texts: Sequence[str | tuple[str, str]], max_tok
 
 
 def cut(rows: Sequence[list[int]], max_tokens: int) -> list[list[int]]:
-    """The closing token stays."""
+    """Cuts rows to `max_tokens` ids. The closing token stays."""
     return [ids if len(ids) <= max_tokens else [*ids[: max_tokens - 1], ids[-1]] for ids in rows]
 
 
 def rung(length: int) -> int:
-    """Lengths are padded up to a few sizes: every new shape costs the CPU kernels' compiler more than the padding costs."""
+    """The length to which a row is padded. There are few of them, since the compiler of the CPU kernels takes longer for every new
+    shape than the padding costs."""
     step = 8 if length <= 64 else 32
     return -(-length // step) * step
 
 
 def batches(lengths: Sequence[int], limit: int, rng: random.Random | None = None) -> list[list[int]]:
-    """Indices of rows of like length, limit // rung(longest) of them; shuffled with an rng."""
+    """Batches of indices of rows of similar length, `limit // rung(longest)` rows each. With an `rng` they are shuffled."""
     order = list(range(len(lengths)))
     if rng:
         rng.shuffle(order)
-    order.sort(key=lambda i: rung(lengths[i]), reverse=True)  # stable: the shuffle stays within a rung
+    order.sort(key=lambda i: rung(lengths[i]), reverse=True)  # sorting is stable, so rows of one rung stay shuffled
     result: list[list[int]] = []
     for index in order:
         if not result or len(result[-1]) >= max(1, limit // rung(lengths[result[-1][0]])):
@@ -81,7 +84,7 @@ def batches(lengths: Sequence[int], limit: int, rng: random.Random | None = None
 
 
 def pad(ids: Sequence[Sequence[int]], exactly: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """Ids and mask, as long as the longest row, or as its rung."""
+    """Ids and mask, padded to the rung of the longest row, or to exactly its length."""
     longest = max(map(len, ids))
     longest = longest if exactly else rung(longest)
     tokens = np.zeros((len(ids), longest), dtype=np.int64)
@@ -105,7 +108,10 @@ def optimise(
     loss_of: Callable[[list[int]], torch.Tensor],
     settings: Settings,
 ) -> None:
-    """Trains on the batches of a plan; `loss_of` gives the loss of the rows with these indices, which have so many tokens."""
+    """Trains on the batches of a plan.
+
+    `lengths` are the numbers of tokens of all rows, and `loss_of` computes the loss of the rows with the given indices.
+    """
     print(f"{len(lengths)} rows, {sum(lengths)} tokens, {len(plan)} steps", flush=True)
 
     model.freeze(settings.frozen)
@@ -164,11 +170,11 @@ def train(model: Classifier, tokenizer: Tokenizer, rows: Sequence[Row], settings
         losses = F.cross_entropy(
             logits[:, first], labels[batch], reduction="none", label_smoothing=settings.label_smoothing
         )
-        for other in others:  # the category, of the rows that have one
+        for other in others:  # the category, for the rows that have one
             losses = losses + settings.category_weight * F.cross_entropy(
                 logits[:, other], categories[batch], reduction="none", ignore_index=NO_CATEGORY
             )
-        # Divided by the batch size and the mean weight, so that a heavy row weighs the same in any batch.
+        # Dividing by the batch size and the mean weight gives a row the same weight in any batch.
         return (losses * weights[batch]).sum() / (len(batch) * mean_weight)
 
     lengths = [len(row) for row in ids]
@@ -177,7 +183,7 @@ def train(model: Classifier, tokenizer: Tokenizer, rows: Sequence[Row], settings
 
 @torch.no_grad()
 def predict(model: Encoder, tokenizer: Tokenizer, texts: Sequence[str], max_tokens: int) -> list[np.ndarray]:
-    """Logits of the torch model, in the order of the texts; those of a tagger are of all tokens, padding among them."""
+    """The logits of the torch model, in the order of the texts. Those of a tagger include the padding."""
     model.eval()
     ids = encode(tokenizer, texts, max_tokens)
     logits: list[np.ndarray] = [np.empty(0)] * len(ids)

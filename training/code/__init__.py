@@ -1,1 +1,1 @@
-"""The model of programming languages: `models/code`."""
+"""The model that recognises programming languages: `models/code`."""

@@ -1,8 +1,8 @@
 """python -m training.code.collect --out FILE NAME:CLASS=FOLDER ...: samples of source files of installed or unpacked packages.
 
-Makes the sets `code/packages.jsonl.gz`, `code/sources.jsonl.gz` and `code/further.jsonl.gz`. NAME and CLASS are the package and the class of its licence (only `open` ones were
-used for the published model). At most PER_PACKAGE files of a language are taken from a package, of at most LENGTH
-characters, so that no package decides what a language looks like.
+Makes the sets `code/packages.jsonl.gz`, `code/sources.jsonl.gz` and `code/further.jsonl.gz`. NAME is the package and CLASS the
+class of its licence (the published model was trained with `open` ones only). At most PER_PACKAGE files of a language are taken
+from a package, and at most LENGTH characters of a file, so that no single package decides what a language looks like.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from . import languages
 
 PER_PACKAGE = 120
 LENGTH = 3000
-# Endings that mean one language, whoever uses them.
+# File name endings that always mean the same language.
 ENDINGS = {
     ".c": "C", ".cs": "C#", ".cpp": "C++", ".cc": "C++", ".cxx": "C++", ".hpp": "C++", ".hh": "C++", ".erl": "Erlang",
     ".hrl": "Erlang", ".f90": "Fortran", ".f": "Fortran", ".f95": "Fortran", ".F90": "Fortran", ".go": "Go", ".java": "Java",
@@ -43,7 +43,7 @@ ENDINGS = {
     ".tm": "Tcl", ".vhd": "VHDL", ".vhdl": "VHDL", ".v": "Verilog", ".sv": "Verilog", ".svh": "Verilog", ".vim": "Vim Script",
     ".zig": "Zig", ".asm": "Assembly",
 }  # fmt: skip
-# Endings that several languages share, and what tells them: a word of the text, or of the path.
+# Endings that several languages share, with an expression for each language: the first that matches the text decides.
 SHARED = {
     ".pl": [("Prolog", r"(?m)^:- |^[a-z]\w*\(.*\) *:-"), ("Perl", r"(?m)^#!.*perl|^use \w|^(my|our|sub|package) ")],
     ".t": [("Perl", r"(?m)^#!.*perl|^use \w")],
@@ -59,17 +59,17 @@ SHARED = {
         ("C", r"(?m)^\s*#"),
     ],
 }
-# GNU assembler of a processor is known by the folder or the registers.
+# GNU assembler for ARM has the same endings as that for other processors. Its instructions give it away.
 ARM = re.compile(r"(?m)(?i:^\s*(ldr|str|stp|ldp|vld1|vst1|stmfd|push\s+\{|bx\s+lr|mov\s+[rwx]\d|add\s+[rwx]\d))")
 NAMES = {"Makefile": "Makefile", "Dockerfile": "Dockerfile", "CMakeLists.txt": "CMake"}
 
 
 ASSEMBLY = (".S", ".s", ".asm")
-# Tests of highlighters, named by the language: `languages/NAME/*.test` of Prism, where a line of dashes ends the sample, and
-# `NAME*.actual` of Chroma.
+# Test samples of syntax highlighters, whose paths name the language: `languages/NAME/*.test` of Prism, where a line of dashes
+# ends the sample, and `NAME*.actual` of Chroma.
 PRISM, CHROMA = ".test", ".actual"
 DASHES = re.compile(r"(?m)^-{10,}\s*$")
-# Names that these have beside languages.ALIASES.
+# Language names that these samples use beside those of `languages.ALIASES`.
 TESTED = {
     "markup": "HTML", "markup+php": "PHP", "php!+php-extras": "PHP", "css!+css-extras": "CSS", "django": "HTML", "erb": "HTML",
     "javascript!+js-extras": "JavaScript", "lisp": "Common Lisp", "wolfram": "Mathematica/Wolfram Language",
@@ -87,7 +87,7 @@ def language_of_test(path: Path) -> str | None:
 
 
 def language_of(path: Path) -> str | None:
-    """What the name says; for an ending that several languages share, the first of them."""
+    """The language that the file name tells. Where several languages share an ending, this is the first of them."""
     shared = SHARED.get(path.suffix)
     found = NAMES.get(path.name) or ENDINGS.get(path.suffix) or (shared[0][0] if shared else None)
     found = found or language_of_test(path)
@@ -95,7 +95,7 @@ def language_of(path: Path) -> str | None:
 
 
 def language_in(path: Path, text: str) -> str | None:
-    """The language of a file by its name and, where several share the ending, by its text."""
+    """The language of a file, by its name and, where several languages share the ending, by its text."""
     if path.suffix in ASSEMBLY:
         return "ARM Assembly" if len(ARM.findall(text)) >= 4 else "Assembly"
     if path.suffix in SHARED:
@@ -104,7 +104,7 @@ def language_in(path: Path, text: str) -> str | None:
 
 
 def readable(path: Path) -> str | None:
-    """The beginning of a file, up to a line's end, or nothing for one that was minified, made by a program or is too small."""
+    """The beginning of a file, up to the end of a line. None for a file that is minified, generated or too small."""
     try:
         text = path.read_text("utf-8")[: 4 * LENGTH]
     except (OSError, UnicodeDecodeError):
@@ -120,7 +120,7 @@ def readable(path: Path) -> str | None:
 
 
 def past_licence(text: str) -> str:
-    """Without the comment that the file begins with, if it is about the licence: it is the same in all files."""
+    """The text without its first comment where that is about the licence, since all files of a package begin with the same one."""
     head, blank, rest = text.partition("\n\n")
     return rest if blank and ("opyright" in head or "icense" in head) and len(rest) > 200 else text
 

@@ -1,10 +1,10 @@
-"""The labels, and which language names of the sets they stand for."""
+"""The labels of the model, and the language names in the sets that each of them stands for."""
 
 from __future__ import annotations
 
 NONE = "none"
 
-# The names that llm-guard 0.3.16 accepts.
+# The language names that llm-guard 0.3.16 accepts.
 LLM_GUARD = {
     "ARM Assembly": (),
     "AppleScript": (),
@@ -93,7 +93,7 @@ def label_index_of(name: str) -> int | None:
     return LABEL_INDICES.get(name)
 
 
-# Other names, in lower case: those that people write behind a fence, and the names of the sets.
+# Other names, in lower case: those that people write after a Markdown fence (```py), and those that the sets use.
 ALIASES = {
     "arm": "ARM Assembly", "arm64": "ARM Assembly", "aarch64": "ARM Assembly", "armasm": "ARM Assembly",
     "asm": "Assembly", "nasm": "Assembly", "x86": "Assembly", "x86asm": "Assembly", "gas": "Assembly",

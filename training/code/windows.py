@@ -1,4 +1,4 @@
-"""Windows of files: what people paste is a few lines, seldom a file."""
+"""Cuts files into windows, since people mostly paste a few lines and seldom a whole file."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from .. import datasets
 from . import languages, prose
 from .sets import FURTHER, SAMPLES, SOURCES
 
-# Windows of a label in each split, shared evenly by its files.
+# How many windows each label gets in each split. They are shared evenly among the files of the label.
 WINDOWS = {"train": 420, "calibration": 40, "dev": 120}
-# Most windows of one file.
+# The most windows that one file gives.
 PER_FILE = {"train": 60, "calibration": 10, "dev": 12}
-# Files of one package are alike, those of samples are not: each of these has so many windows in training, and counts so often.
+# Files of one package are much alike, but samples are not. In training a sample therefore gives more windows than other files,
+# and its whole text is repeated.
 SAMPLE_WINDOWS, SAMPLE_REPEAT = 25, 3
-# Characters of a file that are taken as a whole.
+# The most characters of a file that are used as its "whole" text.
 WHOLE = 6000
-# Lengths of windows in lines; each is as frequent as the others.
+# Ranges of the length of a window, in lines. Each range is equally frequent.
 LENGTHS = ((1, 1), (2, 3), (4, 5), (6, 10), (11, 20), (21, 40))
-# A window must have so many letters and digits to be worth a label.
+# A window with fewer letters and digits than this is too small to have a language.
 CONTENT = 8
-# Letters and digits of a line that hardly two people write alike.
+# Two people hardly ever write the same line with at least so many letters and digits.
 LONG_LINE = 25
 KIND_FILE = "file"
 
@@ -34,7 +35,7 @@ def kind_of(lines: int) -> str:
 
 
 def augment(rows: list[datasets.Row], seed: int) -> list[datasets.Row]:
-    """Whole files and windows of code, and prose in the shapes in which it is met; each row keeps its file's split."""
+    """Whole files and windows of code, and prose in the forms in which people send it. Each row keeps the split of its file."""
     none = languages.LABEL_INDICES[languages.NONE]
     files: dict[tuple[int, str], list[datasets.Row]] = defaultdict(list)
     for row in without_copies(rows):
@@ -60,8 +61,10 @@ def long_lines(text: str) -> set[str]:
 
 
 def without_copies(rows: list[datasets.Row]) -> list[datasets.Row]:
-    """Without files of packages that have a quarter of their long lines from one of the held-back parts: another version of a
-    sample must not flatter the figures."""
+    """The rows without those files of packages that share at least a quarter of their long lines with held-out files.
+
+    Such a file is mostly another version of a held-out sample, and would flatter the figures.
+    """
     held = set().union(
         *(
             long_lines(row.text)
@@ -95,7 +98,10 @@ def cut(row: datasets.Row, count: int, choice: random.Random) -> Iterator[datase
 
 
 def balanced(rows: list[datasets.Row]) -> list[datasets.Row]:
-    """Labels with few rows count more, but not as much as the others: weight (median / own)^0.5, at most 3."""
+    """Gives rows of rare labels a higher weight: (median count / count of the label)^0.5, at most 3.
+
+    The exponent leaves rare labels with less total weight than frequent ones.
+    """
     counts = Counter(row.label for row in rows if row.split == "train")
     median = sorted(counts.values())[len(counts) // 2]
     weights = {label: min(3.0, (median / count) ** 0.5) for label, count in counts.items()}

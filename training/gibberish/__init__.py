@@ -1,5 +1,5 @@
-"""The model of gibberish: `models/gibberish`."""
+"""The model that recognises gibberish: `models/gibberish`."""
 
-# As llm-guard's model names them.
+# The labels have the names that llm-guard's model uses.
 CLEAN, MILD, SALAD, NOISE = range(4)
 LABELS = ("clean", "mild gibberish", "word salad", "noise")

@@ -23,14 +23,14 @@ FEATURES = {
     ],
 }
 THRESHOLD = 0.7
-# Thresholds of outputs and of prompts, and the share of clean calibration rows that may exceed them. The score is a decision
-# score, not a frequency.
+# The default thresholds for outputs and for prompts, each with the share of clean calibration rows that may exceed it. The score
+# is therefore made for decisions, it is not the frequency of gibberish.
 FLAGGED = ((THRESHOLD, 0.02), (0.97, 0.01))
 CODE_SETS = ("code", "more_code")
 
 
 def pieces(rows: list[datasets.Row], seed: int) -> list[datasets.Row]:
-    """Code is met in pieces of a few lines."""
+    """Cuts code into pieces of a few lines, as people paste it, and adds made rows."""
     result = []
     for row in rows:
         if row.set in CODE_SETS:
@@ -47,7 +47,7 @@ def pieces(rows: list[datasets.Row], seed: int) -> list[datasets.Row]:
 
 
 def figures(rows: list[datasets.Row], probabilities: np.ndarray) -> dict:
-    """Gibberish of any kind against clean text, by set and by whether it was made here."""
+    """Figures of gibberish of any kind against clean text, by set and by whether the text was made by `make.py`."""
     truth = np.array([row.label for row in rows])
     score = 1 - probabilities[:, CLEAN]
     groups = np.array([f"{row.set}, {row.kind}" if row.kind == "made" else row.set for row in rows])
@@ -68,12 +68,12 @@ def figures(rows: list[datasets.Row], probabilities: np.ndarray) -> dict:
 
 
 def margins(logits: np.ndarray) -> np.ndarray:
-    """The logarithm of the odds that a text is gibberish of any kind."""
+    """The log odds that a text is gibberish of any kind."""
     return np.logaddexp.reduce(np.delete(logits, CLEAN, axis=1), axis=1) - logits[:, CLEAN]
 
 
 def set_thresholds(model: Quantized, features: sparse.csr_matrix, rows: list[datasets.Row]) -> dict:
-    """Scales and shifts the logits so that the clean rows exceed the two thresholds as seldom as FLAGGED says."""
+    """Scales and shifts the logits so that at most the shares of clean rows that FLAGGED states exceed the two thresholds."""
     clean = features[[row.label == CLEAN for row in rows]]
     (low, often), (high, seldom) = FLAGGED
     edges = np.quantile(margins(model.logits(clean)), (1 - often, 1 - seldom))

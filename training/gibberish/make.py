@@ -1,4 +1,4 @@
-"""Gibberish that is made: shuffled sentences, random words, keyboard mashing and other noise, in Latin and Cyrillic script."""
+"""Makes gibberish: shuffled sentences, random words, keyboard mashing and other noise, in Latin and Cyrillic script."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from .. import datasets
 from ..code import prose
 from . import CLEAN, MILD, NOISE, SALAD
 
-# Made rows of a split for each clean one that has enough words.
+# How many rows are made in each split for each clean row that has enough words.
 MILD_SHARE = {"train": 0.8, "calibration": 0.4, "dev": 0.3}
 SALAD_SHARE = {"train": 0.6, "calibration": 0.3, "dev": 0.3}
-# Made rows of a split for each clean row, whatever it is.
+# How many rows are made in each split for each clean row of any length.
 NOISE_SHARE = {"train": 0.2, "calibration": 0.2, "dev": 0.2}
 SHORT_SHARE = {"train": 0.15, "calibration": 0.1, "dev": 0.1}
-# Fewer words have hardly an order of which to say that it is wrong.
+# With fewer words than this, one can hardly say that their order is wrong.
 ORDERED = 5
 
 KEYBOARDS = (
@@ -32,7 +32,7 @@ HEX = "0123456789abcdef"
 
 
 def mashing(choice: random.Random) -> str:
-    """Fingers that wander over a keyboard: mostly one row, mostly to a near key."""
+    """Letters as fingers type them that wander over a keyboard, mostly within a row and mostly to a near key."""
     rows = choice.choice(KEYBOARDS)
     home = choice.random() < 0.5
     words = []
@@ -96,7 +96,7 @@ def noise(choice: random.Random) -> str:
 
 
 def swapped(words: list[str], choice: random.Random) -> str:
-    """A sentence of which half of the words have changed positions."""
+    """A sentence in which half of the words have changed positions."""
     positions = choice.sample(range(len(words)), max(3, len(words) // 2))
     order = positions[:]
     while sum(a == b for a, b in zip(order, positions, strict=True)) > len(positions) // 3:
@@ -122,7 +122,7 @@ SHORT = (
 
 
 def short(choice: random.Random) -> str:
-    """What is no sentence and still no gibberish: short replies, names, numbers, identifiers, hashes."""
+    """A short text that is neither a sentence nor gibberish: a reply, a name, a number, an identifier, a hash."""
     kind = choice.randrange(6)
     if kind <= 2:
         return choice.choice(
@@ -165,13 +165,13 @@ def short(choice: random.Random) -> str:
 
 
 def bag(text: str) -> str:
-    """The same for a sentence and its shuffled forms."""
+    """A key that is the same for a sentence and all its shuffled forms."""
     return "".join(sorted(datasets.normalise(text)))
 
 
 def augment(rows: list[datasets.Row], seed: int) -> list[datasets.Row]:
-    """Adds what is made to the rows of the sets. What is made of a row is in the row's split."""
-    # A sentence whose shuffled form is held out must not be trained on.
+    """Adds made rows to those of the sets. A row that is made of another one has the split of that one."""
+    # Nothing may be learnt from a sentence whose shuffled form is held out.
     dev = {bag(row.text) for row in rows if row.split == "dev"}
     held = dev | {bag(row.text) for row in rows if row.split == "calibration"}
     theirs = {"train": held, "calibration": dev, "dev": ()}
@@ -201,7 +201,7 @@ def augment(rows: list[datasets.Row], seed: int) -> list[datasets.Row]:
             )
         for label, text in made:
             result.append(replace(group[0], text=text[:2000], label=label, kind="made", weight=1.0))
-    # Short ones come out alike more often than not.
+    # Short made texts are often equal. Those that are trained on must not be measured.
     learnt = {datasets.identity(row.text) for row in result if row.split == "train" and row.kind == "made"}
     result = [
         row for row in result if row.split == "train" or row.kind != "made" or datasets.identity(row.text) not in learnt
@@ -210,7 +210,7 @@ def augment(rows: list[datasets.Row], seed: int) -> list[datasets.Row]:
 
 
 def careless(row: datasets.Row, choice: random.Random) -> datasets.Row:
-    """A part of the training rows as people type them: without capitals and full stops."""
+    """Writes one training row in five as people type in chats: without capitals and, half of the time, without a full stop."""
     if row.split != "train" or choice.random() > 0.2 or row.kind == "code":
         return row
     text = row.text.lower()

@@ -1,4 +1,4 @@
-"""The sets and how their rows are used."""
+"""The data sets of the gibberish model, and how their rows are used."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def clean(source: str = "") -> Callable[[dict], tuple[int, float] | None]:
 
 
 def further(*sources: str) -> Callable[[dict], tuple[int, float] | None]:
-    """Clean rows for the training part alone; rows that the hash puts elsewhere are not used."""
+    """Picks clean rows for training only. Rows that the hash puts into another split are not used."""
 
     def pick(raw: dict) -> tuple[int, float] | None:
         mine = not sources or raw.get("source", "").startswith(sources)

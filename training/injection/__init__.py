@@ -1,16 +1,17 @@
-"""Prompt-injection model: SAFE against INJECTION."""
+"""The prompt-injection model: labels, limits and thresholds."""
 
 LABELS = ("SAFE", "INJECTION")
 SAFE, INJECTION = 0, 1
-# What kind of attack it is; learnt from the attacks whose kind is known.
+# The kinds of attacks. The model learns them from those attacks whose kind is known.
 CATEGORIES = ("override", "extraction", "jailbreak", "indirect")
 HEADS = {"logits": LABELS, "category": CATEGORIES}
 NAME = "prompt-injection"
 VERSION = "0.5.0"
-# Tokens of a text that is read whole, and of a window of a longer one: there a short attack is easily missed.
+# The most tokens of a text that is read as a whole, and the tokens of a window of a longer text. Windows are shorter, because a
+# short attack is easily missed in a long one.
 MAX_LENGTH, WINDOW_LENGTH = 256, 128
-# The scanner's default threshold. Calibration puts there the score that FALSE_POSITIVES of the ordinary prompts
-# exceed, and at FLOOR the score of the ordinary prompt at the median, since scores also feed a running risk.
+# The scanner's default threshold. Calibration moves the scores so that the share FALSE_POSITIVES of ordinary prompts exceeds it.
+# The median score of ordinary prompts becomes FLOOR at most, since ConversationRisk adds up the scores of all messages.
 THRESHOLD = 0.92
 FALSE_POSITIVES = 0.006
 FLOOR = 0.0005

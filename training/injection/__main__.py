@@ -32,11 +32,11 @@ from .sets import ORDINARY
 
 
 def calibrate(model: encoder.Classifier, logits: np.ndarray, rows: list[datasets.Row]) -> dict:
-    """Folds a scale and a bias into the head, so that softmax(logits) needs no further treatment.
+    """Folds a scale and a bias into the head, so that softmax(logits) is the final score.
 
-    Two points of the calibration part fix the line: the margin that a share of FALSE_POSITIVES of the ordinary
-    prompts exceed goes to THRESHOLD, and their median margin to FLOOR or below. The score near the
-    threshold is thus a decision score, not a frequency. What the model itself calls safe is never flagged.
+    Two points of the calibration part determine the line: the margin that the share FALSE_POSITIVES of ordinary
+    prompts exceeds becomes THRESHOLD, and their median margin becomes FLOOR or less. Near the threshold the score is
+    therefore made for decisions, it is not the frequency of attacks. A text that the model itself calls safe is never flagged.
     """
     margin = logits[:, INJECTION] - logits[:, SAFE]
     ordinary = margin[[row.label == SAFE and row.set in ORDINARY for row in rows]]
@@ -88,9 +88,9 @@ def main() -> None:
         if args.start:
             start_from(model, args.start)
         trainer.train(model, tokenizer, datasets.part(rows, "train"), settings)
-        model.save(work / "weights.safetensors")  # before calibration
+        model.save(work / "weights.safetensors")  # the weights before calibration
 
-    # Calibrated on the int8 model, which is the one that runs.
+    # The int8 model is calibrated, because it is the one that runs in the product.
     held = datasets.part(rows, "calibration")
     ranges = export.ranges_of(model, tokenizer, [row.text for row in held], MAX_LENGTH)
     export.export(model, ranges, work / "model.fp32.onnx", args.out / "model.onnx")

@@ -1,7 +1,7 @@
-"""Indirect attacks and their harmless twins, composed from rows of the same split.
+"""Composes indirect attacks and their harmless twins from rows of the same split.
 
-An attack hides in a document, a mail, a tool result or a code comment; its twin has the same carrier with an
-ordinary request or sentence in the same place, so that the carrier itself gives nothing away.
+An attack (the guest) hides in a document, a mail, a tool result or a code comment (the host). Its twin has such a host too, with an
+ordinary request or sentence in it, so that the model cannot tell attacks by their hosts.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ HOSTS = {
     "answers",
     "passages",
 }
-# Of our own batches with documents the text is a carrier already.
+# Our own texts that are to be hidden. Those of the other files are documents with something hidden already.
 OWN_SENTENCES = OWN_TEXTS - {
     f"own_{name}" for name in ("documents", "agents", "quiet_orders", "tool_results", "long_harmless")
 }
 GUESTS = {*OWN_SENTENCES, "safe_guard", "neuralchemy", "deepset", "tensortrust", "multilingual"}
-# Harmless anywhere, also where only a document, a mail or a tool result is expected.
+# Texts that are harmless everywhere, also inside a document, a mail or a tool result.
 REMARKS = {*OWN_SENTENCES, "bank_questions", "chat", "dialogue_turns"}
-# Orders of a user to the model: harmless beside a text that the user gives, not inside what a tool returns.
+# Orders of a user to the model. They are harmless beside a text that the user gives, but not inside what a tool returns.
 REQUESTS = {"alpaca", "alpaca_zh", "assistant_intents", "role_play"}
 TWINS = {*REMARKS, *REQUESTS}
-# Characters of a host: up to a window of the model (about 1,000), so that an attack is a small part of the text.
+# Lengths of hosts in characters: up to a window of the model (about 1,000), so that an attack is a small part of the text.
 HOST_LENGTHS = [150, 300, 500, 700, 900]
 LONGEST_GUEST = 500
 LONGEST_WORD = 40
@@ -46,12 +46,12 @@ SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]")
 
 
 def request(host: str, guest: str, rng: random.Random) -> str:
-    """The guest before or after the whole host, as users write."""
+    """Puts the guest before or after the whole host, as users write."""
     return guest + "\n\n" + host if rng.random() < 0.5 else host + rng.choice(["\n", "\n\n"]) + guest
 
 
 def plain(host: str, guest: str, rng: random.Random) -> str:
-    """The guest before, after or between the sentences of the host."""
+    """Puts the guest before, after or between the sentences of the host."""
     chance = rng.random()
     joint = rng.choice(["\n", "\n\n", " "])
     if chance < 0.15:
@@ -88,7 +88,7 @@ def markup(host: str, guest: str, rng: random.Random) -> str:
 
 
 def comment(host: str, guest: str, rng: random.Random) -> str:
-    """A line of the host's code, or after it."""
+    """Puts the guest as a comment into the second half of the host's lines, or after them."""
     lines = host.split("\n")
     at = rng.randint(len(lines) // 2, len(lines))
     return "\n".join([*lines[:at], rng.choice(["# ", "// ", "-- ", "> "]) + guest, *lines[at:]])
@@ -98,13 +98,13 @@ FORMS = [plain, plain, tool_result, mail, markup, comment]
 
 
 def word_start(text: str, at: int) -> int:
-    """The start of the next word; the place itself where words are not parted by spaces."""
+    """The position where the next word starts, or `at` itself in languages that do not separate words by spaces."""
     space = text.find(" ", at, at + LONGEST_WORD)
     return at if space < 0 else space + 1
 
 
 def carrier(hosts: Sequence[str], rng: random.Random) -> str:
-    """Texts of hosts, one after another, up to a length, from anywhere within the last."""
+    """Excerpts of hosts, one after another, up to a random length."""
     length = rng.choice(HOST_LENGTHS)
     parts: list[str] = []
     while (room := length - sum(map(len, parts))) > 40:
@@ -122,7 +122,7 @@ def compose(rows: Sequence[Row], attacks: int, twins: int, seed: int, split: str
     short = [r for r in mine if 10 <= len(r.text) <= LONGEST_GUEST]
     guests = [r for r in short if r.set in GUESTS and r.label == INJECTION]
     calm = [r for r in short if r.set in TWINS and r.label == SAFE]
-    # Our own attacks are clear and varied: they come first.
+    # Our own attacks are clear and varied, so half of the guests are chosen among them.
     own = [r for r in guests if r.set.startswith("own")] or guests
     result = []
     for pool, label, count in ((guests, INJECTION, attacks), (calm, SAFE, twins)):
@@ -135,16 +135,16 @@ def compose(rows: Sequence[Row], attacks: int, twins: int, seed: int, split: str
     return result
 
 
-# About 2,000 tokens.
+# Characters of a long document: about 2,000 tokens.
 LONG = 8000
-# Written to be put there: orders that say openly whom they are for, and remarks.
+# The file of texts that were written for long documents: orders that name their addressee, and harmless remarks.
 EXPLICIT = "own_orders"
 
 
 def long_documents(rows: Sequence[Row], count: int, seed: int) -> list[Row]:
-    """For evaluation: documents of about 2,000 tokens with an attack at a random place, and as many with a harmless text there.
+    """Documents for evaluation, of about 2,000 tokens, with an attack at a random position, and as many with a harmless text there.
 
-    Besides `count` of each, one for every row of EXPLICIT.
+    There are `count` of each kind, and one more for every row of EXPLICIT.
     """
     rng = random.Random(f"{seed} long")
     mine = [row for row in rows if row.split == "dev"]

@@ -1,6 +1,6 @@
-"""python -m training.injection.evaluate --data DIR --model DIR: figures of the exported int8 model.
+"""python -m training.injection.evaluate --data DIR --model DIR: measures the exported int8 model.
 
-Runs the model with onnxruntime on the dev part, set by set, and on the hand-written cases in cases.jsonl.
+Runs the model with onnxruntime on the dev part, set by set, and on the hand-written cases in `cases.jsonl`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ def scores_of(model: Exported, texts: Sequence[str]) -> np.ndarray:
 
 
 def figures(rows: Sequence[datasets.Row], scores: np.ndarray) -> dict:
-    """Recall at fixed false positives is against the safe rows of all sets: most sets have one side only."""
+    """Figures of all rows and of each set. Most sets have attacks or safe rows only, so recall at fixed false positives is measured
+    against the safe rows of all sets."""
     labels = np.array([row.label for row in rows])
     sets = np.array([row.set for row in rows])
     safe, attack = scores[labels == SAFE], scores[labels == INJECTION]
@@ -64,7 +65,7 @@ def figures(rows: Sequence[datasets.Row], scores: np.ndarray) -> dict:
 
 
 def check_cases(model: Exported) -> list[dict]:
-    """The cases on the wrong side of the threshold, worst first."""
+    """The cases that are on the wrong side of the threshold, worst first."""
     cases = list(datasets.read_jsonl(CASES))
     wrong = []
     for case, score in zip(cases, scores_of(model, [case["text"] for case in cases]), strict=True):

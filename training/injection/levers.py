@@ -1,7 +1,7 @@
-"""python -m training.injection.levers --data DIR --base DIR --out FILE: what ways of training give, side by side.
+"""python -m training.injection.levers --data DIR --base DIR --out FILE: compares ways of training.
 
-Every model learns from the same part of the rows, one epoch, and is measured in fp32 on the same rows of the dev part. Only
-differences between lines of one run mean anything: the published model sees many times as much.
+Every model learns from the same part of the rows for one epoch, and is measured in fp32 on the same rows of the dev part. Only
+differences between lines of one run mean something, since the published model learns from many times as much.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .. import datasets, encoder, metrics, trainer
 from . import HEADS, INJECTION, MAX_LENGTH, SAFE
 from .rows import add_data_arguments, rows_for
 
-# Texts that come from somewhere else than the user's keyboard.
+# Sets with texts that a user does not type: documents, tool results, answers, code.
 FETCHED = {
     "own_documents",
     "own_agents",
@@ -37,7 +37,7 @@ FETCHED = {
     "answers",
     "system_prompts",
 }
-# Weight of the teachers' probabilities beside the labels.
+# The weight of the teachers' probabilities; that of the labels is 1 less this.
 SOFT = 0.7
 
 
@@ -83,7 +83,7 @@ class Levers:
         self.figures: dict[str, dict[str, float]] = {}
 
     def report(self, name: str, scores: np.ndarray) -> None:
-        """Scores of the dev rows, higher for an attack."""
+        """Computes and prints the figures of scores of the dev rows, which are higher for attacks."""
         attack = np.array([row.label == INJECTION for row in self.dev])
         exam = np.array([row.set == "own_exam" for row in self.dev])
         edge = metrics.threshold_at(scores[~attack], 0.01)
@@ -99,7 +99,7 @@ class Levers:
     def trained(
         self, layers: int, seed: int, rows: Sequence[datasets.Row], soft: np.ndarray | None = None
     ) -> encoder.Classifier:
-        """A model of the first layers of the base; `soft` are probabilities of an attack that it learns beside the labels."""
+        """Trains a model with so many layers of the base. `soft` are probabilities of an attack, from which it learns beside the labels."""
         start = time.monotonic()
         torch.manual_seed(seed)
         base = encoder.Base(self.args.base, layers)
@@ -127,7 +127,7 @@ class Levers:
 
 
 def n_grams(learnt: Sequence[datasets.Row], texts: Sequence[str]) -> np.ndarray:
-    """Margins of a logistic regression over hashed pieces of 1 to 5 characters."""
+    """Margins of a logistic regression over hashed n-grams of 1 to 5 characters."""
     hashed = HashingVectorizer(analyzer="char_wb", ngram_range=(1, 5), n_features=1 << 18)
     model = LogisticRegression(C=30, max_iter=200)
     model.fit(hashed.transform([row.text for row in learnt]), [row.label for row in learnt])
@@ -147,7 +147,7 @@ def main() -> None:
 
     pieces = n_grams(learnt, [*texts, *(row.text for row in levers.held)])
     levers.report("n-grams alone", pieces[: len(texts)])
-    # How much they weigh is set where nothing was learnt.
+    # The weights of the two are fitted on rows from which neither has learnt.
     of_held = margins(first, tokenizer, [row.text for row in levers.held])
     both = LogisticRegression(C=1e6, class_weight="balanced")
     both.fit(np.stack([of_held, pieces[len(texts) :]], 1), [row.label for row in levers.held])

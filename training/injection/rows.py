@@ -1,4 +1,4 @@
-"""The rows of one run: the chosen sets plus the composed texts. Training and evaluation share it."""
+"""The rows of one run: those of the chosen sets and the composed texts, for training and evaluation alike."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from .compose import compose
 from .sets import SETS
 from .vary import disguised, pieces, vary
 
-# (split, composed attacks, composed harmless twins)
+# For each split: the number of composed attacks, and of their composed harmless twins.
 COMPOSED = (("train", 3600, 3200), ("calibration", 80, 80), ("dev", 200, 200))
-# Harmless training texts in disguise.
+# The number of harmless training texts that are encoded or otherwise disguised.
 DISGUISED_ROWS = 400
 
 
@@ -28,7 +28,7 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def rows_for(args: argparse.Namespace) -> list[datasets.Row]:
-    """The rows of all splits; the same arguments give the same rows."""
+    """The rows of all splits. The same arguments always give the same rows."""
     specs = datasets.choose(SETS, args.licences.split(","), args.sets.split(",") if args.sets else None)
     left_out = set(filter(None, args.leave_out.split(",")))
     if left_out - {spec.name for spec in specs}:

@@ -1,7 +1,7 @@
-"""The data sets of the prompt-injection model and how much of each is used.
+"""The data sets of the prompt-injection model, and how much of each is used.
 
-The policy in one place: attack wording is INJECTION; a plain harmful request is SAFE (guard flags attacks, not
-topics; other scanners look at topics); benign role play, security talk, system prompts, code and toxic chat are SAFE.
+All sets follow one policy. A text with the wording of an attack is INJECTION. A plain harmful request is SAFE, since this model
+detects attacks, and other scanners look at topics. Benign role play, talk about security, system prompts, code and toxic chat are SAFE.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from . import CATEGORIES, INJECTION, SAFE
 
 Pick = Callable[[dict], tuple[int, float] | None]
 
-# safe_guard: machine-written kinds that hold threats and odd story openings rather than attacks.
+# Machine-written kinds of safe_guard that contain threats and odd openings of stories rather than attacks.
 SAFE_GUARD_DROPPED = {"Harmful Request", "Other", "Adversarial Example", "Indirect Manipulation"}
 STORY = re.compile(r"\b(start|begin|end|continue)(s|ning|ing)? (with|in)\b", re.I)
-# neuralchemy: code payloads and questions that are no attack on the instructions of a model.
+# Kinds of neuralchemy that contain code payloads and questions, which do not attack the instructions of a model.
 NEURALCHEMY_DROPPED = {
     "adversarial",
     "encoding",
@@ -32,7 +32,7 @@ NEURALCHEMY_DROPPED = {
 
 
 def labelled(weight: float = 1.0, **only: str) -> Pick:
-    """Takes the row's own label; `only` keeps rows whose fields start with the given values."""
+    """Picks rows by their own label. `only` keeps the rows whose fields start with the given values."""
 
     def pick(raw: dict) -> tuple[int, float] | None:
         if any(not (raw.get(field) or "").startswith(value) for field, value in only.items()):
@@ -58,13 +58,13 @@ def neuralchemy(raw: dict) -> tuple[int, float] | None:
 
 
 def bipia(raw: dict) -> tuple[int, float] | None:
-    """Tables and bare tasks are left out: they look like what honest users send."""
+    """Picks the rows of BIPIA but for tables and bare tasks, which look like what honest users send."""
     if raw["label"] == "injection" and raw.get("part") not in ("email", "code"):
         return None
     return labelled(0.7)(raw)
 
 
-# The kinds of the public sets, in our terms; what is not here has no category.
+# Our categories for the kinds of the public sets. A kind that is not listed has no category.
 KINDS = {
     "direct": "override",
     "Instruction Override": "override",
@@ -84,7 +84,7 @@ KINDS = {
 
 
 def category(default: str = "") -> Callable[[dict], int]:
-    """The category of an attack by the set's own field, else the default."""
+    """Gives the category of an attack by the set's own field, or else the default."""
 
     def of(raw: dict) -> int:
         kind = raw.get("category") or raw.get("kind") or ""
@@ -96,8 +96,8 @@ def category(default: str = "") -> Callable[[dict], int]:
 
 
 OPEN, UNCLEAR, NC = "open", "unclear", "non-commercial"
-# Batches of our own, by file, and how often each comes in an epoch: the last ones oftener, since version 0.4.0 goes on from the weights
-# of 0.3.0, which knew the others.
+# Our own files, and how often each of them appears in an epoch. The last ones appear more often, since version 0.4.0 continues from
+# the weights of 0.3.0, which had learnt from the others.
 OWN = {
     "chat": 1,
     "documents": 1,
@@ -139,9 +139,9 @@ def own(name: str) -> Spec:
 PROMPTS = "injection/benign_prompts.jsonl.gz"
 TEXTS = "injection/benign_texts.jsonl.gz"
 SETS = [
-    # Written for guard (MIT, in this repository), one batch a hand.
+    # Written for guard (MIT, in this repository).
     *(own(name) for name in (*HELD_BATCHES, *OWN)),
-    # Attacks, most with a benign side.
+    # Attacks. Most of these sets have benign rows too.
     Spec("deepset", "injection/deepset_train.jsonl.gz", UNCLEAR, labelled(), repeat=2),
     Spec(
         "safe_guard",
@@ -207,7 +207,7 @@ SETS = [
     Spec("t0_prompts", PROMPTS, OPEN, labelled(source="yizhongw"), {SAFE: 400}),
     Spec("act_as", PROMPTS, UNCLEAR, labelled(source="dan-stats-1"), repeat=3),
     Spec("security_talk", PROMPTS, OPEN, labelled(source="ShirePyDev"), {SAFE: 250}),
-    # Ordinary text: documents, system prompts, code, chat.
+    # Ordinary texts: documents, system prompts, code, chat.
     Spec("wikipedia", TEXTS, NC, labelled(source="Babelscape"), {SAFE: 450}),
     Spec("dialogue_turns", TEXTS, OPEN, labelled(source="google-research")),
     Spec("code", TEXTS, OPEN, labelled(source="github-linguist"), {SAFE: 220}),
@@ -216,18 +216,18 @@ SETS = [
     Spec("assistant_intents", "topics/clinc_train.jsonl.gz", OPEN, always(SAFE), {SAFE: 300}),
     Spec("bank_questions", "topics/banking77_train.jsonl.gz", OPEN, always(SAFE), {SAFE: 200}),
     Spec("chat", "emotion/goemotions_train_dev.jsonl.gz", OPEN, always(SAFE), {SAFE: 500}),
-    # Documents: what an attack is hidden in, and what answers look like.
+    # Documents, in which attacks are hidden, and answers of models.
     Spec("answers", "refusal/compliance_answers.jsonl.gz", NC, always(SAFE, 0.7), {SAFE: 450}),
     Spec("passages", "nli/control.jsonl.gz", UNCLEAR, always(SAFE, 0.7), {SAFE: 150}),
     Spec("clean_code", "secrets/clean_code.jsonl.gz", OPEN, always(SAFE, 0.7), {SAFE: 60}),
-    # Unpleasant, but no attack on a model.
+    # Texts that are unpleasant, but do not attack a model.
     Spec("harmful", "injection/harmful_requests.jsonl.gz", OPEN, always(SAFE, 0.5), {SAFE: 450}),
     Spec("toxic_en", "toxicity/paradetox.jsonl.gz", OPEN, always(SAFE, 0.7), {SAFE: 200}),
     Spec("toxic_zh", "toxicity/cold_train_zh.jsonl.gz", OPEN, always(SAFE, 0.7), {SAFE: 150}),
     Spec("chat_ru", "toxicity/ru_toxicity_train.jsonl.gz", UNCLEAR, always(SAFE, 0.7), {SAFE: 200}),
 ]
 
-# Ordinary prompts: their false-positive rate sets the bias of the head.
+# Sets of ordinary prompts. Calibration sets the bias of the head by the false positives on these.
 ORDINARY = {
     "deepset",
     "safe_guard",

@@ -1,4 +1,5 @@
-"""Small changes that leave the meaning: how people really type. Both labels are varied alike, so that no change tells anything."""
+"""Varies texts in small ways that keep the meaning, as people really type. Both labels are varied alike, so that a variation
+tells the model nothing about the label."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from ..datasets import Row
 from . import SAFE
 from .compose import word_start
 
-# Of the second and later copies of a text.
+# The share of the second and later copies of a text that are varied.
 SHARE = 0.6
 
 
@@ -22,19 +23,19 @@ def lower(text: str, rng: random.Random) -> str:
 
 
 def upper(text: str, rng: random.Random) -> str:
-    """One sentence, or all of a short text."""
+    """Writes one sentence in capitals, which is all of a short text."""
     parts = re.split(r"(?<=[.!?\n])", text)
     at = rng.randrange(len(parts))
     return "".join(part.upper() if index == at else part for index, part in enumerate(parts))
 
 
 def bare(text: str, rng: random.Random) -> str:
-    """Without punctuation."""
+    """Removes punctuation."""
     return re.sub(r"[.,;:!?'’\"“”]", "", text)
 
 
 def typos(text: str, rng: random.Random) -> str:
-    """One letter in thirty is swapped with the next, left out or doubled."""
+    """Swaps one letter in thirty with the next, leaves it out or doubles it."""
     letters = list(text)
     for at in range(len(letters) - 1):
         if rng.random() < 1 / 30 and letters[at].isalpha() and letters[at + 1].isalpha():
@@ -47,7 +48,7 @@ def typos(text: str, rng: random.Random) -> str:
 
 
 def framed(text: str, rng: random.Random) -> str:
-    """With the marks of a chat, a quotation or a list around it."""
+    """Puts marks of a chat, a quotation, a list or code around the text."""
     before, after = rng.choice(
         [
             ("User: ", ""),
@@ -63,15 +64,15 @@ def framed(text: str, rng: random.Random) -> str:
     return before + text + after
 
 
-# A text of so many characters is longer than what the model reads whole; so long are pieces of it.
+# A text with more than LONG characters is longer than what the model reads as a whole. PIECE are the lengths of its pieces.
 LONG, PIECE = 1200, (500, 1000)
 PIECES = 3
 
 
 def pieces(rows: Sequence[Row], seed: int) -> list[Row]:
-    """The rows, and pieces from within the long harmless ones: scanners read windows, of which only the first has the beginning.
+    """The rows, and pieces of the long harmless ones, since scanners read windows and only the first one begins as the text does.
 
-    Of an attack a piece may be harmless, so attacks are not cut.
+    Attacks are not cut, because a piece of an attack may be harmless.
     """
     rng = random.Random(f"{seed} pieces")
     result = list(rows)
@@ -100,14 +101,14 @@ DISGUISES = (
     leetspeak,
     spaced,
 )
-# Of a text that is disguised: encodings have many tokens.
+# The lengths, in characters, of texts that are disguised. Encoded texts have many tokens, so these are short.
 DISGUISED = range(8, 160)
 
 
 def disguised(rows: Sequence[Row], count: int, seed: int) -> list[Row]:
-    """Harmless training texts in disguises that attackers use, alone or in another text.
+    """Harmless training texts in the disguises that attackers use, alone or within another text.
 
-    The scanner reads what is behind a disguise, too. So a disguise alone need not, and must not, look like an attack.
+    The scanner also reads the decoded text. So a disguise alone need not, and must not, look like an attack to the model.
     """
     rng = random.Random(f"{seed} disguised")
     pool = [r for r in rows if r.split == "train" and r.label == SAFE and len(r.text) in DISGUISED]
@@ -124,7 +125,7 @@ CHANGES = (lower, upper, bare, typos, framed)
 
 
 def vary(rows: Sequence[Row], seed: int) -> list[Row]:
-    """Varies the repeated training rows; first copies stay as they were written."""
+    """Varies repeated training rows. The first copy of each stays as it was written."""
     rng = random.Random(f"{seed} vary")
     seen: set[str] = set()
     result = []

@@ -1,1 +1,1 @@
-"""The language model: which natural language a text is in."""
+"""The model that recognises the natural language of a text: `models/language`."""

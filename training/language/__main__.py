@@ -19,7 +19,7 @@ FEATURES = {
         {"kind": "tokens", "min": 1, "max": 1, "lower": True},
     ],
 }
-# Languages that are nearly one, where a name for the other is a small mistake.
+# Groups of languages that are so close that confusing them is a small mistake.
 WEIGHT = 1.0
 
 
@@ -37,7 +37,7 @@ SETS = [
 
 
 def augment(rows: list[Row], seed: int) -> list[Row]:
-    """Two fifths of the Leipzig rows are held out, and nothing else; sentences are also cut to pieces of any length."""
+    """Holds out two fifths of the Leipzig rows and nothing else, and also cuts sentences to pieces of any length."""
     found = []
     pick = random.Random(seed)
     for row in rows:
@@ -61,7 +61,7 @@ UNSPACED = {LABEL_INDICES[label] for label in ("zh", "ja", "th")}
 
 
 def weighted(rows: list[Row]) -> list[Row]:
-    """All languages count the same, however many rows they have; Leipzig's are the most like what is asked for."""
+    """Gives all languages a similar weight, however many rows they have. Leipzig's sentences weigh most: they are most like real texts."""
     counts: dict[int, int] = {}
     for row in rows:
         if row.split == "train":
@@ -76,7 +76,7 @@ def weighted(rows: list[Row]) -> list[Row]:
 
 
 def figures(rows: list[Row], probabilities: np.ndarray) -> dict:
-    """Accuracy by kind of text, over llm-guard's languages and over all."""
+    """Accuracy by kind of text, over the languages of llm-guard and over all languages."""
     kinds = np.array([row.kind for row in rows])
     truth = np.array([row.label for row in rows])
     right = probabilities.argmax(axis=1) == truth

@@ -1,4 +1,4 @@
-"""Collects texts of many languages from packages: python -m training.language.collect --help
+"""python -m training.language.collect --help: collects texts of many languages from packages.
 
 - sentences, pairs of words and words from the `testdata` of the crates `lingua-<name>-language-model` (Leipzig Corpora);
 - words by their frequency from the Python package `wordfreq`, strung together at random;
@@ -20,7 +20,7 @@ from pathlib import Path
 from .languages import LABELS, NAMES
 
 KINDS = {"sentence": "sentences", "pair": "word-pairs", "word": "single-words"}
-# wordfreq's codes of its lists, where they differ from ours.
+# The codes of wordfreq's lists where they differ from ours.
 LISTS = {"no": "nb", "tl": "fil", "hr": "sh", "bs": "sh"}
 UNSPACED = {"zh", "ja"}
 PLACEHOLDER = re.compile(r"%[\w.()-]+|\{[^}]*\}|<[^>]*>|&\w+;|\$\w+|[_&](?=\w)")
@@ -43,13 +43,13 @@ def words(seed: int, texts: int) -> Iterator[dict]:
     lists = set(wordfreq.available_languages("small"))
     for code in LABELS:
         name = LISTS.get(code, code)
-        # Croatian, Bosnian and Serbian share a list, which tells none of them from the others.
+        # Croatian, Bosnian and Serbian share one list, with which they cannot be told apart.
         if name not in lists or name == "sh":
             continue
         frequencies = wordfreq.get_frequency_dict(name, wordlist="best")
         pick = random.Random(f"{seed} {code}")
         known = [word for word in frequencies if any(c.isalpha() for c in word)][:60000]
-        # Flatter than in texts: common words are in every sentence anyway.
+        # Frequencies are flattened here, since common words appear in all sentences anyway.
         weights = list(accumulate(frequencies[word] ** 0.6 for word in known))
         for _ in range(texts):
             count = pick.choice([1, 1, 2, 2, 3, 4, 6, 8, 12])

@@ -1,6 +1,6 @@
 """The languages that the model knows, by their ISO 639-1 codes."""
 
-# The two written forms of Norwegian are one label: a text is rarely asked to be in one and not in the other.
+# The two written forms of Norwegian share one label, since users rarely want only one of them.
 NAMES = {
     "af": "afrikaans", "ar": "arabic", "az": "azerbaijani", "be": "belarusian", "bg": "bulgarian", "bn": "bengali",
     "bs": "bosnian", "ca": "catalan", "cs": "czech", "cy": "welsh", "da": "danish", "de": "german", "el": "greek",
@@ -18,5 +18,5 @@ NAMES = {
 LABELS = sorted(NAMES)
 LABEL_INDICES = {label: index for index, label in enumerate(LABELS)}
 
-# Those of llm-guard's default model, papluca/xlm-roberta-base-language-detection.
+# The languages of llm-guard's default model, papluca/xlm-roberta-base-language-detection.
 LLM_GUARD = "ar bg de el en es fr hi it ja nl pl pt ru sw th tr ur vi zh".split()

@@ -1,1 +1,1 @@
-"""Linear models over hashed features, for `crates/guard-core/src/lang`: everything that their trainings have in common."""
+"""What the trainings of all linear models over hashed features share. These run in `crates/guard-core/src/lang`."""

@@ -24,7 +24,7 @@ def program() -> Path:
 
 
 def matrix(texts: Iterable[str], spec: dict) -> sparse.csr_matrix:
-    """One row a text, one column a bucket. `spec` is the `features` of the model's config.json."""
+    """The features of texts: a row for each text, a column for each bucket. `spec` is `features` of the model's config.json."""
     with tempfile.TemporaryDirectory() as folder:
         spec_file, rows_file, out_file = (Path(folder) / name for name in ("spec.json", "rows.jsonl", "out.bin"))
         spec_file.write_text(json.dumps(spec))
@@ -42,6 +42,6 @@ def read(path: Path) -> sparse.csr_matrix:
         columns = np.fromfile(file, "<u4", values).astype(np.int32)
         data = np.fromfile(file, "<f4", values)
     found = sparse.csr_matrix((data, columns, starts), shape=(rows, buckets))
-    # Two groups of features may share a bucket.
+    # Features of two groups may have the same bucket, so their values are added up.
     found.sum_duplicates()
     return found

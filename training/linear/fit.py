@@ -31,9 +31,9 @@ def fit(
     count: int,
     settings: Settings,
 ) -> Weights:
-    """Multinomial logistic regression, on the buckets that `select` chooses if the settings bound their number.
+    """Multinomial logistic regression on all buckets, or on those that `select` chooses where the settings bound their number.
 
-    `originals` tells which rows are texts of their own, not cut from others: only these say how frequent a bucket is.
+    `originals` marks the rows that are whole texts and not pieces of others. Only they count for the frequency of a bucket.
     """
     texts = matrix[np.flatnonzero(originals)]
     bounded = settings.buckets is not None
@@ -53,7 +53,7 @@ def fit(
         subprocess.run([program(), features_file, labels_file, out_file, *map(str, numbers)], check=True)
         found = np.fromfile(out_file, "<f4").reshape(len(chosen) + 1, count)
     weights = np.zeros((matrix.shape[1], count), np.float32)
-    # What is in few texts says nothing of others.
+    # A bucket that occurs in few texts says nothing about other texts, so it gets no weight.
     rows_with = np.bincount(texts.indices, minlength=matrix.shape[1])[chosen]
     weights[chosen] = found[1:] * (rows_with >= settings.seen)[:, None]
     return Weights(weights, found[0])

@@ -20,20 +20,20 @@ class Settings:
     epochs: int = 12
     rate: float = 0.05
     smoothing: float = 0.02
-    # Buckets that get weights: those that tell most of the label. None: all.
+    # How many buckets get weights: those that say most about the label. None means all.
     buckets: int | None = None
-    # Weights that are kept, the largest first; each takes two bytes of the model.
+    # How many weights are kept, the largest first. Each takes two bytes of the model file.
     weights: int = 800_000
-    # Share of a row's features that is left out in each step, so that no single word decides.
+    # The share of a row's features that is left out in each training step, so that no single word decides.
     dropout: float = 0.2
-    # A bucket in fewer training rows than this says nothing of other texts.
+    # A bucket that occurs in fewer training rows than this gets no weight.
     seen: int = 3
     seed: int = 20240611
 
 
 @dataclass
 class Weights:
-    """float64 [buckets, labels] and [labels]."""
+    """Weights `[buckets, labels]` and biases `[labels]`, in float64."""
 
     weights: np.ndarray
     biases: np.ndarray
@@ -44,7 +44,7 @@ class Weights:
 
 @dataclass
 class Quantized:
-    """What model.bin holds: int8 [buckets, labels], a scale and a bias for each label."""
+    """The content of model.bin: int8 values `[buckets, labels]`, and a scale and a bias for each label."""
 
     values: np.ndarray
     scales: np.ndarray
@@ -90,14 +90,14 @@ def softmax(logits: np.ndarray) -> np.ndarray:
 
 
 def select(features: sparse.csr_matrix, labels: np.ndarray, count: int, settings: Settings) -> np.ndarray:
-    """The buckets that are in enough rows and tell most of the label: whose frequency varies most between the labels."""
+    """The buckets that occur in enough rows and whose frequency varies most between the labels."""
     rows = np.bincount(features.indices, minlength=features.shape[1])
     frequent = np.flatnonzero(rows >= settings.seen)
     presence = features[:, frequent]
     presence.data[:] = 1
     owners = sparse.csr_matrix((np.ones(len(labels)), (labels, np.arange(len(labels)))), shape=(count, len(labels)))
     sizes = np.bincount(labels, minlength=count)
-    # Every label counts the same, however many rows it has.
+    # Every label has the same weight, however many rows it has.
     shares = np.asarray((owners @ presence).todense())[sizes > 0] / sizes[sizes > 0][:, None]
     mean = shares.mean(axis=0)
     scores = ((shares - mean) ** 2).sum(axis=0) / (mean * (1 - mean) + 0.02)
@@ -105,23 +105,23 @@ def select(features: sparse.csr_matrix, labels: np.ndarray, count: int, settings
 
 
 def quantize(weights: Weights, settings: Settings) -> Quantized:
-    """The largest weights, in steps of a 127th of each label's largest."""
+    """Keeps the largest weights, as multiples of 1/127 of the largest weight of each label."""
     table = weights.weights
     if table.shape[1] > 2:
-        # Softmax does not see what all labels have in common; without it most weights are near 0 and can go.
+        # Softmax ignores what the weights of all labels have in common. Without that part most weights are near 0 and can be dropped.
         table = table - np.median(table, axis=1, keepdims=True)
     magnitudes = np.abs(table[table != 0])
     if len(magnitudes) > settings.weights:
         edge = np.partition(magnitudes, -settings.weights)[-settings.weights]
         table = np.where(np.abs(table) >= edge, table, 0)
-    # A few very large weights must not make the steps of all others coarse.
+    # A quantile instead of the maximum: a few very large weights must not make the steps of all others coarse.
     tops = np.array([np.quantile(np.abs(c[c != 0]), 0.9995) if c.any() else 1.0 for c in table.T])
     scales = tops / 127
     return Quantized(np.clip(np.rint(table / scales), -127, 127).astype(np.int8), scales, weights.biases)
 
 
 def calibrate(model: Quantized, features: sparse.csr_matrix, labels: np.ndarray) -> float:
-    """Folds in the temperature with the least log loss; returns what the logits were multiplied by."""
+    """Folds the temperature with the least log loss into the model. Returns the factor of the logits."""
     logits = model.logits(features)
 
     def loss(factor: float) -> float:
@@ -136,7 +136,7 @@ def calibrate(model: Quantized, features: sparse.csr_matrix, labels: np.ndarray)
 def write_config(
     path: Path, labels: Sequence[str], features: dict, guard: dict, aliases: dict[str, str] | None = None
 ) -> None:
-    """Labels as in a Hugging Face config.json, plus what is ours."""
+    """Writes a config.json with the labels in Hugging Face's form, and with `features`, `aliases` and `guard`, which are our own."""
     config = {
         "model_type": MODEL_TYPE,
         "id2label": {str(index): label for index, label in enumerate(labels)},

@@ -1,4 +1,4 @@
-"""One training, from rows to a model folder with figures. A task says what is its own; everything else is here."""
+"""One training of a linear model, from rows to a model folder with figures. A `Task` states what differs between models."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ class Task:
     name: str
     version: str
     labels: Sequence[str]
-    # The `features` of config.json.
+    # `features` of the config.json.
     features: dict
     sets: Sequence[datasets.Spec]
-    # Makes further rows from those of the sets (windows, composed texts, noise); each keeps its split.
+    # Makes further rows from those of the sets, such as windows, composed texts and noise. Each keeps its split.
     augment: Callable[[list[datasets.Row], int], list[datasets.Row]] = lambda rows, seed: rows
-    # Whether a row is a text of its own: what many pieces of one text have in common says nothing of other texts.
+    # Whether a row is a whole text: what the many pieces of one text share says nothing about other texts.
     original: Callable[[datasets.Row], bool] = lambda row: True
     settings: model.Settings = field(default_factory=model.Settings)
-    # How the weights are found.
+    # The function that finds the weights.
     fit: Callable[..., model.Weights] = fit
-    # Other names of labels, in lower case.
+    # Other names of the labels, in lower case.
     aliases: dict[str, str] = field(default_factory=dict)
-    # The threshold that the scores are meant for; for the card.
+    # The threshold for which the scores are made; it is written into the card.
     threshold: float = 0.5
     license: str = "Apache-2.0"
-    # Further figures of the held-out rows, printed and put into the report.
+    # Computes further figures of the held-out rows, which are printed and put into the report.
     figures: Callable[[list[datasets.Row], np.ndarray], dict] | None = None
-    # Changes scales and biases after the temperature: (model, calibration features, calibration rows).
+    # Changes scales and biases after the temperature was fitted. Arguments: model, calibration features, calibration rows.
     adjust: Callable[[model.Quantized, sparse.csr_matrix, list[datasets.Row]], dict] | None = None
 
 
@@ -57,7 +57,7 @@ def arguments(task: Task) -> argparse.Namespace:
 
 
 def rows_of(task: Task, folder: Path, licences: Sequence[str], sets: Sequence[str], seed: int) -> list[datasets.Row]:
-    """The rows of all splits; the same arguments give the same rows."""
+    """The rows of all splits. The same arguments always give the same rows."""
     return task.augment(datasets.load(datasets.choose(task.sets, licences, sets), folder, seed), seed)
 
 
@@ -107,7 +107,7 @@ def train(task: Task, rows: list[datasets.Row], folder: Path, settings: model.Se
 
 
 def evaluate(task: Task, rows: list[datasets.Row], folder: Path, report: Path | None) -> dict:
-    """Figures of the stored model, on rows that were neither trained on nor used for calibration."""
+    """Figures of the stored model on rows that were used neither for training nor for calibration."""
     dev = datasets.part(rows, "dev")
     config = model.read_config(folder / "config.json")
     quantized = model.Quantized.load(folder / "model.bin")

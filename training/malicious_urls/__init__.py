@@ -1,1 +1,1 @@
-"""The model of malicious URLs: benign, phishing, malware, defacement."""
+"""The model that recognises malicious URLs (benign, phishing, malware, defacement): `models/malicious-urls`."""

@@ -1,7 +1,7 @@
 """python -m training.malicious_urls --data DIR --out DIR: trains, calibrates, quantizes and evaluates the model.
 
-`--split domain` (the default is `url`) puts all URLs of a registered domain into one part: the figures for sites never seen.
-`--leave-out SET` trains without a set and measures on all of it.
+`--split domain` puts all URLs of a registered domain into one split, which gives the figures for sites that the model has never seen
+(the default is `url`). `--leave-out SET` trains without a set and measures on all of its rows.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ THRESHOLD = 0.5
 
 
 def splitting(by: str, left_out: str):
-    """Gives each URL its part, by the hash of its normalised form or of its registered domain."""
+    """Gives each URL its split, by the hash of its normalised form or of its registered domain."""
 
     def augment(rows: list[Row], seed: int) -> list[Row]:
         seen: dict[str, Row] = {}
@@ -62,13 +62,13 @@ def splitting(by: str, left_out: str):
 
 
 def against_benign(*arguments) -> Weights:
-    """The weights of the other labels less those of benign: the same scores from three weights a bucket in place of four."""
+    """Subtracts the weights of "benign" from those of all labels: the same scores from three weights for each bucket instead of four."""
     fitted = fit(*arguments)
     return Weights(fitted.weights - fitted.weights[:, :1], fitted.biases - fitted.biases[0])
 
 
 def decide(model: Quantized, features: sparse.csr_matrix, rows: list[Row]) -> dict:
-    """Scale and bias with the least log loss of benign against the rest; the temperature was fitted to all four labels."""
+    """Fits scale and bias with the least log loss of benign against the rest. The temperature was fitted to all four labels."""
     logits = model.logits(features)
     margin = np.logaddexp.reduce(logits[:, 1:], axis=1) - logits[:, 0]
     scale, bias = metrics.fit_line(margin, np.array([float(row.label != 0) for row in rows]))
@@ -78,7 +78,7 @@ def decide(model: Quantized, features: sparse.csr_matrix, rows: list[Row]) -> di
 
 
 def figures(rows: list[Row], probabilities: np.ndarray) -> dict:
-    """Benign against the rest, at the threshold."""
+    """Figures of benign against the rest, at the threshold."""
     bad, score = np.array([row.label != 0 for row in rows]), 1 - probabilities[:, 0]
     sets = np.array([row.set for row in rows])
     found = {}

@@ -1,4 +1,4 @@
-"""Collects ordinary links from the documentation of packages: python -m training.malicious_urls.collect --help"""
+"""python -m training.malicious_urls.collect --help: collects ordinary links from the documentation of packages."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def main() -> None:
     for url in found:
         url = url.split(")")[0].rstrip(".,;:!?*&#-_")
         domain = registered(url)
-        # Addresses, names without a domain and templates are not links to anything.
+        # IP addresses, names without a domain and templates are not links to real pages.
         if domain and "." in domain and not re.search(r"[%$&]7B|\$|\*|example|localhost", url):
             by_domain[domain].add(url)
     out = args.out / "urls" / "documentation.jsonl.gz"
@@ -45,7 +45,7 @@ def main() -> None:
         for domain, urls in sorted(by_domain.items()):
             kept = sorted(urls)
             random.Random(domain).shuffle(kept)
-            # The bare site as well: that is how people name it.
+            # The site without a path is added, since people mostly name sites like that.
             for url in [f"https://{domain}/", *kept[: args.per_domain]]:
                 file.write(json.dumps({"text": url, "label": "benign", "source": "documentation"}) + "\n")
                 rows += 1

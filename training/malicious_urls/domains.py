@@ -1,4 +1,4 @@
-"""Normalised URLs and registered domains, by the Public Suffix List in the package publicsuffixlist."""
+"""Normalises URLs and finds registered domains, by the Public Suffix List of the package publicsuffixlist."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KNOWN = PublicSuffixList(accept_unknown=False)
 
 
 def normalised(url: str) -> str:
-    """Without scheme, `www.` and a slash at the end, which tell the collection and not the kind."""
+    """The URL without scheme, `www.` and final slash, which tell from which collection it comes and not whether it is malicious."""
     return re.sub(r"^(?:[a-z]+:/*)?(?:www\.)?", "", url.strip().lower()).rstrip("/")
 
 
@@ -34,7 +34,7 @@ def registered(url: str) -> str:
 
 
 def is_url(text: str) -> bool:
-    """Whether a row is one URL: lists hold pieces of paths, mail addresses, names cut by spaces and two URLs in one, too."""
+    """Whether a row is exactly one URL. Some lists also contain parts of paths, mail addresses, names with spaces and two URLs in a row."""
     if re.search(r"\s|\\n", text.strip()):
         return False
     name = host(text)

@@ -1,7 +1,7 @@
-"""Ordinary pages of well-known sites, composed: phishing imitates them, so a model that knows only imitations would take them for it.
+"""Composes URLs of ordinary pages of well-known sites.
 
-The domains were written down for guard. Rows of a domain are in the training part only, and the links of
-`test/fixtures/ordinary-links.txt` are left out.
+Phishing imitates these sites, and a model that has seen imitations only would take the real ones for phishing. The domains were
+written down for guard. The URLs are used for training only, and the links of `test/fixtures/ordinary-links.txt` are left out.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ signin.aws.amazon.com id.atlassian.com accounts.firefox.com login.salesforce.com
 volkswagen.de siemens.com bosch.com telekom.de vodafone.com orange.fr att.com verizon.com t-mobile.com swisscom.ch
 """.split()
 
-# A path there is nothing but an arbitrary key.
+# On these sites a path is nothing but a random key.
 SHORTENERS = {"bit.ly", "tinyurl.com", "t.co", "goo.gl", "ow.ly", "is.gd", "youtu.be", "lnkd.in", "redd.it"}
 
 SUBDOMAINS = ["", "", "", "www.", "docs.", "support.", "help.", "login.", "accounts.", "mail.", "api.", "developer.", "blog.", "drive.", "files."]

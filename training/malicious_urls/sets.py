@@ -1,4 +1,4 @@
-"""The sets and how their rows are used."""
+"""The data sets of the model of malicious URLs, and how their rows are used."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from .domains import is_url
 
 OPEN, UNCLEAR = "open", "unclear"
 LABELS = ("benign", "phishing", "malware", "defacement")
-# Rows that are only called malicious come from trackers of malware.
+# Rows with the label "malicious" come from trackers of malware.
 LABEL_INDICES = {**{label: index for index, label in enumerate(LABELS)}, "malicious": LABELS.index("malware")}
 
 
@@ -21,6 +21,6 @@ SETS = [
     Spec("malicious_phish", "urls/malicious_phish_part.jsonl.gz", UNCLEAR, named()),
     Spec("phishing_pdd", "urls/phishing_pdd.jsonl.gz", UNCLEAR, named()),
     Spec("malicious_f24", "urls/malicious_f24.jsonl.gz", UNCLEAR, named()),
-    # From the documentation of packages: what people link to.
+    # Links from the documentation of packages, as people really write them.
     Spec("documentation", "urls/documentation.jsonl.gz", OPEN, named()),
 ]

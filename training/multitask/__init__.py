@@ -1,10 +1,10 @@
-"""Toxicity, emotion, bias, refusal, entailment and meaning in one pass: heads and labels of the model."""
+"""The multi-task model, which judges toxicity, emotion, bias, refusal, entailment and meaning at once: heads and labels."""
 
 NAME = "multitask"
 VERSION = "0.2.0"
 MAX_LENGTH = 256
 
-# As in Jigsaw's data and Detoxify's models.
+# The labels of Jigsaw's data and Detoxify's models.
 TOXICITY = ["toxicity", "severe_toxicity", "obscene", "threat", "insult", "identity_attack", "sexual_explicit"]
 # GoEmotions (Demszky et al., 2020, arXiv:2005.00547), in the order of its list.
 EMOTIONS = (
@@ -12,10 +12,10 @@ EMOTIONS = (
     "excitement fear gratitude grief joy love nervousness optimism pride realization relief remorse sadness surprise neutral"
 ).split()
 NLI = ["entailment", "neutral", "contradiction"]
-# Numbers of the vector of a text's meaning.
+# The length of the vector for the meaning of a text.
 MEANING = 128
 
-# Heads and their labels. `meaning` is a vector of length one: what is near to it means alike.
+# The heads and their labels. `meaning` is a vector of length one: texts with similar meanings have similar vectors.
 HEADS: dict[str, list[str]] = {
     "toxicity": TOXICITY,
     "emotion": EMOTIONS,

@@ -19,7 +19,7 @@ from .rows import add_data_arguments, examples_for
 from .sets import TASKS
 
 RATE, FROZEN = 8e-5, 4
-# Texts, of these tasks, whose vectors the head of meaning begins with.
+# Tasks, and the number of their texts, whose vectors determine the first state of the head "meaning".
 SAMPLE_OF_MEANING, MEANT = 3000, ("topics", "relevance", "nli", "refusal")
 ACTIVATIONS = {"nli": "softmax", "meaning": "none"}
 
@@ -82,7 +82,7 @@ def main() -> None:
         export.export(model, ranges, work / "model.fp32.onnx", args.out / "model.onnx")
         return Exported(args.out / "model.onnx", args.out / "tokenizer.json", args.threads)
 
-    # Emotions and refusals are said best from 0.5 on.
+    # Moves the scores of emotions and refusals so that 0.5 is their best threshold.
     plain = exported()
     with torch.no_grad():
         for task in ("emotion", "refusal"):

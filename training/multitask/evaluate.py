@@ -1,4 +1,4 @@
-"""Figures of the exported model, task by task and set by set."""
+"""Measures the exported model, by task and set."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from . import EMOTIONS, HEADS, TOXICITY
 from .model import COMPARING, LONGEST
 from .sets import Example
 
-# Examples of one set that are measured, and of those that fp32 is held against int8 on.
+# The most examples of one set that are measured, and the most on which fp32 is compared with int8.
 MEASURED, COMPARED = 300, 60
 HEAD_OF = {"topics": "meaning", "relevance": "meaning"}
-# The ten domains of clinc, as a person would name the topics: none of its texts is trained on.
+# The ten domains of clinc, named as a user would name topics. Nothing is trained on the texts of that set.
 DOMAINS = {
     "banking": "banking",
     "credit_cards": "credit cards",
@@ -32,9 +32,9 @@ DOMAINS = {
     "meta": "settings of the assistant",
 }
 ZERO_SHOT = 1000
-# Default minimums of Relevance and FactualConsistency.
+# The default minimum scores of Relevance and FactualConsistency.
 RELEVANT, SUPPORTED = 0.5, 0.75
-# Texts of a label from which a threshold can be chosen.
+# The least number of texts of a label from which a threshold is chosen.
 ENOUGH = 15
 
 
@@ -54,7 +54,7 @@ def best_threshold(truth: np.ndarray, scores: np.ndarray) -> float:
 
 
 def edges_of(task: str, examples: Sequence[Example], model: Exported) -> np.ndarray:
-    """Of each label the logit above which it is said best, by F1 on the calibration part: rare ones are said at lower probabilities."""
+    """For each label the logit of its best threshold, by F1 on the calibration part. Rare labels have lower ones."""
     held = [e for e in examples if e.task == task and e.split == "calibration"]
     if not held:
         return np.zeros(len(HEADS[task]))
@@ -87,7 +87,7 @@ class Reader:
         return metrics.sigmoid(line["scale"] * cosines + line["offset"])
 
     def scores(self, task: str, examples: Sequence[Example]) -> np.ndarray:
-        """Of each example: the probabilities of the labels, or of relevance."""
+        """For each example the probabilities of the labels, or that of relevance."""
         if task == "nli":
             return softmax(self.head(task, [(e.text, e.pair) for e in examples]))
         if task == "relevance":
@@ -99,20 +99,20 @@ class Reader:
 
 
 def below(values: np.ndarray, minimum: float, share: float) -> float:
-    """What has to be added to logits so that the given share of them, at most, is below a minimum score."""
+    """The offset of the logits with which at most the given share of them is below a minimum score."""
     return float(metrics.logit(minimum) - np.quantile(values, share, method="lower"))
 
 
 def comparing_of(examples: Sequence[Example], model: Exported) -> dict[str, dict[str, float]]:
-    """What makes scores of cosines, and of probabilities of entailment, from the calibration parts.
+    """The scales and offsets that turn cosines, and probabilities of entailment, into scores; from the calibration parts.
 
-    The default minimums of Relevance and FactualConsistency are llm-guard's: the offsets see to it that few good answers are below.
+    The default minimum scores of Relevance and FactualConsistency are those of llm-guard. With the offsets few good answers are below.
     """
     reader, rng = Reader(model, {}), random.Random(0)
     found: dict[str, dict[str, float]] = {}
     for task in COMPARING:
         members = [e for e in examples if e.task == task and e.split == "calibration"]
-        # A set that says only what applies: topics of its other texts do not.
+        # Some sets state only the topics that apply. The topics of other texts are taken as those that do not.
         known = sorted({word for e in members for word in e.yes})
         cosines: list[float] = []
         truth: list[float] = []
@@ -157,7 +157,7 @@ def zero_shot_rows(file: Path) -> list[dict]:
 
 
 def zero_shot(reader: Reader, file: Path) -> dict:
-    """The domain with the highest score, of texts of clinc."""
+    """Figures for choosing the domain of a text of clinc by the highest score."""
     rows = zero_shot_rows(file)
     topics = reader.vectors("topics", [*DOMAINS.values()])
     said = (reader.vectors("topics", [raw["text"] for raw in rows]) @ topics.T).argmax(1)

@@ -1,4 +1,4 @@
-"""The losses of all tasks on one encoder."""
+"""The multi-task model and the losses of its tasks."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from ..encoder import Classifier, Shape
 from . import EMOTIONS, HEADS, TOXICITY, UNIT_HEADS
 from .sets import TASKS, UNKNOWN, Example
 
-# Tasks that compare vectors of meaning, each with its own scale and offset of the cosine.
+# Tasks that compare vectors of meaning. Each has its own scale and offset of the cosine.
 COMPARING = ("topics", "relevance")
-# Longest text of a task in tokens in training and in figures; of answers, which may refuse late, as much as the product reads at a time.
+# The most tokens of a text of each task, in training and in figures. An answer may refuse at its end, so for refusals this is as much
+# as the product reads at once.
 LONGEST = {
     "toxicity": 128,
     "emotion": 64,
@@ -30,13 +31,13 @@ LONGEST = {
     "topics": 64,
     "relevance": 80,
 }
-# Tokens of a batch: what is hard to tell apart learns more from many steps than from wide ones.
+# Tokens of a batch of each task. Difficult tasks learn more from many small batches than from few large ones.
 STEP_TOKENS = {"toxicity": 1536, "emotion": 640, "bias": 1024, "refusal": 1536, "nli": 1024}
-# How often a label must come for its rows to weigh as much as those without it, and how much more rows of rare ones weigh at most.
+# The share of rows that a label needs for a weight of 1, and the highest weight of rows with rarer labels.
 COMMON, HEAVIEST = 0.05, 5.0
-# Topics of other texts of a batch that a text is held against besides its own: few of them happen to apply.
+# With how many topics of other texts of the batch a text is compared. Only few of them apply by chance.
 STRANGE = 6
-# Other answers of a batch that a question is held against.
+# By how many rows answers are shifted: a question is compared with the answers to these other questions of the batch.
 ROLLS = (1, 2, 3)
 
 
@@ -54,7 +55,7 @@ class MultiTask(Classifier):
 
     @torch.no_grad()
     def start_meaning(self, tokenizer: Tokenizer, texts: Sequence[str]) -> Self:
-        """The head of meaning begins with the principal components of the base's vectors: what is near there is near here."""
+        """Sets the head "meaning" to the principal components of the base model's vectors, so that texts that are near there are near here."""
         self.eval()
         ids = trainer.encode(tokenizer, texts, LONGEST["topics"])
         found = [
@@ -70,7 +71,7 @@ class MultiTask(Classifier):
         return self
 
 
-# Texts of a batch of a comparing task, and the numbers of rows and tokens that what they are held against is padded to.
+# The texts of a batch of a comparing task, and the steps to which the rows and tokens of the texts to compare with are padded.
 COMPARED, ROWS_STEP, TOKENS_STEP = 32, 64, 16
 
 
@@ -80,13 +81,13 @@ def _padded(ids: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def _in_few_shapes(ids: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Ids and mask in steps of rows and tokens: every new shape costs the CPU kernels' compiler seconds."""
+    """Ids and mask, padded to a few shapes, since the compiler of the CPU kernels takes seconds for every new shape."""
     rows, longest = len(ids), max(map(len, ids))
     tokens = np.zeros((-(-rows // COMPARED) * COMPARED, -(-longest // TOKENS_STEP) * TOKENS_STEP), dtype=np.int64)
     if rows > COMPARED:
         tokens = np.zeros((-(-rows // ROWS_STEP) * ROWS_STEP, tokens.shape[1]), dtype=np.int64)
     mask = np.zeros_like(tokens)
-    mask[:, 0] = 1  # a row of padding attends to something
+    mask[:, 0] = 1  # also a row of padding must attend to something
     for index, row in enumerate(ids):
         tokens[index, : len(row)] = row
         mask[index, : len(row)] = 1
@@ -94,7 +95,7 @@ def _in_few_shapes(ids: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Te
 
 
 class Losses:
-    """Gives the loss of a batch of examples, all of one task."""
+    """Computes the loss of a batch of examples that belong to one task."""
 
     def __init__(self, model: MultiTask, tokenizer: Tokenizer, examples: Sequence[Example]):
         self.model, self.tokenizer, self.examples = model, tokenizer, examples
@@ -122,7 +123,7 @@ class Losses:
         emotions = [e.target for e in examples if e.task == "emotion"]
         shares = torch.tensor(emotions).mean(0) if emotions else torch.ones(len(EMOTIONS))
         self.rarity = (COMMON / shares.clamp(min=1e-6)).sqrt().clamp(1.0, HEAVIEST)
-        # Topic words of sets that say only what applies.
+        # The topics of sets that state only what applies.
         self.bystanders = sorted({word for e in examples if e.task == "topics" and not e.no for word in e.yes})
         self.rng = random.Random(0)
 
@@ -131,7 +132,7 @@ class Losses:
         return [len(a) + len(b) + t for a, b, t in zip(self.ids, self.pairs, topics, strict=True)]
 
     def plan(self, settings: trainer.Settings, shares: Mapping[str, float]) -> list[list[int]]:
-        """Batches of one task each, all tasks mixed; of a task in `shares` only that part of its batches, others in every epoch."""
+        """Batches of one task each, with all tasks mixed. Of a task in `shares` each epoch takes only that share of its batches, chosen anew."""
         rng, lengths, plan = random.Random(settings.seed), self.lengths(), []
         for _ in range(settings.epochs):
             epoch = []
@@ -168,7 +169,7 @@ class Losses:
         return self.model.logits_of("meaning", self.model.pooled(*_in_few_shapes(ids)).float())[: len(ids)]
 
     def _judged(self, task: str, cosines: torch.Tensor, truth: torch.Tensor) -> torch.Tensor:
-        """Sigmoid loss of pairs (Zhai et al., 2023, arXiv:2303.15343); what is true and what is not weigh the same."""
+        """Sigmoid loss of pairs (Zhai et al., 2023, arXiv:2303.15343). True and false pairs have the same total weight."""
         index = COMPARING.index(task)
         logits = self.model.scale[index] * cosines + self.model.offset[index]
         losses = F.binary_cross_entropy_with_logits(logits, truth, reduction="none")

@@ -19,7 +19,7 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def examples_for(args: argparse.Namespace) -> list[Example]:
-    """The examples of all splits. A text, or pair of texts, of a task keeps its first set; the first text alone decides the split."""
+    """The examples of all splits. Of equal texts, or pairs, of a task only the first is kept. The first text alone decides the split."""
     licences, tasks = args.licences.split(","), set(filter(None, args.tasks.split(",")))
     if unknown := (set(licences) - set(datasets.LICENCES)) | (tasks - set(TASKS)):
         raise SystemExit(f"unknown licence class or task: {', '.join(sorted(unknown))}")

@@ -1,4 +1,4 @@
-"""The sets of all tasks, and how a raw row becomes an example of one."""
+"""The data sets of all tasks, and how their raw rows become examples."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from .. import datasets
 from . import EMOTIONS, NLI, TOXICITY
 
-# Of a label that a row says nothing about.
+# The target of a label about which a row says nothing.
 UNKNOWN = -1.0
 
 TASKS = ("toxicity", "emotion", "bias", "refusal", "nli", "topics", "relevance")
@@ -16,10 +16,10 @@ TASKS = ("toxicity", "emotion", "bias", "refusal", "nli", "topics", "relevance")
 
 @dataclass(frozen=True)
 class Example:
-    """One text, or two, with what is true of it.
+    """One text, or a pair of texts, with its labels.
 
-    `target` has a number a label (0, 1 or UNKNOWN); for `nli` 1 for every label that may be the right one; for `relevance` one number.
-    `yes` and `no` are the topics of a text.
+    `target` has a number for each label: 0, 1 or UNKNOWN. For `nli` it is 1 for every label that may be the right one, and for
+    `relevance` there is one number. `yes` are the topics that apply to the text, `no` those that do not.
     """
 
     task: str
@@ -36,7 +36,7 @@ class Example:
 
 @dataclass(frozen=True)
 class TaskSet:
-    """One set. `cap` bounds its training rows, `repeat` says how often each comes in an epoch."""
+    """One set. `cap` bounds the number of its training rows, `repeat` says how often each of them appears in an epoch."""
 
     name: str
     file: str
@@ -48,7 +48,7 @@ class TaskSet:
     repeat: int = 1
 
 
-# Finer labels of the sources, and what they say about ours. What a source does not name it did not look for.
+# The finer labels of the sources, and what they say about our labels. What is not listed here stays unknown.
 FINE = {
     "hate": {"identity_attack": 1.0},
     "identity_hate": {"identity_attack": 1.0},
@@ -93,7 +93,7 @@ def emotion(raw: dict) -> Example:
 
 
 def harmless(task: str, field: str) -> Callable[[dict], Example | None]:
-    """Questions or answers of instruction sets as what a task should be silent on; those that are held out are none of its rows."""
+    """Picks questions or answers of instruction sets as harmless rows of a task, but for those that are held out elsewhere."""
     silent = {"toxicity": (0.0,) * len(TOXICITY), "emotion": tuple(float(name == "neutral") for name in EMOTIONS)}
 
     def read(raw: dict) -> Example | None:
@@ -110,7 +110,7 @@ def bias(raw: dict) -> Example:
 
 def refusal(raw: dict) -> Example | None:
     label = raw["label"]
-    # Some answers that the source calls refusals only avoid the question.
+    # Some answers that the source calls refusals only evade the question.
     if label == "refusal_or_safe" and not raw.get("rules_say_refusal", True):
         return None
     chinese = any("一" <= c <= "鿿" for c in raw["text"][:200])
@@ -139,7 +139,7 @@ def topics(raw: dict) -> Example:
     )
 
 
-# File of `nli`, licence class, most training rows. The varied ones count most; the others teach one phenomenon each.
+# The files of `nli`, their classes of licences, and the most training rows. Varied files have most; the others teach one phenomenon each.
 ENTAILMENT = {
     "mnli_dev_part": ("open", None),
     "ocnli_train_zh": ("unclear", None),
@@ -155,7 +155,7 @@ ENTAILMENT = {
     "breaking_nli": ("unclear", 1500),
     "add_one_rte": ("unclear", 600),
 }
-# A source whose premises are of ten genres teaches most.
+# This source has premises of ten genres and teaches most, so its rows are repeated.
 REPEATED = {"mnli_dev_part": 3}
 TOXIC = {
     "davidson": ("open", 2500),

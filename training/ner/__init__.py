@@ -1,9 +1,9 @@
-"""Names of people, places and organisations: labels and limits of the model."""
+"""The model that finds names of people, places and organisations: labels and limits."""
 
 NAME = "ner"
 VERSION = "0.2.0"
 TYPES = ["PERSON", "LOCATION", "ORGANIZATION"]
-# The BIO scheme (Ramshaw and Marcus, 1995, arXiv:cmp-lg/9505040): B- begins a name, I- goes on with it.
+# The BIO scheme (Ramshaw and Marcus, 1995, arXiv:cmp-lg/9505040): B- begins a name, I- continues it.
 LABELS = ["O", *(f"{prefix}-{kind}" for kind in TYPES for prefix in "BI")]
-# Tokens of a text in training, and of what is read at a time: less costs less, and finds as much.
+# The most tokens of a text in training, and the tokens of a window in use: shorter windows cost less and find as many names.
 MAX_LENGTH, READ_LENGTH = 256, 128

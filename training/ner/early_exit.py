@@ -1,11 +1,12 @@
-"""python -m training.ner.early_exit --data DIR --model DIR --out DIR: pieces far from any name leave the model early.
+"""python -m training.ner.early_exit --data DIR --model DIR --out DIR: lets pieces far from any name leave the model early.
 
-After the lowest `LAYERS` layers a small network says of each piece whether the whole model will name it. A piece without any such within
-`REACH` leaves as outside of names; the others go on, and see only each other (early exit of tokens: Li et al., 2021,
-arXiv:2105.13878, who let each token leave by itself). Most texts have few names, so most pieces take a quarter of the way.
+After the lowest `LAYERS` layers a small network predicts for each piece whether the whole model will take it for part of a name. A
+piece leaves, as outside of names, where no piece within `REACH` is predicted to be one. The others continue, and attend only to each
+other. This is early exit of tokens (Li et al., 2021, arXiv:2105.13878), where each token leaves by itself. Most texts contain few names,
+so most pieces pass only a quarter of the layers.
 
-The network learns from what the model itself says of texts, whatever that is, and is put into the finished int8 graph, whose weights stay
-as they are.
+The network learns from what the model itself says about texts, right or wrong. It is inserted into the finished int8 graph, whose
+weights stay unchanged.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ from .rows import SpanRow, add_data_arguments, joined, rows_for
 from .tags import OUTSIDE
 
 LAYERS, REACH, HIDDEN = 3, 16, 64
-# Pieces that the network learns from, and how much more one with a name weighs.
+# The number of pieces from which the network learns, and the weight of those that belong to names.
 PIECES, NAMED_WEIGHT = 600_000, 3.0
 EPOCHS, BATCH, RATE = 6, 1024, 3e-3
-# Of the pieces of names in the calibration part so many at most leave early.
+# The share of the pieces of names in the calibration part that may leave early.
 LOST = 1e-4
-# The logit of "outside" of a piece that left; the others are 0.
+# The logit of "outside" for a piece that left early. Its other logits are 0.
 SURE = 10.0
 WATCHED = f"layers.{LAYERS - 1}.norm2"
 LOGITS, MASK = "logits", "mask_int"
@@ -43,7 +44,7 @@ LOGITS, MASK = "logits", "mask_int"
 
 @dataclass(frozen=True)
 class Exit:
-    """Weights of the network, and the logit above which a piece may be of a name."""
+    """The weights of the network, and the logit above which a piece may belong to a name."""
 
     hidden: np.ndarray  # [size, HIDDEN]
     hidden_bias: np.ndarray
@@ -52,7 +53,7 @@ class Exit:
 
 
 def insert(model: onnx.ModelProto, exit: Exit) -> None:
-    """Puts the exit into the graph of a tagger, int8 or fp32. It reads batches too: where one row has a name, all go on."""
+    """Inserts the exit into the graph of a tagger, int8 or fp32. In a batch a piece continues where it does so in any row."""
     front, back = Graph(), Graph()
     front.node("MatMul", [WATCHED, front.weight("exit.hidden.weight", exit.hidden)], "exit.hidden.product")
     front.node("Add", ["exit.hidden.product", front.weight("exit.hidden.bias", exit.hidden_bias)], "exit.hidden")
@@ -63,7 +64,7 @@ def insert(model: onnx.ModelProto, exit: Exit) -> None:
     front.node("MaxPool", ["exit.highest"], "exit.near", kernel_shape=[2 * REACH + 1], pads=[REACH, REACH])
     front.node("Greater", ["exit.near", front.weight("exit.above", np.float32(exit.above))], "exit.staying")
     front.node("Reshape", ["exit.staying", front.weight("exit.flat", np.array([-1], np.int64))], "exit.pieces")
-    # The special pieces at both ends always stay: a row is never empty, and attention is used to them.
+    # The special pieces at both ends always continue, so that a row is never empty and attention finds them as in training.
     ends = [front.weight(f"exit.{name}", np.array([at], np.int64)) for name, at in (("first", 1), ("last", -1))]
     front.node("Slice", ["exit.pieces", *ends], "exit.inner")
     always = front.weight("exit.always", np.array([True]))
@@ -99,7 +100,7 @@ def insert(model: onnx.ModelProto, exit: Exit) -> None:
 
 
 def read(model: Exported, texts: Sequence[str], pieces: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Of texts with so many pieces in all: the vectors after the lowest layers, and which pieces the model names."""
+    """The vectors after the lowest layers, and which pieces the model takes for names, for texts with so many pieces in all."""
     for text in texts:
         if pieces <= 0:
             return
@@ -109,7 +110,7 @@ def read(model: Exported, texts: Sequence[str], pieces: int) -> Iterator[tuple[n
 
 
 def learn(rows: Sequence[tuple[np.ndarray, np.ndarray]], seed: int) -> tuple[nn.Sequential, int]:
-    """The network, and how many pieces it learnt from."""
+    """Trains the network. Returns it with the number of pieces from which it learnt."""
     torch.manual_seed(seed)
     vectors = torch.from_numpy(np.concatenate([row for row, _ in rows]))
     named = torch.from_numpy(np.concatenate([row for _, row in rows])).float()
@@ -131,13 +132,13 @@ def learn(rows: Sequence[tuple[np.ndarray, np.ndarray]], seed: int) -> tuple[nn.
 
 @torch.no_grad()
 def nearest(network: nn.Sequential, vectors: np.ndarray) -> np.ndarray:
-    """Of each piece of a row the highest logit within reach."""
+    """For each piece of a row the highest logit within `REACH`."""
     found = network(torch.from_numpy(vectors).float())[:, 0]
     return F.max_pool1d(found[None], 2 * REACH + 1, stride=1, padding=REACH)[0].numpy()
 
 
 def add(folder: Path, learnt: Sequence[str], held: Sequence[str], seed: int, threads: int) -> None:
-    """Puts an exit into the model of a folder. Texts of `learnt` teach it, those of `held` say where its threshold is."""
+    """Inserts an exit into the model of a folder. It learns from the texts `learnt`; the texts `held` determine its threshold."""
     graph = folder / "model.onnx"
     watched = Exported(graph, folder / "tokenizer.json", threads, watched=[WATCHED])
     network, pieces = learn(list(read(watched, learnt, PIECES)), seed)
@@ -157,7 +158,7 @@ def add(folder: Path, learnt: Sequence[str], held: Sequence[str], seed: int, thr
 
 
 def texts_for(args: argparse.Namespace, rows: Sequence[SpanRow]) -> tuple[list[str], list[str]]:
-    """Texts to learn from, shuffled, and of the calibration part: those with names, and requests and answers of every day."""
+    """The texts to learn from, shuffled, and those for calibration: texts with names, and ordinary requests and answers."""
     marked = {
         split: joined([row for row in rows if row.split == split], args.seed) for split in ("train", "calibration")
     }

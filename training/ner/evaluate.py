@@ -1,4 +1,4 @@
-"""Figures of a model that marks names."""
+"""Measures a model that finds names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Marked(Protocol):
 
 
 def figures(rows: Sequence[Marked], found: Sequence[Sequence[Span]]) -> dict[str, dict[str, float]]:
-    """Precision, recall and F1 of exact spans with their type: by set, and by type of a set."""
+    """Precision, recall and F1 of spans, by set, and by type within a set. A span counts where its ends and its type are right."""
     counts: dict[str, Counter] = {}
     for row, spans in zip(rows, found, strict=True):
         for kind in ("", *TYPES):
@@ -38,7 +38,7 @@ def figures(rows: Sequence[Marked], found: Sequence[Sequence[Span]]) -> dict[str
 
 
 def evaluate(rows: Sequence[Marked], model: Exported, head: str = "logits") -> tuple[dict, list[list[Span]]]:
-    """Figures and spans of a model that reads each text whole."""
+    """The figures of a model that reads each text as a whole, and the spans that it found."""
     encodings = model.tokenizer.encode_batch([row.text for row in rows])
     logits = model.logits([row.text for row in rows], MAX_LENGTH, head)
     found = [decode(row.text, e.offsets, own) for row, e, own in zip(rows, encodings, logits, strict=True)]

@@ -1,4 +1,4 @@
-"""The rows of one run: texts with spans, joined to paragraphs and varied in case."""
+"""The rows of one run: texts with spans, joined into paragraphs and varied in case."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .. import datasets, trainer
 from ..spans import UNSPACED, Span
 from .sets import sets
 
-# How many neighbouring rows of a set make one training text, and how often.
+# How many neighbouring rows of a set are joined into one training text, and with which probability.
 JOINED = {1: 0.45, 2: 0.25, 3: 0.15, 4: 0.15}
-# Shares of training texts in small letters and in capitals, as chats and forms have them.
+# The shares of training texts in lower case, as in chats, and in capitals, as in forms.
 LOWER, UPPER = 0.06, 0.02
 
 
@@ -35,7 +35,7 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def rows_for(args: argparse.Namespace) -> list[SpanRow]:
-    """The rows of all splits as they are; duplicates (normalised) keep their first set."""
+    """The rows of all splits, unchanged. Of rows with the same normalised text only the first is kept."""
     licences = args.licences.split(",")
     folder, seen, rows = datasets.data_folder(args.data), set(), []
     for spec in sets():
@@ -49,13 +49,13 @@ def rows_for(args: argparse.Namespace) -> list[SpanRow]:
                 seen.add(key)
                 own.append(SpanRow(*read, spec.name, raw["lang"], spec.split or datasets.split_of(read[0])))
         own = capped(own, spec.cap, args.seed)
-        # Whole sets again, so that a row never stands beside itself.
+        # The whole set is repeated at once, so that a row never stands beside itself.
         rows += own + [row for _ in range(spec.repeat - 1) for row in own if row.split == "train"]
     return rows
 
 
 def capped(rows: list[SpanRow], cap: int | None, seed: int) -> list[SpanRow]:
-    """At most `cap` training rows, chosen by the hash of their text, in their order: files are sorted by language."""
+    """At most `cap` training rows, chosen by the hash of their text. They keep their order, because files are sorted by language."""
     training = sorted((r for r in rows if r.split == "train"), key=lambda r: datasets.digest(r.text, str(seed)))
     left_out = {row.text for row in training[cap:]} if cap is not None else set()
     return [row for row in rows if row.split != "train" or row.text not in left_out]
@@ -64,12 +64,12 @@ def capped(rows: list[SpanRow], cap: int | None, seed: int) -> list[SpanRow]:
 def cased(row: SpanRow, rng: random.Random) -> SpanRow:
     chance = rng.random()
     text = row.text.lower() if chance < LOWER else row.text.upper() if chance < LOWER + UPPER else row.text
-    # Some letters change their number of code points with their case.
+    # The spans would be wrong where a letter has another number of code points in the other case, such as "ß".
     return SpanRow(text, row.spans, row.set, row.lang, row.split) if len(text) == len(row.text) else row
 
 
 def joined(rows: Iterable[SpanRow], seed: int) -> list[SpanRow]:
-    """Neighbours of a set and language as one text, so that the model sees paragraphs."""
+    """Joins neighbouring rows of a set and language into one text, so that the model learns from paragraphs too."""
     rng = random.Random(seed)
     result: list[SpanRow] = []
     for (name, lang), group in groupby(rows, key=lambda row: (row.set, row.lang)):

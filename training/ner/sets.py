@@ -1,4 +1,4 @@
-"""The sets of the NER model: where they are, whom they belong to, and what is left out of them."""
+"""The data sets of the model of names: their files and licences, and what is left out of them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Marked = tuple[str, list[Span]]
 
 @dataclass(frozen=True)
 class SpanSet:
-    """One set: its file, and how a raw object becomes a text with spans (None leaves it out).
+    """One set: its file, and how a raw object becomes a text with spans, or None to leave it out.
 
-    `cap` bounds its training rows; `own` files are in `training/data`; a file of ours with a `split` is held out by writing batch.
+    `cap` bounds the number of its training rows. `own` files are in `training/data`. `split` puts a whole file of ours into one split.
     """
 
     name: str
@@ -29,7 +29,7 @@ class SpanSet:
 
 
 def tokens(file: str, language: str = "") -> Callable[[dict], Marked | None]:
-    """Reads the rows of a file of `ner`, all or those of a language."""
+    """Reads the rows of a file of `ner`: all of them, or those of one language."""
 
     def read(raw: dict) -> Marked | None:
         if language and raw["lang"] != language:
@@ -44,7 +44,7 @@ def marked(raw: dict) -> Marked:
     return raw["text"], [(start, end, kind) for start, end, kind in raw["spans"] if kind in TYPES]
 
 
-# File, licence class.
+# The files, and their classes of licences.
 NEWS_AND_TWEETS = {
     "conll2003_en_train": "non-commercial",
     "wnut17_train": "open",
@@ -54,13 +54,13 @@ NEWS_AND_TWEETS = {
     "bsnlp_ru": "non-commercial",
     "chinese": "unclear",
 }
-# Rows of each language: the text is from Wikipedia, the marks are made by models.
+# The most rows of each language. Texts are from Wikipedia, and models marked the names.
 WIKINEURAL = {"en": 4000, "ru": 7000, "de": 2000, "es": 2000, "fr": 2000, "pt": 800, "nl": 800, "it": 800, "pl": 800}
 
 
 def sets() -> Iterator[SpanSet]:
     for file, licence in NEWS_AND_TWEETS.items():
-        repeat = 2 if file == "chinese" else 1  # as many pieces as English and Russian have
+        repeat = 2 if file == "chinese" else 1  # so that Chinese has as many pieces as English and Russian
         yield SpanSet(file, f"ner/{file}.jsonl.gz", licence, tokens(file), repeat=repeat)
     file = "wikineural_9_languages"
     for language, cap in WIKINEURAL.items():

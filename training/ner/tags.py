@@ -1,4 +1,4 @@
-"""Spans as labels of pieces, and back."""
+"""Turns spans into labels of pieces, and labels back into spans."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ OUTSIDE = LABELS.index("O")
 
 Offsets = Sequence[tuple[int, int]]
 
-# Pieces of the vocabulary that are a place and the word before it ("in Beijing"): a name could only be found with that word.
+# Pieces of the vocabulary that consist of the name of a place and the word before it, such as "in Beijing". The name alone could not
+# be found in them.
 WITH_PLACES = ("在北京", "在上海", "在中国", "在美国", "是中国")
-# A score of a piece in the vocabulary with which there is always a better way to cut a text.
+# A score so low that the unigram model always finds a better way to cut a text than with this piece.
 NEVER = -1000.0
 
 
 def cut_before_places(tokenizer: Tokenizer) -> Tokenizer:
-    """The same tokenizer, but that it never makes `WITH_PLACES`; all ids stay."""
+    """The same tokenizer, but it never gives the pieces `WITH_PLACES`. All ids stay the same."""
     described = json.loads(tokenizer.to_str())
     for piece in described["model"]["vocab"]:
         if piece[0] in WITH_PLACES:
@@ -43,7 +44,10 @@ def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def labels_of(text: str, offsets: Offsets, spans: Iterable[Span]) -> list[int]:
-    """The label of every piece; one without a visible character has none."""
+    """The label index of every piece, or IGNORED for a piece without a visible character.
+
+    `offsets` are the start and end of each piece in the text, in code points.
+    """
     kinds: list[tuple[int, str] | None] = [None] * len(text)
     for number, (start, end, kind) in enumerate(spans):
         kinds[start:end] = [(number, kind)] * (end - start)
@@ -67,7 +71,7 @@ def tag_loss(
     ids: Sequence[Sequence[int]],
     labels: Sequence[Sequence[int]],
 ) -> torch.Tensor:
-    """Cross entropy of the labels of all pieces; a text that was cut has more labels than pieces."""
+    """Cross entropy of the labels of all pieces. Labels beyond the end of a text that was cut are ignored."""
     tokens, mask = trainer.pad(ids)
     wanted = np.full(tokens.shape, IGNORED)
     for index, (row, own) in enumerate(zip(ids, labels, strict=True)):
@@ -78,7 +82,7 @@ def tag_loss(
 
 
 def _moves() -> np.ndarray:
-    """0 where a label may follow another, minus infinity where not: I-X follows B-X and I-X only."""
+    """0 where a label may follow another, and minus infinity where not: I-X may only follow B-X and I-X."""
     moves = np.zeros((len(LABELS), len(LABELS)))
     for to, label in enumerate(LABELS):
         if label[0] == "I":
@@ -91,7 +95,7 @@ MOVES = _moves()
 
 
 def decode(text: str, offsets: Offsets, logits: np.ndarray) -> list[Span]:
-    """The most probable valid labels (Viterbi, 1967), as spans."""
+    """The spans of the most probable valid sequence of labels (Viterbi, 1967)."""
     real = [(trimmed(text, *piece), row) for piece, row in zip(offsets, logits, strict=False)]
     real = [(span, row) for span, row in real if span[0] < span[1]]
     if not real:
