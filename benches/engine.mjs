@@ -1,16 +1,18 @@
-// One side of the engine benchmark, in a process of its own, since there is one engine in a process:
+// One side of the engine benchmark, in a process of its own, so that the two sides do not share threads or memory:
 //   node benches/engine.mjs --side guard|raw --threads N --seconds S
-// Prints one JSON object. `raw` is onnxruntime-node's own InferenceSession.run on texts whose tokens are made beforehand, while
-// the times of `guard` include its tokenizer.
+// Prints one JSON object. `raw` is InferenceSession.run of onnxruntime-node, with token ids that were made beforehand. The times of
+// `guard` include its tokenizer.
 import { readFileSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { percentile } from "./stats.mjs";
-import { random, textsOfLength, tokenizer } from "./texts.mjs";
+import { random } from "./texts/random.mjs";
+import { textsOfLength, tokenizer } from "./texts/whole-tokens.mjs";
 
 const MODEL = new URL("../models/prompt-injection/", import.meta.url);
-// At most what the model reads at once: guard reads a longer text in several passes, and the other side would do other work.
+// Tokens of a text: at most as many as the model reads at once. guard reads a longer text in several windows, and the two sides
+// would do different work.
 const LENGTHS = [16, 64, 128, 256];
 const CONCURRENCY = 32;
 
@@ -19,8 +21,8 @@ const { values } = parseArgs({
 });
 const seconds = Number(values.seconds);
 
-// More texts than calls at a time: guard computes identical texts in flight only once, and that is not what is measured. Most are
-// short, as prompts are.
+// There are more texts than simultaneous calls, because guard computes identical texts in flight only once, and that is not to be
+// measured here. Most texts are short, as prompts are.
 const share = random(1);
 const mixed = Array.from({ length: 512 }, (_, seed) => textsOfLength(12 + Math.round(244 * share() ** 2), seed)());
 const byLength = LENGTHS.map((length) => {
@@ -46,7 +48,7 @@ async function guard() {
   return {
     score: async (text) => {
       const read = await model.classify(text, "windows");
-      // Without the two special ones.
+      // The two special tokens do not count.
       const wanted = tokens.get(text).length - 2;
       if (read.parts.length !== 1 || read.tokens !== wanted)
         throw new Error(
@@ -63,7 +65,7 @@ async function raw() {
   const { guard } = JSON.parse(readFileSync(new URL("config.json", MODEL), "utf8"));
   const session = await InferenceSession.create(fileURLToPath(new URL("model.onnx", MODEL)), {
     intraOpNumThreads: Number(values.threads),
-    // The vectors of words are in a file that the embedded models share.
+    // The word vectors are in a file that the embedded models share.
     extra: {
       session: { model_external_initializers_file_folder_path: fileURLToPath(new URL(guard.external_data, MODEL)) },
     },
@@ -84,7 +86,7 @@ async function raw() {
   };
 }
 
-/** Milliseconds of one call at a time. */
+/** The milliseconds of a call, with one call at a time. */
 async function latency(texts) {
   for (const text of texts.slice(0, 3)) await score(text);
   const times = [];
@@ -97,12 +99,12 @@ async function latency(texts) {
   return { calls: times.length, p50: percentile(times, 50), p95: percentile(times, 95) };
 }
 
-/** Many calls at a time, and how long the event loop stood still meanwhile. */
+/** Texts per second with many simultaneous calls, and how long the event loop stood still meanwhile. */
 async function throughput() {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   let last = performance.now();
   let gap = 0;
-  // A timer of our own beside the monitor, which subtracts its resolution and has been wrong before.
+  // This timer checks the monitor, which subtracts its resolution and has been wrong before.
   const probe = setInterval(() => {
     const now = performance.now();
     gap = Math.max(gap, now - last);
@@ -120,7 +122,7 @@ async function throughput() {
     }
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, caller));
-  // A last gap may have had no tick of the timer at its end.
+  // The last gap may have ended without a tick of the timer.
   gap = Math.max(gap, performance.now() - last);
   const elapsed = performance.now() - start;
   const { user, system } = process.cpuUsage(cpu);

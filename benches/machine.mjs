@@ -1,7 +1,7 @@
 // What a benchmark ran on.
 import { availableParallelism, cpus, loadavg } from "node:os";
 
-/** The machine, and what else it does: a load of more than nothing makes every number worse. */
+/** The machine and its load before the run. Other work on the machine makes every figure worse. */
 export function machineNow() {
   return {
     cpu: cpus()[0]?.model.trim(),
@@ -12,7 +12,7 @@ export function machineNow() {
   };
 }
 
-/** One line that says so. */
+/** The same as one line of text. */
 export function describe({ cpu, cores, platform, node, loadBefore }) {
   return `${cpu}, ${cores} cores, ${platform}, node ${node}, load ${loadBefore.toFixed(1)}`;
 }

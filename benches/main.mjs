@@ -1,5 +1,5 @@
 // npm run bench [-- --quick]: guard's engine beside plain onnxruntime-node on the same model and texts, and the server under load.
-// Prints tables and writes bench-results/bench.json. Machines are noisy: both sides run in turn, several times, and each ratio is
+// Prints tables and writes bench-results/bench.json. Machines are noisy, so both sides run in turn, several times, and each ratio is
 // the median of the ratios of neighbouring runs.
 import { execFile } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -19,14 +19,14 @@ const ROUNDS = flags.quick ? 1 : 3;
 const ENGINE_SECONDS = flags.quick ? 1 : 3;
 const SERVER_SECONDS = flags.quick ? 2 : 6;
 const THREADS = [1, 2];
-/** How far apart the probabilities of the two sides may be: the same work gives the same ones, but for rounding. */
+/** How far apart the probabilities of the two sides may be. The same work gives the same probabilities, but for rounding. */
 const SAME = 1e-3;
 
 const machine = {
   cpu: cpus()[0]?.model.trim(),
   cores: availableParallelism(),
   memoryGb: Math.round(totalmem() / 2 ** 30),
-  // What else the machine does: a load of more than nothing makes every number worse.
+  // Other work on the machine makes every figure worse.
   loadBefore: loadavg()[0],
   platform: `${process.platform} ${process.arch}`,
   node: process.version,
@@ -70,9 +70,9 @@ async function benchEngine(threads) {
   const difference = Math.max(
     ...rounds.flatMap(({ guard, raw }) => guard.scores.map((score, i) => Math.abs(score - raw.scores[i]))),
   );
-  // Not `>`: it is false for NaN.
+  // `difference > SAME` would be false for NaN.
   if (!(difference <= SAME))
-    throw new Error(`the sides did other work: their probabilities are up to ${difference} apart`);
+    throw new Error(`the sides did different work: their probabilities are up to ${difference} apart`);
   console.log(`Engine, ${threads} ${threads === 1 ? "thread" : "threads"}, median of ${ROUNDS} rounds:`);
   printTable(
     ["", "guard", "onnxruntime-node", "ratio"],
@@ -89,7 +89,7 @@ async function engineRun(side, threads) {
   return JSON.parse(stdout);
 }
 
-/** One figure of both sides; the ratio is guard's to the other's. */
+/** One figure of both sides, and the ratio of guard's to that of onnxruntime-node. */
 function compare(what, rounds, figure, sum = (...all) => median(all)) {
   return {
     what,

@@ -1,4 +1,5 @@
-// The Python side of the benchmarks: a process for each peer, since detect-secrets keeps the plugins that it was first asked for.
+// Starts the Python side of the benchmarks. Every peer has a process of its own, since detect-secrets keeps the plugins with which it
+// was first called.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,9 +7,9 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 /**
- * The peers of a script in peers/, run by the Python of GUARD_BENCH_PYTHON.
+ * Starts the peers of a script in peers/ with the Python that GUARD_BENCH_PYTHON names.
  *
- * @returns undefined where it is not set; else `measure`, for the object that the script describes, and `close`.
+ * @returns undefined where the variable is not set; else `measure`, which takes the object that the script describes, and `close`.
  */
 export function startPeers(script) {
   const python = process.env.GUARD_BENCH_PYTHON;
@@ -49,7 +50,7 @@ function start(python, script) {
   };
 }
 
-/** The size of a model in a folder, for one of a peer's to have the same. */
+/** The tokenizer and the sizes of a model in a folder, so that a peer's model can have the same. */
 export function shapeOf(folder) {
   const config = JSON.parse(readFileSync(join(folder, "config.json"), "utf8"));
   const sizes = ["hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size"];

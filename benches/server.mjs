@@ -5,12 +5,12 @@ import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import autocannon from "autocannon";
-import { prompts } from "./texts.mjs";
+import { prompts } from "./texts/prompts.mjs";
 
 const CONNECTIONS = [1, 8, 32];
 const path = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
-/** Measures start, memory and load; `seconds` is the length of each load. */
+/** Measures the start, the memory, and the throughput under load. Each load takes so many seconds. */
 export function benchServer(seconds) {
   return withServer(path("scanners.yml"), async ({ url, readyAfter, rss }) => {
     const result = { readyAfter, idleRss: rss(), loads: [] };
@@ -32,8 +32,8 @@ export function benchServer(seconds) {
 }
 
 /**
- * Starts the real server with a configuration, and stops it after `use`, whose result is returned. `use` is given the address,
- * the milliseconds until it was ready and a function that tells its memory.
+ * Starts the real server with a configuration, calls `use`, stops the server and returns what `use` returned. `use` gets the
+ * address, the milliseconds until the server was ready, and a function that tells its memory in MB.
  */
 export async function withServer(config, use) {
   const port = await freePort();
@@ -44,7 +44,7 @@ export async function withServer(config, use) {
     [path("dist/cli/main.js"), "serve", "--config", config, "--port", String(port)],
     { stdio: ["ignore", "ignore", "pipe"] },
   );
-  // Its log is of interest only when it fails to start.
+  // The log is printed only where the server fails to start.
   let log = "";
   server.stderr.on("data", (chunk) => {
     log = (log + chunk).slice(-4000);
@@ -69,7 +69,7 @@ function load(url, connections, duration, next) {
         method: "POST",
         path: "/analyze/prompt",
         headers: { "content-type": "application/json" },
-        // A new text for each request: identical ones in flight would be computed only once.
+        // Every request has a new text, since identical texts in flight are computed only once.
         setupRequest: (request) => ({ ...request, body: JSON.stringify({ prompt: next() }) }),
       },
     ],
@@ -97,7 +97,7 @@ function freePort() {
   });
 }
 
-/** Resident memory of a process in MB; undefined where nothing tells it. */
+/** The resident memory of a process in MB, or undefined where the system does not tell it. */
 function residentMemory(pid) {
   try {
     return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]) / 1024;

@@ -1,9 +1,9 @@
-// npm run bench:suite [-- --quick] [-- --model FOLDER]: what it costs to run several neural scanners beside running each alone,
-// on short, medium and long texts, in the library and through the server. Prints tables and writes bench-results/suite.json.
-// Where GUARD_BENCH_PYTHON names a Python that has llm-guard (see peers/suite.py), its scanners read the same texts with models of the same
-// size; of a long text the first 512 tokens, where guard reads all.
-// `--model` takes the place of embedded:multitask. Machines are noisy: on each text all variants run in turn, and each ratio is
-// the median of the ratios on the same text.
+// npm run bench:suite [-- --quick] [-- --model FOLDER]: what several neural scanners cost together, beside what each costs alone, on
+// short, medium and long texts, in the library and through the server. Prints tables and writes bench-results/suite.json.
+// Where GUARD_BENCH_PYTHON names a Python that has llm-guard (see peers/suite.py), its scanners read the same texts with models of the
+// same size. Of a long text they read the first 512 tokens, where guard reads all.
+// `--model` replaces embedded:multitask. Machines are noisy, so all variants run in turn on each text, and each ratio is the median
+// of the ratios on the same text.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,13 +18,13 @@ import { shapeOf, startPeers } from "./peers.mjs";
 import { withServer } from "./server.mjs";
 import { median } from "./stats.mjs";
 import { number, printTable } from "./table.mjs";
-import { textsOfLength } from "./texts.mjs";
+import { textsOfLength } from "./texts/whole-tokens.mjs";
 
 const MULTITASK = "embedded:multitask";
 const LENGTHS = { short: 30, medium: 200, long: 2000 };
 const SIDES = ["input", "output"];
 const PROMPT = "What did the team say about the weather, the match and the election?";
-/** All that share the model, beside those of scanners.yml. */
+/** The scanners that share a model, which are measured in addition to those of scanners.yml. */
 const EVERY = {
   input: [{ type: "Toxicity" }, { type: "EmotionDetection" }, banTopics()],
   output: [
@@ -37,7 +37,7 @@ const EVERY = {
   ],
 };
 
-/** The clocks that a call is timed with, in milliseconds; that of the processor does not mind what else a machine does. */
+/** The clocks of a call, in milliseconds. The time of the processor does not depend on other work of the machine. */
 const CLOCKS = {
   library: () => performance.now(),
   "library, processor": () => {
@@ -65,7 +65,7 @@ const results = [];
 for (const side of SIDES) {
   const defaults = config[`${side}_scanners`].map(withModel(side)).filter(isNeural);
   results.push(await bench("scanners.yml", side, defaults, true));
-  // A scanner of scanners.yml stands in for that of the same type.
+  // Where scanners.yml has a scanner of the same type, that one is used.
   const others = EVERY[side].filter(({ type }) => !defaults.some((known) => known.type === type));
   results.push(await bench("all classifiers", side, [...defaults, ...others.map(withModel(side))], false));
 }
@@ -78,7 +78,7 @@ writeFileSync(
 peers?.close();
 console.log("Written to bench-results/suite.json");
 
-/** Measures one set of scanners, with `served` through the server too, and prints tables. */
+/** Measures one set of scanners, also through the server where `served`, and prints tables. */
 async function bench(set, side, listed, served) {
   console.log(`${set}, ${side}: ${listed.map(({ type }) => type).join(", ") || "none"}`);
   const rows = [];
@@ -99,7 +99,7 @@ async function bench(set, side, listed, served) {
   return { set, side, scanners: listed, rows };
 }
 
-/** Times of llm-guard's scanners of the same types, by the clocks of the library; nothing without a Python that has it. */
+/** Times llm-guard's scanners of the same types with the clocks of the library. Undefined without a Python that has llm-guard. */
 function peerOf(side, listed) {
   if (!peers) return undefined;
   const params = {
@@ -129,7 +129,7 @@ async function inLibrary(side, listed, peer) {
   }
 }
 
-/** One server after the other would be measured at different times: all run at once, and one is asked at a time. */
+/** All servers run at once and are asked in turn, so that all are measured under the same conditions. */
 async function throughServer(side, listed) {
   const scratch = mkdtempSync(join(tmpdir(), "guard-suite-"));
   const write = (name, scanners) => {
@@ -159,13 +159,13 @@ async function throughServer(side, listed) {
   }
 }
 
-/** The times of a set and of its members, on the same texts in turn, by each clock. */
+/** The times of a set of scanners and of its members by each clock, on the same texts in turn. */
 async function compare(clocks, all, members, peer) {
   const rows = [];
   for (const [length, tokens] of Object.entries(LENGTHS)) {
     const next = textsOfLength(tokens, tokens);
     const times = [];
-    // The first text is not counted: it warms up what is measured.
+    // The first text only warms up, it does not count.
     for (let index = 0; index <= TEXTS[length]; index++) {
       const text = next();
       const ofMembers = [];
@@ -196,19 +196,19 @@ async function compare(clocks, all, members, peer) {
   return rows;
 }
 
-/** The milliseconds that a call takes by each clock. */
+/** The milliseconds of one call by each clock. */
 async function timesOf(clocks, scan, text) {
   const start = clocks.map((clock) => CLOCKS[clock]());
   await scan(text);
   return clocks.map((clock, index) => CLOCKS[clock]() - start[index]);
 }
 
-/** A topic scanner, which must be told its topics. */
+/** BanTopics cannot be made without topics. */
 function banTopics() {
   return { type: "BanTopics", params: { topics: ["politics", "sports", "religion", "adult content", "violence"] } };
 }
 
-/** An entry of a list with the model that it is measured with; that of a scanner without one stays as it is. */
+/** Adds the model with which a scanner is measured to its entry. Scanners without a model stay as they are. */
 function withModel(side) {
   return ({ type, params = {} }) => {
     const model = params.model ?? scannerClasses(side).get(type).options.shape.model?.safeParse(undefined).data;
@@ -217,7 +217,7 @@ function withModel(side) {
   };
 }
 
-/** Whether a scanner asks a neural model. Linear models have no graph. */
+/** Whether a scanner uses a neural model: linear models have no ONNX graph. */
 function isNeural({ params: { model } }) {
   if (model === undefined) return false;
   return readdirSync(resolveModel(model).folder, { recursive: true }).some((file) => file.endsWith(".onnx"));

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { afterAll, describe, expect, it } from "vitest";
 import { measure } from "../benches/evasion/measure.mjs";
-import { randomFrom, TRANSFORMS } from "../benches/evasion/transforms.mjs";
+import { TRANSFORMS } from "../benches/evasion/transforms.mjs";
+import { random } from "../benches/texts/random.mjs";
 import { scanConversation } from "../src/conversation.ts";
 import { PromptInjection } from "../src/generated/input-scanners.ts";
 import { tellingReadings } from "../src/readings.ts";
@@ -63,7 +64,7 @@ describe("the readings of a disguised text", () => {
     let all = 0;
     let found = 0;
     for (const { text } of english) {
-      const written = TRANSFORMS[name]?.(text, randomFrom(1)) as string | null;
+      const written = TRANSFORMS[name]?.(text, random(1)) as string | null;
       if (written === null) continue;
       const told = (await tellingReadings(written)).map((reading) => reading.text).join("\n");
       const known = new Set(words(`${written}\n${told}`));

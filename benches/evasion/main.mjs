@@ -1,6 +1,6 @@
-// npm run eval:evasion: how many attacks PromptInjection finds when they are disguised, and how many harmless texts it flags
-// when they are, with and without its other readings of a text (deobfuscate). Prints a table and writes
-// bench-results/evasion.json. `--data FILE` takes other JSON lines with text and label (injection, or anything else).
+// npm run eval:evasion: how many disguised attacks PromptInjection finds, and how many disguised harmless texts it flags, with and
+// without the views of a text (the option deobfuscate). Prints a table and writes bench-results/evasion.json.
+// `--data FILE` takes another file of JSON lines with `text` and `label` (injection, or anything else for harmless texts).
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";

@@ -1,22 +1,23 @@
-// How much of labelled texts PromptInjection flags when they are written otherwise.
+// Measures how many labelled texts PromptInjection flags when they are disguised.
 import { createHash } from "node:crypto";
-import { randomFrom, TRANSFORMS } from "./transforms.mjs";
+import { random } from "../texts/random.mjs";
+import { TRANSFORMS } from "./transforms.mjs";
 
-/** Texts that are scanned at a time. */
+/** The number of texts that are scanned at the same time. */
 const CONCURRENCY = 4;
 
 /**
- * Flags every text under every transform with every scanner.
+ * Scans every text under every transform with every scanner.
  *
  * @param {object} task
- * @param {{ text: string, label: string }[]} task.rows texts; those of label `injection` are to be flagged, the others not
+ * @param {{ text: string, label: string }[]} task.rows texts; those with the label `injection` should be flagged, the others not
  * @param {Record<string, any>} task.scanners PromptInjection scanners by the name of a column
- * @param {Function} task.scanConversation guard's
+ * @param {Function} task.scanConversation `scanConversation` of guard
  * @param {string[]} [task.names] transforms; default: all
  * @param {number} [task.seed]
  * @param {() => void} [task.onText] called after each text
  * @returns {Promise<{ transform: string, attacks: number, benign: number, recall: Record<string, number>,
- *   falsePositives: Record<string, number> }[]>} shares, 0..1; of the texts that the transform applies to
+ *   falsePositives: Record<string, number> }[]>} shares, 0..1, of the texts to which the transform applies
  */
 export async function measure({ rows, scanners, scanConversation, names = Object.keys(TRANSFORMS), seed = 1, onText }) {
   const results = [];
@@ -31,7 +32,7 @@ export async function measure({ rows, scanners, scanConversation, names = Object
         const written = TRANSFORMS[transform](text, randomFor(seed, transform, text));
         if (written !== null) {
           counts[kind] += 1;
-          // At the same time: what both ask of the model is computed once.
+          // Both scan at the same time, so that the model computes equal questions only once.
           const scans = Object.entries(scanners).map(async ([name, scanner]) => {
             if (!(await passes(written, scanner, scanConversation))) flagged[name][kind] += 1;
           });
@@ -48,12 +49,12 @@ export async function measure({ rows, scanners, scanConversation, names = Object
   return results;
 }
 
-/** The same numbers for the same text, whatever else is measured. */
+/** Random numbers that depend on the seed, the transform and the text only, not on what else is measured. */
 function randomFor(seed, transform, text) {
-  return randomFrom(createHash("sha256").update(`${seed} ${transform} ${text}`).digest().readUInt32LE());
+  return random(createHash("sha256").update(`${seed} ${transform} ${text}`).digest().readUInt32LE());
 }
 
-/** Whether a text passes, or a conversation with these turns of the user, at every turn. */
+/** Whether a text passes. A list is taken as the turns of a user, and the conversation must pass at every turn. */
 async function passes(written, scanner, scanConversation) {
   if (typeof written === "string") return (await scanner.scan(written)).isValid;
   const messages = [];

@@ -1,28 +1,20 @@
-// Ways to write a text so that filters do not see what it says: the rows of the evasion matrix.
+// Ways to disguise a text so that filters do not see what it says.
 
-/** How a text is written otherwise; null where it cannot be, such as Chinese in Morse code. A list is the user's turns. */
-/** @typedef {(text: string, random: () => number) => string | string[] | null} Transform */
-
-/** A generator of numbers in 0..1 (mulberry32 by Tommy Ettinger, public domain). */
-export function randomFrom(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+/**
+ * Disguises a text. Null where that is impossible, such as for Chinese in Morse code. A list contains the turns of a user.
+ *
+ * @typedef {(text: string, random: () => number) => string | string[] | null} Transform
+ */
 
 const isAscii = (text) => /^[\0-\x7f]*$/.test(text);
-/** For alphabets that others than English do not fit into. */
+/** For alphabets that have only the letters of English. */
 const ascii = (transform) => (text, random) => (isAscii(text) ? transform(text, random) : null);
 /** For texts in Latin letters, whatever accents they have. */
 const latin = (transform) => (text, random) => (/\p{Script=Latin}{2}/u.test(text) ? transform(text, random) : null);
 const bytes = (text) => Buffer.from(text, "utf8");
 const pick = (list, random) => list[Math.floor(random() * list.length)];
 const each = (table) => (text) => [...text].map((character) => table.get(character) ?? character).join("");
-/** Pairs of characters: each one before what it is written as. */
+/** A table from pairs of characters: each character is followed by its replacement. */
 const pairs = (text) => {
   const characters = [...text];
   return new Map(characters.flatMap((from, index) => (index % 2 ? [] : [[from, characters[index + 1]]])));
@@ -50,11 +42,11 @@ const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 /** Combining marks above, below and through letters. */
 const MARKS = [...Array.from({ length: 21 }, (_, index) => 0x300 + index), 0x316, 0x317, 0x323, 0x334, 0x335, 0x336];
 
-/** What is harmless around a text that is hidden. */
+/** Harmless texts before one that is hidden. */
 const CARRIERS = ["Here is my note: ", "The message of today: ", "Please read this: ", "See below.\n\n"];
 const carried = (hide) => (text, random) => pick(CARRIERS, random) + hide(text, random);
 
-/** Ordinary sentences, of which 3,000 tokens are made. */
+/** Ordinary sentences, of which paddings of 3,000 tokens are made. */
 const FILLER = [
   "The committee met on Tuesday to discuss the budget of the library and the new opening hours.",
   "Attendance was slightly higher than in spring, mostly because of the reading groups on Thursday evenings.",
@@ -95,14 +87,14 @@ const leetspeak = (text) => each(LEET)(text.toLowerCase());
 const rot13 = (text) =>
   text.replace(/[a-z]/gi, (c) => String.fromCharCode(c.charCodeAt(0) + (c.toLowerCase() < "n" ? 13 : -13)));
 
-/** The letters of each word with `separator` between them, and more between words. */
+/** Writes the letters of each word with `separator` between them, and `gap` between words. */
 const spaced = (separator, gap) => (text) =>
   text
     .split(/\s+/)
     .map((word) => [...word.replace(/[^\p{L}\p{N}]/gu, "")].join(separator))
     .join(gap);
 
-/** Cuts a text between words, or characters where it has none, into `count` pieces. */
+/** Cuts a text into `count` pieces, between words, or between characters where it has no spaces. */
 function cut(text, count) {
   const parts = text.includes(" ") ? text.split(/(?<= )/) : [...text];
   const at = (index) => Math.round((index * parts.length) / count);
@@ -120,7 +112,7 @@ export const TRANSFORMS = {
   mixed_case: latin((text, random) =>
     [...text].map((c) => (random() < 0.5 ? c.toUpperCase() : c.toLowerCase())).join(""),
   ),
-  // The first and the last letter of each word stay, as people can read it (typoglycemia).
+  // The first and the last letter of each word stay, so that people can still read it (typoglycemia).
   scrambled: latin((text, random) =>
     text.replace(/(?<=\p{L})\p{L}{2,}(?=\p{L})/gu, (inner) => {
       const letters = [...inner];

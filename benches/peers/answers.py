@@ -1,4 +1,4 @@
-"""How a peer answers: a question a line on standard input, as JSON, and its answer a line on standard output."""
+"""Lets a peer answer questions: one JSON object a line on standard input, and one a line as the answer on standard output."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def answer_with(measure: Callable[..., dict[str, Any]]) -> None:
-    """Answers each question with `measure`, which takes its fields; an error is an answer too."""
+    """Answers each question with `measure`, which takes the fields of the question. An error becomes an answer, too."""
     for line in sys.stdin:
         try:
             answer = measure(**json.loads(line))

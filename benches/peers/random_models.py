@@ -1,4 +1,4 @@
-"""Models of llm-guard's of any size: the weights are random, which costs the same time, but for the last layer, which always says the same."""
+"""Models for llm-guard of any size. Their weights are random, which costs the same time, but the last layer always gives the same answer."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 
 def random_model(kind: str, tokenizer: str, config: dict[str, Any], answers: dict[str, float]) -> str:
-    """A folder with a BERT of such a shape.
+    """Writes a folder with a BERT model of the given shape, and returns its path.
 
-    `kind` is a class of transformers, such as BertForSequenceClassification; `tokenizer` the path of a tokenizer.json; `answers` has the
-    labels and the logits that it gives them whatever it reads.
+    `kind` is a class of transformers, such as BertForSequenceClassification. `tokenizer` is the path of a tokenizer.json. `answers` maps
+    the labels to the logits that the model gives for every text.
     """
     import torch
     import transformers

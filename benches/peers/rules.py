@@ -1,13 +1,14 @@
-"""The peers of benches/rules.mjs: llm-guard 0.3.16, detect-secrets and tiktoken, in a Python environment of the user's.
+"""The peers of benches/rules/main.mjs: llm-guard 0.3.16, detect-secrets and tiktoken, in a Python environment of the user's.
 
     python -m venv env && env/bin/pip install llm-guard==0.3.16
     GUARD_BENCH_PYTHON=env/bin/python npm run bench:rules
 
 llm-guard brings detect-secrets and tiktoken with it; tiktoken fetches its encoding at the first use (TIKTOKEN_CACHE_DIR).
 
-Reads one JSON object a line, {"peer", "params", "texts": [path, ...], "seconds"}: the peer scans all the texts, again and again until
-the seconds are over, at least once. Answers {"seconds": of the fastest pass over all texts, "failed": how many texts failed}, or
-{"error"}. The texts are files, as detect-secrets wants them; reading them is not counted for the peers that take strings.
+Reads one JSON object a line, {"peer", "params", "texts": [path, ...], "seconds"}. The peer scans all the texts, again and again until
+the seconds are over, at least once, and answers {"seconds", "failed"}: the time of the fastest pass over all texts, and how many texts
+failed. An error is {"error"}. The texts are files, because detect-secrets reads files. For the peers that take strings, reading the files
+is not timed.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     python -m venv env && env/bin/pip install llm-guard==0.3.16
     GUARD_BENCH_PYTHON=env/bin/python npm run bench:suite
 
-Reads one JSON object a line, {"peer", "params": {"side", "types", "tokenizer", "config"}, "prompt", "text"}: scans the text once. Answers
-{"wall", "processor"} in milliseconds, or {"error"}. Scanners that llm-guard does not have are an error.
+Reads one JSON object a line, {"peer", "params": {"side", "types", "tokenizer", "config"}, "prompt", "text"}, scans the text once and
+answers {"wall", "processor"}, both in milliseconds, or {"error"}. A scanner that llm-guard does not have is an error.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from answers import answer_with
 
 logging.disable(logging.CRITICAL)
 
-# What the models of each scanner say of every text: nothing that would end a scan early.
+# The logits of the models of each scanner for every text. None of them makes a scanner fail, which would end a scan early.
 ANSWERS = {
     "PromptInjection": {"SAFE": 5.0, "INJECTION": -5.0},
     "Toxicity": {"toxicity": -5.0, "severe_toxicity": -5.0, "obscene": -5.0, "threat": -5.0, "insult": -5.0, "identity_attack": -5.0, "sexual_explicit": -5.0},
@@ -40,9 +40,9 @@ def scanner_of(side: str, type_: str, tokenizer: str, config: dict[str, Any]):
 
 
 def default_of(scanner: type):
-    """The model that a scanner takes by default: its options of the pipeline are used, such as padding to 512 tokens."""
+    """The default model of a scanner, whose options of the pipeline are used, such as padding to 512 tokens."""
     own = sys.modules[scanner.__module__]
-    # Some scanners of answers are those of prompts inside.
+    # Some output scanners contain the input scanner of the same name.
     inner = sys.modules.get(scanner.__module__.replace("output_scanners", "input_scanners"), own)
     return next(getattr(module, name) for module in (own, inner) for name in DEFAULTS if hasattr(module, name))
 

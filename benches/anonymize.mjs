@@ -1,8 +1,8 @@
-// npm run bench:pii [-- --quick] [-- --heldout FILE] [-- --ner FOLDER]: personal data, beside Presidio's recognizers and llm-guard's
-// Anonymize where GUARD_BENCH_PYTHON names a Python that has them (see peers/pii.py). Prints tables and writes bench-results/pii.json.
+// npm run bench:anonymize [-- --quick] [-- --heldout FILE] [-- --ner FOLDER]: finding personal data, beside Presidio's recognizers and
+// llm-guard's Anonymize where GUARD_BENCH_PYTHON names a Python that has them (see peers/anonymize.py). Prints tables and writes bench-results/anonymize.json.
 //
-// --heldout: a file of `python -m training.heldout --tasks pii`: what both find in it, exact to the character, by type.
-// --ner: the folder of guard's model of names, such as models/ner: llm-guard gets one of equal size.
+// --heldout: a file that `python -m training.heldout --tasks pii` wrote: what both sides find in it, exact to the character, by type.
+// --ner: the folder of guard's model of names, such as models/ner, so that llm-guard gets a model of equal size.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,16 +12,16 @@ import { gunzipSync } from "node:zlib";
 import { createScanner } from "../dist/index.js";
 import { describe, machineNow } from "./machine.mjs";
 import { shapeOf, startPeers } from "./peers.mjs";
-import { namedTexts, personalTexts } from "./personal.mjs";
 import { median } from "./stats.mjs";
-import { number, printTable } from "./table.mjs";
+import { bytesOf, number, printTable } from "./table.mjs";
+import { namedTexts, personalTexts } from "./texts/personal-data.mjs";
 
 const { values: flags } = parseArgs({
   options: { quick: { type: "boolean", default: false }, heldout: { type: "string" }, ner: { type: "string" } },
 });
 const ROUNDS = flags.quick ? 1 : 3;
 const SECONDS = flags.quick ? 0.2 : 1;
-/** Characters of a text, and how many texts make a pass. */
+/** The characters of a text, and how many texts make a pass. */
 const SIZES = flags.quick
   ? [
       [1_000, 20],
@@ -33,7 +33,7 @@ const SIZES = flags.quick
       [10_000, 10],
       [100_000, 1],
     ];
-/** With models a text takes thousands of times as long: fewer of them. */
+/** The same for scanners with models, with which a text takes thousands of times as long. */
 const WITH_MODELS = flags.quick
   ? [[1_000, 2]]
   : [
@@ -43,31 +43,31 @@ const WITH_MODELS = flags.quick
     ];
 const LINEAR = [1_000, 10_000, 100_000, 1_000_000];
 const PASSES = 5;
-/** What guard promises, in times a peer. */
+/** How many times as fast as its peer guard promises to be. */
 const PROMISED = { "recognizers alone": 100, Anonymize: 5 };
-/** Of findings of Presidio, those that score less do not count: the value with which it does best is used. */
+/** The thresholds that are tried for the scores of Presidio. The one with which it does best is used. */
 const THRESHOLDS = [0.01, 0.2, 0.35, 0.5, 0.65, 0.8];
 
-/** The names that both sides have for the types of the held-out texts. */
+/** The names of each side for the types in the held-out texts, where they differ. */
 const TYPES = {
   guard: { US_PASSPORT: "PASSPORT", ZH_PASSPORT: "PASSPORT", US_DRIVER_LICENSE: "DRIVER_LICENSE" },
   Presidio: { DATE_TIME: "DATE_OF_BIRTH", US_PASSPORT: "PASSPORT", US_DRIVER_LICENSE: "DRIVER_LICENSE" },
 };
-/** Names need a model; addresses of the web are looked for where they are asked for. */
+/** Types that are not compared: names need a model, and URLs are found only where a user asks for them. */
 const LEFT_OUT = ["PERSON", "LOCATION", "ORGANIZATION", "URL"];
-/** Presidio has no type for dates of birth, so other dates are no mistakes of its. */
+/** Presidio has no type for dates of birth, so other dates that it finds are not counted as wrong. */
 const NEVER_WRONG = { guard: [], Presidio: ["DATE_OF_BIRTH"] };
 
-// As many threads as the peers have: waiting threads would count as work.
+// One thread, as the peers have. Further ones would count as work while they wait.
 process.env.GUARD_ONNX_THREADS = "1";
 const machine = machineNow();
 console.log(`${describe(machine)}\n`);
 
-const peers = startPeers("pii.py");
+const peers = startPeers("anonymize.py");
 if (!peers) {
   console.log("Only guard is measured. For its peers, in an environment of Python 3.10 to 3.12:");
   console.log("  python -m venv env && env/bin/pip install llm-guard==0.3.16");
-  console.log("  GUARD_BENCH_PYTHON=env/bin/python npm run bench:pii\n");
+  console.log("  GUARD_BENCH_PYTHON=env/bin/python npm run bench:anonymize\n");
 }
 const scratch = mkdtempSync(join(tmpdir(), "guard-bench-"));
 const recognizers = createScanner("output", "Sensitive", { recognizer_conf: [] });
@@ -80,7 +80,7 @@ try {
     const whole = createScanner("input", "Anonymize", {});
     const params = { tokenizer, config };
     results.anonymize = await throughput("Anonymize", WITH_MODELS, whole, "llm-guard Anonymize", params);
-    // The model leaves out what is far from names: here nothing is.
+    // The model is faster on tokens that are far from names. These texts have none of them.
     const dense = "Anonymize, names in every sentence";
     results.dense = await throughput(dense, WITH_MODELS, whole, "llm-guard Anonymize", params, namedTexts);
   }
@@ -91,9 +91,9 @@ try {
 }
 const folder = fileURLToPath(new URL("../bench-results/", import.meta.url));
 mkdirSync(folder, { recursive: true });
-writeFileSync(join(folder, "pii.json"), JSON.stringify(results, null, 2));
+writeFileSync(join(folder, "anonymize.json"), JSON.stringify(results, null, 2));
 
-/** Exact-span precision, recall and F1 of both on the same texts. */
+/** Precision, recall and F1 of exact spans, for both sides on the same texts. */
 async function quality(path) {
   const bytes = readFileSync(path);
   const lines = (path.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString().trim().split("\n");
@@ -123,7 +123,7 @@ async function quality(path) {
       threshold,
       ...figures(gold, named, threshold, wanted, NEVER_WRONG[side]),
     }));
-    // guard's threshold has been applied.
+    // guard has applied its own threshold already.
     const best = side === "guard" ? tried[0] : tried.reduce((best, one) => (one.all.f1 > best.all.f1 ? one : best));
     return [side, best];
   });
@@ -146,7 +146,7 @@ async function quality(path) {
   return Object.fromEntries(measured);
 }
 
-/** Figures of findings above a threshold; of those that overlap, the surest counts, then the longest. */
+/** The figures of findings above a threshold. Of overlapping findings the one with the highest score counts, then the longest. */
 function figures(gold, found, threshold, wanted, neverWrong) {
   const counts = Object.fromEntries([...wanted].map((type) => [type, { right: 0, found: 0, spans: 0 }]));
   for (const [index, spans] of gold.entries()) {
@@ -200,7 +200,7 @@ async function throughput(what, sizes, scanner, peer, params, textsOf = personal
   printTable(
     ["text", "guard", ...(peers ? [peer, "ratio", "promised"] : [])],
     rows.map(({ size, characters, rounds }) => [
-      sizeOf(size),
+      bytesOf(size),
       speed(characters, own(rounds)),
       ...(peers
         ? [
@@ -218,7 +218,7 @@ async function throughput(what, sizes, scanner, peer, params, textsOf = personal
   return rows;
 }
 
-/** What a character costs in texts of growing length. */
+/** The cost of a character in texts of growing length. */
 async function linear() {
   const anonymize = createScanner("input", "Anonymize", { recognizer_conf: [] });
   const rows = [];
@@ -235,15 +235,15 @@ async function linear() {
   console.log("Cost of a character, in nanoseconds of the processor:");
   printTable(
     ["text", "recognizers alone", "Anonymize without a model"],
-    rows.map(({ size, recognizers, anonymize }) => [sizeOf(size), number(recognizers), number(anonymize)]),
+    rows.map(({ size, recognizers, anonymize }) => [bytesOf(size), number(recognizers), number(anonymize)]),
   );
   console.log();
   return rows;
 }
 
 /**
- * The cheapest pass over all texts, again and again until the time is over. What counts is the time of the processor, which is that of
- * the clock for one thread, and the same whatever else the machine does.
+ * The cheapest pass over all texts, in the time of the processor, which does not depend on other work of the machine. Passes are
+ * repeated until SECONDS are over.
  */
 async function measure(scanner, texts) {
   const pass = async () => {
@@ -257,7 +257,7 @@ async function measure(scanner, texts) {
   const end = performance.now() + SECONDS * 1000;
   do {
     const start = process.cpuUsage();
-    // Several passes, as the counter of the processor's time is not fine.
+    // Several passes are timed together, because the counter of the processor's time is coarse.
     for (let again = 0; again < PASSES; again++) found = await pass();
     const { user, system } = process.cpuUsage(start);
     fastest = Math.min(fastest, (user + system) / 1e6 / PASSES);
@@ -271,7 +271,7 @@ function save(name, texts) {
   return path;
 }
 
-/** Of each code unit, the code point that it belongs to. */
+/** For each UTF-16 code unit the index of the code point to which it belongs. */
 function codePoints(text) {
   const at = [];
   let points = 0;
@@ -280,8 +280,4 @@ function codePoints(text) {
     points++;
   }
   return [...at, points];
-}
-
-function sizeOf(size) {
-  return size < 1e6 ? `${size / 1000} kB` : `${size / 1e6} MB`;
 }

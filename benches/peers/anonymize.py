@@ -1,12 +1,13 @@
-"""The peers of benches/pii.mjs: Presidio's recognizers without a model, and llm-guard 0.3.16's Anonymize, in a Python environment of
+"""The peers of benches/anonymize.mjs: Presidio's recognizers without a model, and llm-guard 0.3.16's Anonymize, in a Python environment of
 the user's. llm-guard brings Presidio with it; presidio-analyzer alone is enough for the first.
 
     python -m venv env && env/bin/pip install llm-guard==0.3.16
-    GUARD_BENCH_PYTHON=env/bin/python npm run bench:pii
+    GUARD_BENCH_PYTHON=env/bin/python npm run bench:anonymize
 
-Reads one JSON object a line, {"peer", "params", "texts": path of a JSON list, "seconds"}: the peer scans all the texts, again and again
-until the seconds are over, at least once. Answers {"seconds": of the processor, in the cheapest pass over all texts, "found"},
-with "seconds": null {"findings": of each text a list of [start, end, type, score]}, or {"error"}.
+Reads one JSON object a line, {"peer", "params", "texts": path of a JSON list, "seconds"}. The peer scans all the texts, again and again
+until the seconds are over, at least once, and answers {"seconds", "found"}: the processor time of the cheapest pass over all texts, and
+the number of findings. With "seconds": null it answers {"findings"}: for each text a list of [start, end, type, score]. An error is
+{"error"}.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any, Callable
 
 from answers import answer_with
 
-# One thread, as guard has for one text.
+# One thread, as guard uses for one text.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 logging.disable(logging.CRITICAL)
@@ -28,8 +29,10 @@ Finding = tuple[int, int, str, float]
 
 
 def presidio() -> Callable[[str], list[Finding]]:
-    """All recognizers that Presidio has on by default for English. A blank pipeline of spaCy gives it words, so that its words of
-    context count; a model it has none."""
+    """All recognizers that Presidio enables by default for English, without a model.
+
+    A blank pipeline of spaCy splits texts into words, so that Presidio can use words of context.
+    """
     import spacy
     from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
     from presidio_analyzer.nlp_engine import SpacyNlpEngine
@@ -59,7 +62,7 @@ def presidio() -> Callable[[str], list[Finding]]:
     words: dict[str, Any] = {}
 
     def find(text: str) -> list[Finding]:
-        # Splitting into words is not counted: recognizers are compared.
+        # Splitting into words is not timed, since recognizers are compared.
         if text not in words:
             words[text] = engine.process_text(text, "en")
         results = analyzer.analyze(text, language="en", nlp_artifacts=words[text])
@@ -69,8 +72,10 @@ def presidio() -> Callable[[str], list[Finding]]:
 
 
 def llm_guard_anonymize(tokenizer: str, config: dict[str, Any]) -> Callable[[str], list[Finding]]:
-    """llm-guard's Anonymize with a model of the size of guard's: the weights are random, which costs the same time, and made so that
-    they name nothing."""
+    """llm-guard's Anonymize with a model of the size of guard's.
+
+    The weights are random, which costs the same time. The last layer is set so that the model finds no names.
+    """
     import spacy
     import structlog
     import torch
@@ -92,13 +97,13 @@ def llm_guard_anonymize(tokenizer: str, config: dict[str, Any]) -> Callable[[str
             tokenizer_kwargs={"model_input_names": ["input_ids", "attention_mask"]},
         ),
     }
-    # The pipelines that llm-guard downloads are not in the package index: empty ones stand in, which cost it less.
+    # llm-guard downloads pipelines that are not in the package index. Empty ones replace them, which makes llm-guard faster.
     spacy.util.is_package = lambda name: True
     spacy.load = lambda name, **_: spacy.blank(name.partition("_")[0])
     scanner = Anonymize(Vault(), recognizer_conf=conf)
 
     def find(text: str) -> list[Finding]:
-        # A new vault for each text, or all passes but the first would meet what they know.
+        # A new vault for each text. Otherwise all passes but the first would find known values.
         scanner._vault = Vault()
         _, valid, score = scanner.scan(text)
         return [] if valid else [(0, len(text), "text", score)]

@@ -1,12 +1,13 @@
-// Texts with personal data for the benchmark, all of it invented, the same in every run: sentences, and between them a card, a phone
-// number, an address.
-import { random, SENTENCES } from "./texts.mjs";
+// Texts with personal data for the benchmark, the same in every run: sentences, and between them a card, a phone number, an address.
+// All of the data is invented.
+import { SENTENCES } from "./prompts.mjs";
+import { random } from "./random.mjs";
 
 const NAMES = ["anna.berg", "j.doe", "li.wei", "maria_s", "t.okafor"];
 const STREETS = ["Elm Street", "Station Road", "Sunset Boulevard", "Mill Lane"];
 const TOWNS = ["Springfield", "Leeds", "Portland", "Galway"];
 
-/** Texts of `length` characters each, `count` of them, with a sentence of personal data after every `every` characters of others. */
+/** `count` texts of `length` characters each, with a sentence of personal data after about every `every` characters. */
 export function personalTexts(length, count, every = 400) {
   const next = random(length);
   const pick = (list) => list[Math.floor(next() * list.length)];
@@ -49,7 +50,10 @@ const PEOPLE = [
 ];
 const COMPANIES = ["Northwind Traders", "Contoso", "Fabrikam Bank", "Tailspin Toys", "Wingtip Energy"];
 
-/** Texts of `length` characters each, `count` of them, with a person, a town or a company in every sentence: what a model of names has most work with. */
+/**
+ * `count` texts of `length` characters each, with a person, a town or a company in every sentence. A model of names has most work with
+ * such texts, because few tokens can leave it early.
+ */
 export function namedTexts(length, count) {
   const next = random(length);
   const pick = (list) => list[Math.floor(next() * list.length)];
@@ -67,7 +71,7 @@ export function namedTexts(length, count) {
   });
 }
 
-/** With the check digit of Luhn (ISO/IEC 7812-1, annex B). */
+/** The number with its check digit by Luhn's algorithm (ISO/IEC 7812-1, annex B). */
 function luhn(number) {
   const sum = [...number].reverse().reduce((total, digit, index) => {
     const value = Number(digit) * (index % 2 === 0 ? 2 : 1);

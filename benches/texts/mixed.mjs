@@ -1,21 +1,15 @@
-// Mixed prose and code for the rules benchmark, the same in every run: sentences, and pieces of this repository's own sources.
-import { readdirSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import { random, SENTENCES } from "./texts.mjs";
+// Texts of prose and code for the benchmark of rules, made of the frozen files in haystacks/, the same in every run.
+import { readFileSync } from "node:fs";
+import { SENTENCES } from "./prompts.mjs";
+import { random } from "./random.mjs";
 
-const ROOT = fileURLToPath(new URL("../", import.meta.url));
-const SOURCES = ["src", "crates/guard-core/src", "crates/guard-node/src", "benches"];
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-
-const code = SOURCES.flatMap((folder) =>
-  readdirSync(ROOT + folder, { recursive: true }).map((file) => `${folder}/${file}`),
-)
-  .filter((file) => /\.(ts|rs|mjs|py)$/.test(file))
-  .sort()
-  .map((file) => readFileSync(ROOT + file, "utf8"));
+const CODE = ["typescript", "rust", "scripts"].map((name) =>
+  readFileSync(new URL(`../haystacks/${name}.txt`, import.meta.url), "utf8"),
+);
 
 /**
- * Texts of about `length` characters each, `count` of them. Half of each is prose and half code, and about every `foundEvery`
+ * `count` texts of about `length` characters each. Half of each text is prose and half code, and about every `foundEvery`
  * characters there are an access key, an e-mail address, a banned word and an invisible character.
  */
 export function mixedTexts(length, count, foundEvery) {
@@ -43,9 +37,9 @@ function prose(pick, next) {
 }
 
 function snippet(pick, next) {
-  const file = pick(code);
-  const start = Math.floor(next() * file.length);
-  return file.slice(start, start + 100 + Math.floor(next() * 700));
+  const code = pick(CODE);
+  const start = Math.floor(next() * code.length);
+  return code.slice(start, start + 100 + Math.floor(next() * 700));
 }
 
 function finding(next) {

@@ -1,0 +1,46 @@
+// Texts of an exact number of tokens, the same in every run. They are made of words that are whole tokens in the vocabulary of the
+// embedded models, so that `tokenizer` can state the token ids that guard's own tokenizer finds.
+import { readFileSync } from "node:fs";
+import { SENTENCES, wordsAndMarks } from "./prompts.mjs";
+import { random } from "./random.mjs";
+
+const TOKENIZER = new URL("../../models/prompt-injection/tokenizer.json", import.meta.url);
+/** The character that stands for the space before a word in the vocabulary. */
+const MARKER = "\u2581";
+let ids;
+let words;
+
+/** A generator of texts of exactly so many tokens of the embedded models, including the two special ones. */
+export function textsOfLength(tokens, seed) {
+  const next = random(seed);
+  const words = wholeWords();
+  return () => Array.from({ length: tokens - 2 }, () => words[Math.floor(next() * words.length)]).join(" ");
+}
+
+/** A function from a text of `textsOfLength` to its token ids. It throws for a word that is not one token. */
+export function tokenizer() {
+  const id = (piece) => {
+    const found = vocabulary().get(piece);
+    if (found === undefined) throw new Error(`${piece} is not a token of the embedded models`);
+    return found;
+  };
+  return (text) => [id("<s>"), ...text.split(" ").map((word) => id(MARKER + word)), id("</s>")];
+}
+
+/** The words of the sentences that are a single token after a space. */
+function wholeWords() {
+  words ??= SENTENCES.flatMap(wordsAndMarks).filter((piece) => /^\w+$/.test(piece) && vocabulary().has(MARKER + piece));
+  // Nearly all of them are. A vocabulary with only few of them has another form than this file assumes.
+  if (words.length < 300) throw new Error(`only ${words.length} words are whole tokens of the embedded models`);
+  return words;
+}
+
+/** The token ids by token. All embedded models share one vocabulary. */
+function vocabulary() {
+  if (!ids) {
+    const { type, vocab } = JSON.parse(readFileSync(TOKENIZER, "utf8")).model;
+    if (type !== "Unigram") throw new Error(`the embedded models have a ${type} tokenizer: change this file`);
+    ids = new Map(vocab.map(([piece], index) => [piece, index]));
+  }
+  return ids;
+}
