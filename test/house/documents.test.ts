@@ -1,0 +1,89 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { createServer, loadConfig } from "../../src/index.ts";
+import { brokenLinks, fences, markdownFiles, read, root } from "./markdown.ts";
+
+const scratch = mkdtempSync(join(tmpdir(), "guard-documents-"));
+afterAll(() => rmSync(scratch, { recursive: true }));
+
+const files = markdownFiles();
+
+describe("README.md", () => {
+  it("takes at most 8 kB", () => {
+    expect(statSync(join(root, "README.md")).size).toBeLessThanOrEqual(8192);
+  });
+
+  it("shows a request and what the server replies to it", async () => {
+    const blocks = fences(read("README.md"));
+    const curl = blocks.find(({ language, content }) => language === "sh" && content.includes("curl"))?.content ?? "";
+    const [, path] = /http:\/\/127\.0\.0\.1:8000(\S*)/.exec(curl) ?? [];
+    const [, body] = /-d '(.*)'/s.exec(curl) ?? [];
+    const shown = JSON.parse(blocks.find(({ language }) => language === "json")?.content ?? "");
+    const config = await loadConfig(join(root, "scanners.yml"));
+    const app = await createServer({
+      config: { ...config, auth: [{ type: "http_bearer", token: "test" }], app: { ...config.app, lazyLoad: true } },
+      logger: { write() {} },
+    });
+    try {
+      const headers = { authorization: "Bearer test", "content-type": "application/json" };
+      const reply = await app.inject({ method: "POST", url: path as string, headers, payload: body as string });
+      expect(reply.statusCode).toBe(200);
+      expect(rounded(reply.json())).toMatchObject(shown);
+    } finally {
+      await app.close();
+    }
+  });
+});
+
+/** Numbers with four digits behind the point, as the page shows them. */
+function rounded(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value), (_, part) =>
+    typeof part === "number" ? Math.round(part * 1e4) / 1e4 : part,
+  );
+}
+
+describe("links", () => {
+  it.each(files)("of %s lead somewhere", (path) => {
+    expect(brokenLinks(path)).toEqual([]);
+  });
+});
+
+/** Programs in Markdown files that are marked with `run`, each with what it prints where a block `text output` follows. */
+const programs = files.flatMap((path) => {
+  const blocks = fences(read(path));
+  return blocks.flatMap(({ words, content }, index) => {
+    if (!words.includes("run")) return [];
+    const next = blocks[index + 1];
+    return [{ path, index, content, output: next?.words.includes("output") ? next.content : undefined }];
+  });
+});
+
+describe("programs in documents", () => {
+  it.each(programs)("of $path (block $index) print what is shown", ({ content, output }) => {
+    // The name guard-scan means this repository for a program that runs in it.
+    const options = { cwd: root, input: content, encoding: "utf8" } as const;
+    const printed = execFileSync(process.execPath, ["--input-type=module", "-"], options);
+    if (output !== undefined) expect(printed).toBe(output);
+  });
+
+  it("are found", () => {
+    expect(programs.map(({ path }) => path)).toContain("README.md");
+  });
+});
+
+const configurations = files.flatMap((path) =>
+  fences(read(path))
+    .filter(({ language, words }) => language === "yaml" && words.includes("config"))
+    .map(({ content }, index) => ({ path, index, content })),
+);
+
+describe("configurations in documents", () => {
+  it.each(configurations)("of $path (number $index) are valid", async ({ content }) => {
+    const file = join(scratch, "scanners.yml");
+    writeFileSync(file, content);
+    await expect(loadConfig(file)).resolves.toBeDefined();
+  });
+});
