@@ -1,0 +1,35 @@
+// A scanner of your own: any object of this shape can be in a list, beside guard's scanners.
+//   node examples/custom-scanner.mjs
+import { Regex, scanPrompt } from "guard-scan";
+
+/** Fails prompts that shout: of whose letters more than half are capitals. */
+const shouting = {
+  type: "Shouting",
+  name: "Shouting",
+  // It never changes the text, so it may run beside other scanners.
+  sanitizes: false,
+  async scan(text) {
+    const letters = text.match(/\p{L}/gu) ?? [];
+    const capitals = text.match(/\p{Lu}/gu) ?? [];
+    const probability = letters.length === 0 ? 0 : capitals.length / letters.length;
+    const isValid = probability <= 0.5;
+    return {
+      isValid,
+      score: isValid ? -1 : 1,
+      probability,
+      findings: isValid ? [] : [{ start: 0, end: text.length, type: "shouting", score: probability }],
+      coverage: { chars: text.length, scannedChars: text.length, truncated: false, windows: 1 },
+    };
+  },
+};
+
+const scanners = [new Regex({ patterns: ["\\bEMP-\\d{6}\\b"] }), shouting];
+for (const prompt of ["Where is EMP-123456?", "WHERE IS MY PARCEL?", "Where is my parcel?"]) {
+  const { isValid, resultsScore } = await scanPrompt(scanners, prompt);
+  console.log(isValid, resultsScore);
+}
+
+// Prints:
+//   false { Regex: 1, Shouting: 1 }
+//   false { Regex: -1, Shouting: 1 }
+//   true { Regex: -1, Shouting: -1 }

@@ -1,0 +1,78 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const folder = join(root, "examples");
+const programs = readdirSync(folder).filter((name) => /\.(mjs|py)$/.test(name));
+const token = "a-token-for-the-examples";
+let server: ChildProcess;
+let url = "";
+
+beforeAll(async () => {
+  const port = await freePort();
+  url = `http://127.0.0.1:${port}`;
+  const args = [
+    join(root, "dist/cli/main.js"),
+    "serve",
+    "--config",
+    join(folder, "scanners.yml"),
+    "--port",
+    String(port),
+  ];
+  server = spawn(process.execPath, args, { env: { ...process.env, AUTH_TOKEN: token }, stdio: "inherit" });
+  for (let attempt = 0; attempt < 600; attempt++) {
+    if (server.exitCode !== null) throw new Error(`the server ended with code ${server.exitCode}`);
+    if ((await fetch(`${url}/readyz`).catch(() => undefined))?.ok) return;
+    await sleep(50);
+  }
+  throw new Error("the server was not ready in time");
+});
+
+afterAll(async () => {
+  const ended = new Promise((resolve) => server.once("exit", resolve));
+  server.kill();
+  await ended;
+});
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer().once("error", reject);
+    probe.listen(0, "127.0.0.1", () => {
+      const address = probe.address();
+      probe.close(() => (typeof address === "object" && address ? resolve(address.port) : reject()));
+    });
+  });
+}
+
+/** What the comment at the end of an example says that it prints. */
+function promised(source: string): string {
+  const [, comment = ""] = /^(?:\/\/|#) Prints:\n(.*)$/ms.exec(source) ?? [];
+  return comment.replace(/^(?:\/\/|#) {3}/gm, "");
+}
+
+/** The command that runs Python 3 here. */
+const python = process.platform === "win32" ? "python" : "python3";
+
+describe("examples", () => {
+  it.each(programs)("%s prints what it says", (name) => {
+    const source = readFileSync(join(folder, name), "utf8");
+    const env = { ...process.env, AUTH_TOKEN: token, GUARD_URL: url };
+    const command = name.endsWith(".py") ? python : process.execPath;
+    const printed = execFileSync(command, [join(folder, name)], { env, encoding: "utf8" });
+    expect(promised(source)).not.toBe("");
+    expect(printed.replaceAll("\r\n", "\n")).toBe(promised(source));
+  });
+
+  it("are all in the README of their folder, and begin with a comment", () => {
+    const readme = readFileSync(join(folder, "README.md"), "utf8");
+    for (const name of programs) {
+      expect(readme).toContain(`](${name})`);
+      expect(readFileSync(join(folder, name), "utf8")).toMatch(/^(?:\/\/ |""")[A-Z]/);
+    }
+  });
+});
