@@ -4,7 +4,7 @@ import { InvisibleText, PromptInjection, Secrets, scanPrompt } from "guard-scan"
 
 const scanners = [new InvisibleText(), new Secrets(), new PromptInjection({ threshold: 0.9 })];
 // Loads the model now, so that the first scan does not wait for it.
-for (const scanner of scanners) await scanner.load?.();
+for (const scanner of scanners) await scanner.load();
 
 for (const prompt of [
   "What is the capital of France?",
@@ -22,7 +22,7 @@ for (const prompt of [
     console.log(`${name} found ${label ?? type}; what could be sent: ${sanitizedPrompt}`);
   }
 }
-for (const scanner of scanners) await scanner.close?.();
+for (const scanner of scanners) await scanner.close();
 
 // Prints:
 //   send to the model: What is the capital of France?

@@ -1,7 +1,6 @@
 // Replaces personal data before a model sees it, and restores it in the model's answer.
 //   node examples/vault-round-trip.mjs
-import { Anonymize, scanOutput, scanPrompt, Vault } from "guard-scan";
-import { Deanonymize } from "guard-scan/output-scanners";
+import { Anonymize, Deanonymize, scanOutput, scanPrompt, Vault } from "guard-scan";
 
 // Without a model for names this takes microseconds: names are those that you give.
 const anonymize = new Anonymize({ recognizerConf: [], hiddenNames: ["Ann Lee"] });
