@@ -12,7 +12,9 @@ afterAll(() => rmSync(folder, { recursive: true }));
 /** Runs a command as a user of the package would: in a folder of its own, with none of guard's variables set. */
 function run(command: string, ...args: string[]): string {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("GUARD_")));
-  return execFileSync(command, args, { cwd: folder, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  // Windows starts npm.cmd and npx.cmd only in a shell.
+  const shell = process.platform === "win32" && command !== process.execPath;
+  return execFileSync(command, args, { cwd: folder, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], shell });
 }
 
 describe("the packed package", () => {
