@@ -1,4 +1,4 @@
-"""The peers of benches/anonymize.mjs: Presidio's recognizers without a model, and llm-guard 0.3.16's Anonymize, in a Python environment of
+"""The peers of benches/anonymize/main.mjs: Presidio's recognizers without a model, and llm-guard 0.3.16's Anonymize, in a Python environment of
 the user's. llm-guard brings Presidio with it; presidio-analyzer alone is enough for the first.
 
     python -m venv env && env/bin/pip install llm-guard==0.3.16
