@@ -1,28 +1,37 @@
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { scanOutput, scanPrompt } from "../../src/scan.ts";
+import type { Side } from "../../src/scanner.ts";
 import { SCANNERS } from "../../src/scanners/catalog.ts";
-import type { Example } from "../../src/scanners/define.ts";
+import type { BuiltInScanner, Example } from "../../src/scanners/define.ts";
 
 // Every scanner names texts that it passes and texts that it fails; they stand on its page, so they must be true.
 describe.each(SCANNERS.map((scanner) => [scanner.definition.type, scanner] as const))("%s", (_type, scanner) => {
   const { examples } = scanner.definition;
-  const sides = Object.keys(scanner.classes) as ("input" | "output")[];
+  const sides = Object.keys(scanner.classes) as Side[];
 
-  const scan = async (side: "input" | "output", example: Example) => {
-    const { text, prompt = "", options = {} } = typeof example === "string" ? { text: example } : example;
+  // Loading a model takes longer than scanning: examples with the same options share a scanner.
+  const built = new Map<string, BuiltInScanner>();
+  const scannerWith = (side: Side, options: object = {}) => {
     const Scanner = scanner.classes[side];
     if (!Scanner) throw new Error(`no ${side} scanner`);
-    const built = new Scanner({ ...examples.options, ...options } as never);
-    try {
-      if (side === "input") {
-        const { isValid, sanitizedPrompt } = await scanPrompt([built], text);
-        return { isValid, sanitized: sanitizedPrompt };
-      }
-      const { isValid, sanitizedOutput } = await scanOutput([built], prompt, text);
-      return { isValid, sanitized: sanitizedOutput };
-    } finally {
-      await built.close();
+    const key = `${side} ${JSON.stringify(options)}`;
+    const known = built.get(key) ?? new Scanner({ ...examples.options, ...options } as never);
+    built.set(key, known);
+    return known;
+  };
+  afterAll(async () => {
+    for (const item of built.values()) await item.close();
+  });
+
+  const scan = async (side: Side, example: Example) => {
+    const { text, prompt = "", options } = typeof example === "string" ? { text: example } : example;
+    const scanners = [scannerWith(side, options)];
+    if (side === "input") {
+      const { isValid, sanitizedPrompt } = await scanPrompt(scanners, text);
+      return { isValid, sanitized: sanitizedPrompt };
     }
+    const { isValid, sanitizedOutput } = await scanOutput(scanners, prompt, text);
+    return { isValid, sanitized: sanitizedOutput };
   };
   const check = async (example: Example, isValid: boolean) => {
     const text = typeof example === "string" ? example : example.text;
