@@ -7,16 +7,13 @@ use guard_core::engine::{
     self, Activation, Engine, EngineError, HeadScores, ModelHandle, Question, Reply, Settings, Source, Ticket,
 };
 use guard_core::tokens::windows::Reading;
-use napi::bindgen_prelude::{AsyncTask, PromiseRaw, ToNapiValue};
-use napi::{Env, JsValue, Result, Task};
+use napi::bindgen_prelude::{PromiseRaw, ToNapiValue};
+use napi::{Env, JsValue, Result};
 use napi_derive::napi;
 
-use crate::error;
-use crate::places::{Span, spans};
-
-fn failed(cause: EngineError) -> napi::Error {
-    error(cause.code(), &cause)
-}
+use crate::answer::off_thread;
+use crate::error::{Failure, at_once};
+use crate::spans::{Span, spans};
 
 /// How the engine of this process is set up; see `Settings` of guard-core.
 #[napi(object)]
@@ -52,15 +49,17 @@ impl From<EngineSettings> for Settings {
 
 /// Starts the engine, or finds it started. Loads a library: call it before traffic.
 #[napi]
-pub fn start_engine(settings: EngineSettings) -> Result<EngineInfo> {
-    let engine = Engine::start(&settings.into()).map_err(failed)?;
-    let threads = engine.threads();
-    Ok(EngineInfo {
-        library: engine.runtime().library().display().to_string(),
-        providers: engine.runtime().providers().into_iter().map(str::to_owned).collect(),
-        threads: threads.total as u32,
-        workers: threads.workers as u32,
-        pending: engine.pending() as u32,
+pub fn start_engine(env: &Env, settings: EngineSettings) -> Result<EngineInfo> {
+    at_once(env, || {
+        let engine = Engine::start(&settings.into())?;
+        let threads = engine.threads();
+        Ok(EngineInfo {
+            library: engine.runtime().library().display().to_string(),
+            providers: engine.runtime().providers().into_iter().map(str::to_owned).collect(),
+            threads: threads.total as u32,
+            workers: threads.workers as u32,
+            pending: engine.pending() as u32,
+        })
     })
 }
 
@@ -170,8 +169,8 @@ pub struct NativeModel(Option<ModelHandle>);
 impl NativeModel {
     /// The heads of the model, in the order of `Part.heads`.
     #[napi(getter)]
-    pub fn heads(&self) -> Result<Vec<ModelHead>> {
-        let model = self.handle()?.model();
+    pub fn heads(&self, env: &Env) -> Result<Vec<ModelHead>> {
+        let model = self.handle(env)?.model();
         Ok(model
             .heads()
             .iter()
@@ -188,8 +187,8 @@ impl NativeModel {
 
     /// The longest input in tokens, special ones included.
     #[napi(getter)]
-    pub fn max_length(&self) -> Result<u32> {
-        Ok(self.handle()?.model().max_length() as u32)
+    pub fn max_length(&self, env: &Env) -> Result<u32> {
+        Ok(self.handle(env)?.model().max_length() as u32)
     }
 
     /// Scores a text.
@@ -202,7 +201,7 @@ impl NativeModel {
         abort: Option<&mut Abort>,
     ) -> Result<PromiseRaw<'env, Classification>> {
         let kinds: Vec<Vec<String>> = self
-            .heads()?
+            .heads(env)?
             .into_iter()
             .map(|head| head.kinds.unwrap_or_default())
             .collect();
@@ -239,17 +238,12 @@ impl NativeModel {
         abort: Option<&mut Abort>,
         answer: impl FnOnce(&Reply) -> T + Send + 'static,
     ) -> Result<PromiseRaw<'env, T>> {
-        let handle = self.handle()?;
+        let handle = self.handle(env)?;
         let (deferred, promise) = env.create_deferred::<T, _>()?;
-        let on_reply = Box::new(
-            move |result: std::result::Result<Arc<Reply>, EngineError>| match result {
-                Ok(reply) => {
-                    let answer = answer(&reply);
-                    deferred.resolve(move |_| Ok(answer));
-                }
-                Err(cause) => deferred.reject(failed(cause)),
-            },
-        );
+        let on_reply = Box::new(move |result: std::result::Result<Arc<Reply>, EngineError>| {
+            let answer = result.map(|reply| answer(&reply)).map_err(Failure::from);
+            deferred.resolve(move |env: Env| answer.map_err(|failure| failure.into_js(&env)));
+        });
         let ticket = handle.ask(question, on_reply);
         if let Some(abort) = abort {
             abort.0 = Some(ticket);
@@ -257,8 +251,8 @@ impl NativeModel {
         Ok(PromiseRaw::new(env.raw(), promise.value().value))
     }
 
-    fn handle(&self) -> Result<&ModelHandle> {
-        self.0.as_ref().ok_or_else(|| failed(EngineError::Closed))
+    fn handle(&self, env: &Env) -> Result<&ModelHandle> {
+        at_once(env, || Ok(self.0.as_ref().ok_or(EngineError::Closed)?))
     }
 }
 
@@ -320,28 +314,8 @@ fn model_spans(text: &str, reply: &Reply, kinds: &[Vec<String>]) -> Vec<ModelSpa
 
 /// The kinds of spans that the model in a folder finds, as its `config.json` says: known before it is loaded.
 #[napi]
-pub fn span_kinds(folder: String) -> Result<Vec<String>> {
-    engine::span_kinds(Path::new(&folder)).map_err(failed)
-}
-
-/// Loading of a model, off the event loop.
-pub struct LoadModel {
-    settings: Settings,
-    source: Source,
-}
-
-impl Task for LoadModel {
-    type Output = ModelHandle;
-    type JsValue = NativeModel;
-
-    fn compute(&mut self) -> Result<ModelHandle> {
-        let engine = Engine::start(&self.settings).map_err(failed)?;
-        engine.load(&self.source).map_err(failed)
-    }
-
-    fn resolve(&mut self, _: Env, handle: ModelHandle) -> Result<NativeModel> {
-        Ok(NativeModel(Some(handle)))
-    }
+pub fn span_kinds(env: &Env, folder: String) -> Result<Vec<String>> {
+    at_once(env, || Ok(engine::span_kinds(Path::new(&folder))?))
 }
 
 /// Where a model is; see `Source` of guard-core.
@@ -353,15 +327,15 @@ pub struct ModelSource {
 }
 
 /// Loads a model. Starts the engine first.
-#[napi(ts_return_type = "Promise<NativeModel>")]
-pub fn load_model(settings: EngineSettings, source: ModelSource) -> AsyncTask<LoadModel> {
+#[napi]
+pub fn load_model(env: &Env, settings: EngineSettings, source: ModelSource) -> Result<PromiseRaw<'_, NativeModel>> {
+    let settings = Settings::from(settings);
     let source = Source {
         folder: source.folder.into(),
         graph: source.graph.map(PathBuf::from),
         max_length: source.max_length.map(|length| length as usize),
     };
-    AsyncTask::new(LoadModel {
-        settings: settings.into(),
-        source,
+    off_thread(env, move || {
+        Ok(NativeModel(Some(Engine::start(&settings)?.load(&source)?)))
     })
 }

@@ -1,39 +1,67 @@
-//! Texts as they come from JavaScript.
+//! Texts as they come from JavaScript, read with as few calls of V8 as it takes.
 
 use std::mem::MaybeUninit;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use napi::bindgen_prelude::check_status;
 use napi::{JsString, JsValue, Result, sys};
 
-use crate::error;
+use crate::answer::SHORT_TEXT;
 
-/// Bytes of a text of `SHORT_TEXT` code units (see `src/native.ts`) and of the zero behind it.
-const SHORT: usize = 3 * 8192 + 1;
-/// Code units of a text for which room is made at once. The text of a longer one is measured first, so that no memory is asked for
-/// that it does not need.
-const LONG: usize = 1 << 24;
+/// Bytes of the room for a short text: a UTF-16 code unit takes at most three in UTF-8. The zero that V8 writes behind the text
+/// comes on top, and as many bytes as it takes to see that nothing was cut off.
+const ROOM: usize = 3 * SHORT_TEXT + 1 + LONGEST_CHARACTER;
+/// Bytes of the longest character in UTF-8.
+const LONGEST_CHARACTER: usize = 4;
+/// A text of fewer code units gets room for the most bytes that it can take. A longer one is measured first, so that no memory is
+/// asked for that it does not need.
+const MEASURED: usize = 1 << 24;
 
-/// Passes a text to `work`, of which a panic becomes an error. Costs one call of V8 and no memory for a short text.
-pub fn with_text<T>(text: &JsString<'_>, work: impl FnOnce(&str) -> T) -> Result<T> {
-    let caught = |text: &str| {
-        catch_unwind(AssertUnwindSafe(|| work(text))).map_err(|_| error("GUARD_PANIC", "internal error in a scan"))
-    };
-    let mut room = [MaybeUninit::<u8>::uninit(); SHORT];
-    let written = write(text, &mut room)?;
-    // A character takes at most four bytes: with that much room left, nothing was cut off.
-    if written + 4 < room.len() {
-        // SAFETY: V8 has written that many bytes of UTF-8; what is no character becomes U+FFFD.
-        caught(unsafe { utf8(&room[..written]) })
-    } else {
-        caught(&to_string(text)?)
+/// Room on the stack for a short text.
+pub struct Room([MaybeUninit<u8>; ROOM]);
+
+impl Room {
+    pub fn new() -> Self {
+        Self([MaybeUninit::uninit(); ROOM])
     }
 }
 
+/// A text in UTF-8.
+pub enum Text<'room> {
+    /// A text of at most [`SHORT_TEXT`] UTF-16 code units.
+    Short(&'room str),
+    /// A longer text.
+    Long(String),
+}
+
+/// Reads a text. A short one costs one call of V8 and no memory, unless its characters take several bytes each.
+pub fn read<'room>(text: &JsString<'_>, room: &'room mut Room) -> Result<Text<'room>> {
+    let written = write(text, &mut room.0)?;
+    // V8 writes no part of a character: with room for one left, nothing was cut off.
+    if written + LONGEST_CHARACTER >= ROOM {
+        return to_string(text).map(Text::Long);
+    }
+    // SAFETY: V8 has written that many bytes of UTF-8, in which a lone surrogate is U+FFFD.
+    let read = unsafe { utf8(&room.0[..written]) };
+    // A text has at most as many code units as bytes.
+    if written <= SHORT_TEXT || text.utf16_len()? <= SHORT_TEXT {
+        Ok(Text::Short(read))
+    } else {
+        Ok(Text::Long(read.to_owned()))
+    }
+}
+
+/// Passes a text of any length to `work`, at once.
+pub fn with_text<T>(text: &JsString<'_>, work: impl FnOnce(&str) -> T) -> Result<T> {
+    Ok(match read(text, &mut Room::new())? {
+        Text::Short(text) => work(text),
+        Text::Long(text) => work(&text),
+    })
+}
+
 /// The text in memory of its own.
-pub fn to_string(text: &JsString<'_>) -> Result<String> {
+fn to_string(text: &JsString<'_>) -> Result<String> {
     let units = text.utf16_len()?;
-    let bytes = if units < LONG { 3 * units } else { text.utf8_len()? };
+    let bytes = if units < MEASURED { 3 * units } else { text.utf8_len()? };
     let mut string = Vec::with_capacity(bytes + 1);
     let written = write(text, string.spare_capacity_mut())?;
     // SAFETY: V8 has written that many bytes of UTF-8.
@@ -45,7 +73,7 @@ pub fn to_string(text: &JsString<'_>) -> Result<String> {
     Ok(string)
 }
 
-/// Writes as much of a text as there is room for, but for a zero behind it, and returns how many bytes that is.
+/// Writes as much of a text as there is room for before a zero, and returns how many bytes that is.
 fn write(text: &JsString<'_>, room: &mut [MaybeUninit<u8>]) -> Result<usize> {
     let value = text.value();
     let mut written = 0;

@@ -1,20 +1,20 @@
 //! JSON in a text.
 
 use guard_core::text::json;
-use napi::bindgen_prelude::AsyncTask;
+use napi::{JsString, Result};
 use napi_derive::napi;
 
-use crate::off_thread::OffThread;
-use crate::places::spans;
+use crate::answer::{Answer, on_text};
+use crate::spans::spans;
 
-/// A piece of a text that is JSON, or means to be, in UTF-16 code units.
+/// A piece of a text that is JSON, or was meant to be.
 #[napi(object)]
 pub struct JsonCandidate {
     pub start: u32,
     pub end: u32,
     /// What is wrong with it; absent when it is valid.
     pub message: Option<String>,
-    /// Where in the text.
+    /// The position in the text where it goes wrong; `end` when it is valid.
     pub at: u32,
     /// Whether a repair may be tried.
     pub repairable: bool,
@@ -22,19 +22,13 @@ pub struct JsonCandidate {
 
 /// Finds the outermost objects and arrays of a text.
 #[napi]
-pub fn find_json(text: String) -> Vec<JsonCandidate> {
-    find(&text)
-}
-
-/// The same off the event loop.
-#[napi(ts_return_type = "Promise<JsonCandidate[]>")]
-pub fn find_json_long(text: String) -> AsyncTask<OffThread<Vec<JsonCandidate>>> {
-    OffThread::new(move || Ok(find(&text)))
+pub fn find_json(text: JsString<'_>) -> Result<Answer<'_, Vec<JsonCandidate>>> {
+    on_text(text, |text| Ok(find(text)))
 }
 
 fn find(text: &str) -> Vec<JsonCandidate> {
     let found = json::find(text);
-    // Each up to its problem and from there on.
+    // Each candidate in two halves, up to its problem and from there on, so that one conversion gives all three offsets.
     let halves = found.iter().flat_map(|json::Candidate { range, problem }| {
         let at = problem.as_ref().map_or(range.end, |problem| problem.at);
         [range.start..at, at..range.end]

@@ -1,27 +1,22 @@
-//! Node.js bindings of `guard-core`: types in, types out.
+//! Node.js bindings of `guard-core`: types in, types out, no logic of their own.
 //!
-//! Offsets leave this crate as UTF-16 code units. Errors carry a code in front of their message, `CODE|message`, which
-//! `src/native.ts` takes apart.
+//! - Offsets leave this crate as UTF-16 code units ([`spans`]).
+//! - A function that takes a text answers at once where the text is short, and with a promise where it is not ([`answer`]).
+//! - Errors are `Error` objects with a `code` and, where one value is at fault, a `path` ([`error`]).
 
 #![deny(clippy::all)]
 
+mod answer;
 mod engine;
+mod error;
 mod js_text;
 mod json;
 mod linear;
-mod off_thread;
 mod pii;
 mod placeholders;
-mod places;
-mod reading;
+mod reading_time;
 mod rules;
 mod secrets;
+mod spans;
 mod text;
 mod urls;
-
-use napi::{Error, Status};
-
-/// An error whose code the JavaScript side can read.
-fn error(code: &str, message: impl std::fmt::Display) -> Error {
-    Error::new(Status::GenericFailure, format!("{code}|{message}"))
-}

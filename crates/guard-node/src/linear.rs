@@ -3,16 +3,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use guard_core::lang::code::CodeFinder;
+use guard_core::lang::code::{CodeFinder, Piece};
 use guard_core::lang::linear::LinearModel;
-use guard_core::lang::natural;
-use napi::bindgen_prelude::AsyncTask;
-use napi::{Env, Result, Task};
+use guard_core::lang::natural::{self, Part};
+use napi::bindgen_prelude::PromiseRaw;
+use napi::{Env, JsString, Result};
 use napi_derive::napi;
 
-use crate::error;
-use crate::off_thread::OffThread;
-use crate::places::{Span, spans};
+use crate::answer::{Answer, off_thread, on_text, on_texts};
+use crate::error::Failure;
+use crate::spans::{Span, with_spans};
 
 /// A loaded linear model.
 #[napi]
@@ -28,42 +28,32 @@ impl NativeLinear {
 
     /// The probabilities of the labels, for each text.
     #[napi]
-    pub fn classify(&self, texts: Vec<String>) -> Vec<Vec<f64>> {
-        classify(&self.0, &texts)
+    pub fn classify<'env>(&self, env: &'env Env, texts: Vec<String>) -> Result<Answer<'env, Vec<Vec<f64>>>> {
+        let model = Arc::clone(&self.0);
+        on_texts(env, texts, move |texts| Ok(classify(&model, texts)))
     }
 
     /// The languages of a text, where the model is one of languages.
     #[napi]
-    pub fn languages(&self, text: String) -> NativeLanguages {
-        languages(&self.0, &text)
-    }
-
-    /// The same off the event loop.
-    #[napi(ts_return_type = "Promise<NativeLanguages>")]
-    pub fn languages_long(&self, text: String) -> AsyncTask<OffThread<NativeLanguages>> {
+    pub fn languages<'env>(&self, text: JsString<'env>) -> Result<Answer<'env, NativeLanguages>> {
         let model = Arc::clone(&self.0);
-        OffThread::new(move || Ok(languages(&model, &text)))
+        on_text(text, move |text| Ok(languages(&model, text)))
     }
 
-    /// The same off the event loop.
-    #[napi(ts_return_type = "Promise<number[][]>")]
-    pub fn classify_long(&self, texts: Vec<String>) -> AsyncTask<OffThread<Vec<Vec<f64>>>> {
-        let model = Arc::clone(&self.0);
-        OffThread::new(move || Ok(classify(&model, &texts)))
-    }
-
-    /// The pieces of a text that may be code. `listed` are places among the labels.
+    /// The pieces of a text that may be code. `listed` are the indices of the labels that are looked for.
     #[napi]
-    pub fn find_code(&self, text: String, listed: Vec<u32>) -> Result<Vec<CodePiece>> {
-        find_code(&self.0, &text, &listed)
-    }
-
-    /// The same off the event loop.
-    #[napi(ts_return_type = "Promise<CodePiece[]>")]
-    pub fn find_code_long(&self, text: String, listed: Vec<u32>) -> AsyncTask<OffThread<Vec<CodePiece>>> {
+    pub fn find_code<'env>(&self, text: JsString<'env>, listed: Vec<u32>) -> Result<Answer<'env, Vec<CodePiece>>> {
         let model = Arc::clone(&self.0);
-        OffThread::new(move || find_code(&model, &text, &listed))
+        on_text(text, move |text| find_code(&model, text, &listed))
     }
+}
+
+/// Loads the linear model in a folder.
+#[napi]
+pub fn load_linear(env: &Env, folder: String) -> Result<PromiseRaw<'_, NativeLinear>> {
+    off_thread(env, move || {
+        Ok(NativeLinear(Arc::new(LinearModel::load(Path::new(&folder))?)))
+    })
 }
 
 fn classify(model: &LinearModel, texts: &[String]) -> Vec<Vec<f64>> {
@@ -71,28 +61,6 @@ fn classify(model: &LinearModel, texts: &[String]) -> Vec<Vec<f64>> {
         .iter()
         .map(|text| model.probabilities(text).into_iter().map(f64::from).collect())
         .collect()
-}
-
-/// Loading of a linear model.
-pub struct LoadLinear(String);
-
-impl Task for LoadLinear {
-    type Output = LinearModel;
-    type JsValue = NativeLinear;
-
-    fn compute(&mut self) -> Result<LinearModel> {
-        LinearModel::load(Path::new(&self.0)).map_err(|cause| error(cause.code(), cause))
-    }
-
-    fn resolve(&mut self, _: Env, model: LinearModel) -> Result<NativeLinear> {
-        Ok(NativeLinear(Arc::new(model)))
-    }
-}
-
-/// Loads the linear model in a folder.
-#[napi(ts_return_type = "Promise<NativeLinear>")]
-pub fn load_linear(folder: String) -> AsyncTask<LoadLinear> {
-    AsyncTask::new(LoadLinear(folder))
 }
 
 /// A language and its probability.
@@ -128,19 +96,15 @@ fn guesses(found: Vec<natural::Guess>) -> Vec<NativeGuess> {
 }
 
 fn languages(model: &LinearModel, text: &str) -> NativeLanguages {
-    let parts = natural::detect_sentences(model, text);
-    let places = spans(text, parts.iter().map(|part| part.range.clone()));
+    let part = |part: Part, Span { start, end }| NativeLanguagePart {
+        start,
+        end,
+        guesses: guesses(part.guesses),
+    };
+    let sentences = natural::detect_sentences(model, text);
     NativeLanguages {
         whole: guesses(natural::detect(model, text)),
-        sentences: parts
-            .into_iter()
-            .zip(places)
-            .map(|(part, Span { start, end })| NativeLanguagePart {
-                start,
-                end,
-                guesses: guesses(part.guesses),
-            })
-            .collect(),
+        sentences: with_spans(text, sentences, |part| part.range.clone(), part),
     }
 }
 
@@ -159,22 +123,17 @@ pub struct CodePiece {
     pub other_label: Option<String>,
 }
 
-fn find_code(model: &LinearModel, text: &str, listed: &[u32]) -> Result<Vec<CodePiece>> {
+fn find_code(model: &LinearModel, text: &str, listed: &[u32]) -> std::result::Result<Vec<CodePiece>, Failure> {
     let listed: Vec<usize> = listed.iter().map(|label| *label as usize).collect();
-    let pieces = CodeFinder::new(model, &listed)
-        .map_err(|cause| error("GUARD_MODEL", cause))?
-        .find(text);
+    let pieces = CodeFinder::new(model, &listed)?.find(text);
     let name = |label: Option<usize>| label.map(|label| model.labels()[label].clone());
-    Ok(pieces
-        .iter()
-        .zip(spans(text, pieces.iter().map(|piece| piece.range.clone())))
-        .map(|(piece, Span { start, end })| CodePiece {
-            start,
-            end,
-            code: f64::from(piece.code),
-            listed: f64::from(piece.listed),
-            listed_label: name(piece.listed_label),
-            other_label: name(piece.other_label),
-        })
-        .collect())
+    let piece = |piece: Piece, Span { start, end }| CodePiece {
+        start,
+        end,
+        code: f64::from(piece.code),
+        listed: f64::from(piece.listed),
+        listed_label: name(piece.listed_label),
+        other_label: name(piece.other_label),
+    };
+    Ok(with_spans(text, pieces, |piece| piece.range.clone(), piece))
 }

@@ -2,17 +2,15 @@
 
 use std::sync::{Arc, OnceLock};
 
-use guard_core::pii::{self, CustomPattern, Detector, Finding, Lookalikes, Options, PiiError};
+use guard_core::pii::{self, CustomPattern, Detector, Finding, Lookalikes, Options};
 use guard_core::rules::placeholders::{self, Matching};
-use guard_core::text::offsets::{self, Unit};
-use napi::Result;
-use napi::bindgen_prelude::AsyncTask;
+use napi::{Env, JsString, Result};
 use napi_derive::napi;
 
-use crate::error;
-use crate::off_thread::OffThread;
-use crate::places::{Span, spans};
+use crate::answer::{Answer, on_text};
+use crate::error::{Code, Failure, at_once};
 use crate::rules::RuleMatch;
+use crate::spans::{Span, byte_ranges, with_spans};
 
 /// A pattern of a user.
 #[napi(object)]
@@ -68,11 +66,6 @@ pub struct PiiScan {
     pub numbers: Vec<PlaceholderNumber>,
 }
 
-/// The path of the value at fault stands between code and message: `GUARD_VALIDATION|patterns.2.score|...`.
-fn pii_error(code: &str, PiiError { path, message }: PiiError) -> napi::Error {
-    error(code, format_args!("{path}|{message}"))
-}
-
 /// Looks for personal data.
 #[napi]
 pub struct PersonalData {
@@ -84,7 +77,7 @@ pub struct PersonalData {
 #[napi]
 impl PersonalData {
     #[napi(constructor)]
-    pub fn new(options: PiiOptions) -> Result<Self> {
+    pub fn new(env: &Env, options: PiiOptions) -> Result<Self> {
         let patterns = options.patterns.into_iter().map(|pattern| CustomPattern {
             entity: pattern.entity,
             expressions: pattern.expressions,
@@ -101,79 +94,72 @@ impl PersonalData {
             allowed: options.allowed,
             threshold: options.threshold,
         };
-        let detector = Detector::new(&options, &hidden).map_err(|cause| pii_error("GUARD_VALIDATION", cause))?;
-        Ok(Self {
-            detector: Arc::new(detector),
-            options,
-            lookalikes: OnceLock::new(),
+        at_once(env, || {
+            Ok(Self {
+                detector: Arc::new(Detector::new(&options, &hidden)?),
+                options,
+                lookalikes: OnceLock::new(),
+            })
         })
     }
 
     /// Finds what is personal, together with what others found, but nothing in `placeholders`.
     #[napi]
-    pub fn find(&self, text: String, others: Vec<PiiFinding>, placeholders: Vec<String>) -> Result<PiiScan> {
-        find(&self.detector, &text, others, &placeholders)
-    }
-
-    /// The same off the event loop.
-    #[napi(ts_return_type = "Promise<PiiScan>")]
-    pub fn find_long(
+    pub fn find<'env>(
         &self,
-        text: String,
+        text: JsString<'env>,
         others: Vec<PiiFinding>,
         placeholders: Vec<String>,
-    ) -> AsyncTask<OffThread<PiiScan>> {
+    ) -> Result<Answer<'env, PiiScan>> {
         let detector = Arc::clone(&self.detector);
-        OffThread::new(move || find(&detector, &text, others, &placeholders))
+        on_text(text, move |text| find(&detector, text, others, &placeholders))
     }
 
     /// Another value of the form in which a recognizer found this one; null where there is none.
     #[napi]
-    pub fn lookalike(&self, recognizer: String, value: String, seed: f64) -> Result<Option<String>> {
-        let lookalikes = match self.lookalikes.get() {
-            Some(lookalikes) => lookalikes,
-            None => {
-                let made = Lookalikes::new(&self.options).map_err(|cause| pii_error("GUARD_VALIDATION", cause))?;
-                self.lookalikes.get_or_init(|| made)
-            }
-        };
-        Ok(lookalikes.of(&recognizer, &value, seed.to_bits()))
+    pub fn lookalike(&self, env: &Env, recognizer: String, value: String, seed: f64) -> Result<Option<String>> {
+        at_once(env, || {
+            let lookalikes = match self.lookalikes.get() {
+                Some(lookalikes) => lookalikes,
+                None => {
+                    let made = Lookalikes::new(&self.options)?;
+                    self.lookalikes.get_or_init(|| made)
+                }
+            };
+            Ok(lookalikes.of(&recognizer, &value, seed.to_bits()))
+        })
     }
 }
 
-fn find(detector: &Detector, text: &str, others: Vec<PiiFinding>, vault: &[String]) -> Result<PiiScan> {
-    let known = placeholders::find(text, vault, Matching::Exact)
-        .map_err(|cause| error("GUARD_VALIDATION", cause))?
-        .found;
-    let places: Vec<_> = known.iter().map(|found| found.range.clone()).collect();
+fn find(
+    detector: &Detector,
+    text: &str,
+    others: Vec<PiiFinding>,
+    vault: &[String],
+) -> std::result::Result<PiiScan, Failure> {
+    let known = placeholders::find(text, vault, Matching::Exact)?.found;
+    let ranges: Vec<_> = known.iter().map(|found| found.range.clone()).collect();
     let detection = detector
-        .find(text, in_bytes(text, others), &places)
-        .map_err(|cause| pii_error("GUARD_PATTERN", cause))?;
-    let findings = detection.findings;
-    let findings = spans(text, findings.iter().map(|finding| finding.range.clone()))
-        .into_iter()
-        .zip(findings)
-        .map(|(Span { start, end }, finding)| PiiFinding {
-            start,
-            end,
-            entity: finding.entity.to_string(),
-            score: finding.score,
-            recognizer: finding.recognizer.to_string(),
-        });
-    let known = spans(text, places)
-        .into_iter()
-        .zip(known)
-        .map(|(Span { start, end }, found)| RuleMatch {
-            start,
-            end,
-            rule: found.placeholder as u32,
-            view: None,
-        });
+        .find(text, in_bytes(text, others), &ranges)
+        .map_err(Failure::in_search)?;
+    let finding = |finding: Finding, Span { start, end }| PiiFinding {
+        start,
+        end,
+        entity: finding.entity.to_string(),
+        score: finding.score,
+        recognizer: finding.recognizer.to_string(),
+    };
+    let known_placeholder = |found: placeholders::Occurrence, Span { start, end }| RuleMatch {
+        start,
+        end,
+        rule: found.placeholder as u32,
+        view: None,
+    };
     let numbers = pii::numbers(text).into_iter();
     Ok(PiiScan {
-        findings: findings.collect(),
+        findings: with_spans(text, detection.findings, |finding| finding.range.clone(), finding),
         highest: detection.highest,
-        known: known.collect(),
+        known: with_spans(text, known, |found| found.range.clone(), known_placeholder),
         numbers: numbers
             .map(|(entity, number)| PlaceholderNumber { entity, number })
             .collect(),
@@ -181,28 +167,29 @@ fn find(detector: &Detector, text: &str, others: Vec<PiiFinding>, vault: &[Strin
 }
 
 fn in_bytes(text: &str, findings: Vec<PiiFinding>) -> Vec<Finding> {
-    let mut bytes: Vec<usize> = findings
+    let spans = findings
         .iter()
-        .flat_map(|finding| [finding.start as usize, finding.end as usize])
-        .collect();
-    offsets::convert_back(text, Unit::Utf16, &mut bytes);
-    let finding = |(finding, range): (PiiFinding, &[usize])| Finding {
-        range: range[0]..range[1],
+        .map(|&PiiFinding { start, end, .. }| Span { start, end });
+    let ranges = byte_ranges(text, spans);
+    let finding = |(finding, range): (PiiFinding, _)| Finding {
+        range,
         entity: finding.entity.into(),
         score: finding.score,
         recognizer: finding.recognizer.into(),
     };
-    findings.into_iter().zip(bytes.chunks_exact(2)).map(finding).collect()
+    findings.into_iter().zip(ranges).map(finding).collect()
 }
 
 /// The types that are found without a model or a pattern of the user, each once.
 #[napi]
-pub fn pii_entities() -> Result<Vec<String>> {
-    let sources = pii::sources().map_err(|message| error("GUARD_RUNTIME", message))?;
-    let mut entities: Vec<String> = sources.iter().map(|source| source.entity.clone()).collect();
-    entities.sort_unstable();
-    entities.dedup();
-    Ok(entities)
+pub fn pii_entities(env: &Env) -> Result<Vec<String>> {
+    at_once(env, || {
+        let sources = pii::sources().map_err(|message| Failure::new(Code::Runtime, message))?;
+        let mut entities: Vec<String> = sources.iter().map(|source| source.entity.clone()).collect();
+        entities.sort_unstable();
+        entities.dedup();
+        Ok(entities)
+    })
 }
 
 /// The type of hidden names.

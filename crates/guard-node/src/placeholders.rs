@@ -1,14 +1,13 @@
 //! Placeholders and what they stand for.
 
-use guard_core::rules::placeholders::{self, Matching, Occurrences};
-use napi::Result;
-use napi::bindgen_prelude::AsyncTask;
+use guard_core::rules::placeholders::{self, Matching, Occurrence, Occurrences};
+use napi::{JsString, Result};
 use napi_derive::napi;
 
-use crate::error;
-use crate::off_thread::OffThread;
-use crate::places::{Span, place, spans};
+use crate::answer::{Answer, Cost, on_costly_text};
+use crate::error::{Code, Failure};
 use crate::rules::RuleMatch;
+use crate::spans::{Span, position, with_spans};
 
 /// How placeholders are recognized.
 #[napi(string_enum = "snake_case")]
@@ -26,62 +25,48 @@ pub struct Restoration {
     pub matches: Vec<RuleMatch>,
     /// Absent where there is nothing to restore.
     pub restored: Option<String>,
-    /// How far the text was searched, in UTF-16 code units.
+    /// The position up to which the text was searched, in UTF-16 code units.
     pub searched: u32,
 }
 
 /// Restores what placeholders stand for; the originals are in the order of the placeholders.
 #[napi]
 pub fn restore_placeholders(
-    text: String,
+    text: JsString<'_>,
     placeholders: Vec<String>,
     originals: Vec<String>,
     matching: PlaceholderMatching,
-) -> Result<Restoration> {
-    restore(&text, &placeholders, &originals, matching)
-}
-
-/// The same off the event loop.
-#[napi(ts_return_type = "Promise<Restoration>")]
-pub fn restore_placeholders_long(
-    text: String,
-    placeholders: Vec<String>,
-    originals: Vec<String>,
-    matching: PlaceholderMatching,
-) -> AsyncTask<OffThread<Restoration>> {
-    OffThread::new(move || restore(&text, &placeholders, &originals, matching))
+) -> Result<Answer<'_, Restoration>> {
+    let (matching, cost) = match matching {
+        PlaceholderMatching::Exact => (Matching::Exact, Cost::Length),
+        PlaceholderMatching::CaseInsensitive => (Matching::CaseInsensitive, Cost::Length),
+        PlaceholderMatching::Fuzzy => (Matching::Fuzzy, Cost::High),
+    };
+    on_costly_text(text, cost, move |text| {
+        restore(text, &placeholders, &originals, matching)
+    })
 }
 
 fn restore(
     text: &str,
     placeholders: &[String],
     originals: &[String],
-    matching: PlaceholderMatching,
-) -> Result<Restoration> {
+    matching: Matching,
+) -> std::result::Result<Restoration, Failure> {
     if placeholders.len() != originals.len() {
-        return Err(error("GUARD_VALIDATION", "each placeholder needs an original"));
+        return Err(Failure::new(Code::Validation, "each placeholder needs an original"));
     }
-    let matching = match matching {
-        PlaceholderMatching::Exact => Matching::Exact,
-        PlaceholderMatching::CaseInsensitive => Matching::CaseInsensitive,
-        PlaceholderMatching::Fuzzy => Matching::Fuzzy,
-    };
-    let Occurrences { found, searched } =
-        placeholders::find(text, placeholders, matching).map_err(|cause| error("GUARD_VALIDATION", cause))?;
+    let Occurrences { found, searched } = placeholders::find(text, placeholders, matching)?;
     let restored = (!found.is_empty()).then(|| placeholders::replace(text, &found, originals));
-    let matches = found
-        .iter()
-        .zip(spans(text, found.iter().map(|item| item.range.clone())))
-        .map(|(item, Span { start, end })| RuleMatch {
-            start,
-            end,
-            rule: item.placeholder as u32,
-            view: None,
-        })
-        .collect();
+    let occurrence = |item: Occurrence, Span { start, end }| RuleMatch {
+        start,
+        end,
+        rule: item.placeholder as u32,
+        view: None,
+    };
     Ok(Restoration {
-        matches,
+        matches: with_spans(text, found, |item| item.range.clone(), occurrence),
         restored,
-        searched: place(text, searched),
+        searched: position(text, searched),
     })
 }

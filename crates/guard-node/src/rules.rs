@@ -1,6 +1,4 @@
 //! Rules: regular expressions, substrings and token limits.
-//!
-//! Each comes in two forms: at once for texts that take microseconds, and off the event loop for long ones.
 
 use std::ops::Range;
 use std::path::Path;
@@ -8,18 +6,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use guard_core::rules::across::{self, Sighting};
-use guard_core::rules::regex::{self, PatternError, Patterns};
+use guard_core::rules::regex::{self, Patterns};
 use guard_core::rules::substrings::{self, Substrings};
 use guard_core::text::redact::{REDACTED, redact};
 use guard_core::tokens::limit::Encoding;
-use napi::bindgen_prelude::{AsyncTask, FnArgs, Function};
-use napi::{Env, JsString, Result, Task};
+use napi::bindgen_prelude::{FnArgs, Function, PromiseRaw};
+use napi::{Env, JsString, Result};
 use napi_derive::napi;
 
-use crate::error;
-use crate::js_text::{to_string, with_text};
-use crate::off_thread::OffThread;
-use crate::places::{Span, place, spans};
+use crate::answer::{Answer, Cost, off_thread, on_costly_text, on_text};
+use crate::error::{Failure, at_once};
+use crate::js_text::with_text;
+use crate::spans::{Span, position, with_spans};
 
 /// A match of the rule with this index.
 #[napi(object)]
@@ -27,7 +25,7 @@ pub struct RuleMatch {
     pub start: u32,
     pub end: u32,
     pub rule: u32,
-    /// How the text was read to find it; absent where it stands there as it is.
+    /// The view of the text that it was found in; absent where the text has it as it is written.
     pub view: Option<String>,
 }
 
@@ -39,7 +37,7 @@ pub struct RuleScan {
     pub redacted: Option<String>,
 }
 
-/// A match before its offsets are converted: the rule, where, and the reading that it was found in.
+/// A match before its offsets are converted: the rule, the bytes, and the view that it was found in.
 type Found = (usize, Range<usize>, Option<String>);
 
 fn in_text<M: across::RuleMatch>(found: Vec<M>) -> Vec<Found> {
@@ -64,17 +62,13 @@ fn rule_scan(text: &str, found: Vec<Found>, replace: bool) -> Option<RuleScan> {
         let spans: Vec<Range<usize>> = found.iter().map(|(_, range, _)| range.clone()).collect();
         redact(text, &spans, REDACTED)
     });
-    let places = spans(text, found.iter().map(|(_, range, _)| range.clone()));
-    let matches = found
-        .into_iter()
-        .zip(places)
-        .map(|((rule, _, view), Span { start, end })| RuleMatch {
-            start,
-            end,
-            rule: rule as u32,
-            view,
-        })
-        .collect();
+    let rule_match = |(rule, _, view): Found, Span { start, end }| RuleMatch {
+        start,
+        end,
+        rule: rule as u32,
+        view,
+    };
+    let matches = with_spans(text, found, |(_, range, _)| range.clone(), rule_match);
     Some(RuleScan { matches, redacted })
 }
 
@@ -114,26 +108,6 @@ impl From<PatternSyntax> for regex::Syntax {
     }
 }
 
-/// The index of the pattern at fault stands between code and message: `GUARD_PATTERN|2|...`.
-fn pattern_error(cause: PatternError) -> napi::Error {
-    let (pattern, message) = match &cause {
-        PatternError::Syntax {
-            pattern,
-            message,
-            position: Some(position),
-        } => (*pattern, format!("{message} (at offset {position})")),
-        PatternError::Syntax {
-            pattern,
-            message,
-            position: None,
-        } => (*pattern, message.clone()),
-        PatternError::StepLimit { pattern }
-        | PatternError::TooLarge { pattern }
-        | PatternError::TooMany { pattern } => (*pattern, cause.to_string()),
-    };
-    error("GUARD_PATTERN", format_args!("{pattern}|{message}"))
-}
-
 /// How a list of patterns is applied.
 #[napi(object)]
 #[derive(Clone, Copy)]
@@ -141,7 +115,7 @@ pub struct PatternOptions {
     pub match_type: PatternMatchType,
     /// Absent: that of Python.
     pub syntax: Option<PatternSyntax>,
-    /// Whether other readings of the text are searched too.
+    /// Whether views of the text are searched too.
     pub deobfuscate: bool,
     /// Whether matches are replaced.
     pub replace: bool,
@@ -158,35 +132,25 @@ pub struct PatternSet {
 impl PatternSet {
     /// Compiles the patterns.
     #[napi(constructor)]
-    pub fn new(patterns: Vec<String>, options: PatternOptions) -> Result<Self> {
-        let syntax = options.syntax.map_or(regex::Syntax::Python, Into::into);
-        let patterns = Arc::new(Patterns::compile_as(&patterns, syntax).map_err(pattern_error)?);
-        Ok(Self { patterns, options })
-    }
-
-    /// Whether a scan may take long even in a short text.
-    #[napi(getter)]
-    pub fn costly(&self) -> bool {
-        self.patterns.are_costly()
-    }
-
-    /// The function that scans a short text at once; null where nothing matches. Calling a method takes longer than such a scan.
-    #[napi(ts_return_type = "(text: string) => RuleScan | null")]
-    pub fn scanner<'env>(&self, env: &'env Env) -> Result<Function<'env, String, Option<RuleScan>>> {
-        let (patterns, options) = (Arc::clone(&self.patterns), self.options);
-        env.create_function_from_closure("scan", move |call| {
-            with_text(&call.get(0)?, |text| scan_patterns(&patterns, text, options))?
+    pub fn new(env: &Env, patterns: Vec<String>, options: PatternOptions) -> Result<Self> {
+        at_once(env, || {
+            let syntax = options.syntax.map_or(regex::Syntax::Python, Into::into);
+            let patterns = Arc::new(Patterns::compile_as(&patterns, syntax)?);
+            Ok(Self { patterns, options })
         })
     }
 
-    /// The same off the event loop.
-    #[napi(ts_return_type = "Promise<RuleScan | null>")]
-    pub fn scan_long(
-        &self,
-        #[napi(ts_arg_type = "string")] text: JsString<'_>,
-    ) -> Result<AsyncTask<OffThread<Option<RuleScan>>>> {
-        let (patterns, options, text) = (Arc::clone(&self.patterns), self.options, to_string(&text)?);
-        Ok(OffThread::new(move || scan_patterns(&patterns, &text, options)))
+    /// Scans a text; null where nothing matches.
+    #[napi]
+    pub fn scan<'env>(&self, text: JsString<'env>) -> Result<Answer<'env, Option<RuleScan>>> {
+        scan_with(&self.patterns, self.options, text)
+    }
+
+    /// The function that scans a text; null where nothing matches. Calling a method takes longer than a scan of a short text.
+    #[napi(ts_return_type = "(text: string) => Answer<RuleScan | null>")]
+    pub fn scanner<'env>(&self, env: &'env Env) -> Result<Function<'env, String, Answer<'static, Option<RuleScan>>>> {
+        let (patterns, options) = (Arc::clone(&self.patterns), self.options);
+        env.create_function_from_closure("scan", move |call| scan_with(&patterns, options, call.get(0)?))
     }
 
     /// The function that says of a text whether a pattern matches it as it is, or throws where that takes longer than about
@@ -198,21 +162,40 @@ impl PatternSet {
         env.create_function_from_closure("test", move |call| {
             let limit = Duration::from_millis(u64::from(call.get::<u32>(1)?));
             with_text(&call.get(0)?, |text| {
-                let found = patterns.find_within(text, match_type, limit);
-                found.map(|found| !found.is_empty()).map_err(pattern_error)
+                at_once(call.env, || {
+                    Ok(!patterns.find_within(text, match_type, limit)?.is_empty())
+                })
             })?
         })
     }
 }
 
-fn scan_patterns(patterns: &Patterns, text: &str, options: PatternOptions) -> Result<Option<RuleScan>> {
+fn scan_with<'env>(
+    patterns: &Arc<Patterns>,
+    options: PatternOptions,
+    text: JsString<'env>,
+) -> Result<Answer<'env, Option<RuleScan>>> {
+    let cost = if patterns.are_costly() {
+        Cost::High
+    } else {
+        Cost::Length
+    };
+    let patterns = Arc::clone(patterns);
+    on_costly_text(text, cost, move |text| scan_patterns(&patterns, text, options))
+}
+
+fn scan_patterns(
+    patterns: &Patterns,
+    text: &str,
+    options: PatternOptions,
+) -> std::result::Result<Option<RuleScan>, Failure> {
     let match_type = options.match_type.into();
     let found = if options.deobfuscate {
-        patterns.find_across_views(text, match_type).map(in_views)
+        in_views(patterns.find_across_views(text, match_type)?)
     } else {
-        patterns.find(text, match_type).map(in_text)
+        in_text(patterns.find(text, match_type)?)
     };
-    Ok(rule_scan(text, found.map_err(pattern_error)?, options.replace))
+    Ok(rule_scan(text, found, options.replace))
 }
 
 /// How a list of substrings is looked for.
@@ -224,7 +207,7 @@ pub struct SubstringOptions {
     pub case_sensitive: bool,
     /// Whether all occurrences are found, or the first one of each substring.
     pub all: bool,
-    /// Whether other readings of the text are searched too.
+    /// Whether views of the text are searched too.
     pub deobfuscate: bool,
     /// Whether occurrences are replaced.
     pub replace: bool,
@@ -240,37 +223,35 @@ pub struct SubstringSet {
 #[napi]
 impl SubstringSet {
     #[napi(constructor)]
-    pub fn new(substrings: Vec<String>, options: SubstringOptions) -> Result<Self> {
-        let match_type = if options.words {
-            substrings::MatchType::Word
-        } else {
-            substrings::MatchType::Str
-        };
-        let substrings = Substrings::new(&substrings, match_type, options.case_sensitive)
-            .map_err(|cause| error("GUARD_VALIDATION", cause))?;
-        Ok(Self {
-            substrings: Arc::new(substrings),
-            options,
+    pub fn new(env: &Env, substrings: Vec<String>, options: SubstringOptions) -> Result<Self> {
+        at_once(env, || {
+            let match_type = if options.words {
+                substrings::MatchType::Word
+            } else {
+                substrings::MatchType::Str
+            };
+            let substrings = Arc::new(Substrings::new(&substrings, match_type, options.case_sensitive)?);
+            Ok(Self { substrings, options })
         })
     }
 
-    /// The function that scans a short text at once; null where nothing is found. Calling a method takes longer than such a scan.
-    #[napi(ts_return_type = "(text: string) => RuleScan | null")]
-    pub fn scanner<'env>(&self, env: &'env Env) -> Result<Function<'env, String, Option<RuleScan>>> {
+    /// Scans a text; null where nothing is found.
+    #[napi]
+    pub fn scan<'env>(&self, text: JsString<'env>) -> Result<Answer<'env, Option<RuleScan>>> {
+        let (substrings, options) = (Arc::clone(&self.substrings), self.options);
+        on_text(text, move |text| Ok(scan_substrings(&substrings, text, options)))
+    }
+
+    /// The function that scans a text; null where nothing is found. Calling a method takes longer than a scan of a short text.
+    #[napi(ts_return_type = "(text: string) => Answer<RuleScan | null>")]
+    pub fn scanner<'env>(&self, env: &'env Env) -> Result<Function<'env, String, Answer<'static, Option<RuleScan>>>> {
         let (substrings, options) = (Arc::clone(&self.substrings), self.options);
         env.create_function_from_closure("scan", move |call| {
-            with_text(&call.get(0)?, |text| scan_substrings(&substrings, text, options))
+            let substrings = Arc::clone(&substrings);
+            on_text(call.get(0)?, move |text| {
+                Ok(scan_substrings(&substrings, text, options))
+            })
         })
-    }
-
-    /// The same off the event loop.
-    #[napi(ts_return_type = "Promise<RuleScan | null>")]
-    pub fn scan_long(
-        &self,
-        #[napi(ts_arg_type = "string")] text: JsString<'_>,
-    ) -> Result<AsyncTask<OffThread<Option<RuleScan>>>> {
-        let (substrings, options, text) = (Arc::clone(&self.substrings), self.options, to_string(&text)?);
-        Ok(OffThread::new(move || Ok(scan_substrings(&substrings, &text, options))))
     }
 }
 
@@ -288,7 +269,7 @@ fn scan_substrings(substrings: &Substrings, text: &str, options: SubstringOption
 pub struct TokenCount {
     /// Tokens of the whole text.
     pub tokens: u32,
-    /// Where the beginning ends, in UTF-16 code units.
+    /// The position where the beginning ends, in UTF-16 code units.
     pub end: u32,
 }
 
@@ -300,23 +281,15 @@ pub struct TokenEncoding(Arc<Encoding>);
 impl TokenEncoding {
     /// Counts the tokens of a text and finds its longest beginning of at most `limit` whole tokens.
     #[napi]
-    pub fn count(&self, text: String, limit: u32) -> TokenCount {
-        count_tokens(&self.0, &text, limit)
-    }
-
-    /// The same off the event loop.
-    #[napi(ts_return_type = "Promise<TokenCount>")]
-    pub fn count_long(&self, text: String, limit: u32) -> AsyncTask<OffThread<TokenCount>> {
+    pub fn count<'env>(&self, text: JsString<'env>, limit: u32) -> Result<Answer<'env, TokenCount>> {
         let encoding = Arc::clone(&self.0);
-        OffThread::new(move || Ok(count_tokens(&encoding, &text, limit)))
-    }
-}
-
-fn count_tokens(encoding: &Encoding, text: &str, limit: u32) -> TokenCount {
-    let truncation = encoding.truncate(text, limit as usize);
-    TokenCount {
-        tokens: truncation.tokens as u32,
-        end: place(text, truncation.end),
+        on_text(text, move |text| {
+            let truncation = encoding.truncate(text, limit as usize);
+            Ok(TokenCount {
+                tokens: truncation.tokens as u32,
+                end: position(text, truncation.end),
+            })
+        })
     }
 }
 
@@ -331,32 +304,15 @@ pub enum EncodingSource {
     File,
 }
 
-/// Loading of an encoding, whose tables take a while to build.
-pub struct LoadEncoding {
-    source: EncodingSource,
-    name: String,
-}
-
-impl Task for LoadEncoding {
-    type Output = Encoding;
-    type JsValue = TokenEncoding;
-
-    fn compute(&mut self) -> Result<Encoding> {
-        match self.source {
-            EncodingSource::Encoding => Encoding::by_name(&self.name),
-            EncodingSource::Model => Encoding::for_model(&self.name),
-            EncodingSource::File => Encoding::from_tokenizer_file(Path::new(&self.name)),
-        }
-        .map_err(|cause| error("GUARD_VALIDATION", cause))
-    }
-
-    fn resolve(&mut self, _: Env, encoding: Encoding) -> Result<TokenEncoding> {
-        Ok(TokenEncoding(Arc::new(encoding)))
-    }
-}
-
-/// Loads a token encoding.
-#[napi(ts_return_type = "Promise<TokenEncoding>")]
-pub fn load_encoding(source: EncodingSource, name: String) -> AsyncTask<LoadEncoding> {
-    AsyncTask::new(LoadEncoding { source, name })
+/// Loads a token encoding, whose tables take a while to build.
+#[napi]
+pub fn load_encoding(env: &Env, source: EncodingSource, name: String) -> Result<PromiseRaw<'_, TokenEncoding>> {
+    off_thread(env, move || {
+        let encoding = match source {
+            EncodingSource::Encoding => Encoding::by_name(&name),
+            EncodingSource::Model => Encoding::for_model(&name),
+            EncodingSource::File => Encoding::from_tokenizer_file(Path::new(&name)),
+        };
+        Ok(TokenEncoding(Arc::new(encoding?)))
+    })
 }

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use guard_core::rules::secrets::{self, Options, RuleError, RuleSource, Secrets, redact};
-use napi::Result;
-use napi::bindgen_prelude::AsyncTask;
+use guard_core::rules::secrets::{self, Options, RuleSource, Secret, Secrets, redact};
+use napi::{Env, JsString, Result};
 use napi_derive::napi;
 
-use crate::error;
-use crate::off_thread::OffThread;
-use crate::places::{Span, spans};
+use crate::answer::{Answer, on_text};
+use crate::error::{Failure, at_once};
+use crate::spans::{Span, with_spans};
 
 /// A rule of a user.
 #[napi(object)]
@@ -58,7 +57,7 @@ pub struct SecretMatch {
     pub service: Option<String>,
     /// Whether it can be a live one: false where it has a checksum that does not fit.
     pub sound: bool,
-    /// How the text was read to find it; absent where it stands there as it is.
+    /// The view of the text that it was found in; absent where the text has it as it is written.
     pub view: Option<String>,
 }
 
@@ -70,11 +69,6 @@ pub struct SecretScan {
     pub redacted: Option<String>,
 }
 
-/// The path of the value at fault stands between code and message: `GUARD_VALIDATION|rules.2.pattern|...`.
-fn rule_error(code: &str, RuleError { path, message }: RuleError) -> napi::Error {
-    error(code, format_args!("{path}|{message}"))
-}
-
 /// Rules for credentials.
 #[napi]
 pub struct SecretRules(Arc<Secrets>);
@@ -83,7 +77,7 @@ pub struct SecretRules(Arc<Secrets>);
 impl SecretRules {
     /// The embedded rules as a user wants them.
     #[napi(constructor)]
-    pub fn new(options: SecretOptions) -> Result<Self> {
+    pub fn new(env: &Env, options: SecretOptions) -> Result<Self> {
         let rules = options.rules.into_iter().map(|rule| RuleSource {
             id: rule.id,
             pattern: Some(rule.pattern),
@@ -97,42 +91,38 @@ impl SecretRules {
             disabled_rules: options.disabled_rules,
             allow: options.allow,
         };
-        Secrets::new(&options)
-            .map(|secrets| Self(Arc::new(secrets)))
-            .map_err(|cause| rule_error("GUARD_VALIDATION", cause))
+        at_once(env, || Ok(Self(Arc::new(Secrets::new(&options)?))))
     }
 
-    /// Finds credentials, in other readings of the text too with `deobfuscate`, and replaces them.
+    /// Finds credentials, in views of the text too with `deobfuscate`, and replaces them.
     #[napi]
-    pub fn scan(&self, text: String, mode: RedactMode, deobfuscate: bool) -> Result<SecretScan> {
-        scan(&self.0, &text, mode.into(), deobfuscate)
-    }
-
-    /// The same off the event loop.
-    #[napi(ts_return_type = "Promise<SecretScan>")]
-    pub fn scan_long(&self, text: String, mode: RedactMode, deobfuscate: bool) -> AsyncTask<OffThread<SecretScan>> {
+    pub fn scan<'env>(
+        &self,
+        text: JsString<'env>,
+        mode: RedactMode,
+        deobfuscate: bool,
+    ) -> Result<Answer<'env, SecretScan>> {
         let secrets = Arc::clone(&self.0);
-        OffThread::new(move || scan(&secrets, &text, mode.into(), deobfuscate))
+        on_text(text, move |text| scan(&secrets, text, mode.into(), deobfuscate))
     }
 }
 
-fn scan(secrets: &Secrets, text: &str, mode: secrets::RedactMode, deobfuscate: bool) -> Result<SecretScan> {
-    let found = secrets
-        .find(text, deobfuscate)
-        .map_err(|cause| rule_error("GUARD_PATTERN", cause))?;
+fn scan(
+    secrets: &Secrets,
+    text: &str,
+    mode: secrets::RedactMode,
+    deobfuscate: bool,
+) -> std::result::Result<SecretScan, Failure> {
+    let found = secrets.find(text, deobfuscate).map_err(Failure::in_search)?;
     let redacted = (!found.is_empty()).then(|| redact(text, &found, mode));
-    let places = spans(text, found.iter().map(|secret| secret.range.clone()));
-    let secrets = found
-        .into_iter()
-        .zip(places)
-        .map(|(secret, Span { start, end })| SecretMatch {
-            start,
-            end,
-            rule: secret.rule.to_owned(),
-            service: secret.service.map(str::to_owned),
-            sound: secret.sound,
-            view: secret.view,
-        })
-        .collect();
+    let secret = |secret: Secret, Span { start, end }| SecretMatch {
+        start,
+        end,
+        rule: secret.rule.to_owned(),
+        service: secret.service.map(str::to_owned),
+        sound: secret.sound,
+        view: secret.view,
+    };
+    let secrets = with_spans(text, found, |secret| secret.range.clone(), secret);
     Ok(SecretScan { secrets, redacted })
 }

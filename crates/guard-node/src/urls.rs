@@ -1,42 +1,31 @@
 //! URLs in texts.
 
 use guard_core::rules::urls;
-use napi::bindgen_prelude::AsyncTask;
+use napi::{JsString, Result};
 use napi_derive::napi;
 
-use crate::off_thread::OffThread;
-use crate::places::{Span, spans};
+use crate::answer::{Answer, on_text};
+use crate::spans::{Span, with_spans};
 
 /// A URL in a text, and what a browser understands by it.
 #[napi(object)]
 pub struct NativeFoundUrl {
     pub start: u32,
     pub end: u32,
+    /// The URL as the URL standard serializes it.
     pub url: String,
 }
 
-/// Finds the URLs of a text.
+/// Finds the URLs of a text, in order.
 #[napi]
-pub fn find_urls(text: String) -> Vec<NativeFoundUrl> {
-    find(&text)
-}
-
-/// The same off the event loop.
-#[napi(ts_return_type = "Promise<Array<NativeFoundUrl>>")]
-pub fn find_urls_long(text: String) -> AsyncTask<OffThread<Vec<NativeFoundUrl>>> {
-    OffThread::new(move || Ok(find(&text)))
-}
-
-fn find(text: &str) -> Vec<NativeFoundUrl> {
-    let found = urls::find(text);
-    let places = spans(text, found.iter().map(|found| found.range.clone()));
-    found
-        .into_iter()
-        .zip(places)
-        .map(|(found, Span { start, end })| NativeFoundUrl {
+pub fn find_urls(text: JsString<'_>) -> Result<Answer<'_, Vec<NativeFoundUrl>>> {
+    on_text(text, |text| {
+        let found = urls::find(text);
+        let url = |found: urls::FoundUrl, Span { start, end }| NativeFoundUrl {
             start,
             end,
             url: found.url.into(),
-        })
-        .collect()
+        };
+        Ok(with_spans(text, found, |found| found.range.clone(), url))
+    })
 }

@@ -61,6 +61,11 @@ pub struct Piece {
     pub other_label: Option<usize>,
 }
 
+/// The model cannot tell code from prose: it has no label [`NONE`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the model has no label {NONE}")]
+pub struct CodeFinderError;
+
 /// Finds code with a model that has the label [`NONE`].
 pub struct CodeFinder<'a> {
     model: &'a LinearModel,
@@ -69,16 +74,17 @@ pub struct CodeFinder<'a> {
 }
 
 impl<'a> CodeFinder<'a> {
-    /// `listed` are places among the labels of the model.
+    /// `listed` are indices of labels of the model.
     ///
     /// # Errors
-    /// When the model has no label [`NONE`].
-    pub fn new(model: &'a LinearModel, listed: &[usize]) -> Result<Self, String> {
+    ///
+    /// [`CodeFinderError`] when the model has no label [`NONE`].
+    pub fn new(model: &'a LinearModel, listed: &[usize]) -> Result<Self, CodeFinderError> {
         let none = model
             .labels()
             .iter()
             .position(|label| label == NONE)
-            .ok_or_else(|| format!("the model has no label {NONE}"))?;
+            .ok_or(CodeFinderError)?;
         let listed = (0..model.labels().len())
             .map(|label| label != none && listed.contains(&label))
             .collect();

@@ -4,7 +4,7 @@
 pub mod invisible;
 pub mod json;
 pub mod offsets;
-pub mod reading;
+pub mod reading_time;
 pub mod redact;
 pub mod sentences;
 pub mod sentiment;

@@ -9,8 +9,8 @@ mod leet;
 mod letters;
 mod morse;
 mod normalize;
+mod revealing;
 mod spaced;
-mod telling;
 mod upside_down;
 mod view;
 
@@ -18,7 +18,7 @@ use std::collections::HashSet;
 use std::convert::Infallible;
 use std::hash::{BuildHasher, RandomState};
 
-pub use telling::{LEAST_LETTERS, MOST_TOLD, Telling, telling};
+pub use revealing::{LEAST_LETTERS, MOST_REVEALING, RevealingView, revealing_views};
 pub use view::View;
 
 /// How often a text is decoded: base64 of base64 of base64 is read.

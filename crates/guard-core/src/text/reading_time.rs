@@ -19,7 +19,7 @@ const SOUTH_EAST_ASIAN_PER_MINUTE: f64 = 620.0;
 
 /// The time that a text takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Reading {
+pub struct ReadingTime {
     /// Minutes for all of the text.
     pub minutes: f64,
     /// Where its longest beginning ends, in bytes, that takes no longer than the limit: after a whole word, or in a script
@@ -48,7 +48,7 @@ enum Script {
 }
 
 /// Measures a text against a limit in minutes.
-pub fn measure(text: &str, limit: f64) -> Reading {
+pub fn measure(text: &str, limit: f64) -> ReadingTime {
     // Characters of Chinese origin are read at the pace of the language that they stand in.
     let han = match text.chars().any(|c| script(c) == Script::Kana) {
         true => JAPANESE_PER_MINUTE,
@@ -103,7 +103,7 @@ pub fn measure(text: &str, limit: f64) -> Reading {
         // Marks that belong to no script take no time.
         end = text.trim_end_matches(is_space).len();
     }
-    Reading { minutes, end }
+    ReadingTime { minutes, end }
 }
 
 /// White space as `str.split` of Python has it.
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(beginning(text, 0.01), "one  two");
         assert_eq!(beginning(text, 0.0), "");
         assert_eq!(beginning(text, 1.0), text);
-        assert_eq!(measure(" \n ", 1.0), Reading { minutes: 0.0, end: 0 });
+        assert_eq!(measure(" \n ", 1.0), ReadingTime { minutes: 0.0, end: 0 });
         assert_eq!(measure("안녕하세요 여러분", 1.0).minutes, 0.01);
         assert_eq!(measure("a\u{1F}b", 1.0).minutes, 0.01);
     }
@@ -172,7 +172,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_beginning_keeps_to_the_limit(text in "([a-z]{1,3}|[ \n汉の字นี้😀é-]){0,60}", limit in 0.0f64..0.2) {
-            let Reading { minutes, end } = measure(&text, limit);
+            let ReadingTime { minutes, end } = measure(&text, limit);
             let cut = text.get(..end).expect("a character boundary");
             // Without its kana, what was Japanese counts as Chinese, whose pace is slower.
             prop_assert!(text.contains('の') || measure(cut, limit).minutes <= minutes.min(limit) + 1e-9);

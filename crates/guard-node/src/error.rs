@@ -1,0 +1,225 @@
+//! Errors as JavaScript sees them: the one place that turns errors of guard-core into `Error` objects.
+//!
+//! An error that this crate throws, or rejects a promise with, is an `Error` with a plain `message`, a `code` of
+//! [`Code`], and a `path` where one value among many is at fault.
+
+use std::fmt::Display;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use guard_core::engine::EngineError;
+use guard_core::lang::code::CodeFinderError;
+use guard_core::pii::PiiError;
+use guard_core::rules::regex::PatternError;
+use guard_core::rules::secrets::RuleError;
+use guard_core::rules::substrings::SubstringsError;
+use guard_core::tokens::limit::EncodingError;
+use napi::bindgen_prelude::JsObjectValue;
+use napi::{Env, Error, JsValue};
+use napi_derive::napi;
+
+/// What went wrong, for programs. The codes are stable; `ErrorCode` of `src/errors.ts` adds those that TypeScript throws.
+#[napi(string_enum, js_name = "NativeErrorCode")]
+#[derive(Clone, Copy)]
+pub enum Code {
+    /// An argument has a value that cannot be used; `path` says which one.
+    #[napi(value = "GUARD_VALIDATION")]
+    Validation,
+    /// A pattern is invalid, or takes too long on this text; `path` says which one.
+    #[napi(value = "GUARD_PATTERN")]
+    Pattern,
+    /// A file of a model is missing or cannot be read.
+    #[napi(value = "GUARD_MODEL")]
+    Model,
+    /// The ONNX Runtime library cannot be loaded, or data that belongs to this crate cannot be read.
+    #[napi(value = "GUARD_RUNTIME")]
+    Runtime,
+    /// An execution provider is not available or did not start.
+    #[napi(value = "GUARD_PROVIDER_UNAVAILABLE")]
+    ProviderUnavailable,
+    /// A setting of the engine makes no sense.
+    #[napi(value = "GUARD_SETTING")]
+    Setting,
+    /// A tokenizer refused a text.
+    #[napi(value = "GUARD_TOKENIZATION")]
+    Tokenization,
+    /// ONNX Runtime failed while it ran a model.
+    #[napi(value = "GUARD_INFERENCE")]
+    Inference,
+    /// The queue of a model is full. Trying again later may work.
+    #[napi(value = "GUARD_OVERLOADED")]
+    Overloaded,
+    /// The caller aborted the call.
+    #[napi(value = "GUARD_ABORTED")]
+    Aborted,
+    /// The model is closed.
+    #[napi(value = "GUARD_CLOSED")]
+    Closed,
+    /// A bug: code of the addon panicked. Only this one call is affected.
+    #[napi(value = "GUARD_PANIC")]
+    Panic,
+}
+
+/// How an error of guard-core looks in JavaScript. Its message is its `Display` text.
+pub trait IntoJs: Display {
+    /// The code of the error.
+    fn code(&self) -> Code;
+
+    /// Where the value at fault stands among the arguments, such as `patterns.2.score`; none where it is no one value.
+    fn path(&self) -> Option<String> {
+        None
+    }
+
+    /// What the user reads, without code and path.
+    fn message(&self) -> String {
+        self.to_string()
+    }
+}
+
+/// An error on its way to JavaScript. It can be made on any thread; only [`Failure::into_js`] needs that of JavaScript.
+pub struct Failure {
+    code: Code,
+    path: Option<String>,
+    message: String,
+}
+
+impl Failure {
+    /// An error that no value is at fault for.
+    pub fn new(code: Code, message: impl Display) -> Self {
+        Self {
+            code,
+            path: None,
+            message: message.to_string(),
+        }
+    }
+
+    /// The error of a search in a text: what could be compiled, but does not get done with this text.
+    pub fn in_search(cause: impl IntoJs) -> Self {
+        Self {
+            code: Code::Pattern,
+            ..cause.into()
+        }
+    }
+
+    /// The error as an `Error` object, for a function to throw or a promise to be rejected with.
+    pub fn into_js(self, env: &Env) -> Error {
+        self.object(env).unwrap_or_else(|error| error)
+    }
+
+    fn object(self, env: &Env) -> napi::Result<Error> {
+        let mut object = env.create_error(Error::from_reason(self.message))?;
+        object.set_named_property("code", self.code)?;
+        if let Some(path) = self.path {
+            object.set_named_property("path", path)?;
+        }
+        Ok(Error::from_unknown_without_coercion(object.to_unknown()))
+    }
+}
+
+impl<E: IntoJs> From<E> for Failure {
+    fn from(cause: E) -> Self {
+        Self {
+            code: cause.code(),
+            path: cause.path().filter(|path| !path.is_empty()),
+            message: cause.message(),
+        }
+    }
+}
+
+/// Does `work`, of which a panic becomes an error.
+pub fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(Failure::new(Code::Panic, "internal error in a scan")))
+}
+
+/// Does `work` on the thread of JavaScript, and throws its error.
+pub fn at_once<T>(env: &Env, work: impl FnOnce() -> Result<T, Failure>) -> napi::Result<T> {
+    caught(work).map_err(|failure| failure.into_js(env))
+}
+
+impl IntoJs for EngineError {
+    fn code(&self) -> Code {
+        match self {
+            Self::ProviderUnavailable { .. } | Self::ProviderFailed { .. } => Code::ProviderUnavailable,
+            Self::Setting { .. } => Code::Setting,
+            Self::MissingFile { .. } | Self::BadFile { .. } => Code::Model,
+            Self::Tokenization { .. } => Code::Tokenization,
+            Self::Inference { .. } => Code::Inference,
+            Self::Overloaded { .. } => Code::Overloaded,
+            Self::Aborted => Code::Aborted,
+            Self::Closed => Code::Closed,
+            Self::Panic { .. } => Code::Panic,
+            _ => Code::Runtime,
+        }
+    }
+}
+
+impl IntoJs for PatternError {
+    fn code(&self) -> Code {
+        Code::Pattern
+    }
+
+    fn path(&self) -> Option<String> {
+        let (Self::Syntax { pattern, .. }
+        | Self::StepLimit { pattern }
+        | Self::TooLarge { pattern }
+        | Self::TooMany { pattern }) = self;
+        Some(format!("patterns.{pattern}"))
+    }
+
+    fn message(&self) -> String {
+        match self {
+            Self::Syntax {
+                message,
+                position: Some(position),
+                ..
+            } => format!("{message} (at offset {position})"),
+            Self::Syntax { message, .. } => message.clone(),
+            _ => self.to_string(),
+        }
+    }
+}
+
+impl IntoJs for PiiError {
+    fn code(&self) -> Code {
+        Code::Validation
+    }
+
+    fn path(&self) -> Option<String> {
+        Some(self.path.clone())
+    }
+
+    fn message(&self) -> String {
+        self.message.clone()
+    }
+}
+
+impl IntoJs for RuleError {
+    fn code(&self) -> Code {
+        Code::Validation
+    }
+
+    fn path(&self) -> Option<String> {
+        Some(self.path.clone())
+    }
+
+    fn message(&self) -> String {
+        self.message.clone()
+    }
+}
+
+impl IntoJs for CodeFinderError {
+    fn code(&self) -> Code {
+        Code::Model
+    }
+}
+
+impl IntoJs for EncodingError {
+    fn code(&self) -> Code {
+        Code::Validation
+    }
+}
+
+impl IntoJs for SubstringsError {
+    fn code(&self) -> Code {
+        Code::Validation
+    }
+}
