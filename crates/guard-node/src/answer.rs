@@ -4,6 +4,8 @@
 //! then returns its value. For a longer one it returns a promise, so that the event loop goes on. Each function of this
 //! crate has one form, and TypeScript awaits what it returns.
 
+use std::sync::{Arc, LazyLock};
+
 use napi::bindgen_prelude::{Either, PromiseRaw, ToNapiValue, TypeName};
 use napi::{Env, JsString, JsValue, Result, Task};
 use napi_derive::napi;
@@ -27,28 +29,37 @@ pub enum Cost {
     High,
 }
 
+/// What work shares that needs nothing but the text.
+pub static NOTHING: LazyLock<Arc<()>> = LazyLock::new(Arc::default);
+
 /// Does `work` on a text: at once if it is short, else on a thread of the pool.
 pub fn on_text<'env, T: ToNapiValue + TypeName + Send + 'static>(
     text: JsString<'env>,
     work: impl FnOnce(&str) -> std::result::Result<T, Failure> + Send + 'static,
 ) -> Result<Answer<'env, T>> {
-    on_costly_text(text, Cost::Length, work)
+    on_text_with(&NOTHING, Cost::Length, text, move |(), text| work(text))
 }
 
-/// Does `work`, of this cost, on a text.
-pub fn on_costly_text<'env, T: ToNapiValue + TypeName + Send + 'static>(
-    text: JsString<'env>,
+/// Does `work`, of this cost, on a text, with rules or a model that it shares with other calls.
+pub fn on_text_with<'env, S, T>(
+    shared: &Arc<S>,
     cost: Cost,
-    work: impl FnOnce(&str) -> std::result::Result<T, Failure> + Send + 'static,
-) -> Result<Answer<'env, T>> {
+    text: JsString<'env>,
+    work: impl FnOnce(&S, &str) -> std::result::Result<T, Failure> + Send + 'static,
+) -> Result<Answer<'env, T>>
+where
+    S: Send + Sync + 'static,
+    T: ToNapiValue + TypeName + Send + 'static,
+{
     let env = Env::from_raw(text.value().env);
     let mut room = Room::new();
     let text = match js_text::read(&text, &mut room)? {
-        Text::Short(text) if cost == Cost::Length => return at_once(&env, || work(text)).map(Either::A),
+        Text::Short(text) if cost == Cost::Length => return at_once(&env, || work(shared, text)).map(Either::A),
         Text::Short(text) => text.to_owned(),
         Text::Long(text) => text,
     };
-    off_thread(&env, move || work(&text)).map(Either::B)
+    let shared = Arc::clone(shared);
+    off_thread(&env, move || work(&shared, &text)).map(Either::B)
 }
 
 /// Does `work` on texts: at once if all of them together are short, else on a thread of the pool.

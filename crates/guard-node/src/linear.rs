@@ -10,7 +10,7 @@ use napi::bindgen_prelude::PromiseRaw;
 use napi::{Env, JsString, Result};
 use napi_derive::napi;
 
-use crate::answer::{Answer, off_thread, on_text, on_texts};
+use crate::answer::{Answer, Cost, off_thread, on_text_with, on_texts};
 use crate::error::Failure;
 use crate::spans::{Span, with_spans};
 
@@ -36,15 +36,15 @@ impl NativeLinear {
     /// The languages of a text, where the model is one of languages.
     #[napi]
     pub fn languages<'env>(&self, text: JsString<'env>) -> Result<Answer<'env, NativeLanguages>> {
-        let model = Arc::clone(&self.0);
-        on_text(text, move |text| Ok(languages(&model, text)))
+        on_text_with(&self.0, Cost::Length, text, |model, text| Ok(languages(model, text)))
     }
 
     /// The pieces of a text that may be code. `listed` are the indices of the labels that are looked for.
     #[napi]
     pub fn find_code<'env>(&self, text: JsString<'env>, listed: Vec<u32>) -> Result<Answer<'env, Vec<CodePiece>>> {
-        let model = Arc::clone(&self.0);
-        on_text(text, move |text| find_code(&model, text, &listed))
+        on_text_with(&self.0, Cost::Length, text, move |model, text| {
+            find_code(model, text, &listed)
+        })
     }
 }
 

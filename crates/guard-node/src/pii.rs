@@ -7,7 +7,7 @@ use guard_core::rules::placeholders::{self, Matching};
 use napi::{Env, JsString, Result};
 use napi_derive::napi;
 
-use crate::answer::{Answer, on_text};
+use crate::answer::{Answer, Cost, on_text_with};
 use crate::error::{Code, Failure, at_once};
 use crate::rules::RuleMatch;
 use crate::spans::{Span, byte_ranges, with_spans};
@@ -111,8 +111,9 @@ impl PersonalData {
         others: Vec<PiiFinding>,
         placeholders: Vec<String>,
     ) -> Result<Answer<'env, PiiScan>> {
-        let detector = Arc::clone(&self.detector);
-        on_text(text, move |text| find(&detector, text, others, &placeholders))
+        on_text_with(&self.detector, Cost::Length, text, move |detector, text| {
+            find(detector, text, others, &placeholders)
+        })
     }
 
     /// Another value of the form in which a recognizer found this one; null where there is none.

@@ -4,7 +4,7 @@ use guard_core::rules::placeholders::{self, Matching, Occurrence, Occurrences};
 use napi::{JsString, Result};
 use napi_derive::napi;
 
-use crate::answer::{Answer, Cost, on_costly_text};
+use crate::answer::{Answer, Cost, NOTHING, on_text_with};
 use crate::error::{Code, Failure};
 use crate::rules::RuleMatch;
 use crate::spans::{Span, position, with_spans};
@@ -42,7 +42,7 @@ pub fn restore_placeholders(
         PlaceholderMatching::CaseInsensitive => (Matching::CaseInsensitive, Cost::Length),
         PlaceholderMatching::Fuzzy => (Matching::Fuzzy, Cost::High),
     };
-    on_costly_text(text, cost, move |text| {
+    on_text_with(&NOTHING, cost, text, move |(), text| {
         restore(text, &placeholders, &originals, matching)
     })
 }

@@ -6,7 +6,7 @@ use guard_core::rules::secrets::{self, Options, RuleSource, Secret, Secrets, red
 use napi::{Env, JsString, Result};
 use napi_derive::napi;
 
-use crate::answer::{Answer, on_text};
+use crate::answer::{Answer, Cost, on_text_with};
 use crate::error::{Failure, at_once};
 use crate::spans::{Span, with_spans};
 
@@ -102,8 +102,9 @@ impl SecretRules {
         mode: RedactMode,
         deobfuscate: bool,
     ) -> Result<Answer<'env, SecretScan>> {
-        let secrets = Arc::clone(&self.0);
-        on_text(text, move |text| scan(&secrets, text, mode.into(), deobfuscate))
+        on_text_with(&self.0, Cost::Length, text, move |secrets, text| {
+            scan(secrets, text, mode.into(), deobfuscate)
+        })
     }
 }
 
