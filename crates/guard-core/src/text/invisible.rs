@@ -1,14 +1,22 @@
-//! Characters that a reader does not see and a model does.
+//! Characters that a reader does not see but a model does.
 //!
 //! A character is invisible here when its Unicode general category is `Cf` (format), `Co` (private use) or `Cn`
 //! (unassigned), the three that llm-guard's `InvisibleText` bans; the categories are those of Unicode 16.0. That
 //! includes the joiners of emoji sequences and of Persian or Indic words, which llm-guard reports as well; the
 //! [`Kind`] of a finding lets a caller be more lenient.
 //!
-//! Beyond llm-guard, two or more variation selectors with no visible character between them are reported. They are of category `Mn` and each has a
-//! use after a base character, but no sequence of the Unicode standard has two (chapter 23.4, "Variation Selectors"),
-//! and since there are 256 of them, a run can carry any bytes behind one visible character (Paul Butler, "Smuggling
-//! arbitrary data through an emoji", 2025).
+//! Beyond llm-guard, two or more variation selectors with no visible character between them are reported. They are of
+//! category `Mn`, and one of them after a base character is ordinary text. But no sequence of the Unicode standard has two
+//! (chapter 23.4, "Variation Selectors"), and since there are 256 of them, a run can carry any bytes behind one visible
+//! character (Paul Butler, "Smuggling arbitrary data through an emoji", 2025).
+//!
+//! ```
+//! use guard_core::text::invisible::{Kind, find, remove};
+//!
+//! let found = find("pass\u{200B}word");
+//! assert_eq!((found[0].range.clone(), found[0].kind), (4..7, Kind::ZeroWidth));
+//! assert_eq!(remove("pass\u{200B}word"), "password");
+//! ```
 
 use std::ops::Range;
 
@@ -17,7 +25,7 @@ use unicode_general_category::{GeneralCategory, get_general_category};
 /// Why characters are invisible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// Spaces and joiners of no width: U+180E, U+200B to U+200D, U+2060 to U+2064 and U+FEFF.
+    /// Spaces and joiners that have no width: U+180E, U+200B to U+200D, U+2060 to U+2064 and U+FEFF.
     ZeroWidth,
     /// The characters with the property `Bidi_Control` (UAX #9), which reorder what the reader sees.
     BidiControl,
@@ -99,7 +107,7 @@ pub fn remove(text: &str) -> String {
     result
 }
 
-/// The variation selectors among invisible characters without a visible one between them.
+/// The variation selectors in a stretch of invisible characters that no visible one interrupts.
 #[derive(Default)]
 struct Cluster {
     selectors: usize,
@@ -107,10 +115,10 @@ struct Cluster {
 }
 
 impl Cluster {
-    /// Takes back a lone variation selector, which is ordinary text, and starts the next cluster.
+    /// Removes a lone variation selector from what was found, since it is ordinary text, and starts the next cluster.
     ///
-    /// The selectors are counted over the whole cluster: were only neighbours counted, a joiner between every two of
-    /// them would hide them, and its removal would leave the run.
+    /// The selectors are counted over the whole cluster. If only neighbours counted, a joiner between every two of them would
+    /// hide them, and removing the joiners would leave the run.
     fn finish(&mut self, found: &mut Vec<Invisible>) {
         if self.selectors == 1 {
             found.remove(self.last_selector);
@@ -119,7 +127,7 @@ impl Cluster {
     }
 }
 
-/// The kind of one character, with variation selectors taken for a run of them, or `None` when it is ordinary.
+/// The kind of one character, or `None` when it is ordinary. A variation selector is taken for part of a run.
 pub(crate) fn classify(character: char) -> Option<Kind> {
     match character {
         '\0'..='\u{7F}' => None,

@@ -1,50 +1,60 @@
 //! JSON in a text: in prose, in code fences, or the text itself.
 //!
-//! What is read: objects and arrays by the grammar of RFC 8259, outermost ones only. A fence (CommonMark 0.31, section
-//! 4.5) tagged as JSON is JSON; in one tagged as another language only what is valid counts, since `{ return 1 }` there is
-//! code and not broken JSON.
+//! Only the outermost objects and arrays are found, by the grammar of RFC 8259. The surroundings decide what counts:
 //!
-//! In prose, an object that is not valid is *broken JSON* when it begins like one (`{"`, `{'`, `{name:`), so `{name}` of a
-//! template and `\frac{a}{b}` are none; an array when it begins with `[{`, `[[` or `["`. An array that is a mark of
-//! reference (`[1]`), a check box (`[ ]`), a link's label or an index (`a["b"]`) is no JSON even though its grammar is.
+//! - In a fence (CommonMark 0.31, section 4.5) that is tagged as JSON, every object and array counts, valid or broken.
+//! - In a fence that is tagged as another language, only valid JSON counts, since `{ return 1 }` there is code and not broken JSON.
+//! - In prose, an invalid object is *broken JSON* when it begins like one (`{"`, `{'`, `{name:`), so that `{name}` of a template
+//!   and `\frac{a}{b}` are none. An invalid array is broken JSON when it begins with `[{`, `[[` or `["`. A reference mark (`[1]`),
+//!   a check box (`[ ]`), the label of a link and an index (`a["b"]`) are no JSON, even where the grammar would accept them.
 //!
-//! Reading takes time and memory linear in the text, whatever it holds.
+//! Reading takes time and memory linear in the length of the text, whatever it contains.
+//!
+//! ```
+//! use guard_core::text::json::find;
+//!
+//! let text = r#"Here you are: {"a": 1} and {"b": 2,}"#;
+//! let found = find(text);
+//! assert_eq!(&text[found[0].range.clone()], r#"{"a": 1}"#);
+//! assert!(found[0].problem.is_none());
+//! assert_eq!(found[1].problem.as_ref().map(|problem| problem.message), Some("expected a key in double quotes"));
+//! ```
 
 use std::ops::Range;
 
 use memchr::memchr2;
 
-/// JSON nested deeper than this is not accepted, as in Python, so that programs that recurse over it do not fail (RFC 8259,
-/// section 9, lets a reader set such a limit).
+/// JSON that is nested deeper than this is not accepted, so that programs which recurse over it do not fail. Python has the same
+/// limit, and RFC 8259, section 9, allows one.
 pub const MAX_DEPTH: usize = 1000;
-/// How often a byte may be read again before the rest of a text is given up as broken. Real texts need 2 or 3.
+/// How often a byte may be read on average before the rest of a text is given up as broken. Real texts need 2 or 3.
 const WORK: usize = 16;
 
 /// Why a piece of JSON is broken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// The byte of the text where reading ended.
+    /// The byte offset in the text where reading ended.
     pub at: usize,
     /// What is wrong there.
     pub message: &'static str,
-    /// Whether a repair may be tried: not of what is nested too deeply or too tangled to read.
+    /// Whether a repair may be tried. It may not where the JSON is nested too deeply or too tangled to read.
     pub repairable: bool,
 }
 
-/// A piece of a text that is JSON, or means to be.
+/// A piece of a text that is JSON, or was meant to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
-    /// UTF-8 byte range, on character boundaries.
+    /// Its UTF-8 byte range, on character boundaries.
     pub range: Range<usize>,
-    /// Absent when it is valid.
+    /// What is wrong with it; `None` when it is valid.
     pub problem: Option<Problem>,
 }
 
-/// What the surroundings of a piece of JSON are.
+/// What surrounds a piece of JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Surroundings {
     Prose,
-    /// A fence tagged as JSON, or a text that is nothing else.
+    /// A fence tagged as JSON, or a text that is nothing but JSON.
     Json,
     /// A fence tagged as another language.
     Code,
@@ -61,22 +71,22 @@ pub fn find(text: &str) -> Vec<Candidate> {
     let encloses = |open, close| trimmed.starts_with(open) && trimmed.ends_with(close);
     if encloses('{', '}') || encloses('[', ']') {
         let start = text.len() - text.trim_start().len();
-        // A text of several objects, one a line, is read as such.
-        finder.read(start..start + trimmed.len(), Place::Json);
+        // The text may also be several objects, one on each line.
+        finder.read(start..start + trimmed.len(), Surroundings::Json);
     } else {
-        for (range, place) in segments(text) {
-            finder.read(range, place);
+        for (range, surroundings) in segments(text) {
+            finder.read(range, surroundings);
         }
     }
     finder.found
 }
 
-/// The prose and the contents of fences, in order.
-fn segments(text: &str) -> Vec<(Range<usize>, Place)> {
+/// The stretches of prose and the contents of fences, in order.
+fn segments(text: &str) -> Vec<(Range<usize>, Surroundings)> {
     let mut segments = Vec::new();
     let mut start = 0;
     let mut at = 0;
-    let mut open: Option<(u8, usize, Place)> = None;
+    let mut open: Option<(u8, usize, Surroundings)> = None;
     for line in text.split_inclusive('\n') {
         let content = line.trim();
         let mark = content.bytes().next().filter(|mark| b"`~".contains(mark));
@@ -84,12 +94,12 @@ fn segments(text: &str) -> Vec<(Range<usize>, Place)> {
         let info = content[length..].trim_start();
         match open {
             None if length >= 3 && !info.contains('`') => {
-                segments.push((start..at, Place::Prose));
-                open = Some((mark.unwrap_or(b'`'), length, place_of(info)));
+                segments.push((start..at, Surroundings::Prose));
+                open = Some((mark.unwrap_or(b'`'), length, surroundings_of(info)));
                 start = at + line.len();
             }
-            Some((opened, least, place)) if mark == Some(opened) && length >= least && info.is_empty() => {
-                segments.push((start..at, place));
+            Some((opened, least, surroundings)) if mark == Some(opened) && length >= least && info.is_empty() => {
+                segments.push((start..at, surroundings));
                 open = None;
                 start = at + line.len();
             }
@@ -97,29 +107,32 @@ fn segments(text: &str) -> Vec<(Range<usize>, Place)> {
         }
         at += line.len();
     }
-    segments.push((start..text.len(), open.map_or(Place::Prose, |(_, _, place)| place)));
+    segments.push((
+        start..text.len(),
+        open.map_or(Surroundings::Prose, |(_, _, surroundings)| surroundings),
+    ));
     segments
 }
 
-/// What a fence with this info string holds.
-fn place_of(info: &str) -> Place {
+/// What a fence with this info string contains.
+fn surroundings_of(info: &str) -> Surroundings {
     let tag = info.split(|c: char| c.is_whitespace() || c == '{').next().unwrap_or("");
     match tag.to_ascii_lowercase().as_str() {
-        "json" | "json5" | "jsonc" | "jsonl" | "ndjson" | "json-ld" | "jsonld" | "geojson" => Place::Json,
-        "" | "text" | "txt" | "plain" | "plaintext" | "md" | "markdown" | "output" => Place::Prose,
-        _ => Place::Code,
+        "json" | "json5" | "jsonc" | "jsonl" | "ndjson" | "json-ld" | "jsonld" | "geojson" => Surroundings::Json,
+        "" | "text" | "txt" | "plain" | "plaintext" | "md" | "markdown" | "output" => Surroundings::Prose,
+        _ => Surroundings::Code,
     }
 }
 
 struct Finder<'a> {
     bytes: &'a [u8],
     found: Vec<Candidate>,
-    /// Bytes that may still be read in vain.
+    /// How many bytes may still be read in vain.
     work: usize,
 }
 
 impl Finder<'_> {
-    fn read(&mut self, segment: Range<usize>, place: Place) {
+    fn read(&mut self, segment: Range<usize>, surroundings: Surroundings) {
         let end = segment.end;
         let bytes = &self.bytes[..end];
         let mut at = segment.start;
@@ -132,7 +145,7 @@ impl Finder<'_> {
             let (failed_at, message) = match valid(bytes, start) {
                 Ok(end) => {
                     at = end;
-                    if place == Place::Json || counts(bytes, start..end, place) {
+                    if surroundings == Surroundings::Json || counts(bytes, start..end, surroundings) {
                         self.push(start..end, None);
                     }
                     continue;
@@ -145,7 +158,9 @@ impl Finder<'_> {
                 repairable: message != TOO_DEEP,
             };
             let walked = failed_at - start;
-            let closed = if self.work > walked && place != Place::Code && (place == Place::Json || alike(bytes, start))
+            let closed = if self.work > walked
+                && surroundings != Surroundings::Code
+                && (surroundings == Surroundings::Json || alike(bytes, start))
             {
                 self.work -= walked;
                 match closing(bytes, start) {
@@ -154,7 +169,7 @@ impl Finder<'_> {
                         self.work = self.work.saturating_sub(end - start);
                         let pairs = pairs.get_or_insert_with(|| brace_pairs(bytes, segment.start));
                         let pair = pairs.binary_search_by_key(&start, |&(open, _)| open);
-                        // Nothing closes it: an answer that was cut off, up to its end.
+                        // If nothing closes it, it is an answer that was cut off, and goes on to the end.
                         Some(pair.map_or(end, |pair| pairs[pair].1))
                     }
                 }
@@ -180,7 +195,7 @@ impl Finder<'_> {
     }
 }
 
-/// Whether an odd number of backslashes ends `before`, as in `\{` of LaTeX.
+/// Whether `before` ends with an odd number of backslashes, as before the brace of `\{` in LaTeX.
 fn is_escaped(before: &[u8]) -> bool {
     before.iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 1
 }
@@ -196,12 +211,12 @@ fn skip_space(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Whether valid JSON in prose or code is more than a mark, a label or an index.
-fn counts(bytes: &[u8], range: Range<usize>, place: Place) -> bool {
+/// Whether valid JSON in prose or code is more than a reference mark, a label or an index.
+fn counts(bytes: &[u8], range: Range<usize>, surroundings: Surroundings) -> bool {
     let inner = &bytes[range.start + 1..range.end - 1];
     let empty = skip_space(inner, 0) == inner.len();
     if bytes[range.start] == b'{' {
-        return place == Place::Prose || !empty;
+        return surroundings == Surroundings::Prose || !empty;
     }
     let number = inner
         .iter()
@@ -213,7 +228,7 @@ fn counts(bytes: &[u8], range: Range<usize>, place: Place) -> bool {
     !(empty || number || indexed || label)
 }
 
-/// Whether what is not valid begins like JSON.
+/// Whether invalid text begins like JSON.
 fn alike(bytes: &[u8], start: usize) -> bool {
     let at = skip_space(bytes, start + 1);
     let rest = &bytes[at..];
@@ -229,7 +244,7 @@ fn alike(bytes: &[u8], start: usize) -> bool {
     }
     let word = rest
         .iter()
-        // A key is short; this also bounds the work.
+        // A key is short. The limit also bounds the work.
         .take(128)
         .take_while(|&&byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$' | 0x80..))
         .count();
@@ -239,8 +254,8 @@ fn alike(bytes: &[u8], start: usize) -> bool {
         || word > 0 && bytes.get(skip_space(&bytes[..bytes.len().min(at + word + 16)], at + word)) == Some(&b':')
 }
 
-/// The end of what begins at `start`, seeing only brackets outside of strings; a bracket closes all that were opened
-/// after its own.
+/// The end of the object or array that begins at `start`, by its brackets outside of strings. A closing bracket also closes all
+/// brackets that were opened after its own.
 fn closing(bytes: &[u8], start: usize) -> Option<usize> {
     let mut stack = Vec::new();
     let mut open = [0usize; 2];
@@ -250,7 +265,7 @@ fn closing(bytes: &[u8], start: usize) -> Option<usize> {
         let byte = bytes[at];
         at += 1;
         match byte {
-            // What is escaped may be the first byte of a character; its others are none of the bytes looked for.
+            // The escaped byte may begin a longer character. Its other bytes are none of those that are looked for here.
             b'\\' => at += 1,
             b'"' => in_string = !in_string,
             b'{' | b'[' if !in_string => {
@@ -279,7 +294,8 @@ fn closing(bytes: &[u8], start: usize) -> Option<usize> {
     None
 }
 
-/// Brackets that belong together, whether in strings or not, with the end of each pair; ordered by the opening one.
+/// The pairs of brackets that belong together, in strings or not, as the offset of the opening one and the end of the pair, in
+/// the order of the opening ones.
 fn brace_pairs(bytes: &[u8], from: usize) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     let (mut braces, mut brackets) = (Vec::new(), Vec::new());
@@ -298,22 +314,22 @@ fn brace_pairs(bytes: &[u8], from: usize) -> Vec<(usize, usize)> {
 
 const TOO_DEEP: &str = "nested deeper than 1000 levels";
 
-/// What may come next.
+/// What the grammar allows next.
 #[derive(Clone, Copy)]
 enum Next {
     Value,
-    /// A value, or the end of an array that is empty.
+    /// A value, or the end of an empty array.
     FirstValue,
     Key,
-    /// A key, or the end of an object that is empty.
+    /// A key, or the end of an empty object.
     FirstKey,
-    /// A comma or the end of what is open.
+    /// A comma, or the end of the object or array.
     Comma,
 }
 
 /// Reads one value of the grammar of RFC 8259.
 ///
-/// Returns its end, or where and why reading failed.
+/// Returns the offset of its end, or the offset where reading failed and the reason.
 fn valid(bytes: &[u8], start: usize) -> Result<usize, (usize, &'static str)> {
     let mut stack: Vec<u8> = Vec::new();
     let mut next = Next::Value;
@@ -411,8 +427,8 @@ fn scalar(bytes: &[u8], start: usize) -> Result<usize, (usize, &'static str)> {
             .count()
     };
     let mut at = usize::from(rest.first() == Some(&b'-'));
-    // No digit may follow a 0 at the beginning. The others stay unread: they stand behind the place that is reported, which is
-    // what the work is counted by.
+    // No digit may follow a leading 0. The digits after it are not read: the work is counted up to the offset that is reported,
+    // and they are behind it.
     let is_zero = rest.get(at) == Some(&b'0');
     let whole = if is_zero { 1 } else { digits(at) };
     if whole == 0 || is_zero && rest.get(at + 1).is_some_and(u8::is_ascii_digit) {
@@ -556,7 +572,7 @@ mod tests {
         for zero in ["0", "-0"] {
             let number = zero.to_owned() + &"0".repeat(100_000);
             let refused = "[1,".repeat(999) + &number;
-            // The text is not given up: what stands behind is still found.
+            // The rest of the text is not given up: the valid JSON behind is still found.
             let text = format!("x {refused} and {{\"a\": 1}}");
             assert_eq!(pieces(&text), [(r#"{"a": 1}"#, true)]);
             assert_eq!(pieces(&format!("x {refused}")), []);

@@ -2,6 +2,16 @@
 //!
 //! JavaScript strings are indexed in UTF-16 code units and Python strings in code points, while everything in this
 //! crate counts UTF-8 bytes. The conversion happens once, at the border, for all offsets of a text together.
+//!
+//! ```
+//! use guard_core::text::offsets::{Unit, convert, convert_back};
+//!
+//! let mut offsets = [0, 4, 5];
+//! convert("😀b", Unit::Utf16, &mut offsets);
+//! assert_eq!(offsets, [0, 2, 3]);
+//! convert_back("😀b", Unit::Utf16, &mut offsets);
+//! assert_eq!(offsets, [0, 4, 5]);
+//! ```
 
 /// What an offset counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,11 +22,11 @@ pub enum Unit {
     CodePoint,
 }
 
-/// Replaces every UTF-8 byte offset in `offsets` with the same place of `text` counted in `unit`.
+/// Replaces every UTF-8 byte offset in `offsets` with the offset of the same position of `text` in `unit`.
 ///
-/// The offsets may come in any order and repeat. One beyond the end means the end, and one inside a character means the
-/// start of that character, so no input panics. Costs O(n + k log k) for n bytes and k offsets, without the sorting
-/// when the offsets already ascend, and O(k) after one vectorized scan when the text is ASCII.
+/// The offsets may come in any order and repeat. One beyond the end becomes the end, and one inside a character becomes the
+/// start of that character, so that no input panics. It takes O(n + k log k) for n bytes and k offsets, O(n + k) when the
+/// offsets already ascend, and O(k) after one vectorized scan when the text is ASCII.
 pub fn convert(text: &str, unit: Unit, offsets: &mut [usize]) {
     if text.is_ascii() {
         for offset in offsets {
@@ -37,8 +47,8 @@ pub fn convert(text: &str, unit: Unit, offsets: &mut [usize]) {
     }
 }
 
-/// Replaces every offset in `offsets`, counted in `unit`, with the UTF-8 byte offset of the same place of `text`: the way back
-/// from [`convert`], at the same cost. An offset beyond the end means the end, and one inside a character its start.
+/// Replaces every offset in `offsets`, counted in `unit`, with the UTF-8 byte offset of the same position of `text`. This is the
+/// inverse of [`convert`], at the same cost. An offset beyond the end becomes the end, and one inside a character its start.
 pub fn convert_back(text: &str, unit: Unit, offsets: &mut [usize]) {
     if text.is_ascii() {
         for offset in offsets {
@@ -68,7 +78,7 @@ pub fn convert_back(text: &str, unit: Unit, offsets: &mut [usize]) {
     }
 }
 
-/// A place in the text that only moves forward, and its count of units so far.
+/// A position in the text that only moves forward, and the number of units before it.
 struct Walk<'a> {
     text: &'a str,
     unit: Unit,
@@ -161,8 +171,8 @@ mod tests {
             let points: Vec<_> = expected.iter().map(|prefix| prefix.chars().count()).collect();
             prop_assert_eq!(&converted(&text, Unit::CodePoint, &offsets), &points);
             let bytes: Vec<_> = expected.iter().map(|prefix| prefix.len()).collect();
-            for (unit, places) in [(Unit::CodePoint, &points), (Unit::Utf16, &utf16)] {
-                let mut back = places.clone();
+            for (unit, offsets) in [(Unit::CodePoint, &points), (Unit::Utf16, &utf16)] {
+                let mut back = offsets.clone();
                 convert_back(&text, unit, &mut back);
                 prop_assert_eq!(&back, &bytes);
             }

@@ -1,33 +1,42 @@
-//! How long a text takes to read silently.
+//! How many minutes a person needs to read a text silently.
 //!
-//! Words between white space: 200 a minute, as in llm-guard 0.3.16 (adults read 238 words of English a minute, Brysbaert
-//! 2019, "How many words do we read per minute?", Journal of Memory and Language 109).
+//! Words between white space are counted at 200 a minute, as in llm-guard 0.3.16. (Adults read 238 words of English a minute:
+//! Brysbaert 2019, "How many words do we read per minute?", Journal of Memory and Language 109.)
 //!
 //! Scripts without spaces are counted in characters: 255 a minute for Chinese and 357 for Japanese (Trauzettel-Klosinski and
 //! Dietz 2012, "Standardized assessment of reading performance: the new international reading speed texts IReST",
 //! Investigative Ophthalmology & Visual Science 53(9), table 2). Thai, Lao, Khmer and Burmese are not among the languages
-//! measured there: 200 words a minute, at the mean length of their words (3.0 to 3.2 grapheme clusters in the first articles
-//! of the Universal Declaration of Human Rights, cut into words by ICU's dictionaries).
+//! measured there. They are counted at 200 words a minute with the mean length of their words, which is 3.0 to 3.2 grapheme
+//! clusters in the first articles of the Universal Declaration of Human Rights when ICU's dictionaries cut it into words.
+//!
+//! ```
+//! use guard_core::text::reading_time::measure;
+//!
+//! let text = "one two three four";
+//! let time = measure(text, 0.01);
+//! assert_eq!(time.minutes, 4.0 / 200.0);
+//! assert_eq!(&text[..time.end], "one two");
+//! ```
 
 use unicode_segmentation::UnicodeSegmentation;
 
 const WORDS_PER_MINUTE: f64 = 200.0;
 const CHINESE_PER_MINUTE: f64 = 255.0;
 const JAPANESE_PER_MINUTE: f64 = 357.0;
-/// 200 words of 3.1 characters as the reader sees them (grapheme clusters).
+/// 200 words of 3.1 grapheme clusters: characters as a reader sees them.
 const SOUTH_EAST_ASIAN_PER_MINUTE: f64 = 620.0;
 
-/// The time that a text takes.
+/// The time that a text takes to read.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReadingTime {
     /// Minutes for all of the text.
     pub minutes: f64,
-    /// Where its longest beginning ends, in bytes, that takes no longer than the limit: after a whole word, or in a script
-    /// without spaces after a whole character as the reader sees it.
+    /// The byte offset where the longest beginning ends that takes no longer than the limit. It is the end of a whole word, or
+    /// in a script without spaces the end of a grapheme cluster.
     pub end: usize,
 }
 
-/// What has been read so far.
+/// What was counted so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct Count {
     words: usize,
@@ -36,20 +45,20 @@ struct Count {
     south_east_asian: usize,
 }
 
-/// The scripts that are counted by characters.
+/// How the characters of a script are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Script {
     Spaced,
     Han,
     Kana,
     SouthEastAsian,
-    /// Punctuation and the like, which takes no time of its own.
+    /// Punctuation and other signs, which take no time of their own.
     None,
 }
 
 /// Measures a text against a limit in minutes.
 pub fn measure(text: &str, limit: f64) -> ReadingTime {
-    // Characters of Chinese origin are read at the pace of the language that they stand in.
+    // Kanji are read at the pace of Japanese. A text with any kana is taken for Japanese.
     let han = match text.chars().any(|c| script(c) == Script::Kana) {
         true => JAPANESE_PER_MINUTE,
         false => CHINESE_PER_MINUTE,
@@ -86,9 +95,9 @@ pub fn measure(text: &str, limit: f64) -> ReadingTime {
                 Script::Spaced | Script::None => {}
             }
             in_word = script == Script::Spaced;
-            // Punctuation alone is no beginning: by itself it would count as a word.
+            // A beginning of nothing but punctuation is not offered: measured by itself, it would count as a word.
             begun |= script != Script::None;
-            // A word of another script inside is kept whole: what follows it decides.
+            // A Latin word inside Chinese text, as in "用GPT4做", is not cut: the beginning may end only where the word does.
             let next = word[offset + cluster.len()..]
                 .chars()
                 .next()
@@ -100,13 +109,13 @@ pub fn measure(text: &str, limit: f64) -> ReadingTime {
     }
     let minutes = minutes(&count);
     if minutes <= limit {
-        // Marks that belong to no script take no time.
+        // All of the text fits, also signs at its end that belong to no script.
         end = text.trim_end_matches(is_space).len();
     }
     ReadingTime { minutes, end }
 }
 
-/// White space as `str.split` of Python has it.
+/// White space as Python's `str.split` understands it.
 fn is_space(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{1C}'..='\u{1F}')
 }

@@ -1,17 +1,28 @@
-//! Redaction: replacing found spans and nothing else.
+//! Redaction: replacing the spans that were found, and nothing else.
+//!
+//! ```
+//! use guard_core::text::redact::{REDACTED, redact};
+//!
+//! assert_eq!(redact("my key is 12345!", &[10..15], REDACTED), "my key is [REDACTED]!");
+//! ```
 
 use std::ops::Range;
 
-/// What replaces a span unless the caller says otherwise, the same text as in llm-guard.
+/// What replaces a span by default. llm-guard uses the same text.
 pub const REDACTED: &str = "[REDACTED]";
 
 /// Returns `text` with every span replaced by `replacement`.
 ///
-/// `spans` are UTF-8 byte ranges in any order. Spans that share at least one byte become one replacement, while spans
-/// that only meet stay two, so that two neighbouring secrets still look like two. Empty and reversed spans are ignored.
-/// A span that reaches beyond the text ends with it, and one that cuts a character takes the whole character: showing
-/// too little is safe, and showing a part of a secret is not. A span inside of what an earlier redaction left is ignored, so
-/// that "[REDACTED]" never becomes "[[REDACTED]]" by a rule that matches capital letters. Costs O(n + k log k) for n bytes and k spans.
+/// `spans` are UTF-8 byte ranges in any order:
+///
+/// - Spans that share at least one byte become one replacement. Spans that only touch become two, so that two secrets next to
+///   each other still look like two.
+/// - Empty and reversed spans are ignored. A span that reaches beyond the text ends with it.
+/// - A span that cuts a character takes all of it: to show too little is safe, to show a part of a secret is not.
+/// - A span inside an earlier replacement is ignored. Otherwise a rule that matches capital letters would turn "[REDACTED]"
+///   into "[[REDACTED]]".
+///
+/// It takes O(n + k log k) for n bytes and k spans.
 pub fn redact(text: &str, spans: &[Range<usize>], replacement: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let mut shown = 0;
@@ -25,7 +36,7 @@ pub fn redact(text: &str, spans: &[Range<usize>], replacement: &str) -> String {
     result
 }
 
-/// Whether a span is a part of an occurrence of `replacement`.
+/// Whether a span lies within an occurrence of `replacement`.
 fn is_inside(text: &str, span: &Range<usize>, replacement: &str) -> bool {
     (0..replacement.len()).any(|before| {
         let start = span.start.checked_sub(before);
@@ -34,7 +45,7 @@ fn is_inside(text: &str, span: &Range<usize>, replacement: &str) -> bool {
     })
 }
 
-/// The spans on character boundaries, ascending and disjoint.
+/// The spans in ascending order, widened to character boundaries, without overlaps.
 fn merged<'a>(text: &str, spans: impl Iterator<Item = &'a Range<usize>>) -> Vec<Range<usize>> {
     let mut sorted: Vec<Range<usize>> = spans
         .filter(|span| span.start < span.end && span.start < text.len())

@@ -1,14 +1,14 @@
-//! Text whose order on the screen is not that in memory.
+//! Text that is shown in another order than it has in memory.
 
 use unicode_bidi::{BidiInfo, Level};
 
 use super::view::{Step, View, Writer};
 
-/// The text in the order in which it is shown, where overrides (U+202D, U+202E) make that another one than the order in
+/// The text in the order in which it is shown, where directional overrides (U+202D, U+202E) make that differ from the order in
 /// memory: "\u{202E}erongi" is shown as "ignore". The Unicode bidirectional algorithm (UAX #9, by the crate `unicode-bidi`)
-/// is applied from the first override of a line to the end of that line, from left to right.
+/// is applied from the first override of a line to the end of that line, with left to right as the direction of the line.
 ///
-/// This is how text is hidden from filters that read it in memory's order (Boucher, Shumailov, Anderson and Papernot, "Bad
+/// Attackers hide text in this way from filters that read it in memory's order (Boucher, Shumailov, Anderson and Papernot, "Bad
 /// Characters: Imperceptible NLP Attacks", 2022). Text in Hebrew or Arabic without overrides stays as it is.
 pub(super) fn order(text: &str) -> Option<View> {
     let bytes = text.as_bytes();

@@ -1,4 +1,4 @@
-//! Encoded pieces of a text, decoded in place.
+//! Encoded pieces of a text: base64, hexadecimal digits and others, decoded in place.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,23 +9,28 @@ use data_encoding::{Encoding, Specification};
 use super::morse;
 use super::view::{Step, Steps, View, Writer};
 
-/// Characters of a run of base64, and of hexadecimal digits, below which chance would make words of identifiers.
+/// Shorter runs of base64 are not decoded, since chance would make words of identifiers.
 const LEAST_BASE64: usize = 8;
+/// Shorter runs of hexadecimal digits are not decoded, for the same reason.
 const LEAST_HEX: usize = 12;
+/// Shorter runs of base32 are not decoded, for the same reason.
 const LEAST_BASE32: usize = 16;
-/// Bytes in codes of two hexadecimal digits or of eight bits, each by itself.
+/// The fewest bytes that are written one by one, as in "69 67 6e 6f" or "01101001 01100111 ...".
 const LEAST_CODES: usize = 4;
-/// Decoded bytes below which there must be nothing but letters, digits, spaces and simple punctuation.
+/// Fewer decoded bytes than these must be letters, digits, spaces and simple punctuation, to count as text.
 const SHORT: usize = 12;
-/// Decoded bytes of which one may be none of a text, once there are [`SHORT`] of them.
+/// Of so many decoded bytes one may be no text, if there are at least [`SHORT`] of them.
 const STRAY: usize = 16;
 /// The shortest line of base64 that another line may continue, as in PEM files (64) and mail (76).
 const WRAPPED: usize = 40;
 
-/// The text with each encoded piece replaced by what it says, where that is UTF-8 without control characters, but for a
-/// few, which are left out: base64 and base64url (RFC 4648, with and without padding, on one line or wrapped), base32,
-/// hexadecimal and binary digits, percent encoding (RFC 3986), entities of HTML, the escapes `\xNN`, `\uNNNN`, `\u{N}` and
-/// `\UNNNNNNNN`, and Morse code. Base64 is recognised in rot13 and backwards as well.
+/// The text with each encoded piece replaced by what it says, where that is text.
+///
+/// What is decoded: base64 and base64url (RFC 4648, with and without padding, on one line or wrapped), base32, hexadecimal and
+/// binary digits, percent encoding (RFC 3986), entities of HTML, the escapes `\xNN`, `\uNNNN`, `\u{N}` and `\UNNNNNNNN`, and
+/// Morse code. Base64 is recognised in rot13 and backwards as well.
+///
+/// Decoded bytes are text if they are UTF-8 without control characters. A few stray bytes do not change that, and are left out.
 pub(super) fn decode(text: &str) -> Option<View> {
     let bytes = text.as_bytes();
     let mut writer = Writer::new(text);
@@ -43,7 +48,7 @@ pub(super) fn decode(text: &str) -> Option<View> {
                 morse::decode(text, at, &mut writer)
             }
             byte if is_digit64(byte) => run(text, at, &mut writer),
-            // A dot in a word.
+            // A dot within a word.
             _ => 1,
         };
         at += used.max(1);
@@ -51,19 +56,22 @@ pub(super) fn decode(text: &str) -> Option<View> {
     writer.finish()
 }
 
-/// What a byte may be part of, one bit each.
+/// What a byte can be part of, one bit for each.
 struct Kind;
 
 impl Kind {
     const OTHER: u8 = 0;
-    /// Digits of hexadecimal numbers.
+    /// The digits 0 to 9.
     const DECIMAL: u8 = 1;
+    /// The hexadecimal digits a to f, in either case.
     const HEX_LETTER: u8 = 2;
-    /// The other digits of base64.
+    /// The other letters.
     const LETTER: u8 = 4;
+    /// The signs that base64 and base64url have.
     const SIGN: u8 = 8;
+    /// All digits of base64.
     const DIGIT64: u8 = Self::DECIMAL | Self::HEX_LETTER | Self::LETTER | Self::SIGN;
-    /// What else an encoded piece begins with.
+    /// The other bytes that an encoded piece can begin with.
     const START: u8 = 16;
 }
 
@@ -88,8 +96,9 @@ fn is_digit64(byte: u8) -> bool {
     KINDS[usize::from(byte)] & Kind::DIGIT64 != 0
 }
 
-/// The text of decoded bytes, if they are text. A few that are none do not hide it: a model reads over them. They are so few
-/// that binary data passes as text no more often than short pieces of it do without them.
+/// The text of decoded bytes, if they are text. A few stray bytes are left out, since a model would read over them, and they
+/// must not hide the rest. Their number is so small that binary data is taken for text no more often than it would be if
+/// short pieces had to be free of them.
 fn readable(bytes: Vec<u8>) -> Option<String> {
     let length = bytes.len();
     let most = if length < SHORT { 0 } else { (length / STRAY).max(1) };
@@ -105,7 +114,7 @@ fn readable(bytes: Vec<u8>) -> Option<String> {
         String::from_utf8(bytes).ok()?
     } else {
         let written = bytes.utf8_chunks().flat_map(|chunk| chunk.valid().chars());
-        // Form feeds and vertical tabs are between words.
+        // Form feeds and vertical tabs separate words.
         let spaced = written.map(|c| if !is_text(c) && c.is_whitespace() { ' ' } else { c });
         spaced.filter(|&c| is_text(c)).collect()
     };
@@ -117,7 +126,7 @@ fn readable(bytes: Vec<u8>) -> Option<String> {
     (!text.is_empty() && (!short || text.chars().all(simple))).then_some(text)
 }
 
-/// Decodes a run of letters and digits, and returns its length.
+/// Decodes a run of letters and digits. Returns how many bytes it looked at, as the other functions do.
 fn run(text: &str, start: usize, writer: &mut Writer) -> usize {
     let bytes = text.as_bytes();
     let digits = bytes[start..].iter().take_while(|&&byte| is_digit64(byte));
@@ -144,7 +153,7 @@ fn run(text: &str, start: usize, writer: &mut Writer) -> usize {
         token(text, start..end, padded, writer);
         return padded - start;
     }
-    // Lines of base64 continue each other.
+    // Base64 can go on over several lines.
     let mut lines = vec![start..line(start)];
     while let Some(last) = lines
         .last()
@@ -182,7 +191,7 @@ fn run(text: &str, start: usize, writer: &mut Writer) -> usize {
     padded - start
 }
 
-/// Decodes a run without padding, which ends at `padded`, or its parts.
+/// Decodes the run `range`, or else its parts. With the padding behind it, the run ends at `padded`.
 fn token(text: &str, range: Range<usize>, padded: usize, writer: &mut Writer) {
     let bytes = &text.as_bytes()[range.clone()];
     if let Some((decoded, steps)) = whole(bytes) {
@@ -242,11 +251,11 @@ fn base32(digits: &[u8]) -> Option<(String, Step)> {
     Some((readable(bytes)?, Step::Base32))
 }
 
-/// Base64, also in rot13 or backwards.
+/// Decodes base64, also in rot13 or backwards.
 fn base64(digits: &[u8]) -> Option<(String, Steps)> {
     let lower = digits.iter().filter(|byte| byte.is_ascii_lowercase()).count();
     let upper = digits.iter().filter(|byte| byte.is_ascii_uppercase()).count();
-    // Short text encodes to letters of both cases; a word has one, but for its first letter.
+    // Base64 of a short text has letters of both cases. A word has one case, apart from its first letter.
     if digits.len() < LEAST_BASE64
         || digits.len() < 24 && (lower == 0 || upper == 0 || upper == 1 && digits[0].is_ascii_uppercase())
     {
@@ -260,9 +269,9 @@ fn base64(digits: &[u8]) -> Option<(String, Steps)> {
     plain().or_else(|| long.then(|| rot13().or_else(reversed))?)
 }
 
-/// The text that digits of base64 encode, at least [`LEAST_BASE64`] of them.
+/// The text that digits of base64 encode. There must be at least [`LEAST_BASE64`] of them.
 fn text64(digits: impl Iterator<Item = u8> + Clone) -> Option<String> {
-    // Nearly all that is no base64 shows in the first bytes.
+    // The first bytes show of nearly every run that it is no base64.
     let start = digits
         .clone()
         .take(LEAST_BASE64)
@@ -314,7 +323,7 @@ fn decode64(digits: &[u8]) -> Option<Vec<u8>> {
     encoding.as_ref()?.decode(digits).ok()
 }
 
-/// Decodes codes of one byte each, as in "69 67 6e", "0x69, 0x67" and "01101001 01100111", and returns their length.
+/// Decodes bytes that are written one by one, as in "69 67 6e", "0x69, 0x67" and "01101001 01100111".
 fn codes(text: &str, start: usize, writer: &mut Writer) -> Option<usize> {
     let bytes = text.as_bytes();
     let length = |at: usize| bytes[at..].iter().take(9).take_while(|&&byte| is_digit64(byte)).count();
@@ -359,7 +368,7 @@ fn codes(text: &str, start: usize, writer: &mut Writer) -> Option<usize> {
     Some(end - start)
 }
 
-/// Whether a decoded character may stand in a text.
+/// Whether a decoded character can be part of a text.
 fn fits(character: char) -> bool {
     !character.is_control() || matches!(character, '\t' | '\n' | '\r')
 }
@@ -371,7 +380,7 @@ fn digits(bytes: &[u8], at: usize, count: usize) -> Option<u32> {
     valid.then(|| u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok())?
 }
 
-/// Decodes percent encoding, and returns its length.
+/// Decodes percent encoding.
 fn percent(text: &str, start: usize, writer: &mut Writer) -> usize {
     let bytes = text.as_bytes();
     if bytes.get(start + 1) == Some(&b'u') {
@@ -380,7 +389,7 @@ fn percent(text: &str, start: usize, writer: &mut Writer) -> usize {
     octets(text, start, "%", writer)
 }
 
-/// Decodes the escapes of programming languages, and returns their length.
+/// Decodes the escapes of programming languages.
 fn escapes(text: &str, start: usize, writer: &mut Writer) -> usize {
     let bytes = text.as_bytes();
     match bytes.get(start + 1) {
@@ -424,7 +433,7 @@ fn put(range: Range<usize>, character: char, step: Step, writer: &mut Writer) {
     writer.replace(range, character.encode_utf8(&mut [0; 4]), step);
 }
 
-/// Decodes bytes written as `prefix` and two hexadecimal digits, which are UTF-8.
+/// Decodes bytes of UTF-8 that are written as `prefix` and two hexadecimal digits.
 fn octets(text: &str, start: usize, prefix: &str, writer: &mut Writer) -> usize {
     let bytes = text.as_bytes();
     let step = if prefix == "%" { Step::Percent } else { Step::Escape };
@@ -451,7 +460,7 @@ fn octets(text: &str, start: usize, prefix: &str, writer: &mut Writer) -> usize 
     (end - start).max(1)
 }
 
-/// Decodes UTF-16 code units written as `prefix` and four hexadecimal digits.
+/// Decodes UTF-16 code units that are written as `prefix` and four hexadecimal digits.
 fn units(text: &str, start: usize, prefix: &str, writer: &mut Writer) -> usize {
     let bytes = text.as_bytes();
     let size = prefix.len() + 4;
@@ -477,7 +486,7 @@ fn units(text: &str, start: usize, prefix: &str, writer: &mut Writer) -> usize {
     (end - start).max(1)
 }
 
-/// Decodes an entity of HTML, and returns its length.
+/// Decodes an entity of HTML.
 fn entity(text: &str, start: usize, writer: &mut Writer) -> usize {
     /// The longest name is "CounterClockwiseContourIntegral".
     const LONGEST: usize = 33;
@@ -489,7 +498,7 @@ fn entity(text: &str, start: usize, writer: &mut Writer) -> usize {
         .count();
     let end = start + 1 + name;
     let closed = bytes.get(end) == Some(&b';');
-    // Without a semicolon, a name may as well be a parameter of a URL.
+    // A name without a semicolon could be a parameter of a URL.
     if name < 2 || !closed && bytes[start + 1] != b'#' {
         return 1;
     }

@@ -5,21 +5,21 @@ use std::ops::Range;
 use super::letters::{number, rarities};
 use super::view::{Step, Steps, View, Writer};
 
-/// Nats that a passage must look more like a language when it is turned than as it stands.
+/// By how many nats a passage must look more like a language when it is turned than as it is written.
 const MARGIN: u64 = 12;
-/// Nats a letter, and nats besides, that a passage may cost when it is turned. English prose takes some 2.4 a letter; what
-/// looks more like English when it is turned, but not like English, is another language or code.
+/// The most nats per letter, and the nats on top of them, that a turned passage may cost. English prose costs some 2.4 per
+/// letter. A passage that looks more like English when it is turned, but still not like English, is another language or code.
 const COMMON: f64 = 2.6;
 const RARE_WORD: f64 = 6.0;
 /// The ways to turn a word: rot13, backwards, both.
 const WAYS: usize = 3;
 
-/// The text with passages in rot13, written backwards, or both, turned to what they say.
+/// The text with those passages turned that are in rot13, written backwards, or both.
 ///
-/// Any text can be read so, and "green" is "terra" in rot13; a passage is turned where its words look less like English
-/// than what they become, by how common their pairs of letters are. So this is for the Latin alphabet, and no word of
-/// ordinary prose is touched. The cheapest way to read the words one after the other, where taking up a way costs
-/// [`MARGIN`], is found by dynamic programming (Viterbi, 1967).
+/// Any text can be read in these ways, and "green" is "terra" in rot13. A passage is turned where its words look less like
+/// English than what they become, by how common their pairs of letters are. So this works for the Latin alphabet only, and
+/// leaves every word of ordinary prose alone. The cheapest way to read one word after the other, where a change to another way
+/// costs [`MARGIN`], is found by dynamic programming (Viterbi, 1967).
 pub(super) fn turn(text: &str) -> Option<View> {
     let mut writer = Writer::new(text);
     for (range, way) in passages(text) {
@@ -45,18 +45,18 @@ pub(super) fn turn(text: &str) -> Option<View> {
 struct Word {
     start: usize,
     end: usize,
-    /// What it costs to read it in each way.
+    /// What it costs to read the word in each way, in nats; the first is as it is written.
     costs: [u32; WAYS + 1],
-    /// The way before it that is best for each way of reading it, two bits each.
+    /// For each way of reading this word, the best way for the word before it, two bits each.
     from: u8,
 }
 
-/// The passages to be turned, from the first to the last letter, with the way to read them.
+/// The passages to be turned, each from its first letter to its last, with the way to read it.
 fn passages(text: &str) -> Vec<(Range<usize>, usize)> {
     let bytes = text.as_bytes();
     let mut passages = Vec::new();
-    // Words from the first one that is cheaper in some way than as it stands, while reading them as they stand is not the
-    // best by more than the margin: before and after these, no way of reading can bring anything.
+    // The words that may belong to a passage. They begin with the first word that is cheaper in some way than as it is written,
+    // and end where reading them as they are written is the best by more than the margin: nothing outside can gain.
     let mut open: Vec<Word> = Vec::new();
     let mut best = [0; WAYS + 1];
     let mut at = 0;
@@ -101,10 +101,10 @@ fn passages(text: &str) -> Vec<(Range<usize>, usize)> {
     passages
 }
 
-/// Adds the passages of `words` that are to be turned, where the last word is read in the way `last`.
+/// Adds the passages of `words` that are to be turned, when the last word is read in the way `last`.
 fn turned(bytes: &[u8], words: &[Word], last: usize, turned: &mut Vec<(Range<usize>, usize)>) {
     let ends_line = |index: usize| bytes[words[index].end..words[index + 1].start].contains(&b'\n');
-    // The words of each passage, the last passage first. A passage is within a line.
+    // The words of each passage, the last passage first. No passage goes beyond the end of a line.
     let mut passages: Vec<(Range<usize>, usize)> = Vec::new();
     let mut way = last;
     let mut after = 0;

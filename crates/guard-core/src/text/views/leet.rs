@@ -1,20 +1,21 @@
-//! Words in leetspeak.
+//! Leetspeak: digits and symbols in place of letters.
 
 use super::letters::rarity;
 use super::view::{Step, View, Writer};
 
-/// Words in leetspeak that make a text one in leetspeak, where they are at least a quarter of its words.
+/// So many words in leetspeak make all of a text one in leetspeak, if they are at least a quarter of its words.
 const DENSE: usize = 3;
-/// Signs of a word for each of which both letters are tried.
+/// In a word with up to so many ambiguous signs, both letters are tried for each of them.
 const TRIED: usize = 4;
 
-/// The text with digits and symbols within words replaced by the letters that they stand for, such as "passw0rd" and
-/// "1gn0r3": once with "i" for "1", "!" and "|", and, where that makes a difference, once with "l", and once with the
-/// likelier one at each place.
+/// The text with digits and symbols within words replaced by the letters that they stand for, as in "passw0rd" and "1gn0r3".
 ///
-/// Only a word of both letters and such signs is replaced, if what comes out looks more like a word than its letters
-/// without them: identifiers, hexadecimal numbers and versions stay as they are. In a text with many such words, short ones
-/// and those with a single letter are replaced too.
+/// The signs "1", "!" and "|" are ambiguous. The first view reads them as "i". Where it makes a difference, a second view reads
+/// them as "l", and a third takes the likelier letter for each of them.
+///
+/// Only a word of letters and such signs is replaced, and only if what comes out looks like a word, so that identifiers,
+/// hexadecimal numbers and versions stay as they are. In a text with many such words, short ones and those with a single
+/// letter are replaced too.
 pub(super) fn read(text: &str) -> [Option<View>; 3] {
     let (views, found, others) = read_with(text, Least { letters: 2, length: 4 });
     if found >= DENSE && found * 3 >= others {
@@ -23,21 +24,21 @@ pub(super) fn read(text: &str) -> [Option<View>; 3] {
     views
 }
 
-/// What a word has at least, to be replaced.
+/// The fewest letters, and letters and signs together, of a word that is replaced.
 #[derive(Clone, Copy)]
 struct Least {
     letters: usize,
     length: usize,
 }
 
-/// The readings, how many words were replaced, and how many others there are.
+/// The views, how many words were replaced, and how many others there are.
 fn read_with(text: &str, least: Least) -> ([Option<View>; 3], usize, usize) {
     let bytes = text.as_bytes();
     let kind = |byte: &u8| KINDS[usize::from(*byte)];
     let mut writers = [Writer::new(text), Writer::new(text), Writer::new(text)];
     let (mut differ, mut found, mut others) = (false, 0, 0);
     let mut at = 0;
-    // Most of a text has no such sign, and needs no closer look.
+    // Most of a text has no such sign and needs no closer look.
     while let Some(sign) = bytes[at..].iter().position(|byte| kind(byte) == Kind::Sign) {
         let sign = at + sign;
         let is_part = |byte: &&u8| kind(byte) != Kind::Other;
@@ -57,7 +58,7 @@ fn read_with(text: &str, least: Least) -> ([Option<View>; 3], usize, usize) {
         } else {
             first.clone()
         };
-        // Each bit is the letter of a sign.
+        // Each bit says which letter a sign stands for.
         let mixed = if (2..=TRIED).contains(&ambiguous) {
             1..(1 << ambiguous) - 1
         } else {
@@ -92,7 +93,7 @@ enum Kind {
     Other,
 }
 
-/// What each byte is in a word of leetspeak.
+/// What each byte can be in a word of leetspeak.
 static KINDS: [Kind; 256] = {
     let mut kinds = [Kind::Other; 256];
     let mut byte = 0;
@@ -107,13 +108,13 @@ static KINDS: [Kind; 256] = {
     kinds
 };
 
-/// Whether a sign stands for "i" or "l".
+/// Whether a sign can stand for "i" and for "l".
 fn is_ambiguous(byte: u8) -> bool {
     matches!(byte, b'1' | b'!' | b'|')
 }
 
-/// The word that a token reads as, and where in the token it begins; `one` has the letter for each of the ambiguous signs, by
-/// its number among them.
+/// The word that a token stands for, and the offset in the token where it begins. `one` gives the letter for an ambiguous sign
+/// by its number among them.
 fn word(token: &[u8], least: Least, one: impl Fn(usize) -> u8) -> Option<(usize, String)> {
     if token.iter().all(u8::is_ascii_alphabetic) || token.len() > 64 {
         return None;
@@ -132,7 +133,7 @@ fn word(token: &[u8], least: Least, one: impl Fn(usize) -> u8) -> Option<(usize,
         if letters < least.letters || token.len() < least.length || token.len() == letters {
             return None;
         }
-        // A variable or a name, as in "$exception" and "@someone", but "$hit".
+        // "$exception" is a variable and "@someone" a name; "$hit" is leetspeak.
         let sigil = matches!(token[0], b'$' | b'@') && letters + 1 == token.len();
         if sigil && letters > 4 {
             return None;
@@ -147,13 +148,13 @@ fn word(token: &[u8], least: Least, one: impl Fn(usize) -> u8) -> Option<(usize,
             })
             .collect();
         let word = word?;
-        // A word of a language takes some 2.5 nats a letter, and random letters more than 4.
+        // A word of a language costs some 2.5 nats per letter, and random letters more than 4.
         let plausible = rarity(word.iter().copied()) as usize <= 3 * (word.len() + 1) + 3;
         plausible.then(|| (first, String::from_utf8_lossy(&word).into_owned()))
     })
 }
 
-/// The letter that a sign stands for.
+/// The letter that a sign stands for, where `one` is that of an ambiguous sign.
 fn letter(byte: u8, one: u8) -> Option<u8> {
     match byte {
         b'0' => Some(b'o'),

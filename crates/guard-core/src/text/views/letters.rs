@@ -1,9 +1,9 @@
-//! How much letters look like a language.
+//! How much letters look like words of English.
 
 /// How rare a letter is after another, in the English that people and programmers write: the negative natural logarithm of
-/// its probability, rounded, at most 9. Row and column 0 are the edge of a word, the others the letters from "a" to "z".
+/// its probability in nats, rounded, at most 9. Row and column 0 are the edge of a word, the others the letters "a" to "z".
 ///
-/// Counted, with one added everywhere, over the texts in `training/data/injection` and the documentation strings of
+/// The pairs were counted, with one added to each count, over the texts in `training/data/injection` and the documentation strings of
 /// Python's standard library, 250,000 words.
 const RARITY: [&[u8; 27]; 27] = [
     b"923333344265433336332443657",
@@ -35,7 +35,7 @@ const RARITY: [&[u8; 27]; 27] = [
     b"337670577277646377774576765",
 ];
 
-/// How unlike a word these ASCII letters are, in nats; what is no letter is the edge of one.
+/// How unlike a word these ASCII letters are, in nats. A byte that is no letter is the edge of a word.
 pub(super) fn rarity(letters: impl Iterator<Item = u8>) -> u32 {
     let mut before = 0;
     let mut sum = 0;
@@ -46,10 +46,10 @@ pub(super) fn rarity(letters: impl Iterator<Item = u8>) -> u32 {
     sum
 }
 
-/// How many letters `text` begins with, and what this word costs as it is, in rot13, backwards, and both: [`rarity`] of
-/// each, in one pass.
+/// How many letters `text` begins with, and the [`rarity`] of this word as it is, in rot13, backwards, and both, found in one
+/// pass.
 pub(super) fn rarities(text: &[u8]) -> (usize, [u32; 4]) {
-    /// Letters whose costs fit into sixteen bits.
+    /// The costs of so many letters fit into sixteen bits.
     const FIT: usize = 4096;
     let mut costs = [0_u32; 4];
     let mut before = 0;
@@ -79,8 +79,8 @@ pub(super) fn rarities(text: &[u8]) -> (usize, [u32; 4]) {
     }
 }
 
-/// The rarity of a letter after another, by 27 times the first and the second: as they are, in rot13, in reverse order,
-/// and both, sixteen bits each, the first lowest.
+/// The rarity of a pair of letters, at 27 times the first plus the second. Each entry has four numbers of sixteen bits, the
+/// lowest first: for the pair as it is, in rot13, in reverse order, and both.
 static PAIRS: [u64; 27 * 27] = pairs();
 
 const fn pairs() -> [u64; 27 * 27] {
@@ -107,7 +107,7 @@ const fn pairs() -> [u64; 27 * 27] {
     pairs
 }
 
-/// The numbers of bytes: 1 to 26 for the letters, in either case, and 0 for what is no ASCII letter.
+/// The number of each byte: 1 to 26 for the letters in either case, and 0 for all others.
 static NUMBERS: [u8; 256] = {
     let mut numbers = [0; 256];
     let mut letter = 0;

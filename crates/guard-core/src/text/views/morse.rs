@@ -2,7 +2,7 @@
 
 use super::view::{Step, Writer};
 
-/// Letters below which dots and dashes are rules and lists.
+/// With fewer letters, dots and dashes are taken for ruled lines and lists.
 const LEAST: usize = 4;
 
 /// International Morse code (ITU-R M.1677-1), letters and digits.
@@ -50,7 +50,8 @@ pub(super) fn starts(byte: u8) -> bool {
     matches!(byte, b'.' | b'-')
 }
 
-/// Decodes Morse code with spaces between letters and slashes or three spaces between words, and returns its length.
+/// Decodes Morse code that has spaces between letters, and slashes or three spaces between words. Returns how many bytes it
+/// looked at.
 pub(super) fn decode(text: &str, start: usize, writer: &mut Writer) -> usize {
     let bytes = text.as_bytes();
     let end = start

@@ -1,4 +1,4 @@
-//! One spelling for what looks alike: NFKC, confusables, nothing invisible.
+//! Normalization: one spelling for characters that look alike, and no invisible ones.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -10,16 +10,16 @@ use unicode_security::skeleton;
 
 use super::view::{Step, View, Writer};
 
-/// Bytes that a character may become for each of its own. The few that grow more (a Basmala, old units in one cell) stay
-/// as they are, so that a reading is never much longer than its text.
+/// A character is replaced by at most so many bytes for each of its own. The few that would grow more (a Basmala, old units in
+/// one cell) stay as they are, so that a view is never much longer than its text.
 const GROWTH: usize = 3;
 
-/// The text in Unicode's compatibility composition (NFKC, UAX #15), without invisible characters, and with letters that
-/// only look Latin replaced by the Latin ones (the skeletons of UTS #39).
+/// The text in Unicode's compatibility composition (NFKC, UAX #15), without invisible characters, and with letters that only
+/// look Latin replaced by the Latin ones (by the skeletons of UTS #39).
 ///
-/// Letters of another script are left alone where they are what they seem: in a word with a letter that has no Latin
-/// double, and next to such a word. So "рaypal" with a Cyrillic "р" becomes "paypal", and "сор" in a Russian sentence stays.
-/// Combining marks on ASCII letters that do not compose with them, as in struck-through text, are left out.
+/// Letters of another script stay where a reader takes them for that script: in a word that has a letter with no Latin
+/// look-alike, and next to such a word. So "рaypal" with a Cyrillic "р" becomes "paypal", and "сор" in a Russian sentence
+/// stays. Combining marks on ASCII letters that do not compose with them, as in struck-through text, are left out.
 pub(super) fn normalize(text: &str) -> Option<View> {
     if text.is_ascii() {
         return None;
@@ -34,11 +34,11 @@ pub(super) fn normalize(text: &str) -> Option<View> {
     }
 }
 
-/// NFKC, with invisible characters and stray marks left out.
+/// Applies NFKC, and leaves out invisible characters and stray marks.
 fn fold(text: &str) -> Option<View> {
     let mut writer = Writer::new(text);
     let mut at = 0;
-    // Only what is not ASCII changes, with the character before it.
+    // Only characters outside of ASCII can change, together with the character before them.
     while let Some(other) = not_ascii(text, at) {
         let start = if at < other { other - 1 } else { other };
         let mut characters = text[start..].chars().peekable();
@@ -52,7 +52,7 @@ fn fold(text: &str) -> Option<View> {
             writer.replace(start..end, "", Step::Normalized);
             continue;
         }
-        // A character with what may combine with it: more marks than any word has are looked at by themselves.
+        // A character goes with the marks that may combine with it. No word has more than 32; further ones are looked at alone.
         let mut joined = 0;
         for next in characters {
             let joins = is_combining_mark(next) || is_invisible(next) || is_jamo(character, next);
@@ -66,7 +66,7 @@ fn fold(text: &str) -> Option<View> {
         let piece = &text[start..end];
         let mut composed: String = piece.chars().filter(|&c| !is_invisible(c)).nfkc().collect();
         if joined > 0 && composed.nfd().next().is_some_and(is_latin) && composed.contains(is_combining_mark) {
-            // Nor does a mark belong to the letter that does, among such as no letter has.
+            // Some of the marks do not compose with the letter. Then none of them is part of its spelling.
             composed = composed.nfd().filter(|&c| !is_combining_mark(c)).collect();
         }
         if composed != piece && composed.len() <= piece.len() * GROWTH {
@@ -76,7 +76,7 @@ fn fold(text: &str) -> Option<View> {
     writer.finish()
 }
 
-/// Where the first character from `from` on is that is not ASCII.
+/// The byte offset of the first character from `from` on that is not ASCII.
 fn not_ascii(text: &str, from: usize) -> Option<usize> {
     const CHUNK: usize = 64;
     let bytes = &text.as_bytes()[from..];
@@ -85,7 +85,7 @@ fn not_ascii(text: &str, from: usize) -> Option<usize> {
     Some(from + plain + found)
 }
 
-/// Whether a character is surely the same in NFKC, and no mark.
+/// Whether a character is known to be no mark and to stay the same in NFKC. This is the fast path for most texts.
 fn is_plain(character: char) -> bool {
     matches!(character, '\0'..='\u{7F}' | '\u{400}'..='\u{45F}' | '\u{3041}'..='\u{3096}' | '\u{4E00}'..='\u{9FFF}')
 }
@@ -95,13 +95,13 @@ fn is_latin(character: char) -> bool {
     character <= '\u{24F}' && character.is_alphanumeric()
 }
 
-/// Whether two characters may become one although the second is no combining mark: Hangul syllables.
+/// Whether two characters can compose although the second is no combining mark, as in Hangul syllables.
 fn is_jamo(first: char, second: char) -> bool {
     matches!(second, '\u{1160}'..='\u{11FF}') && matches!(first, '\u{1100}'..='\u{115F}' | '\u{AC00}'..='\u{D7A3}')
 }
 
-/// What a reader does not see: the categories of [`crate::text::invisible`], variation selectors, and the characters that
-/// are blank or ignorable without being of these (Default_Ignorable_Code_Point in DerivedCoreProperties.txt).
+/// Whether a reader does not see a character. These are the categories of [`crate::text::invisible`], variation selectors, and
+/// other characters that are blank or ignorable (Default_Ignorable_Code_Point in DerivedCoreProperties.txt).
 fn is_invisible(character: char) -> bool {
     match character {
         '\0'..='\u{7F}' => false,
@@ -115,7 +115,7 @@ fn is_invisible(character: char) -> bool {
     }
 }
 
-/// Replaces characters that look like ASCII.
+/// Replaces characters that look like ASCII by the ASCII ones.
 fn latinize(text: &str) -> Option<View> {
     if text.is_ascii() {
         return None;
@@ -143,7 +143,7 @@ fn latinize(text: &str) -> Option<View> {
     writer.finish()
 }
 
-/// Replaces the doubles in `range`.
+/// Replaces the look-alikes in `range`.
 fn exchange(text: &str, range: Range<usize>, writer: &mut Writer) {
     let piece = &text[..range.end];
     let mut at = range.start;
@@ -157,18 +157,18 @@ fn exchange(text: &str, range: Range<usize>, writer: &mut Writer) {
     }
 }
 
-/// Which letters a word is made of.
+/// What the letters of a word look like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Latin letters, maybe with others that look like them; or no letters at all.
+    /// Latin letters, perhaps with others that look like them, or no letters at all.
     Latin,
     /// At least one letter that does not look Latin.
     Genuine(Script),
-    /// No letter but such as look Latin and are not.
+    /// Only letters of another script that look Latin.
     Double(Script),
 }
 
-/// The scripts that have letters in common with Latin by looks, and all others as one.
+/// The scripts that have letters which look Latin; all others are one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Script {
     Greek,
@@ -196,8 +196,8 @@ struct Word {
     kind: Kind,
 }
 
-/// The words of a text: runs of letters. Of the words between two characters that are not ASCII, those that do not touch
-/// these count as one.
+/// The words of a text, which are runs of letters. ASCII text between two characters outside of ASCII counts as one word, apart
+/// from the words that touch these characters.
 fn words(text: &str) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     let mut add = |range: Range<usize>, kind: Kind| match words.last_mut() {
@@ -256,9 +256,9 @@ fn letter_kind(letter: char) -> Kind {
     }
 }
 
-/// The ASCII character that a character of another block looks like: a letter for a letter, punctuation for a symbol.
+/// The ASCII character that a character looks like: a letter for a letter, and punctuation for a symbol.
 fn double(character: char) -> Option<char> {
-    /// Nearly all characters of texts are below; the others are looked up one by one.
+    /// Nearly all characters of texts are below this one and are looked up in a table. The others are computed.
     const TABLE: usize = 0x3000;
     static DOUBLES: OnceLock<Vec<u8>> = OnceLock::new();
     if character.is_ascii() {
@@ -278,7 +278,7 @@ fn double(character: char) -> Option<char> {
 }
 
 fn look_up(character: char) -> Option<char> {
-    /// Small capitals, which UTS #39 does not take for the letters that they are.
+    /// Small capitals, for which UTS #39 does not give the letters that they look like.
     const SMALL_CAPITALS: &str = "aᴀbʙcᴄdᴅeᴇfꜰgɢhʜiɪjᴊkᴋlʟmᴍnɴoᴏpᴘqǫrʀsꜱtᴛuᴜvᴠwᴡyʏzᴢ";
     if character.is_ascii() {
         return None;
@@ -297,7 +297,7 @@ fn look_up(character: char) -> Option<char> {
     let mut buffer = [0; 4];
     let mut prototype = skeleton(character.encode_utf8(&mut buffer));
     let double = match (prototype.next()?, prototype.next(), prototype.next()) {
-        // "m" has no prototype of its own in UTS #39, where it looks like "rn"; and "I" is an "l".
+        // In UTS #39 "m" is written as "rn", and "I" as "l".
         ('r', Some('n'), None) => 'm',
         ('\'', Some('\''), None) => '"',
         ('l', None, _) if character.is_uppercase() => 'I',

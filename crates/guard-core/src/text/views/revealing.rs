@@ -1,4 +1,4 @@
-//! The readings of a text that a classifier should see besides the text itself.
+//! The views of a text that a classifier should see besides the text itself.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -14,45 +14,57 @@ use super::letters::rarity;
 use super::view::View;
 use super::visit;
 
-/// Letters that the words of a reading which are not in the text must have together to be worth a look; a Han or Kana
-/// character counts two.
+/// The words of a view that are not in the text must have at least so many letters together. A Han or Kana character counts
+/// as two.
 pub const LEAST_LETTERS: usize = 4;
-/// Different common words that guesses must make: what leetspeak, rot13 and reversed writing may stand for. Of 5,481 ordinary
-/// texts in many languages, code and tweets, 336 read as something in these ways, and none with two such words.
+/// So many different common words must come out of leetspeak, rot13 and reversed writing, which are guesses. Of 5,481 ordinary
+/// texts in many languages, code and tweets, 336 turn into words in these ways, and none into two common ones.
 const LEAST_COMMON: usize = 2;
-/// The most readings that are told.
+/// The most views that are chosen.
 pub const MOST_REVEALING: usize = 4;
-/// All of them together have at most this many bytes a byte of the text, and [`SPARE`] more.
+/// All of them together have at most so many times the bytes of the text, plus [`SPARE`].
 const BUDGET: usize = 4;
+/// Bytes that all of them together may have on top of [`BUDGET`].
 const SPARE: usize = 4096;
-/// A reading up to this many bytes is shown as a whole, a longer one with so many bytes around what is new.
+/// A view of at most so many bytes is shown in full. Of a longer one, [`AROUND`] bytes around each new word are shown.
 const WHOLE: usize = 2048;
+/// Bytes on each side of a new word that are shown of a long view.
 const AROUND: usize = 512;
-/// Bytes between two new words that belong together.
+/// New words with at most so many bytes between them belong together.
 const GAP: usize = 40;
-/// Letters of a piece that is shown by itself, without the text around it.
+/// A piece with at least so many letters is also shown by itself, without the text around it.
 const LEAST_ALONE: usize = 12;
 
-/// A reading that says what the text does not say as it is written.
+/// A view that says what the text, as it is written, does not.
 #[derive(Debug, Clone)]
 pub struct RevealingView {
-    /// The reading, or a part of it.
+    /// The view, or an excerpt of it.
     pub view: View,
-    /// Whether it may take the place of the text: it is a reading of all of it, and made of no words that could be read as they
-    /// were written. Disguises alone look like attacks to classifiers. What turns plain words into others (reversed writing, rot13,
-    /// writing directions) is never whole, or a text would be hidden by a disguise of something else beside it.
+    /// Whether a classifier may be shown the view in place of the text, which it could mistake for an attack because of the
+    /// disguise alone. The view must be one of all of the text, and nothing in it may have been made from plain words. So reversed
+    /// writing, rot13 and changed writing directions never replace a text: they turn plain words into others, and an attacker
+    /// could hide plain words by disguising something else beside them.
     pub replaces_text: bool,
 }
 
-/// The readings of a text ([`super::views`]) that say what the text does not say as it is written, for a classifier: at most
-/// [`MOST_REVEALING`], each with words that neither the text nor the others have.
+/// Chooses the views of a text, of those that [`super::views`] lists, that say what the text, as it is written, does not. There
+/// are at most [`MOST_REVEALING`], each with words that neither the text nor the other views have.
 ///
-/// What was decoded or turned comes first, in a reading of its own: in a long text around it, it would be lost on a classifier.
-/// Then it is shown in its place: all of a short reading, and of a long one what is new with some text around it.
+/// What was decoded or turned is first shown by itself, since a classifier would overlook it in a long text. Then it is shown in
+/// context: a short view in full, a long one as an excerpt of what is new with some text around it.
 ///
-/// Only words count: other punctuation, characters in another normalization form, joiners in scripts that need them, and words
-/// that no language has are nothing new. So nearly every text that hides nothing has none, and a long text with one piece
-/// of base64 costs a classifier little more than without it. The time is that of [`super::visit`].
+/// Only words count as new. Other punctuation, characters in another normalization form, joiners in scripts that need them, and
+/// strings that are words of no language do not. So nearly every text that hides nothing has no such view, and a long text with
+/// one piece of base64 costs a classifier little more than without it. It takes as long as [`super::visit`].
+///
+/// ```
+/// use guard_core::text::views::revealing_views;
+///
+/// assert!(revealing_views("What a lovely day, isn't it?").is_empty());
+/// let views = revealing_views("іgnоrе аll"); // with Cyrillic letters
+/// assert_eq!(views[0].view.text(), "ignore all");
+/// assert!(views[0].replaces_text);
+/// ```
 pub fn revealing_views(text: &str) -> Vec<RevealingView> {
     let hasher = RandomState::new();
     let mut known: Option<HashSet<u64>> = None;
@@ -65,8 +77,8 @@ pub fn revealing_views(text: &str) -> Vec<RevealingView> {
         if kept.iter().any(|other| other.new.is_superset(&candidate.new)) {
             return Ok(());
         }
-        // A reading takes the place of those that it follows from: what it does not change, it has. Nothing follows from
-        // leetspeak, which comes in several readings of one.
+        // A view replaces those that it follows from, since it has everything of them that it does not change. No view follows
+        // from one of leetspeak, and there are several of those for one text.
         kept.retain(|other| {
             other.is_hidden != candidate.is_hidden
                 || candidate.is_leetspeak && other.is_leetspeak && !candidate.new.is_superset(&other.new)
@@ -74,14 +86,14 @@ pub fn revealing_views(text: &str) -> Vec<RevealingView> {
         kept.push(candidate);
         Ok(())
     });
-    let mut told: Vec<RevealingView> = Vec::new();
+    let mut chosen: Vec<RevealingView> = Vec::new();
     let mut seen: HashSet<u64> = HashSet::new();
     let mut budget = text.len() * BUDGET + SPARE;
-    let mut tell = |view: View, replaces_text: bool| {
-        let fits = told.len() < MOST_REVEALING && view.text().len() <= budget;
-        if fits && told.iter().all(|other| other.view.text() != view.text()) {
+    let mut choose = |view: View, replaces_text: bool| {
+        let fits = chosen.len() < MOST_REVEALING && view.text().len() <= budget;
+        if fits && chosen.iter().all(|other| other.view.text() != view.text()) {
             budget -= view.text().len();
-            told.push(RevealingView { view, replaces_text });
+            chosen.push(RevealingView { view, replaces_text });
         }
     };
     while let Some(best) = (0..kept.len()).max_by_key(|&index| kept[index].rank(&seen)) {
@@ -94,21 +106,21 @@ pub fn revealing_views(text: &str) -> Vec<RevealingView> {
         }
         seen.extend(best.new.iter().map(|word| word.hash));
         if let Some(alone) = best.alone {
-            tell(alone, false);
+            choose(alone, false);
         }
-        tell(best.in_place, best.replaces_text);
+        choose(best.in_place, best.replaces_text);
     }
-    told
+    chosen
 }
 
-/// A reading with words that the text does not have.
+/// A view with words that the text does not have.
 struct Candidate {
     new: HashSet<Weighed>,
-    /// How unlike words they are, in nats.
+    /// How unlike words of a language they are, in nats.
     rarity: u32,
-    /// With what is written in invisible characters; the others are without.
+    /// Whether the view has what is written in invisible characters. Other views leave it out.
     is_hidden: bool,
-    /// One of the readings with a word for each that leetspeak may stand for: the best of them is enough.
+    /// Whether the view reads leetspeak. There are several such views of a text, and the best of them is enough.
     is_leetspeak: bool,
     alone: Option<View>,
     in_place: View,
@@ -142,7 +154,7 @@ impl Candidate {
         if common.len() < LEAST_COMMON {
             new.retain(|(_, _, guessed)| !guessed);
         }
-        let places: Vec<Range<usize>> = new.iter().map(|(word, ..)| word.range()).collect();
+        let ranges: Vec<Range<usize>> = new.iter().map(|(word, ..)| word.range()).collect();
         let nats = new.iter().map(|(word, ..)| rarity(word.text.bytes())).sum();
         let new: HashSet<Weighed> = new.into_iter().map(|(_, weighed, _)| weighed).collect();
         if new.iter().map(|word| word.letters).sum::<usize>() < LEAST_LETTERS {
@@ -152,19 +164,19 @@ impl Candidate {
         let in_place = match text.len() {
             ..=WHOLE => view.clone(),
             _ => {
-                let around = places.iter().map(|place| {
-                    let start = text.floor_char_boundary(place.start.saturating_sub(AROUND));
-                    start..text.ceil_char_boundary(place.end + AROUND)
+                let around = ranges.iter().map(|range| {
+                    let start = text.floor_char_boundary(range.start.saturating_sub(AROUND));
+                    start..text.ceil_char_boundary(range.end + AROUND)
                 });
                 view.excerpt(&merged(around, 0))
             }
         };
-        // A decoded piece is shown with those of its words that stand elsewhere too.
+        // A decoded piece with a new word is shown in full, with its words that the text has elsewhere.
         let pieces = view.changed().into_iter().filter(|piece| {
-            let next = places.partition_point(|place| place.end <= piece.start);
-            places.get(next).is_some_and(|place| place.start < piece.end)
+            let next = ranges.partition_point(|range| range.end <= piece.start);
+            ranges.get(next).is_some_and(|range| range.start < piece.end)
         });
-        let mut parts: Vec<Range<usize>> = places.iter().cloned().chain(pieces).collect();
+        let mut parts: Vec<Range<usize>> = ranges.iter().cloned().chain(pieces).collect();
         parts.sort_unstable_by_key(|part| part.start);
         let mut parts = merged(parts.into_iter(), GAP);
         parts.retain(|part| words(&text[part.clone()]).map(|word| word.letters()).sum::<usize>() >= LEAST_ALONE);
@@ -181,7 +193,7 @@ impl Candidate {
         })
     }
 
-    /// The higher, the more it says that is not in `seen`, and the likelier its words are.
+    /// The rank is higher the more the view says that is not in `seen`, and then the likelier its words are.
     fn rank(&self, seen: &HashSet<u64>) -> (usize, Reverse<u32>) {
         (self.letters(seen), Reverse(self.rarity))
     }
@@ -193,7 +205,7 @@ impl Candidate {
     }
 }
 
-/// Whether a changed part of a reading was made from more than one plain word.
+/// Whether a changed part of a view was made from more than one plain word.
 fn turns_words(source: &str, view: &View) -> bool {
     let made_from = |piece| {
         words(&source[view.original(piece)])
@@ -203,7 +215,7 @@ fn turns_words(source: &str, view: &View) -> bool {
     view.changed().into_iter().any(|piece| made_from(piece) > 1)
 }
 
-/// Ranges in the order of their starts, those as one that overlap or have at most `gap` bytes between them.
+/// Joins ranges that overlap or have at most `gap` bytes between them. They must be in the order of their starts.
 fn merged(ranges: impl Iterator<Item = Range<usize>>, gap: usize) -> Vec<Range<usize>> {
     let mut merged: Vec<Range<usize>> = Vec::new();
     for range in ranges {
@@ -226,7 +238,7 @@ impl Word<'_> {
         self.start..self.start + self.text.len()
     }
 
-    /// The same for words that differ in case, in normalization form or in joiners only.
+    /// A hash that is equal for words which differ in case, normalization form or joiners only.
     fn hash(&self, hasher: &RandomState) -> u64 {
         if self.text.is_ascii() {
             return hasher.hash_one(self.text.to_ascii_lowercase());
@@ -243,13 +255,14 @@ impl Word<'_> {
         self.text.chars().map(weight).sum()
     }
 
-    /// Whether a language may have this word: of those in ASCII, few random ones pass.
+    /// Whether it can be a word of a language. Few random strings of ASCII letters pass.
     fn is_plausible(&self) -> bool {
         let length = self.text.len();
         self.letters() > 2 && (!self.text.is_ascii() || rarity(self.text.bytes()) as usize <= 3 * (length + 1) + 3)
     }
 
-    /// Whether a reader takes it for a word as it stands: letters of scripts, not of the styles that disguises are made of.
+    /// Whether a reader takes it for a word as it is written: its letters belong to scripts, not to the styles of letters that
+    /// disguises are made of, such as 𝓈𝒸𝓇𝒾𝓅𝓉.
     fn is_plain(&self) -> bool {
         let is_script = |c: char| match c {
             '\u{C0}'..='\u{17F}' | '\u{370}'..='\u{1CFF}' | '\u{1E00}'..='\u{1FFF}' | '\u{3041}'..='\u{9FFF}' => true,
@@ -268,7 +281,7 @@ fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
         let length = text[start..].find(|c: char| {
             let is_part = c.is_alphabetic()
                 || !c.is_ascii() && is_combining_mark(c)
-                // From Hebrew to the Indic scripts joiners are spelling.
+                // From Hebrew to the Indic scripts, joiners are part of the spelling.
                 || is_joiner(c) && matches!(before, '\u{590}'..='\u{1CFF}');
             before = c;
             !is_part

@@ -1,22 +1,22 @@
-//! Words written letter by letter.
+//! Words that are written letter by letter.
 
 use std::ops::Range;
 
 use super::view::{Step, View, Writer};
 
-/// Letters in a row that are taken for words written apart; three are an abbreviation.
+/// So many single letters in a row are taken for a word; three would be an abbreviation.
 const LETTERS: usize = 4;
 
-/// The text with letters that stand alone put together to words, as in "i g n o r e", "i.g.n.o.r.e" or "i-g-n-o-r-e".
+/// The text with single letters joined to words, as in "i g n o r e", "i.g.n.o.r.e" or "i-g-n-o-r-e".
 ///
-/// What stands between two letters is the same all along: one space or one mark, maybe with spaces around it. More
-/// space or more of these marks is a gap between words. Rows of digits are left as they are: they are tables.
+/// The same separator must stand between all letters: one space, or one mark that may have spaces around it. More space or
+/// more of these marks is a gap between words. Rows of digits are left as they are, since they are tables.
 pub(super) fn join(text: &str) -> Option<View> {
     let mut writer = Writer::new(text);
-    // Between two parts that do not stand alone, only some have letters enough.
+    // Cuts the text at words of two letters or more. Only some of the stretches between them have enough single letters.
     let mut start = 0;
     let mut alone = 0;
-    // Whether the last three characters were parts, the last one lowest.
+    // Whether each of the last three characters was part of a word, the last one in the lowest bit.
     let mut parts = 0_u8;
     let mut at = 0;
     let bytes = text.as_bytes();
@@ -45,7 +45,7 @@ pub(super) fn join(text: &str) -> Option<View> {
     writer.finish()
 }
 
-/// Joins the letters that stand alone in `range`.
+/// Joins the single letters in `range`.
 fn join_within(text: &str, range: Range<usize>, writer: &mut Writer) {
     let mut row = Row::default();
     let mut before = text[..range.start].chars().next_back();
@@ -78,7 +78,7 @@ static PARTS: [bool; 128] = {
     parts
 };
 
-/// Letters, digits, and the symbols that stand for letters in leetspeak.
+/// Whether a character is part of a word: a letter, a digit, or a symbol that stands for a letter in leetspeak.
 fn is_part(character: char) -> bool {
     match PARTS.get(character as usize) {
         Some(&part) => part,
@@ -86,14 +86,14 @@ fn is_part(character: char) -> bool {
     }
 }
 
-/// Letters that stand alone, one after the other.
+/// Single letters that follow one another.
 #[derive(Default)]
 struct Row<'a> {
     /// The byte offset of each letter, and whether a gap between words precedes it.
     letters: Vec<(usize, bool)>,
-    /// What stands between two of them.
+    /// What separates two of them.
     separator: Option<&'a str>,
-    /// Where the last letter ends.
+    /// The byte offset where the last letter ends.
     end: usize,
     alphabetic: usize,
 }
@@ -113,11 +113,11 @@ impl<'a> Row<'a> {
         self.end = start + letter.len_utf8();
     }
 
-    /// Whether what stands between two letters is a gap between words; `None` when it ends the row.
+    /// Whether this separator of two letters is a gap between words; `None` when it ends the row.
     fn gap(&mut self, between: &'a str) -> Option<bool> {
         let mark = between.trim();
         match self.separator {
-            // What is longer separates more than words.
+            // A longer separator, or marks with space between them, separate more than words.
             _ if between.len() > 8 || mark.contains(char::is_whitespace) => None,
             Some(separator) if separator == between => Some(false),
             Some(separator) => {

@@ -1,23 +1,26 @@
-//! Letters that stand on their heads.
+//! Letters that are upside down.
 
 use std::ops::Range;
 
 use super::letters::rarity;
 use super::view::{Step, View, Writer};
 
-/// Turned letters below which a passage is a phonetic transcription or a formula.
+/// With fewer turned letters, a passage is taken for a phonetic transcription or a formula.
 const LEAST: usize = 4;
 
-/// Characters that look like turned ones, each before what it is turned. By their names in Unicode most are that ("turned
-/// a"); the others are what such writing uses for want of them ("open o" for "c", "b with topbar" for "g").
+/// Pairs of a character that looks upside down and the character that it stands for. Most of them are turned letters by their
+/// names in Unicode ("turned a"); the others are what such writing uses where there is none ("open o" for "c", "b with topbar"
+/// for "g").
 const TURNED: &str = "\
     ɐaɔcǝeəeɟfƃgᵷgɥhᴉiıiɾjʞkꞁlʃlןlɯmɹrʇtʌvʍwʎy\
     ∀AᗺBƆCᗡDƎEℲFפG⅁GſJꓘK⋊K⅂L˥LƜMԀPᴚRꓤRʇt┴T⊥TꞱT∩UΛV⅄Y\
     Ɩ1ᄅ2Ɛ3ㄣ4ϛ5ㄥ7˙.¡!¿?„\"⅋&‾_؛;";
-/// The text with lines, or parts of lines, in upside-down letters as they read when the page is turned, with the letters in
-/// reverse order or, as some write it, in the usual one.
+
+/// The text with lines, or parts of lines, of upside-down letters turned. Most people write such text from right to left, as a
+/// turned page has it, and some from left to right; the order that looks more like words is taken.
 pub(super) fn turn(text: &str) -> Option<View> {
-    // Most turned letters are between U+0240 and U+02BF.
+    // Most turned letters are from U+0240 to U+02BF, whose UTF-8 begins with one of these bytes. A text without any of them is
+    // not searched.
     if text.is_ascii() || memchr::memchr2(0xC9, 0xCA, text.as_bytes()).is_none() {
         return None;
     }
@@ -35,7 +38,7 @@ pub(super) fn turn(text: &str) -> Option<View> {
     writer.finish()
 }
 
-/// The runs of words within a line that have nothing but turned characters, and enough that cannot stand upright.
+/// The runs of words within a line that consist of turned characters, with enough letters that are no upright ones.
 fn passages(text: &str) -> Vec<Range<usize>> {
     let mut passages = Vec::new();
     let mut run: Option<(Range<usize>, usize)> = None;
@@ -67,8 +70,8 @@ fn passages(text: &str) -> Vec<Range<usize>> {
     passages
 }
 
-/// What a character is when it is turned by 180 degrees. The ASCII letters that are none then, most of them vowels, never
-/// stand in a passage that was turned.
+/// What a character becomes when it is turned by 180 degrees. ASCII letters that become none, most of them vowels, are never in
+/// a passage of turned letters.
 fn turned(character: char) -> Option<char> {
     match character {
         'b' => Some('q'),
@@ -93,7 +96,7 @@ fn turned(character: char) -> Option<char> {
         '>' => Some('<'),
         'l' | 'o' | 's' | 'x' | 'z' | 'H' | 'I' | 'N' | 'O' | 'S' | 'X' | 'Z' => Some(character),
         _ if character.is_ascii_alphabetic() => None,
-        // Other digits and signs are often left as they are.
+        // Writers often leave other digits and signs as they are.
         _ if character.is_ascii() => Some(character),
         _ => {
             let mut characters = TURNED.chars();

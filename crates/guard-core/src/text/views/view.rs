@@ -1,8 +1,8 @@
-//! A reading of a text and the way back.
+//! A view of a text, and the way back to the text.
 
 use std::ops::Range;
 
-/// How a piece of a reading was made.
+/// How a piece of a view was made: what was undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Step {
@@ -45,12 +45,13 @@ const NAMES: [&str; 17] = [
     "bidi",
 ];
 
-/// Bits of one step, and how many steps fit.
+/// The bits that one step takes.
 const BITS: u32 = 5;
-const PLACES: u32 = u64::BITS / BITS;
+/// How many steps fit.
+const MOST_STEPS: u32 = u64::BITS / BITS;
 const STEP: u64 = (1 << BITS) - 1;
 
-/// Steps one after the other, [`BITS`] each, the first one lowest; nothing for text that is as it was.
+/// Steps that followed one another, [`BITS`] bits each, the first one in the lowest bits. Copied text has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Steps(u64);
 
@@ -61,18 +62,18 @@ impl From<Step> for Steps {
 }
 
 impl Steps {
-    /// These steps and then `next`; what goes beyond [`PLACES`] is left out.
+    /// These steps and then `next`. Steps beyond [`MOST_STEPS`] are left out.
     pub(super) fn then(self, next: Self) -> Self {
         let length = self.bits();
         let last = self.last();
         let normalized = Step::Normalized as u64;
-        // Normalization takes two passes, and is one step.
+        // Normalization takes two passes but is one step.
         let next = if last == normalized && next.0 & STEP == normalized {
             next.0 >> BITS
         } else {
             next.0
         };
-        let all = (1 << (PLACES * BITS)) - 1;
+        let all = (1 << (MOST_STEPS * BITS)) - 1;
         Self((self.0 | next << length) & all)
     }
 
@@ -85,13 +86,13 @@ impl Steps {
         (u64::BITS - self.0.leading_zeros()).next_multiple_of(BITS)
     }
 
-    /// Whether `longer` has these steps first and then others.
+    /// Whether `longer` begins with these steps and then has others.
     fn begin(self, longer: Self) -> bool {
         self != longer && longer.0 & ((1 << self.bits()) - 1) == self.0
     }
 
     fn name(self) -> String {
-        let numbers = (0..PLACES).map(|place| (self.0 >> (place * BITS) & STEP) as usize);
+        let numbers = (0..MOST_STEPS).map(|index| (self.0 >> (index * BITS) & STEP) as usize);
         let names: Vec<_> = numbers
             .take_while(|&number| number != 0)
             .map(|number| NAMES[number])
@@ -100,25 +101,25 @@ impl Steps {
     }
 }
 
-/// A piece of a reading: units of `unit` bytes, each made from `origin_unit` bytes of the source.
+/// A piece of a view that consists of units of `unit` bytes, each made from `origin_unit` bytes of the source.
 ///
-/// Copied text has units of one byte made from one byte, percent encoded ASCII one byte from three, and a decoded piece
-/// of base64 is one unit. So a text has few segments, however long it is.
+/// Copied text has units of one byte made from one byte, and percent-encoded ASCII has units of one byte made from three. A
+/// decoded piece of base64 is a single unit. So a view has few segments, however long it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Segment {
-    /// Where it begins in the reading; it ends where the next one begins.
+    /// The byte offset in the view where it begins. It ends where the next one begins.
     start: usize,
-    /// Where it begins in the source.
+    /// The byte offset in the source where it begins.
     origin: usize,
     unit: u32,
     origin_unit: u32,
     steps: Steps,
-    /// Whether the last unit comes from the beginning of the source.
+    /// Whether the units stand in reverse order: the last one was made from the beginning of the source.
     mirrored: bool,
 }
 
 impl Segment {
-    /// The bytes of the source that the bytes `range` of the reading are made from; `end` is where the segment ends.
+    /// The bytes of the source that the bytes `range` of the view were made from. `end` is where the segment ends.
     fn origin(&self, range: Range<usize>, end: usize) -> Range<usize> {
         let (unit, origin_unit) = (self.unit as usize, self.origin_unit as usize);
         let first = (range.start - self.start) / unit;
@@ -132,39 +133,39 @@ impl Segment {
     }
 }
 
-/// Another reading of a text, with the way back to the original.
+/// A decoded form of a text, with the way back to the original.
 #[derive(Debug, Clone)]
 pub struct View {
     text: String,
     segments: Vec<Segment>,
-    /// How what is left out of the reading was left out.
+    /// The step that left something out of the view.
     removed: Steps,
 }
 
 impl View {
-    /// The text as it reads.
+    /// What the view says.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// How the reading was made, as in `normalized`, `base64` or `base64>rot13`: what was undone first stands first.
-    /// Pieces made in different ways are joined by `+`.
+    /// How the view was made: `normalized`, `base64`, or `base64>rot13` where base64 was undone first and rot13 then. A view
+    /// whose pieces were made in different ways joins their names by `+`, as in `base64+hex`.
     pub fn name(&self) -> String {
         let name = self.name_of(0..self.text.len());
         if name.is_empty() { self.removed.name() } else { name }
     }
 
-    /// How the bytes `range` of the reading were made, like [`View::name`]; empty for text that is as it was.
+    /// How the bytes `range` of the view were made, in the form of [`View::name`]; empty for copied text.
     pub fn name_of(&self, range: Range<usize>) -> String {
         let mut seen: Vec<Steps> = Vec::new();
-        // A few pieces tell enough, and bound what a match in a text of a million pieces costs.
+        // The first pieces say enough. Looking at all would make a match in a view of a million pieces slow.
         for (index, _) in self.pieces(range).take(256) {
             let steps = self.segments[index].steps;
             if steps != Steps::default() && seen.len() < 4 && !seen.contains(&steps) {
                 seen.push(steps);
             }
         }
-        // What was made in fewer steps stands beside what took more of the same.
+        // The name `base64` is left out beside `base64>rot13`, which begins with it.
         let longest = seen
             .iter()
             .filter(|steps| !seen.iter().any(|other| steps.begin(*other)));
@@ -172,15 +173,16 @@ impl View {
         names.join("+")
     }
 
-    /// The byte range of the original text that the bytes `range` of the reading were made from: all of an encoded piece
-    /// where the range touches what was decoded from it. It is on character boundaries of the original, and covers
-    /// what a smaller range covers. A range that cuts a character of the reading takes all of it, and one beyond the end
-    /// ends there.
+    /// The byte range of the original text that the bytes `range` of the view were made from.
+    ///
+    /// Where the range touches decoded text, that is all of the encoded piece. The result is on character boundaries of the
+    /// original, and it covers the result for any smaller range. A range that cuts a character of the view takes all of it, and
+    /// a range that reaches beyond the end of the view ends there.
     pub fn original(&self, range: Range<usize>) -> Range<usize> {
         let start = self.text.floor_char_boundary(range.start);
         let end = self.text.ceil_char_boundary(range.end).max(start);
         if start == end {
-            let at = self.place(start);
+            let at = self.original_position(start);
             return at..at;
         }
         let origins = self
@@ -191,8 +193,8 @@ impl View {
             .unwrap_or(0..0)
     }
 
-    /// The place in the original of a place in the reading.
-    fn place(&self, at: usize) -> usize {
+    /// The byte offset in the original of a byte offset in the view.
+    fn original_position(&self, at: usize) -> usize {
         let next = self.text[at..].chars().next();
         let last = self.text[..at].chars().next_back();
         match (next, last) {
@@ -202,8 +204,8 @@ impl View {
         }
     }
 
-    /// The reading without what is outside of `ranges`, which are on character boundaries, ascend and do not overlap; a line
-    /// break stands for what is left out between two of them.
+    /// The parts `ranges` of the view, with a line break between two of them. The ranges must be on character boundaries,
+    /// ascend, and not overlap.
     pub(super) fn excerpt(&self, ranges: &[Range<usize>]) -> View {
         let mut writer = Writer::new(&self.text);
         let mut end = 0;
@@ -222,15 +224,15 @@ impl View {
         }
     }
 
-    /// Whether something of `range` is but one way to read what stands there, made last by leetspeak, rot13 or reversed writing;
-    /// what was decoded is surely meant so.
+    /// Whether a part of `range` is a guess, since its last step was leetspeak, rot13 or reversed writing. Those can be applied to
+    /// any text. What was decoded is no guess.
     pub(super) fn is_guessed(&self, range: Range<usize>) -> bool {
         let guesses = [Step::Leetspeak, Step::Rot13, Step::Reversed].map(|step| step as u64);
         self.pieces(range)
             .any(|(index, _)| guesses.contains(&self.segments[index].steps.last()))
     }
 
-    /// The parts that are not as they were, in order; neighbouring ones are one.
+    /// The byte ranges of the view that were not copied, in order. Neighbouring ranges are joined.
     pub(super) fn changed(&self) -> Vec<Range<usize>> {
         let mut parts: Vec<Range<usize>> = Vec::new();
         for (index, segment) in self.segments.iter().enumerate() {
@@ -246,7 +248,7 @@ impl View {
         parts
     }
 
-    /// The segments that `range` touches, with the part of it in each.
+    /// The index of each segment that `range` touches, and the part of `range` in it.
     fn pieces(&self, range: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>)> {
         let first = self
             .segments
@@ -266,7 +268,7 @@ impl View {
             .map_or(self.text.len(), |next| next.start)
     }
 
-    /// The same reading as one of the text that `earlier` is a reading of, where this one is a reading of `earlier`.
+    /// Turns a view of `earlier` into a view of the text that `earlier` is a view of.
     pub(super) fn after(self, earlier: &View) -> View {
         let mut segments = Segments::default();
         for (index, segment) in self.segments.iter().enumerate() {
@@ -290,7 +292,7 @@ impl View {
         }
     }
 
-    /// What a range is made from, and how its first part that changed was made.
+    /// The original of a range, and the steps of its first part that was not copied.
     fn made_from(&self, range: Range<usize>) -> (Range<usize>, Steps) {
         let steps = self
             .pieces(range.clone())
@@ -301,12 +303,13 @@ impl View {
     }
 }
 
-/// Segments that a reading may have, and one more for so many bytes: where every other character differs, in a text of a
-/// hundred kilobytes or more, neighbours share a segment, and [`View::original`] takes some bytes more than it must.
+/// The most segments of a view, plus one for each [`BYTES_A_SEGMENT`] bytes. Beyond that, neighbours share a segment, and
+/// [`View::original`] covers some bytes more than it must. That takes a text of a hundred kilobytes in which every other
+/// character differs.
 const SEGMENTS: usize = 1 << 16;
 const BYTES_A_SEGMENT: usize = 16;
 
-/// The segments of a reading while it is made, the last one growing where it can.
+/// The segments of a view while it is written. The last one grows where it can.
 #[derive(Default)]
 struct Segments {
     list: Vec<Segment>,
@@ -356,7 +359,7 @@ impl Segments {
         });
     }
 
-    /// Adds the bytes `source` of `earlier`, copied or mirrored as `segment` says.
+    /// Adds the bytes `source` of `earlier`, in the same or in reverse order, as `segment` says.
     fn copy(&mut self, earlier: &View, segment: &Segment, source: Range<usize>) {
         let mut pieces: Vec<_> = earlier.pieces(source).collect();
         if segment.mirrored {
@@ -367,7 +370,7 @@ impl Segments {
             let (end, unit) = (earlier.end_of(index), made.unit as usize);
             let steps = made.steps.then(segment.steps);
             let mirrored = made.mirrored != segment.mirrored;
-            // A cut unit is still made from all of its source.
+            // A unit that is cut was still made from all of its source.
             let first = made.start + (piece.start - made.start).next_multiple_of(unit);
             let last = made.start + (piece.end - made.start) / unit * unit;
             let mut parts = if first < last {
@@ -393,10 +396,10 @@ impl Segments {
     }
 }
 
-/// Writes a reading of a text from left to right.
+/// Writes a view of a text from left to right.
 pub(super) struct Writer<'a> {
     source: &'a str,
-    /// How much of the source has been written or left out.
+    /// The byte offset up to which the source has been written or left out.
     at: usize,
     text: String,
     segments: Segments,
@@ -426,8 +429,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes `text` for `range` of the source, which does not begin before the last one ended; what is between
-    /// is copied. An empty `text` leaves the range out. A range of 4 GiB stays as it is.
+    /// Writes `text` in place of `range` of the source, which must not begin before the last range ended. What is between them is
+    /// copied. An empty `text` leaves the range out. A range of 4 GiB or more is copied.
     pub(super) fn replace(&mut self, range: Range<usize>, text: &str, steps: impl Into<Steps>) {
         if range.len().max(text.len()) > u32::MAX as usize {
             return;
@@ -443,7 +446,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes `text` for `range` of the source, byte for byte.
+    /// Writes `text` in place of `range` of the source, with each byte made from one byte.
     pub(super) fn exchange(&mut self, range: Range<usize>, text: &str, steps: impl Into<Steps>) {
         debug_assert_eq!(range.len(), text.len());
         self.copy_to(range.start);
@@ -453,8 +456,8 @@ impl<'a> Writer<'a> {
         self.segments.push(text.len(), 1, range, steps.into(), false);
     }
 
-    /// Writes `text`, which is `range` of the source with the order of its characters reversed and nothing but the
-    /// characters of one byte changed.
+    /// Writes `text` in place of `range` of the source, where `text` has the characters of the range in reverse order. Characters
+    /// of one byte may be other ones of one byte.
     pub(super) fn mirror(&mut self, range: Range<usize>, text: &str, steps: impl Into<Steps>) {
         debug_assert_eq!(range.len(), text.len());
         self.copy_to(range.start);
@@ -464,7 +467,7 @@ impl<'a> Writer<'a> {
         self.segments.push(text.len(), 1, range, steps.into(), true);
     }
 
-    /// The reading, if it differs.
+    /// The view, if it differs from the source.
     pub(super) fn finish(mut self) -> Option<View> {
         if !self.changed {
             return None;
