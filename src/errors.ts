@@ -1,3 +1,5 @@
+import type { NativeErrorCode } from "../native/index.cjs";
+
 /** What is wrong with one value of an argument or a configuration file. */
 export interface ValidationIssue {
   /** Where the value stands: `input_scanners.0.params.threshold`; empty for the whole. */
@@ -6,38 +8,55 @@ export interface ValidationIssue {
   message: string;
 }
 
-/**
- * An error of guard. `code` is stable and meant for programs: `GUARD_VALIDATION`, `GUARD_OVERLOADED`, `GUARD_ABORTED`,
- * `GUARD_CLOSED`, `GUARD_MODEL`, `GUARD_RUNTIME`, `GUARD_PROVIDER_UNAVAILABLE`, `GUARD_SETTING`, `GUARD_TOKENIZATION`,
- * `GUARD_INFERENCE`, `GUARD_PANIC`, `GUARD_PATTERN`, `GUARD_SCANNER`, `GUARD_DOWNLOAD`, `GUARD_STARTING`, `GUARD_UNAVAILABLE`,
- * `GUARD_TIMEOUT`, `GUARD_TOO_LARGE`.
- */
-export class GuardError extends Error {
-  readonly code: string;
+/** What went wrong, for programs: the codes of the addon, which are documented there, and those of this library. */
+export type ErrorCode =
+  | NativeErrorCode
+  /** A scanner that is not guard's own failed, or answered something else than it must. */
+  | "GUARD_SCANNER"
+  /** A model could not be downloaded. */
+  | "GUARD_DOWNLOAD"
+  /** The service still loads its models. */
+  | "GUARD_STARTING"
+  /** The service cannot answer, since it could not load its models. */
+  | "GUARD_UNAVAILABLE"
+  /** A scan took longer than the service allows. */
+  | "GUARD_TIMEOUT"
+  /** A text or a conversation is longer than the service allows. */
+  | "GUARD_TOO_LARGE";
 
-  constructor(code: string, message: string, options?: ErrorOptions) {
+/** What an error knows besides its code and message. */
+export interface GuardErrorOptions extends ErrorOptions {
+  /** Where the value at fault stands, such as `patterns.2`. */
+  path?: string;
+}
+
+/** An error of guard. */
+export class GuardError extends Error {
+  /** What went wrong. The codes are stable and meant for programs. */
+  readonly code: ErrorCode;
+  /** Where the value at fault stands, such as `patterns.2`; absent where it is no one value. */
+  readonly path?: string;
+
+  constructor(code: ErrorCode, message: string, { path, ...options }: GuardErrorOptions = {}) {
     super(message, options);
     this.name = new.target.name;
     this.code = code;
+    if (path !== undefined) this.path = path;
   }
 }
 
 /** A bad argument or configuration. `issues` names every value at fault, `path` the first one. */
 export class GuardValidationError extends GuardError {
   readonly issues: readonly ValidationIssue[];
+  /** Where the first value at fault stands; empty for the whole. */
+  declare readonly path: string;
 
   constructor(issues: readonly ValidationIssue[], options?: ErrorOptions) {
-    super(
-      "GUARD_VALIDATION",
-      issues.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join("; "),
-      options,
-    );
+    super("GUARD_VALIDATION", issues.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join("; "), {
+      ...options,
+      path: issues[0]?.path ?? "",
+    });
     this.issues = issues;
-  }
-
-  /** Where the first value at fault stands. */
-  get path(): string {
-    return this.issues[0]?.path ?? "";
   }
 
   /** The same error seen from the outside, where its values stand below `prefix`. */
@@ -45,6 +64,12 @@ export class GuardValidationError extends GuardError {
     const issues = this.issues.map(({ path, message }) => ({ path: path ? `${prefix}.${path}` : prefix, message }));
     return new GuardValidationError(issues, { cause: this });
   }
+}
+
+/** What an error of the addon says of a value that it was given; nothing for other errors. */
+export function issueOf(error: unknown): ValidationIssue | undefined {
+  if (!(error instanceof GuardError) || !(error.code === "GUARD_VALIDATION" || error.code === "GUARD_PATTERN")) return;
+  return { path: error.path ?? "", message: error.message };
 }
 
 /** What `make` returns; the paths of its validation errors begin with `prefix`, the option that it was made from. */

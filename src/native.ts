@@ -1,13 +1,17 @@
 import { createRequire } from "node:module";
+import { isNativeError, isPromise } from "node:util/types";
 import type * as Addon from "../native/index.cjs";
-import { GuardError, type ValidationIssue } from "./errors.ts";
+import { GuardError } from "./errors.ts";
 
 export type {
+  Answer,
   Classification,
+  CodePiece,
   EngineInfo,
   EngineSettings,
   ModelHead,
   ModelSpan,
+  NativeErrorCode,
   NativeLanguages,
   NativeLinear,
   NativeModel,
@@ -16,48 +20,55 @@ export type {
   PersonalData,
   PiiFinding,
   PiiScan,
+  PlaceholderMatching,
   RuleScan,
   SecretRules,
   SubstringSet,
-  TextReading,
   TokenEncoding,
 } from "../native/index.cjs";
 
 const require = createRequire(import.meta.url);
 
-/** The Rust addon, for this platform. */
+/**
+ * The Rust addon, for this platform. A function of it that takes a text returns an `Answer`: the value itself for a short text, and
+ * a promise for a longer one, which is worked on in another thread. Call it through {@link native}.
+ */
 export const addon = require("../native/index.cjs") as typeof Addon;
 
-/** Texts up to this length are matched at once: handing them to another thread would take longer than the work. */
-export const SHORT_TEXT = 8192;
-
-/** Makes a call of the addon that answers at once, and turns its errors into guard's. */
-export function nativeNow<T>(call: () => T): T {
+/**
+ * Calls the addon, and turns its errors into {@link GuardError}, thrown or rejected. What the addon answers at once is returned at
+ * once; most callers simply write `await native(() => addon.findUrls(text))`.
+ */
+export function native<Answered>(call: () => Answered): Answered {
+  let answer: Answered;
   try {
-    return call();
+    answer = call();
   } catch (error) {
-    throw fromNative(error);
+    throw guardError(error);
   }
+  // Not `instanceof`: test runners that give each file globals of its own would take the addon's promises for values.
+  if (!isPromise(answer)) return answer;
+  return answer.catch((error: unknown) => {
+    throw guardError(error);
+  }) as Answered;
 }
 
-/** Runs a call of the addon and turns its errors into guard's. */
-export async function native<T>(call: () => T | Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    throw fromNative(error);
-  }
+/**
+ * What `make` makes of an answer: at once where the answer is here, and later where it is a promise. For verdicts whose whole time
+ * is a microsecond, of which `await` would be a large part.
+ */
+export function mapAnswer<T, U>(answer: T | Promise<T>, make: (value: T) => U): U | Promise<Awaited<U>> {
+  return isPromise(answer) ? (answer.then(make) as Promise<Awaited<U>>) : make(answer);
 }
 
-/** The addon puts an error's code in front of its message: `GUARD_MODEL|the model file ... is missing`. */
-export function fromNative(error: unknown): unknown {
-  const [, code, message] = (error instanceof Error && /^(GUARD_[A-Z_]+)\|(.*)$/s.exec(error.message)) || [];
-  return code && message !== undefined ? new GuardError(code, message) : error;
+/** The fields of the addon's own errors. Node-API throws others, for arguments of another type. */
+interface NativeFields {
+  code: Addon.NativeErrorCode;
+  path?: string;
 }
 
-/** The value at fault that the addon names by its path, snake_case names and all: `rules.2.pattern|unclosed group`. */
-export function issueOf(error: unknown): ValidationIssue | undefined {
-  if (!(error instanceof GuardError)) return undefined;
-  const [, path, message] = /^([\w.]*)\|(.*)$/s.exec(error.message) ?? [];
-  return path === undefined || message === undefined ? undefined : { path, message };
+function guardError(error: unknown): unknown {
+  if (error instanceof GuardError || !isNativeError(error)) return error;
+  const { code, path } = error as Error & Partial<NativeFields>;
+  return code?.startsWith("GUARD_") ? new GuardError(code, error.message, path === undefined ? {} : { path }) : error;
 }

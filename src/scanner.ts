@@ -1,14 +1,13 @@
 import type { Passes } from "./models/passes.ts";
 import { PASSED } from "./score.ts";
+import type { Span } from "./span.ts";
 import type { Vault } from "./vault.ts";
 
 /** Which way a text goes: `input` to the model, `output` from it. */
 export type Side = "input" | "output";
 
 /** Why a scanner decided as it did. Offsets are UTF-16 code units of the text that the scanner was given. */
-export interface Finding {
-  start: number;
-  end: number;
+export interface Finding extends Span {
   /** What was found: `pattern`, `substring`, `injection`, ... */
   type: string;
   /** The text that was found; absent where a scanner judges without pointing at a text of its own. */

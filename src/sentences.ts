@@ -1,9 +1,8 @@
-import { addon } from "./native.ts";
+import { addon, native } from "./native.ts";
+import type { Span } from "./span.ts";
 
-/** A sentence of a text. Offsets are UTF-16 code units. */
-export interface Sentence {
-  start: number;
-  end: number;
+/** A sentence of a text. */
+export interface Sentence extends Span {
   text: string;
 }
 
@@ -11,6 +10,7 @@ export interface Sentence {
  * Splits a text into sentences, without the white space between them. A full stop, exclamation or question mark, a blank line
  * and a Chinese full stop end a sentence; abbreviations, decimals, initials, URLs, ellipses and list numbers do not.
  */
-export function splitSentences(text: string): Sentence[] {
-  return addon.splitSentences(text).map(({ start, end }) => ({ start, end, text: text.slice(start, end) }));
+export async function splitSentences(text: string): Promise<Sentence[]> {
+  const spans = await native(() => addon.splitSentences(text));
+  return spans.map(({ start, end }) => ({ start, end, text: text.slice(start, end) }));
 }

@@ -1,10 +1,9 @@
 import type { Passes } from "./models/passes.ts";
-import { addon, native, SHORT_TEXT } from "./native.ts";
+import { addon, native } from "./native.ts";
+import type { Span } from "./span.ts";
 
-/** A URL in a text. Offsets are UTF-16 code units. */
-export interface FoundUrl {
-  start: number;
-  end: number;
+/** A URL in a text. */
+export interface FoundUrl extends Span {
   /** As it is written in the text. */
   text: string;
   /**
@@ -19,8 +18,7 @@ export interface FoundUrl {
  * when they are disguised. E-mail addresses are none, and a file name such as `main.py` is none without a path behind it.
  */
 export async function findUrls(text: string): Promise<FoundUrl[]> {
-  const find = text.length <= SHORT_TEXT ? "findUrls" : "findUrlsLong";
-  const found = await native(() => addon[find](text));
+  const found = await native(() => addon.findUrls(text));
   return found.map(({ start, end, url }) => ({ start, end, text: text.slice(start, end), url }));
 }
 

@@ -5,7 +5,7 @@ import { TRANSFORMS } from "../benches/evasion/transforms.mjs";
 import { random } from "../benches/texts/random.mjs";
 import { scanConversation } from "../src/conversation.ts";
 import { PromptInjection } from "../src/generated/input-scanners.ts";
-import { tellingReadings } from "../src/readings.ts";
+import { revealingViews } from "../src/views.ts";
 
 interface Row {
   text: string;
@@ -66,7 +66,7 @@ describe("the readings of a disguised text", () => {
     for (const { text } of english) {
       const written = TRANSFORMS[name]?.(text, random(1)) as string | null;
       if (written === null) continue;
-      const told = (await tellingReadings(written)).map((reading) => reading.text).join("\n");
+      const told = (await revealingViews(written)).map((view) => view.text).join("\n");
       const known = new Set(words(`${written}\n${told}`));
       const wanted = words(text);
       all += wanted.length;
@@ -77,7 +77,7 @@ describe("the readings of a disguised text", () => {
   });
 
   it("of an ordinary text are none", async () => {
-    for (const { text } of rows) expect(await tellingReadings(text), text).toEqual([]);
+    for (const { text } of rows) expect(await revealingViews(text), text).toEqual([]);
   });
 });
 

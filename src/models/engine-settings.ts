@@ -43,7 +43,7 @@ export function engineSettings(env: NodeJS.ProcessEnv = process.env): EngineSett
 }
 
 /** Starts the engine, if it is not started yet, and tells what it runs on. */
-export function engineInfo(): Promise<EngineInfo> {
+export async function engineInfo(): Promise<EngineInfo> {
   return native(() => addon.startEngine(engineSettings()));
 }
 

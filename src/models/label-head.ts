@@ -1,5 +1,6 @@
 import { GuardValidationError } from "../errors.ts";
 import type { ModelHead } from "../native.ts";
+import type { Span } from "../span.ts";
 import type { Classifier, Reading } from "./model.ts";
 import type { Passes } from "./passes.ts";
 
@@ -10,9 +11,7 @@ export interface LabelScore {
 }
 
 /** A part of a text with the probabilities of the labels that were asked for. */
-export interface PartLabels {
-  start: number;
-  end: number;
+export interface PartLabels extends Span {
   labels: LabelScore[];
 }
 

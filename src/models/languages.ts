@@ -1,4 +1,4 @@
-import { type NativeLanguages, native, SHORT_TEXT } from "../native.ts";
+import { type NativeLanguages, native } from "../native.ts";
 import type { LinearClassifier } from "./linear.ts";
 import type { Passes } from "./passes.ts";
 
@@ -43,7 +43,7 @@ export class LanguageDetector {
 
   async #detect(text: string): Promise<NativeLanguages> {
     const model = await this.#model.load();
-    return native(() => model[text.length <= SHORT_TEXT ? "languages" : "languagesLong"](text));
+    return native(() => model.languages(text));
   }
 
   /** Frees the model. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { GuardError } from "../errors.ts";
-import { addon, type NativeLinear, native, SHORT_TEXT } from "../native.ts";
+import { addon, type NativeLinear, native } from "../native.ts";
 import { resolveFolder } from "./model.ts";
 
 /** A linear classifier: a folder with `config.json` and `model.bin`. It loads once, at the latest when it is first asked. */
@@ -46,8 +46,7 @@ export class LinearClassifier {
   /** The probabilities of the labels for each text. */
   async classify(texts: string[]): Promise<number[][]> {
     const model = await this.load();
-    const length = texts.reduce((sum, text) => sum + text.length, 0);
-    return native(() => model[length <= SHORT_TEXT ? "classify" : "classifyLong"](texts));
+    return native(() => model.classify(texts));
   }
 
   /** Frees the model. */

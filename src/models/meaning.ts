@@ -1,4 +1,5 @@
 import { GuardValidationError } from "../errors.ts";
+import type { Span } from "../span.ts";
 import type { Classifier, Reading } from "./model.ts";
 import type { Passes } from "./passes.ts";
 
@@ -6,9 +7,7 @@ import type { Passes } from "./passes.ts";
 const HEAD = "meaning";
 
 /** A part of a text and the vector that stands for what it means. */
-export interface PartVector {
-  start: number;
-  end: number;
+export interface PartVector extends Span {
   vector: readonly number[];
 }
 

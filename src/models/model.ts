@@ -257,7 +257,7 @@ export class Classifier {
    * @param passes where answers are shared within a call.
    */
   classify(text: string, reading: Reading, signal?: AbortSignal, passes?: Passes): Promise<Classification> {
-    const ask = () => this.#ask((model, abort) => model.classify(text, reading as never, abort), signal);
+    const ask = () => this.#ask((model, abort) => model.classify(text, reading, abort), signal);
     return passes ? passes.share(`${reading} ${this.#identity()}`, text, ask, signal) : ask();
   }
 

@@ -4,6 +4,7 @@ import type { Engine } from "../models/engine.ts";
 import { addon, type RuleScan } from "../native.ts";
 import { ruleOptions } from "../options.ts";
 import { passed, type ScanContext, type Verdict } from "../scanner.ts";
+import type { Span } from "../span.ts";
 import { defineScanner } from "./define.ts";
 import { engineOptions } from "./parts/model-options.ts";
 import { NerModel, recognizerConf } from "./parts/ner-model.ts";
@@ -118,9 +119,9 @@ function checkFindsOrganisations({ types }: NerModel): void {
   throw new GuardValidationError([{ path: "", message: `it finds no organisations: ${[...types].join(", ")}` }]);
 }
 
-/** Spans in order, those that overlap as one. */
-function merged(spans: readonly { start: number; end: number }[]): { start: number; end: number }[] {
-  const result: { start: number; end: number }[] = [];
+/** Spans in order; spans that overlap are joined. */
+function merged(spans: readonly Span[]): Span[] {
+  const result: Span[] = [];
   for (const { start, end } of [...spans].sort((a, b) => a.start - b.start)) {
     const last = result.at(-1);
     if (last && start < last.end) last.end = Math.max(last.end, end);

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { addon, native, SHORT_TEXT } from "../native.ts";
+import { addon, native } from "../native.ts";
 import { passed } from "../scanner.ts";
 import { PASSED } from "../score.ts";
 import { Vault } from "../vault.ts";
@@ -59,11 +59,8 @@ Findings name the placeholders, never the originals. What llm-guard 0.3.16 does 
       const placeholders = entries.map(([placeholder]) => placeholder);
       const originals = entries.map(([, original]) => original);
       const matching = matchingStrategy === "combined_exact_fuzzy" ? "fuzzy" : matchingStrategy;
-      // A fuzzy search costs by the number of placeholders too.
-      const isQuick = text.length <= SHORT_TEXT && matching !== "fuzzy";
-      const restore = isQuick ? "restorePlaceholders" : "restorePlaceholdersLong";
       const { matches, restored, searched } = await native(() =>
-        addon[restore](text, placeholders, originals, matching as never),
+        addon.restorePlaceholders(text, placeholders, originals, matching),
       );
       return {
         isValid: true,

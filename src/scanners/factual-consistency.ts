@@ -78,7 +78,7 @@ export const FactualConsistency = defineScanner({
       load: (signal) => entailment.load(signal),
       close: () => model.close(),
       async check(text, { prompt = "", signal }) {
-        const claims = claimsOf(text);
+        const claims = await claimsOf(text);
         if (prompt.trim() === "" || claims.length === 0) return passed(text);
         const limit = pLimit(PARALLEL);
         let judged: JudgedSentence[];

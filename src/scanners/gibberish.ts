@@ -44,7 +44,7 @@ export const Gibberish = defineScanner({
       async judge(text) {
         if (NO_LANGUAGE.test(text)) return [];
         const parts =
-          build.options.matchType === "sentence" ? splitSentences(text) : [{ start: 0, end: text.length, text }];
+          build.options.matchType === "sentence" ? await splitSentences(text) : [{ start: 0, end: text.length, text }];
         const probabilities = await model.classify(parts.map((part) => part.text));
         return parts.map(({ start, end }, index) => ({ start, end, ...judge(probabilities[index] as number[]) }));
       },

@@ -1,4 +1,4 @@
-import { addon, native, SHORT_TEXT } from "../native.ts";
+import { addon, native } from "../native.ts";
 import { type Finding, passed, wholeText } from "../scanner.ts";
 import { FAILED } from "../score.ts";
 import { defineScanner } from "./define.ts";
@@ -20,8 +20,7 @@ export const InvisibleText = defineScanner({
     async check(text) {
       // All of these characters are beyond ASCII, but for two control characters that are not among them.
       if (isAscii(text)) return passed(text);
-      const scan = text.length <= SHORT_TEXT ? "scanInvisible" : "scanInvisibleLong";
-      const { runs, visible } = await native(() => addon[scan](text));
+      const { runs, visible } = await native(() => addon.scanInvisible(text));
       if (visible == null) return passed(text);
       const findings = runs.map(
         ({ start, end, kind }): Finding => ({

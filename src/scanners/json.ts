@@ -1,15 +1,14 @@
 import { z } from "zod";
-import { addon, native, SHORT_TEXT } from "../native.ts";
+import { addon, native } from "../native.ts";
 import { type Finding, passed, wholeText } from "../scanner.ts";
 import { FAILED, PASSED } from "../score.ts";
+import type { Span } from "../span.ts";
 import { defineScanner } from "./define.ts";
 import { repairJson } from "./parts/json-repair.ts";
 import { JsonSchema, patternDeadline } from "./parts/json-schema.ts";
 
 /** A piece of JSON in a text; `json` is its text after a repair. */
-interface Piece {
-  start: number;
-  end: number;
+interface Piece extends Span {
   json: string;
   repaired: boolean;
   problem?: Finding;
@@ -92,8 +91,7 @@ interface ReadSettings {
 
 /** The JSON of a text, repaired and checked. */
 async function readPieces(text: string, { repair, schema, signal }: ReadSettings): Promise<Piece[]> {
-  const find = text.length <= SHORT_TEXT ? "findJson" : "findJsonLong";
-  const candidates = await native(() => addon[find](text));
+  const candidates = await native(() => addon.findJson(text));
   const broken = repair ? candidates.filter(({ repairable }) => repairable) : [];
   const repairs = new Map(
     broken.length === 0

@@ -2,14 +2,13 @@ import { z } from "zod";
 import { knownAs, type LanguageGuess } from "../models/languages.ts";
 import { type Finding, passed, wholeText } from "../scanner.ts";
 import { PASSED, riskScore } from "../score.ts";
+import type { Span } from "../span.ts";
 import { resolveThreshold, thresholdOption } from "../threshold.ts";
 import { defineScanner } from "./define.ts";
 import { languageDetector, languageModelOptions } from "./parts/language-detector.ts";
 
 /** A part of a text, and the languages that it may be in, the likeliest first. */
-interface LanguagePart {
-  start: number;
-  end: number;
+interface LanguagePart extends Span {
   guesses: readonly LanguageGuess[];
 }
 

@@ -1,5 +1,5 @@
-import { addon, nativeNow } from "../native.ts";
-import { passed } from "../scanner.ts";
+import { addon, mapAnswer, native, type RuleScan } from "../native.ts";
+import { passed, type Verdict } from "../scanner.ts";
 import { defineScanner } from "./define.ts";
 import { ruleCheck, ruleVerdict } from "./parts/rule-scanner.ts";
 
@@ -50,18 +50,21 @@ export const NoRefusalLight = defineScanner({
     const scanOpening = compile(OPENINGS).scanner();
     return {
       check: ruleCheck(compile(PHRASES), (text, phrases) => {
-        const opening = nativeNow(() => scanOpening(text.slice(0, OPENING)));
-        const matches = [...(phrases?.matches ?? []), ...(opening?.matches ?? [])];
-        if (matches.length === 0) return passed(text);
-        const labels = matches.map(() => "refusal");
-        return ruleVerdict(text, { matches: matches.map((match, rule) => ({ ...match, rule })) }, "refusal", labels);
+        const opening = native(() => scanOpening(text.slice(0, OPENING)));
+        return mapAnswer(opening, (opening) => verdict(text, [phrases, opening]));
       }),
     };
   },
 });
 
+function verdict(text: string, scans: readonly (RuleScan | null)[]): Verdict {
+  const matches = scans.flatMap((scan) => scan?.matches ?? []);
+  if (matches.length === 0) return passed(text);
+  const labels = matches.map(() => "refusal");
+  return ruleVerdict(text, { matches: matches.map((match, rule) => ({ ...match, rule })) }, "refusal", labels);
+}
+
 function compile(phrases: readonly string[]) {
   const patterns = phrases.map((phrase) => `(?i)${phrase}`);
-  const matchType = "search" as never;
-  return new addon.PatternSet(patterns, { matchType, deobfuscate: false, replace: false });
+  return new addon.PatternSet(patterns, { matchType: "search", deobfuscate: false, replace: false });
 }

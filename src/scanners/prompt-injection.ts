@@ -181,7 +181,7 @@ function byClassifier(classifier: InjectionClassifier, injectionLabels: readonly
     return { ...detection, score: Math.min(1, detection.score) };
   };
   return async (text, signal) => {
-    const parts = bySentence ? splitSentences(text) : [{ start: 0, end: text.length, text }];
+    const parts = bySentence ? await splitSentences(text) : [{ start: 0, end: text.length, text }];
     const limit = pLimit(PARALLEL);
     try {
       const scored = parts.map(({ start, end, text }) =>

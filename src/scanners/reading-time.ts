@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { addon, native, SHORT_TEXT } from "../native.ts";
+import { addon, native } from "../native.ts";
 import { passed, wholeText } from "../scanner.ts";
 import { FAILED, round } from "../score.ts";
 import { defineScanner } from "./define.ts";
@@ -25,8 +25,7 @@ export const ReadingTime = defineScanner({
   create: ({ options: { maxTime, truncate } }) => ({
     sanitizes: truncate,
     async check(text) {
-      const measure = text.length <= SHORT_TEXT ? "readingTime" : "readingTimeLong";
-      const { minutes, end } = await native(() => addon[measure](text, maxTime));
+      const { minutes, end } = await native(() => addon.readingTime(text, maxTime));
       if (minutes <= maxTime) return passed(text);
       const label = `${round(minutes, 2)} of ${maxTime} minutes`;
       return {

@@ -1,6 +1,7 @@
+import { isPromise } from "node:util/types";
 import { z } from "zod";
-import { GuardError, GuardValidationError, type ValidationIssue } from "../errors.ts";
-import { addon, fromNative, type PatternSet, type RuleScan } from "../native.ts";
+import { GuardError, GuardValidationError, issueOf } from "../errors.ts";
+import { addon, native, type PatternSet, type RuleScan } from "../native.ts";
 import { ruleOptions } from "../options.ts";
 import { passed } from "../scanner.ts";
 import { defineScanner } from "./define.ts";
@@ -47,16 +48,16 @@ export const Regex = defineScanner({
       throw new GuardValidationError([{ path: "deobfuscate", message }]);
     }
     const sanitizes = isBlocked && redact;
-    const set = compile(patterns, { matchType: matchType as never, deobfuscate, replace: sanitizes });
+    const set = compile(patterns, { matchType, deobfuscate, replace: sanitizes });
     const verdict = (text: string, scan: RuleScan | null) =>
       isBlocked === (scan === null) ? passed(text) : ruleVerdict(text, scan ?? { matches: [] }, "pattern", patterns);
-    const check = ruleCheck(set, verdict, set.costly);
+    const check = ruleCheck(set, verdict);
     return {
       sanitizes,
       check(text, context) {
         try {
           const verdict = check(text, context);
-          return verdict instanceof Promise ? verdict.catch(refuse) : verdict;
+          return isPromise(verdict) ? verdict.catch(refuse) : verdict;
         } catch (error) {
           return refuse(error);
         }
@@ -67,22 +68,15 @@ export const Regex = defineScanner({
 
 function compile(patterns: string[], settings: ConstructorParameters<typeof PatternSet>[1]): PatternSet {
   try {
-    return new addon.PatternSet(patterns, settings);
+    return native(() => new addon.PatternSet(patterns, settings));
   } catch (error) {
-    const issue = patternIssue(fromNative(error));
+    const issue = issueOf(error);
     throw issue ? new GuardValidationError([issue], { cause: error }) : error;
   }
 }
 
 /** A pattern that could not be searched for must never let a text pass. */
 function refuse(error: unknown): never {
-  const issue = patternIssue(error);
+  const issue = issueOf(error);
   throw issue ? new GuardError("GUARD_PATTERN", `${issue.path}: ${issue.message}`, { cause: error }) : error;
-}
-
-/** The addon names the pattern at fault by its index: `2|unclosed group`. */
-function patternIssue(error: unknown): ValidationIssue | undefined {
-  if (!(error instanceof GuardError) || error.code !== "GUARD_PATTERN") return undefined;
-  const [, index, message] = /^(\d+)\|(.*)$/s.exec(error.message) ?? [];
-  return { path: `patterns.${index}`, message: message ?? error.message };
 }

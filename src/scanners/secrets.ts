@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { GuardError, GuardValidationError, type ValidationIssue } from "../errors.ts";
-import { addon, fromNative, issueOf, native, type SecretRules, SHORT_TEXT } from "../native.ts";
+import { GuardValidationError, issueOf } from "../errors.ts";
+import { addon, native, type SecretRules } from "../native.ts";
 import { ruleOptions } from "../options.ts";
 import { type Finding, passed, wholeText } from "../scanner.ts";
 import { FAILED } from "../score.ts";
@@ -53,13 +53,7 @@ export const Secrets = defineScanner({
     return {
       sanitizes: true,
       async check(text) {
-        const scan = text.length <= SHORT_TEXT ? "scan" : "scanLong";
-        const { secrets, redacted } = await native(() => compiled[scan](text, redactMode as never, deobfuscate)).catch(
-          (error: unknown) => {
-            const issue = ruleIssue(error);
-            throw issue ? new GuardError("GUARD_PATTERN", issue.message, { cause: error }) : error;
-          },
-        );
+        const { secrets, redacted } = await native(() => compiled.scan(text, redactMode, deobfuscate));
         if (redacted == null) return passed(text);
         const findings = secrets.map(
           ({ start, end, rule, service, sound, view }): Finding => ({
@@ -82,14 +76,11 @@ export const Secrets = defineScanner({
 
 function compile(options: SecretOptions): SecretRules {
   try {
-    return new addon.SecretRules(options);
+    return native(() => new addon.SecretRules(options));
   } catch (error) {
-    const issue = ruleIssue(fromNative(error));
-    throw issue ? new GuardValidationError([issue], { cause: error }) : error;
+    const issue = issueOf(error);
+    if (!issue) throw error;
+    const path = issue.path.replace("disabled_rules", "disabledRules");
+    throw new GuardValidationError([{ ...issue, path }], { cause: error });
   }
-}
-
-function ruleIssue(error: unknown): ValidationIssue | undefined {
-  const issue = issueOf(error);
-  return issue && { ...issue, path: issue.path.replace("disabled_rules", "disabledRules") };
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { addon, native, SHORT_TEXT } from "../native.ts";
+import { addon, native } from "../native.ts";
 import { notASetting } from "../options.ts";
 import { wholeText } from "../scanner.ts";
 import { FAILED, round } from "../score.ts";
@@ -33,8 +33,7 @@ export const Sentiment = defineScanner({
   },
   create: ({ options: { threshold } }) => ({
     async check(text) {
-      const measure = text.length <= SHORT_TEXT ? "sentiment" : "sentimentLong";
-      const compound = await native(() => addon[measure](text));
+      const compound = await native(() => addon.sentiment(text));
       if (compound > threshold) return { isValid: true, score: 0, findings: [], coverage: wholeText(text) };
       const strength = Math.abs(compound);
       const score = threshold === 1 ? FAILED : round((strength - threshold) / (1 - threshold), 1);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { GuardError, GuardValidationError } from "../errors.ts";
-import { addon, native, SHORT_TEXT, type TokenEncoding } from "../native.ts";
+import { addon, native, type TokenEncoding } from "../native.ts";
 import { passed, wholeText } from "../scanner.ts";
 import { FAILED } from "../score.ts";
 import { defineScanner } from "./define.ts";
@@ -33,11 +33,11 @@ export const TokenLimit = defineScanner({
     let loading: Promise<TokenEncoding> | undefined;
     const load = (): Promise<TokenEncoding> => {
       const [path, source, name] = tokenizer
-        ? ["tokenizer", "file", tokenizer]
+        ? (["tokenizer", "file", tokenizer] as const)
         : modelName
-          ? ["modelName", "model", modelName]
-          : ["encodingName", "encoding", encodingName];
-      loading ??= native(() => addon.loadEncoding(source as never, name)).catch((error: unknown) => {
+          ? (["modelName", "model", modelName] as const)
+          : (["encodingName", "encoding", encodingName] as const);
+      loading ??= native(() => addon.loadEncoding(source, name)).catch((error: unknown) => {
         // The next call tries again.
         loading = undefined;
         const bad = error instanceof GuardError && error.code === "GUARD_VALIDATION";
@@ -53,8 +53,7 @@ export const TokenLimit = defineScanner({
       async check(text) {
         if (text.trim() === "") return passed(text);
         const encoding = await load();
-        const count = text.length <= SHORT_TEXT ? "count" : "countLong";
-        const { tokens, end } = await native(() => encoding[count](text, limit));
+        const { tokens, end } = await native(() => encoding.count(text, limit));
         if (tokens <= limit) return passed(text);
         const label = `${tokens} of ${limit} tokens`;
         return {

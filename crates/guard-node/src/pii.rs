@@ -9,6 +9,7 @@ use napi_derive::napi;
 
 use crate::answer::{Answer, Cost, on_text_with};
 use crate::error::{Code, Failure, at_once};
+use crate::js_text::with_text;
 use crate::rules::RuleMatch;
 use crate::spans::{Span, byte_ranges, with_spans};
 
@@ -114,6 +115,16 @@ impl PersonalData {
         on_text_with(&self.detector, Cost::Length, text, move |detector, text| {
             find(detector, text, others, &placeholders)
         })
+    }
+
+    /// Whether there is anything personal in an example, which is looked at at once whatever its length.
+    #[napi]
+    pub fn finds(&self, env: &Env, example: JsString<'_>) -> Result<bool> {
+        with_text(&example, |example| {
+            at_once(env, || {
+                Ok(!find(&self.detector, example, Vec::new(), &[])?.findings.is_empty())
+            })
+        })?
     }
 
     /// Another value of the form in which a recognizer found this one; null where there is none.

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { addon, native, type PiiFinding, type PiiScan, SHORT_TEXT } from "../../native.ts";
+import { addon, native, type PiiFinding, type PiiScan, type PlaceholderMatching } from "../../native.ts";
 import type { Vault, VaultEntry } from "../../vault.ts";
 import type { FakeValues } from "./fake-values.ts";
 import { replaced } from "./personal-data.ts";
@@ -122,9 +122,8 @@ async function canRestore(
   });
 }
 
-async function occurrences(text: string, values: string[], matching: "exact" | "case_insensitive") {
-  const restore = text.length <= SHORT_TEXT ? "restorePlaceholders" : "restorePlaceholdersLong";
-  return (await native(() => addon[restore](text, values, values, matching as never))).matches;
+async function occurrences(text: string, values: string[], matching: PlaceholderMatching) {
+  return (await native(() => addon.restorePlaceholders(text, values, values, matching))).matches;
 }
 
 function foundIn(text: string, { start, end }: PiiFinding): string {

@@ -1,8 +1,8 @@
 import { type Sentence, splitSentences } from "../../sentences.ts";
 
 /** What of an output may be wrong: its sentences, without their questions, and without such as a rule of dashes. */
-export function claimsOf(text: string): Sentence[] {
-  return splitSentences(text)
+export async function claimsOf(text: string): Promise<Sentence[]> {
+  return (await splitSentences(text))
     .flatMap((sentence) => (QUESTION.test(sentence.text) ? beforeQuestion(sentence) : [sentence]))
     .filter(({ text }) => /[\p{L}\p{N}]/u.test(text));
 }

@@ -1,6 +1,6 @@
 import { GuardError, GuardValidationError } from "../../errors.ts";
 import type { LinearClassifier } from "../../models/linear.ts";
-import { native, SHORT_TEXT } from "../../native.ts";
+import { native } from "../../native.ts";
 import { thresholdOption } from "../../threshold.ts";
 import type { Build, ScannerBody } from "../define.ts";
 import { linearModel, linearScanner } from "./linear-scanner.ts";
@@ -53,8 +53,7 @@ export function codeScanner(
     windows: (pieces) => pieces.length,
     async judge(text) {
       const loaded = await model.load();
-      const find = text.length <= SHORT_TEXT ? "findCode" : "findCodeLong";
-      const pieces = await native(() => loaded[find](text, listed));
+      const pieces = await native(() => loaded.findCode(text, listed));
       return pieces.map((piece) => ({ start: piece.start, end: piece.end, ...judge(piece) }));
     },
   });

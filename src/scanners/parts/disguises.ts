@@ -2,8 +2,9 @@ import { z } from "zod";
 import type { Reading } from "../../models/model.ts";
 import { Passes } from "../../models/passes.ts";
 import { DISGUISES } from "../../options.ts";
-import { tellingReadings } from "../../readings.ts";
 import type { Coverage } from "../../scanner.ts";
+import type { Span } from "../../span.ts";
+import { revealingViews } from "../../views.ts";
 
 /** The option of classifiers that also judge what a text hides. */
 export const deobfuscateOption = z
@@ -15,19 +16,17 @@ export const deobfuscateOption = z
   );
 
 /** A part of a text and the probability that it fails by. */
-export interface ScoredPart {
-  start: number;
-  end: number;
+export interface ScoredPart extends Span {
   score: number;
-  /** How the part was read, where it is not written so. */
+  /** The view that the part was found in, where the text does not have it as it is written. */
   view?: string;
 }
 
 /** What became of a text. */
 export interface ScoredText<Part extends ScoredPart> {
-  /** Parts of the text as it is written; none where another reading takes its place. */
+  /** Parts of the text as it is written; none where a view replaces the text. */
   parts: Part[];
-  /** Parts of its other readings, at their places in the text. */
+  /** Parts of its views, as the spans of the text that they come from. */
   others: Part[];
   /** UTF-16 code units of the text that were not read. */
   skipped: number;
@@ -37,7 +36,7 @@ export interface ScoredText<Part extends ScoredPart> {
 export const READ_WHOLLY: readonly Reading[] = ["windows", "sentence", "chunks"];
 
 /**
- * Scores a text and, with `deobfuscate`, its views; nothing for a blank text.
+ * Scores a text and, with `deobfuscate`, its views; nothing of a blank text.
  *
  * @param score the parts of a text, or of a view of it, with their probabilities.
  * @param passes what is known of the texts of this call: the views of a text are made once for all scanners.
@@ -45,18 +44,18 @@ export const READ_WHOLLY: readonly Reading[] = ["windows", "sentence", "chunks"]
 export async function scoreDisguised<Part extends ScoredPart>(
   text: string,
   { matchType, deobfuscate }: { matchType: Reading; deobfuscate: boolean },
-  score: (view: string) => Promise<Pick<ScoredText<Part>, "parts" | "skipped">>,
+  score: (text: string) => Promise<Pick<ScoredText<Part>, "parts" | "skipped">>,
   passes = new Passes(),
 ): Promise<ScoredText<Part>> {
   if (text.trim() === "") return { parts: [], others: [], skipped: 0 };
-  const readings = deobfuscate ? await passes.derive("views", text, tellingReadings) : [];
-  const scored = readings.map(async (reading) => {
-    const { parts } = await score(reading.text);
-    const places = reading.locate(parts.map(({ start, end }) => ({ start, end })));
-    return parts.map((part, index): Part => ({ ...part, ...places[index] }));
+  const views = deobfuscate ? await passes.derive("views", text, revealingViews) : [];
+  const scored = views.map(async (view) => {
+    const { parts } = await score(view.text);
+    const sources = view.locate(parts);
+    return parts.map((part, index): Part => ({ ...part, ...sources[index] }));
   });
-  // What reads all of a disguised text in plain words takes its place: a disguise is no offence, though it looks like one.
-  const isReplaced = READ_WHOLLY.includes(matchType) && readings.some(({ isWhole }) => isWhole);
+  // A view of all of a disguised text replaces it: a disguise by itself is no offence, though models take it for one.
+  const isReplaced = READ_WHOLLY.includes(matchType) && views.some(({ replacesText }) => replacesText);
   const [plain, ...others] = await Promise.all([isReplaced ? { parts: [], skipped: 0 } : score(text), ...scored]);
   return { ...plain, others: others.flat() };
 }
@@ -79,7 +78,7 @@ export function worstOf<Part extends ScoredPart>(parts: readonly Part[]): Part |
   );
 }
 
-/** The parts above a threshold, without those of other readings that say the same of more text than another one does. */
+/** The parts above a threshold, without those of views that say the same of more text than another one does. */
 export function failing<Part extends ScoredPart>({ parts, others }: ScoredText<Part>, threshold: number): Part[] {
   const failed = ({ score }: Part) => score > threshold;
   const plain = parts.filter(failed);

@@ -1,6 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
-import { GuardError, GuardValidationError } from "../../errors.ts";
-import { addon, issueOf, nativeNow } from "../../native.ts";
+import { GuardError, GuardValidationError, issueOf } from "../../errors.ts";
+import { addon, native } from "../../native.ts";
 
 /** Milliseconds that the patterns of a schema may take in all JSON of a text of up to a million characters, and in each million more. */
 const PATTERN_TIME = 1000;
@@ -73,7 +73,7 @@ export class JsonSchema {
         const left = this.#until - performance.now();
         if (left <= 0) throw tooSlow(pattern);
         try {
-          return nativeNow(() => matches(text, Math.ceil(Math.min(left, PATTERN_TIME))));
+          return native(() => matches(text, Math.ceil(Math.min(left, PATTERN_TIME))));
         } catch (error) {
           throw error instanceof GuardError && error.code === "GUARD_PATTERN" ? tooSlow(pattern, error) : error;
         }
@@ -91,9 +91,9 @@ export function patternDeadline(length: number): number {
 
 /** @throws GuardValidationError for a pattern that can not be used. */
 function compile(pattern: string): (text: string, limit: number) => boolean {
-  const options = { matchType: "search" as never, syntax: "ecmascript" as never, deobfuscate: false, replace: false };
+  const options = { matchType: "search", syntax: "ecmascript", deobfuscate: false, replace: false } as const;
   try {
-    return nativeNow(() => new addon.PatternSet([pattern], options).tester());
+    return native(() => new addon.PatternSet([pattern], options).tester());
   } catch (error) {
     const issue = issueOf(error);
     if (!issue) throw error;

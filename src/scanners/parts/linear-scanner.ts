@@ -2,14 +2,12 @@ import { madeFrom } from "../../errors.ts";
 import type { LinearClassifier } from "../../models/linear.ts";
 import { type Finding, passed, type ScanContext, wholeText } from "../../scanner.ts";
 import { riskScore } from "../../score.ts";
+import type { Span } from "../../span.ts";
 import { resolveThreshold, type Threshold } from "../../threshold.ts";
 import type { Build, ScannerBody } from "../define.ts";
 
 /** A piece of a text as a linear model judges it. */
-export interface JudgedPiece {
-  /** Where it stands, in UTF-16 code units. */
-  start: number;
-  end: number;
+export interface JudgedPiece extends Span {
   /** The probability that a text with it should fail. */
   score: number;
   /** What it is, for a finding. */

@@ -3,7 +3,7 @@ import { GuardValidationError, madeFrom } from "../../errors.ts";
 import { isRecord } from "../../is-record.ts";
 import type { Engine } from "../../models/engine.ts";
 import { type Classifier, MODEL_DESCRIPTION, resolveIfHere, resolveModel } from "../../models/model.ts";
-import { addon, nativeNow, type PiiFinding } from "../../native.ts";
+import { addon, native, type PiiFinding } from "../../native.ts";
 import type { ScanContext } from "../../scanner.ts";
 
 /** The type of what is not looked for, as llm-guard writes it. */
@@ -172,7 +172,7 @@ export class NerModel {
 /** What a model finds, by its labels. */
 function typesOf(folder: string, options: NerModelOptions): ReadonlyMap<string, string> {
   const { labelsToIgnore: ignored, modelToPresidioMapping: mapping } = options;
-  const kinds = nativeNow(() => addon.spanKinds(folder));
+  const kinds = native(() => addon.spanKinds(folder));
   const typeOf = (kind: string) => mapping[kind] ?? TYPE_OF.get(kind.toUpperCase()) ?? kind.toUpperCase();
   const types = new Map(
     kinds

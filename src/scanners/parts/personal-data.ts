@@ -1,27 +1,16 @@
 import { z } from "zod";
-import { GuardError, GuardValidationError, madeFrom, type ValidationIssue } from "../../errors.ts";
+import { GuardError, GuardValidationError, issueOf, madeFrom, type ValidationIssue } from "../../errors.ts";
 import type { Engine } from "../../models/engine.ts";
-import {
-  addon,
-  fromNative,
-  issueOf,
-  native,
-  type PersonalData,
-  type PiiFinding,
-  type PiiScan,
-  SHORT_TEXT,
-} from "../../native.ts";
+import { addon, native, type PersonalData, type PiiFinding, type PiiScan } from "../../native.ts";
 import type { Finding, ScanContext } from "../../scanner.ts";
 import { riskScore, round } from "../../score.ts";
+import type { Span } from "../../span.ts";
 import type { Vault } from "../../vault.ts";
 import { engineOptions } from "./model-options.ts";
 import { NerModel, recognizerConf, TYPE } from "./ner-model.ts";
 
 /** What a recognizer of a program finds in a text. */
-export interface RecognizedEntity {
-  /** Where it stands, in UTF-16 code units. */
-  start: number;
-  end: number;
+export interface RecognizedEntity extends Span {
   /** What it is: `PERSON`, or a type of the program's own. */
   type: string;
   /** How sure that is, 0..1. Default 1. */
@@ -137,14 +126,14 @@ export class PersonalDataDetector {
     signal?.throwIfAborted();
     const others = found.flatMap((entities, index) => asked(text, entities, index));
     const placeholders = vault?.entries().map(([placeholder]) => placeholder) ?? [];
-    const find = text.length <= SHORT_TEXT ? "find" : "findLong";
     const wanted = [...others.filter(({ entity }) => this.#wants(entity)), ...named.flat()];
-    return native(() => this.#native[find](text, wanted, placeholders)).catch((error: unknown) => {
+    try {
+      return await native(() => this.#native.find(text, wanted, placeholders));
+    } catch (error) {
       const issue = issueOf(error);
-      throw issue
-        ? new GuardError("GUARD_PATTERN", `${inOptions(issue.path)}: ${issue.message}`, { cause: error })
-        : error;
-    });
+      if (!issue) throw error;
+      throw new GuardError("GUARD_PATTERN", `${inOptions(issue.path)}: ${issue.message}`, { cause: error });
+    }
   }
 
   /** Another value of the form in which a recognizer found this one. */
@@ -233,10 +222,10 @@ export function findingsOf(text: string, { findings }: PiiScan): Finding[] {
 }
 
 /** The text with each finding, in order and without overlaps, replaced by what is given for it. */
-export function replaced<Place extends { start: number; end: number }>(
+export function replaced<Found extends Span>(
   text: string,
-  findings: readonly Place[],
-  replacement: (finding: Place) => string,
+  findings: readonly Found[],
+  replacement: (finding: Found) => string,
 ): string {
   const parts: string[] = [];
   let last = 0;
@@ -249,9 +238,9 @@ export function replaced<Place extends { start: number; end: number }>(
 
 function build(options: ConstructorParameters<typeof PersonalData>[0]): PersonalData {
   try {
-    return new addon.PersonalData(options);
+    return native(() => new addon.PersonalData(options));
   } catch (error) {
-    const issue = issueOf(fromNative(error));
+    const issue = issueOf(error);
     throw issue ? new GuardValidationError([{ ...issue, path: inOptions(issue.path) }], { cause: error }) : error;
   }
 }
@@ -270,9 +259,9 @@ function checkExamples({ regexPatterns }: PersonalDataOptions): void {
     if (examples.length === 0) continue;
     const patterns = [{ entity, ...pattern, languages: [] }];
     const only = build({ entities: [], languages: [], patterns, hidden: [], allowed: [], threshold: 0 });
-    for (const [place, example] of examples.entries()) {
-      if (only.find(example, [], []).findings.length > 0) continue;
-      issues.push({ path: `regexPatterns.${index}.examples.${place}`, message: "no expression matches it" });
+    for (const [number, example] of examples.entries()) {
+      if (native(() => only.finds(example))) continue;
+      issues.push({ path: `regexPatterns.${index}.examples.${number}`, message: "no expression matches it" });
     }
   }
   if (issues.length > 0) throw new GuardValidationError(issues);

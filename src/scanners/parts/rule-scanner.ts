@@ -1,11 +1,10 @@
-import { native, nativeNow, type RuleScan, SHORT_TEXT } from "../../native.ts";
+import { type Answer, mapAnswer, native, type RuleScan } from "../../native.ts";
 import { type Verdict, wholeText } from "../../scanner.ts";
 import { FAILED } from "../../score.ts";
 
 /** Rules of the addon: patterns or substrings. */
 export interface Rules {
-  scanner(): (text: string) => RuleScan | null;
-  scanLong(text: string): Promise<RuleScan | null>;
+  scanner(): (text: string) => Answer<RuleScan | null>;
 }
 
 /**
@@ -18,17 +17,12 @@ export interface Rules {
 export function ruleCheck<Context>(
   rules: Rules,
   verdict: (text: string, scan: RuleScan | null, context: Context) => Verdict | Promise<Verdict>,
-  isCostly = false,
 ): (text: string, context: Context) => Verdict | Promise<Verdict> {
   const scan = rules.scanner();
-  return (text, context) =>
-    text.length <= SHORT_TEXT && !isCostly
-      ? verdict(
-          text,
-          nativeNow(() => scan(text)),
-          context,
-        )
-      : native(() => rules.scanLong(text)).then((found) => verdict(text, found, context));
+  return (text, context) => {
+    const found = native(() => scan(text));
+    return mapAnswer(found, (scan) => verdict(text, scan, context));
+  };
 }
 
 /**
