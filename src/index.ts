@@ -11,6 +11,7 @@ export {
   scanConversation,
 } from "./conversation.ts";
 export {
+  type ErrorCode,
   GuardError,
   GuardValidationError,
   LLMGuardValidationError,
@@ -40,6 +41,7 @@ export type { RecognizedEntity, Recognizer } from "./scanners/parts/personal-dat
 export type { ClassifierAnswer, InjectionClassifier } from "./scanners/prompt-injection.ts";
 export { riskScore } from "./score.ts";
 export { type Sentence, splitSentences } from "./sentences.ts";
+export type { Span } from "./span.ts";
 export type { Threshold } from "./threshold.ts";
 export { type FoundUrl, findUrls } from "./urls.ts";
 export { Vault, type VaultEntry } from "./vault.ts";

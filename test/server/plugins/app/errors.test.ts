@@ -141,7 +141,7 @@ describe("a scanner that throws", () => {
     expect((await post("/scan/prompt", { prompt: "x" })).statusCode).toBe(500);
   });
 
-  it.each(["GUARD_OVERLOADED", "GUARD_CLOSED"])("is 503 for %s", async (code) => {
+  it.each(["GUARD_OVERLOADED", "GUARD_CLOSED"] as const)("is 503 for %s", async (code) => {
     const { post } = await testServer({ input: [throwing(new GuardError(code, "CANARY"))] });
     const reply = await post("/analyze/prompt", { prompt: "x" });
     expect(reply.statusCode).toBe(503);
