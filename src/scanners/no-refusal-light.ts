@@ -66,5 +66,5 @@ function verdict(text: string, scans: readonly (RuleScan | null)[]): Verdict {
 
 function compile(phrases: readonly string[]) {
   const patterns = phrases.map((phrase) => `(?i)${phrase}`);
-  return new addon.PatternSet(patterns, { matchType: "search", deobfuscate: false, replace: false });
+  return new addon.PatternSet(patterns, { matchType: "search", deobfuscate: false, replace: false, costly: false });
 }

@@ -119,6 +119,9 @@ pub struct PatternOptions {
     pub deobfuscate: bool,
     /// Whether matches are replaced.
     pub replace: bool,
+    /// Whether a scan of a short text may take long. Absent: what the patterns look like decides. For patterns of guard's own,
+    /// whose time is known.
+    pub costly: Option<bool>,
 }
 
 /// Compiled regular expressions.
@@ -145,7 +148,7 @@ impl PatternSet {
     #[napi(ts_return_type = "(text: string) => Answer<RuleScan | null>")]
     pub fn scanner<'env>(&self, env: &'env Env) -> Result<Function<'env, String, Answer<'static, Option<RuleScan>>>> {
         let (patterns, options) = (Arc::clone(&self.patterns), self.options);
-        let cost = if patterns.are_costly() {
+        let cost = if options.costly.unwrap_or_else(|| patterns.are_costly()) {
             Cost::High
         } else {
             Cost::Length
