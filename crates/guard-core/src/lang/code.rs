@@ -1,34 +1,40 @@
 //! Finding pieces of code in a text, and naming their languages.
 //!
-//! Three things are taken for pieces of code: fenced blocks of Markdown (CommonMark 0.31, section 4.5), code spans in one line
-//! (section 6.1) that have a character which prose seldom has, and runs of lines that look like code. Which lines do is decided
-//! for all lines together: each is scored by itself, and the path through "code" and "prose" with the least cost is taken, where
-//! changing sides has a price (the Viterbi algorithm). A text without any such piece is judged as a whole.
+//! Three things are taken for pieces of code:
 //!
-//! What a piece is, says the model. That a block is fenced, and the language that the fence names, are hints: they change the
-//! odds by [`HINT`] and no more.
+//! - fenced blocks of Markdown (CommonMark 0.31, section 4.5),
+//! - code spans within a line (section 6.1) that have a character which is rare in prose,
+//! - runs of lines that look like code. Each line is scored by itself. Then the cheapest way to label all lines as code or prose
+//!   is found, where each change between the two has a price (the Viterbi algorithm).
 //!
-//! The time is linear in the length of the text.
+//! A text without such a piece is judged as a whole.
+//!
+//! The model says what a piece is. That a block is fenced, and the language that its fence names, are only hints, which change
+//! the odds by [`HINT`].
+//!
+//! It takes time linear in the length of the text.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use super::linear::{LinearModel, softmax};
 
-/// The label of what is not code.
+/// The label of text that is not code.
 pub const NONE: &str = "none";
-/// By how much a fence, or the language that it names, raises the logits: e^2 is about 7 to 1.
+/// By how much a fence, or the language that it names, raises the logits. That changes the odds by e², about 7 to 1.
 const HINT: f32 = 2.0;
-/// Information strings of fences that do not hold code.
+/// Info strings of fences that contain no code.
 const PLAIN: &[&str] = &["text", "txt", "plain", "plaintext", "none", "md", "markdown"];
-/// What a change between prose and code costs, in logits. Before the first and behind the last line is prose, so that a single
-/// odd line, such as the item of a list, is no piece wherever it stands: it gains [`SURE`] and costs two changes.
+/// What a change between prose and code costs, in logits. The text before the first line and after the last one counts as prose.
+/// So a single odd line, such as an item of a list, is no piece wherever it stands: it gains [`SURE`] at most, and costs two
+/// changes.
 const CHANGE: f32 = 2.5;
-/// A single line says at most so much.
+/// The most that a single line can say for or against code, in logits.
 const SURE: f32 = 4.0;
-/// Longer pieces are judged in parts, at line breaks: the language of a few lines must not be lost in a long listing.
+/// Longer pieces, in bytes, are cut at line breaks and judged in parts, so that a few lines in another language are not overlooked
+/// in a long listing.
 const PART: usize = 8192;
-/// A code span without any of these is a word or a name: those of llm-guard 0.3.16.
+/// A code span without any of these characters is a word or a name. They are those of llm-guard 0.3.16.
 const SPAN_CHARACTERS: &[char] = &['{', '}', '[', ']', '(', ')', '=', '+', '-', '*', '/', '<', '>', '!'];
 
 /// What made a piece of text a candidate.
@@ -47,7 +53,7 @@ pub enum Kind {
 /// A piece of text and what it is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Piece {
-    /// Its place in bytes, without fences and backticks.
+    /// Its byte range, without fences and backticks.
     pub range: Range<usize>,
     /// What made it a candidate.
     pub kind: Kind,
@@ -91,7 +97,7 @@ impl<'a> CodeFinder<'a> {
         Ok(Self { model, none, listed })
     }
 
-    /// The pieces of `text` that may be code, in order; none where there is no letter and no digit.
+    /// The pieces of `text` that may be code, in order. A text without a letter or digit has none.
     pub fn find(&self, text: &str) -> Vec<Piece> {
         let mut pieces = Vec::new();
         for section in sections(text) {
@@ -104,7 +110,7 @@ impl<'a> CodeFinder<'a> {
                 Section::Bare(lines) => self.read_lines(text, &lines, &mut pieces),
             }
         }
-        // Marks without a letter, such as an empty fence, are nothing.
+        // A text without letters and digits, such as an empty fence, has no piece.
         if pieces.is_empty() && text.contains(char::is_alphanumeric) {
             self.judge(text, 0..text.len(), Kind::Text, None, &mut pieces);
         }
@@ -133,9 +139,10 @@ impl<'a> CodeFinder<'a> {
         }
     }
 
-    /// Which lines are code; blank ones go with those around them.
+    /// Which lines are code. Blank lines go with those around them.
     fn code_lines(&self, text: &str, lines: &[Range<usize>]) -> Vec<bool> {
-        // The gain of the best path that ends in prose or in code, and for each line from where that path came.
+        // The gain of the best path that ends in prose, and of the best that ends in code. For each line, `origins` says whether
+        // these paths came from the same side.
         let mut gains = [0.0f32, -CHANGE];
         let mut origins = Vec::with_capacity(lines.len());
         for line in lines {
@@ -208,15 +215,15 @@ impl<'a> CodeFinder<'a> {
     }
 }
 
-/// A part of a text between fences, or not.
+/// A part of a text: a fenced block, or the lines outside of fences.
 enum Section<'a> {
     Fenced { range: Range<usize>, info: &'a str },
     Bare(Vec<Range<usize>>),
 }
 
-/// The fence that a line is: its character, its length, and what stands behind it.
+/// The fence that a line consists of: its character, its length, and the text after it.
 fn fence(line: &str) -> Option<(char, usize, &str)> {
-    // Deeper indentation is allowed than in CommonMark: fences stand in lists.
+    // Fences in lists are indented more deeply than CommonMark allows elsewhere.
     let line = line.trim_start_matches([' ', '\t', '>']);
     let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
     let rest = line.trim_start_matches(mark);
@@ -228,7 +235,7 @@ fn fence(line: &str) -> Option<(char, usize, &str)> {
 fn sections(text: &str) -> Vec<Section<'_>> {
     let mut sections = Vec::new();
     let mut bare = Vec::new();
-    // The open fence: its character, length, information string and where its content begins.
+    // The open fence: its character, its length, its info string, and where its content begins.
     let mut open: Option<(char, usize, &str, usize)> = None;
     let mut start = 0;
     for line in text.split_inclusive('\n') {
@@ -238,7 +245,7 @@ fn sections(text: &str) -> Vec<Section<'_>> {
             (None, None) => bare.push(range),
             (None, Some((mark, length, info))) => {
                 sections.push(Section::Bare(std::mem::take(&mut bare)));
-                // Only the first word names the language: `python title="x"`, `{.python}`, `js{1,3}`.
+                // Only the first word of the info string names the language: `python title="x"`, `{.python}`, `js{1,3}`.
                 let name = info
                     .trim_start_matches(['{', '.'])
                     .split([' ', '\t', ',', '{', '}', ':'])
@@ -268,7 +275,7 @@ fn sections(text: &str) -> Vec<Section<'_>> {
     sections
 }
 
-/// Parts of about [`PART`] bytes that end at line breaks.
+/// Cuts a range at line breaks into parts of about [`PART`] bytes.
 fn parts(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let mut start = range.start;
@@ -294,7 +301,7 @@ fn spans(text: &str, line: Range<usize>) -> Vec<Range<usize>> {
             _ => runs.push(at..at + 1),
         }
     }
-    // For each run of backticks the next one of the same length.
+    // The next run of the same length closes each run of backticks.
     let mut later = HashMap::new();
     let mut closing = vec![None; runs.len()];
     for (index, run) in runs.iter().enumerate().rev() {
@@ -342,7 +349,7 @@ mod tests {
             [("js", "   x\r\n")]
         );
         assert_eq!(fenced("> ```\n> x\n> ```"), [("", "> x\n")]);
-        // An open fence reaches to the end; a closing one has no words behind it and is not shorter.
+        // A fence that is never closed goes on to the end. A closing fence has no words after it and is not shorter.
         assert_eq!(fenced("````\n```\n```` no\nx"), [("", "```\n```` no\nx")]);
         assert_eq!(fenced("``` a ` b\nx\n"), []);
         assert_eq!(fenced("``\nx\n``"), []);

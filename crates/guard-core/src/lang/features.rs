@@ -1,10 +1,22 @@
 //! Hashed features of a text.
 //!
-//! Every feature is hashed into one of 2^bits buckets ("the hashing trick": Weinberger et al., Feature Hashing for Large Scale
-//! Multitask Learning, ICML 2009). A [`Spec`] is a list of groups. Within a group a feature that occurs c times has the value
-//! 1 + ln c, and the group as a whole is scaled to the Euclidean length 1, so that long and short texts are comparable.
+//! Every feature is hashed into one of 2^bits buckets ("the hashing trick": Weinberger et al., "Feature Hashing for Large Scale
+//! Multitask Learning", ICML 2009). A [`Spec`] is a list of groups. Within a group, a feature that occurs c times has the value
+//! 1 + ln c. The values of a group are then scaled to the Euclidean length 1, so that long and short texts are comparable.
 //!
-//! A change of what a group yields makes every model that uses it worthless: such a change needs a new group.
+//! Never change what a group yields: every model that was trained with it would become worthless. Add a new group instead.
+//!
+//! ```
+//! use guard_core::lang::features::{Extractor, Group, Spec};
+//!
+//! let words = Group::Tokens { min: 1, max: 1, lower: true };
+//! let extractor = Extractor::new(Spec { bits: 10, groups: vec![words] })?;
+//! let features = extractor.extract("to be or not to be");
+//! assert_eq!(features.len(), 4); // to, be, or, not
+//! let length: f32 = features.iter().map(|(_, value)| value * value).sum();
+//! assert!((length - 1.0).abs() < 1e-6);
+//! # Ok::<(), guard_core::lang::features::SpecError>(())
+//! ```
 
 use std::cell::RefCell;
 
@@ -12,7 +24,7 @@ use serde::Deserialize;
 
 use super::url_features::{self, Part};
 
-/// The largest number of bits that a [`Spec`] may have: beyond it a model would not be small any more.
+/// The largest number of bits that a [`Spec`] may have. With more, a model would no longer be small.
 pub const MAX_BITS: u8 = 22;
 
 /// Which features a model uses.
@@ -29,8 +41,8 @@ pub struct Spec {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Group {
-    /// Runs of `min` to `max` characters. A run of white space counts as one space, or as one line break if it holds one; the
-    /// text is put between two spaces.
+    /// Runs of `min` to `max` characters. White space in a row counts as one space, or as one line break if it has one. A space is
+    /// added at both ends of the text.
     Chars {
         /// The shortest run.
         min: usize,
@@ -43,15 +55,15 @@ pub enum Group {
         #[serde(default)]
         digits: bool,
     },
-    /// Runs of `min` to `max` bytes, of the text as it is.
+    /// Runs of `min` to `max` bytes of the text.
     Bytes {
         /// The shortest run.
         min: usize,
         /// The longest run.
         max: usize,
     },
-    /// Runs of `min` to `max` tokens: words (letters, digits, `_`), numbers (which are all the same), line breaks, and other
-    /// characters one by one.
+    /// Runs of `min` to `max` tokens. A token is a word (letters, digits, `_`), a number (all numbers are the same), a line break,
+    /// or any other character.
     Tokens {
         /// The shortest run.
         min: usize,
@@ -61,11 +73,12 @@ pub enum Group {
         #[serde(default)]
         lower: bool,
     },
-    /// How lines begin and end: whether they are indented, their first tokens, their last character.
+    /// How lines begin and end: whether they are indented, their first tokens, and their last character.
     Lines,
-    /// How code is built, whatever its names are: runs of tokens of which all or all but one are replaced by how they are written.
+    /// How code is built, whatever its names are: runs of tokens, of which all or all but one are replaced by their shape, such as
+    /// "word in lower case".
     Skeleton,
-    /// Which words stand side by side: pairs and triples of words, of their endings and of their shapes.
+    /// Which words stand side by side: pairs and triples of words, of their endings, and of their shapes.
     Neighbours,
     /// Runs of `min` to `max` characters of a part of a URL.
     UrlChars {
@@ -76,10 +89,27 @@ pub enum Group {
         /// The longest run.
         max: usize,
     },
-    /// The words of a URL, with the part each stands in.
+    /// The words of a URL, each with the part of the URL that it stands in.
     UrlWords,
     /// Lengths, counts and properties of a URL.
     UrlShape,
+}
+
+/// What is wrong with a [`Spec`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SpecError {
+    /// The number of bits is 0 or too large.
+    #[error("features.bits must be from 1 to {MAX_BITS}")]
+    Bits,
+    /// A group has runs of a length that is not possible.
+    #[error("features: runs of {min} to {max} are not possible")]
+    Runs {
+        /// The shortest run.
+        min: usize,
+        /// The longest run.
+        max: usize,
+    },
 }
 
 /// Makes the features of a [`Spec`].
@@ -92,11 +122,14 @@ pub struct Extractor {
 pub type Feature = (u32, f32);
 
 impl Extractor {
+    /// Makes an extractor.
+    ///
     /// # Errors
-    /// What is wrong with the spec.
-    pub fn new(spec: Spec) -> Result<Self, String> {
+    ///
+    /// [`SpecError`] says what is wrong with the spec.
+    pub fn new(spec: Spec) -> Result<Self, SpecError> {
         if spec.bits == 0 || spec.bits > MAX_BITS {
-            return Err(format!("features.bits must be from 1 to {MAX_BITS}"));
+            return Err(SpecError::Bits);
         }
         for group in &spec.groups {
             if let Group::Chars { min, max, .. }
@@ -105,7 +138,7 @@ impl Extractor {
             | Group::UrlChars { min, max, .. } = group
                 && (*min == 0 || min > max || *max > 16)
             {
-                return Err(format!("features: runs of {min} to {max} are not possible"));
+                return Err(SpecError::Runs { min: *min, max: *max });
             }
         }
         Ok(Self { spec })
@@ -116,7 +149,7 @@ impl Extractor {
         1 << self.spec.bits
     }
 
-    /// The features of `text`. A bucket comes at most once for each group. Linear in the length of the text.
+    /// The features of `text`, with each bucket at most once for each group. It takes time linear in the length of the text.
     pub fn extract(&self, text: &str) -> Vec<Feature> {
         let mut features = Vec::new();
         SCRATCH.with_borrow_mut(|scratch| {
@@ -131,11 +164,11 @@ impl Extractor {
 }
 
 thread_local! {
-    /// Counters are kept: clearing a table of all buckets would take longer than reading a short text.
+    /// Counters are kept between texts. To clear a table of all buckets would take longer than to read a short text.
     static SCRATCH: RefCell<Scratch> = const { RefCell::new(Scratch { counts: Vec::new(), touched: Vec::new() }) };
 }
 
-/// All counts are 0 between two uses.
+/// Counters of all buckets, which are 0 between two uses, and the buckets that are not 0 now.
 struct Scratch {
     counts: Vec<u32>,
     touched: Vec<u32>,
@@ -189,13 +222,13 @@ impl Counter<'_> {
     }
 }
 
-/// A running hash of numbers, by multiplication and folding; any change of it would need all models to be trained anew.
+/// A running hash of numbers, by multiplication and folding. With another hash, all models would have to be trained anew.
 #[derive(Debug, Clone, Copy)]
 struct Hash(u64);
 
 impl Hash {
     fn seeded(seed: u64) -> Self {
-        // The fractional part of the golden ratio: no structure.
+        // The fractional part of the golden ratio, whose bits have no structure.
         Self(0x9E37_79B9_7F4A_7C15).with(seed)
     }
 
@@ -317,7 +350,7 @@ fn is_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
-/// The tokens of a text; several line breaks in a row are one.
+/// The tokens of a text. Several line breaks in a row are one.
 fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -345,7 +378,7 @@ fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
     })
 }
 
-/// Tokens at the start of a line that are looked at.
+/// So many tokens at the start of a line count.
 const LINE_TOKENS: usize = 3;
 
 fn lines(text: &str, counter: &mut Counter) {
@@ -369,11 +402,11 @@ fn lines(text: &str, counter: &mut Counter) {
     }
 }
 
-/// Tokens in the longest run of a skeleton.
+/// The longest run of a skeleton has so many tokens.
 const SKELETON: usize = 5;
-/// Characters of the longest operator.
+/// The longest operator has so many characters.
 const OPERATOR: usize = 3;
-/// Bytes of the longest string that is taken for one: quotes are also apostrophes.
+/// A string is at most so many bytes long. Without a limit, an apostrophe would be taken for a quote.
 const QUOTED: usize = 200;
 
 /// A token as a skeleton sees it.
@@ -414,8 +447,8 @@ fn skeleton(text: &str, counter: &mut Counter) {
     }
 }
 
-/// The tokens of a skeleton: words, numbers, strings within a line, operators, brackets, and line breaks with the change of
-/// indentation.
+/// The tokens of a skeleton: words, numbers, strings within a line, operators, brackets, and line breaks with the way in which
+/// the indentation changes.
 fn bones(text: &str) -> Vec<Bone> {
     let kind = |number| Hash::seeded(32).with(number);
     let plain = |hash: Hash| Bone {
@@ -477,7 +510,7 @@ fn is_operator(character: char) -> bool {
     character.is_ascii_punctuation() && !"()[]{},;\"'`_".contains(character)
 }
 
-/// The length of the string that begins here and ends in the same line.
+/// The length of the string that `text` begins with, if it ends in the same line.
 fn quoted(text: &str, quote: char) -> Option<usize> {
     if !matches!(quote, '"' | '\'' | '`') {
         return None;
@@ -495,7 +528,7 @@ fn quoted(text: &str, quote: char) -> Option<usize> {
     None
 }
 
-/// How a word is written: its letters' cases, underscores, digits, whether it is short.
+/// How a word is written: the cases of its letters, whether it has underscores and digits, and whether it is short.
 fn written(word: &str) -> u64 {
     let mut signs = 0;
     for (at, character) in word.chars().enumerate() {
@@ -516,7 +549,7 @@ fn written(word: &str) -> u64 {
     signs | if word.len() == 1 { 64 } else { 0 }
 }
 
-/// Characters of a long word's ending that tell its part of speech in most languages with endings.
+/// The last characters of a long word, which show its part of speech in most languages that have endings.
 const ENDING: usize = 3;
 
 /// A token as its neighbours see it.
@@ -526,7 +559,7 @@ struct Neighbour {
     word: u64,
     /// Its ending, for a long word.
     class: u64,
-    /// Long or short, and how it is capitalized.
+    /// Whether it is long, and how it is capitalized.
     shape: u64,
 }
 
@@ -577,12 +610,12 @@ fn shape(token: Token) -> u64 {
     Hash::seeded(16 + u64::from(capital) + 2 * u64::from(rest) + 4 * u64::from(long)).finish()
 }
 
-/// What stands for a long word: its last characters, and whether it begins with a capital.
+/// The class of a long word: its last characters, and whether it begins with a capital.
 fn ending(token: Token) -> Option<u64> {
     let Token::Word(word) = token else { return None };
     let mut backwards = word.char_indices().rev();
     let (start, _) = backwards.nth(ENDING - 1)?;
-    // A word that is no longer stands for itself.
+    // A word that is not longer than its ending is a class of its own.
     backwards.next()?;
     let capital = word.starts_with(char::is_uppercase);
     Some(

@@ -8,14 +8,14 @@
 //! | 4 | u32: buckets, a power of two |
 //! | 4 | u32: labels, at most 255 |
 //! | 4 | u32: weights that are not 0 |
-//! | 4 · labels | f32: what the int8 weights of each label are to be multiplied by |
+//! | 4 · labels | f32: for each label, the scale by which its int8 weights are multiplied |
 //! | 4 · labels | f32: the bias of each label |
-//! | buckets / 8 | a bit for each bucket, the lowest first: whether it has weights |
-//! | buckets that have | u8: how many |
-//! | weights | u8: their labels, bucket by bucket |
-//! | weights | i8: their values, in the same order |
+//! | buckets / 8 | a bit for each bucket, the lowest bit first: whether the bucket has weights |
+//! | buckets with weights | u8: how many weights the bucket has |
+//! | weights | u8: the label of each weight, bucket by bucket |
+//! | weights | i8: the value of each weight, in the same order |
 //!
-//! The scores of the labels are softmax(bias + scale · Σ value · weight).
+//! The probabilities of the labels are softmax(bias + scale · Σ value · weight), over the features of the text.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -29,7 +29,7 @@ use crate::engine::{EngineError, ordered_labels};
 const WEIGHTS: &str = "model.bin";
 const CONFIG: &str = "config.json";
 const MAGIC: &[u8; 4] = b"GLM1";
-/// `model_type` in the configuration of such a model.
+/// What `model_type` says in the configuration of such a model.
 const MODEL_TYPE: &str = "guard-linear";
 
 #[derive(Deserialize)]
@@ -46,8 +46,8 @@ struct Config {
 struct Described {
     extractor: Extractor,
     labels: Vec<String>,
-    /// The places of labels by their names and aliases, in lower case.
-    places: HashMap<String, usize>,
+    /// The indices of labels by their names and aliases, in lower case.
+    indices: HashMap<String, usize>,
 }
 
 /// A loaded model.
@@ -55,10 +55,10 @@ struct Described {
 pub struct LinearModel {
     extractor: Extractor,
     labels: Vec<String>,
-    places: HashMap<String, usize>,
-    /// Where the weights of each bucket begin; one more than there are buckets.
+    indices: HashMap<String, usize>,
+    /// The index of the first weight of each bucket, and at the end the number of weights.
     starts: Vec<u32>,
-    /// Label and value.
+    /// The label and the value of each weight.
     weights: Vec<(u8, i8)>,
     scales: Vec<f32>,
     biases: Vec<f32>,
@@ -68,6 +68,7 @@ impl LinearModel {
     /// Reads the model in `folder`.
     ///
     /// # Errors
+    ///
     /// [`EngineError::MissingFile`] and [`EngineError::BadFile`] name the file at fault.
     pub fn load(folder: &Path) -> Result<Self, EngineError> {
         let config = read(folder, CONFIG)?;
@@ -84,7 +85,7 @@ impl LinearModel {
         let Described {
             extractor,
             labels,
-            places,
+            indices,
         } = described;
         let mut rest = Bytes(bytes);
         if rest.take(4)? != MAGIC {
@@ -133,7 +134,7 @@ impl LinearModel {
         Ok(Self {
             extractor,
             labels,
-            places,
+            indices,
             starts,
             weights,
             scales,
@@ -146,12 +147,12 @@ impl LinearModel {
         &self.labels
     }
 
-    /// The place of a label, by its name or one of its aliases in lower case.
+    /// The index of a label, by its name or one of its aliases in lower case.
     pub fn label(&self, name: &str) -> Option<usize> {
-        self.places.get(name).copied()
+        self.indices.get(name).copied()
     }
 
-    /// The scores of the labels before they are made probabilities.
+    /// The scores of the labels, before softmax makes them probabilities.
     pub fn logits(&self, text: &str) -> Vec<f32> {
         self.weigh(&self.extractor.extract(text))
     }
@@ -177,7 +178,7 @@ impl LinearModel {
     }
 }
 
-/// Probabilities that add up to one.
+/// Turns scores into probabilities that add up to one.
 pub fn softmax(logits: &[f32]) -> Vec<f32> {
     let max = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let powers: Vec<f32> = logits.iter().map(|logit| (logit - max).exp()).collect();
@@ -208,27 +209,27 @@ fn parse_config(bytes: &[u8]) -> Result<Described, String> {
     if labels.len() < 2 || labels.len() > 255 {
         return Err("id2label must name 2 to 255 labels, from 0 on".to_owned());
     }
-    let extractor = Extractor::new(config.features)?;
-    let mut places: HashMap<String, usize> = labels
+    let extractor = Extractor::new(config.features).map_err(|error| error.to_string())?;
+    let mut indices: HashMap<String, usize> = labels
         .iter()
         .enumerate()
-        .map(|(place, label)| (label.to_lowercase(), place))
+        .map(|(index, label)| (label.to_lowercase(), index))
         .collect();
     for (alias, label) in config.aliases {
-        let place = labels
+        let index = labels
             .iter()
             .position(|known| *known == label)
             .ok_or_else(|| format!("the alias {alias} is of no label"))?;
-        places.entry(alias).or_insert(place);
+        indices.entry(alias).or_insert(index);
     }
     Ok(Described {
         extractor,
         labels,
-        places,
+        indices,
     })
 }
 
-/// Bytes that are taken from the front.
+/// Bytes that are read from the front.
 struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {
@@ -352,7 +353,7 @@ mod tests {
             let text = format!(
                 r#"{{"model_type":"guard-linear","id2label":{labels},"features":{features},"aliases":{{"x":"{alias}"}}}}"#
             );
-            parse_config(text.as_bytes()).map(|described| described.places["x"])
+            parse_config(text.as_bytes()).map(|described| described.indices["x"])
         };
         assert_eq!(alias("b"), Ok(1));
         assert_eq!(alias("c"), Err("the alias x is of no label".to_owned()));

@@ -1,7 +1,20 @@
 //! What a text is written in: natural and programming languages, and whether it is language at all.
 //!
-//! The models are linear over hashed features: no ONNX, microseconds for a short text. [`features`] is the only place where
-//! features are made; training asks it for them through `examples/features.rs`.
+//! - [`features`] turns a text into hashed features. [`url_features`] adds those of URLs. Training uses the same code, through a
+//!   developer command, so that a model sees the features that it was trained on.
+//! - [`linear`] is the model: labels with probabilities, in microseconds for a short text, without ONNX Runtime.
+//! - [`natural`] finds natural languages, [`code`] finds pieces of code and names their languages. Both work with any model that
+//!   has the right labels.
+//!
+//! ```
+//! use std::path::Path;
+//!
+//! use guard_core::lang::{linear::LinearModel, natural};
+//!
+//! let model = LinearModel::load(Path::new("../../models/language"))?;
+//! assert_eq!(natural::detect(&model, "Ein ganz gewöhnlicher Satz.")[0].language, "de");
+//! # Ok::<(), guard_core::engine::EngineError>(())
+//! ```
 
 pub mod code;
 pub mod features;

@@ -1,14 +1,15 @@
 //! Which natural languages a text is in.
 //!
 //! A linear model scores the letters of each script (Latin, Cyrillic, Han, ...) by themselves, and only languages that are
-//! written in that script can be the answer: Greek letters are never Russian. The probabilities of the scripts are then mixed
-//! by how much of the text each has. So a text that is half English and half Russian is each with a probability of one half,
-//! and a Chinese sentence with a product's name in Latin letters is still Chinese.
+//! written in that script can be the answer: Greek letters are never Russian. The probabilities are then averaged over the
+//! scripts, weighted by how much of the text each script has. So a text that is half English and half Russian has both
+//! languages with a probability of one half, and a Chinese sentence with a product's name in Latin letters is still Chinese.
 //!
-//! The model is sure of one language where two share a script. So the letters of each script of a long text are scored in
-//! pieces, and the probabilities of these are mixed in the same way: what stands far behind counts as much as the beginning.
+//! The model is sure of a single language, also of a text in two languages of one script. Therefore the letters of each script
+//! of a long text are scored in pieces, whose probabilities are averaged in the same way. The end of a text then counts as much
+//! as its beginning.
 //!
-//! URLs, e-mail addresses and whatever has no letters (digits, punctuation, emoji) are in no language.
+//! URLs, e-mail addresses and everything without letters (digits, punctuation, emoji) are in no language.
 
 use std::ops::Range;
 
@@ -30,14 +31,14 @@ pub struct Guess {
 /// A piece of a text and its languages, the likeliest first; those below one percent are left out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// Where it stands, in bytes.
+    /// Its byte range in the text.
     pub range: Range<usize>,
-    /// None where the piece has no language.
+    /// Empty where the piece has no language.
     pub guesses: Vec<Guess>,
 }
 
-/// The scripts of languages that are not, or not only, written in Latin letters (Unicode CLDR, `supplementalData`, languages
-/// and their scripts; Serbian and Bosnian in both of theirs).
+/// The scripts of the languages that are not, or not only, written in Latin letters. They are those of the Unicode CLDR
+/// (`supplementalData`, languages and their scripts), with Serbian in both of its scripts.
 const SCRIPTS: &[(&str, &[Script])] = &[
     ("ar", &[Script::Arabic]),
     ("be", &[Script::Cyrillic]),
@@ -67,16 +68,17 @@ const SCRIPTS: &[(&str, &[Script])] = &[
     ("zh", &[Script::Han]),
 ];
 
-/// A piece has at most this many letters: more of one language say nothing new.
+/// A piece has at most so many letters. More letters of one language say nothing new.
 const ENOUGH: usize = 4096;
 
-/// A piece has hardly more bytes than this, however many digits and signs stand between its letters; prose has far fewer.
+/// A piece has hardly more bytes than these, however many digits and signs stand between its letters. Prose has far fewer.
 const ROOM: usize = 16 * ENOUGH;
 
-/// Guesses below this are not reported.
+/// Guesses with a lower probability are not reported.
 const LEAST: f32 = 0.01;
 
-/// The languages of the whole of `text`, each with its share of the letters. Linear in its length.
+/// The languages of the whole of `text`, the likeliest first, each with its share of the letters as its probability. It takes time
+/// linear in the length of the text.
 pub fn detect(model: &LinearModel, text: &str) -> Vec<Guess> {
     let masked = without_addresses(text);
     let mut shares = vec![0.0f32; model.labels().len()];
@@ -85,9 +87,9 @@ pub fn detect(model: &LinearModel, text: &str) -> Vec<Guess> {
     let mut total = 0.0;
     for read in &scripts {
         let each = match read.script {
-            // A character is about half a word.
+            // A Han character is about half a word, and counts as two letters.
             Script::Han => 2.0,
-            // Names, units and technical words are written in Latin letters in texts of all languages.
+            // Texts in all languages have names, units and technical words in Latin letters, so that these count half.
             Script::Latin if !alone => 0.5,
             _ => 1.0,
         };
@@ -123,14 +125,14 @@ pub fn detect_sentences(model: &LinearModel, text: &str) -> Vec<Part> {
         .collect()
 }
 
-/// What a text has of one script.
+/// The letters of a text in one script.
 struct Read {
     script: Script,
-    /// What is not judged yet.
+    /// The piece that is not judged yet.
     piece: Piece,
-    /// How many letters are judged.
+    /// How many letters have been judged.
     letters: usize,
-    /// The letters of each piece that is judged, times the probabilities of the languages there.
+    /// For each language the sum, over the pieces that have been judged, of letters times probability.
     sums: Vec<f32>,
 }
 
@@ -160,7 +162,7 @@ impl Read {
     /// Judges the piece and begins the next one.
     fn judge(&mut self, model: &LinearModel) {
         let script = match self.script {
-            // Kana make the Han characters beside them Japanese: the two are read as one text.
+            // Kana make the Han characters beside them Japanese. Both are judged as one text.
             Script::Han if self.piece.has_kana => Script::Hiragana,
             script => script,
         };
@@ -173,7 +175,7 @@ impl Read {
     }
 }
 
-/// Judges the words of each script that some language of the model can have, in the order of the text. Kana count as Han.
+/// Judges the words of each script that a language of the model can have. Kana count as Han.
 fn by_script(model: &LinearModel, text: &str) -> Vec<Read> {
     let mut scripts: Vec<Read> = Vec::new();
     let mut current: Option<usize> = None;
@@ -181,29 +183,29 @@ fn by_script(model: &LinearModel, text: &str) -> Vec<Read> {
         if let Some(script) = script_of(character) {
             let is_kana = script == Script::Hiragana;
             let script = if is_kana { Script::Han } else { script };
-            let place = scripts
+            let index = scripts
                 .iter()
                 .position(|read| read.script == script)
                 .unwrap_or_else(|| {
                     scripts.push(Read::new(script, model.labels().len()));
                     scripts.len() - 1
                 });
-            let read = &mut scripts[place];
+            let read = &mut scripts[index];
             if read.piece.is_full() {
                 read.judge(model);
             }
             let piece = &mut read.piece;
-            // Two words that were apart must not touch.
-            if current != Some(place) && !piece.text.is_empty() && !piece.text.ends_with(' ') {
+            // Two words that were separated by another script must not become one.
+            if current != Some(index) && !piece.text.is_empty() && !piece.text.ends_with(' ') {
                 piece.text.push(' ');
             }
             piece.text.push(character);
             piece.letters += 1;
             piece.has_kana |= is_kana;
-            current = Some(place);
-        } else if let Some(place) = current {
-            // Marks, apostrophes, digits and spaces go with the letters before them.
-            let piece = &mut scripts[place].piece;
+            current = Some(index);
+        } else if let Some(index) = current {
+            // Marks, apostrophes, digits and spaces belong to the letters before them.
+            let piece = &mut scripts[index].piece;
             if !(piece.is_full() || character.is_whitespace() && piece.text.ends_with(' ')) {
                 piece.text.push(if character.is_whitespace() { ' ' } else { character });
             }
@@ -215,7 +217,7 @@ fn by_script(model: &LinearModel, text: &str) -> Vec<Read> {
     scripts
 }
 
-/// The script of a letter that some language is known for. Katakana counts as Hiragana: both are Japanese.
+/// The script of a letter, if a known language is written in it. Katakana counts as Hiragana, since both are Japanese.
 fn script_of(character: char) -> Option<Script> {
     if character.is_ascii() {
         return character.is_ascii_alphabetic().then_some(Script::Latin);
@@ -240,7 +242,7 @@ fn is_written_in(language: &str, script: Script) -> bool {
         .map_or(script == Script::Latin, |(_, scripts)| scripts.contains(&script))
 }
 
-/// The probabilities of a script's languages for a piece of text in it; 0 for all others.
+/// The probabilities of the languages of a script for a piece of text in it, and 0 for all other languages.
 fn of_script(model: &LinearModel, script: Script, piece: &str) -> Vec<f32> {
     let allowed: Vec<bool> = model
         .labels()
@@ -259,7 +261,7 @@ fn of_script(model: &LinearModel, script: Script, piece: &str) -> Vec<f32> {
     softmax(&logits)
 }
 
-/// The text with white space where URLs and e-mail addresses stand.
+/// The text with a space in place of each URL and e-mail address.
 fn without_addresses(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut at = 0;

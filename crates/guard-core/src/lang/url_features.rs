@@ -1,8 +1,8 @@
 //! What a URL looks like, for the classifier of malicious URLs.
 //!
-//! Scheme, `www.` and a slash at the end say more of who wrote a URL down than of where it leads: no feature sees them.
-//! The registered domain is that of the [Public Suffix List](https://publicsuffix.org/), so `login.example.co.uk` has the
-//! domain `example` and the subdomain `login`.
+//! The scheme, `www.` and a slash at the end say more about who wrote a URL down than about where it leads, and no feature sees
+//! them. The registered domain is found with the [Public Suffix List](https://publicsuffix.org/), so that
+//! `login.example.co.uk` has the domain `example` and the subdomain `login`.
 
 use serde::Deserialize;
 use url::{Host, Url};
@@ -11,11 +11,11 @@ use url::{Host, Url};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
-    /// Host without `www.`.
+    /// The host without `www.`.
     Host,
-    /// Path, without a slash at its end.
+    /// The path without a slash at its end.
     Path,
-    /// Query and fragment.
+    /// The query and the fragment.
     Query,
 }
 
@@ -25,7 +25,7 @@ struct Parts {
     host: String,
     /// The registered domain's own label: `example` of `www.example.co.uk`; empty for addresses and public suffixes.
     name: String,
-    /// What stands before it.
+    /// The labels before it.
     subdomain: String,
     suffix: String,
     path: String,
@@ -71,7 +71,7 @@ impl Parts {
     }
 }
 
-/// The characters of a part, between marks of its ends; every digit counts as the same one, but in hosts.
+/// The characters of a part, with a mark at each end. All digits are the same, except in hosts.
 pub fn characters(text: &str, part: Part) -> Vec<u64> {
     let Some(parts) = Parts::of(text) else {
         return Vec::new();
@@ -94,7 +94,8 @@ pub fn characters(text: &str, part: Part) -> Vec<u64> {
         .collect()
 }
 
-/// The words of a URL, each with the part it stands in: `name:paypal` is another feature than `subdomain:paypal`.
+/// Passes each word of a URL to `add`, after the part that it stands in: `name:paypal` and `subdomain:paypal` are different
+/// features.
 pub fn words(text: &str, mut add: impl FnMut(&str, &str)) {
     let Some(parts) = Parts::of(text) else { return };
     add("suffix", &parts.suffix);
@@ -106,7 +107,7 @@ pub fn words(text: &str, mut add: impl FnMut(&str, &str)) {
     if let Some((_, ending)) = parts.path[segments.len()..].rsplit_once('.') {
         add("ending", ending);
     }
-    // Kits and malware families are put under new names, but keep their layout.
+    // Phishing kits and malware families move to new names but keep their layout.
     add("layout", &layout(&parts.path));
     add("keys", &keys(&parts.query));
     for (part, text) in [
@@ -125,7 +126,7 @@ pub fn words(text: &str, mut add: impl FnMut(&str, &str)) {
     }
 }
 
-/// The order of letters, digits and other characters: `/wp-content/a1.php` is `/a-a/a0.a`.
+/// The kinds of characters in their order: `/wp-content/a1.php` becomes `/a-a/a0.a`.
 fn layout(path: &str) -> String {
     let mut kinds: Vec<char> = path
         .chars()
@@ -139,7 +140,7 @@ fn layout(path: &str) -> String {
     kinds.into_iter().collect()
 }
 
-/// The names of a query's parameters, in their order.
+/// The names of the parameters of a query, in their order.
 fn keys(query: &str) -> String {
     let names: Vec<&str> = query
         .split('&')
@@ -148,8 +149,8 @@ fn keys(query: &str) -> String {
     names.join("&")
 }
 
-/// Brands that phishing names most often, among them those of the yearly reports of the Anti-Phishing Working Group and of
-/// Check Point's Brand Phishing Report (2023, 2024).
+/// The brands that phishing pages imitate most often. Among them are those of the yearly reports of the Anti-Phishing Working
+/// Group and of Check Point's Brand Phishing Report (2023, 2024).
 const BRANDS: [&str; 64] = [
     "adobe",
     "aliexpress",
@@ -224,19 +225,19 @@ const LURES: [&str; 30] = [
     "sign-in", "signin", "support", "suspend", "unlock", "update", "verif", "webscr",
 ];
 
-/// Endings of files that run when opened, or hold what does.
+/// Endings of files that run when they are opened, or contain files that do.
 const EXECUTABLE: [&str; 22] = [
     "apk", "bat", "bin", "cab", "cmd", "dll", "dmg", "elf", "exe", "hta", "iso", "jar", "js", "jse", "lnk", "msi",
     "ps1", "rar", "scr", "vbs", "wsf", "zip",
 ];
 
-/// Suffixes under which anyone gets a name at once, for nothing.
+/// Whether anyone gets a name under this suffix at once and for free.
 fn is_free_host(host: &str, suffix: &str) -> bool {
     psl::suffix(host.as_bytes()).is_some_and(|found| found.typ() == Some(psl::Type::Private))
         || matches!(suffix, "tk" | "ml" | "ga" | "cf" | "gq")
 }
 
-/// Properties of the whole URL; numbers in steps.
+/// Passes properties of the whole URL to `add`, by their names. Numbers are rounded to steps.
 pub fn shape(text: &str, mut add: impl FnMut(&str, u64)) {
     let Some(parts) = Parts::of(text) else { return };
     let Parts {
@@ -349,7 +350,7 @@ pub fn shape(text: &str, mut add: impl FnMut(&str, u64)) {
     }
 }
 
-/// Whether `text` holds a brand; one of up to four letters must stand alone, for it is also in the middle of ordinary words.
+/// Whether `text` contains a brand. A brand of up to four letters must stand alone, since ordinary words contain it too.
 fn names(text: &str, brand: &str) -> bool {
     if brand.len() > 4 {
         text.contains(brand)
@@ -358,7 +359,7 @@ fn names(text: &str, brand: &str) -> bool {
     }
 }
 
-/// Shannon's entropy in half bits a character.
+/// Shannon's entropy in half bits per character.
 fn entropy(text: &str) -> u64 {
     let mut counts = [0u32; 256];
     for byte in text.bytes() {

@@ -1,22 +1,30 @@
 //! Splitting a text into sentences.
 //!
-//! The splitter is made of rules, without a model: it follows the way of Punkt (Kiss and Strunk, "Unsupervised
-//! Multilingual Sentence Boundary Detection", 2006), which decides at each full stop whether it ends an abbreviation, a
-//! number or a sentence from the word before it and the word after it, but with fixed lists of abbreviations and of words
-//! that often start a sentence, for English, Russian, German, French and Spanish. Where it departs from UAX #29, chapter
-//! 5, is in these lists, in list numbers and in line breaks.
+//! The splitter consists of rules and needs no model. Like Punkt (Kiss and Strunk, "Unsupervised Multilingual Sentence Boundary
+//! Detection", 2006), it decides at each full stop whether that ends an abbreviation, a number or a sentence, by the word
+//! before it and the word after it. Unlike Punkt it learns nothing: it has fixed lists of abbreviations and of words that often
+//! start a sentence, for English, Russian, German, French and Spanish. It differs from UAX #29, chapter 5, by these lists and by
+//! its rules for list numbers and line breaks.
 //!
-//! Where a sentence ends:
+//! A sentence ends:
 //!
-//! * After `.`, `!`, `?`, `…` and their relatives in other scripts, with the quotes and brackets that close after them,
-//!   when white space follows and then something that can start a sentence.
-//! * After `。`, `！`, `？` and `｡` with their closing quotes, whatever follows, except what shows that the sentence goes
-//!   on, such as a comma or the Japanese quoting particle.
-//! * At a blank line and a paragraph separator.
-//! * At a single line break when the next line is an item of a list, a heading or a quotation of Markdown, or when the
-//!   line before it is a heading. Other line breaks may be the wrapping of a paragraph and end nothing.
+//! * After `.`, `!`, `?`, `…` and their relatives in other scripts, together with the quotes and brackets that close after
+//!   them, when white space follows and then something that can start a sentence.
+//! * After `。`, `！`, `？` and `｡` with their closing quotes, unless what follows shows that the sentence goes on, such as a
+//!   comma or the Japanese quoting particle.
+//! * At a blank line and at a paragraph separator.
+//! * At a single line break when the next line is an item of a list, a heading or a quotation of Markdown, or when the line
+//!   before it is a heading. Other line breaks can be the wrapping of a paragraph and end nothing.
 //!
-//! Every place is looked at a bounded number of times, so the time is linear in the length of any text.
+//! Each byte is looked at a bounded number of times, so that the time is linear in the length of the text.
+//!
+//! ```
+//! use guard_core::text::sentences::split;
+//!
+//! let text = "Dr. Smith paid 3.50 USD. He left!";
+//! let sentences: Vec<&str> = split(text).into_iter().map(|range| &text[range]).collect();
+//! assert_eq!(sentences, ["Dr. Smith paid 3.50 USD.", "He left!"]);
+//! ```
 
 use std::ops::Range;
 
@@ -26,7 +34,7 @@ use std::ops::Range;
 /// character that is not white space.
 pub fn split(text: &str) -> Vec<Range<usize>> {
     let mut sentences = Vec::new();
-    // The start of the sentence without the white space before it, which could be long, and of the line.
+    // Where the sentence starts, and where its line does. The white space before it is left out, since it could be long.
     let (mut start, mut line) = first_word(text, 0, 0);
     let mut at = start;
     let mut quoted = false;
@@ -59,7 +67,8 @@ pub fn split(text: &str) -> Vec<Range<usize>> {
     sentences
 }
 
-/// The next place that is not white space, from `at` on, and the start of its line, which was `line` so far.
+/// The offset of the next character from `at` on that is not white space, and the start of its line, which is `line` if no line
+/// ends before it.
 fn first_word(text: &str, at: usize, line: usize) -> (usize, usize) {
     let rest = &text[at..];
     let space = &rest[..rest.len() - rest.trim_start().len()];
@@ -81,14 +90,14 @@ fn push(text: &str, start: usize, end: usize, sentences: &mut Vec<Range<usize>>)
 }
 
 fn char_at(text: &str, at: usize) -> Option<char> {
-    // A byte that is a character needs no decoding; this is the inner loop.
+    // This is the inner loop, so that ASCII is not decoded.
     match text.as_bytes().get(at)? {
         byte if byte.is_ascii() => Some(char::from(*byte)),
         _ => text[at..].chars().next(),
     }
 }
 
-/// The line and paragraph separators that UAX #14 breaks a line at without condition.
+/// The line and paragraph separators at which UAX #14 always breaks a line.
 fn is_line_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{B}' | '\u{C}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
@@ -126,7 +135,7 @@ fn is_terminator(c: char) -> bool {
     }
 }
 
-/// The end of the run of terminators at `at`.
+/// Where the run of terminators at `at` ends.
 fn run_end(text: &str, at: usize) -> usize {
     let run = &text[at..];
     at + run.find(|c| !is_terminator(c)).unwrap_or(run.len())
@@ -138,8 +147,8 @@ fn is_cjk(c: char) -> bool {
         '\u{20000}'..='\u{3FFFF}')
 }
 
-/// What may stand between the end of a sentence and the white space after it. Quotes of both directions are here, since
-/// German closes with the mark that English opens with; so are the marks of emphasis in Markdown.
+/// The characters that may stand between the end of a sentence and the white space after it. They include quotes of both
+/// directions, since German closes with the mark that English opens with, and the marks of emphasis in Markdown.
 fn is_closer(c: char) -> bool {
     matches!(
         c,
@@ -154,7 +163,7 @@ fn is_wide_closer(c: char) -> bool {
     )
 }
 
-/// What may stand before the first word of a sentence.
+/// The characters that may stand before the first word of a sentence.
 fn is_opener(c: char) -> bool {
     matches!(
         c,
@@ -189,8 +198,7 @@ fn is_dash(c: char) -> bool {
     matches!(c, '-' | '–' | '—' | '―')
 }
 
-/// Whether a sentence ends at a line break. `line` is where the line before it starts and `after` where the next one
-/// does.
+/// Whether a sentence ends at a line break. The line before the break starts at `line`, and the next one at `after`.
 fn ends_at_line_break(text: &str, line: usize, c: char, after: usize) -> bool {
     if matches!(c, '\u{B}' | '\u{C}' | '\u{2029}') {
         return true;
@@ -231,7 +239,7 @@ fn starts_item(line: &str) -> bool {
     }
 }
 
-/// Whether a word is what numbers an item: "3", "2.1", "b", "iv".
+/// Whether a word can number an item of a list: "3", "2.1", "b", "iv".
 fn is_item_number(word: &str) -> bool {
     let mut characters = word.chars();
     let single = characters.next().is_some_and(char::is_alphabetic) && characters.next().is_none();
@@ -245,13 +253,13 @@ fn is_item_number(word: &str) -> bool {
     single || digits || roman
 }
 
-/// At most the first `length` bytes.
+/// The beginning of a text, of at most `length` bytes.
 fn prefix(text: &str, length: usize) -> &str {
     &text[..text.floor_char_boundary(length)]
 }
 
-/// Where the sentence ends that the terminators at `run` belong to, if it ends there; `start` and `line` are where it and
-/// its line start.
+/// Where a sentence ends with the terminators at `run`, or `None` if it goes on. It starts at `start`, and its last line at
+/// `line`.
 fn end_of_sentence(text: &str, start: usize, line: usize, run: Range<usize>, quoted: bool) -> Option<usize> {
     let Range { start: at, end } = run;
     let run = &text[at..end];
@@ -269,7 +277,7 @@ fn end_of_sentence(text: &str, start: usize, line: usize, run: Range<usize>, quo
         return Some(close);
     };
     if !next.is_whitespace() {
-        // Chinese and Japanese typed with ASCII punctuation; an ellipsis does not end these sentences.
+        // This is for Chinese and Japanese with ASCII punctuation. An ellipsis does not end such a sentence.
         let stop = run.chars().count() == 1 && run != "…";
         let tight = stop && before.is_some_and(is_cjk) && (is_cjk(next) || is_opener(next) && !next.is_ascii());
         return tight.then_some(close);
@@ -285,7 +293,7 @@ fn end_of_sentence(text: &str, start: usize, line: usize, run: Range<usize>, quo
             let closed = close > end;
             let emphatic = run.contains(['!', '?', '؟']) && !run.contains('…');
             let ends = if emphatic {
-                // Before a lower-case word, `"Why?" he asked` and «Куда? — спросил он» go on.
+                // Before a word in lower case, `"Why?" he asked` and «Куда? — спросил он» go on.
                 !closed && !start_of_next.dashed
             } else {
                 run == "."
@@ -302,7 +310,7 @@ fn end_of_sentence(text: &str, start: usize, line: usize, run: Range<usize>, quo
     }
 }
 
-/// The end of a sentence after full-width terminators.
+/// Where a sentence ends after full-width terminators, or `None` if it goes on.
 fn end_of_wide(text: &str, before: Option<char>, at: usize, end: usize, quoted: bool) -> Option<usize> {
     let mut close = end + closers(&text[end..], is_wide_closer);
     if quoted && text[close..].starts_with('"') {
@@ -314,7 +322,7 @@ fn end_of_wide(text: &str, before: Option<char>, at: usize, end: usize, quoted: 
         text[at..end].starts_with('．') && before.is_some_and(char::is_numeric) && next.is_some_and(char::is_numeric);
     let goes_on = match next {
         Some('，' | '、' | '；' | '：' | ',' | ';' | '…') => true,
-        // 「行く。」と言った。: the quotation is a part of the sentence around it.
+        // In 「行く。」と言った。 the quotation is part of the sentence around it.
         Some('と' | 'っ') => close > end,
         Some(c) => is_terminator(c) || is_wide_closer(c),
         None => false,
@@ -322,40 +330,40 @@ fn end_of_wide(text: &str, before: Option<char>, at: usize, end: usize, quoted: 
     (!decimal && !goes_on).then_some(close)
 }
 
-/// The bytes of the closing characters that a text starts with.
+/// The length of the closing characters that a text starts with, in bytes.
 fn closers(rest: &str, is_closer: fn(char) -> bool) -> usize {
     rest.find(|c| !is_closer(c)).unwrap_or(rest.len())
 }
 
-/// The length of a reference like `[12]` at the start of a text, as Wikipedia has it after full stops.
+/// The length of a reference like `[12]` that a text starts with. Wikipedia has such references after full stops.
 fn footnote(rest: &str) -> Option<usize> {
     let inner = &rest.strip_prefix('[')?;
     let digits = inner.bytes().take(4).take_while(u8::is_ascii_digit).count();
     ((1..=3).contains(&digits) && inner[digits..].starts_with(']')).then_some(digits + 2)
 }
 
-/// What a text that may be the next sentence starts with.
+/// How the text after a full stop starts.
 struct Start<'a> {
     kind: StartKind,
     /// Whether a dash stands before the first word.
     dashed: bool,
-    /// The first word, or nothing when a full stop makes it an initial or an abbreviation.
+    /// The first word; empty when a full stop makes it an initial or an abbreviation.
     word: &'a str,
 }
 
 enum StartKind {
-    /// Punctuation that continues a sentence.
+    /// It starts with punctuation that continues a sentence.
     None,
     Lower,
     Upper,
     Digit,
-    /// Letters without case and symbols.
+    /// It starts with a letter of a script without case, or with a symbol.
     Other,
 }
 
 impl<'a> Start<'a> {
     fn of(after: &'a str) -> Self {
-        // More than this many opening characters are decoration.
+        // More opening characters than these are decoration.
         let head = prefix(after, 64);
         let mut dashed = false;
         let word = head.trim_start_matches(|c: char| {
@@ -364,7 +372,7 @@ impl<'a> Start<'a> {
         });
         let kind = match word.chars().next() {
             Some(',' | ';' | ':' | ')' | ']' | '}' | '，' | '、' | '；' | '：' | '）') => StartKind::None,
-            // ". . ." is one run of dots, while ".NET" is a word.
+            // ". . ." goes on as one run of dots, while ".NET" is a word.
             Some(c) if is_terminator(c) && !word[run_end(word, 0)..].starts_with(char::is_alphanumeric) => {
                 StartKind::None
             }
@@ -385,14 +393,14 @@ impl<'a> Start<'a> {
     }
 }
 
-/// Whether a sentence is in the style without capitals, in which the next one will not start with one either.
+/// Whether a sentence is written without capitals, so that the next one may start without one too.
 fn is_informal(sentence: &str) -> bool {
     let first = sentence.chars().next();
     let word = last_word(sentence);
     first.is_some_and(char::is_lowercase) && word.chars().nth(1).is_some() && word.chars().all(char::is_alphabetic)
 }
 
-/// The end of a text back to white space or an opening character, of a bounded length.
+/// The last word of a text: its end after the last white space or opening character, of a bounded length.
 fn last_word(text: &str) -> &str {
     let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(48))..];
     let from = tail
@@ -403,15 +411,15 @@ fn last_word(text: &str) -> &str {
     from.map_or("", |(at, _)| &tail[at..])
 }
 
-/// Whether a single full stop after `sentence` ends it, judging by the words on its two sides. The next one is known not
-/// to rule that out. `line` is where the last line of the sentence starts in it.
+/// Whether a single full stop after `sentence` ends it, by the words on its two sides. `next` must be able to start a sentence.
+/// The last line of the sentence starts at `line` in it.
 fn stop_ends(sentence: &str, line: usize, next: &Start<'_>) -> bool {
     let word = last_word(sentence);
     let before = &sentence[..sentence.len() - word.len()];
     let upper = matches!(next.kind, StartKind::Upper | StartKind::Other);
     let digit = matches!(next.kind, StartKind::Digit);
     let starter = STARTERS.contains(&next.word);
-    // "1. First", "2.1. Second", "IV. Third": the number of what follows.
+    // In "1. First", "2.1. Second" and "IV. Third" the full stop belongs to the number of an item.
     let indent = before.get(line..).unwrap_or_default();
     let leads = indent.len() <= 32 && indent.trim_start().is_empty();
     if leads && is_item_number(word) {
@@ -436,7 +444,7 @@ fn stop_ends(sentence: &str, line: usize, next: &Start<'_>) -> bool {
     let mut characters = word.chars();
     if let (Some(letter), None) = (characters.next(), characters.next()) {
         if letter.is_lowercase() {
-            // "и т. д. Он" ends and "с. Ивановка", "z. B. Hunde" do not.
+            // "и т. д. Он" has an end of a sentence, "с. Ивановка" and "z. B. Hunde" have none.
             let pair = last_word(before.trim_end()).to_lowercase();
             return upper
                 && matches!(
@@ -448,7 +456,7 @@ fn stop_ends(sentence: &str, line: usize, next: &Start<'_>) -> bool {
             return upper && starter;
         }
     }
-    // "U.S", "a.k.a": letters with full stops between them.
+    // Letters with full stops between them, such as "U.S" and "a.k.a".
     if word.contains('.')
         && word
             .split('.')
@@ -456,7 +464,7 @@ fn stop_ends(sentence: &str, line: usize, next: &Start<'_>) -> bool {
     {
         return upper && starter;
     }
-    // The ordinal numbers of German: "am 3. Oktober".
+    // German ordinal numbers, as in "am 3. Oktober".
     if word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_digit()) && GERMAN_MONTHS.contains(&next.word) {
         return false;
     }
@@ -469,16 +477,16 @@ fn is_letters(part: &str) -> bool {
 
 /// How an abbreviation behaves at the end of a sentence.
 enum Abbreviation {
-    /// It never ends a sentence, since it needs what follows: "Dr.", "e.g.", "ул.".
+    /// It never ends a sentence, since it belongs to the word after it: "Dr.", "e.g.", "ул.".
     Inner,
-    /// It stands before a number, and is a word of its own otherwise: "No. 5", "No. They did not."
+    /// It is an abbreviation before a number, and a word at the end of a sentence otherwise: "No. 5", "No. They did not."
     Number,
-    /// It is or ends a name, so a capital after it says nothing: "U.S.", "Inc.". Only a word that often starts a sentence
-    /// does.
+    /// It is or ends a name, so that a capital after it says nothing: "U.S.", "Inc.". Only a word that often starts a sentence
+    /// shows that it ends one.
     Name,
-    /// It mostly stands at the end: "etc.", "и т.д.".
+    /// It mostly ends a sentence: "etc.", "и т.д.".
     Last,
-    /// It ends a sentence after a number ("в 2020 г. Он", "5 тыс. Всего") and nothing otherwise ("г. Москва").
+    /// It can end a sentence after a number ("в 2020 г. Он", "5 тыс. Всего") and nowhere else ("г. Москва").
     Measure,
 }
 
@@ -689,7 +697,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Sentences are written with `|` where they are expected to end; the white space around it is in the text.
+    /// Checks the sentences of a text that has a `|` where each but the last is expected to end. The white space around the mark
+    /// is part of the text.
     fn check(cases: &[&str]) {
         let mut wrong = Vec::new();
         for case in cases {

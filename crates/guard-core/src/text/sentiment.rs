@@ -1,22 +1,31 @@
-//! How positive or negative a text is: VADER.
+//! How positive or negative a text is, by VADER.
 //!
-//! The rules and constants of Hutto and Gilbert 2014, "VADER: A Parsimonious Rule-based Model for Sentiment Analysis of
-//! Social Media Text" (ICWSM-14), as NLTK's `SentimentIntensityAnalyzer` applies them, with the lexicon of the authors
+//! The rules and constants are those of Hutto and Gilbert 2014, "VADER: A Parsimonious Rule-based Model for Sentiment Analysis
+//! of Social Media Text" (ICWSM-14), as NLTK's `SentimentIntensityAnalyzer` applies them. The lexicon is that of the authors,
 //! from the crate `vader_sentiment`.
 //!
-//! One thing differs from NLTK: it reads the surroundings of a word at the word's first occurrence in the text, so that in
-//! "good ... not good" the second one counts as the first. Here each is read where it stands, as the authors' program does.
+//! One thing differs from NLTK, which looks at the surroundings of a word's first occurrence for all of its occurrences. So NLTK
+//! takes the second "good" in "good ... not good" for the first one. Here the surroundings of each occurrence count, as in the
+//! authors' own program.
+//!
+//! ```
+//! use guard_core::text::sentiment::compound;
+//!
+//! assert!(compound("What a lovely day!") > 0.5);
+//! assert!(compound("This is horrible.") < -0.5);
+//! assert_eq!(compound("The train leaves at nine."), 0.0);
+//! ```
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// What a booster adds to the valence of the word behind it.
+/// A booster adds this to the valence of the word after it.
 const BOOST: f64 = 0.293;
-/// What capitals add, where not all words have them.
+/// Capitals add this, if not all words are in capitals.
 const CAPITALS: f64 = 0.733;
-/// What a negation multiplies by.
+/// A negation multiplies the valence by this.
 const NEGATION: f64 = -0.74;
-/// Brings the sum of a text of usual length into -1..1.
+/// Normalizes the sum of valences to -1..1: sum / sqrt(sum² + ALPHA).
 const ALPHA: f64 = 15.0;
 
 #[rustfmt::skip]
@@ -41,7 +50,7 @@ const DAMPENERS: &[&str] = &[
     "occasionally", "partly", "scarcely", "slightly", "somewhat", "sort of", "sorta", "sortof", "sort-of",
 ];
 
-/// Phrases that mean something else than their words.
+/// Phrases that do not mean what their words mean, with their valences.
 const IDIOMS: &[(&str, f64)] = &[
     ("the shit", 3.0),
     ("the bomb", 3.0),
@@ -52,7 +61,7 @@ const IDIOMS: &[(&str, f64)] = &[
     ("hand to mouth", -2.0),
 ];
 
-/// What may stand before or behind a word and is no part of it.
+/// Punctuation before or after a word that is no part of it.
 const PUNCTUATION: &[&str] = &[
     ".", "!", "?", ",", ";", ":", "-", "'", "\"", "!!", "!!!", "??", "???", "?!?", "!?!", "?!?!", "!?!?",
 ];
@@ -68,7 +77,7 @@ static BOOSTER_VALUES: LazyLock<HashMap<&'static str, f64>> = LazyLock::new(|| {
     boosters.chain(DAMPENERS.iter().map(|&word| (word, -BOOST))).collect()
 });
 
-/// A word as it stands and in lower case.
+/// A word, as it is written and in lower case.
 struct Word<'a> {
     text: &'a str,
     lower: String,
@@ -76,13 +85,14 @@ struct Word<'a> {
     capitals: bool,
 }
 
-/// Words before and behind a word that its valence may depend on.
+/// The valence of a word depends on up to so many words before it.
 const BEFORE: usize = 3;
+/// The valence of a word depends on up to so many words after it.
 const BEHIND: usize = 2;
 
-/// The compound score of a text: -1 (negative) to 1 (positive), rounded to 4 decimals; 0 for a text without words.
+/// The compound score of a text: from -1 (negative) to 1 (positive), rounded to 4 decimals, and 0 for a text without words.
 ///
-/// Reads the text twice and keeps a few words of it at a time.
+/// It reads the text twice, and keeps only a few of its words in memory.
 pub fn compound(text: &str) -> f64 {
     let differ = capitals_differ(text);
     let mut coming = words(text);
@@ -92,7 +102,7 @@ pub fn compound(text: &str) -> f64 {
     let mut sum = 0.0;
     while at < near.len() {
         if near[at].lower == "but" && weight.is_none() {
-            // What stands before the first "but" counts half, and what stands behind it half as much again.
+            // The words before the first "but" count half, and those after it one and a half times.
             sum *= 0.5;
             weight = Some(1.5);
         }
@@ -117,7 +127,7 @@ pub fn compound(text: &str) -> f64 {
     (sum / (sum * sum + ALPHA).sqrt() * 1e4).round() / 1e4
 }
 
-/// The words of a text, of two characters at least.
+/// The words of a text that have at least two characters.
 fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
     tokens(text).map(|token| {
         let text = strip(token);
@@ -136,7 +146,7 @@ fn tokens(text: &str) -> impl Iterator<Item = &str> {
         .filter(|token| token.chars().nth(1).is_some())
 }
 
-/// Whether some words of a text are in capitals and some are not.
+/// Whether some words of a text are in capitals and others are not.
 fn capitals_differ(text: &str) -> bool {
     let mut capitals = tokens(text).map(|token| is_upper(strip(token)));
     capitals
@@ -144,7 +154,7 @@ fn capitals_differ(text: &str) -> bool {
         .is_some_and(|first| capitals.any(|other| other != first))
 }
 
-/// A word without the punctuation around it; an emoticon or a contraction stays as it is.
+/// A word without the punctuation around it. An emoticon or a contraction stays as it is.
 fn strip(token: &str) -> &str {
     let is_word = |word: &str| word.chars().nth(1).is_some() && !word.bytes().any(|byte| byte.is_ascii_punctuation());
     let behind = token.trim_end_matches(|c: char| c.is_ascii_punctuation());
@@ -158,13 +168,13 @@ fn strip(token: &str) -> &str {
     token
 }
 
-/// Whether there are letters with case and all of them are capitals.
+/// Whether a word has capital letters and none in lower case.
 fn is_upper(text: &str) -> bool {
     text.chars().any(char::is_uppercase) && !text.chars().any(char::is_lowercase)
 }
 
 fn is_negation(lower: &str) -> bool {
-    // Every contraction with n't is one.
+    // Every contraction with "n't" is a negation.
     lower.contains("n't") || NEGATIONS.contains(&lower)
 }
 
@@ -193,7 +203,7 @@ fn valence(words: &[Word], at: usize, differ: bool) -> f64 {
     if least && !exempt { valence * NEGATION } else { valence }
 }
 
-/// What a booster or dampener adds.
+/// What a booster or dampener adds to a valence.
 fn boost(word: &Word, valence: f64, differ: bool) -> f64 {
     let Some(&value) = BOOSTER_VALUES.get(word.lower.as_str()) else {
         return 0.0;
@@ -206,11 +216,11 @@ fn boost(word: &Word, valence: f64, differ: bool) -> f64 {
     }
 }
 
-/// What a word at a distance before multiplies by.
+/// What the word at a distance before multiplies a valence by.
 fn negate(words: &[Word], at: usize, distance: usize) -> f64 {
     let is = |back: usize, expected: &[&str]| expected.contains(&words[at - back].text);
     let emphasis = ["so", "this"];
-    // "never so good" praises.
+    // "never so good" is praise.
     match distance {
         2 if is(2, &["never"]) && is(1, &emphasis) => 1.5,
         3 if is(3, &["never"]) && is(2, &emphasis) || distance == 3 && is(1, &emphasis) => 1.25,
@@ -219,7 +229,7 @@ fn negate(words: &[Word], at: usize, distance: usize) -> f64 {
     }
 }
 
-/// The valence in an idiom around the word, of which at least three words stand before it.
+/// The valence of an idiom around a word, or `valence` where there is none. At least three words must stand before the word.
 fn idiom(words: &[Word], at: usize, mut valence: f64) -> f64 {
     let phrase = |from: usize, to: usize| {
         let texts: Vec<&str> = words
