@@ -21,7 +21,7 @@ export type ErrorCode =
   | "GUARD_UNAVAILABLE"
   /** A scan took longer than the service allows. */
   | "GUARD_TIMEOUT"
-  /** A text or a conversation is longer than the service allows. */
+  /** A conversation has more messages than the service allows. */
   | "GUARD_TOO_LARGE";
 
 /** What an error knows besides its code and message. */

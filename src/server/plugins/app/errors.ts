@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
-import { GuardError, GuardValidationError, ScannerError } from "../../../errors.ts";
+import { type ErrorCode, GuardError, GuardValidationError, ScannerError } from "../../../errors.ts";
 import { closedError } from "../../../service.ts";
 import { Problem, type ProblemError, problemBody } from "../../problem.ts";
 
@@ -9,7 +9,7 @@ import { Problem, type ProblemError, problemBody } from "../../problem.ts";
  * tries again then finds this server able to answer, or another one in its place. 499 is nginx's status for a client that went
  * away; nobody reads that answer, but the log has it.
  */
-const SERVICE_ERRORS: Record<string, { status: number; retryAfter?: number }> = {
+const SERVICE_ERRORS: Partial<Record<ErrorCode, { status: number; retryAfter?: number }>> = {
   GUARD_TOO_LARGE: { status: 413 },
   GUARD_ABORTED: { status: 499 },
   GUARD_STARTING: { status: 503, retryAfter: 5 },
