@@ -3,7 +3,7 @@ import type { Verdict } from "./scanner.ts";
 /** What offsets and lengths count: UTF-16 code units, as JavaScript does, or Unicode code points, as Python does. */
 export type OffsetUnit = "utf16" | "codePoint";
 
-/** A pair of surrogates: one code point in two code units. */
+/** A pair of surrogates, which is one code point in two code units. */
 const PAIR = /[\ud800-\udbff][\udc00-\udfff]/;
 
 /** The length of a text. */
@@ -14,7 +14,7 @@ export function lengthIn(unit: OffsetUnit, text: string): number {
   return length;
 }
 
-/** A scanner's verdict on a text, which counts code units, with its offsets and lengths in another unit. */
+/** A verdict on a text, whose offsets and lengths are UTF-16 code units, in another unit. */
 export function inUnit(unit: OffsetUnit, text: string, verdict: Verdict): Verdict {
   if (unit === "utf16" || !PAIR.test(text)) return verdict;
   const toCodePoints = codePointOffsets(
@@ -22,7 +22,7 @@ export function inUnit(unit: OffsetUnit, text: string, verdict: Verdict): Verdic
     verdict.findings.flatMap(({ start, end }) => [start, end]),
   );
   const chars = lengthIn(unit, text);
-  // How many code points the units make that were left out is not known: at most as many, so that is what counts as left out.
+  // It is not known which units were left out. They are at most as many code points, so that number counts as left out.
   const unscanned = verdict.coverage.chars - verdict.coverage.scannedChars;
   return {
     ...verdict,
@@ -35,7 +35,10 @@ export function inUnit(unit: OffsetUnit, text: string, verdict: Verdict): Verdic
   };
 }
 
-/** Translates offsets of code units into those of code points, in one pass over the text, however many there are. */
+/**
+ * Translates offsets in UTF-16 code units into offsets in code points: {0: 0, 3: 2} for the offsets 0 and 3 of "😀b". It takes one
+ * pass over the text, however many offsets there are.
+ */
 export function codePointOffsets(text: string, offsets: readonly number[]): Map<number, number> {
   const translated = new Map<number, number>();
   let units = 0;

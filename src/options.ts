@@ -34,7 +34,7 @@ export const commonOptions = {
   ),
 };
 
-/** What the readings of a text undo. */
+/** The disguises that views of a text undo. */
 export const DISGUISES =
   "look-alike, invisible and upside-down characters, overrides of the writing direction, leetspeak, spaced-out letters, " +
   "base64, base32, hex, binary, percent encoding, HTML entities, escapes, Morse, rot13 and reversed writing";

@@ -22,8 +22,8 @@ const english = rows.filter(({ lang }) => lang === "en");
 /** The words of four letters and more. */
 const words = (text: string) => text.toLowerCase().match(/\p{L}{4,}/gu) ?? [];
 
-describe("the readings of a disguised text", () => {
-  /** Share of the words of the English texts that the readings must have. Words that are all digits in leetspeak stay so. */
+describe("the views of a disguised text", () => {
+  /** Share of the words of the English texts that the views must have. Words that are all digits in leetspeak stay so. */
   const floors: Record<string, number> = {
     zero_width: 1,
     soft_hyphens: 1,
