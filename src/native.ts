@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { isNativeError, isPromise } from "node:util/types";
+import { isNativeError } from "node:util/types";
 import type * as Addon from "../native/index.cjs";
 import { GuardError } from "./errors.ts";
 
@@ -46,7 +46,6 @@ export function native<Answered>(call: () => Answered): Answered {
   } catch (error) {
     throw guardError(error);
   }
-  // Not `instanceof`: test runners that give each file globals of its own would take the addon's promises for values.
   if (!isPromise(answer)) return answer;
   return answer.catch((error: unknown) => {
     throw guardError(error);
@@ -59,6 +58,14 @@ export function native<Answered>(call: () => Answered): Answered {
  */
 export function mapAnswer<T, U>(answer: T | Promise<T>, make: (value: T) => U): U | Promise<Awaited<U>> {
   return isPromise(answer) ? (answer.then(make) as Promise<Awaited<U>>) : make(answer);
+}
+
+/**
+ * Whether an answer is a promise. Not by `instanceof`: test runners that give each file globals of its own would take the addon's
+ * promises for values, and their verdicts for passes.
+ */
+export function isPromise<T>(answer: T | Promise<T>): answer is Promise<T> {
+  return typeof (answer as Partial<Promise<T>> | null | undefined)?.then === "function";
 }
 
 /** The fields of the addon's own errors. Node-API throws others, for arguments of another type. */

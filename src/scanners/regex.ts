@@ -1,7 +1,6 @@
-import { isPromise } from "node:util/types";
 import { z } from "zod";
 import { GuardError, GuardValidationError, issueOf } from "../errors.ts";
-import { addon, native, type PatternSet, type RuleScan } from "../native.ts";
+import { addon, isPromise, native, type PatternSet, type RuleScan } from "../native.ts";
 import { ruleOptions } from "../options.ts";
 import { passed } from "../scanner.ts";
 import { defineScanner } from "./define.ts";
