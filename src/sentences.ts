@@ -11,6 +11,11 @@ export interface Sentence extends Span {
  * and a Chinese full stop end a sentence; abbreviations, decimals, initials, URLs, ellipses and list numbers do not.
  */
 export async function splitSentences(text: string): Promise<Sentence[]> {
-  const spans = await native(() => addon.splitSentences(text));
-  return spans.map(({ start, end }) => ({ start, end, text: text.slice(start, end) }));
+  const offsets = await native(() => addon.splitSentences(text));
+  const sentences: Sentence[] = [];
+  for (let index = 0; index < offsets.length; index += 2) {
+    const [start, end] = [offsets[index] as number, offsets[index + 1] as number];
+    sentences.push({ start, end, text: text.slice(start, end) });
+  }
+  return sentences;
 }
