@@ -1,5 +1,5 @@
-// Runs every suite and ends with one line that counts all of their tests. `npm test -- NAME` runs the suites of that name.
-import { spawnSync } from "node:child_process";
+// Runs every suite and ends with one line that counts all of their tests. `npm test -- NAME ...` runs the suites of these names.
+import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,23 +7,9 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), "guard-test-"));
-const chosen = process.argv.slice(2);
-
-/** A suite that ends without having counted anything has failed as a whole. */
-function suite(name, command, args, count) {
-  if (chosen.length > 0 && !chosen.includes(name)) return { passed: 0, failed: 0 };
-  console.log(`\n== ${name}`);
-  const result = spawnSync(command, args, { cwd: root, encoding: "utf8", maxBuffer: 2 ** 28 });
-  process.stdout.write((result.stdout ?? "") + (result.stderr ?? ""));
-  let counts;
-  try {
-    counts = count(result.stdout ?? "");
-  } catch {
-    counts = { passed: 0, failed: 0 };
-  }
-  if (result.status !== 0 && counts.failed === 0) counts = { passed: Math.max(0, counts.passed - 1), failed: 1 };
-  return counts;
-}
+const report = join(scratch, "vitest.json");
+const bin = (name) => join(root, "node_modules", name);
+const tsc = bin("typescript/bin/tsc");
 
 /** The count of a check that either holds or does not. */
 const check = () => ({ passed: 1, failed: 0 });
@@ -38,36 +24,97 @@ function libtest(output) {
   return { passed: sum("passed"), failed: sum("failed") };
 }
 
-const report = join(scratch, "vitest.json");
-const vitest = join(root, "node_modules/vitest/vitest.mjs");
-const bin = (name) => join(root, "node_modules", name);
+function vitest() {
+  const { numPassedTests, numFailedTests, numFailedTestSuites } = JSON.parse(readFileSync(report, "utf8"));
+  return { passed: numPassedTests, failed: numFailedTests || (numFailedTestSuites > 0 ? 1 : 0) };
+}
 
-const results = [
-  suite("lint", process.execPath, [bin("@biomejs/biome/bin/biome"), "ci", "."], check),
-  suite("types", process.execPath, [bin("typescript/bin/tsc"), "--noEmit", "-p", "tsconfig.test.json"], check),
-  suite("types of the page", process.execPath, [bin("typescript/bin/tsc"), "-p", "tsconfig.page.json"], check),
-  suite("format", "cargo", ["fmt", "--all", "--check"], check),
-  // The bindings are only reachable from Node.js, so that they look unused when compiled as a test.
-  suite("clippy", "cargo", ["clippy", "--workspace", "--quiet", "--", "-D", "warnings"], check),
-  suite(
-    "clippy of tests",
-    "cargo",
-    ["clippy", "-p", "guard-core", "--tests", "--quiet", "--", "-D", "warnings"],
-    check,
-  ),
-  suite("rust", "cargo", ["test", "--workspace", "--quiet", "--no-fail-fast"], libtest),
-  suite(
-    "typescript",
-    process.execPath,
-    [vitest, "run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`],
-    () => {
-      const { numPassedTests, numFailedTests, numFailedTestSuites } = JSON.parse(readFileSync(report, "utf8"));
-      return { passed: numPassedTests, failed: numFailedTests || (numFailedTestSuites > 0 ? 1 : 0) };
+const node = (...args) => [process.execPath, ...args];
+const cargo = (...args) => ["cargo", ...args];
+
+/**
+ * Suites, in lanes that run side by side: the tests of TypeScript wait for models and processes much of the time, while the compiler
+ * of Rust does not. The profile is that of the addon, so that what both depend on is compiled once.
+ */
+const LANES = [
+  [
+    {
+      name: "typescript",
+      command: node(
+        bin("vitest/vitest.mjs"),
+        ...["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`],
+      ),
+      count: vitest,
     },
-  ),
+  ],
+  [
+    { name: "lint", command: node(bin("@biomejs/biome/bin/biome"), "ci", "."), count: check },
+    { name: "types", command: node(tsc, "--noEmit", "-p", "tsconfig.test.json"), count: check },
+    { name: "types of the page", command: node(tsc, "-p", "tsconfig.page.json"), count: check },
+    { name: "format", command: cargo("fmt", "--all", "--check"), count: check },
+    {
+      name: "rust",
+      command: cargo("test", "--workspace", "--profile", "ci", "--quiet", "--no-fail-fast"),
+      count: libtest,
+    },
+    {
+      name: "clippy",
+      command: cargo("clippy", "--workspace", "--all-targets", "--profile", "ci", "--quiet", "--", "-D", "warnings"),
+      count: check,
+    },
+  ],
 ];
+
+/** Runs a suite to its end, and prints what it said then: lanes must not mix their lines. */
+function run({ name, command: [program, ...args], count }) {
+  const start = performance.now();
+  return new Promise((resolve) => {
+    const chunks = [];
+    const child = spawn(program, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+    child.stdout.on("data", (chunk) => chunks.push({ chunk, isOut: true }));
+    child.stderr.on("data", (chunk) => chunks.push({ chunk, isOut: false }));
+    const end = (status, problem = "") => {
+      const seconds = (performance.now() - start) / 1000;
+      const text = (wanted) => Buffer.concat(chunks.filter(wanted).map(({ chunk }) => chunk)).toString();
+      console.log(`\n== ${name}\n${text(() => true)}${problem}`);
+      let counts;
+      try {
+        counts = count(text(({ isOut }) => isOut));
+      } catch {
+        counts = { passed: 0, failed: 0 };
+      }
+      // A suite that ends badly without having counted a failure has failed as a whole.
+      if (status !== 0 && counts.failed === 0) counts = { passed: Math.max(0, counts.passed - 1), failed: 1 };
+      resolve({ name, seconds, ...counts });
+    };
+    child.on("error", (error) => end(1, error.message));
+    child.on("close", (status) => end(status));
+  });
+}
+
+const names = LANES.flat().map(({ name }) => name);
+const chosen = process.argv.slice(2);
+const unknown = chosen.filter((name) => !names.includes(name));
+if (unknown.length > 0) {
+  console.error(`unknown suite ${unknown.join(", ")}; known are: ${names.join(", ")}`);
+  process.exit(2);
+}
+
+async function runLane(lane) {
+  const results = [];
+  for (const suite of lane) {
+    if (chosen.length === 0 || chosen.includes(suite.name)) results.push(await run(suite));
+  }
+  return results;
+}
+
+const results = (await Promise.all(LANES.map(runLane))).flat();
 rmSync(scratch, { recursive: true, force: true });
 
+console.log();
+for (const { name, seconds, passed, failed } of results) {
+  console.log(`${name.padEnd(20)}${seconds.toFixed(1).padStart(7)} s   ${passed} passed, ${failed} failed`);
+}
 const passed = results.reduce((total, result) => total + result.passed, 0);
 const failed = results.reduce((total, result) => total + result.failed, 0);
 console.log(`\n${passed} passed, ${failed} failed`);
