@@ -8,10 +8,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use guard_core::engine::EngineError;
 use guard_core::lang::code::CodeFinderError;
-use guard_core::pii::PiiError;
 use guard_core::rules::regex::PatternError;
-use guard_core::rules::secrets::RuleError;
 use guard_core::rules::substrings::SubstringsError;
+use guard_core::rules::{RuleError, RuleErrorKind};
 use guard_core::tokens::limit::EncodingError;
 use napi::bindgen_prelude::JsObjectValue;
 use napi::{Env, Error, JsValue};
@@ -178,20 +177,6 @@ impl IntoJs for PatternError {
     }
 }
 
-impl IntoJs for PiiError {
-    fn code(&self) -> Code {
-        Code::Validation
-    }
-
-    fn path(&self) -> Option<String> {
-        Some(self.path.clone())
-    }
-
-    fn message(&self) -> String {
-        self.message.clone()
-    }
-}
-
 impl IntoJs for RuleError {
     fn code(&self) -> Code {
         Code::Validation
@@ -200,9 +185,12 @@ impl IntoJs for RuleError {
     fn path(&self) -> Option<String> {
         Some(self.path.clone())
     }
+}
 
-    fn message(&self) -> String {
-        self.message.clone()
+/// An error of the rules that are part of guard-core.
+impl IntoJs for RuleErrorKind {
+    fn code(&self) -> Code {
+        Code::Runtime
     }
 }
 

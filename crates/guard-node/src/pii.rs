@@ -196,7 +196,7 @@ fn in_bytes(text: &str, findings: Vec<PiiFinding>) -> Vec<Finding> {
 #[napi]
 pub fn pii_entities(env: &Env) -> Result<Vec<String>> {
     at_once(env, || {
-        let sources = pii::sources().map_err(|message| Failure::new(Code::Runtime, message))?;
+        let sources = pii::sources()?;
         let mut entities: Vec<String> = sources.iter().map(|source| source.entity.clone()).collect();
         entities.sort_unstable();
         entities.dedup();

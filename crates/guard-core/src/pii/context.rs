@@ -6,6 +6,8 @@ use std::ops::Range;
 use aho_corasick::AhoCorasick;
 use unicode_script::{Script, UnicodeScript};
 
+use crate::rules::RuleErrorKind;
+
 /// Bytes before and after a finding in which a word of its context may stand: about fifteen words of English, and thirty
 /// Chinese characters.
 const BEFORE: usize = 96;
@@ -95,7 +97,7 @@ impl Vocabulary {
     pub(super) fn new<'a>(
         words: impl Iterator<Item = (&'a str, usize)>,
         compounds: impl Iterator<Item = &'a str>,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, RuleErrorKind> {
         let words = words.map(|(word, recognizer)| (word, Some(recognizer)));
         let words = words.chain(compounds.map(|word| (word, None)));
         let mut known: HashMap<String, usize> = HashMap::new();
@@ -103,7 +105,7 @@ impl Vocabulary {
         let mut texts = Vec::new();
         for (word, recognizer) in words {
             if word.trim_matches('*').trim().is_empty() {
-                return Err(format!("the word of context {word:?} says nothing"));
+                return Err(RuleErrorKind::EmptyContext(word.to_owned()));
             }
             let index = *known.entry(word.to_lowercase()).or_insert_with(|| {
                 texts.push(word.trim_end_matches('*').to_lowercase());
@@ -114,7 +116,7 @@ impl Vocabulary {
         }
         let automaton = match texts.is_empty() {
             true => None,
-            false => Some(AhoCorasick::new(&texts).map_err(|error| error.to_string())?),
+            false => Some(AhoCorasick::new(&texts)?),
         };
         Ok(Self { automaton, words: all })
     }

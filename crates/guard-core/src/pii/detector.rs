@@ -7,8 +7,9 @@ use std::sync::{Arc, LazyLock};
 use regex::Regex;
 
 use super::narrow::spelled;
-use super::{Finding, Options, PiiError, Recognizers, merge};
+use super::{Finding, Options, Recognizers, merge};
 use crate::rules::substrings::{MatchType, Substrings, SubstringsError};
+use crate::rules::{RuleError, RuleErrorKind};
 
 /// The type of hidden names, as in llm-guard.
 pub const HIDDEN: &str = "CUSTOM";
@@ -50,13 +51,13 @@ impl Detector {
     /// # Errors
     ///
     /// The first value that can not be used, with its path.
-    pub fn new(options: &Options, hidden: &[String]) -> Result<Self, PiiError> {
-        let fault = |error: SubstringsError| PiiError {
-            path: match error {
+    pub fn new(options: &Options, hidden: &[String]) -> Result<Self, RuleError> {
+        let fault = |error: SubstringsError| {
+            let path = match error {
                 SubstringsError::Empty { substring } => format!("hidden.{substring}"),
                 SubstringsError::TooLarge(_) => "hidden".to_owned(),
-            },
-            message: error.to_string(),
+            };
+            RuleErrorKind::from(error).at(path)
         };
         let names = || Substrings::new(hidden, MatchType::Word, false).map_err(fault);
         let allowed = options.allowed.iter();
@@ -76,7 +77,7 @@ impl Detector {
     /// # Errors
     ///
     /// A pattern of the user that takes too long; the text must then be treated as if it was not looked at.
-    pub fn find(&self, text: &str, others: Vec<Finding>, known: &[Range<usize>]) -> Result<Detection, PiiError> {
+    pub fn find(&self, text: &str, others: Vec<Finding>, known: &[Range<usize>]) -> Result<Detection, RuleError> {
         let known = &with_written(text, known);
         let read = without(text, known);
         let read = read.as_deref().unwrap_or(text);

@@ -1,16 +1,17 @@
 //! Values that look like one that was found: of the same kind and format, with a checksum that fits, and yet another one.
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use regex::Regex;
 
+use super::Options;
+use super::checks::Check;
 use super::checks::phone::Phones;
-use super::checks::{Check, crypto};
 use super::narrow::{narrowed, widened};
 use super::recognizer::{Source, sources};
-use super::{Options, PiiError};
 use crate::random::SplitMix64;
+use crate::rules::RuleError;
 
 /// How many changes are tried: one in 97 leaves an IBAN valid.
 const TRIES: usize = 4_000;
@@ -22,13 +23,13 @@ const AT_ONCE: usize = 4;
 /// Makes lookalikes of values that the table's recognizers found.
 #[derive(Debug)]
 pub struct Lookalikes {
-    forms: HashMap<&'static str, Form>,
+    forms: HashMap<String, Form>,
     phones: Phones,
 }
 
 #[derive(Debug)]
 struct Form {
-    source: &'static Source,
+    source: Arc<Source>,
     pattern: OnceLock<Option<Regex>>,
 }
 
@@ -49,15 +50,12 @@ impl Lookalikes {
     /// # Errors
     ///
     /// An unknown region, with its path.
-    pub fn new(options: &Options) -> Result<Self, PiiError> {
-        let fault = |path: String, message: String| PiiError { path, message };
-        let regions = options.phone_regions();
-        let phones = Phones::new(&regions)
-            .map_err(|index| fault(format!("regions.{index}"), format!("unknown region {}", regions[index])))?;
-        let forms = sources().map_err(|message| fault(String::new(), message))?.iter();
-        let form = |source: &'static Source| {
-            let pattern = OnceLock::new();
-            (source.id.as_str(), Form { source, pattern })
+    pub fn new(options: &Options) -> Result<Self, RuleError> {
+        let phones = options.phones()?;
+        let forms = sources()?.iter();
+        let form = |source: &'static Arc<Source>| {
+            let (source, pattern) = (Arc::clone(source), OnceLock::new());
+            (source.id.clone(), Form { source, pattern })
         };
         Ok(Self {
             forms: forms.map(form).collect(),
@@ -88,7 +86,7 @@ impl Lookalikes {
             return None;
         }
         let mut random = SplitMix64(seed);
-        let current = match form.source.check.and_then(hashed) {
+        let current = match form.source.check.and_then(Check::lookalike) {
             Some(make) => {
                 let other = make(&original.iter().collect::<String>(), &mut random)?;
                 let fits = other.len() == original.len() && form.accepts(&other, &self.phones);
@@ -132,16 +130,6 @@ impl Lookalikes {
     }
 }
 
-/// What makes other values for a check whose checksum is a hash.
-fn hashed(check: Check) -> Option<fn(&str, &mut SplitMix64) -> Option<String>> {
-    match check {
-        Check::Base58check => Some(crypto::like_base58check),
-        Check::Bech32 => Some(crypto::like_bech32),
-        Check::Ethereum => Some(crypto::like_ethereum),
-        _ => None,
-    }
-}
-
 /// How many letters and digits at the beginning say what kind it is: a calling code with the region, a country, an issuer.
 fn fixed(entity: &str) -> usize {
     match entity {
@@ -166,6 +154,7 @@ fn like(random: &mut SplitMix64, character: char) -> char {
 mod tests {
     use super::super::{Recognizers, merge};
     use super::*;
+    use crate::rules::data::examples::Example;
 
     #[test]
     fn of_the_same_form() {
@@ -249,7 +238,7 @@ mod tests {
             .filter(|source| source.pattern.is_some() && !source.opt_in)
         {
             for marked in &source.matches {
-                let text = marked.replace("{{", "").replace("}}", "");
+                let text = Example::of_match(marked, "").unwrap().text;
                 for finding in merge(&text, recognizers.find(&text).unwrap(), options.threshold) {
                     all += 1;
                     made += usize::from(lookalikes.of(&finding.recognizer, &text[finding.range], 7).is_some());

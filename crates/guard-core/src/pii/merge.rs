@@ -41,7 +41,7 @@ fn priority(entity: &str) -> usize {
 /// - Findings of one type that overlap become one, with the highest of their scores. So do those of two sources between which
 ///   is nothing but a space, if they are of a type that only models find: "Jane" and "Doe". One source knows where its names end.
 /// - Of findings of different types that overlap, the one with the higher score wins, then the longer, then the type with
-///   priority: types of the user, those of `recognizers.toml` in its order, those of models. One that contains others
+///   priority: types of the user, those of `shared.toml` in its order, those of models. One that contains others
 ///   counts as having the highest score among them, unless that is more than 0.35 above its own.
 /// - The longest piece that is left of the loser is kept, if it is at least half of it and has a letter or digit; so nothing
 ///   that a source took for personal is shown for the sake of a small overlap.

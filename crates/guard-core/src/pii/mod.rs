@@ -1,11 +1,25 @@
-//! Personal data in texts: numbers, addresses and other things with a form of their own, and how what different sources find
-//! becomes one list.
+//! Personal data in texts: numbers, addresses and other things with a form of their own, and how what different sources
+//! find becomes one list.
 //!
-//! What is looked for is data: `recognizers.toml` has one entry per form, with its source and with texts that it must and must
-//! not match. Names of people and places have no form; models find those, and [`merge`] brings both together.
+//! What is looked for is data: `recognizers/` has one file a country or kind, with an entry for each form, its source, and
+//! texts that it must match and must miss (see [`crate::rules::data::examples`]); `shared.toml` has the priority of the
+//! types and parts of patterns with names. A form with a checksum names its check ([`checks`]). Names of people and places
+//! have no form; models find those, and [`merge`] brings both together.
+//!
+//! ```
+//! use guard_core::pii::{Options, Recognizers, merge};
+//!
+//! let recognizers = Recognizers::new(&Options::default())?;
+//! let text = "Write to ann@example.org, or pay with 4111 1111 1111 1111.";
+//! let findings = merge(text, recognizers.find(text)?, 0.5);
+//! let found: Vec<_> = findings.iter().map(|finding| (&*finding.entity, &text[finding.range.clone()])).collect();
+//! assert_eq!(found, [("EMAIL_ADDRESS", "ann@example.org"), ("CREDIT_CARD", "4111 1111 1111 1111")]);
+//! # Ok::<(), guard_core::rules::RuleError>(())
+//! ```
 
 pub mod checks;
 
+mod boundaries;
 mod context;
 mod detector;
 mod email;
@@ -16,9 +30,10 @@ mod options;
 mod prefixes;
 mod recognizer;
 mod recognizers;
+mod search;
 
 #[cfg(test)]
-mod generated;
+mod tests;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -27,7 +42,7 @@ pub use detector::{Detection, Detector, HIDDEN, numbers};
 pub use lookalikes::Lookalikes;
 pub use merge::merge;
 pub use options::{CustomPattern, Options};
-pub use recognizer::{Source, sources};
+pub use recognizer::{Source, check_examples, sources};
 pub use recognizers::Recognizers;
 
 /// Something personal in a text.
@@ -41,14 +56,4 @@ pub struct Finding {
     pub score: f64,
     /// The id of the recognizer, or of the model, that found it.
     pub recognizer: Arc<str>,
-}
-
-/// Why options can not be used, or a text not be searched.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{path}: {message}")]
-pub struct PiiError {
-    /// Where in the options the value at fault stands: `patterns.2.expressions.0`.
-    pub path: String,
-    /// What is wrong with it, in one line.
-    pub message: String,
 }

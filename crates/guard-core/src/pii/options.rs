@@ -1,5 +1,8 @@
 //! What a user wants to be found.
 
+use super::checks::phone::Phones;
+use crate::rules::{RuleError, RuleErrorKind};
+
 /// A pattern of a user.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CustomPattern {
@@ -78,6 +81,17 @@ impl Options {
     /// Whether words of context in `language` are looked for.
     pub(super) fn reads(&self, language: &str) -> bool {
         language == "en" || self.languages.is_empty() || self.languages.iter().any(|chosen| chosen == language)
+    }
+
+    /// Numbers of telephones in those regions.
+    ///
+    /// # Errors
+    ///
+    /// The first region that is not known.
+    pub(super) fn phones(&self) -> Result<Phones, RuleError> {
+        let regions = self.phone_regions();
+        Phones::new(&regions)
+            .map_err(|index| RuleErrorKind::UnknownRegion(regions[index].clone()).at(format!("regions.{index}")))
     }
 
     /// The regions whose telephone numbers are found without `+`. Without languages, those of the five with most speakers on

@@ -3,6 +3,7 @@
 use regex_automata::hybrid::dfa::OverlappingState;
 use regex_automata::{Anchored, Input};
 
+use crate::rules::RuleErrorKind;
 use crate::rules::automaton::{Automaton, Limits};
 
 const LIMITS: Limits = Limits {
@@ -24,11 +25,11 @@ impl Prefixes {
     /// # Errors
     ///
     /// The index of the pattern at fault, where it is one, and what is wrong.
-    pub(super) fn new(patterns: &[String]) -> Result<Self, (Option<usize>, String)> {
+    pub(super) fn new(patterns: &[String]) -> Result<Self, (Option<usize>, RuleErrorKind)> {
         for (index, pattern) in patterns.iter().enumerate() {
-            regex_syntax::parse(pattern).map_err(|error| (Some(index), error.to_string()))?;
+            regex_syntax::parse(pattern).map_err(|error| (Some(index), error.into()))?;
         }
-        let automaton = Automaton::new(patterns, &LIMITS).map_err(|error| (None, error.to_string()))?;
+        let automaton = Automaton::new(patterns, &LIMITS).map_err(|error| (None, error.into()))?;
         Ok(Self(automaton))
     }
 
@@ -42,7 +43,7 @@ impl Prefixes {
         text: &str,
         starts: impl Iterator<Item = usize>,
         mut seen: impl FnMut(usize, &[(usize, usize)]),
-    ) -> Result<(), String> {
+    ) -> Result<(), RuleErrorKind> {
         self.0.search(|dfa, cache| {
             let mut ends = Vec::new();
             for start in starts {
@@ -52,8 +53,7 @@ impl Prefixes {
                 let mut state = OverlappingState::start();
                 ends.clear();
                 loop {
-                    dfa.try_search_overlapping_fwd(cache, &input, &mut state)
-                        .map_err(|error| error.to_string())?;
+                    dfa.try_search_overlapping_fwd(cache, &input, &mut state)?;
                     let Some(found) = state.get_match() else { break };
                     ends.push((found.pattern().as_usize(), found.offset()));
                 }

@@ -1,14 +1,21 @@
-//! One recognizer as it is written, and the table of all of them.
+//! Recognizers as they are written in data files, and the table of all of them.
 
-use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Arc, LazyLock};
 
 use serde::Deserialize;
 
 use super::checks::Check;
+use super::{Options, Recognizers, merge};
+use crate::rules::RuleErrorKind;
+use crate::rules::data::abbreviations::Abbreviations;
+use crate::rules::data::examples::{Examples, Failure};
+use crate::rules::data::{self, DataFile};
 
-/// The embedded table.
-const TABLE: &str = include_str!("recognizers.toml");
+/// The files of all recognizers.
+pub(super) const FILES: &[DataFile] = data::embedded!("pii_recognizers");
+/// What all recognizers share.
+const SHARED: &str = include_str!("shared.toml");
 
 /// What finds things that a pattern alone does not describe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -38,10 +45,13 @@ pub enum Boundary {
     Start,
 }
 
-/// A recognizer as it is written in `recognizers.toml`.
+/// A recognizer as it is written in a file of `recognizers/`.
 ///
-/// In `pattern`, a name in braces stands for the abbreviation of the table with that name, and `\d` means ASCII digits. It is
-/// matched at every place where a word, a number or one of `+([#$:` begins, so it needs no boundaries.
+/// In `pattern`, a name in braces stands for the abbreviation of `shared.toml` with that name, and `\d` means ASCII digits. A
+/// pattern is tried at every position where a word, a number or one of `+([#$:` begins, so it needs no boundaries.
+///
+/// Scores are 0.8 and more for what a checksum or its form proves; 0.5 to 0.8 for what is hardly anything else; and below 0.5,
+/// and so below the default threshold, for what needs a word of context.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
@@ -87,52 +97,190 @@ pub struct Source {
     /// Whether it is used only where its type is asked for by name.
     #[serde(default)]
     pub opt_in: bool,
-    /// Texts with what must be found in double braces, in the first of the languages.
+    /// Texts with all that must be found, in double braces ([`crate::rules::data::examples`]), in the first of the languages.
     pub matches: Vec<String>,
     /// Texts in which it must find nothing.
-    #[serde(default)]
     pub misses: Vec<String>,
 }
 
+/// A file of `recognizers/`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
-    /// Words in which nothing of what they contain is a word of context.
-    compounds: Vec<String>,
-    /// Parts of patterns by name, which may contain names themselves.
-    abbreviations: BTreeMap<String, String>,
+struct File {
     recognizer: Vec<Source>,
 }
 
-static READ: LazyLock<Result<Table, String>> = LazyLock::new(|| {
-    let mut table: Table = toml::from_str(TABLE).map_err(|error: toml::de::Error| error.to_string())?;
-    for pattern in table.recognizer.iter_mut().filter_map(|source| source.pattern.as_mut()) {
-        // Abbreviations are nested by three at most.
-        for _ in 0..3 {
-            for (name, meaning) in &table.abbreviations {
-                *pattern = pattern.replace(&format!("{{{name}}}"), &format!("(?:{meaning})"));
+/// What all recognizers share, as it is written in `shared.toml`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Shared {
+    /// All types, those with priority first.
+    priority: Vec<String>,
+    /// Words in which nothing of what they contain is a word of context.
+    compounds: Vec<String>,
+    /// Parts of patterns by name.
+    abbreviations: Abbreviations,
+}
+
+/// The embedded recognizers, ready to be compiled.
+struct Table {
+    sources: Vec<Arc<Source>>,
+    compounds: Vec<String>,
+}
+
+/// The recognizers of a file, with the abbreviations in their patterns replaced.
+fn read(file: &str, toml: &str, abbreviations: &Abbreviations) -> Result<Vec<Source>, RuleErrorKind> {
+    let mut sources = data::parse::<File>(file, toml)?.recognizer;
+    for source in &mut sources {
+        if let Some(pattern) = &source.pattern {
+            let expanded = abbreviations
+                .expand(pattern)
+                .map_err(|cause| cause.of_rule(&source.id))?;
+            source.pattern = Some(expanded.replace(r"\d", "[0-9]"));
+        }
+    }
+    Ok(sources)
+}
+
+fn shared() -> Result<Shared, RuleErrorKind> {
+    data::parse("shared.toml", SHARED)
+}
+
+fn table() -> Result<&'static Table, RuleErrorKind> {
+    static TABLE: LazyLock<Result<Table, RuleErrorKind>> = LazyLock::new(|| {
+        let Shared {
+            priority,
+            compounds,
+            abbreviations,
+        } = shared()?;
+        let ranks: HashMap<&str, usize> = priority
+            .iter()
+            .enumerate()
+            .map(|(rank, entity)| (&**entity, rank))
+            .collect();
+        let mut ids = HashSet::new();
+        let mut ranked: Vec<(usize, Source)> = Vec::new();
+        for (file, toml) in FILES {
+            for source in read(file, toml, &abbreviations)? {
+                let rank = ranks.get(&*source.entity).copied();
+                let unranked = || RuleErrorKind::NoPriority(source.entity.clone()).of_rule(&source.id);
+                let rank = rank.ok_or_else(unranked)?;
+                if !ids.insert(source.id.clone()) {
+                    return Err(RuleErrorKind::DuplicateId(source.id));
+                }
+                ranked.push((rank, source));
             }
         }
-        *pattern = pattern.replace(r"\d", "[0-9]");
-    }
-    Ok(table)
-});
+        // Recognizers of one type stay in the order of their files.
+        ranked.sort_by_key(|(rank, _)| *rank);
+        let sources = ranked.into_iter().map(|(_, source)| Arc::new(source)).collect();
+        Ok(Table { sources, compounds })
+    });
+    TABLE.as_ref().map_err(Clone::clone)
+}
 
-/// The embedded recognizers. Their order is that of their types: of two findings alike in all else, the type that
-/// comes first wins.
+/// The embedded recognizers, in the priority of their types: of two findings alike in all else, the type that comes first
+/// wins ([`super::merge`]).
+///
+/// ```
+/// let sources = guard_core::pii::sources()?;
+/// let card = sources.iter().find(|source| source.id == "credit-card").unwrap();
+/// assert_eq!(card.entity, "CREDIT_CARD");
+/// assert_eq!(card.matches[0], "{{4111111111111111}}");
+/// # Ok::<(), guard_core::rules::RuleErrorKind>(())
+/// ```
 ///
 /// # Errors
 ///
-/// What is wrong with the embedded table.
-pub fn sources() -> Result<&'static [Source], String> {
-    READ.as_ref().map(|table| &*table.recognizer).map_err(Clone::clone)
+/// What is wrong with the data files.
+pub fn sources() -> Result<&'static [Arc<Source>], RuleErrorKind> {
+    table().map(|table| &*table.sources)
+}
+
+/// All types in the order of their priority.
+#[cfg(test)]
+pub(super) fn priority() -> Result<Vec<String>, RuleErrorKind> {
+    shared().map(|shared| shared.priority)
 }
 
 /// Words of which no part is a word of context, in lower case.
 ///
 /// # Errors
 ///
-/// What is wrong with the embedded table.
-pub(super) fn compounds() -> Result<&'static [String], String> {
-    READ.as_ref().map(|table| &*table.compounds).map_err(Clone::clone)
+/// What is wrong with the data files.
+pub(super) fn compounds() -> Result<&'static [String], RuleErrorKind> {
+    table().map(|table| &*table.compounds)
+}
+
+/// Checks the recognizers of a file that is written like those of `recognizers/`, each by itself, against its own
+/// examples.
+///
+/// # Errors
+///
+/// Why the file is no list of recognizers.
+pub fn check_examples(file: &str, toml: &str) -> Result<Vec<Failure>, RuleErrorKind> {
+    let sources = read(file, toml, &shared()?.abbreviations)?;
+    Ok(sources.into_iter().flat_map(check_source).collect())
+}
+
+fn check_source(source: Source) -> Vec<Failure> {
+    let source = Arc::new(source);
+    let fail = |problem: String| Failure {
+        rule: source.id.clone(),
+        example: String::new(),
+        problem,
+    };
+    let scores = [Some(source.score), source.context_score];
+    let lists = [&source.context, &source.not_after, &source.not_before];
+    let mut words = lists.into_iter().flat_map(|list| list.values().flatten());
+    let reaches = source.context_score.unwrap_or(source.score).max(source.score);
+    let mut failures = Vec::new();
+    for (holds, problem) in [
+        (
+            source.pattern.is_some() != source.finder.is_some(),
+            "expected a pattern or a finder",
+        ),
+        (source.source.len() > 5, "a recognizer needs a source"),
+        (
+            scores.iter().flatten().all(|score| (0.0..=1.0).contains(score)),
+            "expected scores from 0 to 1",
+        ),
+        (
+            source.context_score.is_some() != source.context.is_empty(),
+            "words of context need a score, and a score needs words",
+        ),
+        (
+            words.all(|word| word.to_lowercase() == **word),
+            "words are in lower case",
+        ),
+        (
+            reaches >= 0.5,
+            "no score reaches the default threshold of 0.5, so it finds nothing",
+        ),
+    ] {
+        failures.extend((!holds).then(|| fail(problem.to_owned())));
+    }
+    let options = Options {
+        entities: Some(vec![source.entity.clone()]),
+        languages: source.languages.first().cloned().into_iter().collect(),
+        ..Options::default()
+    };
+    let recognizers = match Recognizers::of(std::iter::once(Arc::clone(&source)), &options) {
+        Ok(recognizers) => recognizers,
+        Err(problem) => {
+            failures.push(fail(problem.to_string()));
+            return failures;
+        }
+    };
+    let examples = Examples {
+        id: &source.id,
+        matches: &source.matches,
+        misses: &source.misses,
+    };
+    // Of findings that overlap, such as an address with and without its postcode, people see what is left of them.
+    failures.extend(examples.check(|text| {
+        let findings = merge(text, recognizers.find(text)?, options.threshold);
+        Ok(findings.into_iter().map(|found| found.range).collect())
+    }));
+    failures
 }

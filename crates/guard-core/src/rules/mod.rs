@@ -1,6 +1,8 @@
 //! Rules written by users or by us: regular expressions, substrings, placeholders, credentials and URLs.
 
 pub mod across;
+pub mod data;
+pub mod phrases;
 pub mod placeholders;
 pub mod regex;
 pub mod secrets;
@@ -8,6 +10,9 @@ pub mod substrings;
 pub mod urls;
 
 pub(crate) mod automaton;
+pub(crate) mod error;
 mod relaxed;
 mod sieve;
 mod timed;
+
+pub use error::{RuleError, RuleErrorKind};

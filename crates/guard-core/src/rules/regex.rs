@@ -133,6 +133,18 @@ pub enum PatternError {
     },
 }
 
+impl PatternError {
+    /// The index of the pattern at fault in its list.
+    pub fn pattern(&self) -> usize {
+        match self {
+            Self::Syntax { pattern, .. }
+            | Self::StepLimit { pattern }
+            | Self::TooLarge { pattern }
+            | Self::TooMany { pattern } => *pattern,
+        }
+    }
+}
+
 /// Compiled patterns.
 #[derive(Debug)]
 pub struct Patterns {

@@ -19,128 +19,151 @@ pub mod russia;
 pub mod vehicle;
 pub mod verhoeff;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de};
 
+use crate::random::SplitMix64;
 use phone::Phones;
 
-/// A check, as the table of recognizers names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[allow(missing_docs, reason = "each is documented at its function")]
-pub enum Check {
-    Aba,
-    Address,
-    AddressEn,
-    AddressEnDoubtful,
-    AddressEs,
-    AuAbn,
-    AuAcn,
-    AuMedicare,
-    AuTfn,
-    Base58check,
-    Bech32,
-    BrCnpj,
-    BrCpf,
-    CaSin,
-    CreditCard,
-    Date,
-    Dea,
-    DeIdCard,
-    DeTaxId,
-    EsNie,
-    EsNif,
-    Ethereum,
-    FiHetu,
-    FrNir,
-    Iban,
-    Imei,
-    InAadhaar,
-    Ip,
-    ItFiscalCode,
-    ItVat,
-    KrRrn,
-    NlBsn,
-    PhoneInternational,
-    PhoneNational,
-    PhonePossible,
-    PlPesel,
-    RuInn,
-    RuOgrn,
-    RuSnils,
-    SePersonnummer,
-    SgNric,
-    ThTnin,
-    TrTckn,
-    UkNhs,
-    UkNino,
-    Undated,
-    UsItin,
-    UsSsn,
-    Vin,
-    VinElsewhere,
-    ZaId,
-    ZhId,
-    ZhUscc,
+/// A check, which recognizers ask for by its name.
+#[derive(Clone, Copy)]
+pub struct Check {
+    name: &'static str,
+    test: Test,
+    lookalike: Option<Lookalike>,
 }
 
+/// What says whether a value passes.
+#[derive(Clone, Copy)]
+enum Test {
+    Value(fn(&str) -> bool),
+    /// The test depends on the regions whose telephone numbers are looked for.
+    Phone(fn(&Phones, &str) -> bool),
+}
+
+/// What makes another value that passes a check, out of one that does.
+pub(super) type Lookalike = fn(&str, &mut SplitMix64) -> Option<String>;
+
+/// All checks, by name. A new one is a function in a module of its country or kind, and a row here.
+const CHECKS: &[Check] = &[
+    Check::of("aba", bank::is_aba),
+    Check::of("address", address::is_address),
+    Check::of("address-en", address::is_address_en),
+    Check::of("address-en-doubtful", address::is_address_en_doubtful),
+    Check::of("address-es", address::is_address_es),
+    Check::of("au-abn", asia_pacific::is_au_abn),
+    Check::of("au-acn", asia_pacific::is_au_acn),
+    Check::of("au-medicare", asia_pacific::is_au_medicare),
+    Check::of("au-tfn", asia_pacific::is_au_tfn),
+    Check::of("base58check", crypto::is_base58check).with_lookalikes(crypto::like_base58check),
+    Check::of("bech32", crypto::is_bech32).with_lookalikes(crypto::like_bech32),
+    Check::of("br-cnpj", americas::is_br_cnpj),
+    Check::of("br-cpf", americas::is_br_cpf),
+    Check::of("ca-sin", americas::is_ca_sin),
+    Check::of("credit-card", cards::is_card),
+    Check::of("date", calendar::is_date),
+    Check::of("de-id-card", europe::is_de_id_card),
+    Check::of("de-tax-id", europe::is_de_tax_id),
+    Check::of("dea", americas::is_dea),
+    Check::of("es-nie", europe::is_es_nie),
+    Check::of("es-nif", europe::is_es_nif),
+    Check::of("ethereum", crypto::is_ethereum).with_lookalikes(crypto::like_ethereum),
+    Check::of("fi-hetu", europe::is_fi_hetu),
+    Check::of("fr-nir", europe::is_fr_nir),
+    Check::of("iban", bank::is_iban),
+    Check::of("imei", cards::is_imei),
+    Check::of("in-aadhaar", asia_pacific::is_in_aadhaar),
+    Check::of("ip", network::is_ip),
+    Check::of("it-fiscal-code", europe::is_it_fiscal_code),
+    Check::of("it-vat", europe::is_it_vat),
+    Check::of("kr-rrn", asia_pacific::is_kr_rrn),
+    Check::of("nl-bsn", europe::is_nl_bsn),
+    Check::of("phone-international", phone::is_valid_international),
+    Check::of_phones("phone-national", Phones::is_valid_national),
+    Check::of("phone-possible", phone::is_possible_international),
+    Check::of("pl-pesel", europe::is_pl_pesel),
+    Check::of("ru-inn", russia::is_inn),
+    Check::of("ru-ogrn", russia::is_ogrn),
+    Check::of("ru-snils", russia::is_snils),
+    Check::of("se-personnummer", europe::is_se_personnummer),
+    Check::of("sg-nric", asia_pacific::is_sg_nric),
+    Check::of("th-tnin", asia_pacific::is_th_tnin),
+    Check::of("tr-tckn", europe::is_tr_tckn),
+    Check::of("uk-nhs", europe::is_uk_nhs),
+    Check::of("uk-nino", europe::is_uk_nino),
+    Check::of("undated", calendar::is_undated),
+    Check::of("us-itin", americas::is_us_itin),
+    Check::of("us-ssn", americas::is_us_ssn),
+    Check::of("vin", vehicle::is_vin),
+    Check::of("vin-elsewhere", vehicle::is_vin_elsewhere),
+    Check::of("za-id", africa::is_za_id),
+    Check::of("zh-id", china::is_resident_id),
+    Check::of("zh-uscc", china::is_uscc),
+];
+
 impl Check {
+    const fn of(name: &'static str, test: fn(&str) -> bool) -> Self {
+        Self {
+            name,
+            test: Test::Value(test),
+            lookalike: None,
+        }
+    }
+
+    const fn of_phones(name: &'static str, test: fn(&Phones, &str) -> bool) -> Self {
+        Self {
+            name,
+            test: Test::Phone(test),
+            lookalike: None,
+        }
+    }
+
+    /// The same check, for values whose checksum is a hash: to change characters at random, as for all others, would hardly
+    /// ever lead to another value that passes.
+    const fn with_lookalikes(self, lookalike: Lookalike) -> Self {
+        Self {
+            lookalike: Some(lookalike),
+            ..self
+        }
+    }
+
+    /// The check of this name.
+    fn named(name: &str) -> Option<Self> {
+        CHECKS.iter().find(|check| check.name == name).copied()
+    }
+
     /// Whether `value` passes. `phones` says in which regions telephone numbers are looked for.
     pub(super) fn passes(self, value: &str, phones: &Phones) -> bool {
-        match self {
-            Self::Aba => bank::is_aba(value),
-            Self::Address => address::is_address(value),
-            Self::AddressEn => address::is_address_en(value),
-            Self::AddressEnDoubtful => address::is_address_en_doubtful(value),
-            Self::AddressEs => address::is_address_es(value),
-            Self::AuAbn => asia_pacific::is_au_abn(value),
-            Self::AuAcn => asia_pacific::is_au_acn(value),
-            Self::AuMedicare => asia_pacific::is_au_medicare(value),
-            Self::AuTfn => asia_pacific::is_au_tfn(value),
-            Self::Base58check => crypto::is_base58check(value),
-            Self::Bech32 => crypto::is_bech32(value),
-            Self::BrCnpj => americas::is_br_cnpj(value),
-            Self::BrCpf => americas::is_br_cpf(value),
-            Self::CaSin => americas::is_ca_sin(value),
-            Self::CreditCard => cards::is_card(value),
-            Self::Date => calendar::is_date(value),
-            Self::Dea => americas::is_dea(value),
-            Self::DeIdCard => europe::is_de_id_card(value),
-            Self::DeTaxId => europe::is_de_tax_id(value),
-            Self::EsNie => europe::is_es_nie(value),
-            Self::EsNif => europe::is_es_nif(value),
-            Self::Ethereum => crypto::is_ethereum(value),
-            Self::FiHetu => europe::is_fi_hetu(value),
-            Self::FrNir => europe::is_fr_nir(value),
-            Self::Iban => bank::is_iban(value),
-            Self::Imei => cards::is_imei(value),
-            Self::InAadhaar => asia_pacific::is_in_aadhaar(value),
-            Self::Ip => network::is_ip(value),
-            Self::ItFiscalCode => europe::is_it_fiscal_code(value),
-            Self::ItVat => europe::is_it_vat(value),
-            Self::KrRrn => asia_pacific::is_kr_rrn(value),
-            Self::NlBsn => europe::is_nl_bsn(value),
-            Self::PhoneInternational => phone::is_valid_international(value),
-            Self::PhoneNational => phones.is_valid_national(value),
-            Self::PhonePossible => phone::is_possible_international(value),
-            Self::PlPesel => europe::is_pl_pesel(value),
-            Self::RuInn => russia::is_inn(value),
-            Self::RuOgrn => russia::is_ogrn(value),
-            Self::RuSnils => russia::is_snils(value),
-            Self::SePersonnummer => europe::is_se_personnummer(value),
-            Self::SgNric => asia_pacific::is_sg_nric(value),
-            Self::ThTnin => asia_pacific::is_th_tnin(value),
-            Self::TrTckn => europe::is_tr_tckn(value),
-            Self::UkNhs => europe::is_uk_nhs(value),
-            Self::UkNino => europe::is_uk_nino(value),
-            Self::Undated => calendar::is_undated(value),
-            Self::UsItin => americas::is_us_itin(value),
-            Self::UsSsn => americas::is_us_ssn(value),
-            Self::Vin => vehicle::is_vin(value),
-            Self::VinElsewhere => vehicle::is_vin_elsewhere(value),
-            Self::ZaId => africa::is_za_id(value),
-            Self::ZhId => china::is_resident_id(value),
-            Self::ZhUscc => china::is_uscc(value),
+        match self.test {
+            Test::Value(test) => test(value),
+            Test::Phone(test) => test(phones, value),
         }
+    }
+
+    /// What makes other values that pass, where changes at random do not.
+    pub(super) fn lookalike(self) -> Option<Lookalike> {
+        self.lookalike
+    }
+}
+
+impl std::fmt::Debug for Check {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl PartialEq for Check {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl<'de> Deserialize<'de> for Check {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Self::named(&name).ok_or_else(|| {
+            let known: Vec<&str> = CHECKS.iter().map(|check| check.name).collect();
+            de::Error::custom(format!("unknown check {name}; known are: {}", known.join(", ")))
+        })
     }
 }
 
@@ -194,5 +217,19 @@ fn accepts(check: fn(&str) -> bool, sound: &[&str], unsound: &[&str]) {
     }
     for value in unsound {
         assert!(!check(value), "{value}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_check_has_a_name_of_its_own_and_a_recognizer() {
+        assert!(CHECKS.windows(2).all(|pair| pair[0].name < pair[1].name));
+        let sources = crate::pii::sources().unwrap();
+        for check in CHECKS {
+            assert!(sources.iter().any(|source| source.check == Some(*check)), "{check:?}");
+        }
     }
 }

@@ -1,13 +1,12 @@
 //! What is no secret: placeholders, templates and references.
 
+use aho_corasick::AhoCorasick;
 use regex::bytes::{RegexSet, RegexSetBuilder};
 use serde::Deserialize;
 
-use aho_corasick::AhoCorasick;
+use crate::rules::error::RuleErrorKind;
 
-use super::rule::one_line;
-
-/// Placeholders as they are written in the TOML file.
+/// Placeholders as they are written in `allow.toml`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AllowSource {
@@ -26,15 +25,15 @@ pub(super) struct Allow {
 
 impl Allow {
     /// Compiles the placeholders; on an error, with the index of the pattern at fault.
-    pub fn new(source: &AllowSource, unicode: bool) -> Result<Self, (usize, String)> {
+    pub fn new(source: &AllowSource, unicode: bool) -> Result<Self, (usize, RuleErrorKind)> {
         for (index, pattern) in source.patterns.iter().enumerate() {
-            set(std::slice::from_ref(pattern), unicode).map_err(|error| (index, one_line(&error)))?;
+            set(std::slice::from_ref(pattern), unicode).map_err(|error| (index, error.into()))?;
         }
         let words = AhoCorasick::builder()
             .ascii_case_insensitive(true)
             .build(&source.words)
-            .map_err(|error| (0, error.to_string()))?;
-        let patterns = set(&source.patterns, unicode).map_err(|error| (0, one_line(&error)))?;
+            .map_err(|error| (0, error.into()))?;
+        let patterns = set(&source.patterns, unicode).map_err(|error| (0, error.into()))?;
         Ok(Self { words, patterns })
     }
 

@@ -7,25 +7,27 @@ use regex_syntax::hir::{Hir, literal::Extractor};
 use serde::Deserialize;
 
 use super::check::Check;
+use crate::rules::error::RuleErrorKind;
 
 /// Bytes that one compiled pattern may take.
 const SIZE_LIMIT: usize = 4 * 1024 * 1024;
-/// How far from its keyword a match may lie that does not contain it, or begin if its length has no upper bound, and how much of
-/// such a value that is assigned is looked at first.
+/// How far from its keyword a match may lie that does not contain the keyword, or may begin if its length has no upper bound,
+/// in bytes. Also how much of an assigned value without an upper bound is looked at first.
 const REACH: usize = 1024;
 /// Bytes between the name of a service and the value that is assigned.
 pub(super) const BETWEEN: usize = 64;
 /// Bytes that the engine looks at beyond a match, to see where it ends.
 const SLACK: usize = 4;
 
-/// A rule as it is written in a TOML file.
+/// A rule as it is written in a file of `providers/`.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RuleSource {
     /// The unique name, in kebab-case.
     pub id: String,
-    /// The service whose credential it is; none for a rule of last resort, which yields to all others.
-    #[serde(default)]
+    /// The service whose credential it is, which stands at the top of its file; none for a rule of last resort, which
+    /// yields to all others.
+    #[serde(skip)]
     pub service: Option<String>,
     /// What is found, in a few words.
     #[serde(default)]
@@ -51,22 +53,12 @@ pub struct RuleSource {
     /// What else must hold.
     #[serde(default)]
     pub check: Option<Check>,
-    /// Texts with exactly one secret.
+    /// Texts with exactly one secret, in double braces ([`crate::rules::data::examples`]).
     #[serde(default)]
-    pub positives: Vec<String>,
+    pub matches: Vec<String>,
     /// Texts without a secret.
     #[serde(default)]
-    pub negatives: Vec<String>,
-}
-
-/// Why a rule or an allowed pattern can not be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{path}: {message}")]
-pub struct RuleError {
-    /// Where the value at fault stands: `rules.2.pattern`.
-    pub path: String,
-    /// What is wrong with it, in one line.
-    pub message: String,
+    pub misses: Vec<String>,
 }
 
 /// What a rule looks for.
@@ -86,7 +78,7 @@ pub(super) struct Rule {
     pub source: RuleSource,
     pub shape: Shape,
     unicode: bool,
-    compiled: OnceLock<Result<Compiled, String>>,
+    compiled: OnceLock<Result<Compiled, RuleErrorKind>>,
 }
 
 /// A compiled pattern and how far from a keyword its matches are.
@@ -97,19 +89,19 @@ pub(super) struct Compiled {
     pub group: usize,
     /// Bytes before the start of a keyword at which a match may start.
     pub before: usize,
-    /// Bytes after the start of a keyword at which a match may end, or begin if it is unbounded; the length of a value that is
-    /// assigned.
+    /// Bytes after the start of a keyword at which a match may end, or begin if it is unbounded; for a value that is assigned,
+    /// its length.
     pub after: usize,
     /// Whether matches have no greatest length.
     pub unbounded: bool,
 }
 
 impl Rule {
-    /// A rule of the embedded file. Its pattern is compiled by the first keyword.
-    pub fn embedded(source: RuleSource) -> Result<Self, String> {
+    /// A rule of a data file. Its pattern is compiled when a text has one of its keywords for the first time.
+    pub fn embedded(source: RuleSource) -> Result<Self, RuleErrorKind> {
         let rule = Self::new(source, false)?;
         if rule.source.keywords.is_empty() != (rule.shape == Shape::Quoted) {
-            return Err("a rule needs keywords, and one for quoted strings has none".to_owned());
+            return Err(RuleErrorKind::Keywords);
         }
         if let Some(keyword) = rule
             .source
@@ -117,13 +109,13 @@ impl Rule {
             .iter()
             .find(|keyword| keyword.len() < 3 || keyword.to_ascii_lowercase() != **keyword)
         {
-            return Err(format!("{keyword:?} is no lower-case text of three bytes"));
+            return Err(RuleErrorKind::Keyword(keyword.clone()));
         }
         Ok(rule)
     }
 
     /// A rule of a user, whose pattern sees characters instead of bytes and is compiled at once.
-    pub fn user(mut source: RuleSource) -> Result<Self, String> {
+    pub fn user(mut source: RuleSource) -> Result<Self, RuleErrorKind> {
         for keyword in &mut source.keywords {
             keyword.make_ascii_lowercase();
         }
@@ -132,12 +124,12 @@ impl Rule {
         Ok(rule)
     }
 
-    fn new(source: RuleSource, unicode: bool) -> Result<Self, String> {
+    fn new(source: RuleSource, unicode: bool) -> Result<Self, RuleErrorKind> {
         let shape = match (&source.pattern, &source.assigned, &source.quoted) {
             (Some(_), None, None) => Shape::Pattern,
             (None, Some(_), None) => Shape::Assigned,
             (None, None, Some(_)) => Shape::Quoted,
-            _ => return Err("expected one of pattern, assigned and quoted".to_owned()),
+            _ => return Err(RuleErrorKind::Shape),
         };
         Ok(Self {
             source,
@@ -148,14 +140,14 @@ impl Rule {
     }
 
     /// The compiled pattern.
-    pub fn compiled(&self) -> Result<&Compiled, String> {
+    pub fn compiled(&self) -> Result<&Compiled, RuleErrorKind> {
         self.compiled
             .get_or_init(|| self.compile())
             .as_ref()
             .map_err(Clone::clone)
     }
 
-    fn compile(&self) -> Result<Compiled, String> {
+    fn compile(&self) -> Result<Compiled, RuleErrorKind> {
         let RuleSource {
             pattern,
             assigned,
@@ -172,14 +164,12 @@ impl Rule {
         let regex = RegexBuilder::new(&pattern)
             .unicode(self.unicode)
             .size_limit(SIZE_LIMIT)
-            .build()
-            .map_err(|error| one_line(&error))?;
+            .build()?;
         let hir = regex_syntax::ParserBuilder::new()
             .unicode(self.unicode)
             .utf8(false)
             .build()
-            .parse(&pattern)
-            .map_err(|error| error.to_string())?;
+            .parse(&pattern)?;
         let longest = hir.properties().maximum_len();
         let length = longest.unwrap_or(REACH) + SLACK;
         let (before, after) = match self.shape {
@@ -210,10 +200,4 @@ fn starts_with_keyword(hir: &Hir, keywords: &[String]) -> bool {
                     .any(|keyword| literal.windows(keyword.len()).any(|part| part == keyword.as_bytes()))
             })
     })
-}
-
-/// The reason of an error whose message has several lines.
-pub(super) fn one_line(error: &regex::Error) -> String {
-    let message = error.to_string();
-    message.rsplit("error: ").next().unwrap_or(&message).trim().to_owned()
 }

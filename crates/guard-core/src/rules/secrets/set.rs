@@ -11,6 +11,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use super::context;
 use super::rule::{BETWEEN, Compiled, Rule, Shape};
+use crate::rules::error::RuleErrorKind;
 
 /// Bytes before a word for a credential that are read as part of the name.
 const NAME: usize = 32;
@@ -40,7 +41,7 @@ pub(super) struct RuleSet {
 }
 
 impl RuleSet {
-    pub fn new(rules: Vec<Rule>) -> Result<Self, String> {
+    pub fn new(rules: Vec<Rule>) -> Result<Self, RuleErrorKind> {
         let mut keywords: Vec<&str> = Vec::new();
         let mut owners: Vec<Vec<usize>> = Vec::new();
         let mut known = std::collections::HashMap::new();
@@ -57,8 +58,7 @@ impl RuleSet {
         let automaton = AhoCorasick::builder()
             .ascii_case_insensitive(true)
             .kind(Some(AhoCorasickKind::DFA))
-            .build(keywords)
-            .map_err(|error| error.to_string())?;
+            .build(keywords)?;
         let having = |wanted: fn(&Rule) -> bool| {
             let found = rules.iter().enumerate().filter(move |(_, rule)| wanted(rule));
             found.map(|(index, _)| index).collect()
@@ -80,7 +80,7 @@ impl RuleSet {
         enabled: impl Fn(usize) -> bool,
         accept: impl Fn(&Rule, &[u8]) -> bool,
         limit: Option<Duration>,
-    ) -> Result<Vec<Candidate>, String> {
+    ) -> Result<Vec<Candidate>, RuleErrorKind> {
         let mut search = Search {
             rules: &self.rules,
             text,
@@ -148,7 +148,7 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
         compiled: &Compiled,
         window: Range<usize>,
         ahead: &mut HashMap<usize, Ahead>,
-    ) -> Result<usize, String> {
+    ) -> Result<usize, RuleErrorKind> {
         let started = Instant::now();
         let mut matches = Matches::new(compiled, self.text, window);
         if compiled.unbounded {
@@ -162,8 +162,8 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
                 });
             }
             if self.limit.is_some_and(|limit| started.elapsed() > limit) {
-                let id = &self.rules[index].source.id;
-                return Err(format!("the rule {id} takes too long in this text"));
+                let rule = self.rules[index].source.id.clone();
+                return Err(RuleErrorKind::TooSlow { rule });
             }
         }
         Ok(matches.at)
@@ -236,7 +236,7 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
     }
 
     /// Looks at all strings in quotes that consist of characters of base64 and base64url.
-    fn quoted(&mut self, rules: &[usize]) -> Result<(), String> {
+    fn quoted(&mut self, rules: &[usize]) -> Result<(), RuleErrorKind> {
         let text = self.text;
         for open in memchr::memchr3_iter(b'"', b'\'', b'`', text) {
             let start = open + 1;

@@ -1,0 +1,176 @@
+//! One search of one text.
+
+use std::cell::OnceCell;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::boundaries::{has_boundaries, next_digit, starts};
+use super::context::Mentions;
+use super::narrow::spelled;
+use super::recognizer::Finder;
+use super::{Finding, Recognizers, email};
+use crate::rules::regex::MatchType;
+use crate::rules::{RuleError, RuleErrorKind, urls};
+
+/// What a word of context adds to the score of a user's pattern, and the score that it has at least then, as in llm-guard
+/// 0.3.16.
+const CONTEXT_ADDS: f64 = 0.35;
+const CONTEXT_LEAST: f64 = 0.4;
+/// How much the score falls from a word of context that stands beside a finding to one that is just near enough; in another
+/// sentence it falls by 3.5 times as much more. So if two recognizers take one number for different things, the one whose
+/// word is nearer wins.
+const DISTANCE_TAKES: f64 = 0.1;
+/// The score at most of a finding beside which a word says that it is something else.
+const OF_OTHERS: f64 = 0.3;
+
+/// One search of one text.
+pub(super) struct Search<'a> {
+    of: &'a Recognizers,
+    text: &'a str,
+    mentions: OnceCell<Mentions<'a>>,
+    pub findings: Vec<Finding>,
+}
+
+impl<'a> Search<'a> {
+    pub fn new(of: &'a Recognizers, text: &'a str) -> Self {
+        Self {
+            of,
+            text,
+            mentions: OnceCell::new(),
+            findings: Vec::new(),
+        }
+    }
+
+    /// Adds what the embedded recognizers find.
+    pub fn embedded(&mut self) -> Result<(), RuleError> {
+        self.finders();
+        self.patterns()
+    }
+
+    /// The score of what recognizer `index` found, with its context.
+    fn score(&self, index: usize, range: &Range<usize>) -> f64 {
+        let source = &self.of.recognizers[index].source;
+        if self.is_other(index, range) {
+            return source.score.min(OF_OTHERS);
+        }
+        let near = source.context_score.and_then(|score| {
+            let distance = self.distance(index, range, source.adjacent)?;
+            Some(score - DISTANCE_TAKES * distance)
+        });
+        near.map_or(source.score, |near| near.max(source.score))
+    }
+
+    /// Whether a word beside what recognizer `index` found says that it is something else.
+    fn is_other(&self, index: usize, range: &Range<usize>) -> bool {
+        let source = &self.of.recognizers[index].source;
+        let owner = self.of.others + 2 * index;
+        let has_words = !(source.not_after.is_empty() && source.not_before.is_empty());
+        has_words && self.mentions().is_beside(owner, owner + 1, range)
+    }
+
+    /// Adds what recognizer `index` found.
+    fn add(&mut self, index: usize, range: Range<usize>, score: f64) {
+        let recognizer = &self.of.recognizers[index];
+        let (entity, id) = (Arc::clone(&recognizer.entity), Arc::clone(&recognizer.id));
+        self.keep(range, score, entity, id);
+    }
+
+    fn distance(&self, owner: usize, range: &Range<usize>, adjacent: bool) -> Option<f64> {
+        self.mentions().distance(owner, range, adjacent)
+    }
+
+    fn mentions(&self) -> &Mentions<'a> {
+        self.mentions.get_or_init(|| self.of.vocabulary.read(self.text))
+    }
+
+    fn keep(&mut self, range: Range<usize>, score: f64, entity: Arc<str>, recognizer: Arc<str>) {
+        let (of, text) = (self.of, self.text);
+        let allowed = &of.allowed;
+        let is_allowed = || allowed.contains(&spelled(&text[range.clone()]));
+        if score >= of.threshold && !range.is_empty() && (allowed.is_empty() || !is_allowed()) {
+            self.findings.push(Finding {
+                range,
+                entity,
+                score,
+                recognizer,
+            });
+        }
+    }
+
+    /// Adds what needs more than a pattern.
+    fn finders(&mut self) {
+        let of = self.of;
+        for (index, recognizer) in of.recognizers.iter().enumerate() {
+            let found: Vec<Range<usize>> = match recognizer.source.finder {
+                Some(Finder::Url) => urls::find(self.text).into_iter().map(|found| found.range).collect(),
+                Some(Finder::Email) => email::find(self.text),
+                None => continue,
+            };
+            for range in found {
+                let score = self.score(index, &range);
+                self.add(index, range, score);
+            }
+        }
+    }
+
+    /// Adds what the patterns of the embedded recognizers match.
+    fn patterns(&mut self) -> Result<(), RuleError> {
+        let of = self.of;
+        let text = self.text;
+        let Some(prefixes) = of
+            .prefixes
+            .as_ref()
+            .filter(|_| next_digit(text, 0).is_some() || text.contains('#'))
+        else {
+            return Ok(());
+        };
+        let mut done: Vec<bool> = vec![false; of.of_pattern.len()];
+        let seen = |start: usize, ends: &[(usize, usize)]| {
+            done.fill(false);
+            // The longest match of each pattern that has boundaries and passes its check.
+            for &(pattern, end) in ends.iter().rev() {
+                let index = of.of_pattern[pattern];
+                let source = &of.recognizers[index].source;
+                if done[pattern] || !has_boundaries(text, start..end, source.boundary) {
+                    continue;
+                }
+                // Scores are cheaper than checks.
+                let score = self.score(index, &(start..end));
+                if score >= of.threshold
+                    && source
+                        .check
+                        .is_none_or(|check| check.passes(&text[start..end], &of.phones))
+                {
+                    done[pattern] = true;
+                    self.add(index, start..end, score);
+                }
+            }
+        };
+        Ok(prefixes.search(text, starts(text), seen)?)
+    }
+
+    /// Adds what the patterns of the user match.
+    pub fn expressions(&mut self) -> Result<(), RuleError> {
+        let of = self.of;
+        if of.of_expression.is_empty() {
+            return Ok(());
+        }
+        let found = of.expressions.find(self.text, MatchType::All);
+        let found = found.map_err(|error| RuleErrorKind::from(error).at("patterns"))?;
+        for found in found {
+            let own = of.of_expression[found.pattern];
+            let custom = &of.custom[own];
+            let near = self.distance(of.recognizers.len() + own, &found.range, false);
+            let score = near.map_or(custom.score, |_| {
+                (custom.score + CONTEXT_ADDS).clamp(CONTEXT_LEAST, 1.0)
+            });
+            self.keep(
+                found.range,
+                score,
+                Arc::clone(&custom.entity),
+                Arc::clone(&custom.entity),
+            );
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,4 @@
+//! Tests of the recognizers of personal data.
+
+mod generated;
+mod recognizers;

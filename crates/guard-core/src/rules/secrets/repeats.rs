@@ -1,0 +1,66 @@
+//! The same secret at other positions of a text.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+
+use super::Secret;
+
+/// Bytes of the shortest value that is looked for in all of the text if it is made of letters only. A value with other
+/// characters needs half as many.
+const WORD: usize = 8;
+/// Bytes of a value that is the same one even inside of a word.
+const UNMISTAKABLE: usize = 10;
+/// Bytes of all secrets together from which on the quickest automaton takes too much memory, 512 bytes for each.
+const DENSE: usize = 16 * 1024;
+
+/// Adds where the found values stand without anything that tells what they are: a token is named once
+/// (`api_key = 3f9c...`), and pasted again further down.
+pub(super) fn with_repeats<'a>(text: &str, mut secrets: Vec<Secret<'a>>) -> Vec<Secret<'a>> {
+    let mut first: BTreeMap<&str, usize> = BTreeMap::new();
+    for (index, secret) in secrets.iter().enumerate() {
+        first.entry(&text[secret.range.clone()]).or_insert(index);
+    }
+    let values: Vec<(&str, usize)> = first.into_iter().filter(|(value, _)| is_distinctive(value)).collect();
+    let bytes: usize = values.iter().map(|(value, _)| value.len()).sum();
+    let automaton = AhoCorasick::builder()
+        .match_kind(MatchKind::LeftmostLongest)
+        .kind((bytes > DENSE).then_some(AhoCorasickKind::ContiguousNFA))
+        .build(values.iter().map(|(value, _)| value));
+    // Only billions of bytes of secrets are too many for an automaton.
+    let Ok(automaton) = automaton else {
+        return secrets;
+    };
+    let known = secrets.len();
+    for found in automaton.find_iter(text) {
+        let is_word = |character: Option<char>| character.is_some_and(char::is_alphanumeric);
+        let is_whole =
+            !is_word(text[..found.start()].chars().next_back()) && !is_word(text[found.end()..].chars().next());
+        if !overlap(&secrets[..known], &found.range()) && (is_whole || found.len() >= UNMISTAKABLE) {
+            let same = secrets[values[found.pattern().as_usize()].1].clone();
+            secrets.push(Secret {
+                range: found.range(),
+                ..same
+            });
+        }
+    }
+    secrets.sort_by_key(|secret| secret.range.start);
+    secrets
+}
+
+/// Whether a value that stands elsewhere is the same secret, and not an ordinary word that was chosen as a password.
+fn is_distinctive(value: &str) -> bool {
+    let least = if value.chars().all(char::is_alphabetic) {
+        WORD
+    } else {
+        WORD / 2
+    };
+    value.len() >= least
+}
+
+/// Whether one of `secrets`, which ascend without overlaps, shares a byte with `range`.
+pub(super) fn overlap(secrets: &[Secret<'_>], range: &Range<usize>) -> bool {
+    let next = secrets.partition_point(|secret| secret.range.end <= range.start);
+    secrets.get(next).is_some_and(|secret| secret.range.start < range.end)
+}
