@@ -1,4 +1,4 @@
-"""Features of texts. They are made in Rust only: by the code that runs in the product, through its example `features`."""
+"""Features of texts. They are made in Rust only, by the code that runs in the product: with `guard-dev features`."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 @cache
-def program() -> Path:
-    subprocess.run(
-        ["cargo", "build", "--quiet", "--release", "-p", "guard-core", "--example", "features"], cwd=ROOT, check=True
-    )
-    return ROOT / "target" / "release" / "examples" / "features"
+def guard_dev() -> Path:
+    """The program of crates/guard-dev, built if needed."""
+    subprocess.run(["cargo", "build", "--quiet", "--release", "-p", "guard-dev"], cwd=ROOT, check=True)
+    return ROOT / "target" / "release" / "guard-dev"
 
 
 def matrix(texts: Iterable[str], spec: dict) -> sparse.csr_matrix:
@@ -31,7 +30,7 @@ def matrix(texts: Iterable[str], spec: dict) -> sparse.csr_matrix:
         with rows_file.open("w", encoding="utf-8") as rows:
             rows.writelines(json.dumps({"text": text}) + "\n" for text in texts)
         with rows_file.open("rb") as rows:
-            subprocess.run([program(), spec_file, out_file], stdin=rows, check=True)
+            subprocess.run([guard_dev(), "features", spec_file, out_file], stdin=rows, check=True)
         return read(out_file)
 
 

@@ -1,26 +1,16 @@
-"""Fits a linear model: by the example `fit` of guard-core, in one thread."""
+"""Fits a linear model, in one thread: with `guard-dev fit`."""
 
 from __future__ import annotations
 
 import subprocess
 import tempfile
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 
-from .features import ROOT
+from .features import guard_dev
 from .model import Settings, Weights, select
-
-
-@cache
-def program() -> Path:
-    # It needs nothing but the standard library: no reason to wait for a build of the crate.
-    source = ROOT / "crates" / "guard-core" / "examples" / "fit.rs"
-    out = ROOT / "target" / "fit"
-    subprocess.run(["rustc", "--edition", "2024", "-O", "-C", "target-cpu=native", source, "-o", out], check=True)
-    return out
 
 
 def fit(
@@ -50,7 +40,7 @@ def fit(
         pairs["label"], pairs["weight"] = labels, row_weights
         labels_file.write_bytes(pairs.tobytes())
         numbers = [count, settings.epochs, settings.rate, settings.dropout, settings.smoothing, settings.seed]
-        subprocess.run([program(), features_file, labels_file, out_file, *map(str, numbers)], check=True)
+        subprocess.run([guard_dev(), "fit", features_file, labels_file, out_file, *map(str, numbers)], check=True)
         found = np.fromfile(out_file, "<f4").reshape(len(chosen) + 1, count)
     weights = np.zeros((matrix.shape[1], count), np.float32)
     # A bucket that occurs in few texts says nothing about other texts, so it gets no weight.

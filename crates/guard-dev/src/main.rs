@@ -1,0 +1,38 @@
+//! Commands for those who work on guard.
+//!
+//! Run them with `cargo run --release -p guard-dev -- COMMAND`:
+//!
+//! * `check-rules KIND FILE...` checks rule files against their own examples. KIND is `secrets`, `recognizers` or `refusals`.
+//! * `features SPEC.json OUT.bin < ROWS.jsonl` writes the features of texts for a training.
+//! * `fit FEATURES.bin LABELS.bin OUT.bin LABEL_COUNT EPOCHS RATE DROPOUT SMOOTHING SEED` fits a linear model to them.
+
+mod check_rules;
+mod features;
+mod fit;
+
+use std::error::Error;
+use std::process::ExitCode;
+
+/// What a command returns: how the process ends, or why the command could not run.
+type Outcome = Result<ExitCode, Box<dyn Error>>;
+
+/// A command, with the arguments behind its name.
+type Command = fn(&[String]) -> Outcome;
+
+const COMMANDS: [(&str, Command); 3] = [
+    ("check-rules", check_rules::run),
+    ("features", features::run),
+    ("fit", fit::run),
+];
+
+fn main() -> Outcome {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (name, rest) = arguments
+        .split_first()
+        .map_or(("", &[][..]), |(name, rest)| (name, rest));
+    let Some((_, run)) = COMMANDS.iter().find(|(command, _)| *command == name) else {
+        let known: Vec<&str> = COMMANDS.iter().map(|(command, _)| *command).collect();
+        return Err(format!("unknown command {name:?}; known are: {}", known.join(", ")).into());
+    };
+    run(rest)
+}
