@@ -1,0 +1,31 @@
+//! What models read of any text: no row is longer than the model allows, and every row stands in the text.
+
+#![no_main]
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use guard_core::tokens::windows::{Reading, TextTokenizer};
+use libfuzzer_sys::fuzz_target;
+
+/// Tokens of the longest row. Few, so that short texts have many windows.
+const MOST_TOKENS: usize = 16;
+
+static TOKENIZER: LazyLock<TextTokenizer> = LazyLock::new(|| {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/multitask/tokenizer.json");
+    TextTokenizer::from_file(&file, MOST_TOKENS).expect("the tokenizer of an embedded model")
+});
+
+fuzz_target!(|text: &str| {
+    use Reading::{Chunks, Head, HeadTail, HeadTailChars, Sentences, Windows};
+    for reading in [Windows, Head, Sentences, HeadTail, HeadTailChars, Chunks] {
+        let rows = TOKENIZER.rows(text, reading).expect("every text can be read");
+        for row in &rows.rows {
+            assert!(row.ids.len() <= MOST_TOKENS);
+            assert!(text.get(row.range.clone()).is_some());
+        }
+        if let Some(skipped) = rows.skipped {
+            assert!(text.get(skipped).is_some());
+        }
+    }
+});
