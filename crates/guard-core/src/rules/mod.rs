@@ -11,8 +11,5 @@ pub mod urls;
 
 pub(crate) mod automaton;
 pub(crate) mod error;
-mod relaxed;
-mod sieve;
-mod timed;
 
 pub use error::{RuleError, RuleErrorKind};

@@ -3,8 +3,8 @@
 use regex_automata::util::prefilter::Prefilter;
 use regex_automata::{Input, MatchKind, PatternSet};
 
-use super::automaton::{Automaton, Limits};
 use super::relaxed::without_boundaries;
+use crate::rules::automaton::{Automaton, Limits};
 
 /// An automaton of all patterns together that takes more is not worth its time.
 const LIMITS: Limits = Limits {

@@ -285,8 +285,8 @@ impl Threads {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::relaxed::without_boundaries;
     use super::*;
-    use crate::rules::relaxed::without_boundaries;
 
     fn soon() -> Instant {
         Instant::now() + Duration::from_secs(60)

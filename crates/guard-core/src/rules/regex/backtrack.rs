@@ -1,0 +1,136 @@
+//! Searches with backtracking patterns, which are limited in steps and in time.
+
+use std::cell::Cell;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::time::Instant;
+
+use fancy_regex::{Input, RegexInput};
+
+/// Up to this many bytes, a backtracking pattern is searched for in one go, and all positions share its steps. In longer texts
+/// every position is tried by itself and has steps of its own: each takes one at least, and there may be more positions than
+/// steps.
+const ONE_GO: usize = 16 * 1024;
+/// Bytes that a backtracking pattern reads at most between two looks at the clock, which takes some milliseconds; and how often
+/// it is given the text between them at least and at most, whatever the length of the text.
+const UNWATCHED: usize = 4 * 1024 * 1024;
+const LEAST_READS: usize = 16;
+const MOST_READS: usize = 1024;
+
+/// A text that watches the clock while a backtracking pattern reads it. The engine has no other way to be stopped within a
+/// search: it asks for the bytes at every position, and once the time is up the call does not return, but unwinds with
+/// [`OutOfTime`].
+struct Watched<'a> {
+    text: &'a str,
+    until: Instant,
+    /// How often the text may still be read before the next look at the clock.
+    left: Cell<usize>,
+}
+
+/// What a search unwinds with when its time is up. No panic is reported.
+struct OutOfTime;
+
+impl<'a> Watched<'a> {
+    fn new(text: &'a str, until: Instant) -> Self {
+        let left = Cell::new(0);
+        Self { text, until, left }
+    }
+
+    fn look(&self) {
+        if Instant::now() > self.until {
+            resume_unwind(Box::new(OutOfTime));
+        }
+        let reads = UNWATCHED / self.text.len().max(1);
+        self.left.set(reads.clamp(LEAST_READS, MOST_READS));
+    }
+}
+
+impl Input for Watched<'_> {
+    type Match<'t>
+        = fancy_regex::Match<'t>
+    where
+        Self: 't;
+
+    fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    fn as_bytes(&self) -> &[u8] {
+        match self.left.get().checked_sub(1) {
+            Some(left) => self.left.set(left),
+            None => self.look(),
+        }
+        self.text.as_bytes()
+    }
+
+    fn is_char_boundary(&self, at: usize) -> bool {
+        self.text.is_char_boundary(at)
+    }
+
+    fn is_ascii(&self) -> bool {
+        self.text.is_ascii()
+    }
+
+    fn prev_codepoint_ix(&self, at: usize) -> usize {
+        Input::prev_codepoint_ix(self.text, at)
+    }
+
+    fn make_match<'t>(&'t self, start: usize, end: usize) -> Self::Match<'t> {
+        Input::make_match(self.text, start, end)
+    }
+
+    fn advance_position(&self, at: usize) -> usize {
+        Input::advance_position(self.text, at)
+    }
+}
+
+/// At most `limit` matches of a backtracking pattern, or `None` when that is too expensive or not done in time.
+pub(super) fn backtrack(
+    regex: &fancy_regex::Regex,
+    text: &str,
+    limit: usize,
+    until: Instant,
+) -> Option<Vec<Range<usize>>> {
+    let watched = Watched::new(text, until);
+    // Each search sets up the state of the engine anew.
+    match catch_unwind(AssertUnwindSafe(|| matches(regex, &watched, limit))) {
+        Ok(found) => found,
+        Err(cause) if cause.is::<OutOfTime>() => None,
+        Err(cause) => resume_unwind(cause),
+    }
+}
+
+fn matches(regex: &fancy_regex::Regex, watched: &Watched<'_>, limit: usize) -> Option<Vec<Range<usize>>> {
+    let text = watched.text;
+    let one_go = text.len() <= ONE_GO;
+    let mut found: Vec<Range<usize>> = Vec::new();
+    let mut at = 0;
+    while found.len() < limit && at <= text.len() {
+        if Instant::now() > watched.until {
+            return None;
+        }
+        let input = RegexInput::new(watched).from_pos(at).anchored(!one_go);
+        match regex.find_input(input).ok()? {
+            // An empty match at the end of the last match is part of it, as in `regex`.
+            Some(hit) if hit.start() == hit.end() && found.last().is_some_and(|last| last.end == hit.start()) => {
+                at = after(text, hit.end());
+            }
+            Some(hit) => {
+                at = if hit.start() == hit.end() {
+                    after(text, hit.end())
+                } else {
+                    hit.end()
+                };
+                found.push(hit.range());
+            }
+            None if one_go => break,
+            None => at = after(text, at),
+        }
+    }
+    Some(found)
+}
+
+/// The start of the character after the one at `at`, beyond the end of the text when there is none.
+fn after(text: &str, at: usize) -> usize {
+    text.ceil_char_boundary(at + 1).max(at + 1)
+}

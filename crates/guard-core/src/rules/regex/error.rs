@@ -1,0 +1,48 @@
+//! Why a pattern cannot be used.
+
+use super::{MOST_BYTES, MOST_PATTERNS};
+
+/// Why a pattern cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PatternError {
+    /// The pattern is not a valid regular expression.
+    #[error("pattern {pattern} is not a valid regular expression: {message}")]
+    Syntax {
+        /// The index of the pattern.
+        pattern: usize,
+        /// What is wrong, in one line.
+        message: String,
+        /// The byte offset in the pattern at which it is wrong, where known.
+        position: Option<usize>,
+    },
+    /// A pattern took too much time in this text, or a backtracking one too many steps.
+    #[error("pattern {pattern} takes too long in this text")]
+    StepLimit {
+        /// The index of the pattern.
+        pattern: usize,
+    },
+    /// The pattern is valid, but its compiled form is too large.
+    #[error("pattern {pattern} is too large when compiled")]
+    TooLarge {
+        /// The index of the pattern.
+        pattern: usize,
+    },
+    /// There are more patterns than one list may have.
+    #[error("too many patterns: at most {MOST_PATTERNS}, of {MOST_BYTES} bytes together")]
+    TooMany {
+        /// The index of the first pattern that is too much.
+        pattern: usize,
+    },
+}
+
+impl PatternError {
+    /// The index of the pattern at fault in its list.
+    pub fn pattern(&self) -> usize {
+        match self {
+            Self::Syntax { pattern, .. }
+            | Self::StepLimit { pattern }
+            | Self::TooLarge { pattern }
+            | Self::TooMany { pattern } => *pattern,
+        }
+    }
+}

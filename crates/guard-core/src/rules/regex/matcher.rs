@@ -1,0 +1,183 @@
+//! What searches for one pattern: the linear engine, or the backtracking one.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use super::backtrack::backtrack;
+use super::relaxed::without_boundaries;
+use super::timed::{Patience, Timed};
+use super::{LONG, PatternError};
+
+/// Steps back that one search with a backtracking pattern may take; about 30 ms, where none of them reads much.
+const STEP_LIMIT: usize = 1_000_000;
+/// Bytes of a compiled pattern that is surely fast on a short text.
+const SMALL: usize = 256 * 1024;
+/// Sizes in bytes in which a pattern is tried to be compiled, one after the other, to learn about how large it is; and the
+/// bytes that one state takes at least, with its transitions.
+const SIZES: [usize; 3] = [4 * 1024, 32 * 1024, SMALL];
+const STATE: usize = 24;
+/// States times bytes up to which a search in linear time ends within half a second, whatever the pattern. A search that may
+/// take more watches the clock.
+const WORK: usize = 1 << 25;
+
+/// A compiled pattern.
+#[derive(Debug)]
+pub(super) enum Matcher {
+    Linear {
+        regex: regex::Regex,
+        /// States of the compiled pattern, at most.
+        states: usize,
+        /// Compiled on first use, since only long texts need it.
+        timed: OnceLock<Option<Box<Timed>>>,
+        /// Says in most texts outside ASCII that there is no match; compiled on first use.
+        relaxed: OnceLock<Option<Box<Timed>>>,
+    },
+    Backtracking(Box<fancy_regex::Regex>),
+}
+
+impl Matcher {
+    /// Compiles with the linear engine, and with the backtracking one what the first does not know.
+    pub fn compile(index: usize, source: &str, limit: usize) -> Result<Self, PatternError> {
+        let build = |limit| regex::RegexBuilder::new(source).size_limit(limit).build();
+        let tries = SIZES.iter().copied().filter(|&size| size < limit).chain([limit]);
+        let mut built = tries.map(|size| (build(size), size / STATE));
+        let (built, states) = built
+            .find(|(built, _)| !matches!(built, Err(regex::Error::CompiledTooBig(_))))
+            .unwrap_or_else(|| (Err(regex::Error::CompiledTooBig(limit)), 0));
+        let problem = match built {
+            Ok(regex) => {
+                return Ok(Self::Linear {
+                    regex,
+                    states,
+                    timed: OnceLock::new(),
+                    relaxed: OnceLock::new(),
+                });
+            }
+            Err(regex::Error::CompiledTooBig(_)) => return Err(PatternError::TooLarge { pattern: index }),
+            Err(error) => error.to_string(),
+        };
+        let backtracking = fancy_regex::RegexBuilder::new(source)
+            .backtrack_limit(STEP_LIMIT)
+            .delegate_size_limit(limit)
+            .max_prog_size(limit / 100)
+            .build();
+        match backtracking {
+            Ok(regex) => Ok(Self::Backtracking(Box::new(regex))),
+            Err(fancy_regex::Error::CompileError(error)) if too_large(&error) => {
+                Err(PatternError::TooLarge { pattern: index })
+            }
+            Err(error) if problem.contains("look-around") || problem.contains("backreferences") => {
+                let position = match error {
+                    fancy_regex::Error::ParseError(position, _) => Some(position),
+                    _ => None,
+                };
+                Err(PatternError::Syntax {
+                    pattern: index,
+                    message: error.to_string(),
+                    position,
+                })
+            }
+            Err(_) => {
+                let (message, position) = explain(&problem, source);
+                Err(PatternError::Syntax {
+                    pattern: index,
+                    message,
+                    position,
+                })
+            }
+        }
+    }
+
+    /// Whether a search may take long even in a text of some kilobytes.
+    pub fn is_costly(&self) -> bool {
+        !matches!(self, Self::Linear { states, .. } if states * STATE <= SMALL)
+    }
+
+    /// The quicker pattern that matches wherever this one does, for texts in which this one is slow.
+    fn relaxed(&self, text: &str) -> Option<&Timed> {
+        match self {
+            Self::Linear {
+                regex, states, relaxed, ..
+            } if !text.is_ascii() => {
+                let build = |source: String| Timed::new(&source, *states).map(Box::new);
+                let relaxed = relaxed.get_or_init(|| without_boundaries(regex.as_str()).and_then(build));
+                relaxed.as_deref()
+            }
+            _ => None,
+        }
+    }
+
+    /// All matches that do not overlap, or the first one only. `suspected` says that a quick look has found that there may be
+    /// some; a search that is not done at `until` is given up with an error.
+    pub fn find(
+        &self,
+        index: usize,
+        text: &str,
+        all: bool,
+        suspected: bool,
+        until: Instant,
+    ) -> Result<Vec<Range<usize>>, PatternError> {
+        let limit = if all { usize::MAX } else { 1 };
+        let relaxed = self.relaxed(text);
+        // A search that runs out of time here would run out of it below as well, and says so there.
+        let nothing = |relaxed: &Timed| relaxed.find(text, 1, until, None).is_some_and(|found| found.is_empty());
+        match self {
+            Self::Linear { .. } if !suspected && relaxed.is_some_and(nothing) => Ok(Vec::new()),
+            Self::Linear { regex, states, .. }
+                if states.saturating_mul(text.len()) <= WORK
+                    && (relaxed.is_none() || text.len() < LONG)
+                    && Instant::now() <= until =>
+            {
+                let patience = Patience::new(until);
+                let mut found = Vec::new();
+                for hit in regex.find_iter(text).take(limit) {
+                    found.push(hit.range());
+                    if patience.is_over() {
+                        return Err(PatternError::StepLimit { pattern: index });
+                    }
+                }
+                Ok(found)
+            }
+            Self::Linear {
+                regex, states, timed, ..
+            } => {
+                let timed = timed.get_or_init(|| Timed::new(regex.as_str(), *states).map(Box::new));
+                let timed = timed.as_ref().ok_or(PatternError::TooLarge { pattern: index })?;
+                timed
+                    .find(text, limit, until, relaxed)
+                    .ok_or(PatternError::StepLimit { pattern: index })
+            }
+            Self::Backtracking(regex) => {
+                backtrack(regex, text, limit, until).ok_or(PatternError::StepLimit { pattern: index })
+            }
+        }
+    }
+}
+
+fn too_large(error: &fancy_regex::CompileError) -> bool {
+    match error {
+        fancy_regex::CompileError::PatternTooComplex => true,
+        fancy_regex::CompileError::InnerError(inner) => inner.size_limit().is_some(),
+        _ => false,
+    }
+}
+
+/// The one-line reason in an error message of the `regex` crate, and the place that its caret line points to.
+fn explain(problem: &str, source: &str) -> (String, Option<usize>) {
+    let message = problem.rsplit("error: ").next().unwrap_or(problem).trim().to_owned();
+    // The message repeats a pattern of one line after four spaces and marks columns below it.
+    let position = problem
+        .lines()
+        .find(|line| !line.is_empty() && line.chars().all(|c| c == ' ' || c == '^') && line.contains('^'))
+        .filter(|_| !source.contains('\n'))
+        .and_then(|line| line.find('^')?.checked_sub(4))
+        .and_then(|column| {
+            source
+                .char_indices()
+                .map(|(at, _)| at)
+                .chain([source.len()])
+                .nth(column)
+        });
+    (message, position)
+}

@@ -1,0 +1,239 @@
+//! Regular expressions written by users.
+//!
+//! Patterns are in the syntax of Python's `re`, as in llm-guard; what the `regex` crate and JavaScript add to it
+//! (`\p{L}`, `(?<name>…)`) works too. [`Syntax::Ecmascript`] is for the patterns of JSON Schema, which mean something else
+//! where they look the same.
+//!
+//! ```
+//! use guard_core::rules::regex::{MatchType, Patterns};
+//!
+//! let patterns = Patterns::compile(&[r"Bearer \w+", r"(?<=key: )\d{4}"])?;
+//! let found = patterns.find("key: 1234, Bearer abc", MatchType::All)?;
+//! assert_eq!((found[0].pattern, found[0].range.clone()), (0, 11..21));
+//! assert_eq!((found[1].pattern, found[1].range.clone()), (1, 5..9));
+//! # Ok::<(), guard_core::rules::regex::PatternError>(())
+//! ```
+//!
+//! # Time
+//!
+//! A pattern runs in linear time unless it needs look-around, back-references or another feature of backtracking; then it
+//! runs with a limit, and reaching the limit is an error, so that a text cannot switch a rule off by being expensive. So
+//! does a pattern whose linear time has a large factor, such as `(?:[ab]{1,100}c?){100}x`.
+//!
+//! # All patterns are reported
+//!
+//! llm-guard stops at the first pattern that matches, which leaves in the redacted text what later patterns match.
+//! [`Patterns::find`] returns the matches of every pattern.
+
+mod backtrack;
+mod ecmascript;
+mod error;
+mod matcher;
+mod pattern;
+mod python;
+mod relaxed;
+mod sieve;
+mod timed;
+mod translated;
+
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use regex_automata::PatternID;
+
+use super::across::{RuleMatch, Sighting, Wanted, across_views};
+use pattern::Pattern;
+use sieve::Sieve;
+
+pub use error::PatternError;
+
+/// Time that all searches of costly patterns in one text and its views may take together.
+///
+/// Steps alone do not bound the time: a part without backtracking, such as the body of `(?=.*x)`, counts as one step and
+/// may read the whole text. So may what lies between two steps: `(?:(?=.*x)a)*` reads the text again for every `a`.
+const TIME_LIMIT: Duration = Duration::from_secs(5);
+/// Bytes that one compiled pattern may take; and that one of a list of more than [`FEW`] may take at least.
+const SIZE_LIMIT: usize = 10 * 1024 * 1024;
+const LEAST_SIZE: usize = 128 * 1024;
+/// Patterns that may all be as large as [`SIZE_LIMIT`] says; those of a longer list share what these may take.
+const FEW: usize = 100;
+/// Bytes of a text from which on one look for all patterns at once pays.
+const LONG: usize = 8 * 1024;
+/// Patterns in a list, and bytes that all of them may have as they are written: compiling so many takes seconds.
+const MOST_PATTERNS: usize = 10_000;
+const MOST_BYTES: usize = 1024 * 1024;
+
+/// The syntax that patterns are written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Syntax {
+    /// That of Python's `re`, with what the `regex` crate and JavaScript add to it.
+    Python,
+    /// That of ECMA-262 with the flag `u`, as JSON Schema has it: `$` is the very end, and `\d`, `\w` and `\b` know ASCII
+    /// only. Two things differ: what needs backtracking (look-around and back-references) is an error, and any
+    /// punctuation of ASCII may be escaped, as people write `\-`.
+    Ecmascript,
+}
+
+/// How a pattern is applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MatchType {
+    /// The first match anywhere in the text (`re.search`).
+    Search,
+    /// One match that is the whole text (`re.fullmatch`).
+    FullMatch,
+    /// All matches that do not overlap, from left to right (`re.finditer`).
+    All,
+}
+
+/// One match of one pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PatternMatch {
+    /// The index of the pattern in the list given to [`Patterns::compile`].
+    pub pattern: usize,
+    /// The matched UTF-8 byte range, on character boundaries; empty for a pattern that matched nothing but a place.
+    pub range: Range<usize>,
+}
+
+impl RuleMatch for PatternMatch {
+    fn rule(&self) -> usize {
+        self.pattern
+    }
+
+    fn range(&self) -> Range<usize> {
+        self.range.clone()
+    }
+}
+
+/// Compiled patterns.
+#[derive(Debug)]
+pub struct Patterns {
+    patterns: Vec<Pattern>,
+    /// Says of a long text which patterns can match in it; compiled on first use.
+    sieve: OnceLock<Option<Sieve>>,
+}
+
+impl Patterns {
+    /// Compiles all patterns, in the syntax of Python: at most 10,000, of 1 MiB together.
+    ///
+    /// # Errors
+    ///
+    /// [`PatternError::TooMany`], or the first pattern that is invalid ([`PatternError::Syntax`]) or too large
+    /// ([`PatternError::TooLarge`]): more than 10 MiB when compiled, and less in a list of more than a hundred.
+    pub fn compile<S: AsRef<str>>(patterns: &[S]) -> Result<Self, PatternError> {
+        Self::compile_as(patterns, Syntax::Python)
+    }
+
+    /// The same for patterns in the given syntax.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Patterns::compile`].
+    pub fn compile_as<S: AsRef<str>>(patterns: &[S], syntax: Syntax) -> Result<Self, PatternError> {
+        let mut bytes = 0;
+        let excess = patterns.iter().enumerate().position(|(index, source)| {
+            bytes += source.as_ref().len();
+            bytes > MOST_BYTES || index >= MOST_PATTERNS
+        });
+        if let Some(pattern) = excess {
+            return Err(PatternError::TooMany { pattern });
+        }
+        let limit = (SIZE_LIMIT * FEW / patterns.len().max(FEW)).max(LEAST_SIZE);
+        let patterns = patterns
+            .iter()
+            .enumerate()
+            .map(|(index, source)| Pattern::compile(index, source.as_ref(), syntax, limit));
+        Ok(Self {
+            patterns: patterns.collect::<Result<_, _>>()?,
+            sieve: OnceLock::new(),
+        })
+    }
+
+    /// Whether a search may take long even in a text of some kilobytes: with many patterns, with one that needs
+    /// backtracking, or with one that is large when compiled, as `(?:[ab]{1,100}c?){100}` is. Linear time then has a
+    /// large factor.
+    pub fn are_costly(&self) -> bool {
+        self.patterns.len() > FEW || self.patterns.iter().any(Pattern::is_costly)
+    }
+
+    /// Returns the matches of every pattern in `text`, in the order of the patterns and then of the text.
+    ///
+    /// # Errors
+    ///
+    /// [`PatternError::StepLimit`] when a pattern that needs backtracking, or a very large one, is too expensive in this
+    /// text. The text must then be treated as if it matched.
+    pub fn find(&self, text: &str, match_type: MatchType) -> Result<Vec<PatternMatch>, PatternError> {
+        self.find_until(text, match_type, Instant::now() + TIME_LIMIT)
+    }
+
+    /// The same, within about so much time where that is less than a search may take otherwise: for texts that share a
+    /// limit.
+    ///
+    /// # Errors
+    ///
+    /// [`PatternError::StepLimit`] as in [`Patterns::find`].
+    pub fn find_within(
+        &self,
+        text: &str,
+        match_type: MatchType,
+        limit: Duration,
+    ) -> Result<Vec<PatternMatch>, PatternError> {
+        self.find_until(text, match_type, Instant::now() + limit.min(TIME_LIMIT))
+    }
+
+    /// The matches in `text` and in its views, as [`across_views`] has them: with [`MatchType::All`] all of them, else of
+    /// each pattern those in the first view that it matches. A pattern that is to match the whole text may match the whole
+    /// of a view.
+    ///
+    /// # Errors
+    ///
+    /// [`PatternError::StepLimit`] as in [`Patterns::find`]; all views share one limit of time.
+    pub fn find_across_views(
+        &self,
+        text: &str,
+        match_type: MatchType,
+    ) -> Result<Vec<Sighting<PatternMatch>>, PatternError> {
+        let end = Instant::now() + TIME_LIMIT;
+        let wanted = match match_type {
+            MatchType::All => Wanted::All,
+            MatchType::Search | MatchType::FullMatch => Wanted::First,
+        };
+        across_views(text, wanted, |text| self.find_until(text, match_type, end))
+    }
+
+    fn find_until(&self, text: &str, match_type: MatchType, until: Instant) -> Result<Vec<PatternMatch>, PatternError> {
+        let suspects = self.suspects(text, match_type);
+        let mut found = Vec::new();
+        for (index, pattern) in self.patterns.iter().enumerate() {
+            let suspected = suspects.as_ref().map(|suspects| suspects[index]);
+            let ranges = match suspected {
+                Some(false) => continue,
+                Some(true) | None => pattern.find(index, text, match_type, suspected.is_some(), until)?,
+            };
+            found.extend(ranges.into_iter().map(|range| PatternMatch { pattern: index, range }));
+        }
+        Ok(found)
+    }
+
+    /// For each pattern whether it may match in `text`; `None` where that is best found out one by one.
+    fn suspects(&self, text: &str, match_type: MatchType) -> Option<Vec<bool>> {
+        if text.len() < LONG || match_type == MatchType::FullMatch || self.patterns.len() > FEW {
+            return None;
+        }
+        let sieve = self.sieve.get_or_init(|| {
+            let patterns = self.patterns.iter().filter(|pattern| pattern.is_linear());
+            Sieve::new(&patterns.map(Pattern::translated).collect::<Vec<_>>())
+        });
+        let sifted = sieve.as_ref()?.suspects(text)?;
+        let mut sifted = (0..sifted.capacity()).map(|index| PatternID::new(index).is_ok_and(|id| sifted.contains(id)));
+        let suspects = self.patterns.iter().map(|pattern| {
+            let suspected = !pattern.is_linear() || sifted.next().unwrap_or(true);
+            // Before a newline that ends the text, `$` matches in Python only.
+            suspected || pattern.has_dollar() && text.ends_with('\n')
+        });
+        Some(suspects.collect())
+    }
+}

@@ -1,0 +1,335 @@
+//! The search for URLs in a plain text.
+
+use std::ops::Range;
+
+use url::Url;
+
+use super::characters::{is_mark, is_unspaced, is_word};
+use super::words::{ENTITIES, FILE_ENDINGS, SCHEMES, WORDS};
+
+/// A URL in the plain text.
+pub(super) struct FoundPlain {
+    pub range: Range<usize>,
+    pub url: Url,
+}
+
+/// One search of one plain text.
+pub(super) struct Search<'a> {
+    text: &'a str,
+    /// The length of the text without the white space around it.
+    trimmed: usize,
+    /// What stands before is done with.
+    at: usize,
+    found: Vec<FoundPlain>,
+}
+
+impl<'a> Search<'a> {
+    pub fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            trimmed: text.trim().len(),
+            at: 0,
+            found: Vec::new(),
+        }
+    }
+
+    /// The URLs, in order.
+    pub fn run(mut self) -> Vec<FoundPlain> {
+        while let Some(start) = self.text[self.at..].find(|c: char| c.is_alphanumeric() || c == '_') {
+            let start = self.at + start;
+            let end = self.end_of(start, is_word);
+            let word = &self.text[start..end];
+            let next = self.text[end..].chars().next();
+            let url = match next {
+                Some(':') => self.with_scheme(start, end).or_else(|| self.bare(start, end)),
+                // An e-mail address.
+                Some('@') => {
+                    self.at = self.end_of(end + 1, is_word);
+                    continue;
+                }
+                _ if word.contains('.') => self.bare(start, end),
+                _ => None,
+            };
+            self.at = url.as_ref().map_or(end, |found| found.range.end.max(end));
+            self.found.extend(url);
+        }
+        self.found
+    }
+
+    /// Where the run of characters from `start` on ends that `belongs` accepts.
+    fn end_of(&self, start: usize, belongs: impl Fn(char) -> bool) -> usize {
+        self.text[start..]
+            .find(|character| !belongs(character))
+            .map_or(self.text.len(), |length| start + length)
+    }
+
+    /// A URL whose scheme ends the word `start..colon`.
+    fn with_scheme(&self, start: usize, colon: usize) -> Option<FoundPlain> {
+        let word = &self.text[start..colon];
+        let (name, scheme) = SCHEMES.iter().find(|(name, _)| {
+            word.len()
+                .checked_sub(name.len())
+                .is_some_and(|at| word.is_char_boundary(at) && word[at..].eq_ignore_ascii_case(name))
+        })?;
+        let start = colon - name.len();
+        let slashes = self.end_of(colon + 1, |c| matches!(c, '/' | '\\'));
+        // Browsers need only one slash, or none; prose has "http:" too, so the host has to look like one then.
+        let strict = slashes < colon + 3;
+        let authority = self.authority(slashes)?;
+        let host = authority.rsplit('@').next().unwrap_or(authority);
+        if !host.contains(|c: char| c.is_alphanumeric())
+            || SCHEMES.iter().any(|(name, _)| *name == host.trim_end_matches(':'))
+        {
+            return None;
+        }
+        if strict
+            && !(host.contains('.') && has_known_tld(&host.split(':').next().unwrap_or(host).to_ascii_lowercase()))
+        {
+            return None;
+        }
+        let name = slashes + authority.len();
+        // Only a host can make a URL wrong. What follows it is not read before that is known, or the cost would not be linear.
+        Url::parse(&format!("{scheme}://{authority}")).ok()?;
+        let mut end = self.tail(name, start);
+        if end == name {
+            end = slashes + authority.trim_end_matches(['.', ':', '-', '_', '%']).len();
+        }
+        self.parsed(scheme, start, slashes, end)
+    }
+
+    /// User, host and port from `start` on.
+    fn authority(&self, start: usize) -> Option<&str> {
+        // User names and passwords may have characters that would otherwise end a host.
+        const LONGEST: usize = 512;
+        let is_host = |c: char| is_word(c) && c != '*' || matches!(c, ':' | '%');
+        let is_user = |c: char| is_host(c) || matches!(c, '@' | '!' | '$' | '&' | '*' | '+' | ';' | '=' | '~');
+        let bound = self.text.floor_char_boundary((start + LONGEST).min(self.text.len()));
+        let window = &self.text[start..bound];
+        let user = window.find(|c| !is_user(c)).unwrap_or(window.len());
+        let host = window[..user].rfind('@').map_or(0, |at| at + 1);
+        let rest = &window[host..];
+        let mut length = if rest.starts_with('[') {
+            let close = rest.find(']')? + 1;
+            // A second colon belongs to the sentence.
+            let port = rest[close..].strip_prefix(':').map_or(0, |digits| {
+                1 + digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len())
+            });
+            close + port
+        } else {
+            rest.find(|c| !is_host(c)).unwrap_or(rest.len())
+        };
+        // An ideographic full stop is a dot to browsers; in prose it ends the sentence.
+        if let Some(after) = rest[length..].strip_prefix(['。', '｡']) {
+            let label = after.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(after.len());
+            if !rest[..length].contains('.') && has_known_tld(&format!("a.{}", after[..label].to_ascii_lowercase())) {
+                length += '。'.len_utf8() + label;
+            }
+        }
+        // In "https://a.com请看", the name ends where the known domain does.
+        let name = &rest[..length];
+        if let Some(cut) = unspaced_after_ascii(name)
+            && has_known_tld(&name[..cut].to_ascii_lowercase())
+        {
+            length = cut;
+        }
+        // In "http://a.comhttp://b.com", a second URL begins.
+        if let Some(scheme) = ["http:", "https:"]
+            .iter()
+            .find_map(|scheme| rest[..length].find(scheme))
+        {
+            length = scheme;
+        }
+        Some(&window[..host + length])
+    }
+
+    /// A host without a scheme in the word `start..end`.
+    fn bare(&self, start: usize, end: usize) -> Option<FoundPlain> {
+        let word = &self.text[start..end];
+        // In "and so on...a.com", the host begins behind the dots.
+        let offset = word
+            .trim_end_matches(['.', '-', '_', '*'])
+            .rfind("..")
+            .map_or(0, |at| at + 2);
+        let before = self.text[..start + offset].chars().next_back();
+        let mut host = word[offset..].trim_end_matches(['.', '-', '_', '*']);
+        let trimmed = host.trim_start_matches(['.', '-', '_', '*']);
+        let mut start = start + offset + host.len() - trimmed.len();
+        host = trimmed;
+        // Words of scripts without spaces may touch the host on both sides.
+        if let Some(cut) = host_after_unspaced(host) {
+            start += cut;
+            host = &host[cut..];
+        } else {
+            let before = if offset > 0 { None } else { before };
+            match before {
+                // "//a.com/b" is a URL without a scheme; "git://a.com" has a scheme that is not looked for.
+                Some('/') => {
+                    let head = self.text[..start].trim_end_matches(['.', '-', '_', '*']);
+                    let head = head.strip_suffix("//")?;
+                    if head.ends_with(|c: char| c == ':' || c == '/' || c.is_alphanumeric()) {
+                        return None;
+                    }
+                }
+                Some('@' | '\\' | '$' | '#' | '%') => return None,
+                _ => {}
+            }
+        }
+        if let Some(cut) = unspaced_after_ascii(host)
+            && has_known_tld(&host[..cut].to_ascii_lowercase())
+        {
+            host = &host[..cut];
+        }
+        let end = start + host.len();
+        let next = self.text[end..].chars().next();
+        if next == Some('@') {
+            return None;
+        }
+        let port = self.port(end);
+        let has_path = self.text[port..].starts_with('/');
+        let lower = host.to_lowercase();
+        let last = lower.rsplit('.').next()?;
+        // A host that is the whole text cannot be a part of prose or code.
+        let alone = self.trimmed == end - start;
+        if is_dotted_quad(&lower) {
+            if !has_path && port == end && !alone {
+                return None;
+            }
+        } else {
+            if lower.split('.').any(|label| label.is_empty() || label.len() > 63)
+                || !lower.contains('.')
+                || lower.contains('*')
+                || lower.rsplit('.').take(2).any(|label| label.contains('_'))
+                || !last.starts_with(char::is_alphabetic)
+                || !has_known_tld(&lower)
+            {
+                return None;
+            }
+            let is_www = lower.starts_with("www.");
+            let shown = host.rsplit('.').next()?;
+            // A suffix of several labels, as in "so.co.in", is never the end of a sentence.
+            let is_registry = psl::suffix_str(&lower).is_some_and(|suffix| suffix.contains('.'));
+            if !is_www && !has_path && !is_registry {
+                let odd_case = shown != last && shown.to_uppercase() != shown;
+                let is_common = matches!(last, "com" | "net" | "org");
+                let has_mark = lower[..lower.len() - last.len()].contains(|c: char| c == '-' || c.is_ascii_digit());
+                if odd_case && !is_common
+                    || FILE_ENDINGS.contains(&last)
+                    || WORDS.contains(&last) && !has_mark && !alone
+                    || next == Some('(')
+                {
+                    return None;
+                }
+            }
+        }
+        Url::parse(&format!("http://{}", &self.text[start..port])).ok()?;
+        self.parsed("http", start, start, self.tail(port, start))
+    }
+
+    /// Where a port ends that begins at `at`; `at` where there is none.
+    fn port(&self, at: usize) -> usize {
+        let Some(digits) = self.text[at..].strip_prefix(':') else {
+            return at;
+        };
+        let length = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+        let follows = digits[length..].chars().next();
+        if (1..=5).contains(&length) && !follows.is_some_and(|c| c.is_alphanumeric()) {
+            at + 1 + length
+        } else {
+            at
+        }
+    }
+
+    /// Where path, query and fragment end that begin at `at`, in a URL that begins at `start`.
+    fn tail(&self, at: usize, start: usize) -> usize {
+        let mut end = at;
+        if self.text[at..].starts_with(['/', '?', '#']) {
+            end = at + self.tail_length(&self.text[at..], self.text[..start].chars().next_back());
+        }
+        let opener = self.text[..start].chars().next_back();
+        // Punctuation at the end belongs to the sentence; "#!" is a fragment.
+        let mut kept = &self.text[at..end];
+        while let Some(last) = kept.chars().next_back() {
+            let is_mark = matches!(last, '.' | ',' | ':' | ';' | '!' | '?' | '\'' | '*' | '~' | '&')
+                || last == '_' && opener == Some('_');
+            if !is_mark || kept.ends_with("#!") {
+                break;
+            }
+            kept = kept.strip_suffix("&amp;").unwrap_or(&kept[..kept.len() - 1]);
+        }
+        at + kept.len()
+    }
+
+    fn tail_length(&self, rest: &str, opener: Option<char>) -> usize {
+        let mut open: Vec<char> = Vec::new();
+        let mut last = '/';
+        for (at, character) in rest.char_indices() {
+            let after = &rest[at + character.len_utf8()..];
+            let belongs = match character {
+                '(' | '[' | '{' => {
+                    open.push(character);
+                    true
+                }
+                ')' => open.pop() == Some('('),
+                ']' => open.pop() == Some('['),
+                '}' => open.pop() == Some('{'),
+                '\'' => opener != Some('\''),
+                // The semicolon of "&amp;" is no separator.
+                ',' | ';' => !begins_with_scheme(after) || rest[..at].ends_with("&amp"),
+                '&' => !ENTITIES.iter().any(|entity| after.starts_with(entity)),
+                '<' | '>' | '"' | '`' | '\\' | '|' | '^' => false,
+                _ if character.is_ascii() => character.is_ascii_graphic(),
+                // Dashes and dots stand in titles: "/wiki/A–B".
+                '–' | '·' => after.starts_with(char::is_alphanumeric),
+                _ if is_unspaced(character) => !last.is_ascii_alphanumeric(),
+                _ => character.is_alphanumeric() || is_mark(character),
+            };
+            if !belongs {
+                return at;
+            }
+            last = character;
+        }
+        rest.len()
+    }
+
+    /// The URL of `start..end`, whose user or host begins at `authority`.
+    fn parsed(&self, scheme: &str, start: usize, authority: usize, end: usize) -> Option<FoundPlain> {
+        // Texts that come from web pages have their ampersands escaped.
+        let rest = self.text[authority..end].replace("&amp;", "&");
+        let url = Url::parse(&format!("{scheme}://{rest}")).ok()?;
+        (end > authority && url.host().is_some()).then_some(FoundPlain { range: start..end, url })
+    }
+}
+
+/// Whether the last label of a host is a known top-level domain.
+fn has_known_tld(host: &str) -> bool {
+    psl::suffix(host.as_bytes()).is_some_and(|suffix| suffix.is_known())
+}
+
+fn begins_with_scheme(text: &str) -> bool {
+    ["http://", "https://", "hxxp://", "hxxps://"]
+        .iter()
+        .any(|scheme| text.starts_with(scheme))
+}
+
+fn is_dotted_quad(host: &str) -> bool {
+    host.split('.').count() == 4
+        && host
+            .split('.')
+            .all(|part| part.len() <= 3 && part.parse::<u8>().is_ok())
+}
+
+/// Where words of a script without spaces begin behind an ASCII host.
+fn unspaced_after_ascii(host: &str) -> Option<usize> {
+    let cut = host.find(is_unspaced)?;
+    let label = host[..cut].rsplit('.').next()?;
+    (host[..cut].contains('.') && !label.is_empty() && host[..cut].is_ascii()).then_some(cut)
+}
+
+/// Where a host begins behind words of a script without spaces.
+fn host_after_unspaced(host: &str) -> Option<usize> {
+    let (at, last) = host.char_indices().rfind(|&(at, c)| {
+        is_unspaced(c) && host[at + c.len_utf8()..].starts_with(|c: char| c.is_alphanumeric() && !is_unspaced(c))
+    })?;
+    let cut = at + last.len_utf8();
+    (host[cut..].contains('.') && !host[..at].contains('.')).then_some(cut)
+}
