@@ -37,7 +37,8 @@ const JOINS: [&str; 10] = ["and", "or", "und", "oder", "y", "et", "и", "или"
 /// How much farther a word of another sentence is.
 const SENTENCE: f64 = 3.5;
 
-/// Whether words in this character's script are written without spaces between them, or, as in Korean, particles to a word.
+/// Whether words in this character's script are written without spaces between them; or, as in Korean, particles follow words
+/// without a space.
 pub(super) fn is_unspaced(character: char) -> bool {
     !character.is_ascii()
         && matches!(
@@ -78,7 +79,7 @@ fn has_end(text: &str) -> bool {
     })
 }
 
-/// Whether a word could go on with this character. An underscore ends one: `phone_number` is about a phone, and in
+/// Whether a word could go on with this character. An underscore ends a word: `phone_number` is about a phone, and in
 /// `card_4111111111111111` stands the number of a card.
 pub(super) fn continues(character: Option<char>) -> bool {
     character.is_some_and(|character| character.is_alphanumeric() && !is_unspaced(character))
@@ -133,7 +134,7 @@ impl Vocabulary {
             let last = lower[..range.end].chars().next_back();
             let before = lower[..range.start].chars().next_back();
             let after = lower[range.end..].chars().next();
-            // "1985г.р", and a sign such as "$" behind anything
+            // A word may follow a digit, as in "1985г.р", and a sign such as "$" may follow anything.
             let is_free = first.is_some_and(|first| {
                 is_unspaced(first)
                     || !first.is_alphanumeric()
@@ -151,7 +152,7 @@ impl Vocabulary {
             .partition(|(_, word)| !self.words[*word].1.is_empty());
         let is_cut = |mention: &Range<usize>| {
             let from = compounds.partition_point(|(compound, _)| compound.end <= mention.start);
-            // Few compounds share a place.
+            // Few compounds overlap.
             let mut near = compounds[from..].iter().take(4);
             near.any(|(compound, _)| compound.start < mention.end && !contains(mention, compound))
         };

@@ -13,7 +13,7 @@ use crate::rules::{RuleError, RuleErrorKind};
 
 /// The type of hidden names, as in llm-guard.
 pub const HIDDEN: &str = "CUSTOM";
-/// What stands in the place of a placeholder while a text is searched: the control character SUBSTITUTE, which is part of no word.
+/// What replaces a placeholder while a text is searched: the control character SUBSTITUTE, which is part of no word.
 const SUBSTITUTE: &str = "\u{1A}";
 
 /// A placeholder of the form `[REDACTED_PERSON_1]`, or what a model may have made of one: without brackets, in any case.
@@ -23,11 +23,20 @@ static PLACEHOLDER: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&format!("(?i){whole}|{bare}")).ok()
 });
 
-/// What is nothing but a placeholder: nobody hides a number of a card in one.
+/// What can be nothing but a placeholder: a number of a card does not fit into one.
 static WRITTEN: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?i)\[REDACTED_[\p{L}_]{1,100}_[0-9]{1,7}\]").ok());
 
 /// Looks for personal data.
+///
+/// ```
+/// use guard_core::pii::{Detector, Options};
+///
+/// let detector = Detector::new(&Options::default(), &["Aurora".to_owned()])?;
+/// let found = detector.find("Aurora: ann@example.org", Vec::new(), &[])?.findings;
+/// assert_eq!((&*found[0].entity, &*found[1].entity), ("CUSTOM", "EMAIL_ADDRESS"));
+/// # Ok::<(), guard_core::rules::RuleError>(())
+/// ```
 #[derive(Debug)]
 pub struct Detector {
     recognizers: Recognizers,
@@ -50,7 +59,7 @@ impl Detector {
     ///
     /// # Errors
     ///
-    /// The first value that can not be used, with its path.
+    /// The first value that cannot be used, with its path: `hidden.0`, or one of [`Recognizers::new`].
     pub fn new(options: &Options, hidden: &[String]) -> Result<Self, RuleError> {
         let fault = |error: SubstringsError| {
             let path = match error {
@@ -71,12 +80,12 @@ impl Detector {
 
     /// Finds what is personal in `text`, and brings it together with what `others` found.
     ///
-    /// `known` are places of placeholders, in order and without overlaps. Nothing is found in them, nor in what is written like
-    /// one, and they are no context.
+    /// `known` are the ranges of placeholders, in order and without overlaps. Nothing is found in them, nor in what is written
+    /// like a placeholder, and they are no context.
     ///
     /// # Errors
     ///
-    /// A pattern of the user that takes too long; the text must then be treated as if it was not looked at.
+    /// A pattern of the user that takes too long; the text must then be treated as if it had not been looked at.
     pub fn find(&self, text: &str, others: Vec<Finding>, known: &[Range<usize>]) -> Result<Detection, RuleError> {
         let known = &with_written(text, known);
         let read = without(text, known);
@@ -108,7 +117,7 @@ impl Detector {
     }
 }
 
-/// The places of placeholders, with those that the text has of its own.
+/// The ranges of placeholders, with those of what is written like one in the text.
 fn with_written(text: &str, known: &[Range<usize>]) -> Vec<Range<usize>> {
     let written = WRITTEN.iter().flat_map(|pattern| pattern.find_iter(text));
     let mut all: Vec<Range<usize>> = known

@@ -1,4 +1,5 @@
-//! Addresses of e-mail, as people write them: plain, or with words in brackets so that machines do not find them.
+//! Addresses of e-mail, as people write them: plain, or with words in brackets so that machines do not find them, as in
+//! `ann [at] example [dot] org`.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -7,8 +8,8 @@ use regex::Regex;
 
 use super::context::is_unspaced;
 
-/// Most bytes after the `@` (RFC 5321, section 4.5.3.1). What is longer than the 64 octets before it is no address either, but is taken
-/// whole: a part of what could be one must not stay.
+/// Most bytes after the `@` (RFC 5321, section 4.5.3.1). A local part of more than 64 octets makes it no address either, but it
+/// is taken whole: no part of what could be an address must be left in a redacted text.
 const DOMAIN: usize = 320;
 /// Bytes behind an address that are looked at: the marks of emphasis and a character.
 const EMPHASIS: usize = 8;
@@ -22,7 +23,7 @@ static AFTER: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let last = r"(?:xn--[a-z0-9-]{2,59}|[a-z\u{c0}-\u{24f}\u{400}-\u{4ff}]{2,63})";
     Regex::new(&format!(r"(?i)^(?:{label}{dot}){{1,8}}{last}")).ok()
 });
-/// What stands before, up to the place, where a dot is written in brackets.
+/// A dot in brackets at the end of what stands before a position.
 static DOTTED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?i) ?[\[({] ?(?:dot|точка) ?[\])}] ?$").ok());
 
 /// The addresses in `text`, in order. Costs time in proportion to the length of the text.

@@ -1,4 +1,4 @@
-//! Values that look like one that was found: of the same kind and format, with a checksum that fits, and yet another one.
+//! Lookalikes: other values of the same kind and format as one that was found, with a checksum that fits.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -13,11 +13,11 @@ use super::recognizer::{Source, sources};
 use crate::random::SplitMix64;
 use crate::rules::RuleError;
 
-/// How many changes are tried: one in 97 leaves an IBAN valid.
+/// How many changes are tried. Few keep a checksum: of an IBAN, one in 97 does.
 const TRIES: usize = 4_000;
-/// Changes that hold, for each character that may change: then little is left of where it began.
+/// Changes that are kept, for each character that may change: after so many, little is left of the value.
 const CHANGES: usize = 3;
-/// Characters that one try changes at most: two make up for each other in a checksum.
+/// Characters that one try changes at most. Two changed digits can make up for each other in a checksum.
 const AT_ONCE: usize = 4;
 
 /// Makes lookalikes of values that the table's recognizers found.
@@ -79,10 +79,10 @@ impl Lookalikes {
             .iter()
             .map(|&character| narrowed(character).unwrap_or(character))
             .collect();
-        let is_movable = |&place: &usize| original[place].is_ascii_alphanumeric();
-        let places = (0..original.len()).filter(is_movable).skip(fixed(&form.source.entity));
-        let places: Vec<usize> = places.collect();
-        if places.is_empty() || !form.accepts(&original.iter().collect::<String>(), &self.phones) {
+        let is_movable = |&index: &usize| original[index].is_ascii_alphanumeric();
+        let movable = (0..original.len()).filter(is_movable).skip(fixed(&form.source.entity));
+        let movable: Vec<usize> = movable.collect();
+        if movable.is_empty() || !form.accepts(&original.iter().collect::<String>(), &self.phones) {
             return None;
         }
         let mut random = SplitMix64(seed);
@@ -92,12 +92,15 @@ impl Lookalikes {
                 let fits = other.len() == original.len() && form.accepts(&other, &self.phones);
                 fits.then(|| other.chars().collect())?
             }
-            None => self.walk(form, &original, &places, &mut random),
+            None => self.walk(form, &original, &movable, &mut random),
         };
-        let digits = places.iter().filter(|&&place| original[place].is_ascii_digit()).count();
-        let changed = places
+        let digits = movable
             .iter()
-            .filter(|&&place| original[place] != current[place])
+            .filter(|&&index| original[index].is_ascii_digit())
+            .count();
+        let changed = movable
+            .iter()
+            .filter(|&&index| original[index] != current[index])
             .count();
         let as_written = |(character, written): (char, &char)| {
             let is_wide = matches!(*written, '\u{3000}' | '\u{FF01}'..='\u{FF5E}');
@@ -108,20 +111,20 @@ impl Lookalikes {
         (changed > 0 && changed * 3 >= digits).then(|| current.into_iter().zip(&written).map(as_written).collect())
     }
 
-    /// Where a random walk from `original` ends that changes only `places`.
-    fn walk(&self, form: &Form, original: &[char], places: &[usize], random: &mut SplitMix64) -> Vec<char> {
+    /// Where a random walk from `original` ends that changes only the characters at the indices `movable`.
+    fn walk(&self, form: &Form, original: &[char], movable: &[usize], random: &mut SplitMix64) -> Vec<char> {
         let mut current = original.to_vec();
         let mut changes = 0;
         for _ in 0..TRIES {
             let mut next = current.clone();
             for _ in 0..=random.below(AT_ONCE) {
-                let place = places[random.below(places.len())];
-                next[place] = like(random, next[place]);
+                let index = movable[random.below(movable.len())];
+                next[index] = like(random, next[index]);
             }
             if next != current && form.accepts(&next.iter().collect::<String>(), &self.phones) {
                 current = next;
                 changes += 1;
-                if changes >= CHANGES * places.len() {
+                if changes >= CHANGES * movable.len() {
                     break;
                 }
             }

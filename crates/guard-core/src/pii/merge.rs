@@ -7,29 +7,29 @@ use std::sync::LazyLock;
 use super::Finding;
 use super::recognizer::sources;
 
-/// How much higher the score of a finding must be than that of one which contains it, to be taken for itself.
+/// How much higher the score of a finding must be than that of a finding which contains it, to be kept instead of it.
 ///
-/// A street address contains the name of a town that a model is surer of, and a link contains an address of e-mail; what is whole
-/// is more useful, and leaves nothing behind.
+/// A street address contains the name of a town that a model is surer of, and a link contains an address of e-mail. The whole
+/// is more useful than its part, and leaves nothing of the value behind when it is redacted.
 const INSIDE: f64 = 0.35;
 
 /// Types that models find, after all others in priority, the most telling first.
 const OF_MODELS: [&str; 4] = ["PERSON", "ORGANIZATION", "LOCATION", "NRP"];
 
-/// The place of each known type in priority.
+/// The rank of each known type; a lower rank has priority.
 static PRIORITY: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
-    let mut places = HashMap::new();
+    let mut ranks = HashMap::new();
     let of_table = sources()
         .unwrap_or_default()
         .iter()
         .map(|source| source.entity.as_str());
-    for (place, entity) in of_table.chain(OF_MODELS).enumerate() {
-        places.entry(entity).or_insert(place + 1);
+    for (rank, entity) in of_table.chain(OF_MODELS).enumerate() {
+        ranks.entry(entity).or_insert(rank + 1);
     }
-    places
+    ranks
 });
 
-/// Types of the user come first, then those of the table in its order, then those that models find.
+/// The rank of a type: those of the user come first, then those of the table in its order, then those that models find.
 fn priority(entity: &str) -> usize {
     PRIORITY.get(entity).copied().unwrap_or(0)
 }
@@ -59,11 +59,11 @@ pub fn merge(text: &str, findings: Vec<Finding>, threshold: f64) -> Vec<Finding>
         (finding.range.len(), finding.range.start, priority(&finding.entity))
     };
     order.sort_by(|one, other| {
-        let ((length, start, place), (other_length, other_start, other_place)) = (key(one), key(other));
+        let ((length, start, rank), (other_length, other_start, other_rank)) = (key(one), key(other));
         strengths[*other]
             .total_cmp(&strengths[*one])
             .then(other_length.cmp(&length))
-            .then(place.cmp(&other_place))
+            .then(rank.cmp(&other_rank))
             .then(start.cmp(&other_start))
             .then_with(|| findings[*one].entity.cmp(&findings[*other].entity))
     });
@@ -117,7 +117,7 @@ fn united(text: &str, mut findings: Vec<Finding>) -> Vec<Finding> {
     united
 }
 
-/// What each finding counts for, with what it contains. `findings` are in order.
+/// What score each finding counts with: the highest of its own and of those that it contains. `findings` are in order.
 fn strengths(findings: &[Finding]) -> Vec<f64> {
     let strength = |(index, finding): (usize, &Finding)| {
         let from = findings[..index].partition_point(|other| other.range.start < finding.range.start);

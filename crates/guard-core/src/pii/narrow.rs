@@ -1,5 +1,5 @@
-//! Full-width letters and digits, as Chinese and Japanese keyboards write them, and hyphens of typography, as language models do, read as
-//! the ordinary ones.
+//! Full-width letters and digits, as Chinese and Japanese keyboards write them, and typographic hyphens, as language models write
+//! them, are read as the ordinary characters.
 
 use std::ops::Range;
 
@@ -46,8 +46,8 @@ pub(super) fn widened(character: char) -> Option<char> {
 /// A text with ordinary characters in place of full-width ones.
 pub(super) struct Narrow {
     pub(super) text: String,
-    /// Where they stand in `text`.
-    places: Vec<usize>,
+    /// The offsets in `text` of the characters that replace longer ones.
+    replaced: Vec<usize>,
 }
 
 impl Narrow {
@@ -58,11 +58,11 @@ impl Narrow {
         }
         let mut narrow = Self {
             text: String::with_capacity(text.len()),
-            places: Vec::new(),
+            replaced: Vec::new(),
         };
         for character in text.chars() {
             if let Some(ordinary) = narrowed(character) {
-                narrow.places.push(narrow.text.len());
+                narrow.replaced.push(narrow.text.len());
                 narrow.text.push(ordinary);
             } else {
                 narrow.text.push(character);
@@ -73,7 +73,7 @@ impl Narrow {
 
     /// Where a part of `text` stands in the original.
     pub(super) fn original(&self, range: &Range<usize>) -> Range<usize> {
-        let farther = |at: usize| at + MORE * self.places.partition_point(|&place| place < at);
+        let farther = |at: usize| at + MORE * self.replaced.partition_point(|&other| other < at);
         farther(range.start)..farther(range.end)
     }
 }

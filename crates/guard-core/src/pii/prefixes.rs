@@ -1,4 +1,4 @@
-//! One automaton for all patterns, tried at every place where something can begin.
+//! One automaton for all patterns, which is tried wherever something can begin.
 
 use regex_automata::hybrid::dfa::OverlappingState;
 use regex_automata::{Anchored, Input};
@@ -14,7 +14,7 @@ const LIMITS: Limits = Limits {
 /// Bytes of the longest match: an address of a street with everything.
 const LONGEST: usize = 320;
 
-/// Patterns that are matched where something begins. A search from one place ends as soon as none can match any more, and
+/// Patterns that are matched where something begins. A search from one position ends as soon as none can match any more, and
 /// reads [`LONGEST`] bytes at most, so the cost is linear in the length of the text.
 #[derive(Debug)]
 pub(super) struct Prefixes(Automaton);
@@ -33,7 +33,8 @@ impl Prefixes {
         Ok(Self(automaton))
     }
 
-    /// Calls `seen` with each place of `starts` and with all that match there: patterns and where they end, the shortest first.
+    /// Calls `seen` with each of `starts` and with all matches that begin there: the indices of their patterns and where they
+    /// end, the shortest first.
     ///
     /// # Errors
     ///

@@ -104,15 +104,15 @@ impl Recognizers {
             entity: pattern.entity.as_str().into(),
             score: pattern.score,
         });
-        let places = wanted.iter().enumerate().flat_map(|(own, (index, pattern))| {
+        let numbered = wanted.iter().enumerate().flat_map(|(own, (index, pattern))| {
             let expressions = pattern.expressions.iter().enumerate();
             expressions
-                .map(move |(place, expression)| (own, format!("patterns.{index}.expressions.{place}"), expression))
+                .map(move |(number, expression)| (own, format!("patterns.{index}.expressions.{number}"), expression))
         });
-        let places: Vec<(usize, String, &String)> = places.collect();
-        let expressions: Vec<&str> = places.iter().map(|(.., expression)| expression.as_str()).collect();
+        let numbered: Vec<(usize, String, &String)> = numbered.collect();
+        let expressions: Vec<&str> = numbered.iter().map(|(.., expression)| expression.as_str()).collect();
         let expressions = Patterns::compile(&expressions).map_err(|error| {
-            let path = places[error.pattern()].1.clone();
+            let path = numbered[error.pattern()].1.clone();
             RuleErrorKind::from(error).at(path)
         })?;
 
@@ -147,7 +147,7 @@ impl Recognizers {
             of_pattern,
             custom: custom.collect(),
             expressions,
-            of_expression: places.iter().map(|(own, ..)| *own).collect(),
+            of_expression: numbered.iter().map(|(own, ..)| *own).collect(),
             vocabulary,
             others,
             phones: options.phones()?,

@@ -1,4 +1,18 @@
-//! Rules applied to every reading of a text.
+//! Rules applied to every view of a text.
+//!
+//! ```
+//! use std::convert::Infallible;
+//! use guard_core::rules::across::{Wanted, across_views};
+//!
+//! // A rule that looks for the word "secret", in a text that has it in base64.
+//! let find = |text: &str| {
+//!     Ok::<_, Infallible>(text.match_indices("secret").map(|(at, word)| (0, at..at + word.len())).collect())
+//! };
+//! let sightings = across_views("read dGhlIHNlY3JldCBwbGFu now", Wanted::All, find)?;
+//! assert_eq!(sightings[0].range, 5..25);
+//! assert_eq!(sightings[0].view.as_deref(), Some("base64"));
+//! # Ok::<(), Infallible>(())
+//! ```
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -23,39 +37,39 @@ impl RuleMatch for (usize, Range<usize>) {
     }
 }
 
-/// A match in a text or in one of its readings.
+/// A match in a text or in one of its views.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sighting<M> {
-    /// The match as it was found; its range is one of the reading.
+    /// The match as it was found; its range is one of the view.
     pub found: M,
     /// The bytes of the original text that it was found in: all of an encoded piece, where it was in one.
     pub range: Range<usize>,
-    /// How the reading was made there (see [`crate::text::views::View::name`]); `None` for the text itself.
+    /// How the view was made there (see [`crate::text::views::View::name`]); `None` for the text itself.
     pub view: Option<String>,
 }
 
-/// How much of what the readings show is of interest.
+/// How much of what the views show is of interest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
-    /// What `find` returns, for each reading.
+    /// What `find` returns, for each view.
     All,
     /// For each rule, only what `find` returns for the first text in which the rule matches.
     First,
 }
 
-/// Applies `find` to `text` and then to every reading of it ([`crate::text::views::views`]), and returns what it found, the matches in the text
-/// itself first.
+/// Applies `find` to `text` and then to every view of it ([`crate::text::views::views`]), and returns what it found, the
+/// matches in the text itself first.
 ///
-/// A match in a reading is left out when matches of the same rule found before cover its place in the original:
-/// it shows nothing new. One that only overlaps them stays, since a redaction has to cover it too. An empty match
-/// in a reading counts only if nothing else of its rule was found.
+/// A match in a view is left out if earlier matches of the same rule cover its range in the original: it shows nothing new. A
+/// match that only overlaps them stays, since a redaction has to cover it too. An empty match in a view counts only if
+/// nothing else of its rule was found.
 ///
 /// `find` is called up to [`crate::text::views::MOST`] times more, with at most
 /// [`crate::text::views::LONGEST`] times the bytes of the text each; for ordinary prose it is called once.
 ///
 /// # Errors
 ///
-/// The first error of `find`, in whichever reading.
+/// The first error of `find`, in the text or in a view.
 pub fn across_views<M: RuleMatch, E>(
     text: &str,
     wanted: Wanted,
@@ -73,7 +87,7 @@ pub fn across_views<M: RuleMatch, E>(
         });
     }
     visit(text, |view| {
-        // Whether a rule had been found before this reading.
+        // For each rule, whether it had been found before this view.
         let mut before: HashMap<usize, bool> = HashMap::new();
         for found in find(view.text())? {
             let (rule, at) = (found.rule(), found.range());
@@ -93,7 +107,8 @@ pub fn across_views<M: RuleMatch, E>(
             sightings.push(Sighting {
                 found,
                 range,
-                // What is copied matches only in what the reading has around it.
+                // A match in a part that the view only copies has no name of its own: it matches because of what the view has
+                // around it.
                 view: Some(if name.is_empty() { view.name() } else { name }),
             });
         }

@@ -1,4 +1,4 @@
-//! One automaton for many patterns, made as it is needed.
+//! One automaton for many patterns, whose states are made as a search needs them.
 
 use regex_automata::MatchKind;
 use regex_automata::hybrid::BuildError;
@@ -14,8 +14,8 @@ pub(crate) struct Limits {
     pub(crate) largest: usize,
     /// Bytes of the states that one search keeps; they are made as they are met.
     pub(crate) cache: usize,
-    /// How often a search may throw its states away for want of room before each has to serve for so many bytes of text, or the search
-    /// is given up. `None`: never.
+    /// How often a search may throw its states away for want of room, and for how many bytes of text each state has to serve
+    /// after that, or the search is given up. `None`: a search is never given up.
     pub(crate) clears: Option<(usize, usize)>,
 }
 
@@ -31,7 +31,7 @@ impl Automaton {
     ///
     /// # Errors
     ///
-    /// A pattern that can not be read, or patterns that take too much.
+    /// A pattern that cannot be read, or patterns that together take more than `limits` allow.
     pub(crate) fn new<P: AsRef<str>>(patterns: &[P], limits: &Limits) -> Result<Self, Box<BuildError>> {
         let config = DFA::config()
             .match_kind(MatchKind::All)

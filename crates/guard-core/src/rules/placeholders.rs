@@ -2,6 +2,16 @@
 //!
 //! All replacements are made in one pass over the text, so that a restored value is never taken for a placeholder, and where
 //! placeholders overlap the longer one wins: `[REDACTED_PERSON_10]` is not `[REDACTED_PERSON_1` and `0]`.
+//!
+//! ```
+//! use guard_core::rules::placeholders::{Matching, find, replace};
+//!
+//! let (placeholders, originals) = (["[REDACTED_PERSON_1]"], ["Ann"]);
+//! let text = "Dear [redacted_person_1],";
+//! let found = find(text, &placeholders, Matching::CaseInsensitive)?.found;
+//! assert_eq!(replace(text, &found, &originals), "Dear Ann,");
+//! # Ok::<(), guard_core::rules::substrings::SubstringsError>(())
+//! ```
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -67,7 +77,7 @@ pub fn find<S: AsRef<str>>(text: &str, placeholders: &[S], matching: Matching) -
     }
     let sensitive = matching != Matching::CaseInsensitive;
     let mut all = Substrings::new(&literals, substrings::MatchType::Str, sensitive)?.find(text, true);
-    // Of placeholders that differ in case only, the one that is there.
+    // Of placeholders that differ in case only, the one that is written like the text comes first.
     all.sort_by_key(|found| {
         (
             found.range.start,
@@ -118,7 +128,7 @@ struct Pattern {
     numbers: Vec<String>,
 }
 
-/// A place where a placeholder may be, because a part of it is there.
+/// Where a placeholder may be, because a part of it is there.
 struct Seed {
     placeholder: usize,
     /// Where the part begins in the placeholder, in characters.
@@ -163,12 +173,12 @@ fn find_near(text: &str, literals: &[&str], exact: &[Occurrence]) -> Result<(Vec
     let mut near = Vec::new();
     let mut work = WORK;
     let mut searched = text.len();
-    // Where the last window of each placeholder began: its pieces lie side by side, and one look is enough.
+    // Where the last window of each placeholder began. Its pieces lie side by side, so one look finds all of them.
     let mut looked: Vec<Option<usize>> = vec![None; patterns.len()];
     'hits: for hit in automaton.find_overlapping_iter(text) {
-        let place = at(hit.start());
-        let next = taken.partition_point(|range| range.end <= place);
-        if taken.get(next).is_some_and(|range| range.start <= place) {
+        let start_of_hit = at(hit.start());
+        let next = taken.partition_point(|range| range.end <= start_of_hit);
+        if taken.get(next).is_some_and(|range| range.start <= start_of_hit) {
             continue;
         }
         let gap = next.checked_sub(1).map_or(0, |before| taken[before].end)
@@ -176,18 +186,18 @@ fn find_near(text: &str, literals: &[&str], exact: &[Occurrence]) -> Result<(Vec
         let number = parts[hit.pattern()].starts_with(|c: char| c.is_ascii_digit());
         let end = at(hit.end());
         let is_digit = |at: Option<&char>| at.is_some_and(char::is_ascii_digit);
-        if number && (is_digit(characters.get(end)) || place > 0 && is_digit(characters.get(place - 1))) {
+        if number && (is_digit(characters.get(end)) || start_of_hit > 0 && is_digit(characters.get(start_of_hit - 1))) {
             continue;
         }
         for &Seed { placeholder, offset } in &seeds[hit.pattern()] {
             let pattern = &patterns[placeholder];
-            let start = place.saturating_sub(offset + pattern.edits).max(gap.start);
-            if looked[placeholder].is_some_and(|last| last >= start && last <= place) && !number {
+            let start = start_of_hit.saturating_sub(offset + pattern.edits).max(gap.start);
+            if looked[placeholder].is_some_and(|last| last >= start && last <= start_of_hit) && !number {
                 continue;
             }
             looked[placeholder] = Some(start);
-            // Room for the errors of two windows that are looked at as one.
-            let window = start..(place + pattern.characters.len() - offset + 2 * pattern.edits).min(gap.end);
+            // Two windows may be looked at as one, which leaves room for the edits of both.
+            let window = start..(start_of_hit + pattern.characters.len() - offset + 2 * pattern.edits).min(gap.end);
             let cells = window.len() * (pattern.characters.len() + 1);
             let Some(rest) = work.checked_sub(cells) else {
                 searched = starts[start];
@@ -251,7 +261,8 @@ fn pieces(
 
 /// The part of `text` that differs least from the pattern; where several do, the longest one, then the first.
 ///
-/// What stands in the place of the pattern's edge is left out: of `(REDACTED_PERSON_1)`, the parentheses.
+/// Characters that only replace those at the edges of the pattern are left out: of `(REDACTED_PERSON_1)`, the parentheses that
+/// stand for its brackets.
 fn nearest(pattern: &Pattern, text: &[char]) -> Option<(usize, Range<usize>)> {
     let length = pattern.characters.len();
     // For each beginning of the pattern: the edits to a part of the text that ends here, and where that part starts.
@@ -312,7 +323,7 @@ fn trimmed(pattern: &Pattern, text: &[char], range: Range<usize>) -> Range<usize
 fn choose(mut near: Vec<Near>) -> Vec<Near> {
     near.sort_unstable_by_key(|found| (found.edits, found.range.start, found.range.end, found.placeholder));
     near.dedup_by(|a, b| a.placeholder == b.placeholder && a.range == b.range);
-    // What is decided, by where it ends: occurrences that were chosen and places that are ambiguous.
+    // What is decided, by where it ends: occurrences that were chosen and ranges that are ambiguous.
     let mut decided: std::collections::BTreeMap<usize, usize> = std::collections::BTreeMap::new();
     let mut chosen = Vec::new();
     for group in near.chunk_by(|a, b| a.edits == b.edits) {

@@ -3,6 +3,16 @@
 //! All substrings are searched for at once with an Aho-Corasick automaton, so the time does not grow with the length of
 //! the list. Where the list is short, their beginnings are looked for first, many bytes at a time, and the automaton reads
 //! only what stands around one.
+//!
+//! ```
+//! use guard_core::rules::substrings::{MatchType, Substrings};
+//!
+//! let words = Substrings::new(&["cat", "坏人"], MatchType::Word, false)?;
+//! let found = words.find("Cat, concat; 我是坏人吗", true);
+//! let found: Vec<_> = found.into_iter().map(|found| (found.substring, found.range)).collect();
+//! assert_eq!(found, [(0, 0..3), (1, 19..25)]);
+//! # Ok::<(), guard_core::rules::substrings::SubstringsError>(())
+//! ```
 
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
@@ -44,7 +54,7 @@ impl RuleMatch for SubstringMatch {
     }
 }
 
-/// Why a list of substrings can not be used.
+/// Why a list of substrings cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SubstringsError {
     /// A substring is empty and would be found everywhere.
@@ -119,7 +129,7 @@ impl Substrings {
         })
     }
 
-    /// Returns where the substrings occur in `text`, ordered by the index of the substring and then by the place.
+    /// Returns where the substrings occur in `text`, ordered by the index of the substring and then by position.
     ///
     /// With `all`, these are all occurrences from left to right that do not overlap another one of the same substring;
     /// otherwise the first one of each. Occurrences of different substrings may overlap.
@@ -136,8 +146,8 @@ impl Substrings {
         }
     }
 
-    /// The same in `text` and in its other readings, as [`across_views`] has them; without `all`, the first occurrence of a
-    /// substring is the one in the first reading that contains it.
+    /// The same in `text` and in its views, as [`across_views`] has them. Without `all`, the first occurrence of a substring is
+    /// the one in the first view that contains it.
     pub fn find_across_views(&self, text: &str, all: bool) -> Vec<Sighting<SubstringMatch>> {
         let wanted = if all { Wanted::All } else { Wanted::First };
         let Ok(found) = across_views(text, wanted, |text| Ok::<_, Infallible>(self.find(text, all)));
@@ -150,13 +160,13 @@ impl Substrings {
             let _ = search.read(0..text.len(), text.len());
             return search.finish();
         };
-        // Most texts contain nothing, and need nothing else.
+        // Most texts contain none of the substrings, and need no search.
         let Some(mut at) = beginnings.next(text, 0) else {
             return Vec::new();
         };
         let mut search = Search::new(self, text, all);
         loop {
-            // Whatever begins here is read to its end, which may be further on.
+            // A substring that begins in this part is read to its end, which may lie in the next one.
             let part = at..(at + self.longest.max(BLOCK)).min(text.len());
             let end = (part.end + self.longest - 1).min(text.len());
             let next = part.end;
@@ -203,7 +213,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Takes what begins in `part` and ends before `end`; breaks off when there is nothing left to find.
+    /// Adds the occurrences that begin in `part` and end before `end`; breaks off when there is nothing left to find.
     fn read(&mut self, part: Range<usize>, end: usize) -> ControlFlow<()> {
         let input = Input::new(self.text).span(part.start..end);
         for candidate in self.substrings.automaton.find_overlapping_iter(input) {
@@ -233,7 +243,7 @@ impl<'a> Search<'a> {
 
 /// Bytes of a text that are brought into lower case at a time, and read by the automaton where a substring may begin.
 const BLOCK: usize = 4096;
-/// Bytes of a substring that count as its beginning: enough to be rare, and few enough to be compared in no time.
+/// Bytes of a substring that count as its beginning: enough to be rare, and few enough to be compared at once.
 const BEGINNING: usize = 8;
 
 /// The first bytes of all substrings, looked for by comparing many bytes at once (Teddy, of Hyperscan).
@@ -245,7 +255,7 @@ struct Beginnings {
 }
 
 impl Beginnings {
-    /// `None` for a list too long for it, and on a processor that can not.
+    /// `None` for a list that is too long for it, and on a processor without the instructions that it needs.
     fn new(literals: &[String], case_sensitive: bool) -> Option<Self> {
         let beginnings = literals
             .iter()
@@ -257,7 +267,7 @@ impl Beginnings {
         })
     }
 
-    /// The first place from `at` on where a substring may begin.
+    /// The first position from `at` on where a substring may begin.
     fn next(&self, text: &str, mut at: usize) -> Option<usize> {
         let bytes = text.as_bytes();
         if self.case_sensitive {
@@ -279,7 +289,7 @@ impl Beginnings {
     }
 }
 
-/// Whether a character behind a word may be one of another: particles of Korean are written to any word without a space.
+/// Whether a character behind a word may belong to another word: Korean particles follow any word without a space.
 fn is_particle(character: char) -> bool {
     matches!(character, '\u{AC00}'..='\u{D7A3}')
 }
@@ -320,8 +330,8 @@ fn fold(character: char) -> char {
 /// A folded text that knows where its parts come from.
 struct Folded {
     text: String,
-    /// Places `(folded, original)` after each character whose length changed; the distance between the two is constant
-    /// from one place to the next.
+    /// Pairs of offsets `(folded, original)` behind each character whose length changed. Between two such pairs, the distance
+    /// from one offset to the other is constant.
     shifts: Vec<(usize, usize)>,
 }
 

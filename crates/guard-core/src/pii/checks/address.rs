@@ -1,6 +1,6 @@
 //! Addresses of houses.
 
-/// Words that stand in no address behind its first word, but begin what follows one where nothing ends the sentence.
+/// Words that never stand in an address behind its first word, but begin the next sentence if the address has no full stop.
 #[rustfmt::skip]
 const NEVER: [&str; 100] = [
     // English
@@ -28,7 +28,7 @@ const UNITS: [&str; 22] = [
     "GB", "MB", "TB", "KB", "PB", "GiB", "MiB", "TiB", "Gb", "Mb", "Gbps", "Mbps", "Hz", "KHz", "MHz", "GHz", "KG",
     "KM", "MM", "PM", "AM", "P.M",
 ];
-/// Streets that are as often something else: a hard drive, a supreme court, a way of life.
+/// Words for streets that mean something else just as often: a hard drive, a supreme court, a way of life.
 const BROAD: [&str; 7] = ["drive", "court", "place", "way", "park", "walk", "loop"];
 /// Words for a part of a house (USPS Publication 28, appendix C2).
 const PARTS: [&str; 11] = [
@@ -50,8 +50,8 @@ fn is_year(word: &str) -> bool {
     word.len() == 4 && matches!(word.parse::<u32>(), Ok(1800..=2099))
 }
 
-/// An English address that is one without more context: it counts nothing, no year stands for its number unless a town or a
-/// postcode follows, and a street of a doubtful kind has a town, a postcode or a part of the house behind it.
+/// An English address that needs no context: its number counts nothing ("5 PM", "500 GB"), and is no year unless a town or a
+/// postcode follows; and a street of a doubtful kind has a town, a postcode or a part of the house behind it.
 pub fn is_address_en(value: &str) -> bool {
     let is_part = |word: &str| {
         let letters = word.trim_end_matches('.').to_lowercase();
@@ -83,7 +83,8 @@ pub fn is_address_es(value: &str) -> bool {
     is_address(value) && !value.split([' ', '\u{a0}', ',']).next_back().is_some_and(is_year)
 }
 
-/// An English address of a doubtful kind: where its context says that it is one, it still counts nothing and has no year.
+/// An English address of a doubtful kind. Even where its context says that it is one, its number must count nothing and be no
+/// year.
 pub fn is_address_en_doubtful(value: &str) -> bool {
     let mut words = value.split_whitespace();
     let number = words.next().unwrap_or_default();
@@ -93,7 +94,7 @@ pub fn is_address_en_doubtful(value: &str) -> bool {
     is_address(value) && !is_unit && !is_year(number)
 }
 
-/// Whether no word is one with which another sentence begins: people write addresses without a full stop behind them.
+/// Whether no word begins another sentence: people write addresses without a full stop behind them.
 pub fn is_address(value: &str) -> bool {
     let words = value
         .split(|character: char| character.is_whitespace() || character == ',')

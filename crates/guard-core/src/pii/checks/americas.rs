@@ -25,7 +25,7 @@ pub fn is_us_itin(value: &str) -> bool {
 }
 
 /// A registration number of the US Drug Enforcement Administration: two letters, and a check digit that is the last of the
-/// sum of the odd places and twice the even ones (DEA Diversion Control Division, "DEA registration number").
+/// sum of the digits at odd positions and twice those at even positions (DEA Diversion Control Division, "DEA registration number").
 pub fn is_dea(value: &str) -> bool {
     let digits = digits(&value[value.len().saturating_sub(7)..]);
     digits.len() == 7 && weighted(&digits[..6], &[1, 2, 1, 2, 1, 2]) % 10 == digits[6] && !is_monotonous(&digits)

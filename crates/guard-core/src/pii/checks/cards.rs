@@ -5,10 +5,10 @@ use super::{digits, is_monotonous, number};
 /// The formula of H. P. Luhn, US patent 2,950,048, as in ISO/IEC 7812-1, annex B: from the right, every second digit counts
 /// twice, and the sum of all digits is a multiple of ten.
 pub fn is_luhn(digits: &[u32]) -> bool {
-    let places = digits.iter().rev().enumerate();
+    let numbered = digits.iter().rev().enumerate();
     let doubled = |digit: u32| digit * 2 - if digit > 4 { 9 } else { 0 };
-    let sum: u32 = places
-        .map(|(place, &digit)| if place % 2 == 1 { doubled(digit) } else { digit })
+    let sum: u32 = numbered
+        .map(|(position, &digit)| if position % 2 == 1 { doubled(digit) } else { digit })
         .sum();
     digits.len() > 1 && sum.is_multiple_of(10)
 }

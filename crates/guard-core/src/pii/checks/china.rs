@@ -8,7 +8,7 @@ fn is_province(code: u32) -> bool {
     matches!(code, 11..=15 | 21..=23 | 31..=37 | 41..=46 | 50..=54 | 61..=65 | 71 | 81..=83 | 91)
 }
 
-/// A resident identity number: the code of a place, a date of birth, and the check character of ISO/IEC 7064, MOD 11-2 (GB
+/// A resident identity number: the code of a district, a date of birth, and the check character of ISO/IEC 7064, MOD 11-2 (GB
 /// 11643-1999).
 pub fn is_resident_id(value: &str) -> bool {
     let characters = alphanumerics(value);
@@ -19,7 +19,7 @@ pub fn is_resident_id(value: &str) -> bool {
     let pair = |at: usize| digits[at] * 10 + digits[at + 1];
     let year = pair(6) * 100 + pair(8);
     let sum = digits.iter().fold(0, |sum, digit| (sum + digit) * 2 % 11);
-    // A 9 stands before the place of a foreigner with permanent residence.
+    // A 9 stands before the district code of a foreigner with permanent residence.
     (is_province(pair(0)) || digits[0] == 9 && is_province(pair(1)))
         && (1850..=2100).contains(&year)
         && is_day(year, pair(10), pair(12))
@@ -30,17 +30,17 @@ pub fn is_resident_id(value: &str) -> bool {
 pub fn is_uscc(value: &str) -> bool {
     const CHARACTERS: &[u8; 31] = b"0123456789ABCDEFGHJKLMNPQRTUWXY";
     let characters = alphanumerics(value);
-    let place = |byte: &u8| CHARACTERS.iter().position(|character| character == byte);
-    let places: Option<Vec<usize>> = characters.iter().map(place).collect();
-    let Some(places) = places.filter(|places| places.len() == 18) else {
+    let value = |byte: &u8| CHARACTERS.iter().position(|character| character == byte);
+    let values: Option<Vec<usize>> = characters.iter().map(value).collect();
+    let Some(values) = values.filter(|values| values.len() == 18) else {
         return false;
     };
-    let sum = places[..17]
+    let sum = values[..17]
         .iter()
-        .fold((0, 1), |(sum, weight), place| (sum + place * weight, weight * 3 % 31))
+        .fold((0, 1), |(sum, weight), value| (sum + value * weight, weight * 3 % 31))
         .0;
     let code = characters[2..4].iter().fold(0, |code, &byte| code * 10 + base36(byte));
-    (31 - sum % 31) % 31 == places[17]
+    (31 - sum % 31) % 31 == values[17]
         && characters[2..8].iter().all(u8::is_ascii_digit)
         && (is_province(code) || code == 10)
 }

@@ -21,7 +21,7 @@ pub fn is_base58check(value: &str) -> bool {
 /// The checksum of base58check.
 fn base58check(payload: &[u8]) -> [u8; 4] {
     let hash = Sha256::digest(Sha256::digest(payload));
-    std::array::from_fn(|place| hash[place])
+    std::array::from_fn(|index| hash[index])
 }
 
 /// Another legacy Bitcoin address of the same version and length.

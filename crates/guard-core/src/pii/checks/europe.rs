@@ -52,11 +52,11 @@ pub fn is_es_nie(value: &str) -> bool {
 
 /// An Italian codice fiscale: a date of birth and a check letter (Decreto ministeriale 12 marzo 1974, 13.813).
 pub fn is_it_fiscal_code(value: &str) -> bool {
-    /// What characters in odd places count for: a digit and the letter of the same order count alike.
+    /// What characters at odd positions count for: a digit and the letter of the same order count alike.
     const ODD: [u32; 26] = [
         1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23,
     ];
-    /// Letters that stand for 0 to 9 where two people would have one code.
+    /// Letters that stand for 0 to 9 where two people would otherwise have the same code.
     const STAND_INS: &[u8; 10] = b"LMNPQRSTUV";
     let characters = alphanumerics(value);
     if characters.len() != 16 {
@@ -72,7 +72,7 @@ pub fn is_it_fiscal_code(value: &str) -> bool {
     let sum: u32 = characters[..15]
         .iter()
         .enumerate()
-        .map(|(place, &byte)| match place % 2 {
+        .map(|(index, &byte)| match index % 2 {
             0 => ODD[usize::from(order(byte))],
             _ => u32::from(order(byte)),
         })

@@ -194,7 +194,7 @@ fn base36(byte: u8) -> u32 {
     }
 }
 
-/// The sum of the digits, each times the weight at its place.
+/// The sum of the digits, each times the weight at the same index.
 fn weighted(digits: &[u32], weights: &[u32]) -> u32 {
     digits.iter().zip(weights).map(|(digit, weight)| digit * weight).sum()
 }

@@ -1,7 +1,7 @@
 //! Telephone numbers: those that the numbering plans of the world allow.
 //!
 //! The plans are the metadata of Google's libphonenumber, as the `phonenumber` crate has them. Its own parser compiles patterns
-//! anew when more than a hundred are in use, so the patterns are compiled here, once per region and when it is first met.
+//! anew when more than a hundred are in use, so the patterns are compiled here, once per region, when the region is first met.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
@@ -80,7 +80,7 @@ fn kinds(metadata: &'static Metadata) -> impl Iterator<Item = &'static Descripto
 }
 
 fn compile(pattern: &str) -> Option<Regex> {
-    // The metadata means ASCII digits.
+    // The metadata means ASCII digits by `\d`.
     let pattern = pattern.replace(r"\d", "[0-9]");
     RegexBuilder::new(&pattern).ignore_whitespace(true).build().ok()
 }
@@ -123,7 +123,7 @@ fn is_balanced(value: &str) -> bool {
     value.matches('(').count() == value.matches(')').count()
 }
 
-/// Whether it is a time of years, such as 1999-2000.
+/// Whether it is a span of years, such as 1999-2000.
 fn is_years(value: &str) -> bool {
     let is_year = |part: &str| part.len() == 4 && (part.starts_with("19") || part.starts_with("20"));
     value
@@ -141,7 +141,7 @@ fn international(value: &str) -> Option<(&'static [usize], String)> {
     if digits.len() > MOST_DIGITS {
         return None;
     }
-    // No calling code begins another, and nobody parts one: "+9.8 108.4" are two numbers.
+    // No calling code is the beginning of another, and none is written with a sign inside: "+9.8 108.4" are two numbers.
     let first = value.trim_start_matches(|character: char| !character.is_ascii_digit());
     let together = first
         .find(|character: char| !character.is_ascii_digit())

@@ -1,9 +1,9 @@
 //! The checksum of Verhoeff: J. Verhoeff, "Error Detecting Decimal Codes", Mathematical Centre Tracts 29, 1969.
 
-/// The place of `place` applied to `digit`: the permutation (1 5 8 9 4 2 7 0)(3 6), as often as the place says.
-fn permuted(place: usize, digit: u32) -> u32 {
+/// The digit after the permutation (1 5 8 9 4 2 7 0)(3 6), which is applied `position` times.
+fn permuted(position: usize, digit: u32) -> u32 {
     const ONCE: [u32; 10] = [1, 5, 7, 6, 2, 8, 3, 0, 9, 4];
-    (0..place % 8).fold(digit, |digit, _| ONCE[digit as usize])
+    (0..position % 8).fold(digit, |digit, _| ONCE[digit as usize])
 }
 
 /// The product in the dihedral group of the pentagon: 0 to 4 are rotations, 5 to 9 reflections.
@@ -18,8 +18,8 @@ fn product(first: u32, second: u32) -> u32 {
 
 /// Whether the last digit is the check digit of those before it.
 pub fn is_valid(digits: &[u32]) -> bool {
-    let places = digits.iter().rev().enumerate();
-    places.fold(0, |sum, (place, &digit)| product(sum, permuted(place, digit))) == 0
+    let positions = digits.iter().rev().enumerate();
+    positions.fold(0, |sum, (position, &digit)| product(sum, permuted(position, digit))) == 0
 }
 
 #[cfg(test)]

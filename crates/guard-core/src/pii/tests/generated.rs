@@ -91,7 +91,7 @@ const KINDS: [Kind; 44] = [
 static NO_PHONES: LazyLock<Phones> = LazyLock::new(|| Phones::new::<String>(&[]).unwrap());
 static ALL: LazyLock<Recognizers> = LazyLock::new(|| Recognizers::new(&Options::default()).unwrap());
 
-/// A number of this kind with right check characters, and one in which another stands at the last place for them. None where no
+/// A number of this kind with right check characters, and one whose last check character is wrong. None where no
 /// check character fits, as with modulus 11.
 fn make(kind: &Kind, seed: &[u16]) -> Option<(String, String)> {
     let &(entity, _, form, letters, checks) = kind;
@@ -104,24 +104,24 @@ fn make(kind: &Kind, seed: &[u16]) -> Option<(String, String)> {
     let mut seed = seed.iter().map(|&value| usize::from(value));
     let mut pick = |from: &[u8]| from[seed.next().unwrap_or(7) % from.len()];
     let mut value: Vec<u8> = Vec::new();
-    let mut places = Vec::new();
+    let mut check_indices = Vec::new();
     // Literal digits are few; zeros from the third character on stand for any digit.
-    for (place, byte) in form.bytes().enumerate() {
+    for (index, byte) in form.bytes().enumerate() {
         value.push(match byte {
-            b'0' if place > 1 || letters == LETTERS => pick(DIGITS),
+            b'0' if index > 1 || letters == LETTERS => pick(DIGITS),
             b'A' if !letters.is_empty() => pick(letters),
             other => other,
         });
         if byte == b'#' {
-            places.push(place);
+            check_indices.push(index);
         }
     }
     let mut fits = Vec::new();
-    let combinations = checks.len().pow(places.len() as u32);
+    let combinations = checks.len().pow(check_indices.len() as u32);
     for combination in 0..combinations {
         let mut rest = combination;
-        for &place in &places {
-            value[place] = checks[rest % checks.len()];
+        for &index in &check_indices {
+            value[index] = checks[rest % checks.len()];
             rest /= checks.len();
         }
         if check.passes(std::str::from_utf8(&value).unwrap(), &NO_PHONES) {
@@ -129,7 +129,7 @@ fn make(kind: &Kind, seed: &[u16]) -> Option<(String, String)> {
         }
     }
     let valid = fits.first()?.clone();
-    let last = *places.last()?;
+    let last = *check_indices.last()?;
     let wrong = checks.iter().map(|&check| {
         let mut wrong = valid.clone();
         wrong[last] = check;

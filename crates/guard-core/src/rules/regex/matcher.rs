@@ -163,7 +163,7 @@ fn too_large(error: &fancy_regex::CompileError) -> bool {
     }
 }
 
-/// The one-line reason in an error message of the `regex` crate, and the place that its caret line points to.
+/// The one-line reason in an error message of the `regex` crate, and the position that its caret line points to.
 fn explain(problem: &str, source: &str) -> (String, Option<usize>) {
     let message = problem.rsplit("error: ").next().unwrap_or(problem).trim().to_owned();
     // The message repeats a pattern of one line after four spaces and marks columns below it.

@@ -94,7 +94,7 @@ pub enum MatchType {
 pub struct PatternMatch {
     /// The index of the pattern in the list given to [`Patterns::compile`].
     pub pattern: usize,
-    /// The matched UTF-8 byte range, on character boundaries; empty for a pattern that matched nothing but a place.
+    /// The matched UTF-8 byte range, on character boundaries; empty for a pattern that matched between two characters, such as `^`.
     pub range: Range<usize>,
 }
 

@@ -6,8 +6,8 @@ use regex_syntax::hir::{Hir, HirKind, Look};
 ///
 /// The fast automaton of the `regex` crate gives up at a Unicode word boundary as soon as a text has a character outside ASCII,
 /// and what it falls back to is some twenty times slower (see "Unicode can impact memory usage and search speed" in its
-/// documentation). Without its boundaries a pattern matches in more places, never in fewer: a text in which this one finds
-/// nothing needs no second look.
+/// documentation). Without its boundaries a pattern matches at more positions, never at fewer: a text in which this one
+/// finds nothing needs no second look.
 pub(super) fn without_boundaries(source: &str) -> Option<String> {
     let hir = regex_syntax::Parser::new().parse(source).ok()?;
     let bounded = hir.properties().look_set().contains_word_unicode();
@@ -18,7 +18,7 @@ fn relax(hir: &Hir) -> Hir {
     match hir.kind() {
         HirKind::Look(look) if is_boundary(*look) => Hir::empty(),
         HirKind::Repetition(repetition) => Hir::repetition(repetition.with(relax(&repetition.sub))),
-        // Nobody asks for the groups.
+        // Groups are not asked for, so what they contain is enough.
         HirKind::Capture(capture) => relax(&capture.sub),
         HirKind::Concat(parts) => Hir::concat(parts.iter().map(relax).collect()),
         HirKind::Alternation(parts) => Hir::alternation(parts.iter().map(relax).collect()),

@@ -1,8 +1,8 @@
 //! Searches of the linear engine that watch the clock.
 //!
 //! Linear time is the states of the automaton times the bytes of the text, and a pattern such as
-//! `(?:[ab]{1,100}c?){100}` has tens of thousands of states. The engine of the `regex` crate avoids that work where it can, and
-//! can not be stopped where it can not.
+//! `(?:[ab]{1,100}c?){100}` has tens of thousands of states. The engine of the `regex` crate avoids that work where it can; where it
+//! cannot, it cannot be stopped either.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -18,11 +18,11 @@ use regex_automata::{Input, Match, MatchError, MatchErrorKind};
 const STEPS: usize = 1 << 16;
 /// Time that all matches of one quick pattern may take when no other is left.
 const GRACE: Duration = Duration::from_millis(500);
-/// Time that looks for the places where a match may begin may take in one text.
+/// Time that may be spent in one text on finding where a match may begin.
 const SCOUTING: Duration = Duration::from_millis(200);
 
-/// How long one pattern may go on to find matches: each search is quick, but may read all that is left of the text. Where others have
-/// used the time up, it still has [`GRACE`], since texts must not switch off the rules that are quick.
+/// How long one pattern may go on finding matches: each search is quick, but may read all that is left of the text. If other
+/// patterns have used the time up, a pattern still has [`GRACE`], since a text must not switch off rules that are quick.
 pub(super) struct Patience {
     until: Instant,
     started: Instant,
@@ -49,7 +49,7 @@ pub(super) struct Timed {
 }
 
 impl Timed {
-    /// Compiles a pattern of about so many states; `None` for one that can not be compiled.
+    /// Compiles a pattern of about so many states; `None` for one that cannot be compiled.
     pub(super) fn new(pattern: &str, states: usize) -> Option<Self> {
         // A state of the deterministic automaton takes up to as many steps to make as the pattern has states: one that
         // is not used for that many bytes is not worth it.
@@ -98,7 +98,7 @@ impl Timed {
         let mut found = Vec::new();
         while found.len() < limit {
             match searcher.try_advance(&mut search).ok()? {
-                Some(place) => found.push(place.range()),
+                Some(hit) => found.push(hit.range()),
                 None => break,
             }
             if patience.is_over() {
@@ -129,19 +129,19 @@ impl<'a> Scout<'a> {
         }
     }
 
-    /// The first place from `at` on, a character boundary, where a match may begin, if there is one.
+    /// The first position from `at` on, a character boundary, where a match may begin, if there is one.
     fn next(&mut self, text: &str, at: usize) -> Option<usize> {
         if at < self.seen || self.left.is_zero() {
             return Some(at);
         }
         let start = Instant::now();
         let found = self.regex.try_search(&mut self.cache, &Input::new(text).range(at..));
-        // Each look may read on to the end of the text: where that happens often, it does not pay.
+        // Each look may read on to the end of the text. If that happens often, looking costs more than it saves.
         self.left = self.left.saturating_sub(start.elapsed());
         match found {
-            Ok(Some(place)) => {
-                self.seen = place.end();
-                Some(place.start())
+            Ok(Some(hit)) => {
+                self.seen = hit.end();
+                Some(hit.start())
             }
             Ok(None) => None,
             Err(_) => {
@@ -166,7 +166,7 @@ impl<'a> Simulation<'a> {
     fn new(nfa: &'a NFA, until: Instant) -> Self {
         let threads = || Threads {
             states: Vec::new(),
-            places: vec![0; nfa.states().len()],
+            indices: vec![0; nfa.states().len()],
             starts: vec![0; nfa.states().len()],
             waiting: Vec::new(),
         };
@@ -248,25 +248,25 @@ impl<'a> Simulation<'a> {
 /// The states that threads are in, the preferred ones first.
 struct Threads {
     states: Vec<StateID>,
-    /// For each state, where in `states` it is, if it is there.
-    places: Vec<usize>,
+    /// For each state its index in `states`, if it is there.
+    indices: Vec<usize>,
     /// For each state that a thread is in, where its match begins.
     starts: Vec<usize>,
     waiting: Vec<StateID>,
 }
 
 impl Threads {
-    /// Adds a thread in `state` and what it reaches without reading a byte, and returns the steps taken.
+    /// Adds a thread in `state`, and threads in the states that it reaches without reading a byte, and returns the steps taken.
     fn follow(&mut self, nfa: &NFA, state: StateID, start: usize, bytes: &[u8], at: usize) -> usize {
         let mut steps = 0;
         self.waiting.push(state);
         while let Some(state) = self.waiting.pop() {
             steps += 1;
-            let place = self.places[state.as_usize()];
-            if self.states.get(place) == Some(&state) {
+            let index = self.indices[state.as_usize()];
+            if self.states.get(index) == Some(&state) {
                 continue;
             }
-            self.places[state.as_usize()] = self.states.len();
+            self.indices[state.as_usize()] = self.states.len();
             self.starts[state.as_usize()] = start;
             self.states.push(state);
             match nfa.state(state) {

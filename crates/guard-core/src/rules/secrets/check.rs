@@ -29,7 +29,7 @@ pub enum Check {
 pub enum Outcome {
     /// It is a credential of that kind.
     Proven,
-    /// It looks like one, but can not be a live one: a checksum does not fit.
+    /// It looks like one, but cannot be a live one, since its checksum does not fit.
     Doubtful,
     /// It is none.
     Refuted,

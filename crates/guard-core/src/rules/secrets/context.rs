@@ -1,4 +1,4 @@
-//! What stands before a value: the name that it is given.
+//! What stands before a value: the name that it is assigned to.
 
 use super::rule::BETWEEN;
 
@@ -54,7 +54,7 @@ const PUBLIC: &[&str] = &[
     "uuid",
     "version",
 ];
-/// Words in names of things about a credential.
+/// Words in names of things about a credential, such as `token_count` and `key_id`.
 const ABOUT: &[&str] = &[
     "alg",
     "algorithm",
@@ -121,7 +121,7 @@ const ABOUT: &[&str] = &[
     "url",
     "usage",
 ];
-/// Words between a name and its value in prose.
+/// Words that may stand between a name and its value in prose: "the password is ...".
 const FILLER: &[&str] = &["a", "are", "is", "it", "now", "the", "to", "value", "was"];
 
 /// Whether the value at the end of `between`, which starts after the name of a service, is a credential of that service:

@@ -16,7 +16,7 @@ pub enum RedactMode {
     Hash,
 }
 
-/// Returns `text` with every secret replaced. `secrets` ascend and do not overlap, as [`super::Secrets::find`] returns them.
+/// The text with every secret replaced. `secrets` ascend and do not overlap, as [`super::Secrets::find`] returns them.
 pub fn redact(text: &str, secrets: &[Secret<'_>], mode: RedactMode) -> String {
     let mut result = String::with_capacity(text.len());
     let mut shown = 0;

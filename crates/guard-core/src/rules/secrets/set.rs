@@ -32,7 +32,7 @@ pub(super) struct Candidate {
 pub(super) struct RuleSet {
     pub rules: Vec<Rule>,
     automaton: AhoCorasick,
-    /// For each keyword, the rules that have it.
+    /// For each keyword, the indices of the rules that have it.
     owners: Vec<Vec<usize>>,
     /// Rules without keywords, which look at all of a text.
     everywhere: Vec<usize>,
@@ -47,12 +47,12 @@ impl RuleSet {
         let mut known = std::collections::HashMap::new();
         for (index, rule) in rules.iter().enumerate() {
             for keyword in &rule.source.keywords {
-                let place = *known.entry(keyword.as_str()).or_insert_with(|| {
+                let number = *known.entry(keyword.as_str()).or_insert_with(|| {
                     keywords.push(keyword);
                     owners.push(Vec::new());
                     owners.len() - 1
                 });
-                owners[place].push(index);
+                owners[number].push(index);
             }
         }
         let automaton = AhoCorasick::builder()
@@ -197,7 +197,7 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
             if is_word(text[start - 1]) || text.get(start).is_none_or(u8::is_ascii_whitespace) {
                 continue;
             }
-            // It costs little, and the search for a value much.
+            // To look at the name costs little, and to search for a value much.
             let linked = if generic {
                 context::names(prefix, between)
             } else {
@@ -208,7 +208,7 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
             }
             let value = &text[start..];
             let window = 0..compiled.after.min(value.len());
-            // A value without an end in sight is no other credential than its beginning.
+            // Of a value without an end in sight, the beginning tells whether it is a credential.
             let most = compiled.after.saturating_sub(BEHIND);
             let is_long = generic && value.len() > most && !value[..=most].iter().any(|&byte| ends(byte));
             let mut secret = Matches::new(compiled, value, window).next();
@@ -218,7 +218,7 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
             let Some(mut secret) = secret else {
                 continue;
             };
-            // What stands before a bracket or an assignment is the name of something.
+            // What stands before a bracket or an equals sign is a name in a program, and no value.
             let next = value[secret.end..].iter().find(|&&byte| byte != b' ');
             let called = value.get(secret.end).is_some_and(|next| b"([".contains(next)) || next == Some(&b'=');
             if !called && (self.accept)(&self.rules[index], &value[secret.clone()]) {
@@ -272,7 +272,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// The first match that begins at a place of a text or behind it.
+/// The first match that begins at an offset of a text or behind it.
 #[derive(Default)]
 struct Ahead {
     from: usize,
@@ -301,7 +301,7 @@ struct Matches<'a> {
     at: usize,
     /// Where it may end, or with `ahead` start.
     end: usize,
-    /// Of matches that may be of any length.
+    /// What is known of matches that may have any length; absent for a pattern with a greatest length.
     ahead: Option<&'a mut Ahead>,
 }
 
@@ -331,7 +331,7 @@ impl<'a> Matches<'a> {
                 let piece = &self.text[..self.end];
                 let whole = self.compiled.regex.find_at(piece, self.at)?.range();
                 if whole.end == self.end && self.end < self.text.len() {
-                    // The match may go on, or end so only because the piece ends: a look at twice as much settles it.
+                    // The match may go on behind the piece, or end here only because the piece does: look at twice as much.
                     self.end = (self.end + (self.end - whole.start).max(64)).min(self.text.len());
                     self.at = whole.start;
                     continue;
