@@ -12,6 +12,7 @@ mod error;
 mod js_text;
 mod json;
 mod linear;
+mod phrases;
 mod pii;
 mod placeholders;
 mod reading_time;

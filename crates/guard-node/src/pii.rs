@@ -8,7 +8,7 @@ use napi::{Env, JsString, Result};
 use napi_derive::napi;
 
 use crate::answer::{Answer, Cost, on_text_with};
-use crate::error::{Code, Failure, at_once};
+use crate::error::{Failure, at_once};
 use crate::js_text::with_text;
 use crate::rules::RuleMatch;
 use crate::spans::{Span, byte_ranges, with_spans};

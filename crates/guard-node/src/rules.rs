@@ -38,7 +38,7 @@ pub struct RuleScan {
 }
 
 /// A match before its offsets are converted: the rule, the bytes, and the view that it was found in.
-type Found = (usize, Range<usize>, Option<String>);
+pub(crate) type Found = (usize, Range<usize>, Option<String>);
 
 fn in_text<M: across::RuleMatch>(found: Vec<M>) -> Vec<Found> {
     found
@@ -54,7 +54,7 @@ fn in_views<M: across::RuleMatch>(sightings: Vec<Sighting<M>>) -> Vec<Found> {
         .collect()
 }
 
-fn rule_scan(text: &str, found: Vec<Found>, replace: bool) -> Option<RuleScan> {
+pub(crate) fn rule_scan(text: &str, found: Vec<Found>, replace: bool) -> Option<RuleScan> {
     if found.is_empty() {
         return None;
     }
@@ -119,9 +119,6 @@ pub struct PatternOptions {
     pub deobfuscate: bool,
     /// Whether matches are replaced.
     pub replace: bool,
-    /// Whether a scan of a short text may take long. Absent: what the patterns look like decides. For patterns of guard's own,
-    /// whose time is known.
-    pub costly: Option<bool>,
 }
 
 /// Compiled regular expressions.
@@ -148,7 +145,7 @@ impl PatternSet {
     #[napi(ts_return_type = "(text: string) => Answer<RuleScan | null>")]
     pub fn scanner<'env>(&self, env: &'env Env) -> Result<Function<'env, String, Answer<'static, Option<RuleScan>>>> {
         let (patterns, options) = (Arc::clone(&self.patterns), self.options);
-        let cost = if options.costly.unwrap_or_else(|| patterns.are_costly()) {
+        let cost = if patterns.are_costly() {
             Cost::High
         } else {
             Cost::Length

@@ -7,15 +7,16 @@
 //! use guard_core::rules::phrases;
 //!
 //! let text = "I'm sorry, but I can't assist with that request.";
-//! let found = phrases::refusals()?.find(text)?;
+//! let refusals = phrases::refusals()?;
+//! let found = refusals.find(text)?;
 //! assert_eq!(&text[found[0].range.clone()], "I can't assist");
 //! assert_eq!(found[0].phrase, "will-not");
-//! assert!(phrases::refusals()?.find("Sorry to keep you waiting.")?.is_empty());
+//! assert!(refusals.find("Sorry to keep you waiting.")?.is_empty());
 //! # Ok::<(), guard_core::rules::RuleError>(())
 //! ```
 
 use std::ops::Range;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use serde::Deserialize;
 
@@ -173,12 +174,12 @@ fn read(file: &str, toml: &str) -> Result<File, RuleErrorKind> {
 /// # Errors
 ///
 /// What is wrong with the data files.
-pub fn refusals() -> Result<&'static Phrases, RuleErrorKind> {
-    static PHRASES: LazyLock<Result<Phrases, RuleErrorKind>> = LazyLock::new(|| {
+pub fn refusals() -> Result<Arc<Phrases>, RuleErrorKind> {
+    static PHRASES: LazyLock<Result<Arc<Phrases>, RuleErrorKind>> = LazyLock::new(|| {
         let files: Result<Vec<File>, RuleErrorKind> = REFUSALS.iter().map(|(file, toml)| read(file, toml)).collect();
-        Phrases::new(files?)
+        Phrases::new(files?).map(Arc::new)
     });
-    PHRASES.as_ref().map_err(Clone::clone)
+    PHRASES.clone()
 }
 
 /// Checks the phrases of a file that is written like those of `refusals/`, each by itself, against its own examples.
