@@ -170,7 +170,8 @@ mod tests {
 
     #[test]
     fn the_path_stands_beside_the_message() {
-        let cause = regex::Regex::new("(").unwrap_err();
+        let broken = "(".to_owned();
+        let cause = regex::Regex::new(&broken).unwrap_err();
         let error = RuleErrorKind::from(cause).at("rules.1.pattern");
         assert_eq!(
             (error.path.as_str(), error.to_string().as_str()),
