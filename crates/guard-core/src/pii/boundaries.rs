@@ -65,7 +65,7 @@ pub(super) fn has_boundaries(text: &str, range: Range<usize>, boundary: Boundary
             _ => false,
         }
     };
-    // A number may follow a word of another script without a space, and a word in Chinese anything.
+    // A number may follow a word of another script without a space, and a Chinese word may follow anything.
     let is_free = is_digit(first) && previous.is_some_and(|previous| !previous.is_ascii() && previous.is_alphabetic());
     let begins = !continues(previous) || is_free || first.is_some_and(is_unspaced);
     let ends = !continues(next)

@@ -13,7 +13,7 @@ use super::recognizer::sources;
 /// is more useful than its part, and leaves nothing of the value behind when it is redacted.
 const INSIDE: f64 = 0.35;
 
-/// Types that models find, after all others in priority, the most telling first.
+/// Types that models find. All other types have priority over them; among them, the most specific comes first.
 const OF_MODELS: [&str; 4] = ["PERSON", "ORGANIZATION", "LOCATION", "NRP"];
 
 /// The rank of each known type; a lower rank has priority.
@@ -39,12 +39,12 @@ fn priority(entity: &str) -> usize {
 ///
 /// - What has a score below `threshold`, is empty, or does not lie on character boundaries of the text, is left out.
 /// - Findings of one type that overlap become one, with the highest of their scores. So do those of two sources between which
-///   is nothing but a space, if they are of a type that only models find: "Jane" and "Doe". One source knows where its names end.
+///   is nothing but a space, if they are of a type that only models find: "Jane" and "Doe". Two such findings of one source stay two, since it knows where its names end.
 /// - Of findings of different types that overlap, the one with the higher score wins, then the longer, then the type with
 ///   priority: types of the user, those of `shared.toml` in its order, those of models. One that contains others
 ///   counts as having the highest score among them, unless that is more than 0.35 above its own.
-/// - The longest piece that is left of the loser is kept, if it is at least half of it and has a letter or digit; so nothing
-///   that a source took for personal is shown for the sake of a small overlap.
+/// - The longest piece that is left of the loser is kept, if it is at least half of it and has a letter or digit. So a small overlap does not
+///   uncover what a source took for personal.
 ///
 /// Costs O(n log n) for n findings of bounded length.
 pub fn merge(text: &str, findings: Vec<Finding>, threshold: f64) -> Vec<Finding> {
@@ -67,7 +67,7 @@ pub fn merge(text: &str, findings: Vec<Finding>, threshold: f64) -> Vec<Finding>
             .then(start.cmp(&other_start))
             .then_with(|| findings[*one].entity.cmp(&findings[*other].entity))
     });
-    // What was taken: ends by starts, without overlaps.
+    // The ranges that were taken, as ends by starts; they do not overlap.
     let mut taken: BTreeMap<usize, usize> = BTreeMap::new();
     let mut merged: Vec<Finding> = Vec::with_capacity(findings.len());
     for index in order {

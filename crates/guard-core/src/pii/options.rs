@@ -22,7 +22,7 @@ pub struct CustomPattern {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// Types to look for; `None` for all but those that are looked for on demand only ([`super::Source::opt_in`]). Types that
-    /// no recognizer knows are ignored: a model may.
+    /// no recognizer knows are ignored, since a model may know them.
     pub entities: Option<Vec<String>>,
     /// Languages of the texts, as in ISO 639-1; none for all. Words of context are looked for in these and in English.
     pub languages: Vec<String>,
@@ -37,7 +37,7 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// Everything, in all languages, with llm-guard's threshold of 0.5.
+    /// Everything, in all languages, with the threshold of llm-guard 0.3.16, which is 0.5.
     fn default() -> Self {
         Self {
             entities: None,

@@ -64,7 +64,7 @@ pub struct Source {
     /// The form, in the syntax of the `regex` crate.
     #[serde(default)]
     pub pattern: Option<String>,
-    /// What finds it in place of a pattern.
+    /// What finds it instead of a pattern.
     #[serde(default)]
     pub finder: Option<Finder>,
     /// What else must hold; otherwise there is no finding at all.
@@ -72,7 +72,8 @@ pub struct Source {
     pub check: Option<Check>,
     /// The score where no word of the context is near.
     pub score: f64,
-    /// The score where one is, at most; up to 0.1 less the farther away it is.
+    /// The score where a word of the context is beside the finding; the farther away the word is, the lower the score, by up to
+    /// 0.1.
     #[serde(default)]
     pub context_score: Option<f64>,
     /// Words of the context by language, in lower case; `*` at the end stands for more letters.
@@ -82,10 +83,11 @@ pub struct Source {
     #[serde(default)]
     pub adjacent: bool,
     /// Words by language, as in `context`, that make what stands directly behind them something else: the score is 0.3 at most
-    /// then, whatever the context. Words such as "number" may stand between, and others of its kind with "and".
+    /// then, whatever the context: no address of IPv4 in `version 10.1.2.3`. Words such as "number" may stand between them, and
+    /// so may other numbers joined by "and".
     #[serde(default)]
     pub not_after: BTreeMap<String, Vec<String>>,
-    /// The same for words that stand directly behind the finding.
+    /// As `not_after`, for words that stand directly behind the finding.
     #[serde(default)]
     pub not_before: BTreeMap<String, Vec<String>>,
     /// The languages that it applies to; none for all.
@@ -116,7 +118,7 @@ struct File {
 struct Shared {
     /// All types, those with priority first.
     priority: Vec<String>,
-    /// Words in which nothing of what they contain is a word of context.
+    /// Words that contain words of context, but do not count as such.
     compounds: Vec<String>,
     /// Parts of patterns by name.
     abbreviations: Abbreviations,
@@ -203,7 +205,7 @@ pub(super) fn priority() -> Result<Vec<String>, RuleErrorKind> {
     shared().map(|shared| shared.priority)
 }
 
-/// Words of which no part is a word of context, in lower case.
+/// Words that contain words of context, but do not count as such; in lower case.
 ///
 /// # Errors
 ///

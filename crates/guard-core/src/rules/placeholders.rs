@@ -31,12 +31,12 @@ const WORK: usize = 400_000_000;
 /// How placeholders are recognized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Matching {
-    /// As they are.
+    /// As they are written.
     Exact,
     /// In any case.
     CaseInsensitive,
-    /// With a few characters wrong. Those that are right come first, then those with the fewest edits. The digits have to be
-    /// right: `[REDACTED_PERSON_2]` is another person, not a misspelt `[REDACTED_PERSON_1]`. What could be one
+    /// With a few characters wrong. Exact occurrences come first, then those with the fewest edits. The digits have to be
+    /// right: `[REDACTED_PERSON_2]` is another person, not a misspelt `[REDACTED_PERSON_1]`. A text that could be one
     /// placeholder as well as another stays as it is.
     Fuzzy,
 }
@@ -59,7 +59,7 @@ pub struct Occurrences {
     pub searched: usize,
 }
 
-/// Finds placeholders; empty ones are nowhere.
+/// Finds placeholders; an empty placeholder is never found.
 ///
 /// # Errors
 ///
@@ -241,7 +241,7 @@ fn numbers(characters: &[char]) -> Vec<String> {
         .collect()
 }
 
-/// The parts of a placeholder of which one is there without an error, with their offsets.
+/// The parts of a placeholder, with their offsets, of which at least one stands in the text without an error.
 fn pieces(
     Pattern {
         characters,
@@ -279,7 +279,7 @@ fn nearest(pattern: &Pattern, text: &[char]) -> Option<(usize, Range<usize>)> {
                 (column[row - 1].0 + 1, column[row - 1].1),
             ];
             diagonal = column[row];
-            // Of equal ones, the part that starts first.
+            // Of options with equally many edits, the part that starts first.
             column[row] = options.into_iter().min().unwrap_or(diagonal);
         }
         let (edits, start) = column[length];
@@ -299,8 +299,8 @@ fn nearest(pattern: &Pattern, text: &[char]) -> Option<(usize, Range<usize>)> {
     best
 }
 
-/// A part of the text without characters at its edges that only replace those of the pattern: they are none of the pattern's
-/// near that edge, and no misspelt letter of a word.
+/// A part of the text without those characters at its edges that only replace characters of the pattern. Such a character is
+/// unlike all of the pattern near that edge, and is no misspelt letter of a word.
 fn trimmed(pattern: &Pattern, text: &[char], range: Range<usize>) -> Range<usize> {
     let Pattern { characters, edits, .. } = pattern;
     let foreign = |edge: &[char], outermost: Option<&char>, character: &char| {
@@ -319,7 +319,8 @@ fn trimmed(pattern: &Pattern, text: &[char], range: Range<usize>) -> Range<usize
     range.start + leading..range.end - trailing
 }
 
-/// Those with the fewest edits; of several that overlap with the same number of edits none, unless they are the same.
+/// The occurrences with the fewest edits. Of several that overlap and have equally many edits none is chosen, unless they are of
+/// the same placeholder.
 fn choose(mut near: Vec<Near>) -> Vec<Near> {
     near.sort_unstable_by_key(|found| (found.edits, found.range.start, found.range.end, found.placeholder));
     near.dedup_by(|a, b| a.placeholder == b.placeholder && a.range == b.range);

@@ -12,7 +12,7 @@ pub enum Check {
     GithubCrc,
     /// Header and payload are JSON objects in base64url, and the header names an algorithm (RFC 7519 and RFC 7515).
     Jwt,
-    /// Letters and digits.
+    /// It has letters and digits.
     Random,
     /// Letters and digits, or upper and lower case, mixed as they are not in words and in names of things in a program.
     Mixed,
@@ -31,7 +31,7 @@ pub enum Outcome {
     Proven,
     /// It looks like one, but cannot be a live one, since its checksum does not fit.
     Doubtful,
-    /// It is none.
+    /// It is no credential.
     Refuted,
 }
 

@@ -16,7 +16,7 @@ const SIZE_LIMIT: usize = 4 * 1024 * 1024;
 const REACH: usize = 1024;
 /// Bytes between the name of a service and the value that is assigned.
 pub(super) const BETWEEN: usize = 64;
-/// Bytes that the engine looks at beyond a match, to see where it ends.
+/// Bytes behind a match that the regex engine looks at to see where the match ends.
 const SLACK: usize = 4;
 
 /// A rule as it is written in a file of `providers/`.
@@ -50,7 +50,7 @@ pub struct RuleSource {
     /// The least Shannon entropy of the secret, in bits per character.
     #[serde(default)]
     pub entropy: Option<f64>,
-    /// What else must hold.
+    /// What else must hold of the secret.
     #[serde(default)]
     pub check: Option<Check>,
     /// Texts with exactly one secret, in double braces ([`crate::rules::data::examples`]).
@@ -64,7 +64,7 @@ pub struct RuleSource {
 /// What a rule looks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// A text of its own.
+    /// A text that is known by its form alone.
     Pattern,
     /// A value assigned to a name.
     Assigned,

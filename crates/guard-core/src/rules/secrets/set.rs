@@ -263,7 +263,7 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
     }
 }
 
-/// Whether a value that is assigned ends before this byte, whatever it is made of.
+/// Whether any assigned value ends before this byte.
 fn ends(byte: u8) -> bool {
     byte.is_ascii_whitespace() || b"\"'`<>(){}[],;".contains(&byte)
 }
@@ -299,7 +299,7 @@ struct Matches<'a> {
     text: &'a [u8],
     /// Where the next match may start.
     at: usize,
-    /// Where it may end, or with `ahead` start.
+    /// Where the next match may end; with `ahead`, where it may start.
     end: usize,
     /// What is known of matches that may have any length; absent for a pattern with a greatest length.
     ahead: Option<&'a mut Ahead>,
