@@ -1,5 +1,8 @@
 //! One automaton for all patterns, which is tried wherever something can begin.
 
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
+
 use regex_automata::hybrid::dfa::OverlappingState;
 use regex_automata::{Anchored, Input};
 
@@ -19,7 +22,27 @@ const LONGEST: usize = 320;
 #[derive(Debug)]
 pub(super) struct Prefixes(Automaton);
 
+/// Compiled patterns that somebody uses, by the patterns.
+static IN_USE: LazyLock<Mutex<HashMap<Vec<String>, Weak<Prefixes>>>> = LazyLock::new(Mutex::default);
+
 impl Prefixes {
+    /// Compiles `patterns`, or shares what was compiled of the same ones and is still in use: the embedded recognizers take a
+    /// fifth of a second and some megabytes, and a server has several scanners with them.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Prefixes::new`].
+    pub(super) fn shared(patterns: &[String]) -> Result<Arc<Self>, (Option<usize>, RuleErrorKind)> {
+        let mut in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = in_use.get(patterns).and_then(Weak::upgrade) {
+            return Ok(known);
+        }
+        let compiled = Arc::new(Self::new(patterns)?);
+        in_use.retain(|_, known| known.strong_count() > 0);
+        in_use.insert(patterns.to_vec(), Arc::downgrade(&compiled));
+        Ok(compiled)
+    }
+
     /// Compiles `patterns`.
     ///
     /// # Errors
@@ -82,6 +105,17 @@ mod tests {
         let mut ends = found[1].1.clone();
         ends.sort_unstable();
         assert_eq!(ends, [(0, 6), (0, 7), (1, 5)]);
+    }
+
+    #[test]
+    fn equal_patterns_are_compiled_once_while_they_are_used() {
+        let patterns = ["[a-f]{3}-once".to_owned()];
+        let first = Prefixes::shared(&patterns).unwrap();
+        assert!(Arc::ptr_eq(&first, &Prefixes::shared(&patterns).unwrap()));
+        let unused = Arc::downgrade(&first);
+        drop(first);
+        assert!(unused.upgrade().is_none());
+        assert_eq!(Prefixes::shared(&["(".to_owned()]).unwrap_err().0, Some(0));
     }
 
     #[test]

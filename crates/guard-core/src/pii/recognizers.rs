@@ -34,7 +34,7 @@ pub(super) struct Custom {
 pub struct Recognizers {
     pub(super) recognizers: Vec<Recognizer>,
     /// The patterns, and for each the index of its recognizer.
-    pub(super) prefixes: Option<Prefixes>,
+    pub(super) prefixes: Option<Arc<Prefixes>>,
     pub(super) of_pattern: Vec<usize>,
     pub(super) custom: Vec<Custom>,
     /// All expressions of the user, and for each the index in `custom`.
@@ -85,7 +85,7 @@ impl Recognizers {
             .unzip();
         let prefixes = match patterns.is_empty() {
             true => None,
-            false => Some(Prefixes::new(&patterns).map_err(|(pattern, kind)| match pattern {
+            false => Some(Prefixes::shared(&patterns).map_err(|(pattern, kind)| match pattern {
                 Some(pattern) => kind.of_rule(&recognizers[of_pattern[pattern]].id),
                 None => kind,
             })?),
