@@ -19,6 +19,7 @@ import {
   type ScanReport,
   suppressedNames,
 } from "./scan.ts";
+import { checkConversationOptions } from "./scan-options.ts";
 import type { Finding, Scanner } from "./scanner.ts";
 import { FAILED, round } from "./score.ts";
 
@@ -169,18 +170,16 @@ export async function scanConversation(
   messages: readonly Message[],
   options: ConversationOptions = {},
 ): Promise<ConversationReport> {
+  checkConversationOptions(options);
   return scanConversationTexts(scanners, readMessages(messages), options);
 }
 
-/** {@link scanConversation} for messages that were read already. */
+/** {@link scanConversation} for messages that were read already, and options that were checked. */
 export async function scanConversationTexts(
   scanners: readonly Scanner[],
   { userTexts, toolTexts, partsSkipped, toolPartsSkipped }: Conversation,
   { window = 3, risk, windowScanners, toolScanners, signal: outer, ...rest }: ConversationOptions = {},
 ): Promise<ConversationReport> {
-  if (!Number.isInteger(window) || window < 1) {
-    throw new GuardValidationError([{ path: "window", message: "expected an integer of at least 1" }]);
-  }
   const named = nameScanners(scanners);
   const ofWindow = windowScanners
     ? nameScanners(windowScanners, "windowScanners")

@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { nearest } from "./did-you-mean.ts";
 import { GuardValidationError, type ValidationIssue } from "./errors.ts";
 import { isRecord } from "./is-record.ts";
+import { knownKeys, plainWords } from "./plain-words.ts";
 import { isReservedName, RESERVED_NAME } from "./result-names.ts";
 
 declare module "zod" {
@@ -9,6 +11,16 @@ declare module "zod" {
     setting?: false;
     /** The type of the option in TypeScript, where its schema does not tell. */
     typescript?: string;
+    /** The module that declares the type named by `typescript`, seen from `src/`: `vault.ts`. */
+    typescriptFrom?: string;
+    /** `true` for what only a program can give, such as a function: a file has no way to write it. */
+    programOnly?: true;
+    /** What a file may give, as a JSON Schema, where the zod schema does not tell. */
+    jsonSchema?: z.core.JSONSchema.BaseSchema;
+    /** Names that the option had in older versions of llm-guard, or has in its programs: an error says what stands in their place. */
+    formerly?: readonly string[];
+    /** `true` for an option that is only there because files of llm-guard have it: it has no effect here, or is an error. */
+    ofLlmGuard?: true;
   }
 }
 
@@ -20,6 +32,15 @@ export function notASetting<Schema extends z.ZodType>(schema: Schema): Schema {
 /** Whether the probabilities of a scanner come from an option, among others. */
 export function isSetting(schema: z.ZodType | undefined): boolean {
   return schema?.meta()?.setting !== false;
+}
+
+/**
+ * Marks an option that is only there because files of llm-guard have it.
+ *
+ * @param description what becomes of it here.
+ */
+export function ofLlmGuard<Schema extends z.ZodType>(schema: Schema, description: string): Schema {
+  return schema.meta({ ofLlmGuard: true, description: `Of llm-guard${description}` });
 }
 
 /** Options that every scanner has. */
@@ -55,31 +76,88 @@ export type Spelling = "camelCase" | "snake_case";
 /**
  * Checks a value against a schema.
  *
- * @throws GuardValidationError with the path of every value at fault.
+ * @throws GuardValidationError with the path of every value at fault, and what is wrong with it in plain words.
  */
 export function parseOptions<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
   spelling: Spelling = "camelCase",
 ): z.output<Schema> {
-  const result = schema.safeParse(value);
+  const result = checkOptions(schema, value, spelling);
   if (result.success) return result.data;
-  const at = (path: readonly PropertyKey[]) =>
-    path
-      .map((key) => (spelling === "snake_case" && typeof key === "string" ? toSnakeCase(key) : String(key)))
-      .join(".");
-  const told = (issue: z.core.$ZodIssue, above: readonly PropertyKey[]): ValidationIssue[] => {
+  throw new GuardValidationError(
+    result.issues.map(({ path, message }) => ({
+      path: path.map((key) => (typeof key === "string" ? spelled(key, spelling) : String(key))).join("."),
+      message,
+    })),
+  );
+}
+
+/** What is wrong with a value at a path of keys, as the schema spells them. */
+export interface OptionIssue {
+  path: PropertyKey[];
+  message: string;
+}
+
+/** What {@link parseOptions} does, without the error: for a schema that checks a part of its value by another one. */
+export function checkOptions<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  spelling: Spelling = "camelCase",
+): { success: true; data: z.output<Schema> } | { success: false; issues: OptionIssue[] } {
+  /** The keys that were known where others were found, by the list of the latter, which an issue keeps as it is. */
+  const known = new Map<readonly string[], { keys: readonly string[]; schema: unknown }>();
+  const result = schema.safeParse(value, {
+    error: (issue) => {
+      if (issue.code === "unrecognized_keys") known.set(issue.keys, { keys: knownKeys(issue), schema: issue.inst });
+      return plainWords(issue);
+    },
+  });
+  if (result.success) return { success: true, data: result.data };
+  const told = (issue: z.core.$ZodIssue, above: readonly PropertyKey[]): OptionIssue[] => {
     const path = [...above, ...issue.path];
     // An unknown key is reported at the key itself: that is what the user has to look for.
     if (issue.code === "unrecognized_keys") {
-      return issue.keys.map((key) => ({ path: at([...path, key]), message: "unknown key" }));
+      const { keys = [], schema } = known.get(issue.keys) ?? {};
+      return issue.keys.map((key) => ({ path: [...path, key], message: unknownKey(key, keys, schema, spelling) }));
     }
     const meant = issue.code === "invalid_union" ? issue.errors.filter(isOfItsType) : [];
     return meant.length === 1
       ? (meant[0] as z.core.$ZodIssue[]).flatMap((inner) => told(inner, path))
-      : [{ path: at(path), message: issue.message }];
+      : [{ path, message: issue.message }];
   };
-  throw new GuardValidationError(result.error.issues.flatMap((issue) => told(issue, [])));
+  return { success: false, issues: result.error.issues.flatMap((issue) => told(issue, [])) };
+}
+
+function spelled(name: string, spelling: Spelling): string {
+  return spelling === "snake_case" ? toSnakeCase(name) : name;
+}
+
+/** More known keys than these are not listed. */
+const SHOWN_KEYS = 20;
+
+/** What is said of a key that nobody knows: the one that may have been meant, otherwise all that there are. */
+function unknownKey(key: string, known: readonly string[], schema: unknown, spelling: Spelling): string {
+  // Whoever writes an underscore writes files, whatever the schema is checked for.
+  const written = (name: string) => spelled(name, key.includes("_") ? "snake_case" : spelling);
+  const shape = schema instanceof z.ZodObject ? (schema.shape as Record<string, z.ZodType>) : {};
+  const successor = known.find((name) => shape[name] && metaOf(shape[name], "formerly")?.includes(toSnakeCase(key)));
+  if (successor !== undefined) return `unknown key; what llm-guard called ${key} is ${written(successor)} here`;
+  // What is only there for llm-guard's files is no help.
+  const useful = known.filter((name) => !(shape[name] && metaOf(shape[name], "ofLlmGuard")));
+  const near = nearest(key, useful);
+  if (near !== undefined) return `unknown key; did you mean ${written(near)}?`;
+  return useful.length === 0 || useful.length > SHOWN_KEYS
+    ? "unknown key"
+    : `unknown key; known are: ${useful.map(written).join(", ")}`;
+}
+
+/** What a schema says of itself, or of what stands inside of a wrapper such as `.optional()`. */
+export function metaOf<Key extends keyof z.GlobalMeta>(schema: z.ZodType, key: Key): z.GlobalMeta[Key] {
+  const found = schema.meta()?.[key];
+  if (found !== undefined) return found;
+  const { innerType } = schema.def as { innerType?: z.ZodType };
+  return innerType && metaOf(innerType, key);
 }
 
 /** Whether these complaints, of one of the forms that a value may have, are of what is in it. */

@@ -3,6 +3,7 @@ import { GuardValidationError, ScannerError } from "./errors.ts";
 import { Passes } from "./models/passes.ts";
 import { inUnit, lengthIn, type OffsetUnit } from "./offsets.ts";
 import { isReservedName, RESERVED_NAME } from "./result-names.ts";
+import { checkScanOptions } from "./scan-options.ts";
 import type { Coverage, Finding, ScanContext, Scanner, Verdict } from "./scanner.ts";
 import { FAILED } from "./score.ts";
 import { Vault } from "./vault.ts";
@@ -77,6 +78,7 @@ export async function scanPrompt(
   options: ScanOptions = {},
 ): Promise<PromptReport> {
   checkTexts({ prompt });
+  checkScanOptions(options);
   const { text, ...report } = await runScanners(nameScanners(scanners), prompt, {}, options);
   return { sanitizedPrompt: text, ...report };
 }
@@ -94,6 +96,7 @@ export async function scanOutput(
   options: ScanOptions = {},
 ): Promise<OutputReport> {
   checkTexts({ prompt, output });
+  checkScanOptions(options);
   const { text, ...report } = await runScanners(nameScanners(scanners), output, { prompt }, options);
   return { sanitizedOutput: text, ...report };
 }

@@ -92,8 +92,8 @@ describe("threshold: { fpr }", () => {
       { model: modelWith({ ...evaluation, curves: [{ ...curve, points: [[0.5, 0.1]] }] }), threshold: { fpr: 0.01 } },
       /^the curve has no threshold at or below 0\.01/,
     ],
-    [{ threshold: { fpr: 0 } }, /expected number to be >0/],
-    [{ threshold: { fpr: 1 } }, /expected number to be <1/],
+    [{ threshold: { fpr: 0 } }, /must be above 0, got 0/],
+    [{ threshold: { fpr: 1 } }, /must be below 1, got 1/],
   ])("refuses %j", (params, message) => {
     const error = failure("input", "Gibberish", params);
     expect(error).toBeInstanceOf(GuardValidationError);

@@ -1,4 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
+import { didYouMean } from "../did-you-mean.ts";
 
 /** An option of a command: how it is parsed, and what the help says of it. */
 export interface Option {
@@ -49,28 +50,6 @@ export function parse<const Options extends Record<string, Option>>(options: Opt
     const [reason = message] = message.split("\n");
     throw new UsageError(reason);
   }
-}
-
-/** `; did you mean X?` where a known word is near, else nothing. */
-export function didYouMean(word: string, known: readonly string[]): string {
-  const [best] = known
-    .map((candidate) => ({ candidate, distance: editDistance(word, candidate) }))
-    .sort((a, b) => a.distance - b.distance);
-  return best && best.distance <= Math.max(2, word.length / 3) ? `; did you mean ${best.candidate}?` : "";
-}
-
-/** How many letters have to be put in, left out or replaced to make one word of the other. */
-function editDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const [i, letter] of [...from].entries()) {
-    const next = [i + 1];
-    for (const [j, other] of [...to].entries()) {
-      const replaced = (row[j] as number) + (letter === other ? 0 : 1);
-      next.push(Math.min(replaced, (row[j + 1] as number) + 1, (next[j] as number) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) as number;
 }
 
 /** The help of one command. */

@@ -1,8 +1,9 @@
 #!/usr/bin/env node
+import { didYouMean } from "../did-you-mean.ts";
 import { GuardError, GuardValidationError } from "../errors.ts";
 import { version } from "../version.ts";
 import { calibrate } from "./calibrate.ts";
-import { type Command, commandHelp, didYouMean, print, UsageError } from "./command.ts";
+import { type Command, commandHelp, print, UsageError } from "./command.ts";
 import { evaluate } from "./eval.ts";
 import { models } from "./models.ts";
 import { scan } from "./scan.ts";

@@ -1,6 +1,7 @@
+import { didYouMean } from "../did-you-mean.ts";
 import type { PullProgress } from "../models/hub/hub.ts";
 import type { ModelEntry } from "../models/model.ts";
-import { type Command, didYouMean, parse, print, UsageError } from "./command.ts";
+import { type Command, parse, print, UsageError } from "./command.ts";
 
 const options = {
   json: { type: "boolean", help: "print the list as JSON" },

@@ -3,7 +3,8 @@ import { basename } from "node:path";
 import { GuardValidationError, type ValidationIssue } from "../errors.ts";
 import { fromSnakeCase, parseOptions, toSnakeCase } from "../options.ts";
 import type { Scanner, Side } from "../scanner.ts";
-import { createScanner, scannerClasses, scannerTypes } from "../scanners/catalog.ts";
+import { createScanner, scannerClass, scannerClasses } from "../scanners/catalog.ts";
+import type { ScannerClass } from "../scanners/define.ts";
 import type { ScannerLists } from "../service.ts";
 import { coerceExpanded, type Environment, expandEnvironment } from "./environment.ts";
 import { type Config, type ConfigInput, configSchema, type ScannerEntry } from "./schema.ts";
@@ -84,7 +85,7 @@ export function buildScanners(config: Config): ScannerLists {
     for (const [index, entry] of config[list].entries()) {
       const prefix = `${name}.${index}`;
       const scanner = attempt(issues, () => {
-        if (!scannerClasses(side).has(entry.type)) throw unknownType(side, entry.type).within(prefix);
+        knownClass(side, entry.type, prefix);
         return belowParams(prefix, () => createScanner(side, entry.type, namedParams(entry)));
       });
       if (scanner) lists[side].push(scanner);
@@ -110,8 +111,7 @@ function namedParams({ name, params }: ScannerEntry): Record<string, unknown> {
 
 /** Checks parameters against the scanner's schema, and gives those from the environment their types, in place. */
 function checkParams(side: Side, entry: ScannerEntry, prefix: string, paths: ReadonlySet<string>): void {
-  const found = scannerClasses(side).get(entry.type);
-  if (!found) throw unknownType(side, entry.type).within(prefix);
+  const found = knownClass(side, entry.type, prefix);
   belowParams(prefix, () => {
     const camel = fromSnakeCase(found.options, namedParams({ ...entry, params: entry.params ?? {} }));
     const params = coerceExpanded(found.options, camel, paths, `${prefix}.params`);
@@ -122,9 +122,13 @@ function checkParams(side: Side, entry: ScannerEntry, prefix: string, paths: Rea
   });
 }
 
-function unknownType(side: Side, type: string): GuardValidationError {
-  const message = `unknown ${side} scanner ${type}; known are: ${scannerTypes(side).join(", ")}`;
-  return new GuardValidationError([{ path: "type", message }]);
+/** The class of a scanner that an entry of a list names; `prefix` is the path of the entry. */
+function knownClass(side: Side, type: string, prefix: string): ScannerClass {
+  try {
+    return scannerClass(side, type);
+  } catch (error) {
+    throw error instanceof GuardValidationError ? error.within(prefix) : error;
+  }
 }
 
 function checkWhole(config: Config): void {

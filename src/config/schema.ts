@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { z } from "zod";
 import { conversationRiskOptions } from "../conversation.ts";
+import { checkOptions } from "../options.ts";
 
 const seconds = z.number().positive().max(3600);
 
@@ -134,18 +135,19 @@ const authEntry = z.discriminatedUnion(
 export type AuthEntry = z.output<typeof authEntry>;
 
 /** One entry or a list of them; always a list in the result. Issues keep the path that the file has. */
-const auth = z.unknown().transform((value, context): AuthEntry[] => {
-  const result = Array.isArray(value)
-    ? z.array(authEntry).min(1).safeParse(value)
-    : authEntry.transform((entry) => [entry]).safeParse(value);
-  if (result.success) return result.data;
-  for (const issue of result.error.issues) {
-    const at = issue.code === "unrecognized_keys" ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
-    const message = issue.code === "unrecognized_keys" ? "unknown key" : issue.message;
-    for (const path of at) context.issues.push({ code: "custom", message, path: [...path], input: undefined });
-  }
-  return z.NEVER;
-});
+const auth = z
+  .unknown()
+  .transform((value, context): AuthEntry[] => {
+    const result = Array.isArray(value)
+      ? checkOptions(z.array(authEntry).min(1), value, "snake_case")
+      : checkOptions(authEntry, value, "snake_case");
+    if (result.success) return Array.isArray(result.data) ? result.data : [result.data];
+    for (const { path, message } of result.issues) {
+      context.issues.push({ code: "custom", message, path, input: undefined });
+    }
+    return z.NEVER;
+  })
+  .describe("Who may call: one way to authenticate, or a list of them. Without it only this machine is served.");
 
 /** Seconds; months and years as in slowapi, which llm-guard's limits are written for. */
 const UNITS: Record<string, number> = {

@@ -34,7 +34,7 @@ What llm-guard 0.3.16 does differently:
       .custom<Vault>((value) => value instanceof Vault, "expected a Vault; a file cannot give one")
       .optional()
       .describe("Where originals are kept, for Deanonymize. Default: the vault of the call. A file cannot give one.")
-      .meta({ typescript: "Vault" }),
+      .meta({ typescript: "Vault", typescriptFrom: "vault.ts", programOnly: true }),
     hiddenNames: z
       .array(z.string().trim().min(1))
       .default([])

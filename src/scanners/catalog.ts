@@ -1,3 +1,4 @@
+import { didYouMean } from "../did-you-mean.ts";
 import { GuardValidationError } from "../errors.ts";
 import { fromSnakeCase } from "../options.ts";
 import type { Side } from "../scanner.ts";
@@ -25,6 +26,28 @@ export function scannerTypes(side: Side): string[] {
 }
 
 /**
+ * The class of a scanner by its type.
+ *
+ * @throws GuardValidationError with the path `type` for one that the side does not have, and with what may have been meant.
+ */
+export function scannerClass(side: Side, type: string): ScannerClass {
+  const found = scannerClasses(side).get(type);
+  if (found) return found;
+  throw new GuardValidationError([{ path: "type", message: `unknown ${side} scanner ${type}${meant(side, type)}` }]);
+}
+
+/** What may have been meant by a type that a side does not have. */
+function meant(side: Side, type: string): string {
+  const successor = SCANNERS.find(({ definition }) => definition.formerly?.includes(type));
+  if (successor) return `; llm-guard's ${type} is ${successor.definition.type} here`;
+  const types = scannerTypes(side);
+  const known = `known are: ${types.join(", ")}`;
+  const other = side === "input" ? "output" : "input";
+  if (scannerClasses(other).has(type)) return `: it is one of the ${other}; ${known}`;
+  return didYouMean(type, types) || `; ${known}`;
+}
+
+/**
  * Builds a scanner by name, with the parameters as they stand in `scanners.yml` (snake_case) or in a program (camelCase).
  *
  * @throws GuardValidationError: for an unknown type with the path `type`, else with the paths of the parameters at fault.
@@ -35,10 +58,6 @@ export function createScanner(
   params: Record<string, unknown> = {},
   environment: ScannerEnvironment = {},
 ): BuiltInScanner {
-  const found = scannerClasses(side).get(type);
-  if (!found) {
-    const message = `unknown ${side} scanner ${type}; known are: ${scannerTypes(side).join(", ")}`;
-    throw new GuardValidationError([{ path: "type", message }]);
-  }
+  const found = scannerClass(side, type);
   return new found(fromSnakeCase(found.options, params ?? {}) as never, environment);
 }

@@ -15,9 +15,8 @@ export const Code = defineScanner({
     languages: z
       .array(z.string().min(1))
       .min(1)
-      .describe(
-        "Programming languages by name or alias, such as Python, C++ or js; upper and lower case are the same.",
-      ),
+      .describe("Programming languages by name or alias, such as Python, C++ or js; upper and lower case are the same.")
+      .meta({ formerly: ["allowed", "denied"] }),
     isBlocked: z
       .boolean()
       .default(true)

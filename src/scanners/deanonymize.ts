@@ -32,7 +32,7 @@ Findings name the placeholders, never the originals. What llm-guard 0.3.16 does 
       .describe(
         "The Vault that Anonymize filled, read at every scan. Default: that of the call. A file cannot give one.",
       )
-      .meta({ typescript: "Vault" }),
+      .meta({ typescript: "Vault", typescriptFrom: "vault.ts", programOnly: true }),
     matchingStrategy: z
       .enum(["exact", "case_insensitive", "fuzzy", "combined_exact_fuzzy"])
       .default("exact")

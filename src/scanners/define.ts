@@ -71,6 +71,8 @@ export interface ScannerDefinition<
 > {
   /** The name in `scanners.yml` and in results, and of the class. */
   readonly type: string;
+  /** Names that llm-guard had for it in older versions: whoever writes one of them is told this one. */
+  readonly formerly?: readonly string[];
   /** What it does, in one sentence. */
   readonly summary: string;
   /** What else a user has to know, in paragraphs of Markdown. */

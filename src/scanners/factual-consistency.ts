@@ -23,6 +23,7 @@ interface JudgedSentence extends Sentence {
 
 export const FactualConsistency = defineScanner({
   type: "FactualConsistency",
+  formerly: ["Refutation"],
   summary: "Fails outputs that say what their prompt does not: sentence by sentence, as natural language inference.",
   description:
     "The prompt is read in windows, and the one counts that supports a sentence best: every sentence is read with every window. A " +

@@ -45,6 +45,7 @@ type Judge = (
 
 export const PromptInjection = defineScanner({
   type: "PromptInjection",
+  formerly: ["PromptInjectionV2", "Jailbreak"],
   summary:
     "Detects prompt injections: attempts to override instructions, to extract the system prompt, to break out of a role; in " +
     "prompts, documents and tool results.",
@@ -73,7 +74,7 @@ export const PromptInjection = defineScanner({
     deobfuscate: deobfuscateOption,
     classifier: z
       .custom<InjectionClassifier>((value) => typeof value === "function", "expected a function")
-      .meta({ typescript: "InjectionClassifier" })
+      .meta({ typescript: "InjectionClassifier", typescriptFrom: "scanners/prompt-injection.ts", programOnly: true })
       .optional()
       .describe(
         "A function that takes the place of the model. It is given each sentence with match_type sentence, otherwise all of a text.",

@@ -23,7 +23,8 @@ export const Regex = defineScanner({
     patterns: z
       .array(z.string().min(1))
       .min(1)
-      .describe("Regular expressions, in the syntax of Rust's regex crate and Python's re."),
+      .describe("Regular expressions, in the syntax of Rust's regex crate and Python's re.")
+      .meta({ formerly: ["bad_patterns", "good_patterns"] }),
     isBlocked: z
       .boolean()
       .default(true)

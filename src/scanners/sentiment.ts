@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { addon, native } from "../native.ts";
-import { notASetting } from "../options.ts";
+import { notASetting, ofLlmGuard } from "../options.ts";
 import { wholeText } from "../scanner.ts";
 import { FAILED, round } from "../score.ts";
 import { defineScanner } from "./define.ts";
@@ -25,7 +25,7 @@ export const Sentiment = defineScanner({
         .default(threshold)
         .describe("A text fails when its sentiment, -1 (negative) to 1 (positive), is not above this."),
     ),
-    lexicon: z.literal("vader_lexicon").optional().describe("Of llm-guard, which knows this one only."),
+    lexicon: ofLlmGuard(z.literal("vader_lexicon").optional(), ", which knows this one only."),
   }),
   examples: {
     passes: ["What a lovely day, thank you!", "The train leaves at nine."],

@@ -52,8 +52,13 @@ describe("parseConfig", () => {
   it.each([
     ["an unknown section", `${MINIMAL}colour: red`, "colour", "unknown key"],
     ["an unknown key", `${MINIMAL}app: {colour: red}`, "app.colour", "unknown key"],
-    ["a wrong type", `${MINIMAL}app: {scan_fail_fast: maybe}`, "app.scan_fail_fast", "expected boolean"],
-    ["a timeout of nothing", `${MINIMAL}app: {scan_prompt_timeout: 0}`, "app.scan_prompt_timeout", ">0"],
+    ["a wrong type", `${MINIMAL}app: {scan_fail_fast: maybe}`, "app.scan_fail_fast", "expected true or false"],
+    [
+      "a timeout of nothing",
+      `${MINIMAL}app: {scan_prompt_timeout: 0}`,
+      "app.scan_prompt_timeout",
+      "must be above 0, got 0",
+    ],
     [
       "an unknown scanner",
       "input_scanners: [{type: InvisibleText}, {type: Nope}]",
@@ -70,7 +75,7 @@ describe("parseConfig", () => {
       "a bad parameter",
       "input_scanners: [{type: PromptInjection, params: {threshold: 2}}]",
       "input_scanners.0.params.threshold",
-      "<=1",
+      "must be at most 1, got 2",
     ],
     [
       "an unknown parameter",
@@ -84,13 +89,23 @@ describe("parseConfig", () => {
       "output_scanners.0.params.vault",
       "a file cannot give one",
     ],
-    ["a vault that is void at once", `${MINIMAL}app: {vault_expiry: 0}`, "app.vault_expiry", ">=1"],
-    ["a parameter that is missing", "output_scanners: [{type: Regex}]", "output_scanners.0.params.patterns", "array"],
+    [
+      "a vault that is void at once",
+      `${MINIMAL}app: {vault_expiry: 0}`,
+      "app.vault_expiry",
+      "must be at least 1, got 0",
+    ],
+    [
+      "a parameter that is missing",
+      "output_scanners: [{type: Regex}]",
+      "output_scanners.0.params.patterns",
+      "is required",
+    ],
     ["an unknown auth type", `${MINIMAL}auth: {type: kerberos}`, "auth.type", "http_bearer"],
     ["an empty token", `${MINIMAL}auth: {type: http_bearer, token: ""}`, "auth.token", "empty"],
-    ["no token at all", `${MINIMAL}auth: {type: http_bearer}`, "auth.token", "expected string"],
+    ["no token at all", `${MINIMAL}auth: {type: http_bearer}`, "auth.token", "is required"],
     ["an empty auth section", `${MINIMAL}auth:`, "auth", "http_bearer"],
-    ["an empty list of credentials", `${MINIMAL}auth: []`, "auth", ">=1"],
+    ["an empty list of credentials", `${MINIMAL}auth: []`, "auth", "must not be empty"],
     [
       "a token with a line break",
       `${MINIMAL}auth: {type: http_bearer, token: "abc\\n"}`,
@@ -169,7 +184,12 @@ describe("parseConfig", () => {
     ["tracing", `${MINIMAL}tracing: {exporter: otel_http}`, "tracing.exporter", "not supported yet"],
     ["pushed metrics", `${MINIMAL}metrics: {exporter: otel_http}`, "metrics.exporter", "not supported yet"],
     ["plugins", `${MINIMAL}plugins: [./a.js]`, "plugins", "not supported yet"],
-    ["a decay above 1", `${MINIMAL}conversation: {risk: {decay: 2}}`, "conversation.risk.decay", "<=1"],
+    [
+      "a decay above 1",
+      `${MINIMAL}conversation: {risk: {decay: 2}}`,
+      "conversation.risk.decay",
+      "must be at most 1, got 2",
+    ],
     [
       "risk without its scanner",
       `${MINIMAL}conversation: {risk: {enabled: true}}`,
@@ -178,7 +198,7 @@ describe("parseConfig", () => {
     ],
     ["no scanners", "app: {port: 1}", "input_scanners", "no scanners"],
     ["an empty file", "# nothing\n", "", "empty"],
-    ["a list", "- 1", "", "expected object"],
+    ["a list", "- 1", "", "expected an object, got a list"],
     ["a duplicate key", `${MINIMAL}app: {}\napp: {}`, "", "duplicat"],
     ["two documents", `${MINIMAL}---\n${MINIMAL}`, "", "one YAML document"],
     ["broken YAML", "app: [", "", "not valid YAML"],
@@ -391,7 +411,7 @@ output_scanners:
         'output_scanners: [{type: Sensitive, params: {recognizer_conf: ["${M:embedded:ner}", {DEFAULT_MODEL: x, THRESHOLD: "${T}"}]}}]',
         { T },
       );
-    expect(text("high")["output_scanners.0.params.recognizer_conf.1.threshold"]).toContain("expected number");
+    expect(text("high")["output_scanners.0.params.recognizer_conf.1.threshold"]).toContain("expected a number");
   });
 
   it("does not take an option of a model for names twice", () => {
@@ -405,10 +425,10 @@ output_scanners:
 
   it("complains of a value of the wrong type", () => {
     expect(issuesOf(`${MINIMAL}app: {port: "\${PORT:1}"}`, { PORT: "eighty" })["app.port"]).toContain(
-      "expected number",
+      "expected a number",
     );
     expect(issuesOf(`${MINIMAL}app: {log_json: "\${JSON:true}"}`, { JSON: "" })["app.log_json"]).toContain(
-      "expected boolean",
+      "expected true or false",
     );
   });
 

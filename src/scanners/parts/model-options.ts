@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { MODEL_DESCRIPTION, READINGS } from "../../models/model.ts";
-import { notASetting } from "../../options.ts";
+import { notASetting, ofLlmGuard } from "../../options.ts";
 
 /** The model that guard's own classifiers share: one pass over a text answers them all. */
 export const MULTITASK = "embedded:multitask";
@@ -43,13 +43,14 @@ const withoutEffect = (schema: z.ZodType<number>) => schema.optional().transform
 
 /** An option of llm-guard's API in whose place `option` stands here. */
 const replacedBy = (option: string) =>
-  z
-    .undefined(`write ${option}: a folder with the model, its ONNX file or owner/name of the hub`)
-    .optional()
-    .describe(`Of llm-guard, where it is an error here: write ${option}.`);
+  ofLlmGuard(
+    z.undefined(`write ${option}: a folder with the model, its ONNX file or owner/name of the hub`).optional(),
+    `, where it is an error here: write ${option}.`,
+  );
 
-const modelBatchSize = withoutEffect(z.number().int().min(1)).describe(
-  "Of llm-guard; texts and windows that wait at the same time are batched by themselves here.",
+const modelBatchSize = ofLlmGuard(
+  withoutEffect(z.number().int().min(1)),
+  "; texts and windows that wait at the same time are batched by themselves here.",
 );
 
 /**
@@ -67,23 +68,26 @@ export const engineOptions = (option = "model") => ({
   modelBatchSize,
   modelPath: replacedBy(option),
   modelOnnxFileName: replacedBy(option),
-  useOnnx: notASetting(z.boolean().optional().describe("Of llm-guard; models always run on ONNX Runtime here.")),
+  useOnnx: notASetting(ofLlmGuard(z.boolean().optional(), "; models always run on ONNX Runtime here.")),
 });
 
-const linearModel = z
-  .undefined(
-    "write model: a folder with the config.json and model.bin of a linear model; a neural one cannot stand here",
-  )
-  .optional()
-  .describe("Of llm-guard, where it is an error here: write model.");
+const linearModel = ofLlmGuard(
+  z
+    .undefined(
+      "write model: a folder with the config.json and model.bin of a linear model; a neural one cannot stand here",
+    )
+    .optional(),
+  ", where it is an error here: write model.",
+);
 
 /** The same of scanners with a linear model. */
 export const linearOptions = {
-  modelMaxLength: withoutEffect(z.number().int().min(1)).describe(
-    "Of llm-guard; the model is linear and reads texts of any length.",
+  modelMaxLength: ofLlmGuard(
+    withoutEffect(z.number().int().min(1)),
+    "; the model is linear and reads texts of any length.",
   ),
   modelBatchSize,
   modelPath: linearModel,
   modelOnnxFileName: linearModel,
-  useOnnx: notASetting(z.boolean().optional().describe("Of llm-guard; the model is linear and needs no ONNX Runtime.")),
+  useOnnx: notASetting(ofLlmGuard(z.boolean().optional(), "; the model is linear and needs no ONNX Runtime.")),
 };

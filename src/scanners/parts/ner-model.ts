@@ -4,6 +4,7 @@ import { isRecord } from "../../is-record.ts";
 import type { Engine } from "../../models/engine.ts";
 import { type Classifier, MODEL_DESCRIPTION, resolveIfHere, resolveModel } from "../../models/model.ts";
 import { addon, native, type PiiFinding } from "../../native.ts";
+import { ofLlmGuard } from "../../options.ts";
 import type { ScanContext } from "../../scanner.ts";
 
 /** The type of what is not looked for, as llm-guard writes it. */
@@ -62,12 +63,12 @@ const nerModel = z.strictObject({
   idEntityName: z.string().default("ID").describe("A type of which the model is too sure."),
   idScoreMultiplier: z.number().min(0).max(1).default(0.4).describe("What the scores of that type are multiplied by."),
   threshold: z.number().min(0).max(1).default(0).describe("Least score of what it finds, beside that of the scanner."),
-  chunkSize: z
-    .number()
-    .optional()
-    .describe("Of llm-guard; long texts are read in windows of a length that suits the model here."),
-  chunkOverlapSize: z.number().optional().describe("Of llm-guard; windows overlap by a quarter here."),
-  defaultExplanation: z.string().optional().describe("Of llm-guard; findings name their type here."),
+  chunkSize: ofLlmGuard(
+    z.number().optional(),
+    "; long texts are read in windows of a length that suits the model here.",
+  ),
+  chunkOverlapSize: ofLlmGuard(z.number().optional(), "; windows overlap by a quarter here."),
+  defaultExplanation: ofLlmGuard(z.string().optional(), "; findings name their type here."),
 });
 type NerModelOptions = z.output<typeof nerModel>;
 
@@ -101,6 +102,11 @@ function asOptions(value: unknown, index: number, context: z.RefinementCtx): unk
   );
 }
 
+/** A JSON Schema of one value, or of a list of such values. */
+function oneOrSeveral(schema: z.core.JSONSchema.BaseSchema): z.core.JSONSchema.BaseSchema {
+  return { anyOf: [schema, { type: "array", items: schema }] };
+}
+
 /** The option that names models: one, several, or none. */
 export const recognizerConf = (
   z.preprocess(
@@ -109,7 +115,11 @@ export const recognizerConf = (
   ) as unknown as z.ZodType<NerModelOptions[], NerModelConf | readonly NerModelConf[]>
 )
   .prefault("embedded:ner")
-  .meta({ typescript: "NerModelConf | readonly NerModelConf[]" });
+  .meta({
+    typescript: "NerModelConf | readonly NerModelConf[]",
+    typescriptFrom: "scanners/parts/ner-model.ts",
+    jsonSchema: oneOrSeveral({ anyOf: [{ type: "string", minLength: 1 }, { type: "object" }] }),
+  });
 export type RecognizerConf = typeof recognizerConf;
 
 /** A model that finds names of people, places and organisations, or whatever it has learnt. */

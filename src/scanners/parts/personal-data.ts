@@ -59,7 +59,7 @@ export const personalDataOptions = {
   recognizers: z
     .array(callable)
     .default([])
-    .meta({ typescript: "readonly Recognizer[]" })
+    .meta({ typescript: "readonly Recognizer[]", typescriptFrom: "scanners/parts/personal-data.ts", programOnly: true })
     .describe("Functions (text) => [{ start, end, type, score }] that find more. A file cannot give one."),
   recognizerConf: recognizerConf.describe(
     "Models that find names of people, places and organisations: one or several of embedded:<name>, a folder, an ONNX file, " +

@@ -1,0 +1,48 @@
+/**
+ * How many letters have to be put in, left out, replaced or swapped with their neighbour to make one word of the other: the
+ * optimal string alignment distance (Damerau 1964; Boytsov, "Indexing methods for approximate dictionary searching", 2011).
+ */
+function distance(from: string, to: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= from.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= to.length; j++) {
+      const replaced = (last[j - 1] as number) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      let best = Math.min(replaced, (last[j] as number) + 1, (row[j - 1] as number) + 1);
+      if (i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1]) {
+        best = Math.min(best, (beforeLast[j - 2] as number) + 1);
+      }
+      row.push(best);
+    }
+    [beforeLast, last] = [last, row];
+  }
+  return last[to.length] as number;
+}
+
+/** No known word is longer; what is cannot be a misspelling, and comparing it would cost by its length. */
+const LONGEST = 64;
+
+/** `fail_fast`, `failFast` and `fail-fast` differ in their spelling only. */
+function plain(word: string): string {
+  return word.toLowerCase().replace(/[\s_-]/g, "");
+}
+
+/** The known word that may have been meant: one that differs in one letter of three at most, whatever its case and separators. */
+export function nearest(word: string, known: Iterable<string>): string | undefined {
+  if (word.length > LONGEST) return undefined;
+  const wanted = plain(word);
+  let best: string | undefined;
+  let least = Math.max(1, Math.floor(wanted.length / 3)) + 1;
+  for (const candidate of known) {
+    const difference = distance(wanted, plain(candidate));
+    if (difference < least) [best, least] = [candidate, difference];
+  }
+  return best;
+}
+
+/** `; did you mean X?` where a known word is near, else nothing. */
+export function didYouMean(word: string, known: Iterable<string>): string {
+  const best = nearest(word, known);
+  return best === undefined ? "" : `; did you mean ${best}?`;
+}

@@ -1,0 +1,135 @@
+import { z } from "zod";
+import { didYouMean } from "./did-you-mean.ts";
+
+/** What values are called, by the names that zod has for their types. */
+const KINDS: Readonly<Record<string, string>> = {
+  string: "a text",
+  number: "a number",
+  int: "a whole number",
+  bigint: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  tuple: "a list",
+  object: "an object",
+  record: "an object",
+  map: "an object",
+  null: "null",
+  undefined: "nothing",
+  function: "a function",
+  date: "a date",
+};
+
+/** What a value is, without quoting it. */
+export function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  if (value === undefined) return "nothing";
+  if (Array.isArray(value)) return "a list";
+  if (value instanceof Date) return "a date";
+  if (typeof value === "boolean") return String(value);
+  return KINDS[typeof value] ?? `a ${typeof value}`;
+}
+
+/** A text that could only be meant as a number or as a truth value, such as `"5"` or `"yes"`. */
+const PLAIN_TEXT = /^(?:[+-]?\d{1,9}(?:\.\d{1,9})?|true|false|yes|no|on|off|maybe|none|null)$/i;
+
+/** A text of letters only, as the names of settings are. Keys and tokens have digits in them. */
+const WORD = /^[A-Za-z][A-Za-z_ -]{0,31}$/;
+
+/**
+ * What was given, in words. Values are quoted only where they cannot be a secret: where a text is due, nothing is quoted, as it may
+ * be a password (`token: 12345`), and where a number is due only what looks like one.
+ */
+function given(value: unknown, expected: string): string {
+  if (expected === "a text") return kindOf(value).replace(/^(?:true|false)$/, "true or false");
+  if (typeof value === "number") return String(value);
+  if (typeof value === "string" && PLAIN_TEXT.test(value)) return `the text ${JSON.stringify(value)}`;
+  return kindOf(value);
+}
+
+/** `a`, `a or b`, `a, b or c`. */
+export function anyOf(words: readonly string[]): string {
+  return words.length < 2 ? words.join() : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
+}
+
+function isNothing(issue: z.core.$ZodRawIssue): boolean {
+  return issue.input === undefined;
+}
+
+/** `1 entry`, `2 entries`. */
+function counted(count: number | bigint, one: string, several: string): string {
+  return `${count} ${Number(count) === 1 ? one : several}`;
+}
+
+/** What is wrong with a value that is too small or too large. */
+function outOfBounds(issue: z.core.$ZodRawIssue<z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig>): string {
+  const { input, origin, inclusive } = issue;
+  const isLow = issue.code === "too_small";
+  const bound = isLow ? issue.minimum : issue.maximum;
+  const least = isLow ? "at least" : "at most";
+  if (origin === "string" || origin === "array" || origin === "set" || origin === "map") {
+    const length = typeof input === "string" || Array.isArray(input) ? input.length : undefined;
+    if (isLow && length === 0 && Number(bound) === 1) return "must not be empty";
+    const [one, several] = origin === "string" ? ["character", "characters"] : ["entry", "entries"];
+    const got = length === undefined ? "" : `, got ${length}`;
+    return `must have ${least} ${counted(bound, one as string, several as string)}${got}`;
+  }
+  const beyond = isLow ? "above" : "below";
+  return `must be ${inclusive === false ? beyond : least} ${bound}${typeof input === "number" ? `, got ${input}` : ""}`;
+}
+
+/** What is wrong with a value that is none of a few words. */
+function noneOf({ values, input }: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidValue>): string {
+  const words = values.map(String);
+  const due = words.length === 1 ? `must be ${words[0]}` : `must be one of ${anyOf(words)}`;
+  if (typeof input !== "string") return `${due}, got ${given(input, "")}`;
+  const got = WORD.test(input) ? input : input === "" ? "an empty text" : "another text";
+  return `${due}, got ${got}${WORD.test(input) ? didYouMean(input, words) : ""}`;
+}
+
+/** What is wrong with a value that has none of several forms, where the schema does not say it better. */
+function noneOfForms({ input, errors }: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>): string | undefined {
+  const kinds = (errors ?? []).flatMap(([first]) =>
+    first?.code === "invalid_type" && first.path.length === 0 ? [KINDS[first.expected] ?? first.expected] : [],
+  );
+  if (kinds.length === 0 || kinds.length < (errors ?? []).length) return undefined;
+  const expected = anyOf([...new Set(kinds)]);
+  return `expected ${expected}, got ${given(input, kinds.includes("a text") ? "a text" : expected)}`;
+}
+
+/**
+ * Says in plain words what is wrong with a value, for `error` of a zod schema's `safeParse`. A schema that has words of its own
+ * for it keeps them.
+ *
+ * @returns nothing for issues that carry their own words.
+ */
+export function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case "invalid_type": {
+      if (isNothing(issue)) return "is required";
+      const expected = KINDS[issue.expected] ?? issue.expected;
+      return `expected ${expected}, got ${given(issue.input, expected)}`;
+    }
+    case "too_small":
+    case "too_big":
+      return outOfBounds(issue as z.core.$ZodRawIssue<z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig>);
+    case "invalid_value":
+      return isNothing(issue) ? "is required" : noneOf(issue as z.core.$ZodRawIssue<z.core.$ZodIssueInvalidValue>);
+    case "invalid_union":
+      if (isNothing(issue)) return "is required";
+      return (
+        noneOfForms(issue as z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>) ??
+        "has none of the forms that it may have"
+      );
+    case "invalid_format":
+      return `is not a valid ${issue.format === "regex" ? "value" : issue.format}`;
+    case "not_multiple_of":
+      return `must be a multiple of ${issue.divisor}`;
+    default:
+      return undefined;
+  }
+}
+
+/** The keys that an object schema knows, for an issue that it raised itself. */
+export function knownKeys(issue: z.core.$ZodRawIssue): readonly string[] {
+  return issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : [];
+}
