@@ -11,16 +11,26 @@ export interface AnonymizeOptions {
   name?: string | undefined;
   /** Where originals are kept, for Deanonymize. Default: the vault of the call. A file cannot give one. */
   vault?: Vault | undefined;
-  /** Names that are always replaced, as whole words in any case: [REDACTED_CUSTOM_1]. @default [] */
+  /**
+   * Names that are always replaced, as whole words in any case: [REDACTED_CUSTOM_1].
+   * @default []
+   */
   hiddenNames?: string[] | undefined;
-  /** Values that are never replaced, in any case. @default [] */
+  /**
+   * Values that are never replaced, in any case.
+   * @default []
+   */
   allowedNames?: string[] | undefined;
   /**
    * Types to look for. Default: all but URL, DATE_TIME and those of patterns such as PRICE_RE. Types of your own are
-   * always found. @default []
+   * always found.
+   * @default []
    */
   entityTypes?: string[] | undefined;
-  /** Patterns of your own, beside the embedded ones. @default [] */
+  /**
+   * Patterns of your own, beside the embedded ones.
+   * @default []
+   */
   regexPatterns?:
     | {
         name: string;
@@ -31,15 +41,22 @@ export interface AnonymizeOptions {
         languages?: string[];
       }[]
     | undefined;
-  /** Functions (text) => [{ start, end, type, score }] that find more. A file cannot give one. @default [] */
+  /**
+   * Functions (text) => [{ start, end, type, score }] that find more. A file cannot give one.
+   * @default []
+   */
   recognizers?: readonly Recognizer[] | undefined;
   /**
    * Models that find names of people, places and organisations: one or several of embedded:<name>, a folder, an ONNX
    * file, owner/name of the Hugging Face hub, or an object with the keys of llm-guard's NER configurations. []: such
-   * names are not found. @default "embedded:ner"
+   * names are not found.
+   * @default "embedded:ner"
    */
   recognizerConf?: NerModelConf | readonly NerModelConf[] | undefined;
-  /** Least score of what counts as found. @default 0.5 */
+  /**
+   * Least score of what counts as found.
+   * @default 0.5
+   */
   threshold?: number | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
@@ -53,11 +70,15 @@ export interface AnonymizeOptions {
   useOnnx?: boolean | undefined;
   /** Language of the texts, such as en, ru or zh: for words of context and national telephone numbers. Default: all. */
   language?: string | undefined;
-  /** Text to put before a text in which something was replaced. @default "" */
+  /**
+   * Text to put before a text in which something was replaced.
+   * @default ""
+   */
   preamble?: string | undefined;
   /**
    * Replaces values by invented ones of the same kind and format, where there are such, in place of placeholders. Needs
-   * the package @faker-js/faker. @default false
+   * the package @faker-js/faker.
+   * @default false
    */
   useFaker?: boolean | undefined;
 }
@@ -67,14 +88,15 @@ export interface BanCodeInputOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * embedded:<name>, or a folder with the config.json and model.bin of a linear model with the label none. @default
-   * "embedded:code"
+   * embedded:<name>, or a folder with the config.json and model.bin of a linear model with the label none.
+   * @default "embedded:code"
    */
   model?: string | undefined;
   /**
    * A text fails when the probability of a piece of it is above this. A probability from 0 to 1, or fpr: the rate of
    * false positives that it is to mean on the harmless texts that the model was measured on (evaluation.json beside
-   * it). @default 0.97
+   * it).
+   * @default 0.97
    */
   threshold?: number | { fpr: number } | undefined;
   /** Of llm-guard; the model is linear and reads texts of any length. */
@@ -94,14 +116,15 @@ export interface BanCodeOutputOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * embedded:<name>, or a folder with the config.json and model.bin of a linear model with the label none. @default
-   * "embedded:code"
+   * embedded:<name>, or a folder with the config.json and model.bin of a linear model with the label none.
+   * @default "embedded:code"
    */
   model?: string | undefined;
   /**
    * A text fails when the probability of a piece of it is above this. A probability from 0 to 1, or fpr: the rate of
    * false positives that it is to mean on the harmless texts that the model was measured on (evaluation.json beside
-   * it). @default 0.9
+   * it).
+   * @default 0.9
    */
   threshold?: number | { fpr: number } | undefined;
   /** Of llm-guard; the model is linear and reads texts of any length. */
@@ -125,14 +148,24 @@ export interface BanCompetitorsOptions {
   /**
    * Also looks at what the text says when look-alike, invisible and upside-down characters, overrides of the writing
    * direction, leetspeak, spaced-out letters, base64, base32, hex, binary, percent encoding, HTML entities, escapes,
-   * Morse, rot13 and reversed writing are undone. @default false
+   * Morse, rot13 and reversed writing are undone.
+   * @default false
    */
   deobfuscate?: boolean | undefined;
-  /** Other names by competitor, such as Acme Corporation: [Acme, ACM]; findings name the competitor. @default {} */
+  /**
+   * Other names by competitor, such as Acme Corporation: [Acme, ACM]; findings name the competitor.
+   * @default {}
+   */
   aliases?: Record<string, string[]> | undefined;
-  /** Whether upper and lower case differ. @default false */
+  /**
+   * Whether upper and lower case differ.
+   * @default false
+   */
   caseSensitive?: boolean | undefined;
-  /** Replaces every name by [REDACTED]. @default true */
+  /**
+   * Replaces every name by [REDACTED].
+   * @default true
+   */
   redact?: boolean | undefined;
   /**
    * A model that finds organisations (embedded:<name>, a folder, an ONNX file or owner/name of the hub), by which a
@@ -140,7 +173,10 @@ export interface BanCompetitorsOptions {
    * names alone count.
    */
   model?: string | undefined;
-  /** With model: least score of an organisation. @default 0.5 */
+  /**
+   * With model: least score of an organisation.
+   * @default 0.5
+   */
   threshold?: number | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
@@ -163,18 +199,34 @@ export interface BanSubstringsOptions {
   /**
    * Also looks at what the text says when look-alike, invisible and upside-down characters, overrides of the writing
    * direction, leetspeak, spaced-out letters, base64, base32, hex, binary, percent encoding, HTML entities, escapes,
-   * Morse, rot13 and reversed writing are undone. @default false
+   * Morse, rot13 and reversed writing are undone.
+   * @default false
    */
   deobfuscate?: boolean | undefined;
-  /** str: anywhere. word: whole words only. @default "str" */
+  /**
+   * str: anywhere. word: whole words only.
+   * @default "str"
+   */
   matchType?: "str" | "word" | undefined;
-  /** Whether upper and lower case differ. @default false */
+  /**
+   * Whether upper and lower case differ.
+   * @default false
+   */
   caseSensitive?: boolean | undefined;
-  /** Replaces the first occurrence of each substring by [REDACTED]. @default false */
+  /**
+   * Replaces the first occurrence of each substring by [REDACTED].
+   * @default false
+   */
   redact?: boolean | undefined;
-  /** Replaces every occurrence, as llm-guard 0.3.16 does; implies redact. @default false */
+  /**
+   * Replaces every occurrence, as llm-guard 0.3.16 does; implies redact.
+   * @default false
+   */
   redactAll?: boolean | undefined;
-  /** Only a text that contains all of the substrings fails. @default false */
+  /**
+   * Only a text that contains all of the substrings fails.
+   * @default false
+   */
   containsAll?: boolean | undefined;
 }
 
@@ -189,20 +241,22 @@ export interface BanTopicsInputOptions {
   name?: string | undefined;
   /**
    * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, or a model of the
-   * Hugging Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx. @default
-   * "embedded:multitask"
+   * Hugging Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx.
+   * @default "embedded:multitask"
    */
   model?: string | undefined;
   /**
    * A text fails when the probability of one of the topics is above this. A probability from 0 to 1, or fpr: the rate
    * of false positives that it is to mean on the harmless texts that the model was measured on (evaluation.json beside
-   * it). @default 0.6
+   * it).
+   * @default 0.6
    */
   threshold?: number | { fpr: number } | undefined;
   /**
    * windows: all of the text, in overlapping pieces where it is longer than the model reads at once. full: its
    * beginning. sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces
-   * of 256 characters. The worst decides. @default "windows"
+   * of 256 characters. The worst decides.
+   * @default "windows"
    */
   matchType?:
     | "windows"
@@ -215,8 +269,8 @@ export interface BanTopicsInputOptions {
   /**
    * Also scores what the text says when look-alike, invisible and upside-down characters, overrides of the writing
    * direction, leetspeak, spaced-out letters, base64, base32, hex, binary, percent encoding, HTML entities, escapes,
-   * Morse, rot13 and reversed writing are undone; the worst counts. A text that hides nothing is scored once. @default
-   * true
+   * Morse, rot13 and reversed writing are undone; the worst counts. A text that hides nothing is scored once.
+   * @default true
    */
   deobfuscate?: boolean | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
@@ -242,20 +296,22 @@ export interface BanTopicsOutputOptions {
   name?: string | undefined;
   /**
    * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, or a model of the
-   * Hugging Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx. @default
-   * "embedded:multitask"
+   * Hugging Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx.
+   * @default "embedded:multitask"
    */
   model?: string | undefined;
   /**
    * A text fails when the probability of one of the topics is above this. A probability from 0 to 1, or fpr: the rate
    * of false positives that it is to mean on the harmless texts that the model was measured on (evaluation.json beside
-   * it). @default 0.75
+   * it).
+   * @default 0.75
    */
   threshold?: number | { fpr: number } | undefined;
   /**
    * windows: all of the text, in overlapping pieces where it is longer than the model reads at once. full: its
    * beginning. sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces
-   * of 256 characters. The worst decides. @default "windows"
+   * of 256 characters. The worst decides.
+   * @default "windows"
    */
   matchType?:
     | "windows"
@@ -268,8 +324,8 @@ export interface BanTopicsOutputOptions {
   /**
    * Also scores what the text says when look-alike, invisible and upside-down characters, overrides of the writing
    * direction, leetspeak, spaced-out letters, base64, base32, hex, binary, percent encoding, HTML entities, escapes,
-   * Morse, rot13 and reversed writing are undone; the worst counts. A text that hides nothing is scored once. @default
-   * true
+   * Morse, rot13 and reversed writing are undone; the worst counts. A text that hides nothing is scored once.
+   * @default true
    */
   deobfuscate?: boolean | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
@@ -290,8 +346,8 @@ export interface BiasOptions {
   name?: string | undefined;
   /**
    * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, or a model of the
-   * Hugging Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx. @default
-   * "embedded:multitask"
+   * Hugging Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx.
+   * @default "embedded:multitask"
    */
   model?: string | undefined;
   /**
@@ -303,7 +359,8 @@ export interface BiasOptions {
   /**
    * windows: all of the text, in overlapping pieces where it is longer than the model reads at once. full: its
    * beginning. sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces
-   * of 256 characters. The worst decides. @default "windows"
+   * of 256 characters. The worst decides.
+   * @default "windows"
    */
   matchType?:
     | "windows"
@@ -330,7 +387,8 @@ export interface BiasOptions {
   labels?: string[] | undefined;
   /**
    * With match_type windows: reads an output behind the last 512 characters of its prompt, so that what these say
-   * counts too. false: by itself, in one pass with other scanners that share the model. @default false
+   * counts too. false: by itself, in one pass with other scanners that share the model.
+   * @default false
    */
   usePrompt?: boolean | undefined;
 }
@@ -342,14 +400,15 @@ export interface CodeOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * embedded:<name>, or a folder with the config.json and model.bin of a linear model with the label none. @default
-   * "embedded:code"
+   * embedded:<name>, or a folder with the config.json and model.bin of a linear model with the label none.
+   * @default "embedded:code"
    */
   model?: string | undefined;
   /**
    * A text fails when the probability of a piece of it is above this. A probability from 0 to 1, or fpr: the rate of
    * false positives that it is to mean on the harmless texts that the model was measured on (evaluation.json beside
-   * it). @default 0.5
+   * it).
+   * @default 0.5
    */
   threshold?: number | { fpr: number } | undefined;
   /** Of llm-guard; the model is linear and reads texts of any length. */
@@ -362,7 +421,10 @@ export interface CodeOptions {
   modelOnnxFileName?: undefined;
   /** Of llm-guard; the model is linear and needs no ONNX Runtime. */
   useOnnx?: boolean | undefined;
-  /** true: code in these languages fails. false: code in any other language fails. @default true */
+  /**
+   * true: code in these languages fails. false: code in any other language fails.
+   * @default true
+   */
   isBlocked?: boolean | undefined;
 }
 
@@ -374,7 +436,8 @@ export interface DeanonymizeOptions {
   vault?: Vault | undefined;
   /**
    * exact: placeholders as they are. case_insensitive: in any case. fuzzy: up to 3 characters may be wrong, none of
-   * them a digit. combined_exact_fuzzy: the same, as exact ones always come first. @default "exact"
+   * them a digit. combined_exact_fuzzy: the same, as exact ones always come first.
+   * @default "exact"
    */
   matchingStrategy?: "exact" | "case_insensitive" | "fuzzy" | "combined_exact_fuzzy" | undefined;
 }
@@ -385,20 +448,22 @@ export interface EmotionDetectionOptions {
   name?: string | undefined;
   /**
    * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, or a model of the
-   * Hugging Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx. @default
-   * "embedded:multitask"
+   * Hugging Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx.
+   * @default "embedded:multitask"
    */
   model?: string | undefined;
   /**
    * A text fails when the probability of the likeliest blocked emotion is above this. A probability from 0 to 1, or
    * fpr: the rate of false positives that it is to mean on the harmless texts that the model was measured on
-   * (evaluation.json beside it). @default 0.76
+   * (evaluation.json beside it).
+   * @default 0.76
    */
   threshold?: number | { fpr: number } | undefined;
   /**
    * windows: all of the text, in overlapping pieces where it is longer than the model reads at once. full: its
    * beginning. sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces
-   * of 256 characters. The worst decides. @default "windows"
+   * of 256 characters. The worst decides.
+   * @default "windows"
    */
   matchType?:
     | "windows"
@@ -419,7 +484,8 @@ export interface EmotionDetectionOptions {
   /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
   /**
-   * Emotions that a text fails by, of the 28 labels of GoEmotions. Default: the negative ones. @default
+   * Emotions that a text fails by, of the 28 labels of GoEmotions. Default: the negative ones.
+   * @default
    * ["anger","annoyance","disappointment","disapproval","disgust","embarrassment","fear","grief","nervousness","remorse","sadness"]
    */
   blockedEmotions?: string[] | undefined;
@@ -433,14 +499,15 @@ export interface FactualConsistencyOptions {
   name?: string | undefined;
   /**
    * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, or a model of the
-   * Hugging Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx. @default
-   * "embedded:multitask"
+   * Hugging Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx.
+   * @default "embedded:multitask"
    */
   model?: string | undefined;
   /**
    * An output fails when the score of one of its sentences, of how surely it follows from the prompt, is below this. A
    * probability from 0 to 1, or fpr: the rate of false positives that it is to mean on the harmless texts that the
-   * model was measured on (evaluation.json beside it). @default 0.75
+   * model was measured on (evaluation.json beside it).
+   * @default 0.75
    */
   minimumScore?: number | { fpr: number } | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
@@ -460,7 +527,8 @@ export interface GibberishInputOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * embedded:<name>, or a folder with the config.json and model.bin of a linear model. @default "embedded:gibberish"
+   * embedded:<name>, or a folder with the config.json and model.bin of a linear model.
+   * @default "embedded:gibberish"
    */
   model?: string | undefined;
   /**
@@ -469,11 +537,14 @@ export interface GibberishInputOptions {
    * @default 0.97
    */
   threshold?: number | { fpr: number } | undefined;
-  /** full: the text as a whole. sentence: each sentence; the worst decides. @default "full" */
+  /**
+   * full: the text as a whole. sentence: each sentence; the worst decides.
+   * @default "full"
+   */
   matchType?: "full" | "sentence" | undefined;
   /**
-   * Labels of the model that mean gibberish; their probabilities are added up. @default ["word salad","noise","mild
-   * gibberish"]
+   * Labels of the model that mean gibberish; their probabilities are added up.
+   * @default ["word salad","noise","mild gibberish"]
    */
   labels?: string[] | undefined;
   /** Of llm-guard; the model is linear and reads texts of any length. */
@@ -493,7 +564,8 @@ export interface GibberishOutputOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * embedded:<name>, or a folder with the config.json and model.bin of a linear model. @default "embedded:gibberish"
+   * embedded:<name>, or a folder with the config.json and model.bin of a linear model.
+   * @default "embedded:gibberish"
    */
   model?: string | undefined;
   /**
@@ -502,11 +574,14 @@ export interface GibberishOutputOptions {
    * @default 0.7
    */
   threshold?: number | { fpr: number } | undefined;
-  /** full: the text as a whole. sentence: each sentence; the worst decides. @default "full" */
+  /**
+   * full: the text as a whole. sentence: each sentence; the worst decides.
+   * @default "full"
+   */
   matchType?: "full" | "sentence" | undefined;
   /**
-   * Labels of the model that mean gibberish; their probabilities are added up. @default ["word salad","noise","mild
-   * gibberish"]
+   * Labels of the model that mean gibberish; their probabilities are added up.
+   * @default ["word salad","noise","mild gibberish"]
    */
   labels?: string[] | undefined;
   /** Of llm-guard; the model is linear and reads texts of any length. */
@@ -531,9 +606,15 @@ export interface InvisibleTextOptions {
 export interface JSONOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
-  /** How many valid objects and arrays there have to be. @default 0 */
+  /**
+   * How many valid objects and arrays there have to be.
+   * @default 0
+   */
   requiredElements?: number | undefined;
-  /** Repairs broken JSON in the text. @default true */
+  /**
+   * Repairs broken JSON in the text.
+   * @default true
+   */
   repair?: boolean | undefined;
   /**
    * A JSON Schema (2020-12) that every object and array has to match. Its patterns have no look-around and no
@@ -551,14 +632,18 @@ export interface LanguageInputOptions {
   /**
    * A language counts as found when its probability is above this; a text in which none is found passes. A probability
    * from 0 to 1, or fpr: the rate of false positives that it is to mean on the harmless texts that the model was
-   * measured on (evaluation.json beside it). @default 0.6
+   * measured on (evaluation.json beside it).
+   * @default 0.6
    */
   threshold?: number | { fpr: number } | undefined;
-  /** full: the text as a whole. sentence: each sentence; the worst decides. @default "full" */
+  /**
+   * full: the text as a whole. sentence: each sentence; the worst decides.
+   * @default "full"
+   */
   matchType?: "full" | "sentence" | undefined;
   /**
-   * embedded:<name>, or a folder with the config.json and model.bin of a linear model of languages. @default
-   * "embedded:language"
+   * embedded:<name>, or a folder with the config.json and model.bin of a linear model of languages.
+   * @default "embedded:language"
    */
   model?: string | undefined;
   /** Of llm-guard; the model is linear and reads texts of any length. */
@@ -582,14 +667,18 @@ export interface LanguageOutputOptions {
   /**
    * A language counts as found when its probability is above this; a text in which none is found passes. A probability
    * from 0 to 1, or fpr: the rate of false positives that it is to mean on the harmless texts that the model was
-   * measured on (evaluation.json beside it). @default 0.7
+   * measured on (evaluation.json beside it).
+   * @default 0.7
    */
   threshold?: number | { fpr: number } | undefined;
-  /** full: the text as a whole. sentence: each sentence; the worst decides. @default "full" */
+  /**
+   * full: the text as a whole. sentence: each sentence; the worst decides.
+   * @default "full"
+   */
   matchType?: "full" | "sentence" | undefined;
   /**
-   * embedded:<name>, or a folder with the config.json and model.bin of a linear model of languages. @default
-   * "embedded:language"
+   * embedded:<name>, or a folder with the config.json and model.bin of a linear model of languages.
+   * @default "embedded:language"
    */
   model?: string | undefined;
   /** Of llm-guard; the model is linear and reads texts of any length. */
@@ -608,11 +697,14 @@ export interface LanguageOutputOptions {
 export interface LanguageSameOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
-  /** A language counts as found in a text when its probability is above this. @default 0.1 */
+  /**
+   * A language counts as found in a text when its probability is above this.
+   * @default 0.1
+   */
   threshold?: number | undefined;
   /**
-   * embedded:<name>, or a folder with the config.json and model.bin of a linear model of languages. @default
-   * "embedded:language"
+   * embedded:<name>, or a folder with the config.json and model.bin of a linear model of languages.
+   * @default "embedded:language"
    */
   model?: string | undefined;
   /** Of llm-guard; the model is linear and reads texts of any length. */
@@ -634,12 +726,13 @@ export interface MaliciousURLsOptions {
   /**
    * A text fails when the probability that one of its URLs is malicious is above this. A probability from 0 to 1, or
    * fpr: the rate of false positives that it is to mean on the harmless texts that the model was measured on
-   * (evaluation.json beside it). @default 0.5
+   * (evaluation.json beside it).
+   * @default 0.5
    */
   threshold?: number | { fpr: number } | undefined;
   /**
-   * embedded:<name>, or a folder with the config.json and model.bin of a linear model with the label benign. @default
-   * "embedded:malicious-urls"
+   * embedded:<name>, or a folder with the config.json and model.bin of a linear model with the label benign.
+   * @default "embedded:malicious-urls"
    */
   model?: string | undefined;
   /** Of llm-guard; the model is linear and reads texts of any length. */
@@ -660,8 +753,8 @@ export interface NoRefusalOptions {
   name?: string | undefined;
   /**
    * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, or a model of the
-   * Hugging Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx. @default
-   * "embedded:multitask"
+   * Hugging Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx.
+   * @default "embedded:multitask"
    */
   model?: string | undefined;
   /**
@@ -673,7 +766,8 @@ export interface NoRefusalOptions {
   /**
    * windows: all of the text, in overlapping pieces where it is longer than the model reads at once. full: its
    * beginning. sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces
-   * of 256 characters. The worst decides. all: the same as windows. @default "windows"
+   * of 256 characters. The worst decides. all: the same as windows.
+   * @default "windows"
    */
   matchType?:
     | "windows"
@@ -713,19 +807,21 @@ export interface PromptInjectionOptions {
   name?: string | undefined;
   /**
    * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, or a model of the
-   * Hugging Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx. @default
-   * "embedded:prompt-injection"
+   * Hugging Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx.
+   * @default "embedded:prompt-injection"
    */
   model?: string | undefined;
   /**
    * A text fails when its probability is above this. A probability from 0 to 1, or fpr: the rate of false positives
-   * that it is to mean on the harmless texts that the model was measured on (evaluation.json beside it). @default 0.92
+   * that it is to mean on the harmless texts that the model was measured on (evaluation.json beside it).
+   * @default 0.92
    */
   threshold?: number | { fpr: number } | undefined;
   /**
    * windows: all of the text, in overlapping pieces where it is longer than the model reads at once. full: its
    * beginning. sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces
-   * of 256 characters. @default "windows"
+   * of 256 characters.
+   * @default "windows"
    */
   matchType?:
     | "windows"
@@ -745,13 +841,16 @@ export interface PromptInjectionOptions {
   modelOnnxFileName?: undefined;
   /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
-  /** Labels of the model that mean an injection; the probabilities of several are added up. @default ["INJECTION"] */
+  /**
+   * Labels of the model that mean an injection; the probabilities of several are added up.
+   * @default ["INJECTION"]
+   */
   injectionLabels?: string[] | undefined;
   /**
    * Also scores what the text says when look-alike, invisible and upside-down characters, overrides of the writing
    * direction, leetspeak, spaced-out letters, base64, base32, hex, binary, percent encoding, HTML entities, escapes,
-   * Morse, rot13 and reversed writing are undone; the worst counts. A text that hides nothing is scored once. @default
-   * true
+   * Morse, rot13 and reversed writing are undone; the worst counts. A text that hides nothing is scored once.
+   * @default true
    */
   deobfuscate?: boolean | undefined;
   /**
@@ -767,7 +866,10 @@ export interface ReadingTimeOptions {
   maxTime: number;
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
-  /** Cuts texts that take longer, after the last word that fits. @default false */
+  /**
+   * Cuts texts that take longer, after the last word that fits.
+   * @default false
+   */
   truncate?: boolean | undefined;
 }
 
@@ -780,14 +882,24 @@ export interface RegexOptions {
   /**
    * Also looks at what the text says when look-alike, invisible and upside-down characters, overrides of the writing
    * direction, leetspeak, spaced-out letters, base64, base32, hex, binary, percent encoding, HTML entities, escapes,
-   * Morse, rot13 and reversed writing are undone. @default false
+   * Morse, rot13 and reversed writing are undone.
+   * @default false
    */
   deobfuscate?: boolean | undefined;
-  /** true: a match fails the text. false: a text without any match fails. @default true */
+  /**
+   * true: a match fails the text. false: a text without any match fails.
+   * @default true
+   */
   isBlocked?: boolean | undefined;
-  /** search: the first match of each pattern. fullmatch: the whole text. all: every match. @default "search" */
+  /**
+   * search: the first match of each pattern. fullmatch: the whole text. all: every match.
+   * @default "search"
+   */
   matchType?: "search" | "fullmatch" | "all" | undefined;
-  /** Replaces matches of blocked patterns by [REDACTED]. @default true */
+  /**
+   * Replaces matches of blocked patterns by [REDACTED].
+   * @default true
+   */
   redact?: boolean | undefined;
 }
 
@@ -797,20 +909,22 @@ export interface RelevanceOptions {
   name?: string | undefined;
   /**
    * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, or a model of the
-   * Hugging Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx. @default
-   * "embedded:multitask"
+   * Hugging Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx.
+   * @default "embedded:multitask"
    */
   model?: string | undefined;
   /**
    * An output fails when the probability that it answers the prompt is below this. A probability from 0 to 1, or fpr:
    * the rate of false positives that it is to mean on the harmless texts that the model was measured on
-   * (evaluation.json beside it). @default 0.5
+   * (evaluation.json beside it).
+   * @default 0.5
    */
   threshold?: number | { fpr: number } | undefined;
   /**
    * windows: all of prompt and output, in overlapping pieces where they are longer than the model reads at once; the
    * two nearest to each other count. full: their beginnings. sentence, chunks, truncate_token_head_tail,
-   * truncate_head_tail: other pieces. @default "windows"
+   * truncate_head_tail: other pieces.
+   * @default "windows"
    */
   matchType?:
     | "windows"
@@ -839,16 +953,29 @@ export interface SecretsOptions {
   /**
    * Also looks at what the text says when look-alike, invisible and upside-down characters, overrides of the writing
    * direction, leetspeak, spaced-out letters, base64, base32, hex, binary, percent encoding, HTML entities, escapes,
-   * Morse, rot13 and reversed writing are undone. @default false
+   * Morse, rot13 and reversed writing are undone.
+   * @default false
    */
   deobfuscate?: boolean | undefined;
-  /** all: ******. partial: first two and last two characters, as in ab..yz. hash: MD5 of the secret. @default "all" */
+  /**
+   * all: ******. partial: first two and last two characters, as in ab..yz. hash: MD5 of the secret.
+   * @default "all"
+   */
   redactMode?: "all" | "partial" | "hash" | undefined;
-  /** Rules of your own, which win over the embedded ones. @default [] */
+  /**
+   * Rules of your own, which win over the embedded ones.
+   * @default []
+   */
   rules?: { id: string; pattern: string; service?: string; keywords?: string[]; entropy?: number }[] | undefined;
-  /** Ids of embedded rules that are not to be applied. @default [] */
+  /**
+   * Ids of embedded rules that are not to be applied.
+   * @default []
+   */
   disabledRules?: string[] | undefined;
-  /** Regular expressions of values that are no secrets. @default [] */
+  /**
+   * Regular expressions of values that are no secrets.
+   * @default []
+   */
   allow?: string[] | undefined;
 }
 
@@ -858,10 +985,14 @@ export interface SensitiveOptions {
   name?: string | undefined;
   /**
    * Types to look for. Default: all but URL, DATE_TIME and those of patterns such as PRICE_RE. Types of your own are
-   * always found. @default []
+   * always found.
+   * @default []
    */
   entityTypes?: string[] | undefined;
-  /** Patterns of your own, beside the embedded ones. @default [] */
+  /**
+   * Patterns of your own, beside the embedded ones.
+   * @default []
+   */
   regexPatterns?:
     | {
         name: string;
@@ -872,15 +1003,22 @@ export interface SensitiveOptions {
         languages?: string[];
       }[]
     | undefined;
-  /** Functions (text) => [{ start, end, type, score }] that find more. A file cannot give one. @default [] */
+  /**
+   * Functions (text) => [{ start, end, type, score }] that find more. A file cannot give one.
+   * @default []
+   */
   recognizers?: readonly Recognizer[] | undefined;
   /**
    * Models that find names of people, places and organisations: one or several of embedded:<name>, a folder, an ONNX
    * file, owner/name of the Hugging Face hub, or an object with the keys of llm-guard's NER configurations. []: such
-   * names are not found. @default "embedded:ner"
+   * names are not found.
+   * @default "embedded:ner"
    */
   recognizerConf?: NerModelConf | readonly NerModelConf[] | undefined;
-  /** Least score of what counts as found. @default 0.5 */
+  /**
+   * Least score of what counts as found.
+   * @default 0.5
+   */
   threshold?: number | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
@@ -894,7 +1032,10 @@ export interface SensitiveOptions {
   useOnnx?: boolean | undefined;
   /** Language of the texts, such as en, ru or zh: for words of context and national telephone numbers. Default: all. */
   language?: string | undefined;
-  /** Replaces what was found by its type in angle brackets: <EMAIL_ADDRESS>. @default false */
+  /**
+   * Replaces what was found by its type in angle brackets: <EMAIL_ADDRESS>.
+   * @default false
+   */
   redact?: boolean | undefined;
 }
 
@@ -902,7 +1043,10 @@ export interface SensitiveOptions {
 export interface SentimentInputOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
-  /** A text fails when its sentiment, -1 (negative) to 1 (positive), is not above this. @default -0.3 */
+  /**
+   * A text fails when its sentiment, -1 (negative) to 1 (positive), is not above this.
+   * @default -0.3
+   */
   threshold?: number | undefined;
   /** Of llm-guard, which knows this one only. */
   lexicon?: "vader_lexicon" | undefined;
@@ -912,7 +1056,10 @@ export interface SentimentInputOptions {
 export interface SentimentOutputOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
-  /** A text fails when its sentiment, -1 (negative) to 1 (positive), is not above this. @default -0.1 */
+  /**
+   * A text fails when its sentiment, -1 (negative) to 1 (positive), is not above this.
+   * @default -0.1
+   */
   threshold?: number | undefined;
   /** Of llm-guard, which knows this one only. */
   lexicon?: "vader_lexicon" | undefined;
@@ -922,9 +1069,15 @@ export interface SentimentOutputOptions {
 export interface TokenLimitOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
-  /** The most tokens that pass. @default 4096 */
+  /**
+   * The most tokens that pass.
+   * @default 4096
+   */
   limit?: number | undefined;
-  /** A tiktoken encoding, such as o200k_base. @default "cl100k_base" */
+  /**
+   * A tiktoken encoding, such as o200k_base.
+   * @default "cl100k_base"
+   */
   encodingName?: string | undefined;
   /** An OpenAI model, whose encoding is taken instead. */
   modelName?: string | null | undefined;
@@ -938,20 +1091,22 @@ export interface ToxicityInputOptions {
   name?: string | undefined;
   /**
    * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, or a model of the
-   * Hugging Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx. @default
-   * "embedded:multitask"
+   * Hugging Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx.
+   * @default "embedded:multitask"
    */
   model?: string | undefined;
   /**
    * A text fails when the probability of the likeliest label is above this. A probability from 0 to 1, or fpr: the rate
    * of false positives that it is to mean on the harmless texts that the model was measured on (evaluation.json beside
-   * it). @default 0.5
+   * it).
+   * @default 0.5
    */
   threshold?: number | { fpr: number } | undefined;
   /**
    * windows: all of the text, in overlapping pieces where it is longer than the model reads at once. full: its
    * beginning. sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces
-   * of 256 characters. The worst decides. @default "windows"
+   * of 256 characters. The worst decides.
+   * @default "windows"
    */
   matchType?:
     | "windows"
@@ -979,8 +1134,8 @@ export interface ToxicityInputOptions {
   /**
    * Also scores what the text says when look-alike, invisible and upside-down characters, overrides of the writing
    * direction, leetspeak, spaced-out letters, base64, base32, hex, binary, percent encoding, HTML entities, escapes,
-   * Morse, rot13 and reversed writing are undone; the worst counts. A text that hides nothing is scored once. @default
-   * true
+   * Morse, rot13 and reversed writing are undone; the worst counts. A text that hides nothing is scored once.
+   * @default true
    */
   deobfuscate?: boolean | undefined;
 }
@@ -991,20 +1146,22 @@ export interface ToxicityOutputOptions {
   name?: string | undefined;
   /**
    * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, or a model of the
-   * Hugging Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx. @default
-   * "embedded:multitask"
+   * Hugging Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx.
+   * @default "embedded:multitask"
    */
   model?: string | undefined;
   /**
    * A text fails when the probability of the likeliest label is above this. A probability from 0 to 1, or fpr: the rate
    * of false positives that it is to mean on the harmless texts that the model was measured on (evaluation.json beside
-   * it). @default 0.7
+   * it).
+   * @default 0.7
    */
   threshold?: number | { fpr: number } | undefined;
   /**
    * windows: all of the text, in overlapping pieces where it is longer than the model reads at once. full: its
    * beginning. sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces
-   * of 256 characters. The worst decides. @default "windows"
+   * of 256 characters. The worst decides.
+   * @default "windows"
    */
   matchType?:
     | "windows"
@@ -1032,8 +1189,8 @@ export interface ToxicityOutputOptions {
   /**
    * Also scores what the text says when look-alike, invisible and upside-down characters, overrides of the writing
    * direction, leetspeak, spaced-out letters, base64, base32, hex, binary, percent encoding, HTML entities, escapes,
-   * Morse, rot13 and reversed writing are undone; the worst counts. A text that hides nothing is scored once. @default
-   * true
+   * Morse, rot13 and reversed writing are undone; the worst counts. A text that hides nothing is scored once.
+   * @default true
    */
   deobfuscate?: boolean | undefined;
 }
@@ -1042,17 +1199,35 @@ export interface ToxicityOutputOptions {
 export interface URLReachabilityOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
-  /** Statuses that count as reached. @default [200,201,202] */
+  /**
+   * Statuses that count as reached.
+   * @default [200,201,202]
+   */
   successStatusCodes?: number[] | undefined;
-  /** Seconds for one URL, with all of its redirects and look-ups. @default 5 */
+  /**
+   * Seconds for one URL, with all of its redirects and look-ups.
+   * @default 5
+   */
   timeout?: number | undefined;
-  /** The most redirects that are followed. @default 5 */
+  /**
+   * The most redirects that are followed.
+   * @default 5
+   */
   maxRedirects?: number | undefined;
-  /** The most URLs of a text that are asked for; with more it fails. @default 20 */
+  /**
+   * The most URLs of a text that are asked for; with more it fails.
+   * @default 20
+   */
   maxUrls?: number | undefined;
-  /** Ports that may be connected to. @default [80,443] */
+  /**
+   * Ports that may be connected to.
+   * @default [80,443]
+   */
   allowedPorts?: number[] | undefined;
-  /** Addresses and networks that may be reached although they are not public, such as 10.1.0.0/16. @default [] */
+  /**
+   * Addresses and networks that may be reached although they are not public, such as 10.1.0.0/16.
+   * @default []
+   */
   allowedNetworks?: string[] | undefined;
   /** DNS servers to ask, as address or address:port. Default: those of the system. */
   dnsServers?: string[] | undefined;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { toSnakeCase, unwrap } from "../options.ts";
+import { metaOf, toSnakeCase, unwrap } from "../options.ts";
 
 /** An option as documentation shows it. */
 export interface OptionReference {
@@ -9,6 +9,8 @@ export interface OptionReference {
   snakeName: string;
   /** Its type in TypeScript. */
   type: string;
+  /** The module that declares the type, seen from `src/`, where it is not one of the language. */
+  typeFrom?: string;
   required: boolean;
   /** The value that it has when it is left out, as JSON; undefined where there is none. */
   default?: string;
@@ -19,31 +21,18 @@ export interface OptionReference {
 export function optionsOf(schema: z.ZodObject): OptionReference[] {
   const options = Object.entries(schema.shape as Record<string, z.ZodType>).map(([name, option]): OptionReference => {
     const fallback = defaultOf(option);
+    const typeFrom = metaOf(option, "typescriptFrom");
     return {
       name,
       snakeName: toSnakeCase(name),
       type: typeOf(option),
+      ...(typeFrom === undefined ? {} : { typeFrom }),
       required: !option.safeParse(undefined).success,
       ...(fallback === undefined ? {} : { default: JSON.stringify(fallback) }),
-      description: descriptionOf(option),
+      description: metaOf(option, "description") ?? "",
     };
   });
   return [...options.filter(({ required }) => required), ...options.filter(({ required }) => !required)];
-}
-
-/** The text of a schema, which may stand inside of a wrapper such as `.optional()`. */
-function descriptionOf(schema: z.ZodType): string {
-  const text = schema.meta()?.description;
-  if (text !== undefined) return text;
-  const { innerType } = schema.def as { innerType?: z.ZodType };
-  return innerType ? descriptionOf(innerType) : "";
-}
-
-function typescriptOf(schema: z.ZodType): string | undefined {
-  const text = schema.meta()?.typescript;
-  if (text !== undefined) return text;
-  const { innerType } = schema.def as { innerType?: z.ZodType };
-  return innerType && typescriptOf(innerType);
 }
 
 /** The value that an option has when it is left out. */
@@ -59,7 +48,7 @@ function defaultOf(schema: z.ZodType): unknown {
  * @throws Error for a schema that it does not know: that one needs `.meta({ typescript: "..." })`.
  */
 export function typeOf(schema: z.ZodType): string {
-  const given = typescriptOf(schema);
+  const given = metaOf(schema, "typescript");
   if (given !== undefined) return given;
   if (schema instanceof z.ZodNullable) return `${typeOf(schema.unwrap() as z.ZodType)} | null`;
   if (schema instanceof z.ZodOptional) return typeOf(schema.unwrap() as z.ZodType);

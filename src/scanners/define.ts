@@ -118,25 +118,19 @@ export interface BuiltInScanner extends Scanner {
 /** What a definition gives beyond {@link Scanner}: `detect`, where its body has one. */
 type Abilities<Body> = Body extends { detect: infer Detect } ? { detect: Detect } : unknown;
 
-/** The class of a scanner on one side. */
+/** The class of a scanner on one side. Its constructor throws a GuardValidationError with the path of every option at fault. */
 export interface ScannerClass<Options = never, Instance = BuiltInScanner> {
   readonly type: string;
   /** Schema of the options: their types, checks and documentation. Names in camelCase. */
   readonly options: z.ZodObject;
   readonly definition: AnyScannerDefinition;
-  /**
-   * @param options see the scanner's page.
-   * @throws GuardValidationError with the path of every option at fault.
-   */
+  // Without a comment of its own: editors show that of the scanner instead, which says more.
   new (options?: Options, environment?: ScannerEnvironment): Instance;
 }
 
 /** The class of a scanner that cannot do without options. */
 export interface ConfiguredScannerClass<Options = never, Instance = BuiltInScanner> extends Omit<ScannerClass, never> {
-  /**
-   * @param options see the scanner's page.
-   * @throws GuardValidationError with the path of every option at fault.
-   */
+  // Without a comment of its own: editors show that of the scanner instead, which says more.
   new (options: Options, environment?: ScannerEnvironment): Instance;
 }
 
