@@ -9,9 +9,9 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const { generatedFiles } = await import("../dist/reference/generated-files.js");
 const check = process.argv.includes("--check");
 
-/** TypeScript as it is formatted here, so that the linter has nothing to say about it. */
+/** TypeScript and JSON as they are formatted here, so that the linter has nothing to say about them. */
 function formatted(path, text) {
-  if (!path.endsWith(".ts")) return text;
+  if (!/\.(?:ts|json)$/.test(path)) return text;
   const biome = join(root, "node_modules/@biomejs/biome/bin/biome");
   const args = [biome, "check", "--write", `--stdin-file-path=${path}`];
   return execFileSync(process.execPath, args, { cwd: root, input: text, encoding: "utf8", maxBuffer: 2 ** 26 });

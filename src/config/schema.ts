@@ -109,7 +109,7 @@ const sentSecret = secret.regex(
 );
 
 /** One way to authenticate. */
-const authEntry = z.discriminatedUnion(
+export const authEntry = z.discriminatedUnion(
   "type",
   [
     z.strictObject({ type: z.literal("http_bearer"), token: sentSecret }),

@@ -1,3 +1,4 @@
+import { fileSchema } from "./json-schema.ts";
 import { optionTypes, scannerIndex, unambiguousScanners } from "./typescript.ts";
 
 /** The text of every generated file, by its path in the repository. */
@@ -7,5 +8,6 @@ export function generatedFiles(): Map<string, string> {
     ["src/generated/input-scanners.ts", scannerIndex("input")],
     ["src/generated/output-scanners.ts", scannerIndex("output")],
     ["src/generated/scanners.ts", unambiguousScanners()],
+    ["scanners.schema.json", JSON.stringify(fileSchema(), null, 2)],
   ]);
 }

@@ -22,7 +22,9 @@ export function optionTypes(): string {
     }
   }
   const body = [...declared.values()].join("\n");
-  const options = SCANNERS.flatMap(({ classes }) => Object.values(classes).flatMap(({ options }) => optionsOf(options)));
+  const options = SCANNERS.flatMap(({ classes }) =>
+    Object.values(classes).flatMap(({ options }) => optionsOf(options)),
+  );
   const imports = options.flatMap(({ type, typeFrom }) => {
     // A type such as `A | readonly A[]` is made of one name.
     const [name] = /[A-Z]\w*/.exec(type) ?? [];

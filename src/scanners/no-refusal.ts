@@ -21,7 +21,10 @@ export const NoRefusal = defineScanner({
       .preprocess((value) => (value === "all" ? "windows" : value), z.enum(READINGS))
       .default("windows")
       .describe(`${matchTypeOption.description} all: the same as windows.`)
-      .meta({ typescript: `${READINGS.map((name) => JSON.stringify(name)).join(" | ")} | "all"` }),
+      .meta({
+        typescript: `${READINGS.map((name) => JSON.stringify(name)).join(" | ")} | "all"`,
+        jsonSchema: { enum: [...READINGS, "all"] },
+      }),
     labels: z
       .array(z.string().min(1))
       .min(1)
