@@ -52,6 +52,7 @@ What llm-guard 0.3.16 does differently:
         "Replaces values by invented ones of the same kind and format, where there are such, in place of placeholders. Needs the package @faker-js/faker.",
       ),
   }),
+  findings: [{ type: "personal_data", label: "The kind of data, such as `EMAIL_ADDRESS`." }],
   examples: {
     passes: ["The meeting is about the new budget."],
     fails: [{ text: "Write to jane.doe@gmail.com.", sanitized: "Write to [REDACTED_EMAIL_ADDRESS_1]." }],

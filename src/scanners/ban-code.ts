@@ -11,6 +11,7 @@ export const BanCode = defineScanner({
   sides: { input: { threshold: 0.97 }, output: { threshold: 0.9 } },
   options: ({ threshold }) => codeOptions(threshold),
   conversation: { window: true },
+  findings: [{ type: "code", label: "The programming language." }],
   examples: {
     passes: ["Could you explain what a linked list is?", "- milk\n- bread\n- 3 apples"],
     fails: ["```python\nfor i in range(10):\n    print(i * 2)\n```"],

@@ -47,6 +47,7 @@ export const BanCompetitors = defineScanner({
     ...engineOptions(),
   }),
   conversation: { window: true },
+  findings: [{ type: "competitor", label: "The competitor, whatever name of it was found." }],
   examples: {
     options: { competitors: ["Acme"], aliases: { Acme: ["Acme Corporation"] } },
     passes: ["We compared three suppliers."],

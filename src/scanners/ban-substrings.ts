@@ -26,6 +26,7 @@ export const BanSubstrings = defineScanner({
     containsAll: z.boolean().default(false).describe("Only a text that contains all of the substrings fails."),
   }),
   conversation: { window: true },
+  findings: [{ type: "substring", label: "The substring as it is configured." }],
   examples: {
     options: { substrings: ["project falcon"], redact: true },
     passes: ["The falcon is the fastest bird."],

@@ -45,6 +45,7 @@ export const BanTopics = defineScanner({
     ...engineOptions(),
   }),
   conversation: { window: true },
+  findings: [{ type: "topic", label: "The topic, or its `name`." }],
   examples: {
     options: { topics: ["politics"] },
     passes: ["Could you recommend a recipe for apple pie?"],

@@ -30,6 +30,7 @@ export const Bias = defineScanner({
           "counts too. false: by itself, in one pass with other scanners that share the model.",
       ),
   }),
+  findings: [{ type: "bias", label: "The label of the model: `biased`." }],
   examples: {
     passes: ["The council voted on the budget on Tuesday.", "Water boils at 100 degrees Celsius at sea level."],
     fails: ["Everybody knows that these immigrants are lazy criminals who ruin our country."],

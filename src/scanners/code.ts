@@ -22,6 +22,7 @@ export const Code = defineScanner({
       .default(true)
       .describe("true: code in these languages fails. false: code in any other language fails."),
   }),
+  findings: [{ type: "code", label: "The programming language." }],
   examples: {
     options: { languages: ["Python"] },
     passes: ["What is the difference between a list and a tuple?", "```sql\nSELECT name FROM users WHERE id = 7;\n```"],

@@ -41,6 +41,7 @@ Findings name the placeholders, never the originals. What llm-guard 0.3.16 does 
           "digit. combined_exact_fuzzy: the same, as exact ones always come first.",
       ),
   }),
+  findings: [{ type: "placeholder", label: "The placeholder as the vault has it." }],
   examples: {
     options: { vault: new Vault([["[REDACTED_PERSON_1]", "Ada Lovelace"]]) },
     passes: [

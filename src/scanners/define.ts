@@ -92,6 +92,8 @@ export interface ScannerDefinition<
    * than the probability of its verdicts is compared with it.
    */
   readonly minimum?: string;
+  /** What its findings are: their `type`, and in words what their `label` says, where they have one. */
+  readonly findings: readonly { type: string; label?: string }[];
   readonly examples: Examples;
   /**
    * Builds the scanner.

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { notASetting } from "../options.ts";
+import { notASetting, ofLlmGuard } from "../options.ts";
 import { defineScanner } from "./define.ts";
 import { labelScanner, labelScannerOptions } from "./parts/label-scanner.ts";
 
@@ -24,12 +24,13 @@ export const EmotionDetection = defineScanner({
       .default(NEGATIVE)
       .describe("Emotions that a text fails by, of the 28 labels of GoEmotions. Default: the negative ones."),
     returnFullOutput: notASetting(
-      z
-        .boolean()
-        .optional()
-        .describe("Of llm-guard; blocking every emotion with the threshold 0 tells the probabilities of all here."),
+      ofLlmGuard(
+        z.boolean().optional(),
+        "; blocking every emotion with the threshold 0 tells the probabilities of all here.",
+      ),
     ),
   }),
+  findings: [{ type: "emotion", label: "The emotion." }],
   examples: {
     passes: ["Thank you so much, this made my day!", "The train leaves at nine."],
     fails: ["I am furious, this makes me so angry!"],

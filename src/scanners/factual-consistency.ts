@@ -43,6 +43,7 @@ export const FactualConsistency = defineScanner({
   }),
   comparesWithPrompt: true,
   minimum: "minimumScore",
+  findings: [{ type: "unsupported", label: "`contradiction` where the prompt says the opposite, else `neutral`." }],
   examples: {
     passes: [
       { prompt: "The museum opens at nine and closes at six.", text: "The museum closes at six." },

@@ -30,6 +30,7 @@ export const Gibberish = defineScanner({
       .describe("Labels of the model that mean gibberish; their probabilities are added up."),
     ...linearOptions,
   }),
+  findings: [{ type: "gibberish", label: "What kind it is: `word salad`, `noise` or `mild gibberish`." }],
   examples: {
     passes: ["How do I get from the station to the museum?", "👍👍 3"],
     fails: ["xkjqv wplmz qrtgh bvnxc zzkwj plmqx vbnrt"],

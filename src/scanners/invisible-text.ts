@@ -11,6 +11,7 @@ export const InvisibleText = defineScanner({
     "variation selectors.",
   sides: { input: {} },
   options: () => ({}),
+  findings: [{ type: "invisible", label: "The kind of character." }],
   examples: {
     passes: ["Ein ganz gewöhnlicher Satz.", "今天天气很好。"],
     fails: [{ text: "Hello\u200bWorld", sanitized: "HelloWorld" }],

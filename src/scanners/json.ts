@@ -44,6 +44,11 @@ What llm-guard 0.3.16 does differently:
         "A JSON Schema (2020-12) that every object and array has to match. Its patterns have no look-around and no back-references.",
       ),
   }),
+  findings: [
+    { type: "json", label: "What is wrong with broken JSON, and where." },
+    { type: "json-schema", label: "Where the JSON breaks the schema, and how." },
+    { type: "json-missing", label: "How many valid pieces of JSON there are of those that are required." },
+  ],
   examples: {
     passes: [
       '{"name": "Ada", "born": 1815}',

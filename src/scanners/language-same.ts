@@ -21,6 +21,7 @@ export const LanguageSame = defineScanner({
     ...languageModelOptions,
   }),
   comparesWithPrompt: true,
+  findings: [{ type: "language", label: "The likeliest language of the output, by its ISO 639-1 code." }],
   examples: {
     passes: [{ prompt: "Where is the nearest railway station?", text: "The railway station is behind the town hall." }],
     fails: [

@@ -33,6 +33,7 @@ export const Language = defineScanner({
       .describe("full: the text as a whole. sentence: each sentence; the worst decides."),
     ...languageModelOptions,
   }),
+  findings: [{ type: "language", label: "The language, by its ISO 639-1 code." }],
   examples: {
     options: { validLanguages: ["en"] },
     passes: ["Where is the nearest railway station, please?", "12:30 👍"],

@@ -21,6 +21,7 @@ export const MaliciousURLs = defineScanner({
     model: linearModelOption("embedded:malicious-urls", `a linear model with the label ${BENIGN}`),
     ...linearOptions,
   }),
+  findings: [{ type: "url", label: "What the URL looks like: `phishing`, `malware` or `defacement`." }],
   examples: {
     passes: ["See https://en.wikipedia.org/wiki/Paris for more.", "There is no link in this text."],
     fails: ["Verify your account at http://paypal.com.secure-login.account-update.ru/webscr?cmd=login"],

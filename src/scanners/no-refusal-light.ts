@@ -12,6 +12,7 @@ export const NoRefusalLight = defineScanner({
     "refusals, and take a fifth as many ordinary answers for one. A refusal without such a phrase is found by NoRefusal only.",
   sides: { output: {} },
   options: () => ({}),
+  findings: [{ type: "refusal", label: "Always `refusal`." }],
   examples: {
     passes: ["Sorry for the delay! Here is the summary.", "The bank refused to answer questions."],
     fails: ["I'm sorry, but I cannot assist with that."],

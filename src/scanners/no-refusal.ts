@@ -34,6 +34,7 @@ export const NoRefusal = defineScanner({
           `Default: ${LABELS.join(" or ")}.`,
       ),
   }),
+  findings: [{ type: "refusal", label: "The label of the model: `refusal`." }],
   examples: {
     passes: ["Paris is the capital of France.", "The recipe does not need any eggs."],
     fails: ["I'm sorry, but I can't help you with that request."],

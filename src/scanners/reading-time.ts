@@ -17,6 +17,7 @@ export const ReadingTime = defineScanner({
     maxTime: z.number().min(0).describe("The most minutes that reading the text may take."),
     truncate: z.boolean().default(false).describe("Cuts texts that take longer, after the last word that fits."),
   }),
+  findings: [{ type: "reading-time", label: "The minutes that the text takes, and how many it may take." }],
   examples: {
     options: { maxTime: 0.02, truncate: true },
     passes: ["Just four words here."],

@@ -35,6 +35,7 @@ export const Regex = defineScanner({
       .describe("search: the first match of each pattern. fullmatch: the whole text. all: every match."),
     redact: z.boolean().default(true).describe("Replaces matches of blocked patterns by [REDACTED]."),
   }),
+  findings: [{ type: "pattern", label: "The pattern." }],
   examples: {
     options: { patterns: ["Bearer [A-Za-z0-9-._~+/]+"] },
     passes: ["The bearer of this letter may enter."],

@@ -28,6 +28,7 @@ export const Relevance = defineScanner({
   }),
   comparesWithPrompt: true,
   minimum: "threshold",
+  findings: [{ type: "irrelevance" }],
   examples: {
     passes: [{ prompt: "What is the capital of France?", text: "The capital of France is Paris." }],
     fails: [{ prompt: "What is the capital of France?", text: "Knead the dough for ten minutes and let it rise." }],

@@ -44,6 +44,9 @@ export const Secrets = defineScanner({
     disabledRules: z.array(z.string().min(1)).default([]).describe("Ids of embedded rules that are not to be applied."),
     allow: z.array(z.string().min(1)).default([]).describe("Regular expressions of values that are no secrets."),
   }),
+  findings: [
+    { type: "secret", label: "The rule that found it; the service stands in `service`, where the rule knows one." },
+  ],
   examples: {
     passes: ["Set AWS_ACCESS_KEY_ID to <your-key> first.", "The password must have at least 12 characters."],
     fails: [{ text: 'password = "Tr0ub4dor&3x9"', sanitized: 'password = "******"' }],

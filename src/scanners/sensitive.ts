@@ -17,6 +17,7 @@ export const Sensitive = defineScanner({
       .default(false)
       .describe("Replaces what was found by its type in angle brackets: <EMAIL_ADDRESS>."),
   }),
+  findings: [{ type: "personal_data", label: "The kind of data, such as `EMAIL_ADDRESS`." }],
   examples: {
     options: { redact: true },
     passes: ["The meeting is about the new budget."],

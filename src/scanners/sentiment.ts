@@ -27,6 +27,7 @@ export const Sentiment = defineScanner({
     ),
     lexicon: ofLlmGuard(z.literal("vader_lexicon").optional(), ", which knows this one only."),
   }),
+  findings: [{ type: "sentiment", label: "The sentiment of the text as a whole, such as `compound -0.79`." }],
   examples: {
     passes: ["What a lovely day, thank you!", "The train leaves at nine."],
     fails: ["This is horrible, awful and disgusting."],

@@ -24,6 +24,7 @@ export const TokenLimit = defineScanner({
     modelName: z.string().min(1).nullish().describe("An OpenAI model, whose encoding is taken instead."),
     tokenizer: z.string().min(1).optional().describe("Path of a tokenizer.json, taken instead."),
   }),
+  findings: [{ type: "token-limit", label: "The number of tokens, and how many there may be." }],
   examples: {
     options: { limit: 5 },
     passes: ["Hello there!"],

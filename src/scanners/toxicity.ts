@@ -26,6 +26,7 @@ export const Toxicity = defineScanner({
     deobfuscate: deobfuscateOption,
   }),
   conversation: { window: true },
+  findings: [{ type: "toxicity", label: "The label of the model, such as `threat`." }],
   examples: {
     passes: ["Could you please check my essay for spelling mistakes?", "The knife is too blunt to cut the tomatoes."],
     fails: ["You are a stupid idiot and everybody hates you."],

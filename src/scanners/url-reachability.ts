@@ -56,6 +56,7 @@ differently from GET, and this costs no more.`,
       .optional()
       .describe("DNS servers to ask, as address or address:port. Default: those of the system."),
   }),
+  findings: [{ type: "url", label: "Why the URL counts as not reached." }],
   examples: {
     passes: ["There is no link in this text."],
     fails: ["The report is at http://127.0.0.1/report.pdf"],

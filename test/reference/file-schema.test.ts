@@ -27,7 +27,7 @@ describe("scanners.schema.json", () => {
     const examples = read("scanners.yml")
       .split("\n")
       // Comments that are examples stand in the column of the list, or of the section.
-      .map((line) => line.replace(/^(\s*)# (?=(?: *- type: | {2,}\w+:| {2,}- |auth:))/, "$1"))
+      .map((line) => line.replace(/^(\s*)# (?=(?: *- type: | {2,}[\w ]+:| {2,}- |auth:))/, "$1"))
       .join("\n");
     expect(examples).toMatch(/^auth:/m);
     expect(examples).toMatch(/^ {2}- type: BanTopics/m);

@@ -27,11 +27,11 @@ describe.each(SCANNERS.map((scanner) => [scanner.definition.type, scanner] as co
     const { text, prompt = "", options } = typeof example === "string" ? { text: example } : example;
     const scanners = [scannerWith(side, options)];
     if (side === "input") {
-      const { isValid, sanitizedPrompt } = await scanPrompt(scanners, text);
-      return { isValid, sanitized: sanitizedPrompt };
+      const { isValid, sanitizedPrompt, findings } = await scanPrompt(scanners, text);
+      return { isValid, sanitized: sanitizedPrompt, findings: Object.values(findings).flat() };
     }
-    const { isValid, sanitizedOutput } = await scanOutput(scanners, prompt, text);
-    return { isValid, sanitized: sanitizedOutput };
+    const { isValid, sanitizedOutput, findings } = await scanOutput(scanners, prompt, text);
+    return { isValid, sanitized: sanitizedOutput, findings: Object.values(findings).flat() };
   };
   const check = async (example: Example, isValid: boolean) => {
     const text = typeof example === "string" ? example : example.text;
@@ -39,6 +39,12 @@ describe.each(SCANNERS.map((scanner) => [scanner.definition.type, scanner] as co
     for (const side of examples.side ? [examples.side] : sides) {
       const result = await scan(side, example);
       expect(result.isValid, side).toBe(isValid);
+      if (!isValid) expect(result.findings.length).toBeGreaterThan(0);
+      for (const { type, label } of result.findings) {
+        const known = scanner.definition.findings.find((finding) => finding.type === type);
+        expect(known, `findings of the type ${type} stand in the definition`).toBeDefined();
+        expect(label !== undefined, `${type} has a label as the definition says`).toBe(known?.label !== undefined);
+      }
       if (sanitized !== undefined) expect(result.sanitized).toBe(sanitized);
       else if (isValid) expect(result.sanitized).toBe(text);
     }
