@@ -1,4 +1,5 @@
 import { fileSchema } from "./json-schema.ts";
+import { scannerPages } from "./pages.ts";
 import { optionTypes, scannerIndex, unambiguousScanners } from "./typescript.ts";
 
 /** The text of every generated file, by its path in the repository. */
@@ -8,6 +9,7 @@ export function generatedFiles(): Map<string, string> {
     ["src/generated/input-scanners.ts", scannerIndex("input")],
     ["src/generated/output-scanners.ts", scannerIndex("output")],
     ["src/generated/scanners.ts", unambiguousScanners()],
+    ...scannerPages(),
     ["scanners.schema.json", JSON.stringify(fileSchema(), null, 2)],
   ]);
 }

@@ -1,0 +1,123 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { z } from "zod";
+import { embeddedFolder } from "../models/model.ts";
+import { commonOptions, metaOf, toSnakeCase } from "../options.ts";
+import type { Scanner, Side } from "../scanner.ts";
+import { SCANNERS } from "../scanners/catalog.ts";
+import type { DefinedScanner, Example, Examples } from "../scanners/define.ts";
+import { type Figures, figuresOfScanner, type ModelReference, modelReference } from "./model-card.ts";
+import { optionsOf } from "./options.ts";
+import { objectIn, plainType } from "./plain-types.ts";
+
+/** An option of a scanner, as its page and `guard scanners NAME --json` show it. */
+export interface ScannerOption {
+  /** As files write it. */
+  name: string;
+  /** As programs write it, where that differs. */
+  camelName?: string;
+  /** What it takes, in plain words. */
+  type: string;
+  required: boolean;
+  /** The value that it has when it is left out, by side; absent where there is none. */
+  defaults?: Partial<Record<Side, unknown>>;
+  description: string;
+  /** Whether it is only there because files of llm-guard have it. */
+  ofLlmGuard: boolean;
+  /** The keys of the objects that it takes. */
+  keys?: ScannerOption[];
+}
+
+/** All that a user has to know of a scanner. */
+export interface ScannerReference {
+  type: string;
+  summary: string;
+  description: string;
+  sides: Side[];
+  options: ScannerOption[];
+  conversation: NonNullable<Scanner["conversation"]>;
+  comparesWithPrompt: boolean;
+  findings: readonly { type: string; label?: string }[];
+  examples: { options: Record<string, unknown>; passes: readonly Example[]; fails: readonly Example[] };
+  /** The model that it uses unless it is told another one. */
+  model?: ModelReference;
+  figures: { measured: Figures[]; thresholds: Figures[] };
+}
+
+/** The reference of a scanner by its type. */
+export function scannerReference(type: string): ScannerReference | undefined {
+  const scanner = SCANNERS.find(({ definition }) => definition.type === type);
+  return scanner && referenceOf(scanner);
+}
+
+/** The reference of every scanner, by the alphabet of their types. */
+export function scannerReferences(): ScannerReference[] {
+  return SCANNERS.map(referenceOf);
+}
+
+function referenceOf({ definition, classes }: DefinedScanner): ScannerReference {
+  const { type, summary, description = "", examples, conversation = {}, comparesWithPrompt = false } = definition;
+  const sides = Object.keys(classes) as Side[];
+  const schemas = sides.map((side) => [side, (classes[side] as { options: z.ZodObject }).options] as const);
+  const options = commonLast(mergedOptions(schemas));
+  const folder = modelFolder(options);
+  return {
+    ...{ type, summary, description, sides, options, conversation, comparesWithPrompt, findings: definition.findings },
+    examples: shownExamples(examples, options),
+    ...(folder === undefined ? {} : { model: modelReference(folder) }),
+    figures: folder === undefined ? { measured: [], thresholds: [] } : figuresOfScanner(folder, type),
+  };
+}
+
+/** The options of both sides as one list, with the defaults of each. */
+function mergedOptions(schemas: readonly (readonly [Side, z.ZodObject])[]): ScannerOption[] {
+  const merged = new Map<string, ScannerOption>();
+  for (const [side, schema] of schemas) {
+    for (const option of optionsOf(schema)) {
+      const zod = schema.shape[option.name] as z.ZodType;
+      const known = merged.get(option.name) ?? described(option.name, zod, option.required);
+      if (option.default !== undefined) known.defaults = { ...known.defaults, [side]: JSON.parse(option.default) };
+      merged.set(option.name, known);
+    }
+  }
+  return [...merged.values()];
+}
+
+/** The options with those last that all scanners have. */
+function commonLast(options: readonly ScannerOption[]): ScannerOption[] {
+  const isCommon = ({ name }: ScannerOption) => Object.hasOwn(commonOptions, name);
+  return [...options.filter((option) => !isCommon(option)), ...options.filter(isCommon)];
+}
+
+function described(name: string, schema: z.ZodType, required: boolean): ScannerOption {
+  const snake = toSnakeCase(name);
+  const object = objectIn(schema);
+  // One key, such as fpr, stands in the text of the option itself.
+  const keys = object && Object.keys(object.shape).length > 1 ? mergedOptions([["input", object]]) : undefined;
+  return {
+    name: snake,
+    ...(snake === name ? {} : { camelName: name }),
+    type: plainType(schema),
+    required,
+    description: metaOf(schema, "description") ?? "",
+    ofLlmGuard: metaOf(schema, "ofLlmGuard") ?? false,
+    ...(keys ? { keys } : {}),
+  };
+}
+
+/** The folder of the embedded model that a scanner uses by default. */
+function modelFolder(options: readonly ScannerOption[]): string | undefined {
+  const names = options.flatMap(({ defaults }) => Object.values(defaults ?? {}));
+  const name = names.find((value) => typeof value === "string" && value.startsWith("embedded:"));
+  const folder = name === undefined ? undefined : join(embeddedFolder, String(name).slice("embedded:".length));
+  return folder !== undefined && existsSync(folder) ? folder : undefined;
+}
+
+/** The examples, with the options that a file can write. */
+function shownExamples({ options: given = {}, passes, fails }: Examples, options: readonly ScannerOption[]) {
+  const written = Object.entries(given).flatMap(([name, value]) => {
+    const option = options.find((item) => (item.camelName ?? item.name) === name);
+    return option && !option.type.includes("from programs only") ? [[option.name, value] as const] : [];
+  });
+  return { options: Object.fromEntries(written), passes, fails };
+}
