@@ -1,21 +1,13 @@
 // Writes what is made from the scanners' definitions: types, indexes, documentation and schemas. With --check it writes nothing,
 // and fails where a file on disk is not what it would write.
-import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { formatted } from "./formatted.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const { generatedFiles } = await import("../dist/reference/generated-files.js");
 const check = process.argv.includes("--check");
-
-/** TypeScript and JSON as they are formatted here, so that the linter has nothing to say about them. */
-function formatted(path, text) {
-  if (!/\.(?:ts|json)$/.test(path)) return text;
-  const biome = join(root, "node_modules/@biomejs/biome/bin/biome");
-  const args = [biome, "check", "--write", `--stdin-file-path=${path}`];
-  return execFileSync(process.execPath, args, { cwd: root, input: text, encoding: "utf8", maxBuffer: 2 ** 26 });
-}
 
 const stale = [];
 for (const [path, text] of generatedFiles()) {

@@ -5,12 +5,14 @@ import { version } from "../version.ts";
 import { calibrate } from "./calibrate.ts";
 import { type Command, commandHelp, print, UsageError } from "./command.ts";
 import { evaluate } from "./eval.ts";
+import { init } from "./init.ts";
 import { models } from "./models.ts";
 import { scan } from "./scan.ts";
+import { scanners } from "./scanners.ts";
 import { serve } from "./serve.ts";
 
 // The commands load the scanners and the addon when they run, so that the help is there at once.
-const COMMANDS: readonly Command[] = [serve, scan, evaluate, calibrate, models];
+const COMMANDS: readonly Command[] = [serve, scan, init, scanners, models, evaluate, calibrate];
 
 async function main([name, ...args]: string[]): Promise<number> {
   if (name === "--version" || name === "-v") {

@@ -1,6 +1,7 @@
 import { didYouMean } from "../did-you-mean.ts";
 import type { PullProgress } from "../models/hub/hub.ts";
 import type { ModelEntry } from "../models/model.ts";
+import { columns } from "../reference/layout.ts";
 import { type Command, parse, print, UsageError } from "./command.ts";
 
 const options = {
@@ -142,15 +143,5 @@ function table(entries: readonly ModelEntry[]): string {
     labels.join(", "),
     license ?? "unknown",
   ]);
-  const all = [["NAME", "SOURCE", "SIZE", "LABELS", "LICENSE"], ...rows];
-  const widths = all[0]?.map((_, column) => Math.max(...all.map((row) => (row[column] as string).length))) ?? [];
-  return all
-    .map(
-      (row) =>
-        `${row
-          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-          .join("  ")
-          .trimEnd()}\n`,
-    )
-    .join("");
+  return columns([["NAME", "SOURCE", "SIZE", "LABELS", "LICENSE"], ...rows]);
 }

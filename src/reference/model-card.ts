@@ -2,6 +2,9 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { readEvaluation } from "../models/evaluation.ts";
 
+/** The marks between which `guard eval --write-cards` writes. */
+const [BEGIN, END] = ["<!-- eval -->", "<!-- /eval -->"];
+
 /** What a model that comes with guard says of itself. */
 export interface ModelReference {
   name: string;
@@ -40,10 +43,9 @@ export function modelReference(folder: string): ModelReference {
 /** The part of a model's card that `guard eval --write-cards` writes. */
 function figuresOf(folder: string): string {
   const card = join(folder, "CARD.md");
-  const [, figures = ""] = existsSync(card)
-    ? (/<!-- eval -->\n(.*)<!-- \/eval -->/s.exec(readFileSync(card, "utf8")) ?? [])
-    : [];
-  return figures;
+  const text = existsSync(card) ? readFileSync(card, "utf8") : "";
+  const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)];
+  return begin < 0 || end < begin ? "" : text.slice(begin + BEGIN.length, end).trimStart();
 }
 
 /** A table of figures, its first row the titles of its columns. */

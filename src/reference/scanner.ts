@@ -10,6 +10,9 @@ import { type Figures, figuresOfScanner, type ModelReference, modelReference } f
 import { optionsOf } from "./options.ts";
 import { objectIn, plainType } from "./plain-types.ts";
 
+/** What the texts of a side are called. */
+export const TEXTS: Readonly<Record<Side, string>> = { input: "prompts", output: "outputs" };
+
 /** An option of a scanner, as its page and `guard scanners NAME --json` show it. */
 export interface ScannerOption {
   /** As files write it. */
@@ -67,6 +70,21 @@ function referenceOf({ definition, classes }: DefinedScanner): ScannerReference 
     ...(folder === undefined ? {} : { model: modelReference(folder) }),
     figures: folder === undefined ? { measured: [], thresholds: [] } : figuresOfScanner(folder, type),
   };
+}
+
+/** What a scanner looks at besides the text that it is given, in a sentence. */
+export function whereItLooks({ sides, conversation: { window, tool }, comparesWithPrompt }: ScannerReference): string {
+  if (!sides.includes("input")) {
+    return comparesWithPrompt
+      ? "It compares an output with its prompt; without one the output passes."
+      : "It does not look at the prompt.";
+  }
+  const places = [
+    "the latest user message",
+    ...(window ? ["the last few user messages together (where something may have been split)"] : []),
+    ...(tool ? ["the tool results that the model is about to read"] : []),
+  ];
+  return `In a conversation it looks at ${places.length > 1 ? `${places.slice(0, -1).join(", ")} and ` : ""}${places.at(-1)}.`;
 }
 
 /** The options of both sides as one list, with the defaults of each. */

@@ -1,0 +1,43 @@
+import { didYouMean } from "../did-you-mean.ts";
+import { type Command, parse, print, UsageError } from "./command.ts";
+
+const options = {
+  json: { type: "boolean", help: "print JSON: the list, or all that is known of the scanner" },
+} as const;
+
+/** `guard scanners`: lists the scanners, or tells what there is to know of one. */
+export const scanners: Command = {
+  name: "scanners",
+  summary: "Lists the scanners, or shows the options and examples of one.",
+  usage: "guard scanners [NAME] [--json]",
+  options,
+  async run(args) {
+    const { values, positionals } = parse(options, args);
+    const [name, more] = positionals;
+    if (more !== undefined) throw new UsageError(`unexpected argument ${more}`);
+    // Only now: these modules load the addon.
+    const [{ scannerReferences }, { listAsText, pageAsText }] = await Promise.all([
+      import("../reference/scanner.ts"),
+      import("../reference/text-pages.ts"),
+    ]);
+    const references = scannerReferences();
+    if (name === undefined) {
+      await print(
+        values.json
+          ? json(references.map(({ type, sides, summary }) => ({ type, sides, summary })))
+          : listAsText(references),
+      );
+      return 0;
+    }
+    const types = references.map(({ type }) => type);
+    const found = references.find(({ type }) => type.toLowerCase() === name.toLowerCase());
+    if (!found)
+      throw new UsageError(`unknown scanner ${name}${didYouMean(name, types) || `; known are: ${types.join(", ")}`}`);
+    await print(values.json ? json(found) : pageAsText(found));
+    return 0;
+  },
+};
+
+function json(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
