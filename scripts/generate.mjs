@@ -10,9 +10,8 @@ const { generatedFiles } = await import("../dist/reference/generated-files.js");
 const check = process.argv.includes("--check");
 
 const stale = [];
-for (const [path, text] of generatedFiles()) {
+for (const [path, wanted] of formatted(generatedFiles())) {
   const file = join(root, path);
-  const wanted = formatted(path, text);
   if (existsSync(file) && readFileSync(file, "utf8") === wanted) continue;
   stale.push(path);
   if (check) continue;

@@ -20,18 +20,6 @@ export function scannerPages(): [string, string][] {
   ];
 }
 
-/** What checks what, as a table for the README; `folder` is where the pages are, seen from there. */
-export function scannerTable(folder: string): string {
-  return table([
-    ["Scanner", "Checks", "What it does"],
-    ...scannerReferences().map(({ type, sides, summary }) => [
-      `[${type}](${folder}/${kebabCase(type)}.md)`,
-      sides.map((side) => TEXTS[side]).join(", "),
-      escaped(summary),
-    ]),
-  ]);
-}
-
 function index(references: readonly ScannerReference[]): string {
   const rows = references.map((reference) => {
     const { type, sides, summary, model } = reference;
