@@ -1,3 +1,4 @@
+import { errorPage } from "./error-codes.ts";
 import { fileSchema } from "./json-schema.ts";
 import { scannerPages } from "./pages.ts";
 import { optionTypes, scannerIndex, unambiguousScanners } from "./typescript.ts";
@@ -11,5 +12,6 @@ export function generatedFiles(): Map<string, string> {
     ["src/generated/scanners.ts", unambiguousScanners()],
     ["scanners.schema.json", JSON.stringify(fileSchema(), null, 2)],
     ...scannerPages(),
+    ["docs/errors.md", errorPage()],
   ]);
 }
