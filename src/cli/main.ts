@@ -4,6 +4,7 @@ import { GuardError, GuardValidationError } from "../errors.ts";
 import { version } from "../version.ts";
 import { calibrate } from "./calibrate.ts";
 import { type Command, commandHelp, print, UsageError } from "./command.ts";
+import { doctor } from "./doctor.ts";
 import { evaluate } from "./eval.ts";
 import { init } from "./init.ts";
 import { models } from "./models.ts";
@@ -12,7 +13,7 @@ import { scanners } from "./scanners.ts";
 import { serve } from "./serve.ts";
 
 // The commands load the scanners and the addon when they run, so that the help is there at once.
-const COMMANDS: readonly Command[] = [serve, scan, init, scanners, models, evaluate, calibrate];
+const COMMANDS: readonly Command[] = [serve, scan, init, doctor, scanners, models, evaluate, calibrate];
 
 async function main([name, ...args]: string[]): Promise<number> {
   if (name === "--version" || name === "-v") {

@@ -1,0 +1,62 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+const cli = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "guard-doctor-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function doctor(
+  args: string[] = [],
+  env: Record<string, string> = {},
+): Promise<{ code: number | null; stdout: string }> {
+  return new Promise((resolve) => {
+    const options = { cwd: folder, env: { ...process.env, ...env } };
+    const child = execFile(process.execPath, [cli, "doctor", ...args], options, (_, stdout) =>
+      resolve({ code: child.exitCode, stdout }),
+    );
+  });
+}
+
+describe("guard doctor", () => {
+  it("finds that all is well", async () => {
+    const { code, stdout } = await doctor();
+    expect(stdout).toMatch(/^ok {5}Node\.js +v\d+/m);
+    expect(stdout).toMatch(/^ok {5}addon +loaded$/m);
+    expect(stdout).toMatch(/^ok {5}ONNX Runtime +.*onnxruntime/m);
+    expect(stdout).toMatch(/^ok {5}models +\d+, \d+ MB: .*embedded:multitask/m);
+    expect(stdout).toMatch(/^(ok {3}|! {4}) {2}memory +\d+ MB free/m);
+    expect(stdout).toMatch(/^ok {5}configuration +.*scanners\.yml: \d+ scanners of prompts, \d+ of outputs/m);
+    expect(code).toBe(0);
+  });
+
+  it("names each fault of a configuration in a line of its own", async () => {
+    writeFileSync(join(folder, "bad.yml"), "app: {prot: 1}\ninput_scanners: [{type: Toxicty}]\n");
+    const { code, stdout } = await doctor(["--config", "bad.yml"]);
+    expect(code).toBe(2);
+    expect(stdout).toMatch(/^FAILS {2}configuration +app\.prot: unknown key; did you mean port\? \(bad\.yml:1\)$/m);
+    expect(stdout).toMatch(/^ +input_scanners\.0\.type: unknown input scanner Toxicty; did you mean Toxicity\?/m);
+  });
+
+  it("says what is wrong with the engine, and looks at the rest", async () => {
+    const { code, stdout } = await doctor([], { GUARD_ONNX_LIBRARY: join(folder, "missing.so") });
+    expect(code).toBe(2);
+    expect(stdout).toMatch(/^FAILS {2}ONNX Runtime +.*missing\.so/m);
+    expect(stdout).toMatch(/^ok {5}models /m);
+  });
+
+  it("fails for a configuration that is not there", async () => {
+    const { code, stdout } = await doctor(["--config", "missing.yml"]);
+    expect([code, stdout]).toEqual([
+      2,
+      expect.stringMatching(/^FAILS {2}configuration +there is no file missing\.yml$/m),
+    ]);
+  });
+});
