@@ -13,7 +13,7 @@ import { scanners } from "./scanners.ts";
 import { serve } from "./serve.ts";
 
 // The commands load the scanners and the addon when they run, so that the help is there at once.
-const COMMANDS: readonly Command[] = [serve, scan, init, doctor, scanners, models, evaluate, calibrate];
+const COMMANDS: readonly Command[] = [serve, scan, init, doctor, scanners, evaluate, calibrate, models];
 
 async function main([name, ...args]: string[]): Promise<number> {
   if (name === "--version" || name === "-v") {

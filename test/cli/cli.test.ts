@@ -49,6 +49,7 @@ describe("guard", () => {
     const { code, stdout } = await guard(["--help"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/serve[\s\S]*scan[\s\S]*eval[\s\S]*calibrate[\s\S]*models/);
+    for (const command of ["init", "doctor", "scanners"]) expect(stdout).toMatch(new RegExp(`^  ${command} +\\S`, "m"));
     expect(stdout).not.toMatch(/bench/);
   });
 
