@@ -12,7 +12,7 @@ const options = {
   json: { type: "boolean", help: "print JSON" },
 } as const;
 
-/** A count of texts with its share, and the 95 % interval of the share that it stands for. */
+/** A count of texts, its share, and the 95 % interval of the true share that it is an estimate of. */
 interface Share {
   count: number;
   of: number;
@@ -24,10 +24,10 @@ interface Share {
 interface Calibration {
   scanner: string;
   side: string;
-  /** What the scanner is told: a threshold, or a minimum. */
+  /** The value of the scanner's option, which is a threshold or a minimum. */
   option: string;
   value: number;
-  /** Of the probability that a text fails: where the option is a minimum, 1 less this. */
+  /** The threshold of the probability that a text fails. Where the option is a minimum, its value is 1 minus this. */
   threshold: number;
   fpr: number;
   /** Harmless texts that fail. */
@@ -73,7 +73,7 @@ of which fails, up to 3 / n may fail in truth. Use texts as they come in your tr
     const { judge, sideOf } = await import("./measure.ts");
     const { createScanner, scannerClasses } = await import("../scanners/catalog.ts");
     const side = sideOf(type, values.side);
-    // Whatever the threshold, the probabilities are the same.
+    // The probabilities do not depend on the threshold, so that any threshold will do for measuring them.
     const { definition, options: schema } = scannerClasses(side).get(type) ?? {};
     const key = definition?.minimum ?? "threshold";
     const option = toSnakeCase(key);
@@ -87,7 +87,7 @@ of which fails, up to 3 / n may fail in truth. Use texts as they come in your tr
       await scanner.close?.();
     }
     if (judged[0]?.probability === undefined) {
-      // What takes a rate of false positives goes by a probability; the thresholds of other scanners mean something else.
+      // An option that takes a rate of false positives is compared with a probability; thresholds of other scanners mean something else.
       const goesByOne = schema?.shape[key]?.safeParse({ fpr }).success;
       throw new UsageError(
         goesByOne
@@ -97,7 +97,7 @@ of which fails, up to 3 / n may fail in truth. Use texts as they come in your tr
     }
     const outcomes = judged.map((one) => ({ ...one, positive: isPositive(one.row) }));
     const result = calibration(outcomes, fpr);
-    // A minimum is one of what the probability is the opposite of.
+    // A minimum is compared with the opposite of the probability: 0.9 of failing is 0.1 of passing.
     const value = definition?.minimum === undefined ? result.threshold : Number((1 - result.threshold).toPrecision(15));
     const yaml = dump([{ type, params: { ...others, [option]: value } }], { lineWidth: -1 });
     const answer: Calibration = { scanner: type, side, option, value, ...result, yaml };
@@ -147,7 +147,7 @@ function calibration(
   };
 }
 
-/** The shortest decimal from a threshold on that tells all texts apart as it does. */
+/** The shortest decimal at or above a threshold that separates all texts in the same way: 0.42 for 0.4188, if no text lies between. */
 function shortest(threshold: number, same: (from: number, to: number) => boolean): number {
   for (let digits = 2; digits <= 15; digits++) {
     const rounded = Math.ceil(threshold * 10 ** digits) / 10 ** digits;

@@ -26,7 +26,7 @@ const [BEGIN, END] = ["<!-- eval -->", "<!-- /eval -->"];
 /** Rates whose thresholds a card shows, where there are texts enough to tell. */
 const RATES = [0.05, 0.02, 0.01, 0.005, 0.002, 0.001];
 
-/** The folder of the model that a scanner uses; none where it uses none, or several. */
+/** The folder of the model that a scanner uses; undefined where it uses no model, or several. */
 export function modelFolderOf({ scanner, side, params }: Evaluation): string | undefined {
   const options = scannerClasses(sideOf(scanner, side)).get(scanner)?.options;
   if (!options) return undefined;
@@ -152,7 +152,7 @@ export function hashOfWeights(folder: string): string {
   return hash.digest("hex");
 }
 
-/** JSON with a pair of a curve on each line: short, and a change shows. */
+/** JSON with each pair of a curve on one line, so that the file is short and a diff shows which pair changed. */
 function evaluationText(evaluation: ModelEvaluation): string {
   const text = JSON.stringify(evaluation, null, 2);
   return `${text.replace(/\[\s+([\d.e-]+),\s+([\d.e-]+)\s+\]/g, "[$1, $2]")}\n`;

@@ -46,7 +46,7 @@ export function parse<const Options extends Record<string, Option>>(options: Opt
       throw new UsageError(`unknown option ${unknown}${didYouMean(unknown, known)}`);
     }
     if (!code?.startsWith("ERR_PARSE_ARGS")) throw error;
-    // The message names the option, and goes on with advice over several lines.
+    // The first line of the message names the option; the others are advice.
     const [reason = message] = message.split("\n");
     throw new UsageError(reason);
   }
@@ -63,7 +63,7 @@ export function commandHelp({ usage, summary, options, notes }: Command): string
 }
 
 /**
- * Writes to standard output and waits until it is written: a slow reader slows us down.
+ * Writes to standard output and waits until it is written, so that a slow reader slows the command down and no memory fills up.
  *
  * @returns rejected when the reader is gone (`EPIPE`).
  */

@@ -22,7 +22,7 @@ const options = {
     type: "string",
     multiple: true,
     value: "TYPE",
-    help: "places are compared: those of findings of this type should be the text's spans; ALL: of every type; may be repeated",
+    help: "spans are compared: those of findings of this type should be the text's spans; ALL: of every type; may be repeated",
   },
   by: {
     type: "string",
@@ -49,7 +49,7 @@ const options = {
 
 type Values = ReturnType<typeof parse<typeof options>>["values"];
 
-/** An evaluation and where its texts are. */
+/** An evaluation, and the path of the file with its texts. */
 interface Task {
   item: Evaluation;
   path: string;
@@ -71,7 +71,7 @@ A suite has a list evaluations: scanner, side, params, file, by (fields to group
   positives: [LABEL ...]   texts with these labels should fail, the others pass
   negatives: [LABEL ...]   texts with these labels should pass, the others fail
   otherwise: LABEL         labels are compared, as with --otherwise
-  spans: ALL | [TYPE ...]  places are compared, as with --spans
+  spans: ALL | [TYPE ...]  spans are compared, as with --spans
 With curve: true, --write-cards measures the model's curve of false positives on the harmless texts, with curve: {FIELD: [VALUE ...]}
 on some of them; it is what threshold: {fpr: 0.001} of a scanner is looked up in.`,
   async run(args) {
@@ -165,7 +165,7 @@ async function readSuite(path: string): Promise<{ make?: string | undefined; eva
     .refine(
       ({ positives, negatives, otherwise, spans }) =>
         [positives, negatives, otherwise, spans].filter((key) => key).length === 1,
-      "expected one of: positives, negatives (labels of texts that should fail, or pass), otherwise (labels are compared), spans (places are)",
+      "expected one of: positives, negatives (labels of texts that should fail, or pass), otherwise (labels are compared), spans (spans are compared)",
     )
     .refine(
       ({ curve, positives, negatives }) => !curve || positives || negatives,
@@ -175,7 +175,7 @@ async function readSuite(path: string): Promise<{ make?: string | undefined; eva
   return parseOptions(schema, load(text), "snake_case");
 }
 
-/** Writes the plots of what passes or fails; comparisons of labels or spans have none. */
+/** Writes the plots of evaluations in which texts pass or fail. Evaluations that compare labels or spans have no plots. */
 async function writePlots(folder: string, done: readonly Measurement[]): Promise<void> {
   const { reliabilityPlot, rocPlot } = await import("./plots.ts");
   await mkdir(folder, { recursive: true });

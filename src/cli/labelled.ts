@@ -13,7 +13,7 @@ export interface LabelledText {
   label?: string;
   /** What is in the text and where, in Unicode code points; only where spans are read. */
   spans?: LabelledSpan[];
-  /** All that the line says. */
+  /** All fields of the line. */
   fields: Record<string, unknown>;
 }
 
@@ -26,7 +26,7 @@ export const ALL = "ALL";
 /** A part of a text from one code point to another, and its type. */
 export type LabelledSpan = readonly [start: number, end: number, type: string];
 
-/** What a line has to say of its text: its label, its label or nothing, the spans in it. */
+/** What a line has to say of its text: a label, perhaps a label, or the spans in it. */
 export type Needs = "label" | "nothing" | "spans";
 
 /** The names of the fields of a line. */
@@ -35,7 +35,7 @@ export interface FieldNames {
   label?: string | undefined;
 }
 
-/** Which labels mean that a text should fail; where neither is named, words do that everybody reads the same way. */
+/** Which labels mean that a text should fail. Where neither list is given, words count that everybody reads the same way, such as `safe`. */
 export interface Labels {
   positives?: readonly string[] | undefined;
   negatives?: readonly string[] | undefined;
@@ -153,7 +153,7 @@ function unpacked(path: string): AsyncIterable<Buffer> {
   return unpacking;
 }
 
-/** The spans of a line; `undefined` where they are none of its text. */
+/** The spans of a line; `undefined` where one of them does not lie within the text. */
 function spansOf(text: string, value: unknown): LabelledSpan[] | undefined {
   if (!Array.isArray(value)) return undefined;
   const length = lengthIn("codePoint", text);
@@ -186,9 +186,9 @@ export function positiveBy({ positives, negatives }: Labels): (row: LabelledText
 }
 
 /**
- * Checks that the labels that are named are in the file: one that is misspelt would turn every verdict around.
+ * Checks that the labels that are named occur in the file: a misspelt one would turn right verdicts into wrong ones.
  *
- * @throws UsageError for one that is not, or when both lists are given.
+ * @throws UsageError for a label that does not occur, or when both lists are given.
  */
 export function checkLabels(path: string, rows: readonly LabelledText[], { positives, negatives }: Labels): void {
   if (positives && negatives) throw new UsageError("give --positive or --negative, not both");
@@ -205,7 +205,7 @@ export function checkLabels(path: string, rows: readonly LabelledText[], { posit
 }
 
 /**
- * Checks that spans of one of the types, at least, are in the file: of a misspelt one there is nothing to find, and nothing wrong.
+ * Checks that the file has spans of at least one of the types: with a misspelt type there would be nothing to find, and so no error.
  *
  * @throws UsageError where there are none.
  */

@@ -32,7 +32,7 @@ export async function* linesOf(source: AsyncIterable<Buffer>): AsyncGenerator<Li
   if (rest.length > 0) yield { number: ++number, bytes: Buffer.concat(rest) };
 }
 
-/** Whether a line has nothing on it; those of a file with CRLF still have their CR. */
+/** Whether a line is empty. Lines of a file with CRLF still end with their CR, which counts as nothing. */
 export function isBlank({ bytes }: Line): boolean {
   return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
 }
@@ -48,7 +48,7 @@ export async function countLines(file: string): Promise<number> {
   return last === LINE_FEED ? lines : lines + 1;
 }
 
-/** The text that bytes stand for; a byte order mark is no part of it. */
+/** Decodes UTF-8. A byte order mark does not become a part of the text. */
 export function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);

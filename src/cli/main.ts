@@ -12,7 +12,7 @@ import { scan } from "./scan.ts";
 import { scanners } from "./scanners.ts";
 import { serve } from "./serve.ts";
 
-// The commands load the scanners and the addon when they run, so that the help is there at once.
+// Commands import the scanners and the addon only when they run, so that the help appears at once.
 const COMMANDS: readonly Command[] = [serve, scan, init, doctor, scanners, evaluate, calibrate, models];
 
 async function main([name, ...args]: string[]): Promise<number> {
@@ -49,7 +49,7 @@ function find(name: string): Command {
   throw new UsageError(`unknown ${what} ${name}${didYouMean(name, names)}\nSee: guard --help`);
 }
 
-/** Behind `--` stands the text to be scanned, whatever it looks like. */
+/** Whether the arguments ask for help. What stands behind `--` is the text to be scanned, even if it reads `--help`. */
 function asksForHelp(args: string[]): boolean {
   const end = args.indexOf("--");
   return args.slice(0, end < 0 ? args.length : end).some((arg) => arg === "--help" || arg === "-h");
@@ -73,21 +73,21 @@ function explain(error: unknown): string {
   if (error instanceof GuardValidationError) {
     return error.issues.map(({ path, message }) => `guard: ${path ? `${path}: ` : ""}${message}`).join("\n");
   }
-  // What is neither a mistake of the user nor a failure of the system is a bug of ours, and its place matters.
+  // An error that is neither a mistake of the user nor a failure of the system is a bug of guard: the stack trace says where.
   const expected =
     error instanceof UsageError || error instanceof GuardError || (error as NodeJS.ErrnoException)?.syscall;
   return `guard: ${error instanceof Error ? (expected ? error.message : error.stack) : String(error)}`;
 }
 
-// Writing to a pipe whose reader is gone also emits an event, which would end the process with a stack trace.
+// Writing to a pipe whose reader is gone emits an error event. Without a listener it would end the process with a stack trace.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 
 try {
   const code = await main(process.argv.slice(2));
-  // A server may set another code when it ends, long after its command is done.
+  // A server may set another exit code when it ends, long after its command has returned 0.
   if (code !== 0) process.exitCode = code;
 } catch (error) {
-  // `guard scan --jsonl | head`: nobody is left to be told anything.
+  // In `guard scan --jsonl | head` the reader ends first: nobody is left who could read a message.
   if ((error as NodeJS.ErrnoException)?.code !== "EPIPE") process.stderr.write(`${explain(error)}\n`);
   process.exitCode = 2;
 }

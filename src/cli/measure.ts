@@ -64,7 +64,7 @@ export interface Judged extends Omit<Outcome, "positive"> {
   findings: readonly Finding[];
 }
 
-/** The figures, and what they come from; nothing passes or fails where labels or spans are compared. */
+/** The figures and the outcomes behind them. Where labels or spans are compared, no text passes or fails, and there are no outcomes. */
 export interface Measurement {
   result: Result;
   outcomes: (Outcome & Judged)[];
@@ -104,7 +104,7 @@ export async function judge(scanner: Scanner, rows: readonly LabelledText[]): Pr
     next = rows.length;
     progress.clear();
   }
-  // Of a scanner that goes by probabilities, a text without anything to judge is as harmless as can be.
+  // A scanner with probabilities gives none for a text without anything to judge: that counts as the probability 0.
   return judged.some(({ probability }) => probability !== undefined)
     ? judged.map((item) => ({ ...item, probability: item.probability ?? 0 }))
     : judged;

@@ -12,7 +12,10 @@ export interface Outcome {
   probability?: number;
 }
 
-/** Figures of a check that passes or fails; a share of nothing is absent, and so are `precision`, `f1` and `auc` of one class alone. */
+/**
+ * Figures of a check that passes or fails. A share of nothing is absent; so are `precision`, `f1` and `auc` where all texts are of one
+ * class.
+ */
 export interface BinaryFigures {
   rows: number;
   positives: number;
@@ -48,7 +51,7 @@ export interface TypedSpan {
   type: string;
 }
 
-/** Figures of a check that says what is where in a text; a share of nothing is absent. */
+/** Figures of a check that finds spans in a text. A share of nothing is absent. */
 export interface SpanFigures {
   rows: number;
   /** Spans that should be found. */
@@ -56,7 +59,7 @@ export interface SpanFigures {
   found: number;
   /** Of what was found, how much is the same as a span: start, end and type. */
   precision?: number;
-  /** Of the spans, how many were found just so. */
+  /** Of the spans, how many were found with the same start, end and type. */
   recall?: number;
   /** The harmonic mean of both. */
   f1?: number;
@@ -87,7 +90,7 @@ export function binaryFigures(outcomes: readonly Outcome[], harmless = ranksOf(o
   const ranks = ranksOf(outcomes, true);
   const positives = ranks.length;
   const negatives = outcomes.length - positives;
-  // Of one class alone, precision and F1 would say which class it is, and nothing of the scanner.
+  // Where all texts are of one class, precision and F1 would tell which class that is, and nothing about the scanner.
   const both = positives > 0 && negatives > 0;
   const recallAt = (rate: number) =>
     harmless.length * rate < 1 - ROUNDING
@@ -120,7 +123,7 @@ export function labelFigures(outcomes: readonly { label: string; found: string }
 }
 
 /**
- * The figures of a check that says what is where, counted over all texts and types together: those of CoNLL-2003 (Tjong Kim Sang and
+ * The figures of a check that finds spans, counted over all texts and types together: those of CoNLL-2003 (Tjong Kim Sang and
  * De Meulder, "Introduction to the CoNLL-2003 Shared Task", section 2.4), for which a span is right when all of it is.
  */
 export function spanFigures(
@@ -161,7 +164,7 @@ function auc(ranks: Float64Array, harmless: Float64Array): number | undefined {
   return share(above, ranks.length * harmless.length);
 }
 
-/** What a product of a rate and a count may be off by: 0.29 * 100 is not quite 29. */
+/** How far the product of a rate and a count may be off, because of rounding: 0.29 * 100 is 28.999999999999996. */
 const ROUNDING = 1e-9;
 
 /** How many of `rows` texts a rate allows. */
@@ -184,7 +187,7 @@ export function countAbove(ranks: Float64Array, threshold: number): number {
   return ranks.length - bisectRight(ranks, threshold);
 }
 
-/** How much further each point of a {@link falsePositiveCurve} goes: a rate in between is rounded down by at most this. */
+/** The ratio of the rates of neighbouring points of a {@link falsePositiveCurve}: a rate in between is rounded down by at most this. */
 const STEP = 1.05;
 
 /**
@@ -256,7 +259,7 @@ export interface RocPoint {
   recall: number;
 }
 
-/** The ROC curve from (0, 0) to (1, 1), a point where it turns; none where there is only one class. */
+/** The ROC curve from (0, 0) to (1, 1), with a point wherever it turns; empty where there is only one class. */
 export function rocCurve(outcomes: readonly Outcome[]): RocPoint[] {
   const harmless = ranksOf(outcomes, false);
   const ranks = ranksOf(outcomes, true);

@@ -9,7 +9,7 @@ const options = {
 } as const;
 
 const ACTIONS = ["pull", "remove"];
-/** More often than this a terminal gains nothing. */
+/** Milliseconds between two drawings. Drawing more often would show nothing more. */
 const INTERVAL = 100;
 
 /** `guard models`: lists the models on this machine, gets more from the hub, and removes them. */
@@ -107,7 +107,10 @@ async function hubIds(names: readonly string[]) {
   });
 }
 
-/** Shows on standard error how far a download is: a line that changes on a terminal, otherwise one for each file. Without an argument it ends that. */
+/**
+ * Shows on standard error how far a download is: on a terminal a line that changes, otherwise a line for each file. A call without an
+ * argument removes the line.
+ */
 function progressOf(): (progress?: PullProgress) => void {
   const isTerminal = process.stderr.isTTY === true;
   let drawn = Number.NEGATIVE_INFINITY;

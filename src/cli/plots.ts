@@ -59,7 +59,7 @@ export function rocPlot(name: string, outcomes: readonly Outcome[], auc: number)
       ...shared,
       heading: "Low rates",
       x: log,
-      // Powers of ten only: the scale has others, for which there is no room.
+      // Only powers of ten are labelled: there is no room for the other ticks of the scale.
       xTicks: log.ticks().filter((tick) => Number.isInteger(Math.round(Math.log10(tick) * 1e6) / 1e6)),
       content: curve(log),
     },

@@ -1,5 +1,5 @@
 const WIDTH = 24;
-/** More often than this a terminal gains nothing. */
+/** Milliseconds between two drawings. Drawing more often would show nothing more. */
 const INTERVAL = 100;
 
 /** A progress bar on standard error. It shows nothing unless that is a terminal. */

@@ -9,7 +9,7 @@ import { createScanner } from "../scanners/catalog.ts";
 import { type ScannerLists, ScanService } from "../service.ts";
 import { Vault } from "../vault.ts";
 
-/** As many texts as the engine can be told to let wait: an unsigned integer of 32 bits. */
+/** The largest capacity that the queue of a model can have: an unsigned integer of 32 bits. */
 const UNLIMITED = 2 ** 32 - 1;
 
 /** What is scanned: a prompt, an output with the prompt that it answers, or a conversation. */

@@ -13,10 +13,10 @@ export interface Expanded {
   issues: ValidationIssue[];
 }
 
-/** `$${` is a literal `${`; then a well-formed reference; then a `${` that is none. */
+/** Three alternatives: `$${`, which stands for a literal `${`; a well-formed reference; and a `${` that begins no reference. */
 const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::([^}]*))?\}|\$\{/g;
 
-/** What a default begins with that was meant for a shell; a number with a sign was not. */
+/** How a default begins that was written for a shell, such as `-x` in `${NAME:-x}`. A number with a sign is no such default. */
 const SHELL = /^(?:[?=]|[-+](?!\d))/;
 
 /**
@@ -47,7 +47,7 @@ export function expandEnvironment(root: unknown, env: Environment): Expanded {
       } else if (fallback?.includes("${")) {
         issues.push({ path, message: `the default of ${name} may have no reference in it` });
       } else if (fallback !== undefined && SHELL.test(fallback)) {
-        // In a shell this is no part of the default: a token of -secret would be one that nobody knows of.
+        // A shell would not count the sign to the default: `${TOKEN:-secret}` would become a token `-secret` that nobody knows.
         issues.push({ path, message: `write the default of ${name} behind a colon alone, without -, ?, + or =` });
       }
       return value ?? "";
@@ -113,14 +113,14 @@ function coerceText(schema: z.ZodType, text: string): unknown {
   return text;
 }
 
-/** What `unwrap` gives; for a preprocess, which takes anything, the schema of what becomes of it. */
+/** What `unwrap` returns, but for a preprocess, which accepts anything, the schema of its result. */
 function described(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodPipe && schema.in instanceof z.ZodTransform) return described(schema.out as z.ZodType);
   const { innerType } = schema.def as { innerType?: z.ZodType };
   return innerType ? described(innerType) : unwrap(schema);
 }
 
-/** The same for `DEFAULT_MODEL`, `default_model` and `defaultModel`. */
+/** A key without case and underscores: the same for `DEFAULT_MODEL`, `default_model` and `defaultModel`. */
 function inAnyCase(key: string): string {
   return key.replaceAll("_", "").toLowerCase();
 }

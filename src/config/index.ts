@@ -92,7 +92,7 @@ export function buildScanners(config: Config): ScannerLists {
     }
   }
   if (issues.length > 0) {
-    // Scanners name their options as programs do.
+    // Scanners name their options in camelCase, while files are in snake_case.
     throw new GuardValidationError(issues.map(({ path, message }) => ({ path: toSnakeCase(path), message })));
   }
   return lists;
@@ -117,7 +117,7 @@ function checkParams(side: Side, entry: ScannerEntry, prefix: string, paths: Rea
     const params = coerceExpanded(found.options, camel, paths, `${prefix}.params`);
     parseOptions(found.options, params, "snake_case");
     entry.params = params as Record<string, unknown>;
-    // It is among the parameters now.
+    // The name is among the parameters now.
     delete entry.name;
   });
 }
@@ -145,7 +145,10 @@ function checkWhole(config: Config): void {
   if (issues.length > 0) throw new GuardValidationError(issues);
 }
 
-/** A section with nothing in it (`cache:`, all of it commented out) is a section that is not there; `auth:` is not let off. */
+/**
+ * Leaves out sections that have no content, such as `cache:` with all of its lines commented out. `auth:` stays, and is an error:
+ * somebody may believe that it protects the service.
+ */
 function dropEmptySections(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).filter(([key, section]) => section !== null || key === "auth"));
@@ -159,7 +162,7 @@ function isScannerEntry(entry: unknown): entry is ScannerEntry {
   );
 }
 
-/** Runs a check; what it complains of is added to the issues. */
+/** Runs a check, and adds the issues of its error to the list. */
 function attempt<T>(issues: ValidationIssue[], check: () => T): T | undefined {
   try {
     return check();
@@ -187,7 +190,7 @@ function within<T>(file: string, check: () => T): T {
   }
 }
 
-/** The first issue of each path: a value that is missing from the environment is not also of the wrong type. */
+/** The first issue of each path: a value whose variable is not set would be reported as of the wrong type too. */
 function distinct(issues: readonly ValidationIssue[]): ValidationIssue[] {
   return [...new Map(issues.toReversed().map((issue) => [issue.path, issue])).values()].reverse();
 }

@@ -9,7 +9,7 @@ const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"
 /** Python's names for levels, which llm-guard's files use. */
 const PYTHON_LEVELS: Record<string, string> = { warning: "warn", critical: "fatal", notset: "trace" };
 
-/** Names of ranges that Fastify knows. */
+/** Names that Fastify's `trustProxy` has for ranges of addresses. */
 const RANGES = ["loopback", "linklocal", "uniquelocal"];
 
 /** Whether a text names one address or a range of them. */
@@ -102,7 +102,7 @@ const secret = z
     "expected 64 hexadecimal digits after sha256:",
   );
 
-/** One that is the value of a header, or the end of one: nobody could send another one. */
+/** A secret that clients send in a header. Headers hold printable ASCII only, so that nobody could send another secret. */
 const sentSecret = secret.regex(
   /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/,
   "expected printable ASCII characters without white space around them: others cannot be sent",
@@ -149,7 +149,7 @@ const auth = z
   })
   .describe("Who may call: one way to authenticate, or a list of them. Without it only this machine is served.");
 
-/** Seconds; months and years as in slowapi, which llm-guard's limits are written for. */
+/** The length of units of time in seconds. A month has 30 days and a year 360, as in slowapi, which llm-guard uses. */
 const UNITS: Record<string, number> = {
   ...{ second: 1, minute: 60, hour: 3600, day: 86_400 },
   ...{ month: 30 * 86_400, year: 360 * 86_400 },
@@ -176,7 +176,7 @@ function isSeveralRates(text: string): boolean {
   return rates.length > 1 && rates.every((rate) => parseRate(rate) !== undefined);
 }
 
-/** A setting that is planned. Until then it stops the start: nobody shall rely on what is not there. */
+/** A setting that is planned but not supported yet. It stops the start, so that nobody relies on what does not happen. */
 const notYet = z.undefined("not supported yet").optional();
 
 const rateLimit = z.strictObject({
@@ -254,7 +254,7 @@ export const configSchema = z.strictObject({
     .optional(),
 });
 
-/** A checked configuration: every value is there, the defaults too. */
+/** A checked configuration, with all defaults filled in. */
 export type Config = z.output<typeof configSchema>;
-/** A configuration as a program writes it: what is missing has its default. */
+/** A configuration as a program writes it: what is left out gets its default. */
 export type ConfigInput = z.input<typeof configSchema>;

@@ -20,7 +20,7 @@ export interface YamlSource {
 /**
  * Parses one YAML 1.2 document. Duplicate keys, unknown tags and a second document are errors.
  *
- * @throws GuardValidationError with the line, and nothing of the file's content: it may hold secrets.
+ * @throws GuardValidationError with the line. The message quotes nothing of the file, since it may hold secrets.
  */
 export function parseYaml(text: string): YamlSource {
   let events: Event[];
@@ -69,7 +69,7 @@ function offsetsOf(text: string, events: readonly Event[]): Map<string, number> 
       while (!ends()) {
         const key = events[next];
         if (key?.type !== EVENT_ID.SCALAR) {
-          // A key that is a collection: no path leads below it.
+          // A key that is itself a list or an object cannot be written in a path.
           walk("\0");
           walk("\0");
           continue;
