@@ -123,6 +123,6 @@ makes the text fail in place of an error.
 
 The last column is the status of the HTTP API where a request leads to the error. Its replies are problems as in RFC 9457.
 
-${table([["Code", "Meaning", "What to do", "Status"], ...rows])}
+${table([["Error", "Meaning", "What to do", "Status"], ...rows])}
 `;
 }
