@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../errors.ts";
 import { code, table } from "./markdown.ts";
 
 /** What an error code means, and what the HTTP API answers then. */
@@ -10,7 +11,7 @@ interface ErrorMeaning {
 }
 
 /** The codes of guard's errors. They are stable: programs may go by them, while messages may change. */
-export const ERROR_CODES: Readonly<Record<string, ErrorMeaning>> = {
+export const ERROR_CODES: Readonly<Record<ErrorCode, ErrorMeaning>> = {
   GUARD_VALIDATION: {
     meaning: "An argument, an option or a configuration cannot be used. `issues` names every value at fault.",
     remedy: "Correct the values at the paths of the issues.",
