@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use guard_core::engine::{
-    self, Activation, Engine, EngineError, HeadScores, ModelHandle, Question, Reply, Settings, Source, Ticket,
+    self, Activation, Engine, EngineError, EntitySpan, HeadScores, ModelHandle, Question, Reply, ScoredPart, Settings,
+    Source, Ticket, Timings,
 };
-use guard_core::tokens::windows::Reading;
+use guard_core::tokens::Reading;
 use napi::bindgen_prelude::{PromiseRaw, ToNapiValue};
 use napi::{Env, JsValue, Result};
 use napi_derive::napi;
@@ -15,25 +17,41 @@ use crate::answer::off_thread;
 use crate::error::{Failure, at_once};
 use crate::spans::{Span, spans};
 
-/// How the engine of this process is set up; see `Settings` of guard-core.
+/// How an engine is set up; see `Settings` of guard-core.
 #[napi(object)]
 #[derive(Clone)]
 pub struct EngineSettings {
     pub libraries: Vec<String>,
     pub providers: Vec<String>,
     pub threads: Option<u32>,
-    pub queue_capacity: u32,
 }
 
-/// What the engine runs on.
+/// What an engine runs on.
 #[napi(object)]
 pub struct EngineInfo {
+    /// The path of the loaded ONNX Runtime library.
     pub library: String,
+    /// Full names of the execution providers, in order of preference.
     pub providers: Vec<String>,
+    /// Threads in all for inference.
     pub threads: u32,
+    /// Runs that go on at the same time.
     pub workers: u32,
-    /// Texts that wait or run now, of all models.
+    /// Texts that wait or run now, of all models of all engines with these settings.
     pub pending: u32,
+}
+
+impl From<Engine> for EngineInfo {
+    fn from(engine: Engine) -> Self {
+        let threads = engine.threads();
+        Self {
+            library: engine.runtime().library().display().to_string(),
+            providers: engine.runtime().providers().into_iter().map(str::to_owned).collect(),
+            threads: threads.total as u32,
+            workers: threads.workers as u32,
+            pending: engine.pending() as u32,
+        }
+    }
 }
 
 impl From<EngineSettings> for Settings {
@@ -42,25 +60,61 @@ impl From<EngineSettings> for Settings {
             libraries: settings.libraries.into_iter().map(PathBuf::from).collect(),
             providers: settings.providers,
             threads: settings.threads.map(|threads| threads as usize),
-            queue_capacity: settings.queue_capacity as usize,
         }
     }
 }
 
-/// Starts the engine, or finds it started. Loads a library: call it before traffic.
+/// Loads models and runs them. Engines of equal settings share threads and loaded models.
 #[napi]
-pub fn start_engine(env: &Env, settings: EngineSettings) -> Result<EngineInfo> {
-    at_once(env, || {
-        let engine = Engine::start(&settings.into())?;
-        let threads = engine.threads();
-        Ok(EngineInfo {
-            library: engine.runtime().library().display().to_string(),
-            providers: engine.runtime().providers().into_iter().map(str::to_owned).collect(),
-            threads: threads.total as u32,
-            workers: threads.workers as u32,
-            pending: engine.pending() as u32,
+pub struct NativeEngine(Settings);
+
+#[napi]
+impl NativeEngine {
+    /// An engine of these settings. Nothing is loaded before the first call.
+    #[napi(constructor)]
+    pub fn new(settings: EngineSettings) -> Self {
+        Self(settings.into())
+    }
+
+    /// Loads the library, if it is not loaded yet, and tells what the engine runs on.
+    #[napi]
+    pub fn info<'env>(&self, env: &'env Env) -> Result<PromiseRaw<'env, EngineInfo>> {
+        let settings = self.0.clone();
+        off_thread(env, move || Ok(EngineInfo::from(Engine::new(&settings)?)))
+    }
+
+    /// Loads a model, or shares it when it is loaded already. At most `queueCapacity` texts may wait for this handle of it.
+    #[napi]
+    pub fn load<'env>(
+        &self,
+        env: &'env Env,
+        source: ModelSource,
+        queue_capacity: u32,
+    ) -> Result<PromiseRaw<'env, NativeModel>> {
+        let (settings, source) = (self.0.clone(), Source::from(source));
+        off_thread(env, move || {
+            let model = Engine::new(&settings)?.load(&source, queue_capacity as usize)?;
+            Ok(NativeModel(Some(model)))
         })
-    })
+    }
+}
+
+/// Where a model is; see `Source` of guard-core.
+#[napi(object)]
+pub struct ModelSource {
+    pub folder: String,
+    pub graph: Option<String>,
+    pub max_length: Option<u32>,
+}
+
+impl From<ModelSource> for Source {
+    fn from(source: ModelSource) -> Self {
+        Self {
+            folder: source.folder.into(),
+            graph: source.graph.map(PathBuf::from),
+            max_length: source.max_length.map(|length| length as usize),
+        }
+    }
 }
 
 /// One output of a model.
@@ -93,19 +147,53 @@ pub struct Classification {
     pub tokens: u32,
     /// Code units of the text that were not read.
     pub skipped_chars: u32,
+    pub timings: EngineTimings,
 }
 
-/// A part of a text with one of a claim on it, and the probabilities of both together, by head and label.
+/// Where the time of an answer went, in milliseconds; see `Timings` of guard-core. The three add up to the time from the
+/// question to the answer.
 #[napi(object)]
-pub struct PairPart {
+pub struct EngineTimings {
+    /// Waiting for a thread.
+    pub queued: f64,
+    /// Making tokens of the text.
+    pub tokenized: f64,
+    /// Running the model.
+    pub inferred: f64,
+}
+
+impl From<Timings> for EngineTimings {
+    fn from(timings: Timings) -> Self {
+        let milliseconds = |time: Duration| time.as_secs_f64() * 1000.0;
+        Self {
+            queued: milliseconds(timings.queued),
+            tokenized: milliseconds(timings.tokenized),
+            inferred: milliseconds(timings.inferred),
+        }
+    }
+}
+
+/// A part of a premise with a part of one of the claims on it, and the probabilities of both together, by head and label.
+#[napi(object)]
+pub struct ClaimPart {
     pub start: u32,
     pub end: u32,
+    /// The index of the claim.
+    pub claim: u32,
     pub claim_start: u32,
     pub claim_end: u32,
     pub heads: Vec<Vec<f64>>,
 }
 
-/// Something of a kind in a text.
+/// What a model says of claims on a premise.
+#[napi(object)]
+pub struct JudgedClaims {
+    /// Claim by claim; each part of a claim with each window of the premise.
+    pub parts: Vec<ClaimPart>,
+    pub timings: EngineTimings,
+}
+
+/// A span of a text that a head over tokens found, such as a name.
 #[napi(object)]
 pub struct ModelSpan {
     pub start: u32,
@@ -173,7 +261,6 @@ impl NativeModel {
         let model = self.handle(env)?.model();
         Ok(model
             .heads()
-            .iter()
             .enumerate()
             .map(|(index, head)| ModelHead {
                 name: head.name.clone(),
@@ -189,6 +276,12 @@ impl NativeModel {
     #[napi(getter)]
     pub fn max_length(&self, env: &Env) -> Result<u32> {
         Ok(self.handle(env)?.model().max_length() as u32)
+    }
+
+    /// Texts that wait or run now and were asked of this handle.
+    #[napi(getter)]
+    pub fn pending(&self) -> u32 {
+        self.0.as_ref().map_or(0, |handle| handle.pending() as u32)
     }
 
     /// Scores a text.
@@ -210,21 +303,25 @@ impl NativeModel {
         self.ask(env, question, abort, move |reply| classification(&text, reply, &kinds))
     }
 
-    /// Scores each part of a claim by each window of the text that it is on.
+    /// Scores claims, each together with each window of a premise, which is tokenized once.
     #[napi]
-    pub fn classify_pair<'env>(
+    pub fn judge<'env>(
         &self,
         env: &'env Env,
-        text: String,
-        claim: String,
+        premise: String,
+        claims: Vec<String>,
         abort: Option<&mut Abort>,
-    ) -> Result<PromiseRaw<'env, Vec<PairPart>>> {
-        let (text, claim): (Arc<str>, Arc<str>) = (text.into(), claim.into());
-        let question = Question::Pair(Arc::clone(&text), Arc::clone(&claim));
-        self.ask(env, question, abort, move |reply| pair_parts(&text, &claim, reply))
+    ) -> Result<PromiseRaw<'env, JudgedClaims>> {
+        let premise: Arc<str> = premise.into();
+        let claims: Arc<[Arc<str>]> = claims.into_iter().map(Arc::from).collect();
+        let question = Question::Claims(Arc::clone(&premise), Arc::clone(&claims));
+        self.ask(env, question, abort, move |reply| {
+            judged_claims(&premise, &claims, reply)
+        })
     }
 
-    /// Lets go of the model; its memory is freed when nobody else in the process uses it.
+    /// Lets go of the model: calls under way are rejected with `GUARD_CLOSED`. Its memory is freed when nobody else in the
+    /// process uses it.
     #[napi]
     pub fn close(&mut self) {
         self.0 = None;
@@ -258,12 +355,12 @@ impl NativeModel {
 
 fn classification(text: &str, reply: &Reply, kinds: &[Vec<String>]) -> Classification {
     let ranges = reply.parts.iter().map(|part| &part.range).chain(&reply.skipped);
-    let mut places = spans(text, ranges.cloned());
-    let skipped = reply.skipped.as_ref().and_then(|_| places.pop());
+    let mut of_parts = spans(text, ranges.cloned());
+    let skipped = reply.skipped.as_ref().and_then(|_| of_parts.pop());
     let parts = reply
         .parts
         .iter()
-        .zip(places)
+        .zip(of_parts)
         .map(|(part, Span { start, end })| Part {
             start,
             end,
@@ -275,6 +372,7 @@ fn classification(text: &str, reply: &Reply, kinds: &[Vec<String>]) -> Classific
         spans: model_spans(text, reply, kinds),
         tokens: reply.tokens as u32,
         skipped_chars: skipped.map_or(0, |skipped| skipped.end - skipped.start),
+        timings: reply.timings.into(),
     }
 }
 
@@ -283,59 +381,57 @@ fn in_doubles(heads: &HeadScores) -> Vec<Vec<f64>> {
     heads.iter().map(of_head).collect()
 }
 
-fn pair_parts(text: &str, claim: &str, reply: &Reply) -> Vec<PairPart> {
-    let places = spans(text, reply.parts.iter().map(|part| part.range.clone()));
-    let claims = spans(
-        claim,
-        reply.parts.iter().map(|part| part.claim.clone().unwrap_or_default()),
-    );
-    let parts = reply.parts.iter().zip(places).zip(claims);
-    parts
-        .map(|((part, Span { start, end }), of_claim)| PairPart {
+fn judged_claims(premise: &str, claims: &[Arc<str>], reply: &Reply) -> JudgedClaims {
+    let of_premise = spans(premise, reply.parts.iter().map(|part| part.range.clone()));
+    // The parts of one claim stand together.
+    let of_claims = reply
+        .parts
+        .chunk_by(|a, b| claim_index(a) == claim_index(b))
+        .flat_map(|parts| {
+            let ranges = parts
+                .iter()
+                .flat_map(|part| &part.claim)
+                .map(|claim| claim.range.clone());
+            let index = claim_index(&parts[0]);
+            spans(&claims[index], ranges).into_iter().map(move |span| (index, span))
+        });
+    let parts = reply
+        .parts
+        .iter()
+        .zip(of_premise)
+        .zip(of_claims)
+        .map(|((part, Span { start, end }), (claim, of_claim))| ClaimPart {
             start,
             end,
+            claim: claim as u32,
             claim_start: of_claim.start,
             claim_end: of_claim.end,
             heads: in_doubles(&part.heads),
         })
-        .collect()
+        .collect();
+    JudgedClaims {
+        parts,
+        timings: reply.timings.into(),
+    }
+}
+
+fn claim_index(part: &ScoredPart) -> usize {
+    part.claim.as_ref().map_or(0, |claim| claim.index)
 }
 
 fn model_spans(text: &str, reply: &Reply, kinds: &[Vec<String>]) -> Vec<ModelSpan> {
-    let places = spans(text, reply.spans.iter().map(|span| span.range.clone()));
-    let of_model = |(span, Span { start, end }): (&engine::Span, Span)| ModelSpan {
+    let of_spans = spans(text, reply.spans.iter().map(|span| span.range.clone()));
+    let of_model = |(span, Span { start, end }): (&EntitySpan, Span)| ModelSpan {
         start,
         end,
         kind: kinds[span.head][span.kind].clone(),
         score: span.score,
     };
-    reply.spans.iter().zip(places).map(of_model).collect()
+    reply.spans.iter().zip(of_spans).map(of_model).collect()
 }
 
 /// The kinds of spans that the model in a folder finds, as its `config.json` says: known before it is loaded.
 #[napi]
 pub fn span_kinds(env: &Env, folder: String) -> Result<Vec<String>> {
     at_once(env, || Ok(engine::span_kinds(Path::new(&folder))?))
-}
-
-/// Where a model is; see `Source` of guard-core.
-#[napi(object)]
-pub struct ModelSource {
-    pub folder: String,
-    pub graph: Option<String>,
-    pub max_length: Option<u32>,
-}
-
-/// Loads a model. Starts the engine first.
-#[napi]
-pub fn load_model(env: &Env, settings: EngineSettings, source: ModelSource) -> Result<PromiseRaw<'_, NativeModel>> {
-    let settings = Settings::from(settings);
-    let source = Source {
-        folder: source.folder.into(),
-        graph: source.graph.map(PathBuf::from),
-        max_length: source.max_length.map(|length| length as usize),
-    };
-    off_thread(env, move || {
-        Ok(NativeModel(Some(Engine::start(&settings)?.load(&source)?)))
-    })
 }

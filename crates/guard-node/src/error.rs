@@ -11,6 +11,7 @@ use guard_core::lang::code::CodeFinderError;
 use guard_core::rules::regex::PatternError;
 use guard_core::rules::substrings::SubstringsError;
 use guard_core::rules::{RuleError, RuleErrorKind};
+use guard_core::tokens::TokenizeError;
 use guard_core::tokens::limit::EncodingError;
 use napi::bindgen_prelude::JsObjectValue;
 use napi::{Env, Error, JsValue};
@@ -140,7 +141,8 @@ impl IntoJs for EngineError {
             Self::ProviderUnavailable { .. } | Self::ProviderFailed { .. } => Code::ProviderUnavailable,
             Self::Setting { .. } => Code::Setting,
             Self::MissingFile { .. } | Self::BadFile { .. } => Code::Model,
-            Self::Tokenization { .. } => Code::Tokenization,
+            Self::Tokenize(TokenizeError::Refused { .. }) => Code::Tokenization,
+            Self::Tokenize(_) => Code::Model,
             Self::Inference { .. } => Code::Inference,
             Self::Overloaded { .. } => Code::Overloaded,
             Self::Aborted => Code::Aborted,

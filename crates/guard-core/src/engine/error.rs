@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::tokens::TokenizeError;
+
 /// An error of loading or running a model. Every variant says what to do about it, or what was at fault.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
@@ -14,6 +16,18 @@ pub enum EngineError {
     Runtime {
         /// What was tried, and how each attempt failed.
         message: String,
+    },
+    /// Another ONNX Runtime library is loaded already: a process can have only one.
+    #[error(
+        "the ONNX Runtime library {} cannot be loaded: this process has loaded {} already, and can have only one",
+        asked.display(),
+        loaded.display()
+    )]
+    OtherLibrary {
+        /// The library that was asked for.
+        asked: PathBuf,
+        /// The library that this process uses.
+        loaded: PathBuf,
     },
     /// An execution provider was asked for that this runtime library does not bring.
     #[error("the execution provider {asked} is not available; available are: {}", available.join(", "))]
@@ -53,12 +67,9 @@ pub enum EngineError {
         /// The reason, from the library that reads it.
         message: String,
     },
-    /// The tokenizer refused a text.
-    #[error("tokenization failed: {message}")]
-    Tokenization {
-        /// The reason.
-        message: String,
-    },
+    /// The tokenizer could not be loaded, or refused a text.
+    #[error(transparent)]
+    Tokenize(#[from] TokenizeError),
     /// Inference failed.
     #[error("inference failed: {message}")]
     Inference {
@@ -86,22 +97,6 @@ pub enum EngineError {
 }
 
 impl EngineError {
-    /// A stable code for programs, such as `GUARD_OVERLOADED`.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Runtime { .. } => "GUARD_RUNTIME",
-            Self::ProviderUnavailable { .. } | Self::ProviderFailed { .. } => "GUARD_PROVIDER_UNAVAILABLE",
-            Self::Setting { .. } => "GUARD_SETTING",
-            Self::MissingFile { .. } | Self::BadFile { .. } => "GUARD_MODEL",
-            Self::Tokenization { .. } => "GUARD_TOKENIZATION",
-            Self::Inference { .. } => "GUARD_INFERENCE",
-            Self::Overloaded { .. } => "GUARD_OVERLOADED",
-            Self::Aborted => "GUARD_ABORTED",
-            Self::Closed => "GUARD_CLOSED",
-            Self::Panic { .. } => "GUARD_PANIC",
-        }
-    }
-
     /// The error for a caught panic.
     pub(crate) fn from_panic(payload: Box<dyn std::any::Any + Send>) -> Self {
         let message = payload

@@ -1,378 +1,268 @@
-//! The queue between callers and the threads that run models.
+//! The entries that wait: which text is in which stage, for whom, and since when.
 //!
-//! A text passes two stages, each with threads of its own: tokenization, then inference. Inference goes round robin
-//! over the texts that wait, one batch of rows each: a long document, which is many rows, delays a short prompt by one
-//! batch and not by all of its windows. A text that is asked for while the same text is on its way is answered from
-//! that one pass.
-//!
-//! The queue knows nothing of ONNX: what it runs is behind [`Pass`], and its tests bring their own.
+//! This is the data that the threads of [`Workers`](super::Workers) share behind one lock. It starts no threads and answers
+//! nobody itself: what leaves the queue is handed to the caller, who answers without holding the lock.
 
 use std::collections::{HashMap, VecDeque};
-use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::EngineError;
-use super::spans::{Span, joined};
-use super::tags::RowSpan;
-use crate::tokens::windows::{Reading, Row, Rows};
+use super::backend::{Backend, Batching, RowScores};
+use super::error::EngineError;
+use super::question::Question;
+use super::reply::{ClaimRange, Reply, ScoredPart, Ticket, Timings};
+use super::spans::joined;
+use crate::tokens::Rows;
 
-/// How rows may share a run.
+/// Who asks: one handle of a model, with a limit of its own. Made by [`Workers::client`](super::Workers::client).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Batching {
-    /// One row a run. Dynamically quantized models need it: their activation scale is taken over the whole batch, so
-    /// that a row's score would depend on its neighbours.
-    Single,
-    /// Rows of similar length together, padded to the longest, up to so many tokens.
-    Tokens(usize),
-}
-
-/// The scores of one row: for each head of the model, one probability per label; none for a head over tokens.
-pub type HeadScores = Vec<Vec<f32>>;
-
-/// What a model says of one row.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct RowScores {
-    /// What its heads over the whole row say.
-    pub heads: HeadScores,
-    /// What its heads over tokens found, in order for each head.
-    pub spans: Vec<RowSpan>,
-}
-
-/// What a model is asked.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Question {
-    /// To judge a text.
-    Text(Arc<str>, Reading),
-    /// To judge a text, in windows, together with a claim on it.
-    Pair(Arc<str>, Arc<str>),
-}
-
-impl Question {
-    /// The text in which the places of the answer are.
-    fn text(&self) -> &str {
-        match self {
-            Self::Text(text, _) | Self::Pair(text, _) => text,
-        }
-    }
-}
-
-/// Something that turns texts into rows and rows into scores: a loaded model.
-pub trait Pass: Send + Sync + 'static {
-    /// Turns a text, or a text and a claim, into the rows that are to be run.
-    fn tokenize(&self, question: &Question) -> Result<Rows, EngineError>;
-    /// Runs rows; the result is as long as `rows`. `lane` tells what the run may use. Calls on one lane are rare to meet, and
-    /// must take turns.
-    fn run(&self, lane: Lane, rows: &[&Row]) -> Result<Vec<RowScores>, EngineError>;
-    /// How rows of this model may share a run.
-    fn batching(&self) -> Batching;
-}
-
-/// What a run may use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lane {
-    /// All threads: nothing else is waiting or running, so the answer comes soonest this way.
-    Wide,
-    /// The one thread of this worker: with work for every worker, this gives the highest throughput.
-    Worker(usize),
-}
-
-/// A part of a text and its scores.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ScoredPart {
-    /// Bytes of the text that the row was made from.
-    pub range: Range<usize>,
-    /// Bytes of the claim that the row was made from, where there is one.
-    pub claim: Option<Range<usize>>,
-    /// Probabilities by head and label.
-    pub heads: HeadScores,
-}
-
-/// What a pass over one text found.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Reply {
-    /// The parts of the text that were scored, in order.
-    pub parts: Vec<ScoredPart>,
-    /// What heads over tokens found, in order; only of a text that was read in windows.
-    pub spans: Vec<Span>,
-    /// Tokens of the whole text, without special ones.
-    pub tokens: usize,
-    /// Bytes of the text that were not read.
-    pub skipped: Option<Range<usize>>,
-}
-
-/// Receives the answer, on a thread of the queue (or the caller's own, for an abort).
-pub type OnReply = Box<dyn FnOnce(Result<Arc<Reply>, EngineError>) + Send>;
-
-/// One caller that waits for a text.
-#[derive(Clone)]
-pub struct Ticket(Arc<Mutex<Option<OnReply>>>);
-
-impl Ticket {
-    fn new(on_reply: OnReply) -> Self {
-        Self(Arc::new(Mutex::new(Some(on_reply))))
-    }
-
-    /// Answers this caller with [`EngineError::Aborted`] now; a text that nobody waits for any more leaves the queue.
-    pub fn abort(&self) {
-        self.answer(Err(EngineError::Aborted));
-    }
-
-    fn answer(&self, result: Result<Arc<Reply>, EngineError>) {
-        let waiting = lock(&self.0).take();
-        if let Some(on_reply) = waiting {
-            on_reply(result);
-        }
-    }
-
-    fn is_waiting(&self) -> bool {
-        lock(&self.0).is_some()
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+pub struct Client {
+    pub(super) id: u64,
+    /// Questions are the same only if they are to the same model.
+    pub(super) model: u64,
+    /// Questions of this client that may wait or run at a time.
+    pub(super) capacity: usize,
 }
 
 #[derive(PartialEq, Eq, Hash, Clone)]
-struct Key {
-    model: u64,
-    question: Question,
+pub(super) struct Key {
+    pub model: u64,
+    pub question: Question,
 }
 
-/// A text on its way.
-struct Entry<P> {
-    key: Key,
-    pass: Arc<P>,
-    tickets: Vec<Ticket>,
+pub(super) type EntryId = u64;
+
+/// A question on its way.
+pub(super) struct Entry<B> {
+    pub key: Key,
+    pub backend: Arc<B>,
+    /// The client whose capacity it takes: the first one that asked and still waits.
+    owner: u64,
+    /// Everyone who waits for the answer, with the client that asked.
+    tickets: Vec<(u64, Ticket)>,
+    entered: Instant,
+    tokenized: Duration,
     work: Option<Work>,
 }
 
+/// The rows of an entry, and what is known of them.
 struct Work {
     rows: Arc<Rows>,
+    /// The index of the next row to run.
     next: usize,
+    /// Rows without a result.
     missing: usize,
     parts: Vec<Option<RowScores>>,
+    /// Rows that are in a run now, and since when there is at least one.
+    running: usize,
+    since: Instant,
+    inferred: Duration,
 }
 
-impl<P> Entry<P> {
-    fn is_abandoned(&self) -> bool {
-        !self.tickets.iter().any(Ticket::is_waiting)
-    }
+/// One row of a run.
+pub(super) struct Item {
+    pub entry: EntryId,
+    pub rows: Arc<Rows>,
+    pub index: usize,
 }
 
-type EntryId = u64;
+/// The rows of one run.
+pub(super) struct Batch<B> {
+    pub backend: Arc<B>,
+    pub items: Vec<Item>,
+    /// Whether nothing else waits or runs.
+    pub is_alone: bool,
+}
 
-struct State<P> {
-    entries: HashMap<EntryId, Entry<P>>,
+/// A question that is to be tokenized.
+pub(super) struct ToTokenize<B> {
+    pub entry: EntryId,
+    pub backend: Arc<B>,
+    pub question: Question,
+}
+
+/// What has become of a question whose rows are there.
+pub(super) enum Tokenized<B> {
+    /// It has no rows, so that it is answered already; or its callers are gone.
+    Finished(Option<(Entry<B>, Arc<Reply>)>),
+    /// It waits for runs, as many as it has rows.
+    Waiting { rows: usize },
+}
+
+pub(super) struct Queue<B> {
+    entries: HashMap<EntryId, Entry<B>>,
     by_key: HashMap<Key, EntryId>,
+    /// Entries by the client that owns them.
     waiting: HashMap<u64, usize>,
     to_tokenize: VecDeque<EntryId>,
     to_run: VecDeque<EntryId>,
     next_id: EntryId,
-    running: usize,
-    tokenizing: usize,
-    closing: bool,
+    /// Runs that go on now.
+    pub running: usize,
+    /// Tokenizations that go on now.
+    pub tokenizing: usize,
+    pub closing: bool,
 }
 
-struct Shared<P> {
-    state: Mutex<State<P>>,
-    tokenize: Condvar,
-    run: Condvar,
-    idle: Condvar,
-    capacity: usize,
-}
-
-/// The rows of one run, with the entry and position that each belongs to.
-struct Batch<P> {
-    pass: Arc<P>,
-    items: Vec<(EntryId, usize, Arc<Rows>)>,
-    wide: bool,
-}
-
-/// Queue, tokenization threads and workers for any number of models.
-pub struct Queue<P: Pass> {
-    shared: Arc<Shared<P>>,
-    threads: Mutex<Vec<JoinHandle<()>>>,
-}
-
-impl<P: Pass> Queue<P> {
-    /// Starts `workers` inference threads and as many tokenization threads (at most four). At most `capacity` texts of a
-    /// model wait at a time.
-    pub fn new(workers: usize, capacity: usize) -> std::io::Result<Self> {
-        let shared = Arc::new(Shared {
-            state: Mutex::new(State {
-                entries: HashMap::new(),
-                by_key: HashMap::new(),
-                waiting: HashMap::new(),
-                to_tokenize: VecDeque::new(),
-                to_run: VecDeque::new(),
-                next_id: 0,
-                running: 0,
-                tokenizing: 0,
-                closing: false,
-            }),
-            tokenize: Condvar::new(),
-            run: Condvar::new(),
-            idle: Condvar::new(),
-            capacity,
-        });
-        let mut threads = Vec::new();
-        for index in 0..workers {
-            let shared = Arc::clone(&shared);
-            threads.push(spawn(format!("guard-infer-{index}"), move || {
-                shared.infer_forever(index)
-            })?);
+impl<B> Default for Queue<B> {
+    fn default() -> Self {
+        Self {
+            entries: HashMap::new(),
+            by_key: HashMap::new(),
+            waiting: HashMap::new(),
+            to_tokenize: VecDeque::new(),
+            to_run: VecDeque::new(),
+            next_id: 0,
+            running: 0,
+            tokenizing: 0,
+            closing: false,
         }
-        for index in 0..workers.min(4) {
-            let shared = Arc::clone(&shared);
-            threads.push(spawn(format!("guard-token-{index}"), move || {
-                shared.tokenize_forever()
-            })?);
-        }
-        Ok(Self {
-            shared,
-            threads: Mutex::new(threads),
-        })
+    }
+}
+
+impl<B> Entry<B> {
+    fn is_abandoned(&self) -> bool {
+        !self.tickets.iter().any(|(_, ticket)| ticket.is_waiting())
     }
 
-    /// Asks the model `model` a question. `on_reply` is called exactly once: at once, with
-    /// [`EngineError::Overloaded`] when too many texts of this model wait or [`EngineError::Closed`] when closing, else
-    /// later from another thread.
-    pub fn submit(&self, model: u64, pass: &Arc<P>, question: Question, on_reply: OnReply) -> Ticket {
-        let ticket = Ticket::new(on_reply);
-        if let Err(refusal) = self.enter(Key { model, question }, pass, &ticket) {
-            ticket.answer(Err(refusal));
+    /// Answers everyone who waits for it.
+    pub fn answer(&self, result: &Result<Arc<Reply>, EngineError>) {
+        for (_, ticket) in &self.tickets {
+            ticket.answer(result.clone());
         }
-        ticket
     }
 
-    fn enter(&self, key: Key, pass: &Arc<P>, ticket: &Ticket) -> Result<(), EngineError> {
-        let model = key.model;
-        let mut dropped = Vec::new();
-        let mut state = self.shared.lock();
-        if state.closing {
+    /// The answer, from the results of all rows.
+    pub fn take_reply(&mut self) -> Option<Reply> {
+        let mut reply = self.work.take()?.into_reply(self.key.question.text());
+        reply.timings = self.timings(reply.timings.inferred);
+        Some(reply)
+    }
+
+    /// Where the time until now went, of which so much was inference.
+    fn timings(&self, inferred: Duration) -> Timings {
+        let queued = (self.entered.elapsed()).saturating_sub(self.tokenized + inferred);
+        Timings {
+            queued,
+            tokenized: self.tokenized,
+            inferred,
+        }
+    }
+}
+
+impl<B: Backend> Queue<B> {
+    /// Takes a question in. Gives back the entries that were removed to make room, to be dropped without the lock.
+    ///
+    /// # Errors
+    /// [`EngineError::Closed`] and [`EngineError::Overloaded`].
+    pub fn enter(
+        &mut self,
+        client: Client,
+        backend: &Arc<B>,
+        question: Question,
+        ticket: &Ticket,
+    ) -> Result<Vec<Entry<B>>, EngineError> {
+        if self.closing {
             return Err(EngineError::Closed);
         }
-        if let Some(id) = state.by_key.get(&key).copied()
-            && let Some(entry) = state.entries.get_mut(&id)
-        {
-            entry.tickets.push(ticket.clone());
-            return Ok(());
+        let key = Key {
+            model: client.model,
+            question,
+        };
+        if let Some(entry) = self.by_key.get(&key).and_then(|id| self.entries.get_mut(id)) {
+            entry.tickets.push((client.id, ticket.clone()));
+            return Ok(Vec::new());
         }
-        if state.waiting.get(&model).copied().unwrap_or(0) >= self.shared.capacity {
-            dropped = state.remove_where(|entry| entry.is_abandoned());
-            if state.waiting.get(&model).copied().unwrap_or(0) >= self.shared.capacity {
+        let mut removed = Vec::new();
+        if self.pending(client) >= client.capacity {
+            removed = self.remove_where(Entry::is_abandoned);
+            if self.pending(client) >= client.capacity {
                 return Err(EngineError::Overloaded {
-                    capacity: self.shared.capacity,
+                    capacity: client.capacity,
                 });
             }
         }
-        let id = state.next_id;
-        state.next_id += 1;
-        *state.waiting.entry(model).or_default() += 1;
-        state.by_key.insert(key.clone(), id);
-        state.entries.insert(
+        let id = self.next_id;
+        self.next_id += 1;
+        *self.waiting.entry(client.id).or_default() += 1;
+        self.by_key.insert(key.clone(), id);
+        self.entries.insert(
             id,
             Entry {
                 key,
-                pass: Arc::clone(pass),
-                tickets: vec![ticket.clone()],
+                backend: Arc::clone(backend),
+                owner: client.id,
+                tickets: vec![(client.id, ticket.clone())],
+                entered: Instant::now(),
+                tokenized: Duration::ZERO,
                 work: None,
             },
         );
-        state.to_tokenize.push_back(id);
-        drop(state);
-        self.shared.tokenize.notify_one();
-        drop(dropped);
-        Ok(())
+        self.to_tokenize.push_back(id);
+        Ok(removed)
     }
 
-    /// Answers everything that waits for this model with [`EngineError::Closed`].
-    pub fn close_model(&self, model: u64) {
-        let removed = self.shared.lock().remove_where(|entry| entry.key.model == model);
-        answer_all(removed, &Err(EngineError::Closed));
+    /// Questions of a client that wait or run.
+    pub fn pending(&self, client: Client) -> usize {
+        self.waiting.get(&client.id).copied().unwrap_or(0)
     }
 
-    /// Texts that wait or run, of all models.
+    /// Questions of all clients that wait or run.
     pub fn len(&self) -> usize {
-        self.shared.lock().entries.len()
+        self.entries.len()
     }
 
-    /// Whether nothing waits or runs.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Takes no more work, answers what waits with [`EngineError::Closed`], and waits until nothing runs, at most for
-    /// `patience`. Returns whether everything stopped.
-    pub fn shut_down(&self, patience: Duration) -> bool {
-        let mut state = self.shared.lock();
-        state.closing = true;
-        let removed = state.remove_where(|_| true);
-        drop(state);
-        self.shared.tokenize.notify_all();
-        self.shared.run.notify_all();
-        answer_all(removed, &Err(EngineError::Closed));
-        let deadline = Instant::now() + patience;
-        let mut state = self.shared.lock();
-        while state.running + state.tokenizing > 0 {
-            let now = Instant::now();
-            if now >= deadline {
-                return false;
+    /// Takes the callers of a client out, who are to be told, and the questions that nobody else waits for.
+    pub fn remove_client(&mut self, client: Client) -> (Vec<Ticket>, Vec<Entry<B>>) {
+        let mut tickets = Vec::new();
+        let mut owners = Vec::new();
+        for entry in self.entries.values_mut() {
+            let (gone, rest) = std::mem::take(&mut entry.tickets)
+                .into_iter()
+                .partition(|(asker, _)| *asker == client.id);
+            entry.tickets = rest;
+            tickets.extend::<Vec<_>>(gone);
+            // Those who stay take over the entry, with the share of the capacity that it needs.
+            if let Some((next, _)) = entry.tickets.first().filter(|_| entry.owner == client.id) {
+                entry.owner = *next;
+                owners.push(*next);
             }
-            state = self
-                .shared
-                .idle
-                .wait_timeout(state, deadline - now)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
         }
-        true
-    }
-}
-
-impl<P: Pass> Drop for Queue<P> {
-    fn drop(&mut self) {
-        self.shut_down(Duration::from_secs(60));
-        for thread in lock(&self.threads).drain(..) {
-            // Its panics were caught and answered; there is nobody left to tell.
-            let _ = thread.join();
+        for owner in owners {
+            self.release(client.id);
+            *self.waiting.entry(owner).or_default() += 1;
         }
+        let removed = self.remove_where(|entry| entry.tickets.is_empty());
+        (tickets.into_iter().map(|(_, ticket)| ticket).collect(), removed)
     }
-}
 
-fn spawn(name: String, body: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle<()>> {
-    std::thread::Builder::new().name(name).spawn(body)
-}
-
-fn answer_all<P>(entries: Vec<Entry<P>>, result: &Result<Arc<Reply>, EngineError>) {
-    for ticket in entries.iter().flat_map(|entry| &entry.tickets) {
-        ticket.answer(result.clone());
+    /// Takes out everything.
+    pub fn remove_all(&mut self) -> Vec<Entry<B>> {
+        self.remove_where(|_| true)
     }
-}
 
-impl<P> State<P> {
-    fn remove(&mut self, id: EntryId) -> Option<Entry<P>> {
+    pub fn remove(&mut self, id: EntryId) -> Option<Entry<B>> {
         let entry = self.entries.remove(&id)?;
         self.by_key.remove(&entry.key);
-        if let Some(count) = self.waiting.get_mut(&entry.key.model) {
-            *count -= 1;
-            if *count == 0 {
-                self.waiting.remove(&entry.key.model);
-            }
-        }
+        self.release(entry.owner);
         Some(entry)
     }
 
-    /// Removes entries; ids that stay behind in a stage's list are skipped there.
-    fn remove_where(&mut self, condition: impl Fn(&Entry<P>) -> bool) -> Vec<Entry<P>> {
+    fn release(&mut self, owner: u64) {
+        if let Some(count) = self.waiting.get_mut(&owner) {
+            *count -= 1;
+            if *count == 0 {
+                self.waiting.remove(&owner);
+            }
+        }
+    }
+
+    /// Removes entries; their ids leave the lists of the stages too.
+    fn remove_where(&mut self, condition: impl Fn(&Entry<B>) -> bool) -> Vec<Entry<B>> {
         let ids: Vec<EntryId> = self
             .entries
             .iter()
-            .filter(|(_, e)| condition(e))
+            .filter(|(_, entry)| condition(entry))
             .map(|(id, _)| *id)
             .collect();
         let removed = ids.into_iter().filter_map(|id| self.remove(id)).collect();
@@ -381,206 +271,97 @@ impl<P> State<P> {
         self.to_run.retain(|id| entries.contains_key(id));
         removed
     }
-}
 
-impl<P: Pass> Shared<P> {
-    fn lock(&self) -> MutexGuard<'_, State<P>> {
-        lock(&self.state)
-    }
-
-    fn tokenize_forever(&self) {
-        loop {
-            let (id, pass, key) = {
-                let mut state = self.lock();
-                loop {
-                    if state.closing {
-                        return;
-                    }
-                    match state.to_tokenize.pop_front() {
-                        Some(id) => {
-                            let Some(entry) = state.entries.get(&id) else { continue };
-                            if entry.is_abandoned() {
-                                state.remove(id);
-                                continue;
-                            }
-                            let job = (id, Arc::clone(&entry.pass), entry.key.clone());
-                            state.tokenizing += 1;
-                            break job;
-                        }
-                        None => state = self.tokenize.wait(state).unwrap_or_else(PoisonError::into_inner),
-                    }
-                }
+    /// The question that has waited longest for tokenization; those that nobody waits for any more are dropped.
+    pub fn next_to_tokenize(&mut self) -> Option<ToTokenize<B>> {
+        while let Some(id) = self.to_tokenize.pop_front() {
+            let Some(entry) = self.entries.get(&id) else { continue };
+            if entry.is_abandoned() {
+                self.remove(id);
+                continue;
+            }
+            let next = ToTokenize {
+                entry: id,
+                backend: Arc::clone(&entry.backend),
+                question: entry.key.question.clone(),
             };
-            let result = catch_unwind(AssertUnwindSafe(|| pass.tokenize(&key.question)))
-                .unwrap_or_else(|panic| Err(EngineError::from_panic(panic)));
-            // Dropped before the state says idle: the last owner of a model frees its sessions.
-            drop(pass);
-            let mut state = self.lock();
-            state.tokenizing -= 1;
-            if state.closing {
-                self.idle.notify_all();
-            }
-            let mut alone = None;
-            let finished = match result {
-                Ok(rows) if rows.rows.is_empty() => {
-                    let reply = Reply {
-                        parts: Vec::new(),
-                        spans: Vec::new(),
-                        tokens: rows.tokens,
-                        skipped: rows.skipped,
-                    };
-                    state.remove(id).map(|entry| (entry, Ok(Arc::new(reply))))
-                }
-                Ok(rows) => {
-                    let count = rows.rows.len();
-                    if let Some(entry) = state.entries.get_mut(&id) {
-                        entry.work = Some(Work {
-                            rows: Arc::new(rows),
-                            next: 0,
-                            missing: count,
-                            parts: vec![None; count],
-                        });
-                        state.to_run.push_back(id);
-                        if count == 1 && state.to_run.len() == 1 && Self::is_idle(&state) {
-                            // Nobody else is there: this thread goes on with the text, since waking another one takes longer
-                            // than the tokenization of a short prompt.
-                            alone = Self::next_batch(&mut state);
-                            state.running += usize::from(alone.is_some());
-                        } else if count > 1 {
-                            self.run.notify_all();
-                        } else {
-                            self.run.notify_one();
-                        }
-                    }
-                    None
-                }
-                Err(error) => state.remove(id).map(|entry| (entry, Err(error))),
-            };
-            drop(state);
-            if let Some((entry, result)) = finished {
-                answer_all(vec![entry], &result);
-            }
-            if let Some(batch) = alone {
-                self.run_batch(batch, 0);
-            }
+            self.tokenizing += 1;
+            return Some(next);
         }
+        None
     }
 
-    /// Whether no text is being worked on, those that wait for a run aside.
-    fn is_idle(state: &State<P>) -> bool {
-        state.running == 0 && state.tokenizing == 0 && state.to_tokenize.is_empty()
-    }
-
-    fn infer_forever(&self, worker: usize) {
-        loop {
-            let batch = {
-                let mut state = self.lock();
-                loop {
-                    if state.closing {
-                        return;
-                    }
-                    if let Some(batch) = Self::next_batch(&mut state) {
-                        state.running += 1;
-                        break batch;
-                    }
-                    state = self.run.wait(state).unwrap_or_else(PoisonError::into_inner);
-                }
-            };
-            self.run_batch(batch, worker);
-        }
-    }
-
-    /// Runs a batch that was taken from the queue and answers the texts that are complete with it.
-    fn run_batch(&self, batch: Batch<P>, worker: usize) {
-        let lane = if batch.wide { Lane::Wide } else { Lane::Worker(worker) };
-        let rows: Vec<&Row> = batch.items.iter().map(|(_, index, rows)| &rows.rows[*index]).collect();
-        let result = catch_unwind(AssertUnwindSafe(|| batch.pass.run(lane, &rows)))
-            .unwrap_or_else(|panic| Err(EngineError::from_panic(panic)))
-            .and_then(|scores| {
-                if scores.len() == rows.len() {
-                    Ok(scores)
-                } else {
-                    Err(EngineError::Inference {
-                        message: format!("the model gave {} results for {} rows", scores.len(), rows.len()),
-                    })
-                }
+    /// Takes the rows of a question, which took so long to make.
+    pub fn tokenized(&mut self, id: EntryId, rows: Rows, took: Duration) -> Tokenized<B> {
+        let Some(entry) = self.entries.get_mut(&id) else {
+            return Tokenized::Finished(None);
+        };
+        entry.tokenized = took;
+        let count = rows.rows.len();
+        if count == 0 {
+            let reply = Arc::new(Reply {
+                parts: Vec::new(),
+                spans: Vec::new(),
+                tokens: rows.tokens,
+                skipped: rows.skipped,
+                timings: entry.timings(Duration::ZERO),
             });
-        let Batch { items, pass, .. } = batch;
-        drop(pass);
-        let mut state = self.lock();
-        state.running -= 1;
-        if state.closing {
-            self.idle.notify_all();
+            return Tokenized::Finished(self.remove(id).map(|entry| (entry, reply)));
         }
-        let mut finished = Vec::new();
-        match result {
-            Ok(scores) => {
-                for ((id, index, _), of_row) in items.into_iter().zip(scores) {
-                    let done = state
-                        .entries
-                        .get_mut(&id)
-                        .and_then(|entry| entry.work.as_mut())
-                        .is_some_and(|work| {
-                            work.parts[index] = Some(of_row);
-                            work.missing -= 1;
-                            work.missing == 0
-                        });
-                    if done && let Some(entry) = state.remove(id) {
-                        finished.push((entry, Ok(())));
-                    }
-                }
-            }
-            Err(error) => {
-                for (id, _, _) in items {
-                    if let Some(entry) = state.remove(id) {
-                        finished.push((entry, Err(error.clone())));
-                    }
-                }
-            }
-        }
-        drop(state);
-        for (mut entry, result) in finished {
-            let work = entry.work.take();
-            let reply = result.and_then(|()| {
-                let work = work.ok_or(EngineError::Closed)?;
-                catch_unwind(AssertUnwindSafe(|| {
-                    Arc::new(work.into_reply(entry.key.question.text()))
-                }))
-                .map_err(EngineError::from_panic)
-            });
-            answer_all(vec![entry], &reply);
-        }
+        entry.work = Some(Work {
+            rows: Arc::new(rows),
+            next: 0,
+            missing: count,
+            parts: vec![None; count],
+            running: 0,
+            since: Instant::now(),
+            inferred: Duration::ZERO,
+        });
+        self.to_run.push_back(id);
+        Tokenized::Waiting { rows: count }
     }
 
-    /// Takes the next rows: of the text in front, and with it, where the model batches, rows of similar length of others.
-    fn next_batch(state: &mut State<P>) -> Option<Batch<P>> {
-        let (pass, model, mut items, mut longest) = loop {
-            let id = state.to_run.pop_front()?;
-            let Some(entry) = state.entries.get_mut(&id) else {
+    /// Whether no text is being worked on, except those that wait for a run.
+    fn is_idle(&self) -> bool {
+        self.running == 0 && self.tokenizing == 0 && self.to_tokenize.is_empty()
+    }
+
+    /// Whether exactly one text waits for a run, and nothing else is worked on.
+    pub fn has_one_to_run(&self) -> bool {
+        self.to_run.len() == 1 && self.is_idle()
+    }
+
+    /// Takes the next rows: one of the text in front, and with it, where the model batches, rows of similar length of other
+    /// texts. A text with more rows goes to the end of the line.
+    pub fn next_batch(&mut self) -> Option<Batch<B>> {
+        let now = Instant::now();
+        let (backend, model, mut items, mut longest) = loop {
+            let id = self.to_run.pop_front()?;
+            let Some(entry) = self.entries.get_mut(&id) else {
                 continue;
             };
             if entry.is_abandoned() {
-                state.remove(id);
+                self.remove(id);
                 continue;
             }
-            let (pass, model) = (Arc::clone(&entry.pass), entry.key.model);
+            let (backend, model) = (Arc::clone(&entry.backend), entry.key.model);
             let Some(work) = entry.work.as_mut() else { continue };
-            let item = work.take(id);
-            let longest = work.rows.rows[item.1].ids.len();
-            if work.next < work.rows.rows.len() {
-                state.to_run.push_back(id);
+            let item = work.take(id, now);
+            let longest = work.length(item.index);
+            if work.has_next() {
+                self.to_run.push_back(id);
             }
-            break (pass, model, vec![item], longest);
+            break (backend, model, vec![item], longest);
         };
-        if let Batching::Tokens(budget) = pass.batching() {
-            let State { entries, to_run, .. } = &mut *state;
+        if let Batching::Tokens(budget) = backend.batching() {
+            let Self { entries, to_run, .. } = self;
             for id in to_run.iter() {
                 let Some(entry) = entries.get_mut(id).filter(|entry| entry.key.model == model) else {
                     continue;
                 };
                 let Some(work) = entry.work.as_mut() else { continue };
-                while work.next < work.rows.rows.len() {
-                    let length = work.rows.rows[work.next].ids.len();
+                while work.has_next() {
+                    let length = work.length(work.next);
                     let padded = longest.max(length);
                     // A quarter of padding is the most that sharing a run is worth.
                     let similar = 4 * length.min(longest) >= 3 * padded;
@@ -588,26 +369,92 @@ impl<P: Pass> Shared<P> {
                         break;
                     }
                     longest = padded;
-                    items.push(work.take(*id));
+                    items.push(work.take(*id, now));
                 }
             }
             to_run.retain(|id| {
                 entries
                     .get(id)
                     .and_then(|entry| entry.work.as_ref())
-                    .is_some_and(|work| work.next < work.rows.rows.len())
+                    .is_some_and(Work::has_next)
             });
         }
-        let wide = Self::is_idle(state) && state.to_run.is_empty();
-        Some(Batch { pass, items, wide })
+        let is_alone = self.is_idle() && self.to_run.is_empty();
+        self.running += 1;
+        Some(Batch {
+            backend,
+            items,
+            is_alone,
+        })
+    }
+
+    /// Takes the results of a run in, and gives the entries out that are complete with them or have failed by them.
+    pub fn finished(
+        &mut self,
+        items: Vec<Item>,
+        result: Result<Vec<RowScores>, EngineError>,
+    ) -> Vec<(Entry<B>, Result<(), EngineError>)> {
+        self.running -= 1;
+        let mut finished = Vec::new();
+        match result {
+            Ok(scores) => {
+                let now = Instant::now();
+                for (item, of_row) in items.into_iter().zip(scores) {
+                    let entry = self.entries.get_mut(&item.entry);
+                    let is_complete = entry
+                        .and_then(|entry| entry.work.as_mut())
+                        .is_some_and(|work| work.complete(item.index, of_row, now));
+                    if is_complete && let Some(entry) = self.remove(item.entry) {
+                        finished.push((entry, Ok(())));
+                    }
+                }
+            }
+            Err(error) => {
+                for item in items {
+                    if let Some(entry) = self.remove(item.entry) {
+                        finished.push((entry, Err(error.clone())));
+                    }
+                }
+            }
+        }
+        finished
     }
 }
 
 impl Work {
-    fn take(&mut self, id: EntryId) -> (EntryId, usize, Arc<Rows>) {
+    fn has_next(&self) -> bool {
+        self.next < self.rows.rows.len()
+    }
+
+    /// Tokens of a row.
+    fn length(&self, index: usize) -> usize {
+        self.rows.rows[index].ids.len()
+    }
+
+    /// Gives the next row to a run that begins at `now`.
+    fn take(&mut self, entry: EntryId, now: Instant) -> Item {
         let index = self.next;
         self.next += 1;
-        (id, index, Arc::clone(&self.rows))
+        if self.running == 0 {
+            self.since = now;
+        }
+        self.running += 1;
+        Item {
+            entry,
+            rows: Arc::clone(&self.rows),
+            index,
+        }
+    }
+
+    /// Keeps the result of a row whose run ended at `now`. Returns whether it was the last one.
+    fn complete(&mut self, index: usize, scores: RowScores, now: Instant) -> bool {
+        self.parts[index] = Some(scores);
+        self.missing -= 1;
+        self.running -= 1;
+        if self.running == 0 {
+            self.inferred += now.saturating_duration_since(self.since);
+        }
+        self.missing == 0
     }
 
     fn into_reply(self, text: &str) -> Reply {
@@ -620,9 +467,14 @@ impl Work {
             .map(|(row, scores)| {
                 let RowScores { heads, spans } = scores.unwrap_or_default();
                 found.extend(spans);
-                let range = row.range.clone();
-                let claim = row.claim.as_ref().map(|claim| claim.range.clone());
-                ScoredPart { range, claim, heads }
+                ScoredPart {
+                    range: row.range.clone(),
+                    claim: row.claim.as_ref().map(|claim| ClaimRange {
+                        index: claim.index,
+                        range: claim.range.clone(),
+                    }),
+                    heads,
+                }
             })
             .collect();
         Reply {
@@ -630,205 +482,10 @@ impl Work {
             spans: joined(text, found),
             tokens: self.rows.tokens,
             skipped: self.rows.skipped.clone(),
+            timings: Timings {
+                inferred: self.inferred,
+                ..Timings::default()
+            },
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::sync::mpsc;
-
-    /// Rows of one token a character; the score is the length of the text.
-    struct Counting {
-        runs: AtomicUsize,
-        largest: AtomicUsize,
-        delay: Duration,
-        batching: Batching,
-    }
-
-    impl Counting {
-        fn new(delay_ms: u64, batching: Batching) -> Arc<Self> {
-            Arc::new(Self {
-                runs: AtomicUsize::new(0),
-                largest: AtomicUsize::new(0),
-                delay: Duration::from_millis(delay_ms),
-                batching,
-            })
-        }
-    }
-
-    impl Pass for Counting {
-        fn tokenize(&self, question: &Question) -> Result<Rows, EngineError> {
-            let text = question.text();
-            assert!(!text.contains("panic in tokenizer"), "as the test wants");
-            let rows = text
-                .split('|')
-                .map(|part| Row {
-                    ids: vec![1; part.len()],
-                    range: 0..part.len(),
-                    ..Row::default()
-                })
-                .collect::<Vec<_>>();
-            Ok(Rows {
-                tokens: text.len(),
-                skipped: None,
-                rows,
-            })
-        }
-
-        fn run(&self, _: Lane, rows: &[&Row]) -> Result<Vec<RowScores>, EngineError> {
-            self.runs.fetch_add(1, Ordering::SeqCst);
-            self.largest.fetch_max(rows.len(), Ordering::SeqCst);
-            std::thread::sleep(self.delay);
-            assert!(rows.iter().all(|row| row.ids.len() != 13), "unlucky");
-            let scores = |row: &&Row| RowScores {
-                heads: vec![vec![row.ids.len() as f32]],
-                spans: Vec::new(),
-            };
-            Ok(rows.iter().map(scores).collect())
-        }
-
-        fn batching(&self) -> Batching {
-            self.batching
-        }
-    }
-
-    type Answers = mpsc::Receiver<Result<Arc<Reply>, EngineError>>;
-
-    fn ask(queue: &Queue<Counting>, pass: &Arc<Counting>, text: &str) -> (Ticket, Answers) {
-        let (send, receive) = mpsc::channel();
-        let on_reply: OnReply = Box::new(move |result| send.send(result).expect("the test waits"));
-        (
-            queue.submit(1, pass, Question::Text(text.into(), Reading::Windows), on_reply),
-            receive,
-        )
-    }
-
-    fn wait(answers: &Answers) -> Result<Arc<Reply>, EngineError> {
-        answers
-            .recv_timeout(Duration::from_secs(20))
-            .expect("an answer in time")
-    }
-
-    #[test]
-    fn answers_each_text_with_its_own_parts_in_order() {
-        let queue = Queue::new(2, 100).unwrap();
-        let pass = Counting::new(1, Batching::Single);
-        let asked: Vec<_> = ["a", "bb|cccc", "ddd"]
-            .iter()
-            .map(|text| ask(&queue, &pass, text).1)
-            .collect();
-        let lengths: Vec<Vec<f32>> = asked
-            .iter()
-            .map(|answers| {
-                wait(answers)
-                    .unwrap()
-                    .parts
-                    .iter()
-                    .map(|part| part.heads[0][0])
-                    .collect()
-            })
-            .collect();
-        assert_eq!(lengths, [vec![1.0], vec![2.0, 4.0], vec![3.0]]);
-        assert_eq!(pass.largest.load(Ordering::SeqCst), 1);
-        assert!(queue.is_empty());
-    }
-
-    #[test]
-    fn the_same_text_in_flight_is_computed_once() {
-        let queue = Queue::new(2, 100).unwrap();
-        let pass = Counting::new(30, Batching::Single);
-        let asked: Vec<_> = (0..20).map(|_| ask(&queue, &pass, "same text").1).collect();
-        let replies: Vec<_> = asked.iter().map(|answers| wait(answers).unwrap()).collect();
-        assert!(replies.windows(2).all(|pair| pair[0] == pair[1]));
-        assert_eq!(pass.runs.load(Ordering::SeqCst), 1);
-    }
-
-    #[test]
-    fn rows_of_similar_length_share_a_run() {
-        let queue = Queue::new(1, 100).unwrap();
-        let pass = Counting::new(30, Batching::Tokens(64));
-        let asked: Vec<_> = ["x", "aaaaaaaa", "bbbbbbbb", "ccccccc", &"y".repeat(60)]
-            .iter()
-            .map(|text| ask(&queue, &pass, text).1)
-            .collect();
-        let lengths: Vec<f32> = asked
-            .iter()
-            .map(|answers| wait(answers).unwrap().parts[0].heads[0][0])
-            .collect();
-        assert_eq!(lengths, [1.0, 8.0, 8.0, 7.0, 60.0]);
-        let largest = pass.largest.load(Ordering::SeqCst);
-        assert!((1..=3).contains(&largest), "{largest} rows in one run");
-        assert!(pass.runs.load(Ordering::SeqCst) < 5);
-    }
-
-    #[test]
-    fn a_full_queue_refuses_at_once_and_aborted_texts_make_room() {
-        let queue = Queue::new(1, 2).unwrap();
-        let pass = Counting::new(100, Batching::Single);
-        let first = ask(&queue, &pass, "first");
-        let second = ask(&queue, &pass, "second");
-        let third = ask(&queue, &pass, "third");
-        assert!(matches!(wait(&third.1), Err(EngineError::Overloaded { capacity: 2 })));
-        second.0.abort();
-        assert!(matches!(wait(&second.1), Err(EngineError::Aborted)));
-        let fourth = ask(&queue, &pass, "fourth");
-        assert!(wait(&first.1).is_ok() && wait(&fourth.1).is_ok());
-        assert_eq!(pass.runs.load(Ordering::SeqCst), 2, "the aborted text was not run");
-    }
-
-    #[test]
-    fn a_panic_is_the_error_of_one_call() {
-        let queue = Queue::new(2, 100).unwrap();
-        let pass = Counting::new(1, Batching::Single);
-        let bad = ask(&queue, &pass, "unlucky: thir");
-        let worse = ask(&queue, &pass, "a panic in tokenizer");
-        assert!(matches!(wait(&bad.1), Err(EngineError::Panic { message }) if message.contains("unlucky")));
-        assert!(matches!(wait(&worse.1), Err(EngineError::Panic { .. })));
-        for round in 0..8 {
-            assert!(wait(&ask(&queue, &pass, &format!("fine {round}")).1).is_ok());
-        }
-    }
-
-    #[test]
-    fn a_long_text_does_not_hold_up_a_short_one() {
-        let queue = Queue::new(1, 100).unwrap();
-        let pass = Counting::new(5, Batching::Single);
-        let long = ask(&queue, &pass, &["part"; 100].join("|"));
-        while pass.runs.load(Ordering::SeqCst) == 0 {
-            std::thread::yield_now();
-        }
-        wait(&ask(&queue, &pass, "short").1).unwrap();
-        assert!(pass.runs.load(Ordering::SeqCst) < 50, "the short text came in between");
-        assert_eq!(wait(&long.1).unwrap().parts.len(), 100);
-    }
-
-    #[test]
-    fn closing_while_busy_answers_everybody() {
-        let queue = Queue::new(2, 100).unwrap();
-        let pass = Counting::new(20, Batching::Single);
-        let asked: Vec<_> = (0..50).map(|i| ask(&queue, &pass, &format!("text {i}")).1).collect();
-        assert!(queue.shut_down(Duration::from_secs(20)));
-        for answers in &asked {
-            let result = wait(answers);
-            assert!(matches!(result, Ok(_) | Err(EngineError::Closed)));
-        }
-        assert!(matches!(wait(&ask(&queue, &pass, "late").1), Err(EngineError::Closed)));
-    }
-
-    #[test]
-    fn closing_one_model_leaves_the_others() {
-        let queue = Queue::new(1, 100).unwrap();
-        let pass = Counting::new(20, Batching::Single);
-        let (send, receive) = mpsc::channel();
-        let _busy = ask(&queue, &pass, "busy");
-        let mine = ask(&queue, &pass, "mine");
-        let on_reply: OnReply = Box::new(move |result| send.send(result).expect("the test waits"));
-        queue.submit(2, &pass, Question::Text("other".into(), Reading::Windows), on_reply);
-        queue.close_model(1);
-        assert!(matches!(wait(&mine.1), Err(EngineError::Closed)));
-        assert!(wait(&receive).is_ok());
     }
 }

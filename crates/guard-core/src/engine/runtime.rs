@@ -2,6 +2,7 @@
 
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use ort::environment::Environment;
 use ort::ep::{self, ExecutionProvider, ExecutionProviderDispatch};
@@ -58,22 +59,33 @@ const PROVIDERS: &[Provider] = &[
     },
 ];
 
-/// The loaded library with the providers that were asked for.
-pub struct Runtime {
+/// A loaded library.
+#[derive(Clone)]
+struct Library {
     environment: Environment,
-    library: PathBuf,
+    path: PathBuf,
+}
+
+/// The library of this process. ONNX Runtime keeps state of its own in static objects, so that a process can have only one.
+static LIBRARY: Mutex<Option<Library>> = Mutex::new(None);
+
+/// The ONNX Runtime library of this process with some of its execution providers.
+#[derive(Clone)]
+pub struct Runtime {
+    library: Library,
     providers: Vec<&'static Provider>,
 }
 
 impl Runtime {
-    /// Loads the first library of `candidates` that exists and checks that it brings `providers` (short or full names, in
-    /// order of preference; empty means the CPU).
+    /// Takes the first file of `candidates` that exists and checks that it brings `providers` (short or full names, in order
+    /// of preference; an empty list means the CPU). The first call of a process loads the library, the others find it loaded.
     ///
     /// # Errors
-    /// [`EngineError::Runtime`] when no candidate can be loaded, [`EngineError::ProviderUnavailable`] for a provider that
-    /// is not there: a request for a GPU never falls back to the CPU in silence.
+    /// [`EngineError::Runtime`] when no candidate can be loaded; [`EngineError::OtherLibrary`] when this process has loaded
+    /// another one; [`EngineError::ProviderUnavailable`] for a provider that is not there: a request for a GPU never falls
+    /// back to the CPU in silence.
     pub fn load(candidates: &[PathBuf], providers: &[String]) -> Result<Self, EngineError> {
-        let library = candidates
+        let path = candidates
             .iter()
             .find(|path| path.is_file())
             .ok_or_else(|| EngineError::Runtime {
@@ -82,7 +94,7 @@ impl Runtime {
                     _ => format!("none of these files exists: {}", display_list(candidates)),
                 },
             })?;
-        let environment = load_library(library)?;
+        let library = library(path)?;
         let asked = if providers.is_empty() {
             vec!["cpu".to_owned()]
         } else {
@@ -90,23 +102,19 @@ impl Runtime {
         };
         let providers = asked
             .iter()
-            .map(|name| find_provider(name, library))
+            .map(|name| find_provider(name, &library.path))
             .collect::<Result<_, _>>()?;
-        Ok(Self {
-            environment,
-            library: library.clone(),
-            providers,
-        })
+        Ok(Self { library, providers })
     }
 
     /// The file that was loaded.
     pub fn library(&self) -> &Path {
-        &self.library
+        &self.library.path
     }
 
     /// The environment that sessions are made in.
     pub(crate) fn environment(&self) -> &Environment {
-        &self.environment
+        &self.library.environment
     }
 
     /// What a session registers, in order. A provider that fails to start is an error.
@@ -134,6 +142,28 @@ fn display_list(paths: &[PathBuf]) -> String {
         .map(|path| path.display().to_string())
         .collect::<Vec<_>>()
         .join(", ")
+}
+
+/// The library of this process, which is loaded now if none is.
+fn library(path: &Path) -> Result<Library, EngineError> {
+    let mut loaded = LIBRARY.lock().unwrap_or_else(PoisonError::into_inner);
+    // Two names of one file are the same library.
+    let resolved = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    match &*loaded {
+        Some(library) if resolved(&library.path) == resolved(path) => Ok(library.clone()),
+        Some(library) => Err(EngineError::OtherLibrary {
+            asked: path.to_owned(),
+            loaded: library.path.clone(),
+        }),
+        None => {
+            let library = Library {
+                environment: load_library(path)?,
+                path: path.to_owned(),
+            };
+            *loaded = Some(library.clone());
+            Ok(library)
+        }
+    }
 }
 
 fn load_library(path: &Path) -> Result<Environment, EngineError> {

@@ -1,4 +1,4 @@
-//! Spans of a text, from the parts of them that its rows tell.
+//! Spans of a text, put together from the parts that its rows tell.
 
 use std::ops::Range;
 
@@ -7,12 +7,12 @@ use unicode_script::{Script, UnicodeScript};
 
 use super::tags::RowSpan;
 
-/// Something of a kind in a text.
+/// A span of a text that a head over tokens found, such as a name.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Span {
-    /// The head that found it, by its place among the heads of the model.
+pub struct EntitySpan {
+    /// The index of the head that found it among the heads of the model.
     pub head: usize,
-    /// Its kind, by its place among the kinds of the head.
+    /// The index of its kind among the kinds of the head.
     pub kind: usize,
     /// Bytes of the text.
     pub range: Range<usize>,
@@ -20,11 +20,11 @@ pub struct Span {
     pub score: f64,
 }
 
-/// Characters of a word; what is longer is no word of a language, and a name in it is not all of it.
+/// The longest word, in characters: something longer is no word of a language, and a name in it is not widened to all of it.
 const LONGEST_WORD: usize = 64;
 /// Letters of an abbreviation that ends with a full stop: "Inc.", "Corp.", "St.".
 const LONGEST_ABBREVIATION: usize = 4;
-/// Bytes of a span within which the other one of a pair of brackets or quotation marks is looked for.
+/// Bytes of the longest span in which the other half of a pair of brackets or quotation marks is looked for.
 const LONGEST_PAIR: usize = 512;
 /// Brackets and quotation marks that come in pairs.
 const PAIRS: [(char, char); 14] = [
@@ -46,10 +46,11 @@ const PAIRS: [(char, char); 14] = [
 
 /// Puts together the parts of spans that the rows of a text tell, in order of the rows.
 ///
-/// A span covers whole words in scripts that write spaces between them, without white space and punctuation around it; only the
-/// full stop of an abbreviation is kept, and a bracket or quotation mark that has its other one inside. The spans of each head
-/// are in order and do not overlap: of two in one word it goes to the first.
-pub(super) fn joined(text: &str, parts: impl IntoIterator<Item = RowSpan>) -> Vec<Span> {
+/// In scripts that write spaces between words, a span covers whole words: `Petr` in `Petrov` becomes `Petrov`. It has no white
+/// space and punctuation around it, except for the full stop of an abbreviation (`Foo Inc.`) and for a bracket or quotation
+/// mark whose other one is inside (`Bank (Europe)`). The spans of each head are in order and do not overlap: a word in which
+/// two spans meet goes to the first.
+pub(super) fn joined(text: &str, parts: impl IntoIterator<Item = RowSpan>) -> Vec<EntitySpan> {
     let mut by_head: Vec<Vec<RowSpan>> = Vec::new();
     for part in parts {
         if by_head.len() <= part.head {
@@ -65,7 +66,7 @@ pub(super) fn joined(text: &str, parts: impl IntoIterator<Item = RowSpan>) -> Ve
             _ => spans.push(part),
         }
     }
-    let mut all: Vec<Span> = by_head.into_iter().flat_map(|spans| in_words(text, spans)).collect();
+    let mut all: Vec<EntitySpan> = by_head.into_iter().flat_map(|spans| in_words(text, spans)).collect();
     all.sort_by_key(|span| (span.range.start, span.range.end, span.head));
     all
 }
@@ -76,7 +77,7 @@ fn unite(span: &mut RowSpan, other: &RowSpan) {
     span.tokens += other.tokens;
 }
 
-/// Whether nothing is to be seen between two places.
+/// Whether a range shows nothing: it is empty, or has only white space and control characters.
 fn is_blank(text: &str, range: Range<usize>) -> bool {
     range.is_empty()
         || text
@@ -84,8 +85,8 @@ fn is_blank(text: &str, range: Range<usize>) -> bool {
             .is_some_and(|gap| gap.chars().all(|c| c.is_whitespace() || c.is_control()))
 }
 
-/// Spans of one head, in whole words and without overlaps.
-fn in_words(text: &str, spans: Vec<RowSpan>) -> impl Iterator<Item = Span> {
+/// The spans of one head, widened to whole words and without overlaps.
+fn in_words(text: &str, spans: Vec<RowSpan>) -> impl Iterator<Item = EntitySpan> {
     let mut kept: Vec<RowSpan> = Vec::with_capacity(spans.len());
     for mut span in spans {
         let Some(range) = trimmed(text, span.range.clone()) else {
@@ -107,7 +108,7 @@ fn in_words(text: &str, spans: Vec<RowSpan>) -> impl Iterator<Item = Span> {
             _ => kept.push(span),
         }
     }
-    kept.into_iter().map(|span| Span {
+    kept.into_iter().map(|span| EntitySpan {
         head: span.head,
         kind: span.kind,
         range: span.range,
@@ -115,7 +116,7 @@ fn in_words(text: &str, spans: Vec<RowSpan>) -> impl Iterator<Item = Span> {
     })
 }
 
-/// A range without white space and punctuation at its ends; nothing where it has no letter or digit.
+/// A range without the white space and punctuation at its ends; nothing where it has no letter or digit.
 fn trimmed(text: &str, range: Range<usize>) -> Option<Range<usize>> {
     let is_kept = |c: char| c.is_alphanumeric() || is_combining_mark(c);
     let mut part = text.get(range.clone())?;
@@ -136,7 +137,7 @@ fn trimmed(text: &str, range: Range<usize>) -> Option<Range<usize>> {
     }
 }
 
-/// Whether `part` begins with one of a pair whose other one is inside, not at the end.
+/// Whether `part` begins with the opening half of a pair whose closing half is inside, but not at the end.
 fn has_closing(first: char, part: &str) -> bool {
     let inside = &part[first.len_utf8()..];
     let inside = inside.char_indices().next_back().map_or("", |(at, _)| &inside[..at]);
@@ -146,7 +147,7 @@ fn has_closing(first: char, part: &str) -> bool {
             .any(|(open, close)| *open == first && inside.contains(*close))
 }
 
-/// Whether `part` ends with one of a pair whose other one is inside, not at the beginning.
+/// Whether `part` ends with the closing half of a pair whose opening half is inside, but not at the beginning.
 fn has_opening(last: char, part: &str) -> bool {
     let inside = &part[..part.len() - last.len_utf8()];
     let inside = inside.chars().next().map_or("", |first| &inside[first.len_utf8()..]);
@@ -156,7 +157,7 @@ fn has_opening(last: char, part: &str) -> bool {
             .any(|(open, close)| *close == last && inside.contains(*open))
 }
 
-/// Whether the last word of `part`, which ends with a full stop, is short or has another one: "Inc.", "U.S.", "А.С.".
+/// Whether the last word of `part`, which ends with a full stop, is short or has another full stop: "Inc.", "U.S.", "А.С.".
 fn is_abbreviation(part: &str) -> bool {
     let word = part[..part.len() - 1].chars().rev();
     let mut letters = 0;
@@ -173,7 +174,7 @@ fn is_abbreviation(part: &str) -> bool {
     letters > 0
 }
 
-/// A range with all of the words at its ends.
+/// A range, widened to all of the words at its ends.
 fn covering(text: &str, range: Range<usize>) -> Range<usize> {
     let word_length = |part: &mut dyn Iterator<Item = char>| {
         let mut length = 0;
@@ -201,8 +202,8 @@ fn covering(text: &str, range: Range<usize>) -> Range<usize> {
     range.start - before..range.end + behind
 }
 
-/// Whether a character is part of a word of a script that writes spaces between words. Korean does, but its endings and
-/// particles are written to a name without one.
+/// Whether a character is part of a word of a script that writes spaces between words. Korean writes them too, but joins its
+/// endings and particles to a name without one, so that it does not count.
 fn is_of_word(c: char) -> bool {
     let has_no_spaces = || {
         use Script::{Bopomofo, Han, Hangul, Hiragana, Katakana, Khmer, Lao, Myanmar, Thai, Tibetan};
@@ -303,9 +304,9 @@ mod tests {
     proptest! {
         #[test]
         fn any_text(text in "(\\PC|\\s|[ .«»()\"]|[а-я]|[一-龥]|[ก-๛]|[😀-🙏]|\u{301}){0,80}", cuts in prop::collection::vec((0_usize..300, 0_usize..3, any::<bool>()), 0..20)) {
-            let mut places: Vec<usize> = cuts.iter().map(|(at, ..)| text.floor_char_boundary(*at)).collect();
-            places.sort_unstable();
-            let parts: Vec<RowSpan> = places
+            let mut offsets: Vec<usize> = cuts.iter().map(|(at, ..)| text.floor_char_boundary(*at)).collect();
+            offsets.sort_unstable();
+            let parts: Vec<RowSpan> = offsets
                 .windows(2)
                 .zip(&cuts)
                 .filter(|(pair, _)| pair[0] < pair[1])

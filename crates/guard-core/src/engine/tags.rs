@@ -1,12 +1,12 @@
-//! Labels of tokens, as a head for token classification gives them, and the parts of spans that they stand for in one row.
+//! Labels of tokens, as a head for token classification gives them, and the parts of spans that they mark in one row.
 
 use std::ops::Range;
 
-use crate::tokens::windows::Row;
+use crate::tokens::Row;
 
-/// What a label says of the place of its token in a span.
+/// Where in a span a label says that its token stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Position {
     Outside,
     Begin,
     Inside,
@@ -16,17 +16,25 @@ enum Place {
 
 /// The labels of a head over tokens: which kinds of spans there are, and which label may follow which.
 ///
-/// Known are the schemes BIO (Ramshaw and Marcus, 1995, arXiv:cmp-lg/9505040), BIOES and BILOU (Ratinov and Roth, "Design
-/// Challenges and Misconceptions in Named Entity Recognition", CoNLL 2009), and labels without a place: `PER`, or `I-PER` where
-/// no label begins that kind.
+/// It knows the schemes BIO (Ramshaw and Marcus, 1995, arXiv:cmp-lg/9505040), BIOES and BILOU (Ratinov and Roth, "Design
+/// Challenges and Misconceptions in Named Entity Recognition", CoNLL 2009), and labels without a position: `PER`, or `I-PER`
+/// where no label begins that kind.
+///
+/// ```
+/// use guard_core::engine::Tagging;
+///
+/// let labels = ["O", "B-PERSON", "I-PERSON", "B-CITY", "I-CITY"].map(str::to_owned);
+/// assert_eq!(Tagging::new(&labels)?.kinds(), ["PERSON", "CITY"]);
+/// # Ok::<(), String>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tagging {
     kinds: Vec<String>,
-    /// Place and kind of each label; the kind of `O` is not used.
-    labels: Vec<(Place, usize)>,
-    /// Labels before those that go on with a span; nothing where a span cannot go on.
+    /// Position and kind of each label; the kind of `O` is not used.
+    labels: Vec<(Position, usize)>,
+    /// For each label that goes on with a span the labels that may stand before it; an empty list for the others.
     before: Vec<Vec<usize>>,
-    /// Whether a span, or nothing, may begin after the label.
+    /// For each label whether a span may end with it, so that another span or nothing follows.
     may_end: Vec<bool>,
     /// Whether a label that goes on with a span may also begin one.
     may_begin: bool,
@@ -35,9 +43,9 @@ pub struct Tagging {
 /// A span, or the part of it that lies in what one row decides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RowSpan {
-    /// The head that found it, by its place among the heads of the model.
+    /// The index of the head that found it among the heads of the model.
     pub head: usize,
-    /// Its kind, by its place in [`Tagging::kinds`].
+    /// The index of its kind in [`Tagging::kinds`].
     pub kind: usize,
     /// Bytes of the text.
     pub range: Range<usize>,
@@ -45,7 +53,7 @@ pub struct RowSpan {
     pub sum: f64,
     /// How many tokens these are.
     pub tokens: usize,
-    /// Whether it goes on with a span that ends with the token before.
+    /// Whether it goes on with a span that ends with the token before it.
     pub continues: bool,
 }
 
@@ -55,41 +63,42 @@ impl Tagging {
     /// # Errors
     /// Labels without `O`, or of which none is of a kind.
     pub fn new(labels: &[String]) -> Result<Self, String> {
-        let is_placed = labels
+        let has_positions = labels
             .iter()
             .any(|label| label.starts_with("B-") || label.starts_with("I-"));
         let mut kinds: Vec<String> = Vec::new();
-        let read: Vec<(Place, usize)> = labels
+        let read: Vec<(Position, usize)> = labels
             .iter()
             .map(|label| {
-                let (place, kind) = match label.split_once('-').filter(|_| is_placed) {
-                    _ if label == "O" => return (Place::Outside, 0),
-                    Some(("B", kind)) => (Place::Begin, kind),
-                    Some(("I" | "M", kind)) => (Place::Inside, kind),
-                    Some(("E" | "L", kind)) => (Place::End, kind),
-                    Some(("S" | "U", kind)) => (Place::Single, kind),
-                    _ => (Place::Inside, label.as_str()),
+                let (position, kind) = match label.split_once('-').filter(|_| has_positions) {
+                    _ if label == "O" => return (Position::Outside, 0),
+                    Some(("B", kind)) => (Position::Begin, kind),
+                    Some(("I" | "M", kind)) => (Position::Inside, kind),
+                    Some(("E" | "L", kind)) => (Position::End, kind),
+                    Some(("S" | "U", kind)) => (Position::Single, kind),
+                    _ => (Position::Inside, label.as_str()),
                 };
                 let known = kinds.iter().position(|known| known == kind);
                 let kind = known.unwrap_or_else(|| {
                     kinds.push(kind.to_owned());
                     kinds.len() - 1
                 });
-                (place, kind)
+                (position, kind)
             })
             .collect();
-        if kinds.is_empty() || !read.iter().any(|(place, _)| *place == Place::Outside) {
+        if kinds.is_empty() || !read.iter().any(|(position, _)| *position == Position::Outside) {
             return Err("labels of tokens must have O and at least one kind of spans".to_owned());
         }
-        let has = |place, kind| read.contains(&(place, kind));
-        let may_end = |&(place, kind): &(Place, usize)| match place {
-            Place::Outside | Place::End | Place::Single => true,
-            Place::Begin => !has(Place::End, kind) || !has(Place::Single, kind),
-            Place::Inside => !has(Place::End, kind),
+        let has = |position, kind| read.contains(&(position, kind));
+        let may_end = |&(position, kind): &(Position, usize)| match position {
+            Position::Outside | Position::End | Position::Single => true,
+            Position::Begin => !has(Position::End, kind) || !has(Position::Single, kind),
+            Position::Inside => !has(Position::End, kind),
         };
-        let before = |&(place, kind): &(Place, usize)| {
-            let goes_on = matches!(place, Place::Inside | Place::End);
-            let is_before = |other: &(Place, usize)| matches!(other.0, Place::Begin | Place::Inside) && other.1 == kind;
+        let before = |&(position, kind): &(Position, usize)| {
+            let goes_on = matches!(position, Position::Inside | Position::End);
+            let is_before =
+                |other: &(Position, usize)| matches!(other.0, Position::Begin | Position::Inside) && other.1 == kind;
             (0..read.len())
                 .filter(|&other| goes_on && is_before(&read[other]))
                 .collect()
@@ -98,7 +107,7 @@ impl Tagging {
             may_end: read.iter().map(may_end).collect(),
             before: read.iter().map(before).collect(),
             // In the oldest scheme B- only parts neighbours of one kind, so that many kinds have none.
-            may_begin: (0..kinds.len()).any(|kind| !has(Place::Begin, kind)),
+            may_begin: (0..kinds.len()).any(|kind| !has(Position::Begin, kind)),
             labels: read,
             kinds,
         })
@@ -126,11 +135,11 @@ impl Tagging {
         let mut last: Option<usize> = None;
         let mut is_open = false;
         for (&piece, &label) in visible.iter().zip(&path) {
-            let (place, kind) = self.labels[label];
-            let goes_on = matches!(place, Place::Inside | Place::End)
+            let (position, kind) = self.labels[label];
+            let goes_on = matches!(position, Position::Inside | Position::End)
                 && last.map_or(row.follows, |last| self.before[label].contains(&last));
             last = Some(label);
-            if place == Place::Outside || !row.core.contains(&piece) {
+            if position == Position::Outside || !row.core.contains(&piece) {
                 is_open = false;
                 continue;
             }
@@ -177,7 +186,7 @@ impl Tagging {
             let next = (0..count)
                 .map(|label| {
                     let logit = f64::from(logits[label]);
-                    let goes_on = matches!(self.labels[label].0, Place::Inside | Place::End);
+                    let goes_on = matches!(self.labels[label].0, Position::Inside | Position::End);
                     if !is_begun {
                         let is_allowed = !goes_on || self.may_begin || !is_first;
                         return if is_allowed { logit } else { f64::NEG_INFINITY };
@@ -207,10 +216,10 @@ impl Tagging {
     fn probability(&self, kind: usize, logits: &[f32]) -> f64 {
         let most = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         let (mut all, mut own) = (0.0, 0.0);
-        for (logit, (place, of)) in logits.iter().zip(&self.labels) {
+        for (logit, (position, of)) in logits.iter().zip(&self.labels) {
             let power = f64::from(logit - most).exp();
             all += power;
-            if *place != Place::Outside && *of == kind {
+            if *position != Position::Outside && *of == kind {
                 own += power;
             }
         }
@@ -314,7 +323,7 @@ mod tests {
             spans(&oldest, &row(3), &tokens),
             named(&[("Y", 0..1), ("Y", 1..2), ("X", 2..3)])
         );
-        // What looks like a place is none where labels have no places.
+        // What looks like a position is none where labels have no positions.
         assert_eq!(tagging("O E-MAIL S-BAHN").kinds(), ["E-MAIL", "S-BAHN"]);
         for labels in ["B-X I-X", "O"] {
             let labels: Vec<String> = labels.split(' ').map(str::to_owned).collect();

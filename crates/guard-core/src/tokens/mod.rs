@@ -1,4 +1,65 @@
-//! Tokens: truncation and windows for classifiers, counting for token limits.
+//! Tokens: what classifiers read of a text, and counting for token limits.
+//!
+//! This module knows nothing of the engine that runs models. A text goes through it in three steps:
+//!
+//! 1. [`TextTokenizer`] is one `tokenizer.json`: it turns a text into [`Tokens`], and knows the special tokens that stand
+//!    around a text.
+//! 2. [`Tokenizers`] loads each file once, and makes the tokens of a text once for all models with the same file.
+//! 3. [`TextReader`] is the tokenizer together with the limits of one model: it cuts the tokens into [`Row`]s, none longer
+//!    than the model's maximum input length, as a [`Reading`] says.
+//!
+//! Cutting a text to a number of tokens of a large language model is another job: see [`limit`].
+//!
+//! ```
+//! use guard_core::tokens::limit::Encoding;
+//!
+//! let encoding = Encoding::by_name("cl100k_base")?;
+//! assert_eq!(encoding.count("hello world"), 2);
+//! // The longest prefix of at most two tokens ends behind byte 11.
+//! assert_eq!(encoding.truncate("hello world again", 2).end, 11);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! How rows are made is best seen on a tokenizer that has one token for each word:
+//!
+//! ```
+//! use guard_core::tokens::{Reading, TextReader, Tokenizers};
+//!
+//! let folder = std::env::temp_dir().join(format!("guard-tokens-doc-{}", std::process::id()));
+//! std::fs::create_dir_all(&folder)?;
+//! let file = folder.join("tokenizer.json");
+//! std::fs::write(&file, r#"{
+//!     "version": "1.0", "truncation": null, "padding": null, "added_tokens": [], "normalizer": null,
+//!     "pre_tokenizer": {"type": "Whitespace"}, "post_processor": null, "decoder": null,
+//!     "model": {"type": "WordLevel", "vocab": {"?": 0, "a": 1, "one": 2, "two": 3, "three": 4}, "unk_token": "?"}
+//! }"#)?;
+//!
+//! // A model that reads at most two tokens at a time.
+//! let tokenizers = Tokenizers::start()?;
+//! let reader = TextReader::new(tokenizers.open(&file)?, 2)?;
+//! let rows = reader.rows("one two three", Reading::Windows)?;
+//! assert_eq!(rows.tokens, 3);
+//! let ids: Vec<Vec<u32>> = rows.rows.iter().map(|row| row.ids.to_vec()).collect();
+//! assert_eq!(ids, [vec![2, 3], vec![4]]);
+//! // Each row says which bytes of the text it was made from.
+//! assert_eq!(rows.rows[1].range, 8..13);
+//! # std::fs::remove_dir_all(&folder)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+mod cache;
+mod claims;
+mod error;
+mod ids;
 pub mod limit;
-pub mod windows;
+mod reader;
+mod rows;
+mod tokenizer;
+mod windows;
+
+pub use cache::{SharedTokenizer, Tokenizers};
+pub use error::TokenizeError;
+pub use ids::Ids;
+pub use reader::TextReader;
+pub use rows::{ClaimPart, Reading, Row, Rows};
+pub use tokenizer::{TextTokenizer, Tokens};

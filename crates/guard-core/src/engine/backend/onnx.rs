@@ -1,0 +1,255 @@
+//! Models on ONNX Runtime: sessions, and tensors from rows.
+
+use std::sync::{Mutex, PoisonError};
+
+use ort::session::Session;
+use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
+use ort::value::Tensor;
+
+use super::{Backend, Batching, Lane, RowScores};
+use crate::engine::config::{ModelConfig, Source};
+use crate::engine::error::EngineError;
+use crate::engine::heads::{Head, Heads, Output};
+use crate::engine::question::Question;
+use crate::engine::runtime::Runtime;
+use crate::engine::settings::Threads;
+use crate::tokens::{Row, Rows, TextReader, TokenizeError, Tokenizers};
+
+/// Graph optimizations of ONNX Runtime that cost time on the CPU: its SkipLayerNormalization takes about five times as long
+/// there as the Add and LayerNormalization that it replaces (profiled with 1.31 on AVX-512: 20 % of a run of MiniLM).
+const SLOW_ON_CPU: &str = "SkipLayerNormFusion";
+/// The option of ONNX Runtime that names the folder of a graph's tensors.
+const EXTERNAL_DATA: &str = "session.model_external_initializers_file_folder_path";
+/// Tokens of a run on the CPU: sharing a run saves little there, and waiting for it costs.
+const CPU_BATCH_TOKENS: usize = 512;
+/// Tokens of a run on an accelerator, which needs many rows to be busy.
+const ACCELERATOR_BATCH_TOKENS: usize = 16_384;
+
+/// A loaded model: its tokenizer, its sessions and what its outputs mean.
+pub struct Model {
+    reader: TextReader,
+    heads: Heads,
+    inputs: Vec<Input>,
+    /// One session for each worker. The authors of `ort` found that concurrent runs of one session crash with some execution
+    /// providers, so that workers never share one.
+    lanes: Vec<Mutex<Session>>,
+    /// The session with all threads, for a call that is alone; absent where it would be the same as a lane.
+    wide: Option<Mutex<Session>>,
+    batching: Batching,
+}
+
+/// An input of the graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Input {
+    Ids,
+    Mask,
+    Types,
+    Positions,
+}
+
+impl Input {
+    fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "input_ids" => Some(Self::Ids),
+            "attention_mask" => Some(Self::Mask),
+            "token_type_ids" => Some(Self::Types),
+            "position_ids" => Some(Self::Positions),
+            _ => None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ids => "input_ids",
+            Self::Mask => "attention_mask",
+            Self::Types => "token_type_ids",
+            Self::Positions => "position_ids",
+        }
+    }
+
+    /// The tensor of shape `[rows, width]` for some rows, of which short ones are filled up with `pad`.
+    fn tensor(self, rows: &[&Row], width: usize, pad: u32) -> Result<Tensor<i64>, ort::Error> {
+        let mut values = Vec::with_capacity(rows.len() * width);
+        for row in rows {
+            let length = row.ids.len();
+            match self {
+                Self::Ids => values.extend(row.ids.iter().map(i64::from)),
+                Self::Mask => values.extend(std::iter::repeat_n(1, length)),
+                Self::Types => {
+                    let first = row.claim.as_ref().map_or(length, |claim| claim.from);
+                    values.extend(std::iter::repeat_n(0, first));
+                    values.extend(std::iter::repeat_n(1, length - first));
+                }
+                Self::Positions => values.extend(0..length as i64),
+            }
+            let fill = if self == Self::Ids { i64::from(pad) } else { 0 };
+            values.extend(std::iter::repeat_n(fill, width - length));
+        }
+        Tensor::from_array(([rows.len(), width], values))
+    }
+}
+
+impl Model {
+    /// Loads the files that `source` names.
+    pub(in crate::engine) fn load(
+        runtime: &Runtime,
+        threads: Threads,
+        tokenizers: &Tokenizers,
+        source: &Source,
+    ) -> Result<Self, EngineError> {
+        let config = ModelConfig::read(source)?;
+        let (config_path, graph) = (config.path.clone(), config.graph.clone());
+        let bad_config = |message: String| EngineError::BadFile {
+            path: config_path.clone(),
+            message,
+        };
+        let bad_graph = |message: String| EngineError::BadFile {
+            path: graph.clone(),
+            message,
+        };
+        let reader = reader(&config, tokenizers)?;
+        let bytes = std::fs::read(&graph).map_err(|error| bad_graph(error.to_string()))?;
+        let is_single = is_dynamically_quantized(&bytes) && runtime.is_cpu_only();
+        let external = config.external_data.clone();
+        let build = |threads| {
+            let mut builder = session_builder(runtime, threads)?;
+            let built = match &external {
+                Some(path) => (builder.with_config_entry(EXTERNAL_DATA, path.to_string_lossy()))
+                    .map_err(ort::Error::from)
+                    .and_then(|mut builder| builder.commit_from_memory(&bytes)),
+                None => builder.commit_from_file(&graph),
+            };
+            built.map_err(|error| bad_graph(error.to_string()))
+        };
+        let first = build(threads.per_worker)?;
+        let inputs = first
+            .inputs()
+            .iter()
+            .map(|input| {
+                Input::from_name(input.name())
+                    .ok_or_else(|| bad_graph(format!("its input {} is not one that guard can give", input.name())))
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let outputs: Vec<String> = first.outputs().iter().map(|output| output.name().to_owned()).collect();
+        let heads = config.heads(&outputs).and_then(Heads::new).map_err(bad_config)?;
+
+        // An accelerator is one device: several sessions on it would only divide its memory.
+        let lanes = if runtime.is_cpu_only() { threads.workers } else { 1 };
+        let mut sessions = vec![Mutex::new(first)];
+        for _ in 1..lanes {
+            sessions.push(Mutex::new(build(threads.per_worker)?));
+        }
+        let wide = (lanes > 1).then(|| build(threads.total)).transpose()?.map(Mutex::new);
+        let batching = match (is_single, runtime.is_cpu_only()) {
+            (true, _) => Batching::Single,
+            (false, true) => Batching::Tokens(CPU_BATCH_TOKENS),
+            (false, false) => Batching::Tokens(ACCELERATOR_BATCH_TOKENS),
+        };
+        Ok(Self {
+            reader: if heads.judge_tokens() {
+                reader.with_offsets()
+            } else {
+                reader
+            },
+            heads,
+            inputs,
+            lanes: sessions,
+            wide,
+            batching,
+        })
+    }
+
+    /// The heads, in the order of [`HeadScores`](super::HeadScores).
+    pub fn heads(&self) -> impl Iterator<Item = &Head> {
+        self.heads.iter()
+    }
+
+    /// The kinds of spans of a head over tokens; none for another head.
+    pub fn span_kinds(&self, head: usize) -> Option<&[String]> {
+        self.heads.span_kinds(head)
+    }
+
+    /// The longest input in tokens, special ones included.
+    pub fn max_length(&self) -> usize {
+        self.reader.max_length()
+    }
+
+    fn session(&self, lane: Lane) -> &Mutex<Session> {
+        match (lane, &self.wide) {
+            (Lane::Wide, Some(wide)) => wide,
+            (Lane::Wide, None) => &self.lanes[0],
+            (Lane::Worker(index), _) => &self.lanes[index % self.lanes.len()],
+        }
+    }
+}
+
+impl Backend for Model {
+    fn tokenize(&self, question: &Question) -> Result<Rows, TokenizeError> {
+        match question {
+            Question::Text(text, reading) => self.reader.rows(text, *reading),
+            Question::Claims(premise, claims) => self.reader.claim_rows(premise, claims),
+        }
+    }
+
+    fn run(&self, lane: Lane, rows: &[&Row]) -> Result<Vec<RowScores>, EngineError> {
+        let failed = |error: ort::Error| EngineError::Inference {
+            message: error.to_string(),
+        };
+        let width = rows.iter().map(|row| row.ids.len()).max().unwrap_or(0);
+        let pad = self.reader.tokenizer().pad();
+        let inputs = self
+            .inputs
+            .iter()
+            .map(|input| Ok((input.name(), input.tensor(rows, width, pad)?)))
+            .collect::<Result<Vec<_>, ort::Error>>()
+            .map_err(failed)?;
+        let mut session = self.session(lane).lock().unwrap_or_else(PoisonError::into_inner);
+        let outputs = session.run(inputs).map_err(failed)?;
+        let lead = self.reader.tokenizer().lead();
+        self.heads.decode(rows, width, lead, |name| {
+            let (shape, values) = outputs[name].try_extract_tensor::<f32>().map_err(failed)?;
+            Ok(Output { shape, values })
+        })
+    }
+
+    fn batching(&self) -> Batching {
+        self.batching
+    }
+}
+
+/// How the model reads texts, as its files say.
+fn reader(config: &ModelConfig, tokenizers: &Tokenizers) -> Result<TextReader, EngineError> {
+    let tokenizer = tokenizers.open(&config.tokenizer)?;
+    let bad = |path: &std::path::Path, error: TokenizeError| EngineError::BadFile {
+        path: path.to_owned(),
+        message: error.to_string(),
+    };
+    let reader = TextReader::new(tokenizer, config.max_length).map_err(|error| bad(&config.tokenizer, error))?;
+    match config.window_length {
+        Some(length) => reader.with_windows_of(length).map_err(|error| bad(&config.path, error)),
+        None => Ok(reader),
+    }
+}
+
+/// Whether the graph computes quantization scales from its activations (with the operators that `quantize_dynamic` of ONNX
+/// Runtime inserts). An ONNX file names its operators as plain strings, so that the file need not be parsed.
+fn is_dynamically_quantized(graph: &[u8]) -> bool {
+    ["DynamicQuantizeLinear", "DynamicQuantizeMatMul", "DynamicQuantizeLSTM"]
+        .iter()
+        .any(|operator| memchr::memmem::find(graph, operator.as_bytes()).is_some())
+}
+
+fn session_builder(runtime: &Runtime, threads: usize) -> Result<SessionBuilder, EngineError> {
+    let build = || -> Result<SessionBuilder, ort::Error> {
+        Ok(Session::builder(runtime.environment())?
+            .with_optimization_level(GraphOptimizationLevel::Level3)?
+            .with_intra_threads(threads)?
+            .with_inter_threads(1)?
+            .with_disabled_optimizers(if runtime.is_cpu_only() { SLOW_ON_CPU } else { "" })?
+            .with_execution_providers(runtime.dispatches())?)
+    };
+    build().map_err(|error| EngineError::ProviderFailed {
+        providers: runtime.providers().into_iter().map(str::to_owned).collect(),
+        message: error.to_string(),
+    })
+}

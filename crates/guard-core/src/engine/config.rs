@@ -1,0 +1,290 @@
+//! The files of a model folder: `config.json` and the files beside it, and where the graph is.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::error::EngineError;
+use super::heads::{Activation, Head, HeadKind, Pooling, tagging_of};
+use super::tags::Tagging;
+
+/// Where a model is and how it is to be read. Equal sources are loaded once.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Source {
+    /// A folder with `config.json`, `tokenizer.json` and an ONNX graph.
+    pub folder: PathBuf,
+    /// A certain graph, as a path in the folder.
+    pub graph: Option<PathBuf>,
+    /// The longest input in tokens, where it is to be shorter than what the model can read.
+    pub max_length: Option<usize>,
+}
+
+/// The parts of a Hugging Face `config.json` that matter here, and guard's own additions under `guard`.
+#[derive(Debug, Default, Deserialize)]
+struct ConfigFile {
+    #[serde(default)]
+    id2label: BTreeMap<String, String>,
+    #[serde(default)]
+    architectures: Vec<String>,
+    problem_type: Option<String>,
+    max_position_embeddings: Option<usize>,
+    model_type: Option<String>,
+    #[serde(default)]
+    guard: GuardConfig,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct GuardConfig {
+    max_length: Option<usize>,
+    /// Tokens of a window of a text that is longer than `max_length`.
+    window_length: Option<usize>,
+    activation: Option<Activation>,
+    #[serde(default)]
+    heads: Vec<Head>,
+    /// The folder of the files in which the graph keeps tensors, seen from the model's folder, if they are not beside the
+    /// graph. Models that were made from one base share their word vectors this way.
+    external_data: Option<PathBuf>,
+}
+
+/// How sentence-transformers make a vector, as the file `1_Pooling/config.json` of their models says.
+#[derive(Debug, Default, Deserialize)]
+struct PoolingFile {
+    #[serde(default)]
+    pooling_mode_mean_tokens: bool,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct TokenizerFile {
+    model_max_length: Option<f64>,
+}
+
+/// Where the ONNX graph of a model folder may be, best first; the names that Hugging Face's export tools write.
+const GRAPH_FILES: &[&str] = &[
+    "model.onnx",
+    "onnx/model.onnx",
+    "model_quantized.onnx",
+    "onnx/model_quantized.onnx",
+    "model_int8.onnx",
+    "onnx/model_int8.onnx",
+];
+
+/// The outputs of embedding models, best first; the names that Hugging Face's export tools write.
+const VECTOR_OUTPUTS: &[&str] = &["sentence_embedding", "last_hidden_state"];
+
+/// The longest input of a model that does not say.
+const DEFAULT_MAX_LENGTH: usize = 512;
+
+/// What the files of a model folder say.
+pub(super) struct ModelConfig {
+    /// The path of `config.json`, for messages.
+    pub path: PathBuf,
+    /// The path of the graph.
+    pub graph: PathBuf,
+    /// The path of `tokenizer.json`.
+    pub tokenizer: PathBuf,
+    /// The longest input in tokens, special ones included.
+    pub max_length: usize,
+    /// Tokens of a window of a text that is longer than that.
+    pub window_length: Option<usize>,
+    /// The folder of the files in which the graph keeps tensors, if they are not beside it.
+    pub external_data: Option<PathBuf>,
+    config: ConfigFile,
+    pooling: Pooling,
+}
+
+impl ModelConfig {
+    /// Reads the files that `source` names, except for the graph and the tokenizer.
+    pub fn read(source: &Source) -> Result<Self, EngineError> {
+        let folder = source.folder.as_path();
+        let graph = find_graph(folder, source.graph.as_deref())?;
+        let path = folder.join("config.json");
+        let config = read_config(&path)?;
+        let tokenizer: TokenizerFile = read_json(&folder.join("tokenizer_config.json"))?.unwrap_or_default();
+        let possible = config.max_length(&tokenizer);
+        let pooling: PoolingFile = read_json(&folder.join("1_Pooling/config.json"))?.unwrap_or_default();
+        Ok(Self {
+            path,
+            graph,
+            tokenizer: folder.join("tokenizer.json"),
+            max_length: source.max_length.map_or(possible, |asked| asked.min(possible)),
+            window_length: config.guard.window_length,
+            external_data: config.guard.external_data.as_ref().map(|path| folder.join(path)),
+            config,
+            pooling: if pooling.pooling_mode_mean_tokens {
+                Pooling::Mean
+            } else {
+                Pooling::First
+            },
+        })
+    }
+
+    /// The heads of a graph with these outputs. Where the file lists none, the model has one head: its logits, or its vectors.
+    ///
+    /// # Errors
+    /// A head whose output the graph does not have, labels that are not numbered from 0 on.
+    pub fn heads(self, outputs: &[String]) -> Result<Vec<Head>, String> {
+        let listed = &self.config.guard.heads;
+        if !listed.is_empty() {
+            let missing = listed.iter().find(|head| !outputs.contains(&head.output));
+            return match missing {
+                Some(head) => Err(format!(
+                    "the model has no output {} for its head {}",
+                    head.output, head.name
+                )),
+                None => Ok(self.config.guard.heads),
+            };
+        }
+        let vectors = VECTOR_OUTPUTS
+            .iter()
+            .find(|name| outputs.iter().any(|output| output == *name));
+        if let Some(output) = vectors.filter(|_| self.config.id2label.is_empty()) {
+            return Ok(vec![Head {
+                name: "default".to_owned(),
+                kind: HeadKind::Text,
+                output: (*output).to_owned(),
+                labels: Vec::new(),
+                activation: Activation::None,
+                pooling: self.pooling,
+            }]);
+        }
+        let output = outputs
+            .iter()
+            .find(|name| *name == "logits")
+            .or(outputs.first())
+            .ok_or("it has no output")?
+            .clone();
+        Ok(vec![self.config.only_head(output)?])
+    }
+}
+
+impl ConfigFile {
+    fn max_length(&self, tokenizer: &TokenizerFile) -> usize {
+        // Positions of the RoBERTa family begin behind the padding id, which takes two of them.
+        let reserved = match self.model_type.as_deref() {
+            Some("roberta" | "xlm-roberta" | "camembert") => 2,
+            _ => 0,
+        };
+        let positions = self
+            .max_position_embeddings
+            .map(|positions| positions.saturating_sub(reserved));
+        // Tokenizers without a limit say 1e30.
+        let stated = tokenizer
+            .model_max_length
+            .filter(|length| *length >= 1.0 && *length < 1e6);
+        self.guard
+            .max_length
+            .or_else(|| {
+                [stated.map(|length| length as usize), positions]
+                    .into_iter()
+                    .flatten()
+                    .min()
+            })
+            .unwrap_or(DEFAULT_MAX_LENGTH)
+    }
+
+    /// The heads that the file describes, whatever the graph has.
+    fn described_heads(self) -> Result<Vec<Head>, String> {
+        if self.guard.heads.is_empty() {
+            Ok(vec![self.only_head(String::new())?])
+        } else {
+            Ok(self.guard.heads)
+        }
+    }
+
+    fn only_head(self, output: String) -> Result<Head, String> {
+        let labels = ordered_labels(self.id2label)?;
+        let judges_tokens = self
+            .architectures
+            .iter()
+            .any(|name| name.ends_with("ForTokenClassification"));
+        let multi_label = self.problem_type.as_deref() == Some("multi_label_classification") || labels.len() == 1;
+        let activation = if multi_label {
+            Activation::Sigmoid
+        } else {
+            Activation::Softmax
+        };
+        Ok(Head {
+            name: "default".to_owned(),
+            kind: if judges_tokens { HeadKind::Token } else { HeadKind::Text },
+            output,
+            labels,
+            activation: self.guard.activation.unwrap_or(activation),
+            pooling: Pooling::First,
+        })
+    }
+}
+
+/// The kinds of spans that the model in a folder finds, each once, as its `config.json` says: known before it is loaded.
+///
+/// # Errors
+/// [`EngineError::MissingFile`] and [`EngineError::BadFile`] for the file.
+pub fn span_kinds(folder: &Path) -> Result<Vec<String>, EngineError> {
+    let path = folder.join("config.json");
+    let heads = read_config(&path)?.described_heads();
+    let taggings = heads.and_then(|heads| heads.iter().map(tagging_of).collect::<Result<Vec<_>, _>>());
+    let taggings = taggings.map_err(|message| EngineError::BadFile { path, message })?;
+    let mut kinds: Vec<String> = Vec::new();
+    for kind in taggings.iter().flatten().flat_map(Tagging::kinds) {
+        if !kinds.contains(kind) {
+            kinds.push(kind.clone());
+        }
+    }
+    Ok(kinds)
+}
+
+/// The labels of an `id2label`, in the order of their numbers.
+pub(crate) fn ordered_labels(id2label: BTreeMap<String, String>) -> Result<Vec<String>, String> {
+    let mut labels: Vec<(usize, String)> = id2label
+        .into_iter()
+        .map(|(id, label)| {
+            id.parse()
+                .map(|id| (id, label))
+                .map_err(|_| format!("id2label has the id {id}"))
+        })
+        .collect::<Result<_, _>>()?;
+    labels.sort_unstable();
+    if labels.is_empty() || labels.iter().enumerate().any(|(at, (id, _))| at != *id) {
+        return Err("id2label must name every label from 0 on".to_owned());
+    }
+    Ok(labels.into_iter().map(|(_, label)| label).collect())
+}
+
+fn read_config(path: &Path) -> Result<ConfigFile, EngineError> {
+    read_json(path)?.ok_or_else(|| EngineError::MissingFile { path: path.to_owned() })
+}
+
+/// The content of a file; nothing where there is no file.
+fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<T>, EngineError> {
+    let bad = |message: String| EngineError::BadFile {
+        path: path.to_owned(),
+        message,
+    };
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let bytes = std::fs::read(path).map_err(|error| bad(error.to_string()))?;
+    serde_json::from_slice(&bytes)
+        .map(Some)
+        .map_err(|error| bad(error.to_string()))
+}
+
+fn find_graph(folder: &Path, graph: Option<&Path>) -> Result<PathBuf, EngineError> {
+    match graph {
+        Some(graph) => {
+            let path = folder.join(graph);
+            if path.is_file() {
+                Ok(path)
+            } else {
+                Err(EngineError::MissingFile { path })
+            }
+        }
+        None => GRAPH_FILES
+            .iter()
+            .map(|name| folder.join(name))
+            .find(|path| path.is_file())
+            .ok_or_else(|| EngineError::MissingFile {
+                path: folder.join(GRAPH_FILES[0]),
+            }),
+    }
+}

@@ -1,0 +1,296 @@
+//! What the outputs of a model mean: heads, and how their numbers become probabilities, vectors and spans.
+
+use serde::Deserialize;
+
+use super::backend::{HeadScores, RowScores};
+use super::error::EngineError;
+use super::tags::Tagging;
+use crate::tokens::Row;
+
+/// How the raw outputs of a head become probabilities.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Activation {
+    /// Exactly one label is right: the probabilities add up to one.
+    #[default]
+    Softmax,
+    /// Each label is right or wrong for itself.
+    Sigmoid,
+    /// The numbers stay as they are: a vector without labels.
+    None,
+}
+
+/// How the vectors of tokens become the vector of a text, for a head that gives a vector for each token.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pooling {
+    /// The vector of the first token, as in llm-guard 0.3.16.
+    #[default]
+    First,
+    /// The mean of the vectors of all tokens, as sentence-transformers do unless told otherwise.
+    Mean,
+}
+
+/// What a head judges.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HeadKind {
+    /// The whole of a row: the output has the shape `[batch, labels]`.
+    #[default]
+    Text,
+    /// Each token, for spans: the output has the shape `[batch, tokens, labels]`.
+    Token,
+}
+
+/// One output of a model and what its numbers mean.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Head {
+    /// The name that scanners ask for.
+    pub name: String,
+    /// What it judges, which says the shape of its output.
+    #[serde(default)]
+    pub kind: HeadKind,
+    /// The name of the graph's output.
+    pub output: String,
+    /// Labels in the order of the output; a vector has none.
+    #[serde(default)]
+    pub labels: Vec<String>,
+    /// How logits become probabilities. For a head over tokens it is not used: exactly one label of a token is right.
+    #[serde(default)]
+    pub activation: Activation,
+    /// How a vector is made where the output has the shape `[batch, tokens, width]`.
+    #[serde(default)]
+    pub pooling: Pooling,
+}
+
+/// One output of the graph: its shape and its numbers, row by row.
+pub(super) struct Output<'a> {
+    pub shape: &'a [i64],
+    pub values: &'a [f32],
+}
+
+/// A head and, where it judges tokens, how its labels make spans.
+struct Decoder {
+    head: Head,
+    tagging: Option<Tagging>,
+}
+
+/// The heads of a model.
+pub(super) struct Heads(Vec<Decoder>);
+
+impl Heads {
+    /// # Errors
+    /// Labels of a head over tokens from which no spans can be made.
+    pub fn new(heads: Vec<Head>) -> Result<Self, String> {
+        let decoders = heads.into_iter().map(|head| {
+            let tagging = tagging_of(&head)?;
+            Ok(Decoder { head, tagging })
+        });
+        decoders.collect::<Result<_, _>>().map(Self)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Head> {
+        self.0.iter().map(|decoder| &decoder.head)
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The kinds of spans of a head over tokens; none for another head, and for an index without a head.
+    pub fn span_kinds(&self, head: usize) -> Option<&[String]> {
+        self.0.get(head)?.tagging.as_ref().map(Tagging::kinds)
+    }
+
+    /// Whether some head judges tokens.
+    pub fn judge_tokens(&self) -> bool {
+        self.0.iter().any(|decoder| decoder.tagging.is_some())
+    }
+
+    /// What the outputs of a run say of each row. `width` is the number of tokens that the rows were padded to, `lead` the
+    /// number of special tokens in front of the text.
+    pub fn decode<'a>(
+        &self,
+        rows: &[&Row],
+        width: usize,
+        lead: usize,
+        mut output: impl FnMut(&str) -> Result<Output<'a>, EngineError>,
+    ) -> Result<Vec<RowScores>, EngineError> {
+        let mut scores: Vec<RowScores> = Vec::with_capacity(rows.len());
+        scores.resize_with(rows.len(), || RowScores {
+            heads: HeadScores::with_capacity(self.len()),
+            spans: Vec::new(),
+        });
+        for (index, decoder) in self.0.iter().enumerate() {
+            let output = output(&decoder.head.output)?;
+            decoder.decode(index, rows, width, lead, &output, &mut scores)?;
+        }
+        Ok(scores)
+    }
+}
+
+impl Decoder {
+    fn decode(
+        &self,
+        index: usize,
+        rows: &[&Row],
+        width: usize,
+        lead: usize,
+        output: &Output,
+        scores: &mut [RowScores],
+    ) -> Result<(), EngineError> {
+        let Self { head, tagging } = self;
+        let Output { shape, values } = *output;
+        let is_vector = head.activation == Activation::None;
+        // The width of a vector is whatever the graph gives.
+        let last = shape.last().filter(|last| is_vector && **last > 0);
+        let labels = last.map_or(head.labels.len(), |last| *last as usize);
+        let mut expected = vec![rows.len() as i64, labels as i64];
+        let of_tokens = tagging.is_some() || is_vector && shape.len() == 3;
+        if of_tokens {
+            expected.insert(1, width as i64);
+        }
+        if *shape != *expected || labels == 0 {
+            return Err(EngineError::Inference {
+                message: format!(
+                    "the output {} has the shape {shape:?} where {expected:?} was due",
+                    head.output
+                ),
+            });
+        }
+        let each = scores.iter_mut().zip(rows);
+        if let Some(tagging) = tagging {
+            for ((of_row, row), logits) in each.zip(values.chunks(width * labels)) {
+                let from = lead * labels;
+                let logits = finite(&logits[from..from + row.pieces.len() * labels])?;
+                of_row.heads.push(Vec::new());
+                of_row.spans.extend(tagging.spans(index, row, logits));
+            }
+        } else if of_tokens {
+            for ((of_row, row), vectors) in each.zip(values.chunks(width * labels)) {
+                let vector = head.pooling.vector(&vectors[..row.ids.len() * labels], labels);
+                finite(&vector)?;
+                of_row.heads.push(vector);
+            }
+        } else {
+            for ((of_row, _), logits) in each.zip(values.chunks(labels)) {
+                let probabilities = head.activation.probabilities(logits);
+                finite(&probabilities)?;
+                of_row.heads.push(probabilities);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The same numbers, or an error where one is NaN or infinite: NaN compares as "not above the threshold", and must never come
+/// out as a pass.
+fn finite(values: &[f32]) -> Result<&[f32], EngineError> {
+    if values.iter().all(|value| value.is_finite()) {
+        Ok(values)
+    } else {
+        Err(EngineError::Inference {
+            message: "the model gave a score that is not a number".to_owned(),
+        })
+    }
+}
+
+/// How the labels of a head over tokens make spans; none for another head.
+///
+/// # Errors
+/// Labels from which no spans can be made; the message names the head.
+pub(super) fn tagging_of(head: &Head) -> Result<Option<Tagging>, String> {
+    if head.kind != HeadKind::Token {
+        return Ok(None);
+    }
+    Tagging::new(&head.labels)
+        .map(Some)
+        .map_err(|message| format!("its head {}: {message}", head.name))
+}
+
+impl Activation {
+    fn probabilities(self, logits: &[f32]) -> Vec<f32> {
+        match self {
+            Self::None => logits.to_vec(),
+            Self::Sigmoid => logits.iter().map(|logit| 1.0 / (1.0 + (-logit).exp())).collect(),
+            Self::Softmax => {
+                let max = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                let powers: Vec<f32> = logits.iter().map(|logit| (logit - max).exp()).collect();
+                let sum: f32 = powers.iter().sum();
+                powers.into_iter().map(|power| power / sum).collect()
+            }
+        }
+    }
+}
+
+impl Pooling {
+    /// The vector of a text from the vectors of its tokens, which stand one behind the other and are `width` numbers long.
+    fn vector(self, tokens: &[f32], width: usize) -> Vec<f32> {
+        match self {
+            Self::First => tokens[..width].to_vec(),
+            Self::Mean => {
+                let count = (tokens.len() / width) as f32;
+                let sum = |index: usize| tokens[index..].iter().step_by(width).sum::<f32>();
+                (0..width).map(|index| sum(index) / count).collect()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heads(activation: Activation, labels: &[&str]) -> Heads {
+        let head = Head {
+            name: "default".to_owned(),
+            kind: HeadKind::Text,
+            output: "logits".to_owned(),
+            labels: labels.iter().map(|label| (*label).to_owned()).collect(),
+            activation,
+            pooling: Pooling::Mean,
+        };
+        Heads::new(vec![head]).unwrap()
+    }
+
+    fn decode(heads: &Heads, shape: &[i64], values: &[f32]) -> Result<Vec<RowScores>, EngineError> {
+        let row = Row {
+            ids: vec![1, 2].into(),
+            ..Row::default()
+        };
+        heads.decode(&[&row], 2, 0, |_| Ok(Output { shape, values }))
+    }
+
+    #[test]
+    fn probabilities_add_up_to_one_or_stand_alone() {
+        let softmax = decode(&heads(Activation::Softmax, &["a", "b"]), &[1, 2], &[0.0, 0.0]).unwrap();
+        assert_eq!(softmax[0].heads, [[0.5, 0.5]]);
+        let sigmoid = decode(&heads(Activation::Sigmoid, &["a", "b"]), &[1, 2], &[0.0, 100.0]).unwrap();
+        assert_eq!(sigmoid[0].heads, [[0.5, 1.0]]);
+    }
+
+    #[test]
+    fn vectors_of_tokens_are_pooled() {
+        let vector = decode(&heads(Activation::None, &[]), &[1, 2, 2], &[1.0, 2.0, 3.0, 6.0]).unwrap();
+        assert_eq!(vector[0].heads, [[2.0, 4.0]]);
+    }
+
+    #[test]
+    fn a_score_that_is_no_number_never_reads_as_a_pass() {
+        for logit in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            let failed = decode(&heads(Activation::Softmax, &["a", "b"]), &[1, 2], &[0.0, logit]);
+            let is_refused =
+                matches!(&failed, Err(EngineError::Inference { message }) if message.contains("not a number"));
+            // A logit of minus infinity is a probability of zero.
+            assert_eq!(is_refused, logit != f32::NEG_INFINITY, "{logit}");
+        }
+        let failed = decode(&heads(Activation::None, &[]), &[1, 2], &[0.0, f32::INFINITY]);
+        assert!(failed.is_err());
+    }
+
+    #[test]
+    fn an_output_of_another_shape_is_refused() {
+        let failed = decode(&heads(Activation::Softmax, &["a", "b"]), &[1, 3], &[0.0; 3]);
+        assert!(matches!(failed, Err(EngineError::Inference { message }) if message.contains("[1, 3] where [1, 2]")));
+    }
+}

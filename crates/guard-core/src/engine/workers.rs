@@ -1,0 +1,209 @@
+//! The threads that answer questions, and the door to them.
+//!
+//! A text passes two stages, each with threads of its own: tokenization, then inference. Inference goes round robin over the
+//! texts that wait, one batch of rows each: a long document, which is many rows, delays a short prompt by one batch and not
+//! by all of its windows. A question that is asked while the same question is on its way gets the same answer.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::backend::Backend;
+use super::error::EngineError;
+use super::question::Question;
+use super::queue::{Client, Queue};
+use super::reply::{OnReply, Ticket};
+
+/// Tokenization takes much less time than inference, so that more threads than these would only wait.
+const MOST_TOKENIZERS: usize = 4;
+/// How long dropped [`Workers`] wait for the runs that are under way.
+const DROP_PATIENCE: Duration = Duration::from_secs(60);
+
+/// Threads for tokenization and inference, for any number of models, and the queue before them.
+///
+/// They know nothing of ONNX. This is a whole engine with a model that counts letters:
+///
+/// ```
+/// use std::sync::{Arc, mpsc};
+/// use guard_core::engine::{Backend, Batching, EngineError, Lane, Question, RowScores, Workers};
+/// use guard_core::tokens::{Reading, Row, Rows, TokenizeError};
+///
+/// struct Letters;
+///
+/// impl Backend for Letters {
+///     fn tokenize(&self, question: &Question) -> Result<Rows, TokenizeError> {
+///         let text = question.text();
+///         let row = Row { ids: vec![1; text.len()].into(), range: 0..text.len(), ..Row::default() };
+///         Ok(Rows { rows: vec![row], tokens: text.len(), skipped: None })
+///     }
+///     fn run(&self, _: Lane, rows: &[&Row]) -> Result<Vec<RowScores>, EngineError> {
+///         let score = |row: &&Row| RowScores { heads: vec![vec![row.ids.len() as f32]], spans: vec![] };
+///         Ok(rows.iter().map(score).collect())
+///     }
+///     fn batching(&self) -> Batching {
+///         Batching::Tokens(512)
+///     }
+/// }
+///
+/// let workers = Workers::start(2)?;
+/// // A client of model 0 that may have eight questions under way.
+/// let client = workers.client(0, 8);
+/// let (send, receive) = mpsc::channel();
+/// let question = Question::Text("seven".into(), Reading::Windows);
+/// workers.ask(client, &Arc::new(Letters), question, Box::new(move |reply| send.send(reply).unwrap()));
+/// let reply = receive.recv()??;
+/// assert_eq!(reply.parts[0].heads, [[5.0]]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Workers<B: Backend> {
+    shared: Arc<Shared<B>>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    next_client: AtomicU64,
+}
+
+/// What the threads share. The loops of the two stages are in `tokenize.rs` and `infer.rs`.
+pub(super) struct Shared<B> {
+    queue: Mutex<Queue<B>>,
+    /// Notified when a question waits for tokenization.
+    pub tokenize: Condvar,
+    /// Notified when rows wait for a run.
+    pub run: Condvar,
+    /// Notified when something ends while the workers close.
+    pub idle: Condvar,
+}
+
+impl<B> Shared<B> {
+    pub fn lock(&self) -> MutexGuard<'_, Queue<B>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<B: Backend> Workers<B> {
+    /// Starts `count` threads for inference, and as many for tokenization, but at most four.
+    ///
+    /// # Errors
+    /// When the system has no more threads to give.
+    pub fn start(count: usize) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared {
+            queue: Mutex::default(),
+            tokenize: Condvar::new(),
+            run: Condvar::new(),
+            idle: Condvar::new(),
+        });
+        let mut threads = Vec::new();
+        for index in 0..count {
+            let shared = Arc::clone(&shared);
+            threads.push(spawn(format!("guard-infer-{index}"), move || {
+                shared.infer_forever(index);
+            })?);
+        }
+        for index in 0..count.min(MOST_TOKENIZERS) {
+            let shared = Arc::clone(&shared);
+            threads.push(spawn(format!("guard-token-{index}"), move || {
+                shared.tokenize_forever();
+            })?);
+        }
+        Ok(Self {
+            shared,
+            threads: Mutex::new(threads),
+            next_client: AtomicU64::new(0),
+        })
+    }
+
+    /// Someone who asks the model with this number, of whom at most `capacity` questions wait or run at a time. Clients of one
+    /// model share answers, but not their limits.
+    pub fn client(&self, model: u64, capacity: usize) -> Client {
+        Client {
+            id: self.next_client.fetch_add(1, Ordering::Relaxed),
+            model,
+            capacity,
+        }
+    }
+
+    /// Asks a question; `backend` is the model of the client. `on_reply` is called exactly once: at once, with
+    /// [`EngineError::Overloaded`] when too many questions of this client wait, or [`EngineError::Closed`] when closing; else
+    /// later, from another thread. A question counts once, however many rows it makes; one that is on its way already does
+    /// not count again.
+    pub fn ask(&self, client: Client, backend: &Arc<B>, question: Question, on_reply: OnReply) -> Ticket {
+        let ticket = Ticket::new(on_reply);
+        let entered = self.shared.lock().enter(client, backend, question, &ticket);
+        match entered {
+            Ok(_dropped_without_the_lock) => self.shared.tokenize.notify_one(),
+            Err(refusal) => ticket.answer(Err(refusal)),
+        }
+        ticket
+    }
+
+    /// Answers everything that this client waits for with [`EngineError::Closed`]. Other clients who asked the same still get
+    /// their answers.
+    pub fn close(&self, client: Client) {
+        let (tickets, removed) = self.shared.lock().remove_client(client);
+        for ticket in tickets {
+            ticket.answer(Err(EngineError::Closed));
+        }
+        drop(removed);
+    }
+
+    /// Questions of this client that wait or run.
+    pub fn pending(&self, client: Client) -> usize {
+        self.shared.lock().pending(client)
+    }
+
+    /// Questions of all clients that wait or run.
+    pub fn len(&self) -> usize {
+        self.shared.lock().len()
+    }
+
+    /// Whether nothing waits or runs.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Takes no more questions, answers what waits with [`EngineError::Closed`], and waits until nothing runs, at most for
+    /// `patience`. Returns whether everything stopped.
+    pub fn shut_down(&self, patience: Duration) -> bool {
+        let mut queue = self.shared.lock();
+        queue.closing = true;
+        let removed = queue.remove_all();
+        drop(queue);
+        self.shared.tokenize.notify_all();
+        self.shared.run.notify_all();
+        for entry in removed {
+            entry.answer(&Err(EngineError::Closed));
+        }
+        let deadline = Instant::now() + patience;
+        let mut queue = self.shared.lock();
+        while queue.running + queue.tokenizing > 0 {
+            let now = Instant::now();
+            if now >= deadline {
+                return false;
+            }
+            queue = self
+                .shared
+                .idle
+                .wait_timeout(queue, deadline - now)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+        true
+    }
+}
+
+impl<B: Backend> Drop for Workers<B> {
+    fn drop(&mut self) {
+        self.shut_down(DROP_PATIENCE);
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        for thread in threads.drain(..) {
+            // The panics of a thread were caught and answered; there is nobody left to tell.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn spawn(name: String, body: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle<()>> {
+    std::thread::Builder::new().name(name).spawn(body)
+}
+
+#[cfg(test)]
+mod tests;

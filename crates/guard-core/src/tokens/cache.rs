@@ -1,0 +1,298 @@
+//! Tokenizers that models share, and the tokens of the texts that are being looked at.
+//!
+//! Several models have byte-identical `tokenizer.json` files, and a scan asks most of them about the same texts. A file is
+//! therefore loaded once, and the tokens of a text are made once.
+//!
+//! What is kept: a text and its tokens, from the time that it was first asked for until [`KEPT_FOR`] later, and fewer texts
+//! where they would take more than about [`MOST_BYTES`]. A thread deletes what is too old, so that no text stays in memory
+//! when nothing more is asked.
+
+use std::collections::{HashMap, VecDeque};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use sha2::{Digest, Sha256};
+
+use super::error::TokenizeError;
+use super::tokenizer::{TextTokenizer, Tokens, read};
+
+/// How long tokens are kept: long enough for the scanners of one call, which ask one after the other.
+const KEPT_FOR: Duration = Duration::from_secs(5);
+/// About how much memory the kept texts may take.
+const MOST_BYTES: usize = 16 * 1024 * 1024;
+/// Bytes of memory for each byte of a text: the text itself, and 20 bytes for each token, of which a byte of a text makes
+/// about a quarter.
+const BYTES_PER_BYTE: usize = 6;
+/// Bytes of memory for each text, however short.
+const BYTES_PER_TEXT: usize = 256;
+
+/// What a tokenizer made of a text, once it has.
+type Slot = Arc<OnceLock<Result<Arc<Tokens>, TokenizeError>>>;
+
+/// The tokenizers of some models: each file is loaded once, and texts in flight are tokenized once for all models with the
+/// same file.
+///
+/// See [the module](crate::tokens) for an example.
+pub struct Tokenizers {
+    /// By SHA-256 of the file.
+    files: Mutex<HashMap<[u8; 32], Weak<SharedTokenizer>>>,
+    cache: Arc<Cache>,
+}
+
+/// A tokenizer that models with byte-identical files have in common.
+pub struct SharedTokenizer {
+    tokenizer: TextTokenizer,
+    /// Tells it from the other tokenizers of the cache.
+    id: u64,
+    cache: Arc<Cache>,
+}
+
+struct Cache {
+    kept: Mutex<Kept>,
+    /// Notified when there is something to delete later, or when the cache closes.
+    changed: Condvar,
+    most_bytes: usize,
+    kept_for: Duration,
+    encoded: AtomicU64,
+    next_id: AtomicU64,
+}
+
+#[derive(Default)]
+struct Kept {
+    /// By tokenizer and text.
+    slots: HashMap<(u64, Arc<str>), Slot>,
+    /// Oldest first, with the memory that each takes.
+    order: VecDeque<(Instant, (u64, Arc<str>), usize)>,
+    bytes: usize,
+    closing: bool,
+}
+
+impl Kept {
+    fn forget_oldest(&mut self) {
+        if let Some((_, key, bytes)) = self.order.pop_front() {
+            self.slots.remove(&key);
+            self.bytes -= bytes;
+        }
+    }
+
+    fn forget_before(&mut self, time: Instant) {
+        while self.order.front().is_some_and(|(since, ..)| *since <= time) {
+            self.forget_oldest();
+        }
+    }
+}
+
+impl Cache {
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where the tokens of a text are or will be; none for a text that is too long to keep.
+    fn slot(&self, tokenizer: u64, text: &str) -> Option<Slot> {
+        let bytes = BYTES_PER_BYTE * text.len() + BYTES_PER_TEXT;
+        if bytes > self.most_bytes {
+            return None;
+        }
+        let key = (tokenizer, Arc::from(text));
+        let now = Instant::now();
+        let mut kept = self.lock();
+        if let Some(before) = now.checked_sub(self.kept_for) {
+            kept.forget_before(before);
+        }
+        if let Some(slot) = kept.slots.get(&key) {
+            return Some(Arc::clone(slot));
+        }
+        while kept.bytes + bytes > self.most_bytes {
+            kept.forget_oldest();
+        }
+        let slot = Slot::default();
+        let was_empty = kept.order.is_empty();
+        kept.bytes += bytes;
+        kept.slots.insert(key.clone(), Arc::clone(&slot));
+        kept.order.push_back((now, key, bytes));
+        drop(kept);
+        if was_empty {
+            self.changed.notify_one();
+        }
+        Some(slot)
+    }
+
+    /// Deletes texts when their time is over, until the cache closes.
+    fn forget_forever(&self) {
+        let mut kept = self.lock();
+        while !kept.closing {
+            let now = Instant::now();
+            kept = match kept.order.front().map(|(since, ..)| *since + self.kept_for) {
+                None => self.changed.wait(kept).unwrap_or_else(PoisonError::into_inner),
+                Some(until) if until <= now => {
+                    kept.forget_oldest();
+                    kept
+                }
+                Some(until) => {
+                    let waited = self.changed.wait_timeout(kept, until - now);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
+        }
+    }
+}
+
+impl Tokenizers {
+    /// Starts the thread that deletes old texts; it ends when the value is dropped.
+    ///
+    /// # Errors
+    /// When the system has no thread to give.
+    pub fn start() -> std::io::Result<Self> {
+        Self::with_limits(KEPT_FOR, MOST_BYTES)
+    }
+
+    fn with_limits(kept_for: Duration, most_bytes: usize) -> std::io::Result<Self> {
+        let cache = Arc::new(Cache {
+            kept: Mutex::default(),
+            changed: Condvar::new(),
+            most_bytes,
+            kept_for,
+            encoded: AtomicU64::new(0),
+            next_id: AtomicU64::new(0),
+        });
+        let of_thread = Arc::clone(&cache);
+        std::thread::Builder::new()
+            .name("guard-forget".to_owned())
+            .spawn(move || of_thread.forget_forever())?;
+        Ok(Self {
+            files: Mutex::default(),
+            cache,
+        })
+    }
+
+    /// Loads a `tokenizer.json`, or shares a loaded one of the same content, wherever that one was read from.
+    ///
+    /// # Errors
+    /// As [`TextTokenizer::from_file`].
+    pub fn open(&self, path: &Path) -> Result<Arc<SharedTokenizer>, TokenizeError> {
+        let content = read(path)?;
+        let digest: [u8; 32] = Sha256::digest(&content).into();
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(tokenizer) = files.get(&digest).and_then(Weak::upgrade) {
+            return Ok(tokenizer);
+        }
+        let tokenizer = Arc::new(SharedTokenizer {
+            tokenizer: TextTokenizer::from_bytes(path, &content)?,
+            id: self.cache.next_id.fetch_add(1, Ordering::Relaxed),
+            cache: Arc::clone(&self.cache),
+        });
+        files.retain(|_, other| other.strong_count() > 0);
+        files.insert(digest, Arc::downgrade(&tokenizer));
+        Ok(tokenizer)
+    }
+
+    /// How many texts were turned into tokens so far; a text whose tokens were still there does not count.
+    pub fn encoded(&self) -> u64 {
+        self.cache.encoded.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Tokenizers {
+    fn drop(&mut self) {
+        self.cache.lock().closing = true;
+        self.cache.changed.notify_all();
+    }
+}
+
+impl SharedTokenizer {
+    /// The tokenizer itself.
+    pub fn tokenizer(&self) -> &TextTokenizer {
+        &self.tokenizer
+    }
+
+    /// The tokens of a text: new ones, those that another thread is just making, or those of a moment ago.
+    ///
+    /// # Errors
+    /// As [`TextTokenizer::encode`].
+    pub fn encode(&self, text: &str) -> Result<Arc<Tokens>, TokenizeError> {
+        let make = || {
+            self.cache.encoded.fetch_add(1, Ordering::Relaxed);
+            self.tokenizer.encode(text).map(Arc::new)
+        };
+        match self.cache.slot(self.id, text) {
+            Some(slot) => slot.get_or_init(make).clone(),
+            None => make(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn model(name: &str) -> std::path::PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../models")
+            .join(name)
+            .join("tokenizer.json")
+    }
+
+    fn kept(tokenizers: &Tokenizers) -> usize {
+        tokenizers.cache.lock().slots.len()
+    }
+
+    #[test]
+    fn models_with_the_same_file_share_the_tokens_of_a_text() {
+        let tokenizers = Tokenizers::start().unwrap();
+        let one = tokenizers.open(&model("prompt-injection")).unwrap();
+        let other = tokenizers.open(&model("multitask")).unwrap();
+        assert!(Arc::ptr_eq(&one, &other));
+        let tokens = one.encode("the same text").unwrap();
+        assert!(Arc::ptr_eq(&tokens, &other.encode("the same text").unwrap()));
+        assert_eq!(tokenizers.encoded(), 1);
+        other.encode("another text").unwrap();
+        assert_eq!(tokenizers.encoded(), 2);
+    }
+
+    #[test]
+    fn threads_that_ask_at_the_same_time_share_the_tokens() {
+        let tokenizers = Tokenizers::start().unwrap();
+        let tokenizer = tokenizers.open(&model("prompt-injection")).unwrap();
+        let text = "many words of one text ".repeat(2000);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| tokenizer.encode(&text).unwrap());
+            }
+        });
+        assert_eq!(tokenizers.encoded(), 1);
+    }
+
+    #[test]
+    fn texts_are_deleted_when_their_time_is_over() {
+        let tokenizers = Tokenizers::with_limits(Duration::from_millis(20), MOST_BYTES).unwrap();
+        let tokenizer = tokenizers.open(&model("prompt-injection")).unwrap();
+        tokenizer.encode("a secret").unwrap();
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while kept(&tokenizers) > 0 {
+            assert!(Instant::now() < deadline, "nobody deleted the text");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert_eq!(tokenizers.cache.lock().bytes, 0);
+        tokenizer.encode("a secret").unwrap();
+        assert_eq!(tokenizers.encoded(), 2);
+    }
+
+    #[test]
+    fn the_oldest_texts_make_room() {
+        let tokenizers = Tokenizers::with_limits(KEPT_FOR, 3 * (BYTES_PER_TEXT + 5 * BYTES_PER_BYTE)).unwrap();
+        let tokenizer = tokenizers.open(&model("prompt-injection")).unwrap();
+        for text in ["one 1", "two 2", "three", "four4"] {
+            tokenizer.encode(text).unwrap();
+        }
+        assert_eq!(kept(&tokenizers), 3);
+        tokenizer.encode("two 2").unwrap();
+        assert_eq!(tokenizers.encoded(), 4);
+        tokenizer.encode("one 1").unwrap();
+        assert_eq!(tokenizers.encoded(), 5);
+        // A text that is longer than all that may be kept is kept nowhere.
+        tokenizer.encode(&"long ".repeat(200)).unwrap();
+        assert_eq!((kept(&tokenizers), tokenizers.encoded()), (3, 6));
+    }
+}

@@ -1,0 +1,228 @@
+//! One `tokenizer.json`: tokens of texts, and the special tokens around them.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use tokenizers::Tokenizer;
+
+use super::error::TokenizeError;
+
+/// Token ids of a text, without special ones, and the bytes that each token was made from.
+#[derive(Debug)]
+pub struct Tokens {
+    /// The ids, in order.
+    pub ids: Arc<[u32]>,
+    /// For each id the start and the end of its bytes; tokens of one character all have the range of that character.
+    pub offsets: Vec<(usize, usize)>,
+}
+
+impl Tokens {
+    /// How many tokens there are.
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// Bytes of the text from the first of these tokens, of which there must be one at least, to the last.
+    pub(super) fn range(&self, tokens: &Range<usize>) -> Range<usize> {
+        let (start, end) = (self.offsets[tokens.start].0, self.offsets[tokens.end - 1].1);
+        start..end.max(start)
+    }
+}
+
+/// Special tokens around a text.
+#[derive(Debug)]
+pub(super) struct Frame {
+    pub prefix: Arc<[u32]>,
+    pub suffix: Arc<[u32]>,
+}
+
+impl Frame {
+    pub fn len(&self) -> usize {
+        self.prefix.len() + self.suffix.len()
+    }
+}
+
+/// Special tokens around and between a text and a claim that are read together.
+#[derive(Debug)]
+pub(super) struct PairFrame {
+    pub prefix: Arc<[u32]>,
+    pub middle: Arc<[u32]>,
+    pub suffix: Arc<[u32]>,
+}
+
+impl PairFrame {
+    /// What stands around two probes of the tokens `bare` in `dressed`.
+    fn around(bare: &[u32], dressed: &[u32]) -> Option<Self> {
+        let starts = |at: &usize| dressed[*at..].starts_with(bare);
+        let mut positions = 0..=dressed.len().checked_sub(bare.len())?;
+        let first = positions.clone().find(starts)?;
+        let second = positions.rfind(starts)?;
+        (first + bare.len() <= second).then(|| Self {
+            prefix: dressed[..first].into(),
+            middle: dressed[first + bare.len()..second].into(),
+            suffix: dressed[second + bare.len()..].into(),
+        })
+    }
+
+    pub fn len(&self) -> usize {
+        self.prefix.len() + self.middle.len() + self.suffix.len()
+    }
+}
+
+/// A tokenizer as its `tokenizer.json` describes it. It knows no maximum input length: models with byte-identical files
+/// share one.
+pub struct TextTokenizer {
+    tokenizer: Tokenizer,
+    /// For each special token the tokens that spell it, for a text in which it is written out.
+    spelled: HashMap<u32, Vec<u32>>,
+    pub(super) frame: Frame,
+    /// Absent where the post-processor changes the tokens of a pair.
+    pub(super) pair: Option<PairFrame>,
+    pad: u32,
+}
+
+impl TextTokenizer {
+    /// Reads a `tokenizer.json` of the Hugging Face tokenizers library.
+    ///
+    /// # Errors
+    /// [`TokenizeError::MissingFile`], or [`TokenizeError::BadFile`] when the file is not such a tokenizer.
+    pub fn from_file(path: &Path) -> Result<Self, TokenizeError> {
+        Self::from_bytes(path, &read(path)?)
+    }
+
+    /// The same, from the content of the file, which errors call by its path.
+    pub(super) fn from_bytes(path: &Path, content: &[u8]) -> Result<Self, TokenizeError> {
+        let bad = |reason: String| TokenizeError::BadFile {
+            path: path.to_owned(),
+            message: reason,
+        };
+        let failed = |error: tokenizers::Error| bad(error.to_string());
+        let mut tokenizer = Tokenizer::from_bytes(content).map_err(failed)?;
+        tokenizer.with_padding(None);
+        tokenizer.with_truncation(None).map_err(failed)?;
+        // Only the post-processor says what is special: a text that spells `</s>` must not end there.
+        tokenizer.set_encode_special_tokens(true);
+        // The special tokens around a text are whatever the post-processor puts around a probe.
+        let probe = |special| tokenizer.encode("a", special).map_err(failed);
+        let (bare, dressed) = (probe(false)?.get_ids().to_vec(), probe(true)?.get_ids().to_vec());
+        let at = (0..=dressed.len().saturating_sub(bare.len()))
+            .find(|at| dressed[*at..].starts_with(&bare))
+            .ok_or_else(|| bad("its post-processor changes tokens of the text".to_owned()))?;
+        let frame = Frame {
+            prefix: dressed[..at].into(),
+            suffix: dressed[at + bare.len()..].into(),
+        };
+        let dressed = tokenizer.encode(("a", "a"), true).map_err(failed)?;
+        let pair = PairFrame::around(&bare, dressed.get_ids());
+        let pad = ["[PAD]", "<pad>"]
+            .iter()
+            .find_map(|token| tokenizer.token_to_id(token))
+            .unwrap_or(0);
+        let spelled = spelled_out(&tokenizer).map_err(failed)?;
+        Ok(Self {
+            tokenizer,
+            spelled,
+            frame,
+            pair,
+            pad,
+        })
+    }
+
+    /// The number of special tokens before those of the text in each row.
+    pub fn lead(&self) -> usize {
+        self.frame.prefix.len()
+    }
+
+    /// The id that fills short rows of a batch.
+    pub fn pad(&self) -> u32 {
+        self.pad
+    }
+
+    /// The tokens of a text, without special ones around it.
+    ///
+    /// Control characters at the beginning of the text are left out. Models know none of them; and where the normalizer of
+    /// the file drops them there (SentencePiece's does), `tokenizers` 0.22 forgets to count them in the offsets of all
+    /// tokens behind.
+    ///
+    /// # Errors
+    /// [`TokenizeError::Refused`] when the tokenizer refuses the text.
+    pub fn encode(&self, text: &str) -> Result<Tokens, TokenizeError> {
+        let is_space = |character: char| matches!(character, '\t' | '\n' | '\u{C}' | '\r' | '\u{85}');
+        let is_dropped = |character: char| character.is_control() && !is_space(character);
+        let shown = text.trim_start_matches(is_dropped);
+        let lead = text.len() - shown.len();
+        let encoding = self.tokenizer.encode(shown, false).map_err(TokenizeError::refused)?;
+        let mut all_ids = Vec::with_capacity(encoding.len());
+        let mut offsets = Vec::with_capacity(encoding.len());
+        for (id, (start, end)) in encoding.get_ids().iter().zip(encoding.get_offsets()) {
+            let ids = self.spelled.get(id).map_or(std::slice::from_ref(id), Vec::as_slice);
+            all_ids.extend(ids);
+            offsets.extend(ids.iter().map(|_| (start + lead, end + lead)));
+        }
+        Ok(Tokens {
+            ids: all_ids.into(),
+            offsets,
+        })
+    }
+}
+
+/// The content of a tokenizer file.
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, TokenizeError> {
+    if !path.is_file() {
+        return Err(TokenizeError::MissingFile { path: path.to_owned() });
+    }
+    std::fs::read(path).map_err(|error| TokenizeError::BadFile {
+        path: path.to_owned(),
+        message: error.to_string(),
+    })
+}
+
+/// For each special token the other tokens that spell it as mere text.
+///
+/// The vocabulary of a Unigram model has the special tokens among its pieces, with the highest score, so that a text which
+/// spells `</s>` would become that token. The token of unknown characters is left out: it says nothing else.
+fn spelled_out(tokenizer: &Tokenizer) -> tokenizers::Result<HashMap<u32, Vec<u32>>> {
+    let mut spelled = HashMap::new();
+    for (id, token) in tokenizer.get_added_tokens_decoder() {
+        let Some((last, _)) = token.content.char_indices().next_back() else {
+            continue;
+        };
+        if !token.special || ["<unk>", "[UNK]"].contains(&token.content.as_str()) {
+            continue;
+        }
+        let mut ids = Vec::new();
+        for part in [&token.content[..last], &token.content[last..]] {
+            let encoding = tokenizer.encode(part, false)?;
+            let tokens = encoding.get_ids().iter().zip(encoding.get_tokens());
+            // SentencePiece puts white space before a text, which is not in the text.
+            ids.extend(tokens.filter(|(_, token)| *token != "▁").map(|(id, _)| *id));
+        }
+        if !ids.is_empty() && !ids.contains(&id) {
+            spelled.insert(id, ids);
+        }
+    }
+    Ok(spelled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_or_broken_tokenizer_names_its_file() {
+        let missing = TextTokenizer::from_file(Path::new("/nowhere/tokenizer.json"))
+            .err()
+            .unwrap();
+        assert!(matches!(&missing, TokenizeError::MissingFile { path } if path.ends_with("tokenizer.json")));
+        let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+        let broken = TextTokenizer::from_file(&manifest).err().unwrap();
+        assert!(matches!(&broken, TokenizeError::BadFile { path, .. } if *path == manifest));
+    }
+}
