@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { dump, load as parseYaml } from "js-yaml";
 import { createScanner, scanOutput, scanPrompt } from "../dist/index.js";
-import { resolveModel } from "../dist/models/model.js";
+import { defaultEngine } from "../dist/models/engine.js";
 import { scannerClasses } from "../dist/scanners/catalog.js";
 import { describe, machineNow } from "./machine.mjs";
 import { shapeOf, startPeers } from "./peers.mjs";
@@ -105,7 +105,7 @@ function peerOf(side, listed) {
   const params = {
     side,
     types: listed.map(({ type }) => type),
-    ...shapeOf(resolveModel(listed[0].params.model).folder),
+    ...shapeOf(defaultEngine().folder(listed[0].params.model)),
   };
   return async (text) => {
     const { wall, processor } = await peers.measure({ peer: "llm-guard", params, prompt: PROMPT, text });
@@ -220,5 +220,5 @@ function withModel(side) {
 /** Whether a scanner uses a neural model: linear models have no ONNX graph. */
 function isNeural({ params: { model } }) {
   if (model === undefined) return false;
-  return readdirSync(resolveModel(model).folder, { recursive: true }).some((file) => file.endsWith(".onnx"));
+  return readdirSync(defaultEngine().folder(model), { recursive: true }).some((file) => file.endsWith(".onnx"));
 }

@@ -13,6 +13,8 @@ export interface Answer {
   probabilities?: ScanReport["probabilities"];
   /** Milliseconds by scanner. */
   timing?: ScanReport["timing"];
+  /** Milliseconds by model; see {@link ScanReport.engineTiming}. */
+  engine_timing?: ScanReport["engineTiming"];
   /** The fields of {@link ScanReport.coverage} with names in snake_case. */
   coverage?: Record<string, unknown>;
 }
@@ -24,7 +26,7 @@ export interface Answer {
  * @param sanitized the field that holds the sanitized text; without it the text is left out.
  */
 export function answerOf(
-  { text, isValid, resultsScore, probabilities, findings, timing, coverage }: ServiceReport,
+  { text, isValid, resultsScore, probabilities, findings, timing, engineTiming, coverage }: ServiceReport,
   details: boolean,
   sanitized?: "sanitized_prompt" | "sanitized_output",
 ): Answer {
@@ -33,6 +35,6 @@ export function answerOf(
     ...(sanitized ? { [sanitized]: text } : {}),
     is_valid: isValid,
     scanners: resultsScore,
-    ...(details ? { findings, probabilities, timing, coverage: snakeCase } : {}),
+    ...(details ? { findings, probabilities, timing, engine_timing: engineTiming, coverage: snakeCase } : {}),
   };
 }

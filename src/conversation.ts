@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { GuardError, GuardValidationError, ScannerError } from "./errors.ts";
 import { type Conversation, type Message, readMessages } from "./messages.ts";
-import { Passes } from "./models/passes.ts";
+import { AnswerCache } from "./models/answer-cache.ts";
 import { lengthIn, type OffsetUnit } from "./offsets.ts";
 import { parseOptions } from "./options.ts";
 import { CONVERSATION_RISK, TOOL_SUFFIX, WINDOW_SUFFIX } from "./result-names.ts";
@@ -38,8 +38,8 @@ export const conversationRiskOptions = z.strictObject({
   cacheSize: z.number().int().min(0).default(10_000).describe("Scores of messages that are kept; no text is."),
 });
 
-/** Scores a text: 0 means no risk. `passes` is what models have said in this call, for scorers that ask one. */
-export type ScoringFunction = (text: string, signal?: AbortSignal, passes?: Passes) => number | Promise<number>;
+/** Scores a text: 0 means no risk. `answers` is what models have answered in this call, for scorers that ask one. */
+export type ScoringFunction = (text: string, signal?: AbortSignal, answers?: AnswerCache) => number | Promise<number>;
 
 /** A scanner that tells the raw probability of an attack. */
 export type DetectingScanner = Scanner & Required<Pick<Scanner, "detect">>;
@@ -98,14 +98,14 @@ export class ConversationRisk {
       ]);
     }
     return new ConversationRisk(
-      async (text, signal, passes) => (await scanner.detect(text, signal, passes)).score,
+      async (text, signal, answers) => (await scanner.detect(text, signal, answers)).score,
       options,
     );
   }
 
   /** Assesses the user messages of a conversation, oldest first. */
-  async assess(userTexts: readonly string[], signal?: AbortSignal, passes?: Passes): Promise<RiskAssessment> {
-    const scores = await mapTexts(userTexts, (text) => this.#scoreOf(text, signal, passes));
+  async assess(userTexts: readonly string[], signal?: AbortSignal, answers?: AnswerCache): Promise<RiskAssessment> {
+    const scores = await mapTexts(userTexts, (text) => this.#scoreOf(text, signal, answers));
     let total = 0;
     for (const [index, score] of scores.entries()) {
       if (score >= this.minScore) total += score * this.decay ** (scores.length - 1 - index);
@@ -118,12 +118,12 @@ export class ConversationRisk {
     return { isValid, score, total, scores };
   }
 
-  async #scoreOf(text: string, signal?: AbortSignal, passes?: Passes): Promise<number> {
+  async #scoreOf(text: string, signal?: AbortSignal, answers?: AnswerCache): Promise<number> {
     if (text.trim() === "") return 0;
     const key = createHmac("sha256", this.#cacheKey).update(text).digest("base64");
     const cached = this.#cache?.get(key);
     if (cached !== undefined) return cached;
-    const score = await this.#score(text, signal, passes);
+    const score = await this.#score(text, signal, answers);
     if (!Number.isFinite(score) || score < 0) {
       throw new GuardError("GUARD_SCANNER", `the scoring function returned ${score} where a number from 0 on was due`);
     }
@@ -194,7 +194,7 @@ export async function scanConversationTexts(
   // What only judges gets no vault: several run at a time, and nobody gets their placeholders.
   const { vault: _, ...judging } = options;
   const detect = { ...judging, rewrite: false };
-  const context = { passes: new Passes() };
+  const context = { answers: new AnswerCache() };
 
   const promptReport = async () =>
     prompt === undefined ? { ...emptyReport(), text: "" } : runScanners(named, prompt, context, options);
@@ -242,7 +242,7 @@ export async function scanConversationTexts(
     const start = performance.now();
     const coverage = { chars: 0, scannedChars: 0, truncated: false, windows: userTexts.length };
     try {
-      const { isValid, score, scores } = await risk.assess(userTexts, signal, context.passes);
+      const { isValid, score, scores } = await risk.assess(userTexts, signal, context.answers);
       const findings = isValid ? [] : contributions(userTexts, scores, risk.minScore, options.offsets);
       addVerdict(report, CONVERSATION_RISK, { isValid, score, findings, coverage }, performance.now() - start);
     } catch (error) {
@@ -281,7 +281,7 @@ export async function scanConversationTexts(
     // When one part throws, the others would run on for nobody.
     stop();
   }
-  return { sanitizedPrompt, ...total };
+  return { sanitizedPrompt, ...total, engineTiming: context.answers.timings };
 }
 
 /** Texts of one conversation that are read at the same time: a long one must not fill a model's queue all by itself. */

@@ -22,8 +22,10 @@ export * as input from "./generated/input-scanners.ts";
 export * as output from "./generated/output-scanners.ts";
 export * from "./generated/scanners.ts";
 export type { ContentPart, Message } from "./messages.ts";
-export { engineInfo } from "./models/engine-settings.ts";
-export { listModels, type ModelEntry } from "./models/model.ts";
+export { type AnswerListener, defaultEngine, Engine } from "./models/engine.ts";
+export type { EngineOptions } from "./models/engine-options.ts";
+export { listModels, type ModelEntry } from "./models/list-models.ts";
+export type { EngineInfo, EngineTimings } from "./native.ts";
 export {
   type OutputReport,
   type PromptReport,

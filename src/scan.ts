@@ -1,6 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { GuardValidationError, ScannerError } from "./errors.ts";
-import { Passes } from "./models/passes.ts";
+import { AnswerCache } from "./models/answer-cache.ts";
+import type { EngineTimings } from "./native.ts";
 import { inUnit, lengthIn, type OffsetUnit } from "./offsets.ts";
 import { isReservedName, RESERVED_NAME } from "./result-names.ts";
 import { checkScanOptions } from "./scan-options.ts";
@@ -52,6 +53,12 @@ export interface ScanReport {
   findings: Record<string, Finding[]>;
   /** Milliseconds that each scanner took. */
   timing: Record<string, number>;
+  /**
+   * Where the time of each model went, in milliseconds, added up over the texts that it was asked about in this call: waiting,
+   * making tokens, inference. Scanners that share an answer share its times. Texts that were answered side by side make it more
+   * than the time that passed.
+   */
+  engineTiming: Record<string, EngineTimings>;
   coverage: ScanCoverage;
 }
 
@@ -181,7 +188,7 @@ export async function runScanners(
   const { offsets = "utf16" } = options;
   const suppressed = suppressedNames(options.suppress);
   const vault = vaultFor(options);
-  const passes = context.passes ?? new Passes();
+  const answers = context.answers ?? new AnswerCache();
   const report = emptyReport();
   report.coverage.chars = lengthIn(offsets, text);
   report.coverage.suppressed = scanners
@@ -197,7 +204,7 @@ export async function runScanners(
       const verdict = inUnit(
         offsets,
         input,
-        checked(await scanner.scan(input, { ...context, ...vault, passes, signal: running })),
+        checked(await scanner.scan(input, { ...context, ...vault, answers, signal: running })),
       );
       // Some scanners do not listen.
       running.throwIfAborted();
@@ -226,13 +233,13 @@ export async function runScanners(
         const { verdict, milliseconds } = await run;
         addVerdict(report, name, verdict, milliseconds);
         if (rewrite && verdict.sanitized !== undefined) current = verdict.sanitized;
-        if (failFast && !verdict.isValid) return { ...report, text: current };
+        if (failFast && !verdict.isValid) return { ...report, engineTiming: answers.timings, text: current };
       }
     }
   } finally {
     stop();
   }
-  return { ...report, text: current };
+  return { ...report, engineTiming: answers.timings, text: current };
 }
 
 /**
@@ -265,7 +272,10 @@ export function emptyReport(): ScanReport {
     suppressed: [],
     failed: [],
   };
-  return { isValid: true, resultsValid: {}, resultsScore: {}, probabilities: {}, findings: {}, timing: {}, coverage };
+  return {
+    ...{ isValid: true, resultsValid: {}, resultsScore: {}, probabilities: {}, findings: {} },
+    ...{ timing: {}, engineTiming: {}, coverage },
+  };
 }
 
 /** Adds the verdict of one scanner to a report on the same text. */

@@ -1,4 +1,4 @@
-import type { Passes } from "./models/passes.ts";
+import type { AnswerCache } from "./models/answer-cache.ts";
 import { PASSED } from "./score.ts";
 import type { Span } from "./span.ts";
 import type { Vault } from "./vault.ts";
@@ -64,8 +64,8 @@ export interface ScanContext {
   vault?: Vault;
   /** Aborts the scan; the scanner's promise rejects then. */
   signal?: AbortSignal;
-  /** What models have said in this call: guard's own scanners share one pass of a model over the same text. */
-  passes?: Passes;
+  /** What models have answered in this call: guard's own scanners share one run of a model over the same text. */
+  answers?: AnswerCache;
 }
 
 /** What {@link Scanner.detect} says. */
@@ -110,7 +110,11 @@ export interface Scanner {
    *
    * @returns score 0 for a blank text.
    */
-  detect?(text: string, signal?: AbortSignal, passes?: Passes): Promise<Pick<Detection, "score"> & Partial<Detection>>;
+  detect?(
+    text: string,
+    signal?: AbortSignal,
+    answers?: AnswerCache,
+  ): Promise<Pick<Detection, "score"> & Partial<Detection>>;
   /** Frees models; the scanner cannot be used any more. */
   close?(): Promise<void>;
 }

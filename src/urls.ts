@@ -1,4 +1,4 @@
-import type { Passes } from "./models/passes.ts";
+import type { AnswerCache } from "./models/answer-cache.ts";
 import { addon, native } from "./native.ts";
 import type { Span } from "./span.ts";
 
@@ -23,6 +23,6 @@ export async function findUrls(text: string): Promise<FoundUrl[]> {
 }
 
 /** The URLs of a text, which scanners of one call share. */
-export function urlsOf(text: string, passes?: Passes): Promise<FoundUrl[]> {
-  return passes ? passes.derive("urls", text, findUrls) : findUrls(text);
+export function urlsOf(text: string, answers?: AnswerCache): Promise<FoundUrl[]> {
+  return answers ? answers.derive("urls", text, findUrls) : findUrls(text);
 }

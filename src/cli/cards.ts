@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { group } from "d3-array";
+import { defaultEngine } from "../models/engine.ts";
 import {
   type Curve,
   EVALUATION_FILE,
@@ -9,7 +10,6 @@ import {
   modelIdentity,
   thresholdOf,
 } from "../models/evaluation.ts";
-import { resolveModel } from "../models/model.ts";
 import { fromSnakeCase, parseOptions, toSnakeCase } from "../options.ts";
 import { scannerClasses } from "../scanners/catalog.ts";
 import type { ScannerClass } from "../scanners/define.ts";
@@ -32,10 +32,10 @@ export function modelFolderOf({ scanner, side, params }: Evaluation): string | u
   if (!options) return undefined;
   const { model, recognizerConf } = options.shape;
   const given = fromSnakeCase(options, params) as { model?: unknown; recognizerConf?: unknown };
-  if (model) return resolveModel(parseOptions(model as never, given.model)).folder;
+  if (model) return defaultEngine().folder(parseOptions(model as never, given.model));
   if (!recognizerConf) return undefined;
   const [only, more] = parseOptions(recognizerConf as RecognizerConf, given.recognizerConf);
-  return only && !more ? resolveModel(only.defaultModel).folder : undefined;
+  return only && !more ? defaultEngine().folder(only.defaultModel) : undefined;
 }
 
 /** What is needed to write down how a model did. */

@@ -51,7 +51,7 @@ export const doctor: Command = {
         return "loaded";
       }),
       await examine("ONNX Runtime", async () => {
-        const { library, providers, threads } = await (await guard()).engineInfo();
+        const { library, providers, threads } = await (await guard()).defaultEngine().info();
         return `${library}, ${providers.join(", ")}, threads: ${threads}`;
       }),
       await examine("models", async () => {

@@ -1,6 +1,6 @@
 import { didYouMean } from "../did-you-mean.ts";
 import type { PullProgress } from "../models/hub/hub.ts";
-import type { ModelEntry } from "../models/model.ts";
+import type { ModelEntry } from "../models/list-models.ts";
 import { columns } from "../reference/layout.ts";
 import { type Command, parse, print, UsageError } from "./command.ts";
 
@@ -36,7 +36,7 @@ mean what they mean to Hugging Face's tools.`,
 };
 
 async function list(asJson: boolean): Promise<number> {
-  const { listModels } = await import("../models/model.ts");
+  const { listModels } = await import("../models/list-models.ts");
   const entries = listModels();
   if (asJson) {
     const plain = entries.map(({ model, source, size, labels, license = null }) => ({
@@ -56,7 +56,7 @@ async function list(asJson: boolean): Promise<number> {
 async function pull(names: readonly string[]): Promise<number> {
   const ids = await hubIds(names);
   const { pullHubModel, warnOfLicense } = await import("../models/hub/hub.ts");
-  const { cacheFolder } = await import("../models/model.ts");
+  const { modelsFolder } = await import("../models/model-files.ts");
   const stop = new AbortController();
   const onSignal = () => stop.abort(new UsageError("interrupted; the same command goes on from here"));
   for (const name of SIGNALS) process.once(name, onSignal);
@@ -64,7 +64,7 @@ async function pull(names: readonly string[]): Promise<number> {
     for (const { name, id } of ids) {
       const show = progressOf();
       try {
-        const { folder, license } = await pullHubModel(id, cacheFolder(), { signal: stop.signal, onProgress: show });
+        const { folder, license } = await pullHubModel(id, modelsFolder(), { signal: stop.signal, onProgress: show });
         show();
         if (license !== undefined) warnOfLicense(name, license);
         await print(`${name} is in ${folder}\n`);
@@ -84,14 +84,14 @@ const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 async function remove(names: readonly string[]): Promise<number> {
   const ids = await hubIds(names);
   const { removeHubModel } = await import("../models/hub/hub.ts");
-  const { cacheFolder } = await import("../models/model.ts");
+  const { modelsFolder } = await import("../models/model-files.ts");
   const narrow = ids.find(({ name, id }) => name !== id.repository);
   if (narrow) {
     throw new UsageError(`remove takes owner/name, of which all revisions and files go: ${narrow.id.repository}`);
   }
   for (const { name, id } of ids) {
-    if (!(await removeHubModel(id.repository, cacheFolder()))) {
-      throw new UsageError(`${name} is not in ${cacheFolder()}`);
+    if (!(await removeHubModel(id.repository, modelsFolder()))) {
+      throw new UsageError(`${name} is not in ${modelsFolder()}`);
     }
     await print(`${name} is removed\n`);
   }

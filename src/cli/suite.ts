@@ -3,7 +3,7 @@ import { buildScanners, type Config, checkConfig, loadConfig } from "../config/i
 import { serviceOptions } from "../config/service-options.ts";
 import { GuardValidationError, type ValidationIssue } from "../errors.ts";
 import type { Message } from "../messages.ts";
-import { setQueueCapacity } from "../models/engine-settings.ts";
+import { Engine } from "../models/engine.ts";
 import type { Scanner, Side } from "../scanner.ts";
 import { createScanner } from "../scanners/catalog.ts";
 import { type ScannerLists, ScanService } from "../service.ts";
@@ -32,8 +32,7 @@ export class Suite {
 
   private constructor(config: Config, lists: ScannerLists, missing: Partial<Record<Side, GuardValidationError>>) {
     // Only the models of the side that is scanned are loaded, by the first scan. How many scans run at a time is up to us: what
-    // protects a server from its clients must not refuse what we ask ourselves. The engine starts with the first model.
-    setQueueCapacity(UNLIMITED);
+    // protects a server from its clients must not refuse what we ask ourselves.
     const unlimited = { lazyLoad: true, maxScans: UNLIMITED, maxMessages: UNLIMITED };
     this.#service = new ScanService(lists, { ...serviceOptions(config), ...unlimited });
     this.#missing = missing;
@@ -46,7 +45,7 @@ export class Suite {
    */
   static async fromConfig(path: string): Promise<Suite> {
     const config = await loadConfig(path);
-    const lists = buildScanners(config);
+    const lists = buildScanners(config, { engine: unlimitedEngine() });
     const none = (side: Side) => ({ [side]: invalid(`${path} has no ${side} scanners: every text would pass`) });
     return new Suite(config, lists, {
       ...(lists.input.length === 0 ? none("input") : {}),
@@ -60,7 +59,8 @@ export class Suite {
    * @throws GuardValidationError when they fit neither side.
    */
   static fromChoices(choices: readonly Choice[]): Suite {
-    const [input, output] = [build("input", choices), build("output", choices)];
+    const engine = unlimitedEngine();
+    const [input, output] = [build("input", choices, engine), build("output", choices, engine)];
     if (input.error && output.error) {
       // A scanner is unknown to the side that it does not have: the other one has more to say.
       throw isUnknown(input.error) && !isUnknown(output.error) ? output.error : input.error;
@@ -94,11 +94,20 @@ export class Suite {
   }
 }
 
-function build(side: Side, choices: readonly Choice[]): { scanners: Scanner[]; error?: GuardValidationError } {
+/** An engine whose models take as many texts as we ask; whatever the queue holds, we wait for it. */
+function unlimitedEngine(): Engine {
+  return Engine.fromEnvironment(process.env, { queueCapacity: UNLIMITED });
+}
+
+function build(
+  side: Side,
+  choices: readonly Choice[],
+  engine: Engine,
+): { scanners: Scanner[]; error?: GuardValidationError } {
   const issues: ValidationIssue[] = [];
   const scanners = choices.flatMap(({ type, params }) => {
     try {
-      return [createScanner(side, type, params)];
+      return [createScanner(side, type, params, { engine })];
     } catch (error) {
       if (!(error instanceof GuardValidationError)) throw error;
       issues.push(...error.within(type).issues);

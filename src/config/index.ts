@@ -4,7 +4,7 @@ import { GuardValidationError, type ValidationIssue } from "../errors.ts";
 import { fromSnakeCase, parseOptions, toSnakeCase } from "../options.ts";
 import type { Scanner, Side } from "../scanner.ts";
 import { createScanner, scannerClass, scannerClasses } from "../scanners/catalog.ts";
-import type { ScannerClass } from "../scanners/define.ts";
+import type { ScannerClass, ScannerEnvironment } from "../scanners/define.ts";
 import type { ScannerLists } from "../service.ts";
 import { coerceExpanded, type Environment, expandEnvironment } from "./environment.ts";
 import { type Config, type ConfigInput, configSchema, type ScannerEntry } from "./schema.ts";
@@ -76,9 +76,10 @@ export function checkConfig(config: ConfigInput): Config {
 /**
  * Builds the scanners of a configuration.
  *
+ * @param environment what they are built in, such as the engine that loads their models.
  * @throws GuardValidationError with the path of every value at fault.
  */
-export function buildScanners(config: Config): ScannerLists {
+export function buildScanners(config: Config, environment: ScannerEnvironment = {}): ScannerLists {
   const issues: ValidationIssue[] = [];
   const lists: Record<Side, Scanner[]> = { input: [], output: [] };
   for (const [side, list, name] of LISTS) {
@@ -86,7 +87,7 @@ export function buildScanners(config: Config): ScannerLists {
       const prefix = `${name}.${index}`;
       const scanner = attempt(issues, () => {
         knownClass(side, entry.type, prefix);
-        return belowParams(prefix, () => createScanner(side, entry.type, namedParams(entry)));
+        return belowParams(prefix, () => createScanner(side, entry.type, namedParams(entry), environment));
       });
       if (scanner) lists[side].push(scanner);
     }

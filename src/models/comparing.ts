@@ -55,7 +55,7 @@ function readLine(path: string, purpose: keyof z.output<typeof linesSchema>): z.
   }
 }
 
-/** Numbers that are multiplied before other work gets its turn: some milliseconds. */
+/** How many numbers are multiplied before other work of the event loop gets its turn: some milliseconds of it. */
 const TURN = 4_000_000;
 
 /**
@@ -69,15 +69,16 @@ export async function highestCosine(
   signal?: AbortSignal,
 ): Promise<number> {
   let best = -1;
-  // A number that is none stays one: it must not read as far apart.
+  // NaN stays NaN, so that it never reads as "far apart".
   await eachCosine(some, others, (_a, _b, cosine) => (best = Math.max(best, cosine)), signal);
   return best;
 }
 
 /**
- * The cosines between each of some vectors and each of others, of the same model, one after the other; 0 where one of them is 0.
+ * The cosines between each of some vectors and each of others, of the same model, one after the other; 0 where one of the two
+ * vectors is all zeros.
  *
- * @param visit is told the places of two vectors, and their cosine.
+ * @param visit is told the indices of two vectors, and their cosine.
  * @throws the signal's reason.
  */
 export async function eachCosine(
@@ -100,7 +101,7 @@ export async function eachCosine(
   }
 }
 
-/** A vector of length one in the same direction; one of zeros stays. */
+/** A vector of length one in the same direction; a vector of zeros stays as it is. */
 function unit(vector: readonly number[]): Float64Array {
   const length = Math.sqrt(dot(vector, vector)) || 1;
   return Float64Array.from(vector, (x) => x / length);

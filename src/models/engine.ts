@@ -1,8 +1,73 @@
+import { GuardError } from "../errors.ts";
+import { addon, type EngineInfo, type EngineTimings, type NativeEngine, native } from "../native.ts";
+import { checkEngineOptions, DEFAULT_QUEUE_CAPACITY, type EngineOptions, engineOptions } from "./engine-options.ts";
+import { hubSettings } from "./hub/client.ts";
 import { LinearClassifier } from "./linear.ts";
-import { Classifier } from "./model.ts";
+import { ModelStore, modelsFolder } from "./model-files.ts";
+import { runtimeLibraries } from "./runtime-libraries.ts";
+import { type ModelHost, TextModel } from "./text-model.ts";
 
-/** Loads models for scanners. Made once, and passed to whoever loads models. */
+/** Told of each answer of a model: the model's name, and where the time of the answer went, in milliseconds. */
+export type AnswerListener = (model: string, timings: EngineTimings) => void;
+
+/**
+ * Loads models for scanners. It is made once with its settings, and passed to whoever loads models: `new Toxicity({}, { engine })`.
+ *
+ * Engines of the same library, providers and number of threads share their threads and the models in memory; how many texts may
+ * wait is a limit of each engine. Engines with other settings can live in the same process.
+ *
+ * @example
+ * const engine = new Engine({ threads: 2, queueCapacity: 64 });
+ * const toxicity = new input.Toxicity({}, { engine });
+ * await toxicity.scan("Have a nice day!");
+ * await engine.close();
+ */
 export class Engine {
+  readonly #options: EngineOptions;
+  readonly #host: ModelHost;
+  #native: NativeEngine | undefined;
+  /** Scanners that nobody closes must not stay in memory because of this list. */
+  readonly #models = new Set<WeakRef<TextModel>>();
+  readonly #listeners = new Set<AnswerListener>();
+  #isClosed = false;
+
+  /**
+   * An engine with these settings and no others: the environment is not read. Nothing is loaded yet.
+   *
+   * @throws GuardValidationError for an option with an impossible value.
+   */
+  constructor(options: EngineOptions = {}) {
+    checkEngineOptions(options);
+    this.#options = options;
+    this.#host = {
+      files: new ModelStore({
+        folder: options.modelsDir ?? modelsFolder({}),
+        downloads: options.downloads ?? true,
+        hub: options.hub ?? hubSettings({}),
+      }),
+      queueCapacity: options.queueCapacity ?? DEFAULT_QUEUE_CAPACITY,
+      native: () => this.#start(),
+      answered: (model, timings) => {
+        for (const listener of this.#listeners) listener(model, timings);
+      },
+    };
+  }
+
+  /**
+   * An engine with the settings of the environment, which is read now and never again; see {@link engineOptions}.
+   *
+   * @param overrides settings that come before those of the environment.
+   * @throws GuardValidationError for a variable or an option with an impossible value.
+   */
+  static fromEnvironment(env: NodeJS.ProcessEnv = process.env, overrides: EngineOptions = {}): Engine {
+    return new Engine({ ...engineOptions(env), ...overrides });
+  }
+
+  /** Starts the engine, if it is not started yet, and tells what it runs on. */
+  async info(): Promise<EngineInfo> {
+    return native(() => this.#start().info());
+  }
+
   /**
    * A model of ONNX Runtime. Its files are looked for now and loaded later.
    *
@@ -10,8 +75,14 @@ export class Engine {
    * @param maxLength the longest input in tokens, where it is to be shorter than what the model can read.
    * @throws GuardValidationError, without a path, when there is no such model.
    */
-  model(name: string, { maxLength }: { maxLength?: number | undefined } = {}): Classifier {
-    return new Classifier(name, maxLength);
+  model(name: string, { maxLength }: { maxLength?: number | undefined } = {}): TextModel {
+    this.#refuseIfClosed();
+    const model = new TextModel(this.#host, name, maxLength);
+    for (const known of this.#models) {
+      if (!known.deref()) this.#models.delete(known);
+    }
+    this.#models.add(new WeakRef(model));
+    return model;
   }
 
   /**
@@ -21,14 +92,68 @@ export class Engine {
    * @throws GuardValidationError, without a path, when there is no such model.
    */
   linear(name: string): LinearClassifier {
-    return new LinearClassifier(name);
+    this.#refuseIfClosed();
+    return new LinearClassifier(this.#host.files.resolveFolder(name));
+  }
+
+  /**
+   * The folder with the `config.json` of a model, which is not loaded for that.
+   *
+   * @throws GuardValidationError, without a path, when there is no such model on this machine.
+   */
+  folder(name: string): string {
+    return this.#host.files.resolve(name).folder;
+  }
+
+  /** How many texts wait or run now, by the names of the models that are loaded. */
+  get pending(): Record<string, number> {
+    const counts: Record<string, number> = {};
+    for (const known of this.#models) {
+      const model = known.deref();
+      if (model?.isLoaded) counts[model.name] = (counts[model.name] ?? 0) + model.pending;
+    }
+    return counts;
+  }
+
+  /**
+   * Has a listener told of each answer of a model.
+   *
+   * @returns ends that.
+   */
+  onAnswer(listener: AnswerListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Closes all models that this engine has made; it makes no more. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#models].map((known) => known.deref()?.close()));
+    this.#models.clear();
+  }
+
+  #start(): NativeEngine {
+    const { libraries = runtimeLibraries(), providers = [], threads } = this.#options;
+    this.#native ??= new addon.NativeEngine({
+      libraries: [...libraries],
+      providers: [...providers],
+      ...(threads === undefined ? {} : { threads }),
+    });
+    return this.#native;
+  }
+
+  #refuseIfClosed(): void {
+    if (this.#isClosed) throw new GuardError("GUARD_CLOSED", "the engine is closed");
   }
 }
 
 let shared: Engine | undefined;
 
-/** The engine of scanners that are given none: made when the first of them is built. */
+/**
+ * The engine of scanners that are given none, with the settings of the environment: made when the first of them is built. Close
+ * the scanners, not this engine, where others in the process may use it.
+ */
 export function defaultEngine(): Engine {
-  shared ??= new Engine();
+  shared ??= Engine.fromEnvironment();
   return shared;
 }

@@ -1,43 +1,43 @@
 import { GuardValidationError } from "../errors.ts";
 import type { ModelHead } from "../native.ts";
-import type { Classifier } from "./model.ts";
+import type { Span } from "../span.ts";
+import type { AnswerCache } from "./answer-cache.ts";
+import type { TextModel } from "./text-model.ts";
 
 /** Tokens of the shortest pair: one of each text, and the four that XLM-RoBERTa has around and between them. */
 const SHORTEST = 6;
 
-/** What a part of a premise says of a part of a claim. */
-export interface Support {
-  /** Place in the premise. */
-  start: number;
-  end: number;
-  /** Place in the claim, which is one part unless it is long. */
+/** What a span of a premise says of a span of a claim. */
+export interface Support extends Span {
+  /** The span of the claim, in UTF-16 code units; all of the claim unless it is long. */
   claimStart: number;
   claimEnd: number;
   /** The probability that the claim follows. */
   entailment: number;
-  /** The probability that it is wrong then; 0 of a model that does not tell. */
+  /** The probability that the premise says the opposite; 0 of a model that does not tell. */
   contradiction: number;
 }
 
-/** Where the labels of natural language inference stand in a model's answer. */
-interface Places {
+/** The indices of the labels of natural language inference in a model's answer. */
+interface LabelIndices {
   head: number;
   entailment: number;
+  /** -1 where the model has no such label. */
   contradiction: number;
 }
 
 /** Natural language inference: whether a claim follows from a premise. */
 export class EntailmentHead {
-  readonly #model: Classifier;
-  #places: Places | undefined;
+  readonly #model: TextModel;
+  #indices: LabelIndices | undefined;
 
-  constructor(model: Classifier) {
+  constructor(model: TextModel) {
     this.#model = model;
   }
 
   /** Whether a model of these heads can infer. */
   static isIn(heads: readonly ModelHead[]): boolean {
-    return placesOf(heads) !== undefined;
+    return indicesOf(heads) !== undefined;
   }
 
   /**
@@ -48,24 +48,38 @@ export class EntailmentHead {
    */
   async load(signal?: AbortSignal): Promise<void> {
     await this.#model.load(signal);
-    this.#places ??= await this.#locate(signal);
+    this.#indices ??= await this.#locate(signal);
   }
 
-  /** Judges a claim by each part of a premise; none where one of the two has no token. */
-  async judge(premise: string, claim: string, signal?: AbortSignal): Promise<Support[]> {
-    this.#places ??= await this.#locate(signal);
-    const { head, entailment, contradiction } = this.#places;
-    const parts = await this.#model.classifyPair(premise, claim, signal);
-    return parts.map(({ heads, ...place }) => ({
-      ...place,
-      entailment: heads[head]?.[entailment] ?? Number.NaN,
-      contradiction: contradiction < 0 ? 0 : (heads[head]?.[contradiction] ?? Number.NaN),
-    }));
+  /**
+   * Judges claims by each part of a premise, in one question to the model; a claim that is there twice is judged once.
+   *
+   * @returns for each claim what the parts of the premise say of it; nothing where the claim or the premise has no token.
+   */
+  async judge(
+    premise: string,
+    claims: readonly string[],
+    signal?: AbortSignal,
+    answers?: AnswerCache,
+  ): Promise<Support[][]> {
+    this.#indices ??= await this.#locate(signal);
+    const { head, entailment, contradiction } = this.#indices;
+    const distinct = [...new Set(claims)];
+    const judged = await this.#model.judge(premise, distinct, signal, answers);
+    const supports = judged.map((parts) =>
+      parts.map(({ start, end, claimStart, claimEnd, heads }) => ({
+        ...{ start, end, claimStart, claimEnd },
+        entailment: heads[head]?.[entailment] ?? Number.NaN,
+        contradiction: contradiction < 0 ? 0 : (heads[head]?.[contradiction] ?? Number.NaN),
+      })),
+    );
+    const byClaim = new Map(distinct.map((claim, index) => [claim, supports[index] ?? []]));
+    return claims.map((claim) => byClaim.get(claim) ?? []);
   }
 
-  async #locate(signal?: AbortSignal): Promise<Places> {
+  async #locate(signal?: AbortSignal): Promise<LabelIndices> {
     const { heads, maxLength } = await this.#model.described(signal);
-    const found = placesOf(heads);
+    const found = indicesOf(heads);
     if (found && maxLength < SHORTEST) {
       const message = `a pair of texts needs ${SHORTEST} tokens, and the model reads ${maxLength} at a time`;
       throw new GuardValidationError([{ path: "modelMaxLength", message }]);
@@ -77,7 +91,7 @@ export class EntailmentHead {
   }
 }
 
-function placesOf(heads: readonly ModelHead[]): Places | undefined {
+function indicesOf(heads: readonly ModelHead[]): LabelIndices | undefined {
   const labels = heads.map((head) => head.labels.map((label) => label.toLowerCase()));
   const head = labels.findIndex((ofHead) => ofHead.includes("entailment"));
   const ofHead = labels[head];

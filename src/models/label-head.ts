@@ -1,8 +1,9 @@
 import { GuardValidationError } from "../errors.ts";
 import type { ModelHead } from "../native.ts";
 import type { Span } from "../span.ts";
-import type { Classifier, Reading } from "./model.ts";
-import type { Passes } from "./passes.ts";
+import type { AnswerCache } from "./answer-cache.ts";
+import type { Reading } from "./reading.ts";
+import type { TextModel } from "./text-model.ts";
 
 /** The probability of one label. */
 export interface LabelScore {
@@ -34,7 +35,7 @@ export interface WantedLabels {
   option: string;
 }
 
-/** Where the labels stand in a model's answer. */
+/** The indices of labels in a model's answer. */
 export interface LabelIndices {
   /** The index of their head among the model's heads. */
   head: number;
@@ -48,11 +49,11 @@ export interface LabelIndices {
 
 /** Some labels of a model that judges texts: of its head of a certain name, or where there is none, of the first one that has them. */
 export class LabelHead {
-  readonly #model: Classifier;
+  readonly #model: TextModel;
   readonly #wanted: WantedLabels;
   #indices: LabelIndices | undefined;
 
-  constructor(model: Classifier, wanted: WantedLabels) {
+  constructor(model: TextModel, wanted: WantedLabels) {
     this.#model = model;
     this.#wanted = wanted;
   }
@@ -77,10 +78,10 @@ export class LabelHead {
     text: string,
     reading: Reading,
     signal?: AbortSignal,
-    passes?: Passes,
+    answers?: AnswerCache,
   ): Promise<{ parts: ScoredLabels[]; skipped: number }> {
     const { head, labels } = this.#indices ?? (await this.#locate(signal));
-    const { parts, skippedChars } = await this.#model.classify(text, reading, signal, passes);
+    const { parts, skippedChars } = await this.#model.classify(text, reading, signal, answers);
     return {
       skipped: skippedChars,
       parts: parts.map(({ start, end, heads }) => ({

@@ -1,6 +1,6 @@
 import { type NativeLanguages, native } from "../native.ts";
+import type { AnswerCache } from "./answer-cache.ts";
 import type { LinearClassifier } from "./linear.ts";
-import type { Passes } from "./passes.ts";
 
 /** A language by its ISO 639-1 code, and its probability. */
 export interface LanguageGuess {
@@ -36,9 +36,9 @@ export class LanguageDetector {
   }
 
   /** The languages of a text as a whole and of its sentences, the likeliest first; none where there are no letters. */
-  detect(text: string, passes?: Passes): Promise<NativeLanguages> {
+  detect(text: string, answers?: AnswerCache): Promise<NativeLanguages> {
     const kind = `languages ${this.folder}`;
-    return passes ? passes.derive(kind, text, () => this.#detect(text)) : this.#detect(text);
+    return answers ? answers.derive(kind, text, () => this.#detect(text)) : this.#detect(text);
   }
 
   async #detect(text: string): Promise<NativeLanguages> {

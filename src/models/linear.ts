@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { GuardError } from "../errors.ts";
 import { addon, type NativeLinear, native } from "../native.ts";
-import { resolveFolder } from "./model.ts";
 
 /** A linear classifier: a folder with `config.json` and `model.bin`. It loads once, at the latest when it is first asked. */
 export class LinearClassifier {
@@ -10,9 +9,9 @@ export class LinearClassifier {
   #loading: Promise<NativeLinear> | undefined;
   #closed = false;
 
-  /** @throws GuardValidationError when there is no such model; its weights are read later. */
-  constructor(model: string) {
-    this.folder = resolveFolder(model);
+  /** Made by `Engine.linear`; the files of the folder are read later. */
+  constructor(folder: string) {
+    this.folder = folder;
   }
 
   /**

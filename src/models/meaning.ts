@@ -1,7 +1,8 @@
 import { GuardValidationError } from "../errors.ts";
 import type { Span } from "../span.ts";
-import type { Classifier, Reading } from "./model.ts";
-import type { Passes } from "./passes.ts";
+import type { AnswerCache } from "./answer-cache.ts";
+import type { Reading } from "./reading.ts";
+import type { TextModel } from "./text-model.ts";
 
 /** The head of guard's own models that gives vectors. */
 const HEAD = "meaning";
@@ -13,10 +14,11 @@ export interface PartVector extends Span {
 
 /** The vectors of a model: of its head `meaning`, or of the first one that gives vectors. */
 export class MeaningHead {
-  readonly #model: Classifier;
-  #place: number | undefined;
+  readonly #model: TextModel;
+  /** The index of the head among those of the model. */
+  #head: number | undefined;
 
-  constructor(model: Classifier) {
+  constructor(model: TextModel) {
     this.#model = model;
   }
 
@@ -27,7 +29,7 @@ export class MeaningHead {
    */
   async load(signal?: AbortSignal): Promise<void> {
     await this.#model.load(signal);
-    this.#place ??= await this.#locate(signal);
+    this.#head ??= await this.#locate(signal);
   }
 
   /** The vectors of the parts of a text. */
@@ -35,22 +37,22 @@ export class MeaningHead {
     text: string,
     reading: Reading,
     signal?: AbortSignal,
-    passes?: Passes,
+    answers?: AnswerCache,
   ): Promise<{ parts: PartVector[]; skipped: number }> {
-    this.#place ??= await this.#locate(signal);
-    const place = this.#place;
-    const { parts, skippedChars } = await this.#model.classify(text, reading, signal, passes);
+    this.#head ??= await this.#locate(signal);
+    const head = this.#head;
+    const { parts, skippedChars } = await this.#model.classify(text, reading, signal, answers);
     return {
       skipped: skippedChars,
-      parts: parts.map(({ start, end, heads }) => ({ start, end, vector: heads[place] ?? [] })),
+      parts: parts.map(({ start, end, heads }) => ({ start, end, vector: heads[head] ?? [] })),
     };
   }
 
   async #locate(signal?: AbortSignal): Promise<number> {
     const { heads } = await this.#model.described(signal);
-    const giving = heads.flatMap(({ name, isVector }, place) => (isVector ? [{ name, place }] : []));
+    const giving = heads.flatMap(({ name, isVector }, head) => (isVector ? [{ name, head }] : []));
     const found = giving.find(({ name }) => name === HEAD) ?? giving[0];
-    if (found) return found.place;
+    if (found) return found.head;
     throw new GuardValidationError([{ path: "model", message: "it gives no vectors: it is no embedding model" }]);
   }
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { z } from "zod";
-import { embeddedFolder } from "../models/model.ts";
+import { embeddedFolder } from "../models/model-files.ts";
 import { commonOptions, metaOf, toSnakeCase } from "../options.ts";
 import type { Scanner, Side } from "../scanner.ts";
 import { SCANNERS } from "../scanners/catalog.ts";

@@ -75,13 +75,13 @@ export const BanTopics = defineScanner({
         await judge(signal);
       },
       close: () => model.close(),
-      async check(text, { signal, passes }) {
+      async check(text, { signal, answers }) {
         const topics = await judge(signal);
         const score = async (view: string) => {
-          const { parts, skipped } = await topics.score(view, matchType, signal, passes);
+          const { parts, skipped } = await topics.score(view, matchType, signal, answers);
           return { skipped, parts: parts.map((part) => ({ ...part, score: probabilityOf(part.labels, true) })) };
         };
-        const scored = await scoreDisguised<LabelledPart>(text, { matchType, deobfuscate }, score, passes);
+        const scored = await scoreDisguised<LabelledPart>(text, { matchType, deobfuscate }, score, answers);
         return labelVerdict(text, scored, { threshold, multiLabel: true, type: "topic" });
       },
     };

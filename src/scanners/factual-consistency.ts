@@ -1,5 +1,4 @@
 import { group } from "d3-array";
-import pLimit from "p-limit";
 import { madeFrom } from "../errors.ts";
 import { supportOf } from "../models/comparing.ts";
 import { EntailmentHead, type Support } from "../models/entailment.ts";
@@ -10,9 +9,6 @@ import { resolveMinimum, thresholdOption } from "../threshold.ts";
 import { defineScanner } from "./define.ts";
 import { claimsOf } from "./parts/claims.ts";
 import { engineOptions, modelOption } from "./parts/model-options.ts";
-
-/** Sentences that are judged at a time: a long output must not fill the model's queue all by itself. */
-const PARALLEL = 4;
 
 /** A sentence and what the prompt says of it. */
 interface JudgedSentence extends Sentence {
@@ -61,8 +57,7 @@ export const FactualConsistency = defineScanner({
     /** The probability of having no support above which a sentence fails. */
     const minimum = resolveMinimum(build, model.folder, "minimumScore");
 
-    async function judge(prompt: string, claim: Sentence, signal?: AbortSignal): Promise<JudgedSentence> {
-      const supports = await entailment.judge(prompt, claim.text, signal);
+    function judgment(claim: Sentence, supports: readonly Support[]): JudgedSentence {
       // All of a sentence must have support, if it is so long that it was read in pieces.
       const pieces = group(supports, ({ claimStart }) => claimStart);
       const best = [...pieces.values()].map((ofPiece) => ofPiece.reduce(better));
@@ -79,16 +74,12 @@ export const FactualConsistency = defineScanner({
     return {
       load: (signal) => entailment.load(signal),
       close: () => model.close(),
-      async check(text, { prompt = "", signal }) {
+      async check(text, { prompt = "", signal, answers }) {
         const claims = await claimsOf(text);
         if (prompt.trim() === "" || claims.length === 0) return passed(text);
-        const limit = pLimit(PARALLEL);
-        let judged: JudgedSentence[];
-        try {
-          judged = await Promise.all(claims.map((claim) => limit(() => judge(prompt, claim, signal))));
-        } finally {
-          limit.clearQueue();
-        }
+        const texts = claims.map((claim) => claim.text);
+        const supports = await entailment.judge(prompt, texts, signal, answers);
+        const judged = claims.map((claim, index) => judgment(claim, supports[index] ?? []));
         const probability = judged.reduce((worst, { score }) => Math.max(worst, score), 0);
         const findings = judged
           .filter(({ score }) => score > minimum)

@@ -36,8 +36,8 @@ export const LanguageSame = defineScanner({
     return {
       load: () => detector.load(),
       close: () => detector.close(),
-      async check(text, { prompt = "", passes }) {
-        const [asked, answered] = await Promise.all([detector.detect(prompt, passes), detector.detect(text, passes)]);
+      async check(text, { prompt = "", answers }) {
+        const [asked, answered] = await Promise.all([detector.detect(prompt, answers), detector.detect(text, answers)]);
         const best = answered.whole[0];
         if (!best || asked.whole.length === 0) return passed(text);
         const wanted = new Set(found(asked.whole));

@@ -59,9 +59,9 @@ export const Language = defineScanner({
     return {
       load: () => detector.load(),
       close: () => detector.close(),
-      async check(text, { passes }) {
+      async check(text, { answers }) {
         if (text.trim() === "") return passed(text);
-        const { whole, sentences } = await detector.detect(text, passes);
+        const { whole, sentences } = await detector.detect(text, answers);
         const all = { start: 0, end: text.length, guesses: whole };
         const judged = matchType === "sentence" ? sentences : [all];
         const coverage = wholeText(text, judged.length);

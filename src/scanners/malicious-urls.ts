@@ -35,8 +35,8 @@ export const MaliciousURLs = defineScanner({
     }
     return linearScanner(build, model, {
       finding: "url",
-      async judge(text, { passes }) {
-        const urls = await urlsOf(text, passes);
+      async judge(text, { answers }) {
+        const urls = await urlsOf(text, answers);
         if (urls.length === 0) return [];
         const probabilities = await model.classify(urls.map(({ url }) => url));
         return urls.map(({ start, end }, index) => ({ start, end, ...judge(probabilities[index] as number[]) }));

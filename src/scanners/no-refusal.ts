@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { READINGS } from "../models/model.ts";
+import { READINGS } from "../models/reading.ts";
 import { defineScanner } from "./define.ts";
 import { labelScanner, labelScannerOptions, labelsOf } from "./parts/label-scanner.ts";
 import { matchTypeOption } from "./parts/model-options.ts";

@@ -1,9 +1,9 @@
 import pLimit from "p-limit";
 import { z } from "zod";
 import { GuardError, madeFrom } from "../errors.ts";
+import type { AnswerCache } from "../models/answer-cache.ts";
 import { LabelHead, type LabelScore } from "../models/label-head.ts";
-import { READINGS } from "../models/model.ts";
-import type { Passes } from "../models/passes.ts";
+import { READINGS } from "../models/reading.ts";
 import { type Detection, type Finding, passed } from "../scanner.ts";
 import { riskScore } from "../score.ts";
 import { splitSentences } from "../sentences.ts";
@@ -40,7 +40,7 @@ type InjectionPart = ScoredPart & JudgedDetection;
 type Judge = (
   text: string,
   signal?: AbortSignal,
-  passes?: Passes,
+  answers?: AnswerCache,
 ) => Promise<Pick<ScoredText<InjectionPart>, "parts" | "skipped">>;
 
 export const PromptInjection = defineScanner({
@@ -113,20 +113,20 @@ export const PromptInjection = defineScanner({
     const judge = head
       ? byModel(head, matchType)
       : byClassifier(classifier as InjectionClassifier, injectionLabels, matchType === "sentence");
-    const score = (text: string, signal?: AbortSignal, passes?: Passes) =>
-      scoreDisguised(text, { matchType, deobfuscate }, (view) => judge(view, signal, passes), passes);
+    const score = (text: string, signal?: AbortSignal, answers?: AnswerCache) =>
+      scoreDisguised(text, { matchType, deobfuscate }, (view) => judge(view, signal, answers), answers);
     return {
       load: async (signal) => {
         await head?.load(signal);
       },
       close: async () => model?.close(),
-      async detect(text: string, signal?: AbortSignal, passes?: Passes): Promise<Detection> {
-        const { parts, others } = await score(text, signal, passes);
+      async detect(text: string, signal?: AbortSignal, answers?: AnswerCache): Promise<Detection> {
+        const { parts, others } = await score(text, signal, answers);
         const { score: probability, category } = worstOf([...parts, ...others]) ?? { score: 0, category: "" };
         return { score: probability, category };
       },
-      async check(text, { signal, passes }) {
-        const scored = await score(text, signal, passes);
+      async check(text, { signal, answers }) {
+        const scored = await score(text, signal, answers);
         const coverage = coverageOf(text, scored);
         const worst = worstOf([...scored.parts, ...scored.others]);
         if (!worst) return passed(text, coverage);
@@ -151,11 +151,11 @@ export const PromptInjection = defineScanner({
 
 /** Judges texts by a model: by the sum of its labels for an injection. */
 function byModel(head: LabelHead, matchType: (typeof READINGS)[number]): Judge {
-  return async (text, signal, passes) => {
+  return async (text, signal, answers) => {
     const { head: index, heads } = await head.described(signal);
     const labels = heads[index]?.labels ?? [];
     const category = heads.findIndex(({ name }) => name === "category");
-    const { parts, skipped } = await head.score(text, matchType, signal, passes);
+    const { parts, skipped } = await head.score(text, matchType, signal, answers);
     return {
       skipped,
       parts: parts.map(({ start, end, labels: injections, heads: scores }) => {

@@ -45,16 +45,16 @@ export const Relevance = defineScanner({
     return {
       load: (signal) => meaning.load(signal),
       close: () => model.close(),
-      async check(text, { prompt = "", signal, passes }) {
+      async check(text, { prompt = "", signal, answers }) {
         if (prompt.trim() === "" || text.trim() === "") return passed(text);
-        const read = (whole: string) => meaning.vectors(whole, matchType, signal, passes);
+        const read = (whole: string) => meaning.vectors(whole, matchType, signal, answers);
         const [asked, answered] = await Promise.all([read(prompt), read(text)]);
         const others = answered.parts.map((part) => ({ ...part, score: 0 }));
         const coverage = coverageOf(text, { parts: others, others: [], skipped: answered.skipped });
         if (asked.parts.length === 0 || answered.parts.length === 0) return passed(text, coverage);
         relevance ??= comparisonOf(model.folder, "relevance");
-        const [asks, answers] = [asked, answered].map(({ parts }) => parts.map(({ vector }) => vector));
-        const nearest = await highestCosine(asks ?? [], answers ?? [], signal);
+        const [ofPrompt, ofOutput] = [asked, answered].map(({ parts }) => parts.map(({ vector }) => vector));
+        const nearest = await highestCosine(ofPrompt ?? [], ofOutput ?? [], signal);
         const probability = 1 - relevance(nearest);
         const isValid = probability <= limit;
         const finding = { start: 0, end: text.length, type: "irrelevance", text, score: probability };

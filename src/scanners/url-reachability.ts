@@ -64,8 +64,8 @@ differently from GET, and this costs no more.`,
   create({ options }) {
     const reacher = new UrlReacher(options);
     return {
-      async check(text, { signal, passes }) {
-        const found = await urlsOf(text, passes);
+      async check(text, { signal, answers }) {
+        const found = await urlsOf(text, answers);
         if (found.length === 0) return passed(text);
         const urls = [...new Set(found.map(({ url }) => url))];
         const asked = urls.slice(0, options.maxUrls);

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import fastify, { type FastifyInstance, LogController } from "fastify";
 import type { Config } from "../config/index.ts";
+import type { Engine } from "../models/engine.ts";
 import type { ScanService } from "../service.ts";
 import { version } from "../version.ts";
 import { type LogStream, loggerOptions } from "./log.ts";
@@ -36,6 +37,7 @@ export async function buildApp(
   service: ScanService,
   seal: VaultSeal,
   stream: LogStream,
+  engine: Engine,
 ): Promise<FastifyInstance> {
   const entries = config.auth ?? [];
   const app = fastify({
@@ -68,7 +70,7 @@ export async function buildApp(
   await app.register(jsonBody);
   await app.register(errors);
   await app.register(requestLog);
-  const metrics = new Metrics(service);
+  const metrics = new Metrics(service, engine);
   await app.register(metricsPlugin, { metrics });
   await app.register(lifecycle, { graceMs: graceOf(config), onClosed: () => service.close() });
 

@@ -2,9 +2,8 @@ import type { FastifyInstance } from "fastify";
 import { buildScanners, type Config, type ConfigInput, checkConfig } from "../config/index.ts";
 import { serviceOptions } from "../config/service-options.ts";
 import { GuardValidationError } from "../errors.ts";
-import { setQueueCapacity } from "../models/engine-settings.ts";
+import { Engine } from "../models/engine.ts";
 import { onModelNotice } from "../models/hub/hub.ts";
-import { withoutDownloads } from "../models/model.ts";
 import { type ScannerLists, ScanService } from "../service.ts";
 import { buildApp } from "./app.ts";
 import type { LogStream } from "./log.ts";
@@ -54,14 +53,16 @@ export async function prepareServer({
   logger = process.stdout,
 }: ServerOptions): Promise<PreparedServer> {
   const config = checkConfig(input);
-  const build = () =>
-    buildScanners({
-      ...config,
-      ...(scanners?.input ? { inputScanners: [] } : {}),
-      ...(scanners?.output ? { outputScanners: [] } : {}),
-    });
-  // With lazyLoad a request loads a model, and a request must not wait for a download.
-  const built = config.app.lazyLoad ? withoutDownloads(build) : build();
+  const engine = Engine.fromEnvironment(process.env, {
+    queueCapacity: config.app.queueSize,
+    // With lazyLoad a request loads a model, and a request must not wait for a download.
+    downloads: !config.app.lazyLoad,
+  });
+  const replaced = {
+    ...(scanners?.input ? { inputScanners: [] } : {}),
+    ...(scanners?.output ? { outputScanners: [] } : {}),
+  };
+  const built = buildScanners({ ...config, ...replaced }, { engine });
   const lists = { input: scanners?.input ?? built.input, output: scanners?.output ?? built.output };
   refuseOwnVaults(lists);
   const keys = readVaultKeys();
@@ -71,13 +72,15 @@ export async function prepareServer({
     // A client sends it back in one body with its texts.
     maxLength: Math.min(vaultMaxSize, Math.floor(maxBodySize / 2)),
   });
-  setQueueCapacity(config.app.queueSize);
   const service = new ScanService(lists, serviceOptions(config));
-  const app = await buildApp(config, service, seal, logger);
+  const app = await buildApp(config, service, seal, logger, engine);
   for (const warning of warnings(config, lists, keys !== undefined)) app.log.warn(warning);
 
   const stopNotices = onModelNotice(({ kind, message }) => app.log[kind === "license" ? "warn" : "info"](message));
-  app.addHook("onClose", async () => stopNotices());
+  app.addHook("onClose", async () => {
+    stopNotices();
+    await engine.close();
+  });
   return { app, loaded: loadWhenReady(app, service) };
 }
 

@@ -4,9 +4,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { GuardError, GuardValidationError } from "../../src/errors.ts";
-import { engineInfo, engineSettings } from "../../src/models/engine-settings.ts";
-import { Classifier, embeddedFolder, listModels, READINGS } from "../../src/models/model.ts";
+import { Engine } from "../../src/models/engine.ts";
+import { engineOptions } from "../../src/models/engine-options.ts";
+import { listModels } from "../../src/models/list-models.ts";
+import { embeddedFolder } from "../../src/models/model-files.ts";
+import { READINGS } from "../../src/models/reading.ts";
+import type { TextModel } from "../../src/models/text-model.ts";
 
+const engine = new Engine();
 const twoHeads = fileURLToPath(new URL("../fixtures/two-heads", import.meta.url));
 const embedded = join(embeddedFolder, "prompt-injection");
 const scratch = mkdtempSync(join(tmpdir(), "guard-models-"));
@@ -30,7 +35,7 @@ const prompts = Array.from({ length: 40 }, (_, i) =>
 
 describe("a model", () => {
   it("answers with every head of one pass", async () => {
-    const model = new Classifier(twoHeads);
+    const model = engine.model(twoHeads);
     const { heads, maxLength } = await model.load();
     expect(heads).toEqual([
       { name: "binary", labels: ["SAFE", "INJECTION"], multiLabel: false, isVector: false },
@@ -46,7 +51,7 @@ describe("a model", () => {
   });
 
   it("scores rows that share a run as if they were alone", async () => {
-    const model = new Classifier(twoHeads);
+    const model = engine.model(twoHeads);
     const texts = Array.from(
       { length: 60 },
       (_, i) => ["calm", "wild", "attack", "loud"].slice(0, 1 + (i % 4)).join(" ") + " quiet".repeat(i % 9),
@@ -61,7 +66,7 @@ describe("a model", () => {
   });
 
   it("scores the embedded int8 model the same alone, together and under load", async () => {
-    const model = new Classifier("embedded:prompt-injection");
+    const model = engine.model("embedded:prompt-injection");
     const score = async (text: string) => (await model.classify(text, "full")).parts[0]?.heads[0]?.[1] ?? Number.NaN;
     const alone: number[] = [];
     for (const prompt of prompts) alone.push(await score(prompt));
@@ -73,7 +78,7 @@ describe("a model", () => {
   });
 
   it("reads long texts as asked", async () => {
-    const model = new Classifier("embedded:prompt-injection");
+    const model = engine.model("embedded:prompt-injection");
     const text = "The quick brown fox jumps over the lazy dog. ".repeat(200);
     for (const reading of READINGS) {
       const { parts, skippedChars, tokens } = await model.classify(text, reading);
@@ -91,14 +96,14 @@ describe("a model", () => {
   });
 
   it("reads shorter pieces where asked to", async () => {
-    const model = new Classifier("embedded:prompt-injection", 64);
+    const model = engine.model("embedded:prompt-injection", { maxLength: 64 });
     expect((await model.load()).maxLength).toBe(64);
     expect((await model.classify("one two three four ".repeat(50), "windows")).parts).toHaveLength(4);
     await model.close();
   });
 
   it("gives offsets in UTF-16 code units", async () => {
-    const model = new Classifier("embedded:prompt-injection");
+    const model = engine.model("embedded:prompt-injection");
     const text = "😀😀 Всё хорошо. 你好。Bye now!";
     const { parts } = await model.classify(text, "sentence");
     expect(parts.map(({ start, end }) => text.slice(start, end))).toEqual(["😀😀 Всё хорошо.", "你好。", "Bye now!"]);
@@ -106,15 +111,17 @@ describe("a model", () => {
   });
 
   it("has nothing to score in an empty text", async () => {
-    const model = new Classifier(twoHeads);
-    expect(await model.classify("", "windows")).toEqual({ parts: [], spans: [], tokens: 0, skippedChars: 0 });
+    const model = engine.model(twoHeads);
+    const { timings, ...nothing } = await model.classify("", "windows");
+    expect(nothing).toEqual({ parts: [], spans: [], tokens: 0, skippedChars: 0 });
+    expect(timings.inferred).toBe(0);
     await model.close();
   });
 });
 
 describe("a call", () => {
   it("is aborted at once, and the model goes on", async () => {
-    const model = new Classifier("embedded:prompt-injection");
+    const model = engine.model("embedded:prompt-injection");
     await model.load();
     const controller = new AbortController();
     const long = "One two three four five. ".repeat(4000);
@@ -127,7 +134,7 @@ describe("a call", () => {
   });
 
   it("is aborted between the model and the text", async () => {
-    const model = new Classifier(twoHeads);
+    const model = engine.model(twoHeads);
     await model.load();
     const controller = new AbortController();
     const call = model.classify("calm", "full", controller.signal);
@@ -138,7 +145,7 @@ describe("a call", () => {
   });
 
   it("is refused when too many wait", async () => {
-    const model = new Classifier("embedded:prompt-injection");
+    const model = engine.model("embedded:prompt-injection");
     await model.load();
     const calls = Array.from({ length: 2000 }, (_, i) => model.classify(`text number ${i} of many`, "full"));
     const results = await Promise.allSettled(calls);
@@ -154,7 +161,7 @@ describe("a call", () => {
     for (const name of ["prompt-injection", "words"]) {
       cpSync(join(embeddedFolder, name), join(scratch, "closing", name), { recursive: true });
     }
-    const model = new Classifier(join(scratch, "closing", "prompt-injection"));
+    const model = engine.model(join(scratch, "closing", "prompt-injection"));
     await model.load();
     const calls = prompts.map((prompt) => model.classify(prompt, "full"));
     await model.close();
@@ -166,7 +173,7 @@ describe("a call", () => {
 });
 
 describe("a model that cannot be loaded", () => {
-  const failure = async (model: Classifier): Promise<GuardError> => {
+  const failure = async (model: TextModel): Promise<GuardError> => {
     const error = await model.load().then(
       () => undefined,
       (reason: unknown) => reason,
@@ -217,31 +224,31 @@ describe("a model that cannot be loaded", () => {
       },
     ],
   ])("is %s: the error names the file, and other models go on", async (_, file, folder) => {
-    const error = await failure(new Classifier(folder()));
+    const error = await failure(engine.model(folder()));
     expect(error.code).toBe("GUARD_MODEL");
     expect(error.message).toContain(file);
-    const fine = new Classifier(twoHeads);
+    const fine = engine.model(twoHeads);
     expect((await fine.classify("calm", "full")).parts).toHaveLength(1);
   });
 
   it("is tried again by the next call", async () => {
     const folder = copyOf(twoHeads, "h", "tokenizer.json");
-    const model = new Classifier(folder);
+    const model = engine.model(folder);
     await failure(model);
     copyFileSync(join(twoHeads, "tokenizer.json"), join(folder, "tokenizer.json"));
     expect((await model.load()).maxLength).toBe(64);
   });
 
   it("is refused at once when its name means nothing", () => {
-    expect(() => new Classifier("embedded:nothing")).toThrow(GuardValidationError);
-    expect(() => new Classifier("embedded:nothing")).toThrow(/there are: .*prompt-injection/);
-    expect(() => new Classifier("no/such/folder")).toThrow(/neither embedded:<name> nor a folder or file/);
+    expect(() => engine.model("embedded:nothing")).toThrow(GuardValidationError);
+    expect(() => engine.model("embedded:nothing")).toThrow(/there are: .*prompt-injection/);
+    expect(() => engine.model("no/such/folder")).toThrow(/neither embedded:<name> nor a folder or file/);
   });
 });
 
 describe("the engine", () => {
   it("tells what it runs on", async () => {
-    const info = await engineInfo();
+    const info = await engine.info();
     expect(info.providers).toEqual(["CPUExecutionProvider"]);
     expect(info.library).toMatch(/onnxruntime/);
     expect(info.threads).toBeGreaterThanOrEqual(info.workers);
@@ -252,7 +259,7 @@ describe("the engine", () => {
     ["GUARD_ONNX_THREADS", "0", /integer from 1/],
     ["GUARD_ONNX_THREADS", "many", /integer from 1/],
   ])("refuses %s=%s", (name, value, message) => {
-    expect(() => engineSettings({ [name]: value })).toThrow(message);
+    expect(() => engineOptions({ [name]: value })).toThrow(message);
   });
 
   it("lists the embedded model", () => {

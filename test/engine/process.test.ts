@@ -1,12 +1,10 @@
 import { spawn } from "node:child_process";
 import { describe, expect, it } from "vitest";
 
-const models = new URL("../../dist/models/model.js", import.meta.url).href;
-const engine = new URL("../../dist/models/engine-settings.js", import.meta.url).href;
+const engine = new URL("../../dist/models/engine.js", import.meta.url).href;
 const prelude = `
-  import { Classifier } from ${JSON.stringify(models)};
-  import { engineInfo } from ${JSON.stringify(engine)};
-  const model = new Classifier("embedded:prompt-injection");
+  import { defaultEngine } from ${JSON.stringify(engine)};
+  const model = defaultEngine().model("embedded:prompt-injection");
   const busy = () => Array.from({ length: 200 }, (_, i) => model.classify("please summarize this " + i + " time ".repeat(200), "full"));
 `;
 
@@ -43,9 +41,9 @@ describe("a process ends cleanly", () => {
     [
       "after work in worker threads",
       `import { Worker } from "node:worker_threads";
-       const source = \`import { Classifier } from ${JSON.stringify(models)};
+       const source = \`import { defaultEngine } from ${JSON.stringify(engine)};
          import { parentPort } from "node:worker_threads";
-         const model = new Classifier("embedded:prompt-injection");
+         const model = defaultEngine().model("embedded:prompt-injection");
          parentPort.postMessage((await model.classify("hello", "full")).parts.length);\`;
        const url = new URL("data:text/javascript," + encodeURIComponent(source));
        for (let round = 0; round < 3; round++) {
@@ -59,9 +57,9 @@ describe("a process ends cleanly", () => {
     [
       "after busy worker threads were terminated",
       `import { Worker } from "node:worker_threads";
-       const source = \`import { Classifier } from ${JSON.stringify(models)};
+       const source = \`import { defaultEngine } from ${JSON.stringify(engine)};
          import { parentPort } from "node:worker_threads";
-         const model = new Classifier("embedded:prompt-injection");
+         const model = defaultEngine().model("embedded:prompt-injection");
          await model.load();
          for (let i = 0; i < 200; i++) model.classify("summarize this " + i + " time ".repeat(200), "full");
          parentPort.postMessage("busy");\`;
@@ -80,7 +78,7 @@ describe("a process ends cleanly", () => {
 });
 
 describe("the environment", () => {
-  const report = `await engineInfo().then(console.log, (error) => console.log(error.code, error.message));`;
+  const report = `await defaultEngine().info().then(console.log, (error) => console.log(error.code, error.message));`;
 
   it("names the providers that are there when another one was asked for", async () => {
     const { output } = await run(report, { GUARD_ONNX_PROVIDERS: "tensorrt,cpu" });

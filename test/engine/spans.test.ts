@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Classifier } from "../../src/models/model.ts";
+import { Engine } from "../../src/models/engine.ts";
 
+const engine = new Engine();
 const names = fileURLToPath(new URL("../fixtures/names", import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), "guard-spans-"));
-const model = new Classifier(names);
+const model = engine.model(names);
 beforeAll(async () => {
   await model.load();
 });
@@ -67,7 +68,7 @@ describe("spans", () => {
   });
 
   it("are the same in windows of any length", async () => {
-    const short = new Classifier(names, 12);
+    const short = engine.model(names, { maxLength: 12 });
     const pieces = ["Ivan", "Petrov", "Moscow", "Acme Corp", "北京", "a", ",", "zzz", "😀"];
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom(...pieces), { maxLength: 50 }), async (words) => {
@@ -131,9 +132,7 @@ describe("heads", () => {
   const output = { output: "logits", labels: ["O", "B-A", "I-A", "B-B", "I-B", "B-C", "I-C"] };
 
   it("over tokens and over texts are told by their kind", async () => {
-    const listed = new Classifier(
-      copyWith(() => ({ guard: { heads: [{ name: "names", kind: "token", ...output }] } })),
-    );
+    const listed = engine.model(copyWith(() => ({ guard: { heads: [{ name: "names", kind: "token", ...output }] } })));
     expect((await listed.load()).heads).toMatchObject([{ name: "names", kinds: ["A", "B", "C"] }]);
     expect(await found("Ivan in Moscow", listed)).toEqual([
       ["A", "Ivan"],
@@ -145,7 +144,7 @@ describe("heads", () => {
 
   it("without places have labels as they are", async () => {
     const id2label = { 0: "O", 1: "I-PER", 2: "I-SUR", 3: "I-LOC", 4: "I-END", 5: "I-ORG", 6: "I-CORP" };
-    const plain = new Classifier(copyWith((config) => ({ ...config, id2label })));
+    const plain = engine.model(copyWith((config) => ({ ...config, id2label })));
     expect(await found("Ivan Ivan in Moscow", plain)).toEqual([
       ["PER", "Ivan Ivan"],
       ["LOC", "Moscow"],
@@ -162,7 +161,7 @@ describe("heads", () => {
     ["without O", (config: object) => ({ ...config, id2label: { 0: "B-X", 1: "I-X" } }), /config\.json.*must have O/],
     ["of another size", (config: object) => ({ ...config, id2label: { 0: "O", 1: "B-X" } }), /shape/],
   ])("that are wrong fail: one %s", async (_, config, message) => {
-    const wrong = new Classifier(copyWith(config));
+    const wrong = engine.model(copyWith(config));
     await expect(wrong.findSpans("Ivan")).rejects.toThrow(message);
     await wrong.close();
   });

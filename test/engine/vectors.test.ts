@@ -2,10 +2,11 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { Classifier } from "../../src/models/model.ts";
+import { Engine } from "../../src/models/engine.ts";
 import { embedder, judges } from "../judges.ts";
 
-const model = new Classifier(judges);
+const engine = new Engine();
+const model = engine.model(judges);
 afterAll(() => model.close());
 
 describe("a head that gives vectors", () => {
@@ -23,11 +24,11 @@ describe("a head that gives vectors", () => {
     const folder = mkdtempSync(join(tmpdir(), "guard-embedder-"));
     try {
       cpSync(embedder, folder, { recursive: true });
-      const first = await new Classifier(folder).classify("rain rain sun", "full");
+      const first = await engine.model(folder).classify("rain rain sun", "full");
       expect(first.parts[0]?.heads[0]).toEqual([0, 0, 1, 0, 0, 0, 0]);
       mkdirSync(join(folder, "1_Pooling"));
       writeFileSync(join(folder, "1_Pooling", "config.json"), JSON.stringify({ pooling_mode_mean_tokens: true }));
-      const mean = new Classifier(folder, 15);
+      const mean = engine.model(folder, { maxLength: 15 });
       // Beside a longer text, whose length the shorter one is filled up to.
       const [text] = await Promise.all([
         mean.classify("rain rain sun", "full"),

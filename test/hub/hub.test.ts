@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { GuardError, GuardValidationError } from "../../src/errors.ts";
 import { Anonymize, BanCompetitors, Gibberish, PromptInjection, Toxicity } from "../../src/generated/input-scanners.ts";
 import { listModels } from "../../src/index.ts";
+import { Engine } from "../../src/models/engine.ts";
 import {
   findHubModel,
   type ModelNotice,
@@ -14,7 +15,6 @@ import {
   pullHubModel,
 } from "../../src/models/hub/hub.ts";
 import { type HubId, hubName, parseHubId } from "../../src/models/hub/hub-id.ts";
-import { Classifier } from "../../src/models/model.ts";
 import { createServer, startServer } from "../../src/server/index.ts";
 import { COMMIT, fixture, HubServer, TOKEN } from "./hub-server.ts";
 
@@ -36,6 +36,9 @@ afterEach(async () => {
   await hub.stop();
   rmSync(cache, { recursive: true, force: true });
 });
+
+/** An engine with the environment of this test. */
+const engine = () => Engine.fromEnvironment();
 
 const idOf = (model: string) => parseHubId(model) as HubId;
 const pull = (model: string, options = {}) => pullHubModel(idOf(model), cache, options);
@@ -138,7 +141,7 @@ describe("a download", () => {
     expect(before).toBe(3);
     await pull("acme/tiny");
     expect(hub.downloads.length).toBe(before);
-    const model = new Classifier("acme/tiny");
+    const model = engine().model("acme/tiny");
     const asked = hub.seen.length;
     await model.load();
     expect(hub.seen.length).toBe(asked);
@@ -170,7 +173,7 @@ describe("a download", () => {
       "acme/tiny:onnx/model_int8.onnx",
       "acme/tiny",
     ]);
-    const model = new Classifier("acme/tiny:onnx/model_int8.onnx");
+    const model = engine().model("acme/tiny:onnx/model_int8.onnx");
     expect((await model.load()).maxLength).toBe(64);
     await model.close();
   });
@@ -225,7 +228,7 @@ describe("a download", () => {
     hub.repositories["acme/tiny"] = { files: Object.fromEntries(files.map(([name, body]) => [`onnx/${name}`, body])) };
     const { folder, graph } = await pull("acme/tiny");
     expect([folder.endsWith(join(COMMIT, "onnx")), graph]).toEqual([true, "model.onnx"]);
-    const model = new Classifier("acme/tiny");
+    const model = engine().model("acme/tiny");
     expect((await model.load()).maxLength).toBe(64);
     await model.close();
   });
@@ -233,7 +236,7 @@ describe("a download", () => {
 
 describe("of several graphs", () => {
   it("the one is taken that the engine would take", async () => {
-    const source = readFileSync(new URL("../../crates/guard-core/src/engine/model.rs", import.meta.url), "utf8");
+    const source = readFileSync(new URL("../../crates/guard-core/src/engine/config.rs", import.meta.url), "utf8");
     const [, list = ""] = /const GRAPH_FILES: &\[&str\] = &\[([^\]]+)\]/.exec(source) ?? [];
     const graphs = [...list.matchAll(/"([^"]+)"/g)].map(([, name = ""]) => name);
     expect(graphs.length).toBeGreaterThan(3);
@@ -494,7 +497,7 @@ describe("offline", () => {
     await pull("acme/tiny");
     vi.stubEnv("HF_HUB_OFFLINE", "1");
     const asked = hub.seen.length;
-    const model = new Classifier("acme/tiny");
+    const model = engine().model("acme/tiny");
     await model.load();
     await model.close();
     expect(hub.seen.length).toBe(asked);
@@ -502,20 +505,20 @@ describe("offline", () => {
 
   it("says what is missing", async () => {
     vi.stubEnv("HF_HUB_OFFLINE", "1");
-    const error = await failure(new Classifier("acme/tiny").load());
+    const error = await failure(engine().model("acme/tiny").load());
     expect(error.message).toMatch(/HF_HUB_OFFLINE is set, .* lacks config\.json, tokenizer\.json, an ONNX file/);
     vi.stubEnv("HF_HUB_OFFLINE", "");
     const { folder } = await pull("acme/tiny");
     rmSync(join(folder, "tokenizer.json"));
     vi.stubEnv("HF_HUB_OFFLINE", "true");
-    expect((await failure(new Classifier("acme/tiny").load())).message).toMatch(/lacks tokenizer\.json$/);
+    expect((await failure(engine().model("acme/tiny").load())).message).toMatch(/lacks tokenizer\.json$/);
     expect(hub.downloads.length).toBe(3);
   });
 });
 
 describe("a scanner", () => {
   it("downloads its model when it is loaded, not when it scans", async () => {
-    const scanner = new PromptInjection({ model: "acme/tiny", matchType: "full" });
+    const scanner = new PromptInjection({ model: "acme/tiny", matchType: "full" }, { engine: engine() });
     const refused = await failure(scanner.scan("calm attack"));
     expect(refused.code).toBe("GUARD_MODEL");
     expect(refused.message).toMatch(/not on this machine.*guard models pull acme\/tiny/);
@@ -529,7 +532,7 @@ describe("a scanner", () => {
   });
 
   it("is not downloaded while a text waits", async () => {
-    const scanner = new Toxicity({ model: "acme/tiny", labels: ["INJECTION"] });
+    const scanner = new Toxicity({ model: "acme/tiny", labels: ["INJECTION"] }, { engine: engine() });
     expect((await failure(scanner.scan("calm attack"))).message).toMatch(/guard models pull acme\/tiny/);
     expect(hub.seen).toEqual([]);
     await scanner.load();
@@ -538,12 +541,12 @@ describe("a scanner", () => {
   });
 
   it("downloads nothing once it is closed, and stops what is on its way", async () => {
-    const closed = new PromptInjection({ model: "acme/tiny" });
+    const closed = new PromptInjection({ model: "acme/tiny" }, { engine: engine() });
     await closed.close();
     expect((await failure(closed.load())).code).toBe("GUARD_CLOSED");
     expect(hub.seen).toEqual([]);
     hub.faults.push(({ server }) => server === "storage");
-    const scanner = new PromptInjection({ model: "acme/tiny" });
+    const scanner = new PromptInjection({ model: "acme/tiny" }, { engine: engine() });
     const loading = failure(scanner.load());
     await vi.waitFor(() => expect(hub.seen.some(({ server }) => server === "storage")).toBe(true));
     await scanner.close();
@@ -551,7 +554,7 @@ describe("a scanner", () => {
   });
 
   it("can be loaded again after a failure", async () => {
-    const scanner = new PromptInjection({ model: "acme/late" });
+    const scanner = new PromptInjection({ model: "acme/late" }, { engine: engine() });
     await failure(scanner.load());
     hub.repositories["acme/late"] = { files: fixture("two-heads", "model.onnx") };
     await scanner.load();
@@ -561,7 +564,10 @@ describe("a scanner", () => {
 
   it("finds names with a model of the hub, configured as in llm-guard", async () => {
     hub.repositories["acme/ner"] = { files: fixture("names") };
-    const scanner = new Anonymize({ recognizerConf: { DEFAULT_MODEL: "acme/ner" }, entityTypes: ["PERSON"] });
+    const scanner = new Anonymize(
+      { recognizerConf: { DEFAULT_MODEL: "acme/ner" }, entityTypes: ["PERSON"] },
+      { engine: engine() },
+    );
     await expect(scanner.scan("Ivan in Moscow")).rejects.toThrow(/guard models pull acme\/ner/);
     await scanner.load();
     const { sanitized } = await scanner.scan("Ivan in Moscow");
@@ -570,7 +576,10 @@ describe("a scanner", () => {
   });
 
   it("says where it is configured when a model of the hub finds no names", async () => {
-    const scanner = new Anonymize({ recognizerConf: [join("test", "fixtures", "names"), "acme/text"] });
+    const scanner = new Anonymize(
+      { recognizerConf: [join("test", "fixtures", "names"), "acme/text"] },
+      { engine: engine() },
+    );
     const config = { architectures: ["BertForSequenceClassification"], id2label: { 0: "a", 1: "b" } };
     hub.repositories["acme/text"] = {
       files: { ...fixture("names"), "config.json": Buffer.from(JSON.stringify(config)) },
@@ -582,7 +591,10 @@ describe("a scanner", () => {
 
   it("tells competitors from other words with a model of the hub", async () => {
     hub.repositories["acme/ner"] = { files: fixture("names") };
-    const scanner = new BanCompetitors({ competitors: ["Acme"], model: "acme/ner", threshold: 0.1 });
+    const scanner = new BanCompetitors(
+      { competitors: ["Acme"], model: "acme/ner", threshold: 0.1 },
+      { engine: engine() },
+    );
     expect((await failure(scanner.scan("Ask Acme Corp"))).code).toBe("GUARD_MODEL");
     await scanner.load();
     expect((await scanner.scan("Ask Acme Corp")).isValid).toBe(false);
@@ -591,7 +603,7 @@ describe("a scanner", () => {
 
   it("says when a type is asked for that no model of the hub finds", async () => {
     hub.repositories["acme/ner"] = { files: fixture("names") };
-    const scanner = new Anonymize({ recognizerConf: "acme/ner", entityTypes: ["NRP"] });
+    const scanner = new Anonymize({ recognizerConf: "acme/ner", entityTypes: ["NRP"] }, { engine: engine() });
     expect((await failure(scanner.load())).message).toMatch(/nothing finds NRP/);
     await scanner.close();
   });
@@ -599,7 +611,7 @@ describe("a scanner", () => {
   it("takes a folder of that name before the hub", async () => {
     const folder = join(cache, "acme", "tiny");
     cpSync(join("test", "fixtures", "two-heads"), folder, { recursive: true });
-    const model = new Classifier("acme/tiny");
+    const model = engine().model("acme/tiny");
     expect(model.folder).toBe(folder);
     await model.load();
     await model.close();
@@ -607,7 +619,7 @@ describe("a scanner", () => {
   });
 
   it("with a model of another form takes none of the hub", () => {
-    expect(() => new Gibberish({ model: "acme/tiny" })).toThrow(
+    expect(() => new Gibberish({ model: "acme/tiny" }, { engine: engine() })).toThrow(
       /model: there is no folder acme\/tiny.*embedded:<name>/,
     );
   });
@@ -624,7 +636,7 @@ describe("a licence", () => {
     const notices: ModelNotice[] = [];
     const stop = onModelNotice((notice) => notices.push(notice));
     for (let round = 0; round < 2; round += 1) {
-      const model = new Classifier(repository);
+      const model = engine().model(repository);
       await model.load();
       await model.close();
     }
@@ -638,7 +650,7 @@ describe("a licence", () => {
   it("is warned of on standard error where nobody listens", async () => {
     hub.repositories["acme/quiet"] = { files: fixture("two-heads"), license: "cc-by-nc-4.0" };
     const warning = new Promise<Error>((resolve) => process.once("warning", resolve));
-    const model = new Classifier("acme/quiet");
+    const model = engine().model("acme/quiet");
     await model.load();
     await model.close();
     expect((await warning).message).toContain("acme/quiet, cc-by-nc-4.0");

@@ -1,16 +1,22 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { scanConversation } from "../../src/conversation.ts";
 import { scanOutput, scanPrompt } from "../../src/index.ts";
-import { Passes } from "../../src/models/passes.ts";
+import { AnswerCache } from "../../src/models/answer-cache.ts";
 import type { Scanner, Side } from "../../src/scanner.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
 import { judges, twoHeads } from "../judges.ts";
 
-/** The texts that models were asked about, in passes that were not shared. */
+/** The texts that models were asked about, in questions whose answers were not shared. */
 function record(): string[] {
   const asked: string[] = [];
-  const share = Passes.prototype.share;
-  vi.spyOn(Passes.prototype, "share").mockImplementation(function (this: Passes, question, text, ask, signal) {
+  const share = AnswerCache.prototype.share;
+  vi.spyOn(AnswerCache.prototype, "share").mockImplementation(function (
+    this: AnswerCache,
+    question,
+    text,
+    ask,
+    signal,
+  ) {
     const counted = () => {
       asked.push(text);
       return ask();

@@ -290,6 +290,9 @@ impl NativeModel {
         &self,
         env: &'env Env,
         text: String,
+        #[napi(
+            ts_arg_type = "'windows' | 'full' | 'sentence' | 'truncate_token_head_tail' | 'truncate_head_tail' | 'chunks'"
+        )]
         mode: ReadingMode,
         abort: Option<&mut Abort>,
     ) -> Result<PromiseRaw<'env, Classification>> {

@@ -19,18 +19,22 @@ export interface HubSettings {
   offline: boolean;
 }
 
+/** Reads `HF_ENDPOINT`, `HF_TOKEN` and `HF_HUB_OFFLINE`. */
+export function hubSettings(env: NodeJS.ProcessEnv = process.env): HubSettings {
+  const endpoint = (env.HF_ENDPOINT || ENDPOINT).replace(/\/+$/, "");
+  const offline = /^(1|on|yes|true)$/i.test(env.HF_HUB_OFFLINE ?? "");
+  return { endpoint, token: env.HF_TOKEN?.trim() || undefined, offline };
+}
+
 /**
- * Reads `HF_ENDPOINT`, `HF_TOKEN` and `HF_HUB_OFFLINE`.
+ * Checks where the hub is, at the latest when it is asked: nobody else needs to have it right.
  *
  * @throws GuardValidationError for an endpoint that is no URL.
  */
-export function hubSettings(env: NodeJS.ProcessEnv = process.env): HubSettings {
-  const endpoint = (env.HF_ENDPOINT || ENDPOINT).replace(/\/+$/, "");
+export function checkEndpoint({ endpoint }: HubSettings): void {
   if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol)) {
     throw new GuardValidationError([{ path: "HF_ENDPOINT", message: "expected a URL of http or https" }]);
   }
-  const offline = /^(1|on|yes|true)$/i.test(env.HF_HUB_OFFLINE ?? "");
-  return { endpoint, token: env.HF_TOKEN?.trim() || undefined, offline };
 }
 
 /** A file of a repository. */

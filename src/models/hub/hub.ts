@@ -5,7 +5,15 @@ import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, posix } from "node:path";
 import pLimit from "p-limit";
 import { z } from "zod";
-import { downloadError, HubClient, type HubFile, type HubInfo, hubSettings } from "./client.ts";
+import {
+  checkEndpoint,
+  downloadError,
+  HubClient,
+  type HubFile,
+  type HubInfo,
+  type HubSettings,
+  hubSettings,
+} from "./client.ts";
 import { downloadFile } from "./download.ts";
 import { type HubId, hubName, isSafePath, MAIN } from "./hub-id.ts";
 
@@ -158,6 +166,16 @@ const underWay = new Map<string, Pull>();
 /** Two graphs of a commit are in one manifest, which each download adds its own to. */
 const oneAtATime = pLimit(1);
 
+/** How a model is downloaded. */
+export interface PullOptions {
+  /** Gives up waiting. */
+  signal?: AbortSignal;
+  /** Told how far the download is. */
+  onProgress?: (progress: PullProgress) => void;
+  /** Where the hub is, and who asks. Default: as the environment says. */
+  settings?: HubSettings;
+}
+
 /**
  * Downloads a model, or its newest version where it is here already. Those who ask for the same at the same time share the
  * download; it ends when nobody waits for it any more.
@@ -167,10 +185,10 @@ const oneAtATime = pLimit(1);
 export async function pullHubModel(
   id: HubId,
   cache: string,
-  { signal, onProgress }: { signal?: AbortSignal; onProgress?: (progress: PullProgress) => void } = {},
+  { signal, onProgress, settings = hubSettings() }: PullOptions = {},
 ): Promise<HubFiles> {
   signal?.throwIfAborted();
-  const key = JSON.stringify([id, cache]);
+  const key = JSON.stringify([id, cache, settings]);
   let pull = underWay.get(key);
   if (!pull) {
     const stop = new AbortController();
@@ -178,7 +196,7 @@ export async function pullHubModel(
     const tell = (progress: PullProgress) => {
       for (const listener of listeners) listener(progress);
     };
-    const files = fetchModel(id, cache, stop.signal, tell).finally(() => {
+    const files = fetchModel(id, cache, settings, stop.signal, tell).finally(() => {
       if (underWay.get(key)?.files === files) underWay.delete(key);
     });
     files.catch(() => {});
@@ -210,10 +228,11 @@ export async function pullHubModel(
 async function fetchModel(
   id: HubId,
   cache: string,
+  settings: HubSettings,
   signal: AbortSignal,
   onProgress: (progress: PullProgress) => void,
 ): Promise<HubFiles> {
-  const settings = hubSettings();
+  checkEndpoint(settings);
   if (settings.offline) {
     const found = findHubModel(id, cache);
     const missing = "missing" in found ? `, and what is in ${cache} lacks ${found.missing.join(", ")}` : "";

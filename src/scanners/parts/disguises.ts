@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Reading } from "../../models/model.ts";
-import { Passes } from "../../models/passes.ts";
+import { AnswerCache } from "../../models/answer-cache.ts";
+import type { Reading } from "../../models/reading.ts";
 import { DISGUISES } from "../../options.ts";
 import type { Coverage } from "../../scanner.ts";
 import type { Span } from "../../span.ts";
@@ -39,16 +39,16 @@ export const READ_WHOLLY: readonly Reading[] = ["windows", "sentence", "chunks"]
  * Scores a text and, with `deobfuscate`, its views; nothing of a blank text.
  *
  * @param score the parts of a text, or of a view of it, with their probabilities.
- * @param passes what is known of the texts of this call: the views of a text are made once for all scanners.
+ * @param answers what is known of the texts of this call: the views of a text are made once for all scanners.
  */
 export async function scoreDisguised<Part extends ScoredPart>(
   text: string,
   { matchType, deobfuscate }: { matchType: Reading; deobfuscate: boolean },
   score: (text: string) => Promise<Pick<ScoredText<Part>, "parts" | "skipped">>,
-  passes = new Passes(),
+  answers = new AnswerCache(),
 ): Promise<ScoredText<Part>> {
   if (text.trim() === "") return { parts: [], others: [], skipped: 0 };
-  const views = deobfuscate ? await passes.derive("views", text, revealingViews) : [];
+  const views = deobfuscate ? await answers.derive("views", text, revealingViews) : [];
   const scored = views.map(async (view) => {
     const { parts } = await score(view.text);
     const sources = view.locate(parts);

@@ -1,6 +1,6 @@
 import { madeFrom } from "../../errors.ts";
 import { LabelHead, type WantedLabels } from "../../models/label-head.ts";
-import type { Reading } from "../../models/model.ts";
+import type { Reading } from "../../models/reading.ts";
 import { passed, type ScanContext } from "../../scanner.ts";
 import { resolveThreshold, type Threshold, thresholdOption } from "../../threshold.ts";
 import type { Build, ScannerBody } from "../define.ts";
@@ -72,12 +72,12 @@ export function labelScanner(
       // A blank text says nothing, whatever context it would be read with.
       if (text.trim() === "") return passed(text);
       const { text: read, from } = judged(text, context);
-      const { signal, passes } = context;
+      const { signal, answers } = context;
       const score = async (view: string) => {
-        const { parts, skipped } = await head.score(view, matchType, signal, passes);
+        const { parts, skipped } = await head.score(view, matchType, signal, answers);
         return { skipped, parts: parts.map((part) => ({ ...part, score: probabilityOf(part.labels, multiLabel) })) };
       };
-      const scored = await scoreDisguised<LabelledPart>(read, { matchType, deobfuscate }, score, passes);
+      const scored = await scoreDisguised<LabelledPart>(read, { matchType, deobfuscate }, score, answers);
       return labelVerdict(text, since(scored, from), { threshold, multiLabel, type: finding });
     },
   };

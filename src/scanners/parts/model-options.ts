@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { MODEL_DESCRIPTION, READINGS } from "../../models/model.ts";
+import { MODEL_DESCRIPTION } from "../../models/model-files.ts";
+import { READINGS } from "../../models/reading.ts";
 import { notASetting, ofLlmGuard } from "../../options.ts";
 
 /** The model that guard's own classifiers share: one pass over a text answers them all. */

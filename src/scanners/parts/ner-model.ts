@@ -2,7 +2,8 @@ import { z } from "zod";
 import { GuardValidationError, madeFrom } from "../../errors.ts";
 import { isRecord } from "../../is-record.ts";
 import type { Engine } from "../../models/engine.ts";
-import { type Classifier, MODEL_DESCRIPTION, resolveIfHere, resolveModel } from "../../models/model.ts";
+import { MODEL_DESCRIPTION } from "../../models/model-files.ts";
+import type { TextModel } from "../../models/text-model.ts";
 import { addon, native, type PiiFinding } from "../../native.ts";
 import { ofLlmGuard } from "../../options.ts";
 import type { ScanContext } from "../../scanner.ts";
@@ -125,7 +126,7 @@ export type RecognizerConf = typeof recognizerConf;
 /** A model that finds names of people, places and organisations, or whatever it has learnt. */
 export class NerModel {
   readonly #options: NerModelOptions;
-  readonly #model: Classifier;
+  readonly #model: TextModel;
   /** Types by the kinds of spans that the model finds; absent until a model of the hub is downloaded. */
   #types: ReadonlyMap<string, string> | undefined;
 
@@ -136,8 +137,7 @@ export class NerModel {
   constructor(options: NerModelOptions, engine: Engine, maxLength?: number) {
     this.#options = options;
     this.#model = madeFrom("defaultModel", () => engine.model(options.defaultModel, { maxLength }));
-    const files = resolveIfHere(options.defaultModel);
-    if (files) this.#types = typesOf(files.folder, options);
+    this.#types = this.#typesIfHere();
   }
 
   /** What it can find; absent until a model of the hub is downloaded. */
@@ -157,20 +157,25 @@ export class NerModel {
    */
   async load(signal?: AbortSignal): Promise<void> {
     await this.#model.load(signal);
-    this.#types ??= typesOf(resolveModel(this.#options.defaultModel).folder, this.#options);
+    this.#types ??= this.#typesIfHere();
   }
 
   /** Finds what it can in a text; `recognizer` is the name that its findings have. */
-  async find(text: string, recognizer: string, { signal, passes }: ScanContext = {}): Promise<PiiFinding[]> {
+  async find(text: string, recognizer: string, { signal, answers }: ScanContext = {}): Promise<PiiFinding[]> {
     const { idEntityName, idScoreMultiplier, threshold } = this.#options;
-    const spans = await this.#model.findSpans(text, signal, passes);
-    this.#types ??= typesOf(resolveModel(this.#options.defaultModel).folder, this.#options);
+    const spans = await this.#model.findSpans(text, signal, answers);
+    this.#types ??= this.#typesIfHere();
     const types = this.#types;
     return spans.flatMap(({ start, end, kind, score: sureness }) => {
-      const entity = types.get(kind);
+      const entity = types?.get(kind);
       const score = entity === idEntityName ? sureness * idScoreMultiplier : sureness;
       return entity === undefined || score < threshold ? [] : [{ start, end, entity, score, recognizer }];
     });
+  }
+
+  #typesIfHere(): ReadonlyMap<string, string> | undefined {
+    const folder = this.#model.configFolder;
+    return folder === undefined ? undefined : typesOf(folder, this.#options);
   }
 
   /** Frees the model. */

@@ -1,11 +1,12 @@
 import pLimit from "p-limit";
 import { GuardValidationError } from "../../errors.ts";
+import type { AnswerCache } from "../../models/answer-cache.ts";
 import { comparisonOf, eachCosine } from "../../models/comparing.ts";
 import { EntailmentHead } from "../../models/entailment.ts";
 import type { PartLabels } from "../../models/label-head.ts";
 import { MeaningHead } from "../../models/meaning.ts";
-import type { Classifier, Reading } from "../../models/model.ts";
-import type { Passes } from "../../models/passes.ts";
+import type { Reading } from "../../models/reading.ts";
+import type { TextModel } from "../../models/text-model.ts";
 
 /** Topics or parts of a text that are asked for at a time: a long list must not fill a model's queue all by itself. */
 const PARALLEL = 8;
@@ -22,7 +23,7 @@ export interface TopicJudge {
     text: string,
     reading: Reading,
     signal?: AbortSignal,
-    passes?: Passes,
+    answers?: AnswerCache,
   ): Promise<{ parts: PartLabels[]; skipped: number }>;
 }
 
@@ -36,7 +37,7 @@ export interface TopicJudge {
  * @throws GuardValidationError with the path `model` where it can do neither, and `matchType` where it cannot read texts so.
  */
 export async function topicJudge(
-  model: Classifier,
+  model: TextModel,
   topics: readonly Topic[],
   reading: Reading,
   signal?: AbortSignal,
@@ -51,7 +52,7 @@ export async function topicJudge(
   return byInference(model, topics);
 }
 
-async function byMeaning(model: Classifier, topics: readonly Topic[], signal?: AbortSignal): Promise<TopicJudge> {
+async function byMeaning(model: TextModel, topics: readonly Topic[], signal?: AbortSignal): Promise<TopicJudge> {
   const meaning = new MeaningHead(model);
   await meaning.load(signal);
   const probability = comparisonOf(model.folder, "topics");
@@ -68,12 +69,12 @@ async function byMeaning(model: Classifier, topics: readonly Topic[], signal?: A
   );
   const phraseVectors = known.map(({ vector }) => vector);
   return {
-    async score(text, reading, signal, passes) {
-      const { parts, skipped } = await meaning.vectors(text, reading, signal, passes);
+    async score(text, reading, signal, answers) {
+      const { parts, skipped } = await meaning.vectors(text, reading, signal, answers);
       const nearest = parts.map(() => topics.map(() => -1));
       const visit = (part: number, phrase: number, cosine: number) => {
         const [ofPart, topic] = [nearest[part] as number[], (known[phrase] as { topic: number }).topic];
-        // A number that is none stays one: it must not read as far apart.
+        // NaN stays NaN, so that it never reads as "far apart".
         ofPart[topic] = Math.max(ofPart[topic] as number, cosine);
       };
       await eachCosine(
@@ -92,27 +93,28 @@ async function byMeaning(model: Classifier, topics: readonly Topic[], signal?: A
 /** The hypothesis of zero-shot classification in Hugging Face's pipeline, which llm-guard uses. */
 const hypothesis = (topic: string) => `This example is ${topic}.`;
 
-function byInference(model: Classifier, topics: readonly Topic[]): TopicJudge {
+function byInference(model: TextModel, topics: readonly Topic[]): TopicJudge {
   const entailment = new EntailmentHead(model);
   return {
-    async score(text, reading, signal, passes) {
-      // What is read is the same for all topics: where its parts stand is asked once.
-      const { parts, skippedChars } = await model.classify(text, reading, signal, passes);
+    async score(text, reading, signal, answers) {
+      // What is read is the same for all topics: which parts there are is asked once.
+      const { parts, skippedChars } = await model.classify(text, reading, signal, answers);
+      const claims = topics.flatMap(({ phrases }) => phrases.map(hypothesis));
       const limit = pLimit(PARALLEL);
-      const ofPhrase = (part: string, phrase: string) =>
-        limit(async () => {
-          const supports = await entailment.judge(part, hypothesis(phrase), signal);
-          return Math.max(0, ...supports.map(likelihood));
+      const ofPart = async (part: string) => {
+        const supports = await entailment.judge(part, claims, signal, answers);
+        const likelihoods = supports.map((ofClaim) => Math.max(0, ...ofClaim.map(likelihood)));
+        let next = 0;
+        return topics.map(({ name, phrases }) => {
+          const ofTopic = likelihoods.slice(next, next + phrases.length);
+          next += phrases.length;
+          return { label: name, score: Math.max(...ofTopic) };
         });
-      const ofTopic = async (part: string, { name, phrases }: Topic) => ({
-        label: name,
-        score: Math.max(...(await Promise.all(phrases.map((phrase) => ofPhrase(part, phrase))))),
-      });
+      };
       try {
-        const scored = parts.map(async ({ start, end }): Promise<PartLabels> => {
-          const part = text.slice(start, end);
-          return { start, end, labels: await Promise.all(topics.map((topic) => ofTopic(part, topic))) };
-        });
+        const scored = parts.map(({ start, end }) =>
+          limit(async (): Promise<PartLabels> => ({ start, end, labels: await ofPart(text.slice(start, end)) })),
+        );
         return { skipped: skippedChars, parts: await Promise.all(scored) };
       } finally {
         limit.clearQueue();

@@ -65,6 +65,12 @@ export const resultFields = {
     .optional()
     .describe("With details: what the threshold was compared with, 0..1, by scanner that goes by a probability."),
   timing: z.record(z.string(), z.number()).optional().describe("With details: milliseconds by scanner."),
+  engine_timing: z
+    .record(z.string(), z.object({ queued: z.number(), tokenized: z.number(), inferred: z.number() }))
+    .optional()
+    .describe(
+      "With details: milliseconds by model that texts waited, were tokenized and ran, added up over all texts of the scan.",
+    ),
   coverage: coverage.optional().describe("With details: how much was looked at."),
 };
 

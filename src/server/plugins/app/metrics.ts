@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { Engine } from "../../../models/engine.ts";
 import type { ScanReport } from "../../../scan.ts";
 import type { Side } from "../../../scanner.ts";
 import { type ScanService, unscannedReasons } from "../../../service.ts";
@@ -12,7 +13,7 @@ export class Metrics {
   readonly #verdicts: Counter;
   readonly #unscanned: Counter;
 
-  constructor(service: ScanService) {
+  constructor(service: ScanService, engine: Engine) {
     const registers = [this.registry];
     this.#scannerSeconds = new Histogram({
       name: "guard_scanner_duration_seconds",
@@ -39,6 +40,38 @@ export class Metrics {
       registers,
       collect() {
         this.set(service.running);
+      },
+    });
+    this.#countEngine(engine);
+  }
+
+  /** Counts what the models of an engine do. */
+  #countEngine(engine: Engine): void {
+    const registers = [this.registry];
+    const seconds = (name: string, help: string) =>
+      new Histogram({
+        ...{ name, help, registers, labelNames: ["model"] },
+        buckets: [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+      });
+    const queued = seconds(
+      "guard_queue_seconds",
+      "Time that a text waited for threads before and between runs of a model.",
+    );
+    const tokenized = seconds("guard_tokenization_seconds", "Time that the tokens of a text took to make.");
+    const inferred = seconds("guard_inference_seconds", "Time that a text was in runs of a model.");
+    engine.onAnswer((model, timings) => {
+      queued.observe({ model }, timings.queued / 1000);
+      tokenized.observe({ model }, timings.tokenized / 1000);
+      inferred.observe({ model }, timings.inferred / 1000);
+    });
+    new Gauge({
+      name: "guard_queue_size",
+      help: "Texts that wait for a model or run.",
+      labelNames: ["model"],
+      registers,
+      collect() {
+        this.reset();
+        for (const [model, pending] of Object.entries(engine.pending)) this.set({ model }, pending);
       },
     });
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Passes } from "../../src/models/passes.ts";
+import { AnswerCache } from "../../src/models/answer-cache.ts";
 
 /** A model that counts how often it is asked, and answers when told to. */
 function model() {
@@ -22,36 +22,36 @@ function untilAborted(signal: AbortSignal) {
     });
 }
 
-describe("the passes of a call", () => {
+describe("the answers of a call", () => {
   it("are made once, for those who ask at the same time and for those who ask later", async () => {
-    const passes = new Passes();
+    const answers = new AnswerCache();
     const { asked, ask } = model();
-    const together = await Promise.all(["four", "four", "three"].map((text) => passes.share("q", text, ask(text))));
+    const together = await Promise.all(["four", "four", "three"].map((text) => answers.share("q", text, ask(text))));
     expect(together).toEqual([4, 4, 5]);
-    expect(await passes.share("q", "four", ask("four"))).toBe(4);
+    expect(await answers.share("q", "four", ask("four"))).toBe(4);
     expect(asked).toEqual(["four", "three"]);
-    await passes.share("another", "four", ask("four"));
+    await answers.share("another", "four", ask("four"));
     expect(asked).toHaveLength(3);
   });
 
   it("keep no failure", async () => {
-    const passes = new Passes();
+    const answers = new AnswerCache();
     const fail = () => Promise.reject(new Error("out of luck"));
     const { ask } = model();
     const [first, second] = await Promise.allSettled([
-      passes.share("q", "four", fail),
-      passes.share("q", "four", fail),
+      answers.share("q", "four", fail),
+      answers.share("q", "four", fail),
     ]);
     expect([first.status, second.status]).toEqual(["rejected", "rejected"]);
-    expect(await passes.share("q", "four", ask("four"))).toBe(4);
+    expect(await answers.share("q", "four", ask("four"))).toBe(4);
   });
 
   it("go on for the others when whoever asked first gives up", async () => {
-    const passes = new Passes();
+    const answers = new AnswerCache();
     const { asked, ask } = model();
     const first = new AbortController();
-    const given = passes.share("q", "four", untilAborted(first.signal), first.signal);
-    const others = [1, 2].map(() => passes.share("q", "four", ask("four"), new AbortController().signal));
+    const given = answers.share("q", "four", untilAborted(first.signal), first.signal);
+    const others = [1, 2].map(() => answers.share("q", "four", ask("four"), new AbortController().signal));
     first.abort(new Error("changed my mind"));
     await expect(given).rejects.toThrow("changed my mind");
     expect(await Promise.all(others)).toEqual([4, 4]);
@@ -59,14 +59,25 @@ describe("the passes of a call", () => {
   });
 
   it("keep nobody waiting who gives up", async () => {
-    const passes = new Passes();
+    const answers = new AnswerCache();
     const forever = new AbortController();
-    const first = passes.share("q", "four", untilAborted(forever.signal), forever.signal);
+    const first = answers.share("q", "four", untilAborted(forever.signal), forever.signal);
     const second = new AbortController();
-    const waiting = passes.share("q", "four", model().ask("four"), second.signal);
+    const waiting = answers.share("q", "four", model().ask("four"), second.signal);
     second.abort(new Error("enough"));
     await expect(waiting).rejects.toThrow("enough");
     forever.abort(new Error("the end"));
     await expect(first).rejects.toThrow("the end");
+  });
+
+  it("add up where the time of each model went", () => {
+    const answers = new AnswerCache();
+    answers.addTimings("a", { queued: 1, tokenized: 2, inferred: 3 });
+    answers.addTimings("b", { queued: 5, tokenized: 5, inferred: 5 });
+    answers.addTimings("a", { queued: 10, tokenized: 20, inferred: 30 });
+    expect(answers.timings).toEqual({
+      a: { queued: 11, tokenized: 22, inferred: 33 },
+      b: { queued: 5, tokenized: 5, inferred: 5 },
+    });
   });
 });

@@ -1,3 +1,4 @@
+import type { EngineTimings } from "../native.ts";
 import { withSignal } from "../with-signal.ts";
 
 /** An answer that is there or on its way, and the signal of whoever asked first. */
@@ -7,12 +8,14 @@ interface Asked {
 }
 
 /**
- * What models have said of the texts of one call: scanners that ask the same of the same text share the answer, at the same time
- * or one after the other. It lives as long as the call and is never given to another one.
+ * What has been computed about the texts of one call, so that scanners share it: what models have answered, and what was made
+ * of a text, such as its views. Scanners that ask the same of the same text share the answer, at the same time or one after the
+ * other. It lives as long as the call and is never given to another one.
  */
-export class Passes {
+export class AnswerCache {
   readonly #derived = new Map<string, Map<string, unknown>>();
   readonly #asked = new Map<string, Map<string, Asked>>();
+  readonly #timings = new Map<string, EngineTimings>();
 
   /**
    * What `make` makes of a text, or made of it before: its views, its URLs, its languages.
@@ -50,5 +53,23 @@ export class Passes {
       if (ofQuestion.get(text) === asked) ofQuestion.delete(text);
     });
     return asked.answer;
+  }
+
+  /** Adds the times of an answer to those of its model. */
+  addTimings(model: string, { queued, tokenized, inferred }: EngineTimings): void {
+    const sum = this.#timings.get(model) ?? { queued: 0, tokenized: 0, inferred: 0 };
+    this.#timings.set(model, {
+      queued: sum.queued + queued,
+      tokenized: sum.tokenized + tokenized,
+      inferred: sum.inferred + inferred,
+    });
+  }
+
+  /**
+   * Where the time of each model went, in milliseconds, added up over all answers of the call until now; an answer that several
+   * scanners share counts once. Answers that were computed side by side make it more than the time that passed.
+   */
+  get timings(): Record<string, EngineTimings> {
+    return Object.fromEntries(this.#timings);
   }
 }

@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { listHubModels } from "./hub/hub.ts";
+import { EMBEDDED, embeddedFolder, modelFolders, modelsFolder } from "./model-files.ts";
+
+/** A model on this machine. */
+export interface ModelEntry {
+  /** What to write as `model`. */
+  model: string;
+  source: "embedded" | "cached";
+  folder: string;
+  /** Bytes of all its files. */
+  size: number;
+  labels: string[];
+  license?: string;
+}
+
+/**
+ * Lists the models that come with the package, and those in a folder.
+ *
+ * @param cache the folder of the models that do not come with the package. Default: `GUARD_MODELS_DIR`, or a folder in the
+ *   user's cache.
+ */
+export function listModels(cache: string = modelsFolder()): ModelEntry[] {
+  const entry = (source: ModelEntry["source"], model: string, folder: string, licensed?: string): ModelEntry => {
+    const config = JSON.parse(readFileSync(join(folder, "config.json"), "utf8"));
+    const license: unknown = licensed ?? config.guard?.license ?? config.license;
+    return {
+      model,
+      source,
+      folder,
+      size: folderSize(folder),
+      labels: labelsOf(config),
+      ...(typeof license === "string" ? { license } : {}),
+    };
+  };
+  return [
+    ...modelFolders(embeddedFolder).map((name) => entry("embedded", EMBEDDED + name, join(embeddedFolder, name))),
+    ...modelFolders(cache).map((name) => entry("cached", join(cache, name), join(cache, name))),
+    ...listHubModels(cache).map(({ model, folder, license }) => entry("cached", model, folder, license)),
+  ];
+}
+
+/** The labels of a configuration: those of its heads, otherwise of the model as a whole. */
+function labelsOf(config: { id2label?: object; guard?: { heads?: { labels?: unknown[] }[] } }): string[] {
+  const labels = (config.guard?.heads ?? []).flatMap((head) => head.labels ?? []);
+  return (labels.length > 0 ? labels : Object.values(config.id2label ?? {})).map(String);
+}
+
+function folderSize(folder: string): number {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
+}

@@ -1,0 +1,206 @@
+import { GuardError } from "../errors.ts";
+import {
+  addon,
+  type ClaimPart,
+  type Classification,
+  type EngineTimings,
+  type ModelHead,
+  type ModelSpan,
+  type NativeEngine,
+  type NativeModel,
+  native,
+} from "../native.ts";
+import { withSignal } from "../with-signal.ts";
+import type { AnswerCache } from "./answer-cache.ts";
+import { warnOfLicense } from "./hub/hub.ts";
+import type { ModelFiles, ModelStore } from "./model-files.ts";
+import type { Reading } from "./reading.ts";
+
+/** What a model needs of the engine that made it. */
+export interface ModelHost {
+  /** Where files are found. */
+  readonly files: ModelStore;
+  /** Texts that may wait for the model before calls are refused. */
+  readonly queueCapacity: number;
+  /** Loads models. */
+  native(): NativeEngine;
+  /** Told of each answer of a model, and where its time went. */
+  answered(model: string, timings: EngineTimings): void;
+}
+
+/** A model that judges texts, or tokens of texts. It loads once, at the latest when it is first asked. */
+export class TextModel {
+  /** The name that the model was asked for by, such as `embedded:prompt-injection`. */
+  readonly name: string;
+  readonly #host: ModelHost;
+  readonly #maxLength: number | undefined;
+  /** Absent until a model of the hub is downloaded. */
+  #files: ModelFiles | undefined;
+  #loading: Promise<NativeModel> | undefined;
+  #loaded: NativeModel | undefined;
+  /** Its signal ends downloads, and tells that the model is closed. */
+  readonly #closing = new AbortController();
+
+  /**
+   * Made by `Engine.model`.
+   *
+   * @param maxLength longest input in tokens, where it is to be shorter than what the model can read.
+   * @throws GuardValidationError when there is no such model; its files are read later. One of the hub need not be here yet.
+   */
+  constructor(host: ModelHost, name: string, maxLength?: number) {
+    this.name = name;
+    this.#host = host;
+    this.#maxLength = maxLength;
+    this.#files = host.files.resolveIfHere(name);
+  }
+
+  /**
+   * The folder that says what the model is good for: its thresholds, its curves. Absent where a certain ONNX file was named, for
+   * which what the folder says of its own model need not hold, and until a model of the hub is downloaded.
+   */
+  get folder(): string | undefined {
+    const { folder, graph, isItsOwn = false } = this.#files ?? {};
+    return graph === undefined || isItsOwn ? folder : undefined;
+  }
+
+  /** The folder with the model's `config.json`; absent until a model of the hub is downloaded. */
+  get configFolder(): string | undefined {
+    return this.#files?.folder;
+  }
+
+  /** Whether the model is in memory. */
+  get isLoaded(): boolean {
+    return this.#loaded !== undefined;
+  }
+
+  /** Texts that wait or run now. */
+  get pending(): number {
+    return this.#loaded?.pending ?? 0;
+  }
+
+  /** Downloads the model where it is one of the hub and not here, and loads it. A failure is tried again by the next call. */
+  async load(signal?: AbortSignal): Promise<{ heads: ModelHead[]; maxLength: number }> {
+    this.#closing.signal.throwIfAborted();
+    if (!this.#files) {
+      const either = signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal;
+      this.#files = await this.#host.files.fetch(this.name, either);
+    }
+    return this.described(signal);
+  }
+
+  /** What the model is; loads it off the event loop, but downloads nothing. For what happens while a text waits. */
+  async described(signal?: AbortSignal): Promise<{ heads: ModelHead[]; maxLength: number }> {
+    const model = await withSignal(this.#model(), signal);
+    return { heads: model.heads, maxLength: model.maxLength };
+  }
+
+  /**
+   * Scores a text.
+   *
+   * @param answers where answers are shared within a call.
+   */
+  classify(text: string, reading: Reading, signal?: AbortSignal, answers?: AnswerCache): Promise<Classification> {
+    const ask = () => this.#ask((model, abort) => model.classify(text, reading, abort), signal, answers);
+    return answers ? answers.share(`${reading} ${this.#identity()}`, text, ask, signal) : ask();
+  }
+
+  /** Finds what the model's heads over tokens tell of all of a text: in order, without overlaps within a head. */
+  async findSpans(text: string, signal?: AbortSignal, answers?: AnswerCache): Promise<ModelSpan[]> {
+    return (await this.classify(text, "windows", signal, answers)).spans;
+  }
+
+  /**
+   * Scores claims, each together with each window of a premise; a long claim is judged in parts. The premise is tokenized once.
+   *
+   * @param answers which call the times of the answer are added to.
+   * @returns the parts of each claim, in the order of the claims; none for a claim where it or the premise has no token.
+   */
+  async judge(
+    premise: string,
+    claims: readonly string[],
+    signal?: AbortSignal,
+    answers?: AnswerCache,
+  ): Promise<ClaimPart[][]> {
+    const ask = (model: NativeModel, abort: Abort) => model.judge(premise, [...claims], abort);
+    const { parts } = await this.#ask(ask, signal, answers);
+    const byClaim: ClaimPart[][] = claims.map(() => []);
+    for (const part of parts) byClaim[part.claim]?.push(part);
+    return byClaim;
+  }
+
+  async #ask<T extends { timings: EngineTimings }>(
+    ask: (model: NativeModel, abort: Abort) => Promise<T>,
+    signal?: AbortSignal,
+    answers?: AnswerCache,
+  ): Promise<T> {
+    const model = await withSignal(this.#model(), signal);
+    // The signal may have been aborted since the model is here, and then it tells no listener.
+    signal?.throwIfAborted();
+    const abort = new addon.Abort();
+    const onAbort = () => abort.abort();
+    signal?.addEventListener("abort", onAbort, { once: true });
+    try {
+      const answer = await native(() => ask(model, abort));
+      answers?.addTimings(this.name, answer.timings);
+      this.#host.answered(this.name, answer.timings);
+      return answer;
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw error;
+    } finally {
+      signal?.removeEventListener("abort", onAbort);
+    }
+  }
+
+  /**
+   * Lets go of the model: calls and downloads under way end with an error. Its memory is freed unless something else in the
+   * process uses the same model.
+   */
+  async close(): Promise<void> {
+    this.#closing.abort(new GuardError("GUARD_CLOSED", "the model is closed"));
+    const model = await this.#loading?.catch(() => undefined);
+    this.#loaded = undefined;
+    model?.close();
+  }
+
+  #model(): Promise<NativeModel> {
+    const { aborted, reason } = this.#closing.signal;
+    if (aborted) return Promise.reject(reason);
+    if (!this.#loading) {
+      const loading = this.#open();
+      this.#loading = loading;
+      loading.then(
+        (model) => {
+          this.#loaded = model;
+        },
+        () => {
+          if (this.#loading === loading) this.#loading = undefined;
+        },
+      );
+    }
+    return this.#loading;
+  }
+
+  /** Equal for equal models. */
+  #identity(): string {
+    return JSON.stringify([this.#files?.folder ?? this.name, this.#files?.graph, this.#maxLength]);
+  }
+
+  async #open(): Promise<NativeModel> {
+    const { files: store, queueCapacity } = this.#host;
+    const found = this.#files ? { files: this.#files } : store.look(this.name);
+    // This is told to whoever scans a text, which is not at fault: it is no validation error.
+    if (!("files" in found)) throw new GuardError("GUARD_MODEL", store.missingMessage(this.name, found.missing));
+    this.#files = found.files;
+    const { folder, graph, license } = found.files;
+    if (license !== undefined) warnOfLicense(this.name, license);
+    const source = {
+      folder,
+      ...(graph === undefined ? {} : { graph }),
+      ...(this.#maxLength === undefined ? {} : { maxLength: this.#maxLength }),
+    };
+    return native(() => this.#host.native().load(source, queueCapacity));
+  }
+}
+
+type Abort = InstanceType<typeof addon.Abort>;
