@@ -79,7 +79,24 @@ async function benchEngine(threads) {
     rows.map(({ what, guard, raw, ratio }) => [what, number(guard), number(raw), ratio.toFixed(2)]),
   );
   console.log(`largest difference of a probability: ${difference.toExponential(1)}\n`);
+  console.log("Where guard's time goes, by the clocks of its engine (median, ms):");
+  printTable(["", "waiting", "tokens", "inference"], clockRows(rounds));
+  console.log();
   return { threads, rounds, rows, difference };
+}
+
+/** The three clocks of guard's engine, for single calls by length and for many calls at a time. */
+function clockRows(rounds) {
+  const row = (what, clocksOf) => {
+    const clocks = rounds.map(({ guard }) => clocksOf(guard));
+    return [what, ...["queued", "tokenized", "inferred"].map((name) => number(median(clocks.map((of) => of[name]))))];
+  };
+  return [
+    ...rounds[0].guard.latency.map(({ tokens }, index) =>
+      row(`one call, ${tokens} tokens`, ({ latency }) => latency[index].clocks),
+    ),
+    row("32 calls at a time", ({ throughput }) => throughput.clocks),
+  ];
 }
 
 async function engineRun(side, threads) {

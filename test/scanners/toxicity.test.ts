@@ -105,7 +105,7 @@ describe("Toxicity", () => {
     const closing = new InputToxicity({ model: judges });
     await closing.load();
     const controller = new AbortController();
-    const call = closing.scan(`${"aGVsbG8gd29ybGQ= ".repeat(600)}x`, { signal: controller.signal });
+    const call = closing.scan(`${"aGVsbG8gd29ybGQ= ".repeat(6000)}x`, { signal: controller.signal });
     const rejected = expect(call).rejects.toThrow("changed my mind");
     await new Promise((resolve) => setTimeout(resolve, 0));
     controller.abort(new Error("changed my mind"));
