@@ -118,7 +118,7 @@ export class Engine {
   /**
    * Has a listener told of each answer of a model.
    *
-   * @returns ends that.
+   * @returns a function that ends it.
    */
   onAnswer(listener: AnswerListener): () => void {
     this.#listeners.add(listener);

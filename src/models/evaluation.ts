@@ -13,7 +13,7 @@ const curveSchema = z.object({
   settings: z.record(z.string(), z.unknown()),
   /** How many harmless texts were scanned; the curve says nothing of rates below 1 / rows. */
   rows: z.int().min(1),
-  /** How many of them came from where. */
+  /** How many of these texts came from each source. */
   sources: z.record(z.string(), z.int()),
   /**
    * Pairs of a rate of false positives and a threshold, by rising rate: that share of the harmless texts has a probability
@@ -39,7 +39,7 @@ const evaluationSchema = z.object({
   date: z.iso.date(),
   curves: z.array(curveSchema),
 });
-/** What a model carries of its own evaluation. */
+/** The evaluation that a model brings along. */
 export type Evaluation = z.output<typeof evaluationSchema>;
 
 /**
@@ -59,7 +59,7 @@ export function readEvaluation(folder: string): Evaluation | undefined {
   }
 }
 
-/** The name, the version and the folder of weights in common with others in a model's `config.json`, as far as it says them. */
+/** What a model's `config.json` says of its name, its version, and the folder of weights that it shares with other models. */
 export function modelIdentity(folder: string): { name?: string; version?: string; external_data?: string } {
   const config = JSON.parse(readFileSync(join(folder, "config.json"), "utf8"));
   return config.guard ?? {};

@@ -8,7 +8,7 @@ export interface LanguageGuess {
   probability: number;
 }
 
-/** Codes that stand for a language under another one: the forms of Norwegian are one to the model. */
+/** Codes that the model knows under another code: to the model, the two forms of Norwegian are one language. */
 const SAME: Readonly<Record<string, string>> = { nb: "no", nn: "no", fil: "tl", iw: "he", in: "id", sh: "sr" };
 
 /** The code under which the model knows a language. */
@@ -30,7 +30,7 @@ export class LanguageDetector {
     return this.#model.folder;
   }
 
-  /** Loads the model. The first text does it otherwise. */
+  /** Loads the model. Otherwise the first text does it. */
   async load(): Promise<void> {
     await this.#model.load();
   }

@@ -6,9 +6,9 @@ import { type HubId, hubName, isSafePath } from "./hub-id.ts";
 
 const ENDPOINT = "https://huggingface.co";
 
-/** Failures in a row, without a byte between them, after which the next one is final. */
+/** How many failures in a row, without a byte between them, are tried again. */
 const MAX_RETRIES = 4;
-/** A longer wait than this is for the user to decide on. */
+/** The longest wait that a server may ask for. A longer one is an error, so that the user decides. */
 const MAX_WAIT_SECONDS = 120;
 const RETRIED = new Set([408, 429, 500, 502, 503, 504]);
 
@@ -74,7 +74,7 @@ const infoSchema = z.looseObject({
   ),
 });
 
-/** What was asked for cannot be had: said to the user as it is. */
+/** The error of a download that cannot be done. Users read its message as it is. */
 export function downloadError(message: string, cause?: unknown): GuardError {
   return new GuardError("GUARD_DOWNLOAD", message, cause === undefined ? {} : { cause });
 }
@@ -125,7 +125,7 @@ export class HubClient {
       } catch (error) {
         signal?.throwIfAborted();
         const unreadable = downloadError(`${url} answered with something else than JSON`, error);
-        // A body that breaks off is a failure of the network; one that is no JSON stays so.
+        // A body that breaks off is a failure of the network, and is tried again; a body that is no JSON would be the same again.
         if (error instanceof SyntaxError) throw unreadable;
         await retries.wait(unreadable, undefined, signal);
         continue;
@@ -151,7 +151,7 @@ export class HubClient {
   ): Promise<Response> {
     const encoded = path.split("/").map(encodeURIComponent).join("/");
     const url = `${this.#settings.endpoint}/${id.repository}/resolve/${commit}/${encoded}`;
-    // Compressed on the way, its bytes could not be counted.
+    // If the file were compressed on the way, its bytes could not be counted.
     const headers = { "accept-encoding": "identity", ...(from > 0 ? { range: `bytes=${from}-` } : {}) };
     return this.#send(id, url, headers, retries, signal);
   }
@@ -189,7 +189,7 @@ export class HubClient {
     }
   }
 
-  /** What an answer other than the thing itself means, and what to do about it. */
+  /** The error that an unsuccessful answer means, and what the user can do about it. */
   #refusal(id: HubId, url: string, { status, headers }: Response): GuardError {
     const { endpoint, token } = this.#settings;
     const { repository, revision } = id;

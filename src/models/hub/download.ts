@@ -6,24 +6,24 @@ import { dirname, join } from "node:path";
 import { downloadError, type HubClient, type HubFile, Retries } from "./client.ts";
 import { type HubId, hubName } from "./hub-id.ts";
 
-/** The end of the name of a part that nobody writes. */
+/** What the name of a partial file ends with that no process writes to. */
 const FREE = "free";
-/** A part of another machine that was not written to for so long is nobody's. */
+/** How long a partial file of another machine must not have been written to before it counts as left behind. */
 const ABANDONED_MS = 24 * 3600 * 1000;
 
 let count = 0;
-/** The parts that this process writes. */
+/** The names of the partial files that this process writes to. */
 const written = new Set<string>();
 
-/** A file of a repository on its way. */
+/** A file of a repository that is being downloaded. */
 export interface Download {
   client: HubClient;
   id: HubId;
   commit: string;
   file: HubFile;
-  /** Where it is to be. */
+  /** The path that the complete file gets. */
   target: string;
-  /** The folder of what has not arrived yet. */
+  /** The folder of partial files. */
   parts: string;
   signal?: AbortSignal | undefined;
   /** Told how much of the file there is, whenever that changes. */
@@ -31,16 +31,18 @@ export interface Download {
 }
 
 /**
- * Fetches a file, going on with what an earlier attempt left. It appears at its place at once, when it is checked.
+ * Downloads a file, and goes on with what an earlier attempt left. The file appears under its path only when it is complete and
+ * checked.
  *
- * @throws GuardError `GUARD_DOWNLOAD` when it cannot be had, or is not what the hub says it is; the reason of the signal.
+ * @throws GuardError `GUARD_DOWNLOAD` when the file cannot be downloaded, or its hash is not the one that the hub states;
+ *   the reason of the signal when it is aborted.
  */
 export async function downloadFile(download: Download): Promise<void> {
   const { file, target, parts, signal } = download;
   if (await isThere(target, file.size)) return;
   await mkdir(parts, { recursive: true });
   const name = file.sha256 ?? file.blobId;
-  // Whether a part belongs to a file that has no hash could not be told.
+  // Without a hash nobody can tell which file a partial one belongs to, so that it is not resumed.
   const part = await claim(parts, name ?? "unnamed", name !== undefined);
   try {
     for (;;) {
@@ -53,7 +55,7 @@ export async function downloadFile(download: Download): Promise<void> {
     }
     await mkdir(dirname(target), { recursive: true });
     await rename(join(parts, part), target).catch(async (error) => {
-      // Windows does not replace a file that another process has open: that is the same file.
+      // Windows does not replace a file that another process has open. That process has put the same file there.
       if (!(await isThere(target, file.size))) throw error;
       await rm(join(parts, part), { force: true });
     });
@@ -72,8 +74,8 @@ async function isThere(path: string, size: number | undefined): Promise<boolean>
 }
 
 /**
- * A name for a part that nobody else uses. Where an earlier attempt left one, it is taken over: renaming it succeeds for one
- * process only.
+ * A name for a partial file that nobody else uses. A partial file that an earlier attempt left is taken over by renaming it, which
+ * succeeds for one process only.
  */
 async function claim(folder: string, name: string, mayResume: boolean): Promise<string> {
   count += 1;
@@ -91,7 +93,7 @@ async function claim(folder: string, name: string, mayResume: boolean): Promise<
   return mine;
 }
 
-/** Whether whoever wrote a part is gone. */
+/** Whether the process that wrote a partial file is gone. */
 async function isLeft(folder: string, part: string): Promise<boolean> {
   if (part.endsWith(`.${FREE}`)) return true;
   const [, host, pid] = /^[^.]+\.(.*)\.(\d+)\.\d+$/.exec(part) ?? [];
@@ -109,7 +111,7 @@ async function isLeft(folder: string, part: string): Promise<boolean> {
 }
 
 /**
- * Receives what is missing of a part.
+ * Receives what is missing of a partial file.
  *
  * @returns whether some of it was there before.
  */
@@ -119,7 +121,7 @@ async function receive({ client, id, commit, file, signal, onBytes }: Download, 
     let have = (await handle.stat()).size;
     const resumed = have > 0;
     const retries = new Retries();
-    // A server that always begins at the beginning must not look like progress for ever.
+    // A server without ranges sends the same first bytes each time: that must not count as progress for ever.
     let most = have;
     onBytes?.(have);
     while (have !== file.size || have === 0) {
@@ -127,7 +129,7 @@ async function receive({ client, id, commit, file, signal, onBytes }: Download, 
       if (!goesOn(response, have)) {
         await response.body?.cancel();
         if (have === 0) throw downloadError(`${hubName(id)}: ${file.path} came as another part than was asked for`);
-        // What is there is no beginning of the file.
+        // The bytes that are there are not the beginning of the file.
         await handle.truncate(0);
         have = 0;
         continue;
@@ -163,7 +165,7 @@ async function receive({ client, id, commit, file, signal, onBytes }: Download, 
   }
 }
 
-/** Whether a response begins where the part ends, or at the beginning. */
+/** Whether a response begins where the partial file ends, or at the beginning of the file. */
 function goesOn({ status, headers }: Response, have: number): boolean {
   if (status === 206) return Number(/^bytes (\d+)-/.exec(headers.get("content-range") ?? "")?.[1]) === have;
   return status === 200;

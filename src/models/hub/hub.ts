@@ -28,11 +28,11 @@ const GRAPHS = [
 ];
 
 const [CONFIG, TOKENIZER] = ["config.json", "tokenizer.json"];
-/** What is read beside them where it is there. */
+/** Files that are downloaded too where the repository has them. */
 const OPTIONAL = ["tokenizer_config.json", "evaluation.json", "1_Pooling/config.json"];
 const MANIFEST = "guard.json";
 const FOLDER_PREFIX = "models--";
-/** Graphs with weights in other files are smaller than this: a larger one is not searched for their names. */
+/** Graphs with their weights in other files are smaller than this, so that a larger graph is not searched for their names. */
 const MAX_SEARCHED = 64 * 1024 * 1024;
 
 /** The manifest of a commit's folder: written when everything that it names is there. */
@@ -67,13 +67,13 @@ export interface PullProgress {
   model: string;
   /** The file that is on its way. */
   file: string;
-  /** Bytes that are here, of all files. */
+  /** Bytes of all files that have arrived. */
   bytes: number;
   /** Bytes of all files, as far as the hub says. */
   total: number;
 }
 
-/** What has to be said of a model: that it is being downloaded, or that its licence restricts its use. */
+/** A notice to users about a model: that it is being downloaded, or that its licence restricts its use. */
 export interface ModelNotice {
   kind: "download" | "license";
   message: string;
@@ -85,9 +85,9 @@ notices.setMaxListeners(0);
 const warned = new Set<string>();
 
 /**
- * Has what is said of models given to a listener. While there is none, warnings go to standard error.
+ * Passes notices about models to a listener. While there is none, warnings go to standard error.
  *
- * @returns ends that.
+ * @returns a function that ends it.
  */
 export function onModelNotice(listener: (notice: ModelNotice) => void): () => void {
   notices.on("notice", listener);
@@ -163,7 +163,7 @@ interface Pull {
   listeners: Set<(progress: PullProgress) => void>;
 }
 const underWay = new Map<string, Pull>();
-/** Two graphs of a commit are in one manifest, which each download adds its own to. */
+/** The graphs of a commit share one manifest, to which each download adds its own graph: one download writes it at a time. */
 const oneAtATime = pLimit(1);
 
 /** How a model is downloaded. */
@@ -298,7 +298,7 @@ function choose(id: HubId, { files }: HubInfo): { graph: string; folder: string;
       `${repository} ${problem}; name one of its own, such as ${hubName({ ...id, graph: all[0] as string })}: ${all.join(", ")}`,
     );
   }
-  // Some keep configuration and tokenizer beside the graph only.
+  // Some repositories have configuration and tokenizer only beside the graph.
   const folder = ["", posix.dirname(graph)].find((at) =>
     [CONFIG, TOKENIZER].every((file) => files.has(below(at, file))),
   );
@@ -372,7 +372,7 @@ function readRef(path: string): string | undefined {
   return /^[0-9a-f]{40}$/.test(commit) ? commit : undefined;
 }
 
-/** A manifest that cannot be read is none: the model is downloaded again. */
+/** The manifest of a folder; nothing where it cannot be read, so that the model is downloaded again. */
 function readManifest(root: string): Manifest | undefined {
   try {
     return manifestSchema.parse(JSON.parse(readFileSync(join(root, MANIFEST), "utf8")));
@@ -385,7 +385,7 @@ function namesIn(folder: string): string[] {
   return existsSync(folder) ? readdirSync(folder).sort() : [];
 }
 
-/** Writes a file that others see either as it was or complete. */
+/** Writes a file in such a way that others see either the old content or all of the new one. */
 async function writeWhole(path: string, text: string, drafts: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const draft = join(drafts, `draft.${randomUUID()}`);

@@ -3,19 +3,25 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, wri
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { GuardError, GuardValidationError } from "../../src/errors.ts";
-import { Anonymize, BanCompetitors, Gibberish, PromptInjection, Toxicity } from "../../src/generated/input-scanners.ts";
-import { listModels } from "../../src/index.ts";
-import { Engine } from "../../src/models/engine.ts";
+import { GuardError, GuardValidationError } from "../../../src/errors.ts";
+import {
+  Anonymize,
+  BanCompetitors,
+  Gibberish,
+  PromptInjection,
+  Toxicity,
+} from "../../../src/generated/input-scanners.ts";
+import { listModels } from "../../../src/index.ts";
+import { Engine } from "../../../src/models/engine.ts";
 import {
   findHubModel,
   type ModelNotice,
   onModelNotice,
   type PullProgress,
   pullHubModel,
-} from "../../src/models/hub/hub.ts";
-import { type HubId, hubName, parseHubId } from "../../src/models/hub/hub-id.ts";
-import { createServer, startServer } from "../../src/server/index.ts";
+} from "../../../src/models/hub/hub.ts";
+import { type HubId, hubName, parseHubId } from "../../../src/models/hub/hub-id.ts";
+import { createServer, startServer } from "../../../src/server/index.ts";
 import { COMMIT, fixture, HubServer, TOKEN } from "./hub-server.ts";
 
 let hub: HubServer;
@@ -236,7 +242,7 @@ describe("a download", () => {
 
 describe("of several graphs", () => {
   it("the one is taken that the engine would take", async () => {
-    const source = readFileSync(new URL("../../crates/guard-core/src/engine/config.rs", import.meta.url), "utf8");
+    const source = readFileSync(new URL("../../../crates/guard-core/src/engine/config.rs", import.meta.url), "utf8");
     const [, list = ""] = /const GRAPH_FILES: &\[&str\] = &\[([^\]]+)\]/.exec(source) ?? [];
     const graphs = [...list.matchAll(/"([^"]+)"/g)].map(([, name = ""]) => name);
     expect(graphs.length).toBeGreaterThan(3);

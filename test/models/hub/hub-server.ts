@@ -31,7 +31,7 @@ export const TOKEN = "hf_secret";
 export const COMMIT = "c".repeat(40);
 const LARGE = /\.(onnx|onnx_data|data)$/;
 
-const fixtures = fileURLToPath(new URL("../fixtures", import.meta.url));
+const fixtures = fileURLToPath(new URL("../../fixtures", import.meta.url));
 
 /** The files of a fixture, its graph at `graph`. */
 export function fixture(name: "two-heads" | "names", graph = "onnx/model.onnx"): Record<string, Buffer> {

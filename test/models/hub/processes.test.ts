@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { COMMIT, fixture, HubServer } from "./hub-server.ts";
 
-const cli = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+const cli = fileURLToPath(new URL("../../../dist/cli/main.js", import.meta.url));
 let hub: HubServer;
 let cache: string;
 
