@@ -6,6 +6,7 @@
 
 pub mod engine;
 pub mod lang;
+pub mod model_files;
 pub mod pii;
 mod random;
 pub mod rules;

@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use guard_core::engine::EngineError;
 use guard_core::lang::code::CodeFinderError;
+use guard_core::model_files::ModelFileError;
 use guard_core::rules::regex::PatternError;
 use guard_core::rules::substrings::SubstringsError;
 use guard_core::rules::{RuleError, RuleErrorKind};
@@ -135,12 +136,18 @@ pub fn at_once<T>(env: &Env, work: impl FnOnce() -> Result<T, Failure>) -> napi:
     caught(work).map_err(|failure| failure.into_js(env))
 }
 
+impl IntoJs for ModelFileError {
+    fn code(&self) -> Code {
+        Code::Model
+    }
+}
+
 impl IntoJs for EngineError {
     fn code(&self) -> Code {
         match self {
             Self::ProviderUnavailable { .. } | Self::ProviderFailed { .. } => Code::ProviderUnavailable,
             Self::Setting { .. } => Code::Setting,
-            Self::MissingFile { .. } | Self::BadFile { .. } => Code::Model,
+            Self::File(_) => Code::Model,
             Self::Tokenize(TokenizeError::Refused { .. }) => Code::Tokenization,
             Self::Tokenize(_) => Code::Model,
             Self::Inference { .. } => Code::Inference,

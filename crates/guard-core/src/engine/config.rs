@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::error::EngineError;
 use super::heads::{Activation, Head, HeadKind, Pooling, tagging_of};
 use super::tags::Tagging;
+use crate::model_files::{ModelFileError, ordered_labels};
 
 /// Where a model is and how it is to be read. Equal sources are loaded once.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -95,7 +95,7 @@ pub(super) struct ModelConfig {
 
 impl ModelConfig {
     /// Reads the files that `source` names, except for the graph and the tokenizer.
-    pub fn read(source: &Source) -> Result<Self, EngineError> {
+    pub fn read(source: &Source) -> Result<Self, ModelFileError> {
         let folder = source.folder.as_path();
         let graph = find_graph(folder, source.graph.as_deref())?;
         let path = folder.join("config.json");
@@ -218,12 +218,12 @@ impl ConfigFile {
 /// The kinds of spans that the model in a folder finds, each once, as its `config.json` says: known before it is loaded.
 ///
 /// # Errors
-/// [`EngineError::MissingFile`] and [`EngineError::BadFile`] for the file.
-pub fn span_kinds(folder: &Path) -> Result<Vec<String>, EngineError> {
+/// When the file is missing or cannot be used.
+pub fn span_kinds(folder: &Path) -> Result<Vec<String>, ModelFileError> {
     let path = folder.join("config.json");
     let heads = read_config(&path)?.described_heads();
     let taggings = heads.and_then(|heads| heads.iter().map(tagging_of).collect::<Result<Vec<_>, _>>());
-    let taggings = taggings.map_err(|message| EngineError::BadFile { path, message })?;
+    let taggings = taggings.map_err(|message| ModelFileError::Bad { path, message })?;
     let mut kinds: Vec<String> = Vec::new();
     for kind in taggings.iter().flatten().flat_map(Tagging::kinds) {
         if !kinds.contains(kind) {
@@ -233,30 +233,13 @@ pub fn span_kinds(folder: &Path) -> Result<Vec<String>, EngineError> {
     Ok(kinds)
 }
 
-/// The labels of an `id2label`, in the order of their numbers.
-pub(crate) fn ordered_labels(id2label: BTreeMap<String, String>) -> Result<Vec<String>, String> {
-    let mut labels: Vec<(usize, String)> = id2label
-        .into_iter()
-        .map(|(id, label)| {
-            id.parse()
-                .map(|id| (id, label))
-                .map_err(|_| format!("id2label has the id {id}"))
-        })
-        .collect::<Result<_, _>>()?;
-    labels.sort_unstable();
-    if labels.is_empty() || labels.iter().enumerate().any(|(at, (id, _))| at != *id) {
-        return Err("id2label must name every label from 0 on".to_owned());
-    }
-    Ok(labels.into_iter().map(|(_, label)| label).collect())
-}
-
-fn read_config(path: &Path) -> Result<ConfigFile, EngineError> {
-    read_json(path)?.ok_or_else(|| EngineError::MissingFile { path: path.to_owned() })
+fn read_config(path: &Path) -> Result<ConfigFile, ModelFileError> {
+    read_json(path)?.ok_or_else(|| ModelFileError::Missing { path: path.to_owned() })
 }
 
 /// The content of a file; nothing where there is no file.
-fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<T>, EngineError> {
-    let bad = |message: String| EngineError::BadFile {
+fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<T>, ModelFileError> {
+    let bad = |message: String| ModelFileError::Bad {
         path: path.to_owned(),
         message,
     };
@@ -269,21 +252,21 @@ fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<T>, Eng
         .map_err(|error| bad(error.to_string()))
 }
 
-fn find_graph(folder: &Path, graph: Option<&Path>) -> Result<PathBuf, EngineError> {
+fn find_graph(folder: &Path, graph: Option<&Path>) -> Result<PathBuf, ModelFileError> {
     match graph {
         Some(graph) => {
             let path = folder.join(graph);
             if path.is_file() {
                 Ok(path)
             } else {
-                Err(EngineError::MissingFile { path })
+                Err(ModelFileError::Missing { path })
             }
         }
         None => GRAPH_FILES
             .iter()
             .map(|name| folder.join(name))
             .find(|path| path.is_file())
-            .ok_or_else(|| EngineError::MissingFile {
+            .ok_or_else(|| ModelFileError::Missing {
                 path: folder.join(GRAPH_FILES[0]),
             }),
     }

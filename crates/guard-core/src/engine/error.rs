@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::model_files::ModelFileError;
 use crate::tokens::TokenizeError;
 
 /// An error of loading or running a model. Every variant says what to do about it, or what was at fault.
@@ -53,20 +54,9 @@ pub enum EngineError {
         /// What is wrong with the value.
         message: String,
     },
-    /// A file of the model folder is missing.
-    #[error("the model file {} is missing", path.display())]
-    MissingFile {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A file of the model folder cannot be read as what it should be.
-    #[error("the model file {} cannot be used: {message}", path.display())]
-    BadFile {
-        /// The file.
-        path: PathBuf,
-        /// The reason, from the library that reads it.
-        message: String,
-    },
+    /// A file of the model folder is missing or cannot be used.
+    #[error(transparent)]
+    File(#[from] ModelFileError),
     /// The tokenizer could not be loaded, or refused a text.
     #[error(transparent)]
     Tokenize(#[from] TokenizeError),

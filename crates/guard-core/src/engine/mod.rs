@@ -50,7 +50,6 @@ mod tokenize;
 mod workers;
 
 pub use backend::{Backend, Batching, HeadScores, Lane, Model, RowScores};
-pub(crate) use config::ordered_labels;
 pub use config::{Source, span_kinds};
 pub use error::EngineError;
 pub use heads::{Activation, Head, HeadKind, Pooling};

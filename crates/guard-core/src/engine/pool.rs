@@ -16,6 +16,7 @@ use super::reply::{OnReply, Ticket};
 use super::runtime::Runtime;
 use super::settings::{Settings, Threads};
 use super::workers::Workers;
+use crate::model_files::ModelFileError;
 use crate::tokens::Tokenizers;
 
 /// How long the end of the process waits for the runs that are under way.
@@ -149,7 +150,7 @@ impl Engine {
     /// [`EngineError::Overloaded`]. Other handles of the same model have limits of their own.
     ///
     /// # Errors
-    /// [`EngineError::MissingFile`] and [`EngineError::BadFile`] name the file at fault, as does [`EngineError::Tokenize`].
+    /// [`EngineError::File`] and [`EngineError::Tokenize`] name the file at fault.
     pub fn load(&self, source: &Source, capacity: usize) -> Result<ModelHandle, EngineError> {
         let loaded = self.pool.load(source)?;
         Ok(ModelHandle(Arc::new(Handle {
@@ -163,7 +164,7 @@ impl Engine {
 impl Pool {
     fn load(&self, source: &Source) -> Result<Arc<Loaded>, EngineError> {
         let _one_at_a_time = lock(&self.loading);
-        let folder = std::fs::canonicalize(&source.folder).map_err(|_| EngineError::MissingFile {
+        let folder = std::fs::canonicalize(&source.folder).map_err(|_| ModelFileError::Missing {
             path: source.folder.clone(),
         })?;
         let source = Source {

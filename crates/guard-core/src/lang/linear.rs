@@ -23,7 +23,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::features::{Extractor, Feature, Spec};
-use crate::engine::{EngineError, ordered_labels};
+use crate::model_files::{ModelFileError, ordered_labels};
 
 /// The file with the weights.
 const WEIGHTS: &str = "model.bin";
@@ -69,11 +69,11 @@ impl LinearModel {
     ///
     /// # Errors
     ///
-    /// [`EngineError::MissingFile`] and [`EngineError::BadFile`] name the file at fault.
-    pub fn load(folder: &Path) -> Result<Self, EngineError> {
+    /// When a file is missing or cannot be used; the error names the file.
+    pub fn load(folder: &Path) -> Result<Self, ModelFileError> {
         let config = read(folder, CONFIG)?;
         let weights = read(folder, WEIGHTS)?;
-        let bad = |file: &str, message: String| EngineError::BadFile {
+        let bad = |file: &str, message: String| ModelFileError::Bad {
             path: folder.join(file),
             message,
         };
@@ -186,11 +186,11 @@ pub fn softmax(logits: &[f32]) -> Vec<f32> {
     powers.into_iter().map(|power| power / sum).collect()
 }
 
-fn read(folder: &Path, file: &str) -> Result<Vec<u8>, EngineError> {
+fn read(folder: &Path, file: &str) -> Result<Vec<u8>, ModelFileError> {
     let path = folder.join(file);
     std::fs::read(&path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => EngineError::MissingFile { path },
-        _ => EngineError::BadFile {
+        std::io::ErrorKind::NotFound => ModelFileError::Missing { path },
+        _ => ModelFileError::Bad {
             path,
             message: error.to_string(),
         },
@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn a_missing_file_is_named() {
         let error = LinearModel::load(Path::new("/nowhere")).unwrap_err();
-        assert!(matches!(&error, EngineError::MissingFile { path } if path.ends_with("config.json")));
+        assert!(matches!(&error, ModelFileError::Missing { path } if path.ends_with("config.json")));
     }
 
     #[test]

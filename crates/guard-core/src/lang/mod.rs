@@ -13,7 +13,7 @@
 //!
 //! let model = LinearModel::load(Path::new("../../models/language"))?;
 //! assert_eq!(natural::detect(&model, "Ein ganz gewöhnlicher Satz.")[0].language, "de");
-//! # Ok::<(), guard_core::engine::EngineError>(())
+//! # Ok::<(), guard_core::model_files::ModelFileError>(())
 //! ```
 
 pub mod code;

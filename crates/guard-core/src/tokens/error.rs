@@ -1,25 +1,14 @@
 //! What can go wrong between a text and its tokens.
 
-use std::path::PathBuf;
+use crate::model_files::ModelFileError;
 
 /// An error of loading a tokenizer or of reading a text with it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenizeError {
-    /// The tokenizer file is missing.
-    #[error("the model file {} is missing", path.display())]
-    MissingFile {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The file is no tokenizer that can be used.
-    #[error("the model file {} cannot be used: {message}", path.display())]
-    BadFile {
-        /// The file.
-        path: PathBuf,
-        /// The reason, from the library that reads it.
-        message: String,
-    },
+    /// The tokenizer file is missing, or is no tokenizer that can be used.
+    #[error(transparent)]
+    File(#[from] ModelFileError),
     /// So few tokens leave no room for text beside the special tokens.
     #[error("{what} of {length} tokens leaves no room for text")]
     NoRoom {

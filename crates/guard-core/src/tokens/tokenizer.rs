@@ -8,6 +8,7 @@ use std::sync::Arc;
 use tokenizers::Tokenizer;
 
 use super::error::TokenizeError;
+use crate::model_files::ModelFileError;
 
 /// Token ids of a text, without special ones, and the bytes that each token was made from.
 #[derive(Debug)]
@@ -92,16 +93,18 @@ impl TextTokenizer {
     /// Reads a `tokenizer.json` of the Hugging Face tokenizers library.
     ///
     /// # Errors
-    /// [`TokenizeError::MissingFile`], or [`TokenizeError::BadFile`] when the file is not such a tokenizer.
+    /// [`TokenizeError::File`] when the file is missing or is not such a tokenizer.
     pub fn from_file(path: &Path) -> Result<Self, TokenizeError> {
         Self::from_bytes(path, &read(path)?)
     }
 
     /// The same, from the content of the file, which errors call by its path.
     pub(super) fn from_bytes(path: &Path, content: &[u8]) -> Result<Self, TokenizeError> {
-        let bad = |reason: String| TokenizeError::BadFile {
-            path: path.to_owned(),
-            message: reason,
+        let bad = |message: String| {
+            TokenizeError::from(ModelFileError::Bad {
+                path: path.to_owned(),
+                message,
+            })
         };
         let failed = |error: tokenizers::Error| bad(error.to_string());
         let mut tokenizer = Tokenizer::from_bytes(content).map_err(failed)?;
@@ -174,11 +177,11 @@ impl TextTokenizer {
 }
 
 /// The content of a tokenizer file.
-pub(super) fn read(path: &Path) -> Result<Vec<u8>, TokenizeError> {
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, ModelFileError> {
     if !path.is_file() {
-        return Err(TokenizeError::MissingFile { path: path.to_owned() });
+        return Err(ModelFileError::Missing { path: path.to_owned() });
     }
-    std::fs::read(path).map_err(|error| TokenizeError::BadFile {
+    std::fs::read(path).map_err(|error| ModelFileError::Bad {
         path: path.to_owned(),
         message: error.to_string(),
     })
@@ -220,9 +223,11 @@ mod tests {
         let missing = TextTokenizer::from_file(Path::new("/nowhere/tokenizer.json"))
             .err()
             .unwrap();
-        assert!(matches!(&missing, TokenizeError::MissingFile { path } if path.ends_with("tokenizer.json")));
+        assert!(
+            matches!(&missing, TokenizeError::File(ModelFileError::Missing { path }) if path.ends_with("tokenizer.json"))
+        );
         let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
         let broken = TextTokenizer::from_file(&manifest).err().unwrap();
-        assert!(matches!(&broken, TokenizeError::BadFile { path, .. } if *path == manifest));
+        assert!(matches!(&broken, TokenizeError::File(ModelFileError::Bad { path, .. }) if *path == manifest));
     }
 }

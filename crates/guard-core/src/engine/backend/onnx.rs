@@ -13,6 +13,7 @@ use crate::engine::heads::{Head, Heads, Output};
 use crate::engine::question::Question;
 use crate::engine::runtime::Runtime;
 use crate::engine::settings::Threads;
+use crate::model_files::ModelFileError;
 use crate::tokens::{Row, Rows, TextReader, TokenizeError, Tokenizers};
 
 /// Graph optimizations of ONNX Runtime that cost time on the CPU: its SkipLayerNormalization takes about five times as long
@@ -99,11 +100,11 @@ impl Model {
     ) -> Result<Self, EngineError> {
         let config = ModelConfig::read(source)?;
         let (config_path, graph) = (config.path.clone(), config.graph.clone());
-        let bad_config = |message: String| EngineError::BadFile {
+        let bad_config = |message: String| ModelFileError::Bad {
             path: config_path.clone(),
             message,
         };
-        let bad_graph = |message: String| EngineError::BadFile {
+        let bad_graph = |message: String| ModelFileError::Bad {
             path: graph.clone(),
             message,
         };
@@ -119,7 +120,7 @@ impl Model {
                     .and_then(|mut builder| builder.commit_from_memory(&bytes)),
                 None => builder.commit_from_file(&graph),
             };
-            built.map_err(|error| bad_graph(error.to_string()))
+            built.map_err(|error| EngineError::from(bad_graph(error.to_string())))
         };
         let first = build(threads.per_worker)?;
         let inputs = first
@@ -220,13 +221,15 @@ impl Backend for Model {
 /// How the model reads texts, as its files say.
 fn reader(config: &ModelConfig, tokenizers: &Tokenizers) -> Result<TextReader, EngineError> {
     let tokenizer = tokenizers.open(&config.tokenizer)?;
-    let bad = |path: &std::path::Path, error: TokenizeError| EngineError::BadFile {
+    let bad = |path: &std::path::Path, error: TokenizeError| ModelFileError::Bad {
         path: path.to_owned(),
         message: error.to_string(),
     };
     let reader = TextReader::new(tokenizer, config.max_length).map_err(|error| bad(&config.tokenizer, error))?;
     match config.window_length {
-        Some(length) => reader.with_windows_of(length).map_err(|error| bad(&config.path, error)),
+        Some(length) => Ok(reader
+            .with_windows_of(length)
+            .map_err(|error| bad(&config.path, error))?),
         None => Ok(reader),
     }
 }
