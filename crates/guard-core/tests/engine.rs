@@ -113,7 +113,7 @@ fn handles_of_one_model_have_limits_of_their_own() {
     let first = ask_text(&narrow, &long);
     let refused = ask_text(&narrow, "a second question");
     assert!(matches!(wait(&refused), Err(EngineError::Overloaded { capacity: 1 })));
-    let others: Vec<Answer> = (0..8)
+    let others: Vec<Answer> = (0..32)
         .map(|number| ask_text(&wide, &format!("question number {number}")))
         .collect();
     assert!(wide.pending() > 1 && narrow.pending() == 1);
