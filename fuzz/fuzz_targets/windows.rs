@@ -5,21 +5,23 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use guard_core::tokens::windows::{Reading, TextTokenizer};
+use guard_core::tokens::{Reading, TextReader, Tokenizers};
 use libfuzzer_sys::fuzz_target;
 
 /// Tokens of the longest row. Few, so that short texts have many windows.
 const MOST_TOKENS: usize = 16;
 
-static TOKENIZER: LazyLock<TextTokenizer> = LazyLock::new(|| {
+static READER: LazyLock<TextReader> = LazyLock::new(|| {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/multitask/tokenizer.json");
-    TextTokenizer::from_file(&file, MOST_TOKENS).expect("the tokenizer of an embedded model")
+    let tokenizers = Tokenizers::start().expect("a thread");
+    let tokenizer = tokenizers.open(&file).expect("the tokenizer of an embedded model");
+    TextReader::new(tokenizer, MOST_TOKENS).expect("room for text")
 });
 
 fuzz_target!(|text: &str| {
     use Reading::{Chunks, Head, HeadTail, HeadTailChars, Sentences, Windows};
     for reading in [Windows, Head, Sentences, HeadTail, HeadTailChars, Chunks] {
-        let rows = TOKENIZER.rows(text, reading).expect("every text can be read");
+        let rows = READER.rows(text, reading).expect("every text can be read");
         for row in &rows.rows {
             assert!(row.ids.len() <= MOST_TOKENS);
             assert!(text.get(row.range.clone()).is_some());
