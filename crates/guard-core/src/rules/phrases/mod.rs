@@ -239,8 +239,8 @@ mod tests {
         let orders: HashSet<u32> = files.iter().map(|file| file.order).collect();
         let languages: HashSet<&str> = files.iter().map(|file| file.language.as_str()).collect();
         assert_eq!((orders.len(), languages.len()), (files.len(), files.len()));
-        let found = refusals()
-            .unwrap()
+        let refusals = refusals().unwrap();
+        let found = refusals
             .find("Lo siento, no puedo. I cannot help. 我无法回答。")
             .unwrap();
         let languages: Vec<&str> = found.iter().map(|found| found.language).collect();
