@@ -1,11 +1,13 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    // The engine is one per process: forks keep the suites apart. Models take a while to load on a busy machine.
+    // A process for each file: some end theirs, change its environment or count what it loads.
     pool: "forks",
-    maxWorkers: 2,
+    // Much of the time is spent waiting, for processes, servers and browsers.
+    maxWorkers: Math.max(2, Math.ceil(availableParallelism() * 1.5)),
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },
