@@ -1,6 +1,6 @@
-import { toSnakeCase } from "./options.ts";
 import type { ScanReport } from "./scan.ts";
 import type { ServiceReport } from "./service.ts";
+import { toSnakeCase } from "./validation/options.ts";
 
 /** The answer to a scan, as the HTTP API and the command line write it in JSON. */
 export interface Answer {

@@ -4,8 +4,6 @@ import { z } from "zod";
 import { GuardError, GuardValidationError, ScannerError } from "./errors.ts";
 import { type Conversation, type Message, readMessages } from "./messages.ts";
 import { AnswerCache } from "./models/answer-cache.ts";
-import { lengthIn, type OffsetUnit } from "./offsets.ts";
-import { parseOptions } from "./options.ts";
 import { CONVERSATION_RISK, TOOL_SUFFIX, WINDOW_SUFFIX } from "./result-names.ts";
 import {
   addVerdict,
@@ -19,9 +17,11 @@ import {
   type ScanReport,
   suppressedNames,
 } from "./scan.ts";
-import { checkConversationOptions } from "./scan-options.ts";
 import type { Finding, Scanner } from "./scanner.ts";
-import { FAILED, round } from "./score.ts";
+import { FAILED, round } from "./scanners/score.ts";
+import { lengthIn, type OffsetUnit } from "./text/offsets.ts";
+import { parseOptions } from "./validation/options.ts";
+import { checkConversationOptions } from "./validation/scan-options.ts";
 
 export type { ContentPart, Message } from "./messages.ts";
 export { CONVERSATION_RISK } from "./result-names.ts";

@@ -40,12 +40,12 @@ export { createScanner, scannerTypes } from "./scanners/catalog.ts";
 export type { ScannerEnvironment } from "./scanners/define.ts";
 export type { NerModelConf } from "./scanners/parts/ner-model.ts";
 export type { RecognizedEntity, Recognizer } from "./scanners/parts/personal-data.ts";
+export type { Threshold } from "./scanners/parts/threshold.ts";
 export type { ClassifierAnswer, InjectionClassifier } from "./scanners/prompt-injection.ts";
-export { riskScore } from "./score.ts";
-export { type Sentence, splitSentences } from "./sentences.ts";
-export type { Span } from "./span.ts";
-export type { Threshold } from "./threshold.ts";
-export { type FoundUrl, findUrls } from "./urls.ts";
+export { riskScore } from "./scanners/score.ts";
+export { type Sentence, splitSentences } from "./text/sentences.ts";
+export type { Span } from "./text/span.ts";
+export { type FoundUrl, findUrls } from "./text/urls.ts";
 export { Vault, type VaultEntry } from "./vault.ts";
 
 /** Builds the HTTP server. It is loaded by the first call, so that programs that only scan do not pay for it. */

@@ -2,11 +2,11 @@ import { setMaxListeners } from "node:events";
 import { GuardValidationError, ScannerError } from "./errors.ts";
 import { AnswerCache } from "./models/answer-cache.ts";
 import type { EngineTimings } from "./native.ts";
-import { inUnit, lengthIn, type OffsetUnit } from "./offsets.ts";
 import { isReservedName, RESERVED_NAME } from "./result-names.ts";
-import { checkScanOptions } from "./scan-options.ts";
 import type { Coverage, Finding, ScanContext, Scanner, Verdict } from "./scanner.ts";
-import { FAILED } from "./score.ts";
+import { FAILED } from "./scanners/score.ts";
+import { inUnit, lengthIn, type OffsetUnit } from "./text/offsets.ts";
+import { checkScanOptions } from "./validation/scan-options.ts";
 import { Vault } from "./vault.ts";
 
 /** How a list of scanners is run. */

@@ -1,6 +1,6 @@
 import type { AnswerCache } from "./models/answer-cache.ts";
-import { PASSED } from "./score.ts";
-import type { Span } from "./span.ts";
+import { PASSED } from "./scanners/score.ts";
+import type { Span } from "./text/span.ts";
 import type { Vault } from "./vault.ts";
 
 /** Which way a text goes: `input` to the model, `output` from it. */

@@ -10,8 +10,8 @@ import { GuardError, GuardValidationError } from "./errors.ts";
 import { type Message, readMessages } from "./messages.ts";
 import { type NamedScanner, nameScanners, runScanners, type ScanOptions, type ScanReport } from "./scan.ts";
 import type { Scanner, Side } from "./scanner.ts";
+import { withSignal } from "./support/with-signal.ts";
 import type { Vault } from "./vault.ts";
-import { withSignal } from "./with-signal.ts";
 
 /** Scanners by side. */
 export type ScannerLists = Record<Side, readonly Scanner[]>;

@@ -4,7 +4,7 @@ import { GuardValidationError, ScannerError } from "../src/errors.ts";
 import { Anonymize, BanSubstrings, PromptInjection, Regex } from "../src/generated/input-scanners.ts";
 import type { Scanner } from "../src/scanner.ts";
 import { Vault } from "../src/vault.ts";
-import { maskingScanner } from "./masking-scanner.ts";
+import { maskingScanner } from "./support/masking-scanner.ts";
 
 const user = (content: Message["content"]): Message => ({ role: "user", content });
 const assistant = (content: string): Message => ({ role: "assistant", content });

@@ -5,7 +5,7 @@ import { TRANSFORMS } from "../benches/evasion/transforms.mjs";
 import { random } from "../benches/texts/random.mjs";
 import { scanConversation } from "../src/conversation.ts";
 import { PromptInjection } from "../src/generated/input-scanners.ts";
-import { revealingViews } from "../src/views.ts";
+import { revealingViews } from "../src/text/views.ts";
 
 interface Row {
   text: string;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { GuardError, GuardValidationError } from "../src/errors.ts";
 import { Regex, Secrets } from "../src/index.ts";
 import { addon, mapAnswer, native } from "../src/native.ts";
-import { splitSentences } from "../src/sentences.ts";
+import { splitSentences } from "../src/text/sentences.ts";
 
 /** The most UTF-16 code units of a text that the addon answers of at once. */
 const SHORT = 8192;

@@ -6,7 +6,7 @@ import { scanOutput, scanPrompt } from "../src/scan.ts";
 import type { Scanner, Verdict } from "../src/scanner.ts";
 import { passed, wholeText } from "../src/scanner.ts";
 import { Vault } from "../src/vault.ts";
-import { maskingScanner } from "./masking-scanner.ts";
+import { maskingScanner } from "./support/masking-scanner.ts";
 
 /** A detection-only scanner that records what it saw. */
 function spy(name: string, verdict: Partial<Verdict> = {}, wait = Promise.resolve()) {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { freemem } from "node:os";
 import { GuardValidationError, type ValidationIssue } from "../errors.ts";
-import { version } from "../version.ts";
+import { version } from "../support/version.ts";
 import { type Command, parse, print, UsageError } from "./command.ts";
 import { configPath } from "./config-path.ts";
 

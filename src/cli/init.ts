@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { version } from "../version.ts";
+import { version } from "../support/version.ts";
 import { type Command, parse, print, UsageError } from "./command.ts";
 
 const options = {

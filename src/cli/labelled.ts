@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { createGunzip } from "node:zlib";
-import { isRecord } from "../is-record.ts";
-import { lengthIn } from "../offsets.ts";
+import { isRecord } from "../support/is-record.ts";
+import { lengthIn } from "../text/offsets.ts";
 import { UsageError } from "./command.ts";
 import { decode, isBlank, linesOf, open } from "./lines.ts";
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-import { didYouMean } from "../did-you-mean.ts";
 import { GuardError, GuardValidationError } from "../errors.ts";
-import { version } from "../version.ts";
+import { version } from "../support/version.ts";
+import { didYouMean } from "../validation/did-you-mean.ts";
 import { calibrate } from "./calibrate.ts";
 import { type Command, commandHelp, print, UsageError } from "./command.ts";
 import { doctor } from "./doctor.ts";

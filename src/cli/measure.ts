@@ -1,8 +1,8 @@
 import { group } from "d3-array";
 import { z } from "zod";
-import { codePointOffsets } from "../offsets.ts";
 import type { Finding, Scanner, Side } from "../scanner.ts";
 import { createScanner, scannerClasses } from "../scanners/catalog.ts";
+import { codePointOffsets } from "../text/offsets.ts";
 import { UsageError } from "./command.ts";
 import { ALL, type LabelledText, positiveBy } from "./labelled.ts";
 import {

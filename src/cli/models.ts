@@ -1,7 +1,7 @@
-import { didYouMean } from "../did-you-mean.ts";
 import type { PullProgress } from "../models/hub/hub.ts";
 import type { ModelEntry } from "../models/list-models.ts";
 import { columns } from "../reference/layout.ts";
+import { didYouMean } from "../validation/did-you-mean.ts";
 import { type Command, parse, print, UsageError } from "./command.ts";
 
 const options = {

@@ -1,4 +1,4 @@
-import { isRecord } from "../is-record.ts";
+import { isRecord } from "../support/is-record.ts";
 import { UsageError } from "./command.ts";
 
 /** The parameters of a scanner, from the JSON behind `--params`. */

@@ -1,5 +1,5 @@
 import type { Answer } from "../answer.ts";
-import { isRecord } from "../is-record.ts";
+import { isRecord } from "../support/is-record.ts";
 import { type Command, parse, print, UsageError } from "./command.ts";
 import { configPath } from "./config-path.ts";
 import { countLines, decode, isBlank, type Line, linesOf, open } from "./lines.ts";

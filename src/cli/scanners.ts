@@ -1,4 +1,4 @@
-import { didYouMean } from "../did-you-mean.ts";
+import { didYouMean } from "../validation/did-you-mean.ts";
 import { type Command, parse, print, UsageError } from "./command.ts";
 
 const options = {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ValidationIssue } from "../errors.ts";
-import { toSnakeCase, unwrap } from "../options.ts";
+import { toSnakeCase, unwrap } from "../validation/options.ts";
 
 /** Variables by their names, such as `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;

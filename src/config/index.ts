@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { GuardValidationError, type ValidationIssue } from "../errors.ts";
-import { fromSnakeCase, parseOptions, toSnakeCase } from "../options.ts";
 import type { Scanner, Side } from "../scanner.ts";
 import { createScanner, scannerClass, scannerClasses } from "../scanners/catalog.ts";
 import type { ScannerClass, ScannerEnvironment } from "../scanners/define.ts";
 import type { ScannerLists } from "../service.ts";
+import { fromSnakeCase, parseOptions, toSnakeCase } from "../validation/options.ts";
 import { coerceExpanded, type Environment, expandEnvironment } from "./environment.ts";
 import { type Config, type ConfigInput, configSchema, type ScannerEntry } from "./schema.ts";
 import { parseYaml } from "./source.ts";

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { z } from "zod";
 import { conversationRiskOptions } from "../conversation.ts";
-import { checkOptions } from "../options.ts";
+import { checkOptions } from "../validation/options.ts";
 
 const seconds = z.number().positive().max(3600);
 

@@ -1,5 +1,5 @@
 import type { EngineTimings } from "../native.ts";
-import { withSignal } from "../with-signal.ts";
+import { withSignal } from "../support/with-signal.ts";
 
 /** An answer that is there or on its way, and the signal of whoever asked first. */
 interface Asked {

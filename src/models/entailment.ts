@@ -1,6 +1,6 @@
 import { GuardValidationError } from "../errors.ts";
 import type { ModelHead } from "../native.ts";
-import type { Span } from "../span.ts";
+import type { Span } from "../text/span.ts";
 import type { AnswerCache } from "./answer-cache.ts";
 import type { TextModel } from "./text-model.ts";
 

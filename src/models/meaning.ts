@@ -1,5 +1,5 @@
 import { GuardValidationError } from "../errors.ts";
-import type { Span } from "../span.ts";
+import type { Span } from "../text/span.ts";
 import type { AnswerCache } from "./answer-cache.ts";
 import type { Reading } from "./reading.ts";
 import type { TextModel } from "./text-model.ts";

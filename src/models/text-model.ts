@@ -10,7 +10,7 @@ import {
   type NativeModel,
   native,
 } from "../native.ts";
-import { withSignal } from "../with-signal.ts";
+import { withSignal } from "../support/with-signal.ts";
 import type { AnswerCache } from "./answer-cache.ts";
 import { warnOfLicense } from "./hub/hub.ts";
 import type { ModelFiles, ModelStore } from "./model-files.ts";

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { authEntry, configSchema } from "../config/schema.ts";
-import { metaOf, toSnakeCase, unwrap } from "../options.ts";
 import type { Side } from "../scanner.ts";
 import { SCANNERS } from "../scanners/catalog.ts";
 import type { DefinedScanner, ScannerClass } from "../scanners/define.ts";
+import { metaOf, toSnakeCase, unwrap } from "../validation/options.ts";
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { metaOf, unwrap } from "../options.ts";
-import { anyOf } from "../plain-words.ts";
+import { metaOf, unwrap } from "../validation/options.ts";
+import { anyOf } from "../validation/plain-words.ts";
 
 /** The bounds of a number in words: `from 0 to 1`, `of at least 1`, `above 0`. */
 function bounds(schema: z.ZodNumber): string {

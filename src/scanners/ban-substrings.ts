@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { addon } from "../native.ts";
-import { ruleOptions } from "../options.ts";
 import { passed } from "../scanner.ts";
+import { ruleOptions } from "../validation/options.ts";
 import { defineScanner } from "./define.ts";
 import { ruleCheck, ruleVerdict } from "./parts/rule-scanner.ts";
 

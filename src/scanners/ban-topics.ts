@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { madeFrom } from "../errors.ts";
-import { resolveThreshold, thresholdOption } from "../threshold.ts";
-import { withSignal } from "../with-signal.ts";
+import { withSignal } from "../support/with-signal.ts";
 import { defineScanner } from "./define.ts";
 import { deobfuscateOption, scoreDisguised } from "./parts/disguises.ts";
 import { type LabelledPart, labelVerdict, probabilityOf } from "./parts/label-verdict.ts";
 import { engineOptions, matchTypeOption, modelOption } from "./parts/model-options.ts";
+import { resolveThreshold, thresholdOption } from "./parts/threshold.ts";
 import { type TopicJudge, topicJudge } from "./parts/topics.ts";
 
 const phrase = z.string().regex(/\S/, "expected a topic");

@@ -1,7 +1,7 @@
-import { didYouMean } from "../did-you-mean.ts";
 import { GuardValidationError } from "../errors.ts";
-import { fromSnakeCase } from "../options.ts";
 import type { Side } from "../scanner.ts";
+import { didYouMean } from "../validation/did-you-mean.ts";
+import { fromSnakeCase } from "../validation/options.ts";
 import type { BuiltInScanner, DefinedScanner, ScannerClass, ScannerEnvironment } from "./define.ts";
 import * as registry from "./registry.ts";
 

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { addon, native } from "../native.ts";
 import { passed } from "../scanner.ts";
-import { PASSED } from "../score.ts";
 import { Vault } from "../vault.ts";
 import { defineScanner } from "./define.ts";
+import { PASSED } from "./score.ts";
 
 export const Deanonymize = defineScanner({
   type: "Deanonymize",

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { GuardValidationError } from "../errors.ts";
 import { defaultEngine, type Engine } from "../models/engine.ts";
-import { commonOptions, parseOptions } from "../options.ts";
 import { passed, type ScanContext, type Scanner, type Side, type Verdict } from "../scanner.ts";
+import { commonOptions, parseOptions } from "../validation/options.ts";
 
 /** What a scanner is built in. */
 export interface ScannerEnvironment {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { notASetting, ofLlmGuard } from "../options.ts";
+import { notASetting, ofLlmGuard } from "../validation/options.ts";
 import { defineScanner } from "./define.ts";
 import { labelScanner, labelScannerOptions } from "./parts/label-scanner.ts";
 

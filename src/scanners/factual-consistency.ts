@@ -3,12 +3,12 @@ import { madeFrom } from "../errors.ts";
 import { supportOf } from "../models/comparing.ts";
 import { EntailmentHead, type Support } from "../models/entailment.ts";
 import { type Finding, passed, wholeText } from "../scanner.ts";
-import { riskScore } from "../score.ts";
-import type { Sentence } from "../sentences.ts";
-import { resolveMinimum, thresholdOption } from "../threshold.ts";
+import type { Sentence } from "../text/sentences.ts";
 import { defineScanner } from "./define.ts";
 import { claimsOf } from "./parts/claims.ts";
 import { engineOptions, modelOption } from "./parts/model-options.ts";
+import { resolveMinimum, thresholdOption } from "./parts/threshold.ts";
+import { riskScore } from "./score.ts";
 
 /** A sentence and what the prompt says of it. */
 interface JudgedSentence extends Sentence {

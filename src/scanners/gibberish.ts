@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { GuardValidationError } from "../errors.ts";
-import { splitSentences } from "../sentences.ts";
-import { thresholdOption } from "../threshold.ts";
+import { splitSentences } from "../text/sentences.ts";
 import { defineScanner } from "./define.ts";
 import { linearModel, linearScanner } from "./parts/linear-scanner.ts";
 import { linearModelOption, linearOptions } from "./parts/model-options.ts";
+import { thresholdOption } from "./parts/threshold.ts";
 
 /** The labels that mean gibberish: those of llm-guard's model. */
 const GIBBERISH = ["word salad", "noise", "mild gibberish"];

@@ -1,7 +1,7 @@
 import { addon, native } from "../native.ts";
 import { type Finding, passed, wholeText } from "../scanner.ts";
-import { FAILED } from "../score.ts";
 import { defineScanner } from "./define.ts";
+import { FAILED } from "./score.ts";
 
 export const InvisibleText = defineScanner({
   type: "InvisibleText",

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { addon, native } from "../native.ts";
 import { type Finding, passed, wholeText } from "../scanner.ts";
-import { FAILED, PASSED } from "../score.ts";
-import type { Span } from "../span.ts";
+import type { Span } from "../text/span.ts";
 import { defineScanner } from "./define.ts";
 import { repairJson } from "./parts/json-repair.ts";
 import { JsonSchema, patternDeadline } from "./parts/json-schema.ts";
+import { FAILED, PASSED } from "./score.ts";
 
 /** A piece of JSON in a text; `json` is its text after a repair. */
 interface Piece extends Span {

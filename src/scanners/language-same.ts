@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { LanguageGuess } from "../models/languages.ts";
 import { passed, wholeText } from "../scanner.ts";
-import { FAILED } from "../score.ts";
 import { defineScanner } from "./define.ts";
 import { languageDetector, languageModelOptions } from "./parts/language-detector.ts";
+import { FAILED } from "./score.ts";
 
 export const LanguageSame = defineScanner({
   type: "LanguageSame",

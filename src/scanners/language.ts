@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { knownAs, type LanguageGuess } from "../models/languages.ts";
 import { type Finding, passed, wholeText } from "../scanner.ts";
-import { PASSED, riskScore } from "../score.ts";
-import type { Span } from "../span.ts";
-import { resolveThreshold, thresholdOption } from "../threshold.ts";
+import type { Span } from "../text/span.ts";
 import { defineScanner } from "./define.ts";
 import { languageDetector, languageModelOptions } from "./parts/language-detector.ts";
+import { resolveThreshold, thresholdOption } from "./parts/threshold.ts";
+import { PASSED, riskScore } from "./score.ts";
 
 /** A part of a text, and the languages that it may be in, the likeliest first. */
 interface LanguagePart extends Span {

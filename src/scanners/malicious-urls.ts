@@ -1,9 +1,9 @@
 import { GuardValidationError } from "../errors.ts";
-import { thresholdOption } from "../threshold.ts";
-import { urlsOf } from "../urls.ts";
+import { urlsOf } from "../text/urls.ts";
 import { defineScanner } from "./define.ts";
 import { linearModel, linearScanner } from "./parts/linear-scanner.ts";
 import { linearModelOption, linearOptions } from "./parts/model-options.ts";
+import { thresholdOption } from "./parts/threshold.ts";
 
 const BENIGN = "benign";
 

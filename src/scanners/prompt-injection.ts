@@ -5,9 +5,7 @@ import type { AnswerCache } from "../models/answer-cache.ts";
 import { LabelHead, type LabelScore } from "../models/label-head.ts";
 import { READINGS } from "../models/reading.ts";
 import { type Detection, type Finding, passed } from "../scanner.ts";
-import { riskScore } from "../score.ts";
-import { splitSentences } from "../sentences.ts";
-import { resolveThreshold, thresholdOption } from "../threshold.ts";
+import { splitSentences } from "../text/sentences.ts";
 import { defineScanner } from "./define.ts";
 import {
   coverageOf,
@@ -19,6 +17,8 @@ import {
   worstOf,
 } from "./parts/disguises.ts";
 import { engineOptions, modelOption } from "./parts/model-options.ts";
+import { resolveThreshold, thresholdOption } from "./parts/threshold.ts";
+import { riskScore } from "./score.ts";
 
 /**
  * A classifier of the caller's own. It answers with the probability of an injection, the same with a category, or the

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { addon, native } from "../native.ts";
 import { passed, wholeText } from "../scanner.ts";
-import { FAILED, round } from "../score.ts";
 import { defineScanner } from "./define.ts";
+import { FAILED, round } from "./score.ts";
 
 export const ReadingTime = defineScanner({
   type: "ReadingTime",

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { GuardError, GuardValidationError, issueOf } from "../errors.ts";
 import { addon, isPromise, native, type PatternSet, type RuleScan } from "../native.ts";
-import { ruleOptions } from "../options.ts";
 import { passed } from "../scanner.ts";
+import { ruleOptions } from "../validation/options.ts";
 import { defineScanner } from "./define.ts";
 import { ruleCheck, ruleVerdict } from "./parts/rule-scanner.ts";
 

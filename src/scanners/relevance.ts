@@ -2,11 +2,11 @@ import { madeFrom } from "../errors.ts";
 import { type Comparison, comparisonOf, highestCosine } from "../models/comparing.ts";
 import { MeaningHead } from "../models/meaning.ts";
 import { passed } from "../scanner.ts";
-import { riskScore } from "../score.ts";
-import { resolveMinimum, thresholdOption } from "../threshold.ts";
 import { defineScanner } from "./define.ts";
 import { coverageOf } from "./parts/disguises.ts";
 import { engineOptions, matchTypeOption, modelOption } from "./parts/model-options.ts";
+import { resolveMinimum, thresholdOption } from "./parts/threshold.ts";
+import { riskScore } from "./score.ts";
 
 export const Relevance = defineScanner({
   type: "Relevance",

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { GuardValidationError, issueOf } from "../errors.ts";
 import { addon, native, type SecretRules } from "../native.ts";
-import { ruleOptions } from "../options.ts";
 import { type Finding, passed, wholeText } from "../scanner.ts";
-import { FAILED } from "../score.ts";
+import { ruleOptions } from "../validation/options.ts";
 import { defineScanner } from "./define.ts";
+import { FAILED } from "./score.ts";
 
 type SecretOptions = ConstructorParameters<typeof SecretRules>[0];
 

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { GuardError, GuardValidationError } from "../errors.ts";
 import { addon, native, type TokenEncoding } from "../native.ts";
 import { passed, wholeText } from "../scanner.ts";
-import { FAILED } from "../score.ts";
 import { defineScanner } from "./define.ts";
+import { FAILED } from "./score.ts";
 
 export const TokenLimit = defineScanner({
   type: "TokenLimit",

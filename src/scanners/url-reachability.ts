@@ -1,11 +1,11 @@
 import pLimit from "p-limit";
 import { z } from "zod";
 import { type Finding, passed } from "../scanner.ts";
-import { FAILED, PASSED } from "../score.ts";
-import { type FoundUrl, urlsOf } from "../urls.ts";
+import { type FoundUrl, urlsOf } from "../text/urls.ts";
 import { defineScanner } from "./define.ts";
 import { parseNetwork } from "./parts/public-address.ts";
 import { UrlReacher } from "./parts/url-reacher.ts";
+import { FAILED, PASSED } from "./score.ts";
 
 /** URLs that are asked for at a time. */
 const CONCURRENCY = 8;

@@ -3,7 +3,7 @@ import fastify, { type FastifyInstance, LogController } from "fastify";
 import type { Config } from "../config/index.ts";
 import type { Engine } from "../models/engine.ts";
 import type { ScanService } from "../service.ts";
-import { version } from "../version.ts";
+import { version } from "../support/version.ts";
 import { type LogStream, loggerOptions } from "./log.ts";
 import { auth } from "./plugins/app/auth.ts";
 import { errors, rawProblem, send } from "./plugins/app/errors.ts";

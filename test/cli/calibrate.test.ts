@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { load } from "js-yaml";
 import { afterAll, describe, expect, it } from "vitest";
 import { createScanner } from "../../src/scanners/catalog.ts";
-import { judges } from "../judges.ts";
+import { judges } from "../support/judges.ts";
 
 const cli = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "guard-calibrate-"));

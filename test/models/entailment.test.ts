@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { Engine } from "../../src/models/engine.ts";
-import { filler, judges } from "../judges.ts";
+import { filler, judges } from "../support/judges.ts";
 
 const engine = new Engine();
 const model = engine.model(judges);

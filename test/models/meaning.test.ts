@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { Engine } from "../../src/models/engine.ts";
-import { embedder, judges } from "../judges.ts";
+import { embedder, judges } from "../support/judges.ts";
 
 const engine = new Engine();
 const model = engine.model(judges);

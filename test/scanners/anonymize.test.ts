@@ -7,7 +7,7 @@ import { Deanonymize } from "../../src/generated/output-scanners.ts";
 import { scanOutput, scanPrompt } from "../../src/scan.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
 import { Vault } from "../../src/vault.ts";
-import { personalTexts } from "../personal-texts.ts";
+import { personalTexts } from "../support/personal-texts.ts";
 
 type Options = Omit<NonNullable<ConstructorParameters<typeof Anonymize>[0]>, "recognizerConf">;
 

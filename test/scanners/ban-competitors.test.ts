@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BanCompetitors } from "../../src/generated/input-scanners.ts";
-import { judges, twoHeads } from "../judges.ts";
+import { judges, twoHeads } from "../support/judges.ts";
 
 describe("BanCompetitors", () => {
   it("finds names as whole words in any case, and takes them out", async () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { BanTopics as InputBanTopics } from "../../src/generated/input-scanners.ts";
 import { BanTopics as OutputBanTopics } from "../../src/generated/output-scanners.ts";
-import { filler, judges, twoHeads } from "../judges.ts";
+import { filler, judges, twoHeads } from "../support/judges.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "guard-topics-"));
 afterAll(() => rmSync(scratch, { recursive: true }));

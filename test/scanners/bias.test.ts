@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Bias } from "../../src/generated/output-scanners.ts";
-import { filler, judges } from "../judges.ts";
+import { filler, judges } from "../support/judges.ts";
 
 describe("Bias", () => {
   const scanner = new Bias({ model: judges });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { EmotionDetection } from "../../src/generated/input-scanners.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
-import { judges } from "../judges.ts";
+import { judges } from "../support/judges.ts";
 
 describe("EmotionDetection", () => {
   it("blocks negative emotions, and names them", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FactualConsistency } from "../../src/generated/output-scanners.ts";
-import { filler, judges, twoHeads } from "../judges.ts";
+import { filler, judges, twoHeads } from "../support/judges.ts";
 
 describe("FactualConsistency", () => {
   const scanner = new FactualConsistency({ model: judges });

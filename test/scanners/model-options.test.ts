@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { GuardValidationError } from "../../src/errors.ts";
 import type { Side } from "../../src/scanner.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
-import { filler, judges } from "../judges.ts";
+import { filler, judges } from "../support/judges.ts";
 
 /** The scanners of both sides for which llm-guard's API configures a model, with the parameters that they must have. */
 const WITH_MODELS: [Side, string, Record<string, unknown>][] = [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { NoRefusal } from "../../src/generated/output-scanners.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
-import { filler, judges } from "../judges.ts";
+import { filler, judges } from "../support/judges.ts";
 
 describe("NoRefusal", () => {
   it("fails a refusal, wherever it stands", async () => {

@@ -4,7 +4,7 @@ import { scanOutput, scanPrompt } from "../../src/index.ts";
 import { AnswerCache } from "../../src/models/answer-cache.ts";
 import type { Scanner, Side } from "../../src/scanner.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
-import { judges, twoHeads } from "../judges.ts";
+import { judges, twoHeads } from "../support/judges.ts";
 
 /** The texts that models were asked about, in questions whose answers were not shared. */
 function record(): string[] {

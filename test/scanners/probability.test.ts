@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { scanOutput, scanPrompt } from "../../src/index.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
-import { judges } from "../judges.ts";
+import { judges } from "../support/judges.ts";
 
 const noise = "sdkfjh wqeoiruy zxmcnbv lkjasdf qpwoeiru";
 const cases = [

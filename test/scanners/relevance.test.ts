@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Relevance } from "../../src/generated/output-scanners.ts";
-import { embedder, filler, judges, twoHeads } from "../judges.ts";
+import { embedder, filler, judges, twoHeads } from "../support/judges.ts";
 
 describe("Relevance", () => {
   const scanner = new Relevance({ model: judges });

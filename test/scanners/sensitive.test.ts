@@ -5,7 +5,7 @@ import { Anonymize } from "../../src/generated/input-scanners.ts";
 import { Sensitive } from "../../src/generated/output-scanners.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
 import { Vault } from "../../src/vault.ts";
-import { personalTexts } from "../personal-texts.ts";
+import { personalTexts } from "../support/personal-texts.ts";
 
 type Options = Omit<NonNullable<ConstructorParameters<typeof Sensitive>[0]>, "recognizerConf">;
 const scannerWith = (options: Options = {}) => new Sensitive({ recognizerConf: [], ...options });

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { Toxicity as InputToxicity } from "../../src/generated/input-scanners.ts";
 import { Toxicity as OutputToxicity } from "../../src/generated/output-scanners.ts";
-import { filler, judges, twoHeads } from "../judges.ts";
+import { filler, judges, twoHeads } from "../support/judges.ts";
 
 const scanner = new InputToxicity({ model: judges });
 afterAll(() => scanner.close());

@@ -9,7 +9,7 @@ import { passed, type Scanner } from "../../src/scanner.ts";
 import { startServer } from "../../src/server/index.ts";
 import { randomVaultKey, VaultSeal } from "../../src/server/vault-seal.ts";
 import { Vault } from "../../src/vault.ts";
-import { maskingScanner } from "../masking-scanner.ts";
+import { maskingScanner } from "../support/masking-scanner.ts";
 import { scannerOf, type TestServer, testServer } from "./fixtures.ts";
 import { dereferenced } from "./openapi.ts";
 

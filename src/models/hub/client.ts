@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { GuardError, GuardValidationError } from "../../errors.ts";
-import { version } from "../../version.ts";
+import { version } from "../../support/version.ts";
 import { type HubId, hubName, isSafePath } from "./hub-id.ts";
 
 const ENDPOINT = "https://huggingface.co";

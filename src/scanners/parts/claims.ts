@@ -1,4 +1,4 @@
-import { type Sentence, splitSentences } from "../../sentences.ts";
+import { type Sentence, splitSentences } from "../../text/sentences.ts";
 
 /** What of an output may be wrong: its sentences, without their questions, and without such as a rule of dashes. */
 export async function claimsOf(text: string): Promise<Sentence[]> {

@@ -1,10 +1,10 @@
 import { GuardError, GuardValidationError } from "../../errors.ts";
 import type { LinearClassifier } from "../../models/linear.ts";
 import { native } from "../../native.ts";
-import { thresholdOption } from "../../threshold.ts";
 import type { Build, ScannerBody } from "../define.ts";
 import { linearModel, linearScanner } from "./linear-scanner.ts";
 import { linearModelOption, linearOptions } from "./model-options.ts";
+import { thresholdOption } from "./threshold.ts";
 
 /** The label of text that is not code. */
 const NONE = "none";

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { AnswerCache } from "../../models/answer-cache.ts";
 import type { Reading } from "../../models/reading.ts";
-import { DISGUISES } from "../../options.ts";
 import type { Coverage } from "../../scanner.ts";
-import type { Span } from "../../span.ts";
-import { revealingViews } from "../../views.ts";
+import type { Span } from "../../text/span.ts";
+import { revealingViews } from "../../text/views.ts";
+import { DISGUISES } from "../../validation/options.ts";
 
 /** The option of classifiers that also judge what a text hides. */
 export const deobfuscateOption = z

@@ -2,11 +2,11 @@ import { madeFrom } from "../../errors.ts";
 import { LabelHead, type WantedLabels } from "../../models/label-head.ts";
 import type { Reading } from "../../models/reading.ts";
 import { passed, type ScanContext } from "../../scanner.ts";
-import { resolveThreshold, type Threshold, thresholdOption } from "../../threshold.ts";
 import type { Build, ScannerBody } from "../define.ts";
 import { type ScoredPart, type ScoredText, scoreDisguised } from "./disguises.ts";
 import { type LabelledPart, labelVerdict, probabilityOf } from "./label-verdict.ts";
 import { engineOptions, matchTypeOption, modelOption } from "./model-options.ts";
+import { resolveThreshold, type Threshold, thresholdOption } from "./threshold.ts";
 
 /**
  * The options of scanners that go by the labels of a classifier.

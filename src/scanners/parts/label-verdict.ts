@@ -1,6 +1,6 @@
 import type { LabelScore } from "../../models/label-head.ts";
 import { type Finding, passed, type Verdict } from "../../scanner.ts";
-import { riskScore } from "../../score.ts";
+import { riskScore } from "../score.ts";
 import { coverageOf, failing, type ScoredPart, type ScoredText, worstOf } from "./disguises.ts";
 
 /** A part of a text with the labels that its score comes from. */

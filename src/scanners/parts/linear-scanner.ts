@@ -1,10 +1,10 @@
 import { madeFrom } from "../../errors.ts";
 import type { LinearClassifier } from "../../models/linear.ts";
 import { type Finding, passed, type ScanContext, wholeText } from "../../scanner.ts";
-import { riskScore } from "../../score.ts";
-import type { Span } from "../../span.ts";
-import { resolveThreshold, type Threshold } from "../../threshold.ts";
+import type { Span } from "../../text/span.ts";
 import type { Build, ScannerBody } from "../define.ts";
+import { riskScore } from "../score.ts";
+import { resolveThreshold, type Threshold } from "./threshold.ts";
 
 /** A piece of a text as a linear model judges it. */
 export interface JudgedPiece extends Span {

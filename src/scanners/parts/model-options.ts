@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { MODEL_DESCRIPTION } from "../../models/model-files.ts";
 import { READINGS } from "../../models/reading.ts";
-import { notASetting, ofLlmGuard } from "../../options.ts";
+import { notASetting, ofLlmGuard } from "../../validation/options.ts";
 
 /** The model that guard's own classifiers share: one pass over a text answers them all. */
 export const MULTITASK = "embedded:multitask";

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { GuardValidationError, madeFrom } from "../../errors.ts";
-import { isRecord } from "../../is-record.ts";
 import type { Engine } from "../../models/engine.ts";
 import { MODEL_DESCRIPTION } from "../../models/model-files.ts";
 import type { TextModel } from "../../models/text-model.ts";
 import { addon, native, type PiiFinding } from "../../native.ts";
-import { ofLlmGuard } from "../../options.ts";
 import type { ScanContext } from "../../scanner.ts";
+import { isRecord } from "../../support/is-record.ts";
+import { ofLlmGuard } from "../../validation/options.ts";
 
 /** The type of what is not looked for, as llm-guard writes it. */
 const NOTHING = "O";

@@ -3,9 +3,9 @@ import { GuardError, GuardValidationError, issueOf, madeFrom, type ValidationIss
 import type { Engine } from "../../models/engine.ts";
 import { addon, native, type PersonalData, type PiiFinding, type PiiScan } from "../../native.ts";
 import type { Finding, ScanContext } from "../../scanner.ts";
-import { riskScore, round } from "../../score.ts";
-import type { Span } from "../../span.ts";
+import type { Span } from "../../text/span.ts";
 import type { Vault } from "../../vault.ts";
+import { riskScore, round } from "../score.ts";
 import { engineOptions } from "./model-options.ts";
 import { NerModel, recognizerConf, TYPE } from "./ner-model.ts";
 

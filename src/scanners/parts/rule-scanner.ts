@@ -1,6 +1,6 @@
 import { type Answer, mapAnswer, native, type RuleScan } from "../../native.ts";
 import { type Verdict, wholeText } from "../../scanner.ts";
-import { FAILED } from "../../score.ts";
+import { FAILED } from "../score.ts";
 
 /** Rules of the addon: patterns or substrings. */
 export interface Rules {

@@ -4,7 +4,7 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { buildScanners, type ConfigInput, parseConfig } from "../../../src/config/index.ts";
 import { type ScannerLists, startServer } from "../../../src/server/index.ts";
-import { maskingScanner } from "../../masking-scanner.ts";
+import { maskingScanner } from "../../support/masking-scanner.ts";
 import { chromiumPath, noChromium, skipsBrowser } from "../chromium.ts";
 import { injectionScanner, wordScanner } from "../fixtures.ts";
 

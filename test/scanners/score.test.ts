@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { riskScore } from "../src/score.ts";
+import { riskScore } from "../../src/scanners/score.ts";
 
 describe("riskScore", () => {
   it.each([

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { findUrls } from "../src/urls.ts";
+import { findUrls } from "../../src/text/urls.ts";
 
 describe("findUrls", () => {
   it("counts code units and gives both forms", async () => {

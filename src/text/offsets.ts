@@ -1,4 +1,4 @@
-import type { Verdict } from "./scanner.ts";
+import type { Verdict } from "../scanner.ts";
 
 /** What offsets and lengths count: UTF-16 code units, as JavaScript does, or Unicode code points, as Python does. */
 export type OffsetUnit = "utf16" | "codePoint";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { inUnit, lengthIn } from "../src/offsets.ts";
-import { wholeText } from "../src/scanner.ts";
+import { wholeText } from "../../src/scanner.ts";
+import { inUnit, lengthIn } from "../../src/text/offsets.ts";
 
 it("counts what Array.from counts, and points at the same characters", () => {
   fc.assert(

@@ -1,5 +1,5 @@
+import { GuardValidationError } from "../errors.ts";
 import { didYouMean } from "./did-you-mean.ts";
-import { GuardValidationError } from "./errors.ts";
 import { kindOf } from "./plain-words.ts";
 
 /** What an option has to be, and how that is told. */

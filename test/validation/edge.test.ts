@@ -1,7 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { parseConfig } from "../src/config/index.ts";
-import { GuardValidationError, input, output, scanConversation, scanOutput, scanPrompt, Vault } from "../src/index.ts";
-import { createScanner } from "../src/scanners/catalog.ts";
+import { parseConfig } from "../../src/config/index.ts";
+import {
+  GuardValidationError,
+  input,
+  output,
+  scanConversation,
+  scanOutput,
+  scanPrompt,
+  Vault,
+} from "../../src/index.ts";
+import { createScanner } from "../../src/scanners/catalog.ts";
 
 /** The issues that a call complains of, by their paths. */
 async function issuesOf(call: () => unknown): Promise<Record<string, string>> {

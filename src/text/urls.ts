@@ -1,5 +1,5 @@
-import type { AnswerCache } from "./models/answer-cache.ts";
-import { addon, native } from "./native.ts";
+import type { AnswerCache } from "../models/answer-cache.ts";
+import { addon, native } from "../native.ts";
 import type { Span } from "./span.ts";
 
 /** A URL in a text. */

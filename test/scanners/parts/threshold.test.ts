@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { hashOfWeights } from "../src/cli/cards.ts";
-import { parseConfig } from "../src/config/index.ts";
-import { GuardValidationError } from "../src/errors.ts";
-import { listModels } from "../src/index.ts";
-import { type Evaluation, readEvaluation } from "../src/models/evaluation.ts";
-import { createScanner } from "../src/scanners/catalog.ts";
+import { hashOfWeights } from "../../../src/cli/cards.ts";
+import { parseConfig } from "../../../src/config/index.ts";
+import { GuardValidationError } from "../../../src/errors.ts";
+import { listModels } from "../../../src/index.ts";
+import { type Evaluation, readEvaluation } from "../../../src/models/evaluation.ts";
+import { createScanner } from "../../../src/scanners/catalog.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "guard-threshold-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -29,7 +29,7 @@ const curve = {
 /** A copy of the model of gibberish with this evaluation. */
 function modelWith(evaluation: unknown): string {
   const model = mkdtempSync(join(folder, "model-"));
-  cpSync(fileURLToPath(new URL("../models/gibberish", import.meta.url)), model, { recursive: true });
+  cpSync(fileURLToPath(new URL("../../../models/gibberish", import.meta.url)), model, { recursive: true });
   rmSync(join(model, "evaluation.json"), { force: true });
   if (evaluation !== undefined) writeFileSync(join(model, "evaluation.json"), JSON.stringify(evaluation));
   return model;

@@ -1,4 +1,4 @@
-import { addon, native } from "./native.ts";
+import { addon, native } from "../native.ts";
 import type { Span } from "./span.ts";
 
 /** The part of a text that a part of a view was made from. */

@@ -1,9 +1,9 @@
 import { z } from "zod";
+import { GuardValidationError, type ValidationIssue } from "../errors.ts";
+import { isReservedName, RESERVED_NAME } from "../result-names.ts";
+import { isRecord } from "../support/is-record.ts";
 import { nearest } from "./did-you-mean.ts";
-import { GuardValidationError, type ValidationIssue } from "./errors.ts";
-import { isRecord } from "./is-record.ts";
 import { knownKeys, plainWords } from "./plain-words.ts";
-import { isReservedName, RESERVED_NAME } from "./result-names.ts";
 
 declare module "zod" {
   interface GlobalMeta {

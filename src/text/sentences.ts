@@ -1,4 +1,4 @@
-import { addon, native } from "./native.ts";
+import { addon, native } from "../native.ts";
 import type { Span } from "./span.ts";
 
 /** A sentence of a text. */

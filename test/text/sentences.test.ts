@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { splitSentences } from "../src/sentences.ts";
+import { splitSentences } from "../../src/text/sentences.ts";
 
 const texts = async (text: string) => (await splitSentences(text)).map((sentence) => sentence.text);
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { GuardValidationError } from "./errors.ts";
-import { modelIdentity, readEvaluation, thresholdOf } from "./models/evaluation.ts";
-import { isSetting, notASetting, toSnakeCase } from "./options.ts";
+import { GuardValidationError } from "../../errors.ts";
+import { modelIdentity, readEvaluation, thresholdOf } from "../../models/evaluation.ts";
+import { isSetting, notASetting, toSnakeCase } from "../../validation/options.ts";
 
 /** A threshold: a probability, or the rate of false positives that it is to mean. */
 export type Threshold = number | { fpr: number };
