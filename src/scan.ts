@@ -273,8 +273,14 @@ export function emptyReport(): ScanReport {
     failed: [],
   };
   return {
-    ...{ isValid: true, resultsValid: {}, resultsScore: {}, probabilities: {}, findings: {} },
-    ...{ timing: {}, engineTiming: {}, coverage },
+    isValid: true,
+    resultsValid: {},
+    resultsScore: {},
+    probabilities: {},
+    findings: {},
+    timing: {},
+    engineTiming: {},
+    coverage,
   };
 }
 

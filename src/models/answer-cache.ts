@@ -13,9 +13,10 @@ interface Asked {
  * other. It lives as long as the call and is never given to another one.
  */
 export class AnswerCache {
-  readonly #derived = new Map<string, Map<string, unknown>>();
-  readonly #asked = new Map<string, Map<string, Asked>>();
-  readonly #timings = new Map<string, EngineTimings>();
+  // Made when they are needed: most calls with rules need none of them, and a call takes microseconds.
+  #derived: Map<string, Map<string, unknown>> | undefined;
+  #asked: Map<string, Map<string, Asked>> | undefined;
+  #timings: Map<string, EngineTimings> | undefined;
 
   /**
    * What `make` makes of a text, or made of it before: its views, its URLs, its languages.
@@ -23,6 +24,7 @@ export class AnswerCache {
    * @param kind what is made.
    */
   derive<T>(kind: string, text: string, make: (text: string) => T): T {
+    this.#derived ??= new Map();
     const ofKind = this.#derived.get(kind) ?? new Map<string, unknown>();
     this.#derived.set(kind, ofKind);
     if (!ofKind.has(text)) ofKind.set(text, make(text));
@@ -35,6 +37,7 @@ export class AnswerCache {
    * @param question what is asked, and of which model.
    */
   async share<T>(question: string, text: string, ask: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    this.#asked ??= new Map();
     const ofQuestion = this.#asked.get(question) ?? new Map<string, Asked>();
     this.#asked.set(question, ofQuestion);
     for (let known = ofQuestion.get(text); known; known = ofQuestion.get(text)) {
@@ -57,6 +60,7 @@ export class AnswerCache {
 
   /** Adds the times of an answer to those of its model. */
   addTimings(model: string, { queued, tokenized, inferred }: EngineTimings): void {
+    this.#timings ??= new Map();
     const sum = this.#timings.get(model) ?? { queued: 0, tokenized: 0, inferred: 0 };
     this.#timings.set(model, {
       queued: sum.queued + queued,
@@ -70,6 +74,6 @@ export class AnswerCache {
    * scanners share counts once. Answers that were computed side by side make it more than the time that passed.
    */
   get timings(): Record<string, EngineTimings> {
-    return Object.fromEntries(this.#timings);
+    return this.#timings ? Object.fromEntries(this.#timings) : {};
   }
 }
