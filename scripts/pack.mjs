@@ -70,7 +70,7 @@ function main() {
 
 function platform() {
   const [addon, ...others] = readdirSync(join(root, "native")).filter((name) => name.endsWith(".node"));
-  // Only one of them is what was built last.
+  // The folder may hold several addons, but only one of them is the latest build.
   if (others.length > 0)
     throw new Error(`native/ has several addons, ${[addon, ...others].join(", ")}: leave only one there`);
   const found = platforms.find(({ abi }) => addon === `guard.${abi}.node`);

@@ -14,7 +14,7 @@ const tsc = bin("typescript/bin/tsc");
 /** The count of a check that either holds or does not. */
 const check = () => ({ passed: 1, failed: 0 });
 
-/** Adds up the summaries of libtest: `test result: ok. 8 passed; 0 failed; ...`. */
+/** Adds up the summaries that libtest prints: `test result: ok. 8 passed; 0 failed; ...`. */
 function libtest(output) {
   const sum = (word) =>
     [...output.matchAll(new RegExp(`(\\d+) ${word}[;\\n]`, "g"))].reduce(

@@ -33,7 +33,7 @@ describe("a scanner that is added as CONTRIBUTING.md says", () => {
   const node = (...args: string[]) =>
     execFileSync(process.execPath, args, { cwd: folder, encoding: "utf8", stdio: "pipe" });
   const read = (path: string) => readFileSync(join(folder, path), "utf8");
-  // The built modules of the copy; they are not ours.
+  // These are the built modules of the copy, not those of this checkout.
   const load = (path: string) => import(/* @vite-ignore */ pathToFileURL(join(folder, path)).href);
 
   beforeAll(() => {
@@ -47,7 +47,7 @@ describe("a scanner that is added as CONTRIBUTING.md says", () => {
     expect(file).toContain("defineScanner");
     writeFileSync(join(folder, path), file);
     appendFileSync(join(folder, registry), `${line}\n`);
-    // The classes are exported by generated files, so that these are made from the built definitions, and built then.
+    // Generated files export the classes. They are made from the built definitions, so the sources must be built twice.
     node("node_modules/typescript/bin/tsc", "-p", "tsconfig.json");
     node("scripts/generate.mjs");
     node("node_modules/typescript/bin/tsc", "-p", "tsconfig.json");

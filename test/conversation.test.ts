@@ -9,7 +9,10 @@ import { maskingScanner } from "./support/masking-scanner.ts";
 const user = (content: Message["content"]): Message => ({ role: "user", content });
 const assistant = (content: string): Message => ({ role: "assistant", content });
 
-/** A PromptInjection whose classifier is a table: what it has not seen scores 0.01. It records what it was asked. */
+/**
+ * A PromptInjection scanner whose classifier is a table. A text that is not in the table scores 0.01. The classifier records
+ * the texts that it was asked about.
+ */
 function injection(scores: Record<string, number> = {}, name?: string) {
   const asked: string[] = [];
   const scanner = new PromptInjection({

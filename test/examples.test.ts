@@ -49,7 +49,7 @@ function freePort(): Promise<number> {
   });
 }
 
-/** What the comment at the end of an example says that it prints. */
+/** The output of an example, as the comment at its end states it. */
 function promised(source: string): string {
   const [, comment = ""] = /^(?:\/\/|#) Prints:\n(.*)$/ms.exec(source) ?? [];
   return comment.replace(/^(?:\/\/|#) {3}/gm, "");

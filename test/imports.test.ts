@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("../src", import.meta.url));
 
-/** Every file of src, with the files that it imports at any time, for their types alone too. */
+/** Every file of src with all files that it imports, whether at the start, later, or only for their types. */
 const imports = new Map(
   readdirSync(root, { recursive: true, encoding: "utf8" })
     .filter((file) => /\.(ts|js)$/.test(file))
@@ -42,7 +42,7 @@ describe("imports", () => {
   it("of the core have nothing of the server or the command line", () => {
     const above = (file: string) => file.startsWith("server/") || file.startsWith("cli/");
     const wrong = [...imports].filter(([file, targets]) => !above(file) && targets.some(above)).map(([file]) => file);
-    // The package's own surface loads the server when somebody makes one.
+    // The package's entry point loads the server only when a program creates one.
     expect(wrong).toEqual(["index.ts"]);
   });
 

@@ -4,7 +4,7 @@ import { Regex, Secrets } from "../src/index.ts";
 import { addon, mapAnswer, native } from "../src/native.ts";
 import { splitSentences } from "../src/text/sentences.ts";
 
-/** The most UTF-16 code units of a text that the addon answers of at once. */
+/** The length in UTF-16 code units up to which the addon answers a text synchronously. */
 const SHORT = 8192;
 const MEGABYTE = "One sentence here. Another one there! ".repeat(27_595);
 

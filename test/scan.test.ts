@@ -52,7 +52,7 @@ describe("scanPrompt", () => {
       release = resolve;
     });
     const slow = spy("Slow", {}, gate);
-    // Would wait for ever if the scanners ran one after the other.
+    // This would wait for ever if the scanners ran one after the other.
     const releasing: Scanner = {
       type: "Releasing",
       name: "Releasing",

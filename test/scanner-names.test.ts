@@ -10,7 +10,10 @@ const types = [...new Set([...scannerTypes("input"), ...scannerTypes("output")])
 /** Files that are made of scanners' names: the registry, and what is generated from it. */
 const OF_NAMES = /^(scanners\/registry\.ts|generated\/)/;
 
-/** What a file does, without what it says: comments may name scanners, and JSON is what an option of a command takes. */
+/**
+ * The code of a file without its comments, because comments may name scanners. "JSON" is removed too, because it is a value of
+ * a command's option.
+ */
 function withoutComments(text: string): string {
   return text
     .replace(/\/\*.*?\*\//gs, "")
@@ -26,7 +29,7 @@ describe("the name of a scanner", () => {
   it.each(types)("%s stands in its own file only", (type) => {
     const file = `scanners/${kebabCase(type)}.ts`;
     const quoted = new RegExp(`(["'\`])${type}\\1`);
-    // Types may be taken from anywhere; they are nothing when it runs.
+    // Types may be imported from anywhere, because they do not exist at run time.
     const imported = new RegExp(`from "[./]*(?:scanners/)?${kebabCase(type)}\\.ts"`);
     const known = files.filter((name) => {
       if (name === file) return false;

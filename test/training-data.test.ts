@@ -20,7 +20,7 @@ function batches(folder: string, held: boolean): string[] {
   return names.filter((name) => HELD.has(name.slice(0, -6)) === held).map((name) => `training/data/${folder}/${name}`);
 }
 
-/** Rows are the same when all of their texts are: letters and digits, in lower case. */
+/** Two rows count as the same if all of their texts are. Only letters and digits are compared, in lower case. */
 function key(row: Row): string {
   const texts = ["text", "prompt", "a", "b"].flatMap((field) => (typeof row[field] === "string" ? [row[field]] : []));
   const joined = texts.join("\n").normalize("NFKC").toLowerCase();

@@ -1,7 +1,7 @@
 import type { EngineTimings } from "../native.ts";
 import { withSignal } from "../support/with-signal.ts";
 
-/** An answer that is there or on its way, and the signal of whoever asked first. */
+/** An answer that is known or being computed, and the signal of the caller that asked first. */
 interface Asked {
   answer: Promise<unknown>;
   signal: AbortSignal | undefined;
@@ -19,7 +19,7 @@ export class AnswerCache {
   #timings: Map<string, EngineTimings> | undefined;
 
   /**
-   * What `make` makes of a text, or made of it before: its views, its URLs, its languages.
+   * Returns what `make` makes from a text, such as its views, its URLs or its languages. Each kind is made once for each text.
    *
    * @param kind what is made.
    */
@@ -32,7 +32,7 @@ export class AnswerCache {
   }
 
   /**
-   * The answer of `ask`, or of an earlier one with the same question and text. A failure is not kept.
+   * Returns the answer of `ask`, or the answer of an earlier call with the same question and text. A failure is not kept.
    *
    * @param question what is asked, and of which model.
    */
@@ -45,7 +45,7 @@ export class AnswerCache {
         return (await withSignal(known.answer, signal)) as T;
       } catch (error) {
         signal?.throwIfAborted();
-        // Whoever asked first may have given up: that is no answer for the others.
+        // If the first caller gave up, its error is not an answer for the other callers, so they ask again.
         if (!known.signal?.aborted) throw error;
         if (ofQuestion.get(text) === known) ofQuestion.delete(text);
       }
@@ -58,7 +58,7 @@ export class AnswerCache {
     return asked.answer;
   }
 
-  /** Adds the times of an answer to those of its model. */
+  /** Adds the times of an answer to the times of its model. */
   addTimings(model: string, { queued, tokenized, inferred }: EngineTimings): void {
     this.#timings ??= new Map();
     const sum = this.#timings.get(model) ?? { queued: 0, tokenized: 0, inferred: 0 };
@@ -70,8 +70,8 @@ export class AnswerCache {
   }
 
   /**
-   * Where the time of each model went, in milliseconds, added up over all answers of the call until now; an answer that several
-   * scanners share counts once. Answers that were computed side by side make it more than the time that passed.
+   * How each model spent its time, in milliseconds, added up over all answers of the call so far. An answer that several
+   * scanners share counts once. The sum can exceed the time that passed, because answers can be computed in parallel.
    */
   get timings(): Record<string, EngineTimings> {
     return this.#timings ? Object.fromEntries(this.#timings) : {};

@@ -4,19 +4,20 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { z } from "zod";
 import { GuardError } from "../errors.ts";
 
-/** What two texts are compared for by their vectors. */
+/** The purpose for which the vectors of two texts are compared. */
 export type Purpose = "topics" | "relevance";
 
 const line = z.object({ scale: z.number().positive(), offset: z.number() });
 const linesSchema = z.object({ topics: line.optional(), relevance: line.optional(), support: line.optional() });
 const configSchema = z.object({ guard: z.object({ comparing: linesSchema.optional() }).optional() });
 
-/** The probability that two texts belong together, by the cosine of their vectors. */
+/** Turns the cosine of the vectors of two texts into the probability that the texts belong together. */
 export type Comparison = (cosine: number) => number;
 
 /**
- * How a model's cosines become probabilities: by `sigmoid(scale * cosine + offset)` as `guard.comparing` of its `config.json`
- * says; without that, the cosine itself counts, as in llm-guard 0.3.16, and nothing that is below 0.
+ * Tells how a model's cosines become probabilities. If `guard.comparing` of its `config.json` gives a scale and an offset, the
+ * probability is `sigmoid(scale * cosine + offset)`. Otherwise it is the cosine itself, as in llm-guard 0.3.16, and 0 for a
+ * negative cosine.
  *
  * @param folder the folder of the model; none where it has no configuration of its own.
  * @throws GuardError when the configuration cannot be used.
@@ -29,8 +30,9 @@ export function comparisonOf(folder: string | undefined, purpose: Purpose): Comp
 }
 
 /**
- * How a model's probability of entailment becomes the score that a text has support: by `sigmoid(scale * logit(p) + offset)` as
- * `guard.comparing.support` of its `config.json` says; without that, the probability itself counts.
+ * Tells how a model's probability of entailment becomes the score that a text has support. If `guard.comparing.support` of its
+ * `config.json` gives a scale and an offset, the score is `sigmoid(scale * logit(p) + offset)`. Otherwise it is the probability
+ * itself.
  *
  * @param folder the folder of the model; none where it has no configuration of its own.
  * @throws GuardError when the configuration cannot be used.
@@ -55,11 +57,12 @@ function readLine(path: string, purpose: keyof z.output<typeof linesSchema>): z.
   }
 }
 
-/** How many numbers are multiplied before other work of the event loop gets its turn: some milliseconds of it. */
+/** How many numbers are multiplied before other work of the event loop gets its turn. This many take a few milliseconds. */
 const TURN = 4_000_000;
 
 /**
- * The highest cosine between one of some vectors and one of others, of the same model; -1 where there are none.
+ * The highest cosine between a vector of one list and a vector of another list, all from the same model. It is -1 if a list is
+ * empty.
  *
  * @throws the signal's reason.
  */
@@ -75,10 +78,10 @@ export async function highestCosine(
 }
 
 /**
- * The cosines between each of some vectors and each of others, of the same model, one after the other; 0 where one of the two
- * vectors is all zeros.
+ * Visits the cosines between each vector of one list and each vector of another list, all from the same model. The cosine is 0
+ * if one of the two vectors is all zeros.
  *
- * @param visit is told the indices of two vectors, and their cosine.
+ * @param visit called with the indices of two vectors and their cosine.
  * @throws the signal's reason.
  */
 export async function eachCosine(

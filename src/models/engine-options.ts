@@ -2,16 +2,16 @@ import { GuardValidationError } from "../errors.ts";
 import { type HubSettings, hubSettings } from "./hub/client.ts";
 import { modelsFolder } from "./model-files.ts";
 
-/** Texts that may wait for one model before calls are refused, unless set otherwise. */
+/** The default number of texts that may wait for one model before calls are refused. */
 export const DEFAULT_QUEUE_CAPACITY = 512;
 
 /** How an engine is set up. */
 export interface EngineOptions {
-  /** Texts that may wait for one model before calls are refused with `GUARD_OVERLOADED`. Default 512. */
+  /** How many texts may wait for one model before calls are refused with `GUARD_OVERLOADED`. Default: 512. */
   queueCapacity?: number;
-  /** Threads in all for inference. Default: the physical cores, or fewer where the process may not use them all. */
+  /** How many threads inference uses in total. Default: the physical cores, or fewer where the process may not use them all. */
   threads?: number;
-  /** Execution providers of ONNX Runtime in order of preference, such as `["cuda", "cpu"]`. Default: the CPU. */
+  /** The execution providers of ONNX Runtime in order of preference, such as `["cuda", "cpu"]`. Default: the CPU. */
   providers?: readonly string[];
   /**
    * Where the ONNX Runtime library may be; the first file that exists is taken. Default: an installed `onnxruntime-node`, guard's
@@ -20,9 +20,9 @@ export interface EngineOptions {
   libraries?: readonly string[];
   /** Where models are kept that do not come with the package. Default: a folder in the user's cache. */
   modelsDir?: string;
-  /** Whether `load()` may download a model of the hub; if not, the model must be here already. Default true. */
+  /** Whether `load()` may download a model of the hub. If it may not, the model must already be on this machine. Default true. */
   downloads?: boolean;
-  /** Where the Hugging Face hub is, and who asks. Default: the public one, without a token. */
+  /** The address of the Hugging Face hub and the token of the user. Default: the public hub, without a token. */
   hub?: HubSettings;
 }
 

@@ -7,7 +7,7 @@ import { ModelStore, modelsFolder } from "./model-files.ts";
 import { runtimeLibraries } from "./runtime-libraries.ts";
 import { type ModelHost, TextModel } from "./text-model.ts";
 
-/** Told of each answer of a model: the model's name, and where the time of the answer went, in milliseconds. */
+/** Called for each answer of a model with the model's name and how the answer spent its time, in milliseconds. */
 export type AnswerListener = (model: string, timings: EngineTimings) => void;
 
 /**
@@ -72,7 +72,7 @@ export class Engine {
    * A model of ONNX Runtime. Its files are looked for now and loaded later.
    *
    * @param name `embedded:<name>`, a folder, an ONNX file, or a model of the hub.
-   * @param maxLength the longest input in tokens, where it is to be shorter than what the model can read.
+   * @param maxLength the longest input in tokens, if it must be shorter than what the model can read.
    * @throws GuardValidationError, without a path, when there is no such model.
    */
   model(name: string, { maxLength }: { maxLength?: number | undefined } = {}): TextModel {
@@ -97,7 +97,7 @@ export class Engine {
   }
 
   /**
-   * The folder with the `config.json` of a model, which is not loaded for that.
+   * The folder with the `config.json` of a model. The model is not loaded.
    *
    * @throws GuardValidationError, without a path, when there is no such model on this machine.
    */
@@ -116,7 +116,7 @@ export class Engine {
   }
 
   /**
-   * Has a listener told of each answer of a model.
+   * Calls a listener for each answer of a model.
    *
    * @returns a function that ends it.
    */

@@ -4,17 +4,20 @@ import type { Span } from "../text/span.ts";
 import type { AnswerCache } from "./answer-cache.ts";
 import type { TextModel } from "./text-model.ts";
 
-/** Tokens of the shortest pair: one of each text, and the four that XLM-RoBERTa has around and between them. */
+/**
+ * The number of tokens of the shortest pair: one token from each text, and the four that XLM-RoBERTa puts around and between
+ * them.
+ */
 const SHORTEST = 6;
 
-/** What a span of a premise says of a span of a claim. */
+/** What a span of a premise says about a span of a claim. */
 export interface Support extends Span {
   /** The span of the claim, in UTF-16 code units; all of the claim unless it is long. */
   claimStart: number;
   claimEnd: number;
   /** The probability that the claim follows. */
   entailment: number;
-  /** The probability that the premise says the opposite; 0 of a model that does not tell. */
+  /** The probability that the premise contradicts the claim. It is 0 if the model has no such label. */
   contradiction: number;
 }
 
@@ -35,7 +38,7 @@ export class EntailmentHead {
     this.#model = model;
   }
 
-  /** Whether a model of these heads can infer. */
+  /** Tells whether a model with these heads can judge entailment. */
   static isIn(heads: readonly ModelHead[]): boolean {
     return indicesOf(heads) !== undefined;
   }
@@ -52,9 +55,10 @@ export class EntailmentHead {
   }
 
   /**
-   * Judges claims by each part of a premise, in one question to the model; a claim that is there twice is judged once.
+   * Judges claims by each part of a premise, with one call of the model. A claim that occurs twice is judged once.
    *
-   * @returns for each claim what the parts of the premise say of it; nothing where the claim or the premise has no token.
+   * @returns for each claim what the parts of the premise say about it. The list is empty if the claim or the premise has no
+   * token.
    */
   async judge(
     premise: string,

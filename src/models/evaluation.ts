@@ -11,7 +11,7 @@ const curveSchema = z.object({
   scanner: z.string(),
   /** The options of the scanner, other than model and threshold, that the probabilities come from. */
   settings: z.record(z.string(), z.unknown()),
-  /** How many harmless texts were scanned; the curve says nothing of rates below 1 / rows. */
+  /** How many harmless texts were scanned. The curve says nothing about rates below 1 / rows. */
   rows: z.int().min(1),
   /** How many of these texts came from each source. */
   sources: z.record(z.string(), z.int()),
@@ -23,7 +23,10 @@ const curveSchema = z.object({
 });
 export type Curve = z.output<typeof curveSchema>;
 
-/** The threshold that a curve gives for a rate of false positives; nothing where all of its points are above the rate. */
+/**
+ * The threshold that a curve gives for a rate of false positives. It is undefined if all points of the curve are above the
+ * rate.
+ */
 export function thresholdOf({ points }: Pick<Curve, "points">, rate: number): number | undefined {
   return points.findLast(([measured]) => measured <= rate)?.[1];
 }
@@ -59,7 +62,7 @@ export function readEvaluation(folder: string): Evaluation | undefined {
   }
 }
 
-/** What a model's `config.json` says of its name, its version, and the folder of weights that it shares with other models. */
+/** Reads from a model's `config.json` its name, its version, and the folder of the weights that it shares with other models. */
 export function modelIdentity(folder: string): { name?: string; version?: string; external_data?: string } {
   const config = JSON.parse(readFileSync(join(folder, "config.json"), "utf8"));
   return config.guard ?? {};

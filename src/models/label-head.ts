@@ -16,7 +16,7 @@ export interface PartLabels extends Span {
   labels: LabelScore[];
 }
 
-/** The same with all that the model's heads say of the part: one list of probabilities a head. */
+/** The same, together with everything that the model's heads say about the part: one list of probabilities for each head. */
 export interface ScoredLabels extends PartLabels {
   heads: readonly (readonly number[])[];
 }
@@ -29,7 +29,7 @@ export interface WantedLabels {
   labels: readonly string[];
   /** Whether upper and lower case differ. Default false. */
   caseSensitive?: boolean;
-  /** Whether the model must have all of them, as those that a user names; otherwise one is enough. */
+  /** Whether the model must have all of the labels, as it must if a user names them. Otherwise one of them is enough. */
   all: boolean;
   /** The option that names them. */
   option: string;
@@ -47,7 +47,10 @@ export interface LabelIndices {
   heads: readonly ModelHead[];
 }
 
-/** Some labels of a model that judges texts: of its head of a certain name, or where there is none, of the first one that has them. */
+/**
+ * Some labels of a model that judges texts. They belong to the head with a given name or, if there is no such head, to the
+ * first head that has them.
+ */
 export class LabelHead {
   readonly #model: TextModel;
   readonly #wanted: WantedLabels;
@@ -68,7 +71,7 @@ export class LabelHead {
     return this.described(signal);
   }
 
-  /** What {@link load} returns, of a model that is here: for what happens while a text waits. */
+  /** Returns what {@link load} returns, but downloads nothing, so that it can be used while a text waits. */
   async described(signal?: AbortSignal): Promise<LabelIndices> {
     return this.#indices ?? this.#locate(signal);
   }
@@ -104,7 +107,7 @@ export class LabelHead {
       const known = new Map(labels.map((label, index) => [keyOf(label), { label, index }]));
       return { name, head, labels: wanted.flatMap((label) => known.get(label) ?? []), multiLabel };
     });
-    // What another head says is something else: anger is no toxicity.
+    // Another head answers another question: anger, for example, is not toxicity.
     const own = candidates.filter((candidate) => candidate.name === name);
     const possible = own.length > 0 ? own : candidates;
     const found = possible.find(({ labels }) => labels.length >= (all ? wanted.length : 1));

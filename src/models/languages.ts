@@ -8,7 +8,10 @@ export interface LanguageGuess {
   probability: number;
 }
 
-/** Codes that the model knows under another code: to the model, the two forms of Norwegian are one language. */
+/**
+ * Codes of languages that the model knows under another code. For example, the model treats the two forms of Norwegian as one
+ * language.
+ */
 const SAME: Readonly<Record<string, string>> = { nb: "no", nn: "no", fil: "tl", iw: "he", in: "id", sh: "sr" };
 
 /** The code under which the model knows a language. */
@@ -16,7 +19,7 @@ export function knownAs(language: string): string {
   return SAME[language] ?? language;
 }
 
-/** Tells languages, by a linear model whose labels are ISO 639-1 codes. */
+/** Recognizes languages with a linear model whose labels are ISO 639-1 codes. */
 export class LanguageDetector {
   readonly #model: LinearClassifier;
 
@@ -35,7 +38,7 @@ export class LanguageDetector {
     await this.#model.load();
   }
 
-  /** The languages of a text as a whole and of its sentences, the likeliest first; none where there are no letters. */
+  /** The languages of the whole text and of its sentences, the likeliest first. The list is empty if the text has no letters. */
   detect(text: string, answers?: AnswerCache): Promise<NativeLanguages> {
     const kind = `languages ${this.folder}`;
     return answers ? answers.derive(kind, text, () => this.#detect(text)) : this.#detect(text);

@@ -41,7 +41,7 @@ export function listModels(cache: string = modelsFolder()): ModelEntry[] {
   ];
 }
 
-/** The labels of a configuration: those of its heads, otherwise of the model as a whole. */
+/** The labels of a configuration: the labels of its heads, or if it has no heads, the labels of the whole model. */
 function labelsOf(config: { id2label?: object; guard?: { heads?: { labels?: unknown[] }[] } }): string[] {
   const labels = (config.guard?.heads ?? []).flatMap((head) => head.labels ?? []);
   return (labels.length > 0 ? labels : Object.values(config.id2label ?? {})).map(String);

@@ -7,7 +7,7 @@ import type { HubSettings } from "./hub/client.ts";
 import { findHubModel, type HubFiles, pullHubModel } from "./hub/hub.ts";
 import { type HubId, parseHubId } from "./hub/hub-id.ts";
 
-/** What the names of models begin with that come with the package. */
+/** The prefix of the names of models that come with the package. */
 export const EMBEDDED = "embedded:";
 
 /** What a scanner's option that names a model takes. */
@@ -38,9 +38,9 @@ export interface ModelFiles {
   folder: string;
   /** A certain ONNX file, as a path in the folder. */
   graph?: string;
-  /** Whether that file is the one that the folder is about, and not another one that somebody named. */
+  /** Whether that file is the folder's own model, and not another file that a user named. */
   isItsOwn?: boolean;
-  /** The licence that the hub names. */
+  /** The licence that the hub states. */
   license?: string;
 }
 
@@ -53,7 +53,7 @@ export interface ModelStoreOptions {
   folder: string;
   /** Whether models of the hub may be downloaded; if not, they must be here already. */
   downloads: boolean;
-  /** Where the hub is, and who asks. */
+  /** The address of the hub and the token of the user. */
   hub: HubSettings;
 }
 
@@ -76,7 +76,10 @@ export class ModelStore {
     throw new GuardValidationError([{ path: "", message: this.missingMessage(model, found.missing) }]);
   }
 
-  /** The files of a model, or nothing where they can be downloaded; otherwise as {@link resolve}. */
+  /**
+   * The files of a model, or undefined if they are missing and can be downloaded. Otherwise it does the same as
+   * {@link resolve}.
+   */
   resolveIfHere(model: string): ModelFiles | undefined {
     if (!this.#options.downloads) return this.resolve(model);
     const found = this.#find(model);
@@ -97,7 +100,10 @@ export class ModelStore {
     return found.files.folder;
   }
 
-  /** The files of a model that is here, or those of its that are missing. For what happens while a text waits. */
+  /**
+   * The files of a model that is here, or the names of its missing files. It downloads nothing, so it can be used while a text
+   * waits.
+   */
   look(model: string): { files: ModelFiles } | { missing: string[] } {
     return this.#find(model);
   }
@@ -111,7 +117,7 @@ export class ModelStore {
     return ofHub(hub, await pullHubModel(hub, folder, { settings, ...(signal ? { signal } : {}) }));
   }
 
-  /** What a user reads whose model lacks files. */
+  /** The message for a user whose model lacks files. */
   missingMessage(model: string, missing: readonly string[]): string {
     return (
       `the model ${model} is not on this machine: there is no such folder, and what is in ${this.#options.folder} lacks ` +

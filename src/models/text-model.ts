@@ -24,7 +24,7 @@ export interface ModelHost {
   readonly queueCapacity: number;
   /** Loads models. */
   native(): NativeEngine;
-  /** Told of each answer of a model, and where its time went. */
+  /** Called for each answer of a model, with how the answer spent its time. */
   answered(model: string, timings: EngineTimings): void;
 }
 
@@ -88,7 +88,7 @@ export class TextModel {
     return this.described(signal);
   }
 
-  /** What the model is; loads it off the event loop, but downloads nothing. For what happens while a text waits. */
+  /** What the model is; loads it off the event loop, but downloads nothing. Therefore it can be used while a text waits. */
   async described(signal?: AbortSignal): Promise<{ heads: ModelHead[]; maxLength: number }> {
     const model = await withSignal(this.#model(), signal);
     return { heads: model.heads, maxLength: model.maxLength };
@@ -104,7 +104,10 @@ export class TextModel {
     return answers ? answers.share(`${reading} ${this.#identity()}`, text, ask, signal) : ask();
   }
 
-  /** Finds what the model's heads over tokens tell of all of a text: in order, without overlaps within a head. */
+  /**
+   * Finds the spans that the model's token heads report for the whole text. They are in order, and spans of the same head do
+   * not overlap.
+   */
   async findSpans(text: string, signal?: AbortSignal, answers?: AnswerCache): Promise<ModelSpan[]> {
     return (await this.classify(text, "windows", signal, answers)).spans;
   }
@@ -134,7 +137,7 @@ export class TextModel {
     answers?: AnswerCache,
   ): Promise<T> {
     const model = await withSignal(this.#model(), signal);
-    // The signal may have been aborted since the model is here, and then it tells no listener.
+    // The signal may have been aborted after the model was found. A signal that is aborted already calls no new listener.
     signal?.throwIfAborted();
     const abort = new addon.Abort();
     const onAbort = () => abort.abort();
@@ -189,7 +192,7 @@ export class TextModel {
   async #open(): Promise<NativeModel> {
     const { files: store, queueCapacity } = this.#host;
     const found = this.#files ? { files: this.#files } : store.look(this.name);
-    // This is told to whoever scans a text, which is not at fault: it is no validation error.
+    // The caller who scans a text gets this error. The text is not at fault, so it is not a validation error.
     if (!("files" in found)) throw new GuardError("GUARD_MODEL", store.missingMessage(this.name, found.missing));
     this.#files = found.files;
     const { folder, graph, license } = found.files;

@@ -24,8 +24,8 @@ import { schemas } from "./schemas/index.ts";
 import type { VaultSeal } from "./vault-seal.ts";
 
 /**
- * Milliseconds that requests under way have when the server closes. Scans end within their timeouts, and five seconds are for
- * bodies and answers on their way. What is still busy then is cut.
+ * How many milliseconds running requests have to finish when the server closes. Scans end within their timeouts, and five more
+ * seconds are for receiving bodies and sending answers. Connections that are still busy after that are cut.
  */
 export function graceOf({ app }: Config): number {
   return Math.max(app.scanPromptTimeout, app.scanOutputTimeout) * 1000 + 5000;
@@ -55,7 +55,7 @@ export async function buildApp(
       const id = headers["x-request-id"];
       return typeof id === "string" && /^[\w.:-]{1,128}$/.test(id) ? id : randomUUID();
     },
-    // By default Fastify would turn numbers into strings and drop fields that it does not know.
+    // By default Fastify would convert numbers to strings and drop fields that it does not know.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false } },
     // A path that cannot be decoded has no route. Fastify's own answer would quote it.
     frameworkErrors: (_error, _request, reply) => void send(reply, new Problem(400, "The path is not valid.")),

@@ -12,7 +12,7 @@ import { randomVaultKey, readVaultKeys, VaultSeal } from "./vault-seal.ts";
 
 /** What a server is made of. */
 export interface ServerOptions {
-  /** The configuration, as `scanners.yml` has it, with names in camelCase. What is missing has its default. */
+  /** The configuration, as `scanners.yml` has it, with names in camelCase. A setting that is missing has its default. */
   config: ConfigInput;
   /**
    * Scanners that take the place of those in the configuration; a side that is not given has the configuration's. The server
@@ -84,7 +84,7 @@ export async function prepareServer({
   return { app, loaded: loadWhenReady(app, service) };
 }
 
-/** Has the models loaded once the server is ready, and logs how that went. */
+/** Loads the models once the server is ready, and logs whether that succeeded. */
 function loadWhenReady(app: FastifyInstance, service: ScanService): Promise<void> {
   let settle: (loading: Promise<void>) => void = () => {};
   const loaded = new Promise<void>((resolve) => {
@@ -104,7 +104,7 @@ function loadWhenReady(app: FastifyInstance, service: ScanService): Promise<void
   return loaded;
 }
 
-/** Has `listen()` refuse what {@link assertSafeToListen} refuses. */
+/** Makes `listen()` refuse the addresses that {@link assertSafeToListen} refuses. */
 function listeningSafely(app: FastifyInstance, config: Config): FastifyInstance {
   const listen = app.listen.bind(app) as (...args: unknown[]) => unknown;
   app.listen = ((...args: unknown[]) => {
@@ -132,7 +132,7 @@ function refuseOwnVaults(lists: ScannerLists): void {
   if (issues.length > 0) throw new GuardValidationError(issues);
 }
 
-/** What the log says at the start: settings that have no effect, and what the configuration lets through. */
+/** The warnings that the log shows at the start: settings that have no effect, and risks that the configuration takes. */
 function warnings(config: Config, { input, output }: ScannerLists, vaultKeySet: boolean): string[] {
   const handsOutVaults = [...input, ...output].some(({ vaultScope }) => vaultScope === "call");
   const said: [applies: boolean, warning: string][] = [

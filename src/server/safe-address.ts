@@ -3,7 +3,7 @@ import type { Config } from "../config/index.ts";
 import { GuardValidationError } from "../errors.ts";
 
 /**
- * Refuses to serve others than this machine where no credential is configured.
+ * Refuses to serve other machines if no credential is configured.
  *
  * @param host the address or name to listen on.
  * @throws GuardValidationError with the path `auth`.

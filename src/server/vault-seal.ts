@@ -19,7 +19,7 @@ const TAG_BYTES = 16;
 
 /** A key of the service. */
 export interface VaultKey {
-  /** What every token that was sealed with it begins with: the version and the id of the key. */
+  /** The first bytes of every token that was sealed with this key: the version and the id of the key. */
   prefix: Buffer;
   secret: KeyObject;
 }
@@ -40,7 +40,7 @@ interface Content {
  * The first one seals; all of them open. To change the key, put the new one before the old one, and remove the old one when its
  * last token has expired.
  *
- * @returns undefined where the variable is not set, or empty.
+ * @returns undefined if the variable is not set or is empty.
  * @throws GuardValidationError with the number of the key at fault, and nothing of its value.
  */
 export function readVaultKeys(env: Environment = process.env): VaultKeys | undefined {

@@ -55,7 +55,7 @@ describe("guard calibrate", () => {
     expect(low).toBeLessThanOrEqual(falsePositives.share);
     expect(high).toBeGreaterThan(falsePositives.share);
 
-    // What it prints for scanners.yml does to the texts what it says.
+    // The settings that it prints for scanners.yml must treat the texts as it says.
     const failing = async (scanner: ReturnType<typeof createScanner>) =>
       (await Promise.all(harmless.map((text) => scanner.scan(text, {})))).filter(({ isValid }) => !isValid).length;
     const [{ type, params }] = load(yaml) as [{ type: string; params: { threshold: number } }];
@@ -68,7 +68,7 @@ describe("guard calibrate", () => {
   it.each([
     ["Relevance", "threshold", "threshold"],
     ["FactualConsistency", "minimum_score", "minimum_score"],
-    // However it was spelt, the new value takes the place of the old one.
+    // The new value replaces the old one, however the option was spelt.
     ["FactualConsistency", "minimum_score", "minimumScore"],
   ])("writes the minimum of %s, which is that of the opposite, as %s instead of %s", async (scanner, option, told) => {
     const answers = ["the sky is blue", "rain tomorrow", "Paris", "football match", "the grass is green"];
@@ -126,7 +126,7 @@ describe("guard calibrate", () => {
       [links, "--scanner", "MaliciousURLs", "--fpr", "0.1"],
       /none of the texts of links\.jsonl has anything for MaliciousURLs to judge/,
     ],
-    // Its threshold is a score of what is found, not the probability that a text fails.
+    // This scanner's threshold applies to the score of a finding, not to the probability that a text fails.
     [
       [links, "--scanner", "Anonymize", "--params", '{"recognizer_conf": []}', "--fpr", "0.1"],
       /Anonymize does not go by a probability/,

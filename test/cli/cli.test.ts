@@ -209,7 +209,7 @@ describe("guard scan", () => {
   });
 
   it("says that a scan took too long", async () => {
-    // The model alone takes longer to load.
+    // Loading the model alone takes longer than this.
     const config = file(
       "hasty.yml",
       `app: { scan_prompt_timeout: 0.001 }\ninput_scanners: [{ type: PromptInjection, params: { model: ${JSON.stringify(twoHeads)} } }]\n`,
@@ -336,7 +336,8 @@ describe("guard scan --jsonl", () => {
   });
 
   it("does not overload the engine with its own lines", async () => {
-    // Lines and the tool results of each are scanned at a time, by every scanner: many more than a server lets wait.
+    // Every scanner scans several lines, and the tool results of each line, at the same time. These are many more texts than a
+    // server lets wait.
     const readings = ["windows", "full", "chunks", "sentence", "truncate_head_tail", "truncate_token_head_tail"];
     const scanners = readings.flatMap((match_type) => [
       ...["--scanner", "PromptInjection"],

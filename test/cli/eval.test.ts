@@ -61,7 +61,7 @@ describe("guard eval", () => {
     expect(code).toBe(0);
     const results = JSON.parse(stdout);
     expect(results).toHaveLength(4);
-    // Of the three animals the first is found, of the two streets the first.
+    // The first of the three animals is found, and the first of the two streets.
     expect(results[0]).toMatchObject({
       name: "Zebras",
       side: "input",
@@ -79,7 +79,7 @@ describe("guard eval", () => {
     });
     expect(results[0].textsPerSecond).toBeGreaterThan(0);
     expect(results[1]).toMatchObject({ side: "output", all: { rows: 2, accuracy: 1, auc: 1, falsePositives: 0 } });
-    // No text has the pattern animal; "a road" has the other, which is no label.
+    // No text matches the pattern for animals. "a road" matches the other pattern, which is not a label.
     expect(results[2]).toMatchObject({ all: { rows: 5, accuracy: 1 / 5 } });
     expect(results[3]).toMatchObject({ all: { rows: 5, accuracy: 2 / 5 } });
   });
@@ -142,7 +142,7 @@ describe("guard eval", () => {
     expect(await wrong("{ scanner: Regex, file: empty.jsonl, positives: [a] }")).toMatch(/empty\.jsonl has no rows/);
   });
 
-  // Misspelt, it would turn every verdict around.
+  // A misspelt value would reverse every verdict.
   it.each(["positives", "negatives"])("refuses a suite with a label among its %s that its file lacks", async (list) => {
     const name = file(
       "labels.yml",
@@ -157,7 +157,7 @@ describe("guard eval", () => {
 });
 
 const tokens = (text: string, count: number) => Array.from({ length: count }, (_, index) => `${text} ${index}`);
-/** Gibberish and clean texts in two languages, with the labels that need no naming. */
+/** Gibberish and clean texts in two languages, with the labels that need no option to name them. */
 const texts = [
   ...tokens("sdkfjh wqeoiruy zxmcnbv lkjasdf", 5).map((text) => ({ text, label: true, source: "noise", lang: "" })),
   ...tokens("Please send me the invoice of order number", 60).map((text) => ({
@@ -191,7 +191,7 @@ describe("guard eval FILE", () => {
       all: { rows: 125, positives: 5, recall: 1, falsePositives: 0, precision: 1, f1: 1, auc: 1, recallAt1In100: 1 },
       by: { source: { mails: { rows: 120 }, noise: { rows: 5, recall: 1, auc: 1 } }, lang: { de: {}, en: {} } },
     });
-    // 120 harmless texts say nothing of a rate of one in 1,000.
+    // 120 harmless texts cannot tell anything about a rate of one in 1,000.
     expect(result.all).not.toHaveProperty("recallAt1In1000");
     expect(result.all.ece).toBeGreaterThan(0);
     expect(result.all.ece).toBeLessThan(0.1);
@@ -218,7 +218,7 @@ describe("guard eval FILE", () => {
       ...["animals.jsonl", "--scanner", "Regex", "--otherwise", "street", "--json"],
       ...["--params", '{"patterns": ["ALL"]}'],
     ]);
-    // No text has the pattern ALL: everything is taken for a street.
+    // No text matches the pattern ALL, because everything is taken for a street.
     expect(JSON.parse(stdout)[0].all).toEqual({ rows: 5, accuracy: 2 / 5 });
   });
 
@@ -233,7 +233,7 @@ describe("guard eval FILE", () => {
     expect([code, stderr]).toEqual([2, expect.stringMatching(/prompts\.jsonl, line 2: prompt: expected a string\n/)]);
   });
 
-  // Each passes an output without a prompt: that would count as a right answer.
+  // Each of these scanners passes an output that has no prompt, and that would count as a right answer.
   it.each(["FactualConsistency", "LanguageSame", "Relevance"])("needs prompts for %s", async (scanner) => {
     const rows = [
       { text: "The sky is blue.", label: 0, prompt: "What colour is the sky?" },
@@ -288,7 +288,7 @@ describe("guard eval FILE", () => {
     const { code, stdout } = await guard([spansFile, ...anonymize, "--spans", "ALL", "--json"]);
     expect(code).toBe(0);
     const [{ all, by }] = JSON.parse(stdout);
-    // Of four spans, one of which is there twice, two are found: one address is too short, and no name is looked for.
+    // Two of four spans are found, and one of the four occurs twice. One address is too short, and names are not looked for.
     const one = { rows: 4, spans: 1 };
     expect(all).toEqual({
       ...{ rows: 4, spans: 4, found: 4, precision: 1 / 2, recall: 1 / 2, f1: 1 / 2 },
@@ -358,7 +358,7 @@ describe("guard eval FILE", () => {
       expect(plot).toMatch(/class="curve" d="M[\d.,ML]+"/);
       expect(plot).not.toContain("NaN");
     }
-    // A scanner without a probability has no reliability diagram.
+    // A reliability diagram needs probabilities, so a scanner without them has none.
     await guard([
       ...["animals.jsonl", "--scanner", "BanSubstrings", "--params", '{"substrings": ["zebra"]}'],
       ...["--positive", "animal", "--svg", "rules"],
@@ -402,7 +402,7 @@ describe("guard eval --write-cards", () => {
     ]);
     expect(curves[0].points[0]).toEqual([0, expect.any(Number)]);
 
-    // At a rate of one half, some of the harmless texts fail; at the default threshold none does.
+    // At a rate of one half, some harmless texts fail. At the default threshold none of them fails.
     const { stdout } = await guard([
       ...["texts.jsonl", "--scanner", "Gibberish", "--json"],
       ...["--params", JSON.stringify({ model, threshold: { fpr: 0.5 } }), "--by", "lang"],

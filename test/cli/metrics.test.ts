@@ -20,7 +20,7 @@ const probable = (positive: boolean, probability: number): Outcome => ({
 
 describe("figures", () => {
   it("counts equal ranks half in the area under the curve", () => {
-    // Pairs: 0.5 is above both; -0.5 is above one and ties with the other.
+    // The pairs: 0.5 is above both negatives, and -0.5 is above one of them and equal to the other.
     const mixed = [outcome(true, 0.5), outcome(true, -0.5), outcome(false, -0.5), outcome(false, -1)];
     expect(binaryFigures(mixed).auc).toBe(3.5 / 4);
     expect(binaryFigures([outcome(true, 1), outcome(false, -1)])).toEqual({
@@ -53,7 +53,7 @@ describe("figures", () => {
 
   it("finds the recall at a rate of false positives, where there are harmless texts enough", () => {
     const harmless = Array.from({ length: 100 }, (_, index) => probable(false, index / 1000));
-    // One in 100 may fail: the threshold is the second highest probability, 0.098, and a text at it passes.
+    // One text in 100 may fail, so the threshold is the second highest probability, 0.098. A text at the threshold passes.
     const positives = [0.05, 0.098, 0.0985, 0.9].map((probability) => probable(true, probability));
     expect(binaryFigures([...harmless, ...positives])).toMatchObject({ recallAt1In100: 2 / 4 });
     expect(binaryFigures([...harmless, ...positives])).not.toHaveProperty("recallAt1In1000");

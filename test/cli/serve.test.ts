@@ -45,7 +45,7 @@ async function ready(url: string): Promise<void> {
 const scanners = "input_scanners:\n  - type: BanSubstrings\n    params: { substrings: [zebra], redact: true }\n";
 
 describe("guard serve", () => {
-  // Windows ends a process at once, whatever the signal.
+  // Windows ends a process at once, whichever signal is sent.
   it.skipIf(process.platform === "win32").each(["SIGTERM", "SIGINT"] as const)("serves until %s", async (signal) => {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;

@@ -50,13 +50,13 @@ const spellOut = (text: Text) =>
     ? text
     : text.map((part) => (typeof part === "string" ? part : part.repeat[0].repeat(part.repeat[1]))).join("");
 
-/** A text as the tables have it: a long one by its hash. */
+/** A text in the form that the tables use: a long text is represented by its hash. */
 function stored(text: string) {
   const bytes = Buffer.from(text);
   return bytes.length > 2000 ? { sha256: createHash("sha256").update(bytes).digest("hex"), bytes: bytes.length } : text;
 }
 
-/** What URLReachability is let loose on: the same as in generate.py. */
+/** The server that URLReachability calls. It answers as the one in generate.py does. */
 const replies: RequestListener = (request, response) => {
   const [, kind, rest] = (request.url ?? "").split("?")[0]?.split("/") ?? [];
   if (kind === "slow") setTimeout(() => response.end(), 3000);
@@ -77,10 +77,10 @@ afterAll(() => {
   server.close();
 });
 
-/** What a case does not say, since it is not the same everywhere or not in a file. */
+/** Options that a case cannot state, because they differ between machines or cannot be written in a file. */
 function situation({ type, vault }: Case): Record<string, unknown> {
   if (vault) return { vault: new Vault(vault) };
-  // Unlike llm-guard, guard reaches this machine only where it is told to.
+  // Unlike llm-guard, guard calls addresses of this machine only if an option allows it.
   return type === "URLReachability" ? { allowedNetworks: ["127.0.0.1"], allowedPorts: [port] } : {};
 }
 
@@ -113,7 +113,8 @@ describe.each(tables)("$scanner answers as llm-guard", ({ source, cases }) => {
     if (one.expected?.isValid !== undefined) delete answer.error;
     if (answer.error) return expect(ask(one, text)).rejects.toThrow();
     const { isValid, score, sanitized } = await ask(one, text);
-    // What a stand-in was told to answer is not what guard's own model says: the verdict and its sign carry over.
+    // The scripted answer of a stand-in differs from the answer of guard's own model, so only the verdict and its sign are
+    // compared.
     const known = source.includes("stand-in") ? Math.sign : (value: number) => value;
     expect({ isValid, score: known(score), sanitized }).toEqual({
       isValid: answer.isValid,

@@ -63,7 +63,7 @@ const programs = files.flatMap((path) => {
 
 describe("programs in documents", () => {
   it.each(programs)("of $path (block $index) print what is shown", ({ content, output }) => {
-    // The name guard-scan means this repository for a program that runs in it.
+    // A program that runs in this repository finds the repository itself under the name guard-scan.
     const options = { cwd: root, input: content, encoding: "utf8" } as const;
     const printed = execFileSync(process.execPath, ["--input-type=module", "-"], options);
     if (output !== undefined) expect(printed).toBe(output);

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Folders in which nothing is written by hand, or nothing of ours is. */
+/** Folders in which nothing is written by hand, or nothing belongs to this project. */
 const SKIPPED = new Set(["node_modules", "target", "dist", "native", "npm", "bench-results", "coverage", ".git"]);
 
 /** The paths of all Markdown files of the repository, relative to its root, with slashes. */
@@ -52,7 +52,7 @@ export function anchors(text: string): string[] {
   );
 }
 
-/** Pages that `npm run generate` writes. `npm run generate -- --check` sees that they are there. */
+/** Pages that `npm run generate` writes. `npm run generate -- --check` makes sure that they are there. */
 const GENERATED = "docs/scanners";
 
 /**

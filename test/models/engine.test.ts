@@ -58,7 +58,7 @@ describe("engines", () => {
         expect(metrics).toContain(`guard_${name}_seconds_count{${model}} 1`);
       }
     }
-    // The library's scanner goes on.
+    // The scanner of the library keeps working.
     await servers[0]?.close();
     expect((await library.scan(attack)).isValid).toBe(false);
     await library.close();

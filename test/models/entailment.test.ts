@@ -7,7 +7,7 @@ const engine = new Engine();
 const model = engine.model(judges);
 afterAll(() => model.close());
 
-/** What the model says of one claim. */
+/** What the model says about one claim. */
 async function judge(text: string, claim: string) {
   const [parts = []] = await model.judge(text, [claim]);
   return parts;
@@ -27,7 +27,7 @@ describe("a pair of texts", () => {
     expect((await inference(text, "sky is blue"))[0]).toBeGreaterThan(0.95);
     expect((await inference(text, "the grass is green"))[0]).toBeLessThan(0.1);
     expect((await inference(text, "the sky is not blue"))[2]).toBeGreaterThan(0.95);
-    // What the text says does not follow from the claim.
+    // The direction matters: the text does not follow from the claim.
     expect((await inference("sky", text))[0]).toBeLessThan(0.1);
   });
 
@@ -61,7 +61,7 @@ describe("a pair of texts", () => {
     const claims = ["😀 sky is blue", "", long, "the grass is not green", "😀 sky is blue"];
     const together = await model.judge(text, claims);
     const alone = await Promise.all(claims.map((claim) => judge(text, claim)));
-    // Rows of a model in floating point share runs, whose sums are rounded in another order.
+    // Rows of a floating-point model share runs of the model, and the sums of such a run are rounded in another order.
     const close = (heads: readonly number[][]) => heads.map((head) => head.map((score) => expect.closeTo(score, 5)));
     const expected = alone.map((parts, claim) => parts.map((part) => ({ ...part, claim, heads: close(part.heads) })));
     expect(together).toEqual(expected);

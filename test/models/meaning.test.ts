@@ -29,7 +29,7 @@ describe("a head that gives vectors", () => {
       mkdirSync(join(folder, "1_Pooling"));
       writeFileSync(join(folder, "1_Pooling", "config.json"), JSON.stringify({ pooling_mode_mean_tokens: true }));
       const mean = engine.model(folder, { maxLength: 15 });
-      // Beside a longer text, whose length the shorter one is filled up to.
+      // In a batch with a longer text, the shorter text is padded to the longer one's length.
       const [text] = await Promise.all([
         mean.classify("rain rain sun", "full"),
         mean.classify("sun sun sun sun", "full"),

@@ -18,7 +18,7 @@ afterAll(async () => {
   rmSync(scratch, { recursive: true });
 });
 
-/** A copy of the model that says something else of itself. */
+/** A copy of the model with another configuration. */
 function copyWith(config: (config: Record<string, unknown>) => object): string {
   const copy = mkdtempSync(join(scratch, "model"));
   for (const file of ["tokenizer.json", "model.onnx"]) copyFileSync(join(names, file), join(copy, file));
@@ -44,7 +44,8 @@ describe("spans", () => {
     ]);
     const [person, town] = await model.findSpans(text);
     expect(person?.score).toBeGreaterThan(0.95);
-    // Of seven labels one has the logit 6, the others 0; two of them are of a place, and only the first of two pieces has found it.
+    // One of seven labels has the logit 6, and the others have 0. Two of the labels stand for a place, and only the first of
+    // two pieces has found it.
     expect(town?.score).toBeCloseTo((Math.exp(6) + 1) / (Math.exp(6) + 6), 5);
   });
 
@@ -54,7 +55,7 @@ describe("spans", () => {
       ["PERSON", "Ivan"],
       ["PERSON", "Maria Petrov"],
     ]);
-    // What only goes on with a name is none.
+    // A piece that only continues a name is not a name by itself.
     expect(await found("a Corp")).toEqual([]);
   });
 
@@ -74,7 +75,7 @@ describe("spans", () => {
       fc.asyncProperty(fc.array(fc.constantFrom(...pieces), { maxLength: 50 }), async (words) => {
         const text = words.join(" ");
         const inWindows = await short.findSpans(text);
-        // Windows may add up the probabilities of a span in another order.
+        // Overlapping windows may add up the probabilities of a span in another order.
         const expected = (await model.findSpans(text)).map((span) => ({
           ...span,
           score: expect.closeTo(span.score, 9),

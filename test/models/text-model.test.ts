@@ -138,7 +138,7 @@ describe("a call", () => {
     await model.load();
     const controller = new AbortController();
     const call = model.classify("calm", "full", controller.signal);
-    // The model is here by then, and the call does not know it yet.
+    // By then the model has been downloaded, but the call does not know it yet.
     void Promise.resolve().then(() => controller.abort(new Error("changed my mind")));
     await expect(call).rejects.toThrow("changed my mind");
     await model.close();
@@ -157,7 +157,7 @@ describe("a call", () => {
   });
 
   it("is answered when the model is closed while busy", async () => {
-    // Of its own, so that nobody else holds it open.
+    // This test has its own copy of the model, so that nobody else holds it open.
     for (const name of ["prompt-injection", "words"]) {
       cpSync(join(embeddedFolder, name), join(scratch, "closing", name), { recursive: true });
     }

@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 
 describe("scanners.schema.json", () => {
-  // Keywords that only editors know, such as doNotSuggest, are no mistake.
+  // Keywords that only editors know, such as doNotSuggest, must not count as mistakes.
   const ajv = new Ajv({ strict: false, allErrors: true });
   const validate = ajv.compile(JSON.parse(read("scanners.schema.json")));
 
@@ -36,7 +36,7 @@ describe("scanners.schema.json", () => {
 
   it("accepts the files of llm-guard", () => {
     const tests = read("test/config/config.test.ts");
-    // As they stand in the tests of the configuration, which build their scanners.
+    // These are the examples from the tests of the configuration, which build the scanners.
     const files = [...tests.matchAll(/`(\n(?:[^`]*\n)?auth:\n[^`]*)`/g)].map(
       ([, text]) => text?.replaceAll("\\$", "$") ?? "",
     );

@@ -55,7 +55,7 @@ class LanguageServer {
       const message = JSON.parse(this.#received.subarray(end + 4, end + 4 + Number(length)).toString());
       this.#received = this.#received.subarray(end + 4 + Number(length));
       if (message.method === undefined) this.#waiting.get(message.id)?.(message.result);
-      // The server asks for settings, of which there are none.
+      // The server asks for settings, and the test has none.
       else if (message.id !== undefined) this.#send({ jsonrpc: "2.0", id: message.id, result: null });
     }
   }

@@ -101,7 +101,7 @@ describe("BanTopics", () => {
       guard.comparing = undefined;
     });
     const inferring = new InputBanTopics({ model, topics: ["football", "weather"], threshold: 0.9 });
-    // Inference goes by words here: all that it has in common with the text is what counts.
+    // This model judges entailment by words, so only the words that a topic shares with the text count.
     const text = "This example is football . and it is a match";
     expect((await inferring.scan(text)).findings.map(({ label }) => label)).toEqual(["football"]);
     const leisure = { name: "leisure", phrases: ["weather", "football"] };

@@ -77,7 +77,7 @@ describe("JSON", () => {
     ["^.$", "\u0085", "\u2028"],
     ["^[^]$", "\n", ""],
     ["^\\u{1F600}\\cJ[\\b]$", "😀\n\b", "😀\n"],
-    // People escape what needs no escape, which JavaScript refuses.
+    // People escape characters that need no escape, and JavaScript refuses such patterns.
     ["^\\d\\-\\d$", "1-2", "12"],
   ])("reads the pattern %j as JSON Schema does", async (pattern, good, bad) => {
     for (const [text, isValid] of [[good, true] as const, [bad, false] as const]) {
@@ -172,7 +172,7 @@ describe("JSON", () => {
           expected = new RegExp(pattern, "u");
         } catch {}
         const make = () => new JSONScanner({ schema: { items: { pattern } } });
-        // A lone half of a surrogate pair is a pattern to JavaScript, and no character here.
+        // JavaScript accepts a lone half of a surrogate pair as a pattern, but here it is not a character.
         if (!expected || /\\uD83D(?!\\uDE00)/.test(pattern)) {
           expect(make).toThrow(GuardValidationError);
           return;

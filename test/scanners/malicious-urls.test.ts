@@ -25,7 +25,7 @@ describe("MaliciousURLs", () => {
   });
 
   it("flags obviously bad links", async () => {
-    // One that names no brand is missed: the model's card says so.
+    // The model misses a link that names no brand, as its card says.
     const bad = links("malicious");
     expect((await flagged(bad)).length).toBeGreaterThanOrEqual(bad.length - 1);
   });

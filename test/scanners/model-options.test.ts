@@ -75,7 +75,7 @@ describe("llm-guard's options of models", () => {
   });
 
   it("model_max_length makes the model for names read less at once", async () => {
-    // Two tokens of the model itself and one of the text: no name of several is found whole.
+    // There is room for two special tokens and one token of the text, so a name of several tokens is never found whole.
     const text = "I am John Smith .";
     const found = async (more: Record<string, unknown>) => {
       const scanner = createScanner("output", "Sensitive", more);

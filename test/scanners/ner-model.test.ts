@@ -62,7 +62,7 @@ describe("names", () => {
     ]);
     expect(score).toBeGreaterThan(0.9);
     expect((await new Deanonymize({ vault }).scan(sanitized as string)).sanitized).toBe(text);
-    // What stands for them is not a name of anybody.
+    // The placeholders must not be taken for names.
     expect((await scanner.scan(sanitized as string, { vault })).isValid).toBe(true);
     await scanner.close();
     await expect(scanner.scan(text)).rejects.toMatchObject({ code: "GUARD_CLOSED" });
@@ -83,7 +83,7 @@ describe("names", () => {
       "Ivan in <LOCATION>",
     );
     expect(await redacted("Ivan in Moscow", { recognizerConf: [names], threshold: 0.999 })).toBe("Ivan in Moscow");
-    // A model that can find nothing of them is not run: this one could not even be loaded.
+    // A model that can find none of these types is not run. This one could not even be loaded.
     const broken = relabelled({});
     writeFileSync(join(broken, "model.onnx"), "this is no graph");
     const entityTypes = ["EMAIL_ADDRESS"];
@@ -111,7 +111,7 @@ describe("names", () => {
 
   it("make one list with those of patterns and of other models", async () => {
     const towns = relabelled({ PERSON: "MISC", LOCATION: "LOC", ORGANIZATION: "GPE" });
-    // Both know Moscow; to the other one, what is a company here is a place, and it is as sure of that.
+    // Both models know Moscow. The other model takes for a location what this one takes for a company, and is equally sure.
     const recognizerConf = [names, { default_model: towns, threshold: 0.9 }] as never;
     expect(await redacted("Ivan, Moscow, Acme Corp", { recognizerConf })).toBe("<PERSON>, <LOCATION>, <ORGANIZATION>");
     const regexPatterns = [{ name: "TOWN", expressions: ["Moscow"], score: 1 }];

@@ -6,7 +6,7 @@ import type { Scanner, Side } from "../../src/scanner.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
 import { judges, twoHeads } from "../support/judges.ts";
 
-/** The texts that models were asked about, in questions whose answers were not shared. */
+/** The texts that models were really asked about. Questions that share an earlier answer are not among them. */
 function record(): string[] {
   const asked: string[] = [];
   const share = AnswerCache.prototype.share;
@@ -44,7 +44,7 @@ describe("one pass", () => {
       Scanner,
       Scanner,
     ];
-    // A scanner that may rewrite runs alone: those behind it run after those before it.
+    // A scanner that may rewrite the text runs alone, after the scanners before it and before the scanners behind it.
     const rewriting = createScanner("input", "Regex", { patterns: ["never there"] });
     const names = createScanner("input", "Anonymize", { recognizer_conf: judges });
     await names.load?.();

@@ -39,7 +39,7 @@ describe("the probability of a verdict", () => {
     expect(probability).toBeGreaterThan(low.probability as number);
     expect(low.probability).toBeGreaterThanOrEqual(0);
     expect(Math.max(...high.findings.map(({ score }) => score))).toBe(probability);
-    // The same whatever the threshold, which it has to be above for the text to fail.
+    // The probability does not depend on the threshold. A text fails if its probability is above the threshold.
     expect(await scan(bad, probability)).toMatchObject({ isValid: true, probability });
     expect(await scan(bad, probability - 1e-6)).toMatchObject({ isValid: false, probability });
     expect(await scan(nothing)).not.toHaveProperty("probability");

@@ -44,14 +44,15 @@ describe("Relevance", () => {
 
   it("compares the cosine itself with an embedding model of the user's, as llm-guard does", async () => {
     const own = new Relevance({ model: embedder });
-    // By the first token of both, which is the same in every text.
+    // The vector is taken from the first token, which is the same in every text.
     expect(await own.scan("rain", { prompt: "football" })).toMatchObject({ isValid: true, score: -1, probability: 0 });
     await expect(new Relevance({ model: twoHeads }).load()).rejects.toThrow(/^model: it gives no vectors/);
   });
 });
 
 describe("Relevance with the embedded model", () => {
-  // More than the default, which is silent where it is not sure: it flags one right answer in a hundred.
+  // This threshold finds more than the default does. The default flags one right answer in a hundred, and stays silent when it
+  // is not sure.
   const embedded = new Relevance({ threshold: 0.6 });
 
   it.each([

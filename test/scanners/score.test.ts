@@ -11,7 +11,7 @@ describe("riskScore", () => {
     [0, 0.92, -1],
     [1, 0.92, 1],
     [0.96, 0.92, 0.5],
-    // Where its rounding would say 0.0, the sign still tells the verdict.
+    // When llm-guard's rounding would give 0.0, the sign of the score must still tell the verdict.
     [0.921, 0.92, 0.1],
     [0.919, 0.92, -0.1],
     [0, 0, -1],

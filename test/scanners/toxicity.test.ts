@@ -31,7 +31,8 @@ describe("Toxicity", () => {
 
   it("has llm-guard's thresholds", async () => {
     const both = [new InputToxicity({ model: judges, labels: ["insult"] }), new OutputToxicity({ model: judges })];
-    // 0.88 for an insult, of which 0.5 is 0.8 of the way to 1 on the one side; 0.95 on the other.
+    // The input has an insult with the probability 0.88, which is 0.8 of the way from the threshold 0.5 to 1. The output has a
+    // label with the probability 0.95, which is 0.8 of the way from the threshold 0.7 to 1.
     expect((await both[0]?.scan("idiot"))?.score).toBe(0.8);
     expect((await both[1]?.scan("idiot", {}))?.score).toBe(0.8);
   });
@@ -95,7 +96,7 @@ describe("Toxicity", () => {
     await expect(some.scan("text")).rejects.toThrow(
       /no label spam; its labels are: toxicity, severe_toxicity, .*, sexual_explicit$/,
     );
-    // What another head of the model says is something else.
+    // Another head of the model answers another question.
     await expect(new InputToxicity({ model: judges, labels: ["anger"] }).load()).rejects.toThrow(/no label anger/);
     const none = new InputToxicity({ model: twoHeads });
     await expect(none.load()).rejects.toThrow(/no label toxicity or severe_toxicity or .*; its labels are: SAFE/);
@@ -110,7 +111,7 @@ describe("Toxicity", () => {
     await new Promise((resolve) => setTimeout(resolve, 0));
     controller.abort(new Error("changed my mind"));
     await Promise.all([rejected, closing.close()]);
-    // A rejection that nobody heard would end the process, and this run, by now.
+    // By now, an unhandled rejection would have ended the process and with it this test run.
     await new Promise((resolve) => setTimeout(resolve, 50));
   });
 

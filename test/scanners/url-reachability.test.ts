@@ -9,9 +9,9 @@ let server: Server;
 let dns: Socket;
 let port: number;
 let dnsPort: number;
-/** Paths and headers that the server was asked for. */
+/** The paths and headers of the requests that the server received. */
 let requests: { path: string; host?: string | undefined; authorization?: string | undefined }[] = [];
-/** Addresses that the DNS server gives for a name, one list an answer. */
+/** The addresses that the DNS server returns for a name: one list for each answer. */
 const names: Record<string, string[][]> = {};
 let bodySent = 0;
 
@@ -126,7 +126,7 @@ describe("URLReachability", () => {
   });
 
   it("connects to the address that was checked", async () => {
-    // The second answer would be the one that a second look-up gets.
+    // A second look-up would get the second answer.
     names["rebinding.example.com"] = [["127.0.0.1"], ["10.0.0.1"]];
     expect(await problems(`http://rebinding.example.com:${port}/x`)).toEqual([]);
     expect(requests).toMatchObject([{ path: "/x", host: `rebinding.example.com:${port}` }]);

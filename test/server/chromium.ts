@@ -9,15 +9,15 @@ const PLACES = [
   "C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe",
 ];
 
-/** The program of an installed Chromium: that of `GUARD_CHROMIUM`, or one where systems put it. */
+/** The program of an installed Chromium: the one that `GUARD_CHROMIUM` names, or one in a usual folder. */
 export const chromiumPath = process.env.GUARD_CHROMIUM || PLACES.find(existsSync);
 
-/** Why the tests in a browser cannot run here; undefined where they can. */
+/** Why the tests in a browser cannot run on this machine; undefined if they can. */
 export const noChromium = chromiumPath
   ? undefined
   : `There is no Chromium at ${PLACES.join(", ")}: install one (Debian: apt-get install chromium), or name its program in GUARD_CHROMIUM.`;
 
-// On a developer's machine the tests may be left out, but never without a word. In CI they have to run.
+// A developer's machine may leave these tests out, but must say so. In CI they have to run.
 if (noChromium && !process.env.CI) console.warn(`The tests of the page are skipped. ${noChromium}`);
 
 /** Whether the tests in a browser are left out. In CI they are not: without a browser they fail there. */

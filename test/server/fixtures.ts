@@ -45,7 +45,7 @@ export function injectionScanner(
   };
 }
 
-/** A scanner that does something else than to judge. */
+/** A scanner whose `scan` does something other than judging, such as throwing an error. */
 export function scannerOf(
   name: string,
   scan: (text: string, context: ScanContext) => Promise<Verdict>,

@@ -1,10 +1,13 @@
-/** What a document has where a reference leads: `#/components/schemas/Problem`. */
+/** The part of a document to which a reference such as `#/components/schemas/Problem` points. */
 function target(document: unknown, reference: string): unknown {
   const [, ...names] = reference.split("/");
   return names.reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], document);
 }
 
-/** A document with what its references lead to in their places. None of guard's schemas refers to itself. */
+/**
+ * A document in which every reference is replaced by what it points to. This ends, because none of guard's schemas refers to
+ * itself.
+ */
 export function dereferenced<T>(document: T): T {
   const resolve = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(resolve);

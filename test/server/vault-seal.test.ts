@@ -75,7 +75,7 @@ describe("a vault", () => {
     expect(first.sanitized_prompt).toBe("I am [VALUE_1]");
     const second = await turn("<Bob> knows <Ann>", first.vault);
     expect(second.sanitized_prompt).toBe("[VALUE_2] knows [VALUE_1]");
-    // The latest vault is all that a client has to keep, also after a turn that added nothing.
+    // A client has to keep only the latest vault, even after a turn that added nothing.
     const third = await turn("Go on", second.vault);
     expect(await restore(server, "[VALUE_1] [VALUE_2]", third.vault)).toBe("Ann Bob");
     expect(await restore(server, "[VALUE_1] [VALUE_2]", first.vault)).toBe("Ann [VALUE_2]");
@@ -128,7 +128,7 @@ describe("a vault", () => {
     );
     expect(new Set(tokens).size).toBe(3);
     expect(new Set(tokens.map(({ length }) => length)).size).toBe(1);
-    // What repeats itself is as long as what does not: nothing is compressed.
+    // A text that repeats itself gives a token as long as one that does not, because nothing is compressed.
     const [same, other] = await Promise.all([
       mask(server, `<${"a".repeat(999)}>`),
       mask(server, `<${randomBytes(500).toString("hex").slice(1)}>`),
@@ -491,7 +491,7 @@ describe("two callers at once", () => {
         const outputs = await Promise.all([restored(turns, own), restored(turns), restored(3, other?.vault)]);
         expect(outputs[0]).toBe(values(caller, turns));
         expect(outputs[1]).toBe(placeholders(turns));
-        // Another's vault restores what it holds, and nothing that was masked elsewhere meanwhile.
+        // The vault of another client restores the values that it holds, and no value that was masked elsewhere in the meantime.
         const held = other ? values(other.caller, other.turns) : "";
         expect(outputs[2]).toBe(held + placeholders(3).slice(placeholders(other?.turns ?? 0).length));
       }

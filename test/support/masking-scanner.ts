@@ -2,7 +2,7 @@ import { passed, type Scanner } from "../../src/scanner.ts";
 
 /**
  * A scanner that replaces `<value>` by `[VALUE_1]`, the same value by the same placeholder, and puts the pair into the vault of
- * the call. It gives way after every value, so that scans that run at the same time mix.
+ * the call. It yields to the event loop after every value, so that scans which run at the same time interleave.
  */
 export function maskingScanner(more: Partial<Scanner> = {}): Scanner {
   return {

@@ -1,4 +1,4 @@
-/** Numbers of a seed: the same texts at every run (mulberry32). */
+/** Pseudo-random numbers from a seed (mulberry32), so that every run makes the same texts. */
 export function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -9,7 +9,7 @@ export function randomNumbers(seed: number): () => number {
   };
 }
 
-/** The digits with the check digit of Luhn behind them. */
+/** The digits, followed by their Luhn check digit. */
 function luhn(digits: string): string {
   const sum = [...digits].reverse().reduce((total, digit, index) => {
     const value = Number(digit) * (index % 2 === 0 ? 2 : 1);

@@ -22,13 +22,13 @@ describe("findUrls", () => {
     );
     await fc.assert(
       fc.asyncProperty(fc.array(part, { maxLength: 30 }), async (parts) => {
-        // Lone surrogates cannot be passed on.
+        // Lone surrogates cannot be passed to the addon.
         const text = parts.join("").toWellFormed();
         let last = 0;
         for (const { start, end, url } of await findUrls(text)) {
           expect(start).toBeGreaterThanOrEqual(last);
           expect(end).toBeGreaterThan(start);
-          // Not by Node's URL, which refuses hosts in scripts that are newer than its Unicode tables.
+          // The host is not checked with Node's URL, which refuses hosts in scripts that are newer than its Unicode tables.
           expect(url).toMatch(/^[a-z]+:\/\/[^/\s]+\//u);
           last = end;
         }

@@ -11,7 +11,7 @@ import {
 } from "../../src/index.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
 
-/** The issues that a call complains of, by their paths. */
+/** The paths of the issues that a call reports. */
 async function issuesOf(call: () => unknown): Promise<Record<string, string>> {
   try {
     await call();

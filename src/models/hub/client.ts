@@ -6,13 +6,13 @@ import { type HubId, hubName, isSafePath } from "./hub-id.ts";
 
 const ENDPOINT = "https://huggingface.co";
 
-/** How many failures in a row, without a byte between them, are tried again. */
+/** How many failures in a row are tried again. The count starts anew when a byte arrives. */
 const MAX_RETRIES = 4;
 /** The longest wait that a server may ask for. A longer one is an error, so that the user decides. */
 const MAX_WAIT_SECONDS = 120;
 const RETRIED = new Set([408, 429, 500, 502, 503, 504]);
 
-/** Where the hub is and what may be asked of it, as the tools of Hugging Face read it from the environment. */
+/** Where the hub is and what may be asked of it. The tools of Hugging Face read the same settings from the environment. */
 export interface HubSettings {
   endpoint: string;
   token: string | undefined;
@@ -27,7 +27,8 @@ export function hubSettings(env: NodeJS.ProcessEnv = process.env): HubSettings {
 }
 
 /**
- * Checks where the hub is, at the latest when it is asked: nobody else needs to have it right.
+ * Checks the address of the hub. This happens only when the hub is about to be asked, because a user who never downloads need
+ * not have a correct address.
  *
  * @throws GuardValidationError for an endpoint that is no URL.
  */
@@ -41,9 +42,9 @@ export function checkEndpoint({ endpoint }: HubSettings): void {
 export interface HubFile {
   path: string;
   size: number | undefined;
-  /** SHA-256 of a large file. */
+  /** The SHA-256 of the content. The hub states it for large files only. */
   sha256: string | undefined;
-  /** Git's SHA-1 of a small one. */
+  /** The SHA-1 by which Git names the file. It covers the content of small files only; for a large file it covers a pointer. */
   blobId: string | undefined;
 }
 
@@ -74,7 +75,7 @@ const infoSchema = z.looseObject({
   ),
 });
 
-/** The error of a download that cannot be done. Users read its message as it is. */
+/** Makes the error for a download that cannot be done. Users see the message unchanged. */
 export function downloadError(message: string, cause?: unknown): GuardError {
   return new GuardError("GUARD_DOWNLOAD", message, cause === undefined ? {} : { cause });
 }
@@ -83,7 +84,7 @@ export function downloadError(message: string, cause?: unknown): GuardError {
 export class Retries {
   #failures = 0;
 
-  /** Bytes have arrived: the next failure is the first one again. */
+  /** Says that bytes have arrived, so that the next failure counts as the first one again. */
   progressed(): void {
     this.#failures = 0;
   }
@@ -91,8 +92,8 @@ export class Retries {
   /**
    * Waits before the next attempt.
    *
-   * @param seconds what the server asks to wait; otherwise twice as long as the last time.
-   * @throws `error` where there was a failure too many.
+   * @param seconds how long the server asks to wait. Without it the wait is twice as long as the last one.
+   * @throws `error` when there have been too many failures in a row.
    */
   async wait(error: GuardError, seconds: number | undefined, signal: AbortSignal | undefined): Promise<void> {
     this.#failures += 1;
@@ -113,7 +114,7 @@ export class HubClient {
     this.#settings = settings;
   }
 
-  /** Asks what there is of a model. */
+  /** Asks the hub which files a model has. */
   async info(id: HubId, signal?: AbortSignal): Promise<HubInfo> {
     const url = `${this.#settings.endpoint}/api/models/${id.repository}/revision/${encodeURIComponent(id.revision)}?blobs=true`;
     const retries = new Retries();
@@ -125,7 +126,8 @@ export class HubClient {
       } catch (error) {
         signal?.throwIfAborted();
         const unreadable = downloadError(`${url} answered with something else than JSON`, error);
-        // A body that breaks off is a failure of the network, and is tried again; a body that is no JSON would be the same again.
+        // A body that breaks off is a failure of the network, so it is tried again. A body that is not JSON would be the same
+        // next time.
         if (error instanceof SyntaxError) throw unreadable;
         await retries.wait(unreadable, undefined, signal);
         continue;
@@ -137,7 +139,7 @@ export class HubClient {
   }
 
   /**
-   * Asks for a file from a byte on.
+   * Requests a file, beginning at a given byte.
    *
    * @returns a response with the status 200 (all of it), 206 or 416.
    */
@@ -151,7 +153,7 @@ export class HubClient {
   ): Promise<Response> {
     const encoded = path.split("/").map(encodeURIComponent).join("/");
     const url = `${this.#settings.endpoint}/${id.repository}/resolve/${commit}/${encoded}`;
-    // If the file were compressed on the way, its bytes could not be counted.
+    // The file must not be compressed in transit, because then its bytes could not be counted.
     const headers = { "accept-encoding": "identity", ...(from > 0 ? { range: `bytes=${from}-` } : {}) };
     return this.#send(id, url, headers, retries, signal);
   }
@@ -164,7 +166,7 @@ export class HubClient {
     signal: AbortSignal | undefined,
   ): Promise<Response> {
     const { token } = this.#settings;
-    // fetch leaves the token out where a redirect leads to another origin.
+    // `fetch` itself drops the token when a redirect leads to another origin.
     const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
     const headers = { "user-agent": `guard-scan/${version}`, ...authorization, ...more };
     for (;;) {
@@ -189,7 +191,7 @@ export class HubClient {
     }
   }
 
-  /** The error that an unsuccessful answer means, and what the user can do about it. */
+  /** Makes the error for an unsuccessful answer. Its message says what the user can do about it. */
   #refusal(id: HubId, url: string, { status, headers }: Response): GuardError {
     const { endpoint, token } = this.#settings;
     const { repository, revision } = id;
@@ -227,7 +229,7 @@ function infoOf({ sha, cardData, tags, siblings }: z.output<typeof infoSchema>):
     .filter(({ rfilename }) => isSafePath(rfilename))
     .map(({ rfilename: path, size, blobId, lfs }): [string, HubFile] => [
       path,
-      // The blob of a large file is only a pointer to it.
+      // For a large file Git's blob is only a pointer, so its SHA-1 says nothing about the content.
       {
         path,
         size: size ?? undefined,
@@ -239,7 +241,10 @@ function infoOf({ sha, cardData, tags, siblings }: z.output<typeof infoSchema>):
   return { commit: sha, license: license || undefined, files: new Map(files) };
 }
 
-/** `Retry-After` in seconds or as a date (RFC 9110), or the end of the window in the hub's `RateLimit` (`"api";r=0;t=55`). */
+/**
+ * Reads how long to wait: from `Retry-After`, in seconds or as a date (RFC 9110), or else from the end of the window in the
+ * hub's `RateLimit` header (`"api";r=0;t=55`).
+ */
 function secondsToWait(headers: Headers): number | undefined {
   const after = headers.get("retry-after");
   if (after !== null) {

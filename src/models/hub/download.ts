@@ -6,9 +6,11 @@ import { dirname, join } from "node:path";
 import { downloadError, type HubClient, type HubFile, Retries } from "./client.ts";
 import { type HubId, hubName } from "./hub-id.ts";
 
-/** What the name of a partial file ends with that no process writes to. */
+/** The ending of the name of a partial file that no process writes to. */
 const FREE = "free";
-/** How long a partial file of another machine must not have been written to before it counts as left behind. */
+/**
+ * A partial file that another machine wrote counts as abandoned when nothing has been written to it for this many milliseconds.
+ */
 const ABANDONED_MS = 24 * 3600 * 1000;
 
 let count = 0;
@@ -26,13 +28,13 @@ export interface Download {
   /** The folder of partial files. */
   parts: string;
   signal?: AbortSignal | undefined;
-  /** Told how much of the file there is, whenever that changes. */
+  /** Called with the number of bytes that have arrived, whenever that number changes. */
   onBytes?: ((bytes: number) => void) | undefined;
 }
 
 /**
- * Downloads a file, and goes on with what an earlier attempt left. The file appears under its path only when it is complete and
- * checked.
+ * Downloads a file, and resumes what an earlier attempt left. The file appears at its path only after it is complete and its
+ * hash has been checked.
  *
  * @throws GuardError `GUARD_DOWNLOAD` when the file cannot be downloaded, or its hash is not the one that the hub states;
  *   the reason of the signal when it is aborted.
@@ -42,7 +44,7 @@ export async function downloadFile(download: Download): Promise<void> {
   if (await isThere(target, file.size)) return;
   await mkdir(parts, { recursive: true });
   const name = file.sha256 ?? file.blobId;
-  // Without a hash nobody can tell which file a partial one belongs to, so that it is not resumed.
+  // Without a hash nobody can tell which file a partial file belongs to, so it is not resumed.
   const part = await claim(parts, name ?? "unnamed", name !== undefined);
   try {
     for (;;) {
@@ -55,7 +57,8 @@ export async function downloadFile(download: Download): Promise<void> {
     }
     await mkdir(dirname(target), { recursive: true });
     await rename(join(parts, part), target).catch(async (error) => {
-      // Windows does not replace a file that another process has open. That process has put the same file there.
+      // Windows does not replace a file that another process has open. In that case the other process has put the same file
+      // there.
       if (!(await isThere(target, file.size))) throw error;
       await rm(join(parts, part), { force: true });
     });
@@ -74,8 +77,8 @@ async function isThere(path: string, size: number | undefined): Promise<boolean>
 }
 
 /**
- * A name for a partial file that nobody else uses. A partial file that an earlier attempt left is taken over by renaming it, which
- * succeeds for one process only.
+ * Chooses a name for a partial file that no other process uses. A partial file that an earlier attempt left is taken over by
+ * renaming it, because a rename succeeds for one process only.
  */
 async function claim(folder: string, name: string, mayResume: boolean): Promise<string> {
   count += 1;
@@ -93,7 +96,7 @@ async function claim(folder: string, name: string, mayResume: boolean): Promise<
   return mine;
 }
 
-/** Whether the process that wrote a partial file is gone. */
+/** Tells whether the process that wrote a partial file has ended. */
 async function isLeft(folder: string, part: string): Promise<boolean> {
   if (part.endsWith(`.${FREE}`)) return true;
   const [, host, pid] = /^[^.]+\.(.*)\.(\d+)\.\d+$/.exec(part) ?? [];
@@ -111,9 +114,9 @@ async function isLeft(folder: string, part: string): Promise<boolean> {
 }
 
 /**
- * Receives what is missing of a partial file.
+ * Receives the missing bytes of a partial file.
  *
- * @returns whether some of it was there before.
+ * @returns whether some bytes were there before.
  */
 async function receive({ client, id, commit, file, signal, onBytes }: Download, part: string): Promise<boolean> {
   const handle = await open(part, "a+");
@@ -121,7 +124,8 @@ async function receive({ client, id, commit, file, signal, onBytes }: Download, 
     let have = (await handle.stat()).size;
     const resumed = have > 0;
     const retries = new Retries();
-    // A server without ranges sends the same first bytes each time: that must not count as progress for ever.
+    // A server that does not support ranges sends the same first bytes each time. Bytes that arrived before must not count as
+    // progress, or the retries would never end.
     let most = have;
     onBytes?.(have);
     while (have !== file.size || have === 0) {
@@ -129,7 +133,7 @@ async function receive({ client, id, commit, file, signal, onBytes }: Download, 
       if (!goesOn(response, have)) {
         await response.body?.cancel();
         if (have === 0) throw downloadError(`${hubName(id)}: ${file.path} came as another part than was asked for`);
-        // The bytes that are there are not the beginning of the file.
+        // The bytes on disk are not the beginning of this file.
         await handle.truncate(0);
         have = 0;
         continue;
@@ -165,16 +169,16 @@ async function receive({ client, id, commit, file, signal, onBytes }: Download, 
   }
 }
 
-/** Whether a response begins where the partial file ends, or at the beginning of the file. */
+/** Tells whether a response begins where the partial file ends, or at the beginning of the file. */
 function goesOn({ status, headers }: Response, have: number): boolean {
   if (status === 206) return Number(/^bytes (\d+)-/.exec(headers.get("content-range") ?? "")?.[1]) === have;
   return status === 200;
 }
 
 /**
- * Writes what comes, until `onBytes` wants no more.
+ * Writes the bytes of a response until `onBytes` returns false.
  *
- * @returns what went wrong on the way; failures to write are thrown.
+ * @returns the error of the network, if there was one. Failures to write are thrown.
  */
 async function append(handle: FileHandle, response: Response, onBytes: (bytes: number) => boolean): Promise<unknown> {
   const reader = response.body?.getReader();
@@ -193,7 +197,7 @@ async function append(handle: FileHandle, response: Response, onBytes: (bytes: n
   }
 }
 
-/** Whether a file has the size and the hash that the hub says, as far as it says them. */
+/** Tells whether a file has the size and the hash that the hub states. A value that the hub does not state is not checked. */
 async function isIntact(path: string, { size, sha256, blobId }: HubFile): Promise<boolean> {
   const found = (await stat(path)).size;
   if (size !== undefined && found !== size) return false;

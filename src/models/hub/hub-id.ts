@@ -4,17 +4,17 @@ export interface HubId {
   repository: string;
   /** A branch, a tag or a commit; `main` unless named. */
   revision: string;
-  /** The ONNX file in the repository, where one is named. */
+  /** The ONNX file in the repository, if the name contains one. */
   graph?: string;
 }
 
 export const MAIN = "main";
 const PART = "[A-Za-z0-9_](?:[\\w.-]*[A-Za-z0-9_])?";
 const ID = new RegExp(`^(${PART}/${PART})(?:@(\\w[\\w./+-]*))?(?::(.+\\.onnx))?$`);
-/** What the hub allows. */
+/** The longest name, in characters, that the hub allows. */
 const MAX_LENGTH = 96;
 
-/** Reads the name of a model of the hub; nothing where it cannot be one. */
+/** Reads the name of a model of the hub. Returns undefined for a text that cannot be such a name. */
 export function parseHubId(model: string): HubId | undefined {
   const [, repository = "", revision = MAIN, graph] = ID.exec(model) ?? [];
   if (!repository || repository.length > MAX_LENGTH || /--|\.\./.test(repository)) return undefined;
@@ -22,14 +22,14 @@ export function parseHubId(model: string): HubId | undefined {
   return { repository, revision, ...(graph === undefined ? {} : { graph }) };
 }
 
-/** The name of a model as {@link parseHubId} reads it, as short as it can be. */
+/** The shortest name from which {@link parseHubId} reads this model. */
 export function hubName({ repository, revision, graph }: HubId): string {
   return `${repository}${revision === MAIN ? "" : `@${revision}`}${graph === undefined ? "" : `:${graph}`}`;
 }
 
-/** Whether a path of a repository stays below the folder that it is put into, on any system. */
+/** Tells whether a path of a repository stays inside the folder that it is put into, on every operating system. */
 export function isSafePath(path: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be in a path.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a path must not contain these characters.
   if (/[\u0000-\u001f\\:]/.test(path)) return false;
   return path.split("/").every((part) => part !== "" && part !== "." && part !== "..");
 }

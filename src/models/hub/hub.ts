@@ -28,20 +28,26 @@ const GRAPHS = [
 ];
 
 const [CONFIG, TOKENIZER] = ["config.json", "tokenizer.json"];
-/** Files that are downloaded too where the repository has them. */
+/** Files that are downloaded as well if the repository has them. */
 const OPTIONAL = ["tokenizer_config.json", "evaluation.json", "1_Pooling/config.json"];
 const MANIFEST = "guard.json";
 const FOLDER_PREFIX = "models--";
-/** Graphs with their weights in other files are smaller than this, so that a larger graph is not searched for their names. */
+/**
+ * Graphs that keep their weights in other files are smaller than this many bytes, so a larger graph is not searched for the
+ * names of such files.
+ */
 const MAX_SEARCHED = 64 * 1024 * 1024;
 
-/** The manifest of a commit's folder: written when everything that it names is there. */
+/** The manifest of a commit's folder. It is written only after every file that it names is there. */
 const manifestSchema = z.object({
   model: z.string(),
   license: z.string().optional(),
-  /** The graph of the model where none is named. */
+  /** The graph to use when the name of the model contains none. */
   graph: z.string().optional(),
-  /** By graph: the folder of its configuration and tokenizer, and all files that it needs, as paths in the commit's folder. */
+  /**
+   * For each graph: the folder with its configuration and tokenizer, and all files that it needs. All are paths relative to the
+   * commit's folder.
+   */
   graphs: z.record(z.string(), z.object({ folder: z.string(), files: z.array(z.string()) })),
 });
 type Manifest = z.output<typeof manifestSchema>;
@@ -52,7 +58,7 @@ export interface HubFiles {
   folder: string;
   /** The graph, as a path in the folder. */
   graph: string;
-  /** The names of its licence, as the hub has them. */
+  /** The names of the model's licences, as the hub writes them. */
   license?: string;
 }
 
@@ -65,11 +71,11 @@ export interface HubEntry extends HubFiles {
 export interface PullProgress {
   /** The model, as `owner/name`. */
   model: string;
-  /** The file that is on its way. */
+  /** The file that is being downloaded now. */
   file: string;
-  /** Bytes of all files that have arrived. */
+  /** The bytes that have arrived, over all files. */
   bytes: number;
-  /** Bytes of all files, as far as the hub says. */
+  /** The bytes of all files whose size the hub states. */
   total: number;
 }
 
@@ -80,12 +86,12 @@ export interface ModelNotice {
 }
 
 const notices = new EventEmitter<{ notice: [ModelNotice] }>();
-// Every server of the process may listen.
+// Node.js would warn from the eleventh listener on, but every server of the process may listen.
 notices.setMaxListeners(0);
 const warned = new Set<string>();
 
 /**
- * Passes notices about models to a listener. While there is none, warnings go to standard error.
+ * Passes notices about models to a listener. While there is no listener, warnings go to standard error.
  *
  * @returns a function that ends it.
  */
@@ -94,7 +100,7 @@ export function onModelNotice(listener: (notice: ModelNotice) => void): () => vo
   return () => notices.off("notice", listener);
 }
 
-/** Finds a model that was downloaded; otherwise tells which of its files are missing. */
+/** Finds a model that was downloaded. If it is not complete, tells which of its files are missing. */
 export function findHubModel(id: HubId, cache: string): HubFiles | { missing: string[] } {
   const commit = commitOf(id, cache);
   const root = commit === undefined ? undefined : snapshot(id.repository, commit, cache);
@@ -129,7 +135,7 @@ export function listHubModels(cache: string): HubEntry[] {
   });
 }
 
-/** Removes all that was downloaded of a repository; tells whether there was something. */
+/** Removes everything that was downloaded from a repository, and tells whether there was anything. */
 export async function removeHubModel(repository: string, cache: string): Promise<boolean> {
   const home = homeOf(repository, cache);
   if (!existsSync(home)) return false;
@@ -137,7 +143,7 @@ export async function removeHubModel(repository: string, cache: string): Promise
   return true;
 }
 
-/** Warns of a model whose licence does not allow every use, once in a process. */
+/** Warns about a model whose licence does not allow every use. The warning appears once per process. */
 export function warnOfLicense(model: string, license: string): void {
   if (!isRestricted(license) || warned.has(model)) return;
   warned.add(model);
@@ -145,7 +151,10 @@ export function warnOfLicense(model: string, license: string): void {
   say({ kind: "license", message });
 }
 
-/** The names that the hub's licences for non-commercial use and for research have: https://huggingface.co/docs/hub/repositories-licenses. */
+/**
+ * Recognizes the names of the hub's licences for non-commercial use and for research:
+ * https://huggingface.co/docs/hub/repositories-licenses.
+ */
 function isRestricted(license: string): boolean {
   return /(^|[^a-z])nc([^a-z]|$)|non-?_?commercial|research/i.test(license);
 }
@@ -155,7 +164,7 @@ function say(notice: ModelNotice): void {
   else if (notice.kind === "license") process.emitWarning(notice.message, "GuardModelWarning");
 }
 
-/** A download under way, and those who wait for it. */
+/** A download in progress, and the number of callers that wait for it. */
 interface Pull {
   files: Promise<HubFiles>;
   stop: AbortController;
@@ -163,24 +172,27 @@ interface Pull {
   listeners: Set<(progress: PullProgress) => void>;
 }
 const underWay = new Map<string, Pull>();
-/** The graphs of a commit share one manifest, to which each download adds its own graph: one download writes it at a time. */
+/**
+ * The graphs of a commit share one manifest, to which each download adds its own graph. Therefore only one download at a time
+ * may write it.
+ */
 const oneAtATime = pLimit(1);
 
 /** How a model is downloaded. */
 export interface PullOptions {
-  /** Gives up waiting. */
+  /** When it is aborted, the caller stops waiting. */
   signal?: AbortSignal;
-  /** Told how far the download is. */
+  /** Called with the progress of the download. */
   onProgress?: (progress: PullProgress) => void;
-  /** Where the hub is, and who asks. Default: as the environment says. */
+  /** The address of the hub and the token of the user. Default: the settings of the environment. */
   settings?: HubSettings;
 }
 
 /**
- * Downloads a model, or its newest version where it is here already. Those who ask for the same at the same time share the
- * download; it ends when nobody waits for it any more.
+ * Downloads a model, or its newest version if it is here already. Callers that ask for the same model at the same time share
+ * one download, which is aborted when nobody waits for it any more.
  *
- * @throws GuardError `GUARD_DOWNLOAD` when it cannot be had; the signal's reason.
+ * @throws GuardError `GUARD_DOWNLOAD` when the model cannot be downloaded; the signal's reason when it is aborted.
  */
 export async function pullHubModel(
   id: HubId,
@@ -280,7 +292,7 @@ async function fetchModel(
   return filesOf(root, graph, folder, info.license);
 }
 
-/** Chooses what is needed of a repository. */
+/** Chooses the files of a repository that the model needs. */
 function choose(id: HubId, { files }: HubInfo): { graph: string; folder: string; files: HubFile[] } {
   const { repository } = id;
   const all = [...files.keys()].filter((path) => path.endsWith(".onnx"));
@@ -298,7 +310,7 @@ function choose(id: HubId, { files }: HubInfo): { graph: string; folder: string;
       `${repository} ${problem}; name one of its own, such as ${hubName({ ...id, graph: all[0] as string })}: ${all.join(", ")}`,
     );
   }
-  // Some repositories have configuration and tokenizer only beside the graph.
+  // Some repositories keep the configuration and the tokenizer only in the folder of the graph.
   const folder = ["", posix.dirname(graph)].find((at) =>
     [CONFIG, TOKENIZER].every((file) => files.has(below(at, file))),
   );
@@ -314,8 +326,9 @@ function choose(id: HubId, { files }: HubInfo): { graph: string; folder: string;
 }
 
 /**
- * The files with the weights of a graph that does not have them itself: those that Hugging Face's and ONNX's tools name after it,
- * and those that it names itself (`external_data` of a TensorProto in https://github.com/onnx/onnx/blob/main/onnx/onnx.proto).
+ * Finds the files with the weights of a graph that keeps them outside of itself: files that the tools of Hugging Face and ONNX
+ * name after the graph, and files that the graph itself names (`external_data` of a TensorProto in
+ * https://github.com/onnx/onnx/blob/main/onnx/onnx.proto).
  */
 async function weightsOf(graph: string, { path }: HubFile, { files }: HubInfo): Promise<HubFile[]> {
   const size = (await stat(graph)).size;
@@ -326,7 +339,10 @@ async function weightsOf(graph: string, { path }: HubFile, { files }: HubInfo): 
   );
 }
 
-/** The values of entries with the key `location`: field 1, that word, field 2, a length as a varint of at most two bytes, the name. */
+/**
+ * Reads the values of the entries with the key `location`. In the bytes of a graph, such an entry is field 1, the word
+ * `location`, field 2, a length as a varint of at most two bytes, and the name of the file.
+ */
 function externalData(graph: Buffer): string[] {
   const key = Buffer.from("\n\x08location\x12", "latin1");
   const names = new Set<string>();
@@ -349,7 +365,7 @@ function filesOf(root: string, graph: string, folder: string, license: string | 
   return { folder: join(root, folder), graph: posix.relative(folder, graph), ...named };
 }
 
-/** The folder of a repository: as Hugging Face's tools name it in their cache. */
+/** The folder of a repository. It has the name that Hugging Face's tools give it in their cache. */
 function homeOf(repository: string, cache: string): string {
   return join(cache, FOLDER_PREFIX + repository.replace("/", "--"));
 }
@@ -372,7 +388,7 @@ function readRef(path: string): string | undefined {
   return /^[0-9a-f]{40}$/.test(commit) ? commit : undefined;
 }
 
-/** The manifest of a folder; nothing where it cannot be read, so that the model is downloaded again. */
+/** Reads the manifest of a folder. Returns undefined if it cannot be read, so that the model is downloaded again. */
 function readManifest(root: string): Manifest | undefined {
   try {
     return manifestSchema.parse(JSON.parse(readFileSync(join(root, MANIFEST), "utf8")));
@@ -385,7 +401,7 @@ function namesIn(folder: string): string[] {
   return existsSync(folder) ? readdirSync(folder).sort() : [];
 }
 
-/** Writes a file in such a way that others see either the old content or all of the new one. */
+/** Writes a file so that other processes see either the old content or all of the new content. */
 async function writeWhole(path: string, text: string, drafts: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const draft = join(drafts, `draft.${randomUUID()}`);

@@ -41,7 +41,7 @@ export function addMessage(role) {
   return text;
 }
 
-/** Gives every message the number of its place. */
+/** Gives every message the number of its position in the list. */
 function number() {
   for (const [index, item] of [...byId("messages").children].entries()) {
     const [role, text] = item.querySelectorAll("label");

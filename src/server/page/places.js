@@ -75,7 +75,7 @@ function conversationBlocks(messages, all, window) {
 }
 
 /**
- * Places a finding whose offsets are those of several texts joined by line breaks. It may be in several of them.
+ * Places a finding whose offsets count in several texts joined by line breaks. It may lie in several of these texts.
  *
  * @param {Placed} item
  * @param {readonly Block[]} blocks
@@ -92,7 +92,7 @@ function placeInJoined(item, blocks) {
 }
 
 /**
- * Whether a text has what was found where it was found.
+ * Tells whether a text contains the finding's text at the finding's offsets.
  *
  * @param {string} text
  * @param {Finding} finding

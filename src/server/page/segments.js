@@ -13,7 +13,7 @@ export function lengthOf(text) {
 }
 
 /**
- * The parts of a text between all places where a finding begins or ends. Together they are the text.
+ * The parts of a text between all offsets at which a finding begins or ends. Joined, they are the text.
  *
  * @param {string} text
  * @param {readonly Placed[]} placed findings in any order; they may overlap. Ends beyond the text are taken for its end, and a
@@ -52,11 +52,12 @@ export function segmentsOf(text, placed) {
   return segments;
 }
 
-/** A text of characters alone that nobody sees: format and control characters, private use and unassigned ones. */
+/** Matches a text that consists of invisible characters only: format and control characters, private-use and unassigned ones. */
 const UNSEEN = /^[\p{Cf}\p{Cc}\p{Co}\p{Cn}]+$/u;
 
 /**
- * The names of the characters of a text that nobody sees: `["U+200B", "U+202E"]`; undefined where there is something to see.
+ * The names of the characters of an invisible text, such as `["U+200B", "U+202E"]`; undefined if the text has a visible
+ * character.
  *
  * @param {string} text
  * @returns {string[] | undefined}

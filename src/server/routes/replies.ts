@@ -2,7 +2,7 @@ import { problemBody } from "../problem.ts";
 import type { ProblemReplies } from "../problem-replies.ts";
 import { named } from "../schemas/named.ts";
 
-/** The reply of a route that goes well, in JSON. */
+/** The JSON reply of a route that succeeds. */
 export function jsonReply(schema: string, example: unknown): Record<number, unknown> {
   return { 200: { description: "OK", content: { "application/json": { schema: named(schema), example } } } };
 }

@@ -20,7 +20,7 @@ export interface ScanRoutesOptions {
   logContent: boolean;
 }
 
-/** A thing that is scanned: a prompt, an output or a conversation. */
+/** What a route scans: a prompt, an output or a conversation. */
 export interface Subject<Body extends ScanFields> {
   /** The paths of `POST /analyze/*`, which rewrites texts and gives them back, and of `POST /scan/*`, which only judges. */
   paths: { analyze: readonly string[]; scan: readonly string[] };
@@ -78,7 +78,7 @@ export function addScanRoutes<Body extends ScanFields>(
           };
           return {
             ...answerOf(report, details, rewrite ? sanitized : undefined),
-            // It holds what the vault of the request held too, so that a client has to keep the latest one only.
+            // It also holds the pairs of the request's vault, so a client has to keep only the latest vault.
             ...(rewrite && source === "input" && vault.size > 0 ? { vault: seal.seal(vault) } : {}),
           };
         },

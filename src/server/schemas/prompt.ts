@@ -45,7 +45,7 @@ export const promptExamples = {
     sanitized_prompt: "Write to [REDACTED_EMAIL_ADDRESS_1] about the zebra.",
     is_valid: false,
     scanners: { Anonymize: 0.9, BanSubstrings: 1 },
-    // BanSubstrings was given what Anonymize had rewritten.
+    // BanSubstrings was given the text that Anonymize had rewritten.
     findings: { Anonymize: personalData, BanSubstrings: zebraAt(46) },
     ...details,
     vault: "AT6rCk1Yw0dQ0Vd9mE2x",

@@ -39,7 +39,7 @@ export const finding = z
   })
   .describe("Why a scanner decided as it did.");
 
-/** How much was looked at. */
+/** How much of the text was scanned. */
 export const coverage = z
   .object({
     chars: z.int().describe("Length of the text or texts, in code points."),
@@ -74,7 +74,7 @@ export const resultFields = {
   coverage: coverage.optional().describe("With details: how much was looked at."),
 };
 
-/** The field of an answer for the vault of what its text was sanitized of. */
+/** The field of an answer that holds the vault with the values that were removed from its text. */
 export const vaultField = {
   vault: z
     .string()

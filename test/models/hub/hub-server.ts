@@ -9,22 +9,25 @@ import { fileURLToPath } from "node:url";
 export interface Repository {
   files: Record<string, Buffer>;
   license?: string;
-  /** Who may read: everybody, those with the token, nobody. `private` hides that it exists, `gated` its files only. */
+  /**
+   * Who may read the repository: everybody, users with the token, or nobody. `private` hides that the repository exists, and
+   * `gated` hides only its files.
+   */
   access?: "private" | "gated";
-  /** Tags and branches besides `main`, by name the commit. */
+  /** The commits of tags and branches other than `main`, by name. */
   revisions?: Record<string, string>;
 }
 
-/** A request as the hub saw it. */
+/** A request as the hub received it. */
 export interface Seen {
-  /** The hub itself, or the storage that it sends to for large files. */
+  /** Which server got it: the hub itself, or the storage to which the hub redirects for large files. */
   server: "hub" | "storage";
   path: string;
   authorization: string | undefined;
   range: string | undefined;
 }
 
-/** Takes a request in place of the server when it returns true. */
+/** A handler that comes before the server. If it returns true, it has answered the request itself. */
 type Fault = (request: Seen, response: ServerResponse, body: Buffer) => boolean;
 
 export const TOKEN = "hf_secret";
@@ -46,7 +49,7 @@ export function fixture(name: "two-heads" | "names", graph = "onnx/model.onnx"):
 export class HubServer {
   readonly repositories: Record<string, Repository> = {};
   readonly seen: Seen[] = [];
-  /** Asked for every request, in order. */
+  /** The handlers, which are called for every request in this order. */
   faults: Fault[] = [];
   url = "";
   #storageUrl = "";

@@ -328,7 +328,7 @@ describe("what goes wrong on the way", () => {
     (hub.repositories["acme/tiny"] as { files: Record<string, Buffer> }).files["onnx/model.onnx"] = large;
   });
 
-  /** Sends the first bytes of the graph, and no more. */
+  /** Sends the first bytes of the graph, and then nothing more. */
   function breaksOff(after: number, times = 1): void {
     let left = times;
     hub.faults.push((seen, response, body) => {

@@ -36,7 +36,7 @@ function guard(...args: string[]): {
   return { child: child as ChildProcess, done };
 }
 
-/** Holds the graph back behind its first bytes until released. */
+/** Sends the first bytes of the graph, and the rest only when released. */
 function holdGraph(first: number): () => void {
   let release = () => {};
   const held = new Promise<void>((resolve) => {

@@ -22,7 +22,10 @@ describe.skipIf(skipsBrowser)("the page at /", () => {
   });
   afterAll(() => browser?.close());
 
-  /** The page of a server with some scanners. It fails when the page breaks a rule of its policy, or calls anybody else. */
+  /**
+   * The page of a server with some scanners. The test fails if the page violates its content security policy, or calls another
+   * server.
+   */
   async function open(
     scanners: Partial<ScannerLists>,
     { config = {}, ...options }: { config?: ConfigInput } & Parameters<Browser["newContext"]>[0] = {},
@@ -61,7 +64,7 @@ describe.skipIf(skipsBrowser)("the page at /", () => {
     return { page, status, check, server, context };
   }
 
-  /** What is marked, without the tags. */
+  /** The marked texts, without their tags. */
   const marks = (page: Page) =>
     page.locator("mark").evaluateAll((found) =>
       found.map((mark) =>
@@ -78,7 +81,7 @@ describe.skipIf(skipsBrowser)("the page at /", () => {
       .locator("tbody tr")
       .evaluateAll((found) => found.map((row) => [...row.children].map((cell) => cell.textContent)));
 
-  /** Rules of accessibility that the page breaks: those of WCAG 2.2 A and AA, and axe's best practices. */
+  /** The accessibility rules that the page breaks, out of WCAG 2.2 A and AA and axe's best practices. */
   async function violations(page: Page): Promise<unknown[]> {
     await page.evaluate(axe);
     const { violations } = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>(

@@ -6,7 +6,7 @@ import { Problem } from "../../problem.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** The configured credential that the request carries, as `entry.key`: `0.0` is the first. Null without one. */
+    /** The configured credential that the request carries, as `entry.key`: `0.0` is the first one. Null if it carries none. */
     credential: string | null;
   }
   interface FastifyContextConfig {

@@ -19,7 +19,7 @@ const SERVICE_ERRORS: Partial<Record<ErrorCode, { status: number; retryAfter?: n
   GUARD_TIMEOUT: { status: 504 },
 };
 
-/** What Fastify's own errors mean. Fastify's texts are not used: some quote the request. */
+/** The meaning of Fastify's own errors. Fastify's messages are not used, because some of them quote the request. */
 const DETAILS: Record<number, string> = {
   400: "The body is not valid JSON.",
   403: "There is nothing here.",
@@ -108,7 +108,7 @@ function serviceProblem({ code, message }: GuardError): Problem {
   return new Problem(status, message, retryAfter ? { headers: { "retry-after": String(retryAfter) } } : {});
 }
 
-/** What a scanner says may quote the text that it was given, so that only its code and its name are used. */
+/** A scanner's message may quote the text that it was given, so only the error's code and the scanner's name are used. */
 function scannerProblem({ code, scanner }: ScannerError): Problem {
   if (code === "GUARD_OVERLOADED") return serviceProblem(new GuardError(code, "Too many texts wait for a model."));
   if (code === "GUARD_CLOSED") return serviceProblem(closedError());

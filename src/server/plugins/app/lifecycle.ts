@@ -20,8 +20,8 @@ export interface LifecycleOptions {
  */
 export const lifecycle = fp(async (app: FastifyInstance, { graceMs, onClosed }: LifecycleOptions) => {
   /**
-   * Answers that are not out yet. The number of scans would be another number: some scans go on after their client has its
-   * answer.
+   * The number of answers that have not been sent yet. It differs from the number of running scans, because some scans go on
+   * after their client has received its answer.
    */
   const underWay = new Set<ServerResponse>();
   let closing = false;

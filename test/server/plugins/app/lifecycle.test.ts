@@ -19,7 +19,7 @@ const hasIPv6 = Object.values(networkInterfaces()).some((addresses) =>
   addresses?.some(({ address }) => address === "::1"),
 );
 
-/** Has localhost stand for an address of either family: not every machine has both in its hosts file. */
+/** Makes localhost resolve to an IPv4 and an IPv6 address, because not every machine has both in its hosts file. */
 function onBothAddresses() {
   const { lookup } = dns;
   const both = vi.spyOn(dns, "lookup").mockImplementation(((host: string, ...rest: unknown[]) => {
@@ -211,7 +211,8 @@ describe("startServer", () => {
     await vi.advanceTimersByTimeAsync(34_900);
     await new Promise(setImmediate);
     expect(await Promise.race([...answers, "busy"])).toBe("busy");
-    // Time goes on in steps: what is under way on the second address is waited for when the first one is through.
+    // Time advances in steps, because the server waits for requests on the second address only after those on the first have
+    // finished.
     let stopping = true;
     stopped.finally(() => {
       stopping = false;
@@ -263,7 +264,7 @@ describe("startServer", () => {
     socket.resume();
     socket.write("no HTTP\r\n\r\n");
     await ended;
-    // What is written to a connection that is gone is refused.
+    // A write to a closed connection fails.
     const gone = new Promise((resolve) => socket.on("close", resolve));
     const writing = setInterval(() => socket.write("more"), 20);
     await gone;
@@ -277,6 +278,6 @@ describe("startServer", () => {
     const gone = new Promise((resolve) => socket.on("close", resolve));
     await new Promise((resolve) => socket.on("connect", resolve));
     await Promise.all([close(), gone]);
-    // Less than scans under way are waited for.
+    // This is less than the time that the server waits for running scans.
   }, 10_000);
 });

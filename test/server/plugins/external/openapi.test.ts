@@ -24,7 +24,7 @@ interface Operation {
 describe("the API's description", () => {
   it("is OpenAPI 3.1 and has a schema for everything", async () => {
     const { get } = await testServer({}, { auth: [{ type: "http_bearer", token: "x" }] });
-    // A reference that leads nowhere throws here.
+    // A reference that points to nothing throws an error here.
     const document = dereferenced((await get("/openapi.json")).json());
     expect(document.openapi).toBe("3.1.0");
     expect(document.components.securitySchemes).toEqual({ http_bearer: { type: "http", scheme: "bearer" } });
