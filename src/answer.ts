@@ -20,10 +20,10 @@ export interface Answer {
 }
 
 /**
- * The answer for a report.
+ * Turns a report into the answer that is written in JSON.
  *
- * @param details whether findings, probabilities, timing and coverage are in it.
- * @param sanitized the field that holds the sanitized text; without it the text is left out.
+ * @param details whether the answer includes findings, probabilities, timing and coverage.
+ * @param sanitized the name of the field that holds the sanitized text; without it the answer has no text.
  */
 export function answerOf(
   { text, isValid, resultsScore, probabilities, findings, timing, engineTiming, coverage }: ServiceReport,

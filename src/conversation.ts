@@ -38,36 +38,42 @@ export const conversationRiskOptions = z.strictObject({
   cacheSize: z.number().int().min(0).default(10_000).describe("Scores of messages that are kept; no text is."),
 });
 
-/** Scores a text: 0 means no risk. `answers` is what models have answered in this call, for scorers that ask one. */
+/**
+ * Scores a text; 0 means that it has no risk. `answers` holds what models have already answered in this call, so that a scorer that
+ * asks a model does not ask it twice.
+ */
 export type ScoringFunction = (text: string, signal?: AbortSignal, answers?: AnswerCache) => number | Promise<number>;
 
-/** A scanner that tells the raw probability of an attack. */
+/** A scanner that has `detect()`, which returns the raw probability of an attack. */
 export type DetectingScanner = Scanner & Required<Pick<Scanner, "detect">>;
 
-/** What {@link ConversationRisk} says of a conversation. */
+/** The result of {@link ConversationRisk.assess}. */
 export interface RiskAssessment {
   isValid: boolean;
-  /** -1..-0.01 when it passes, 0.01..1 when it is flagged. */
+  /** The score is -1..-0.01 when the conversation passes, and 0.01..1 when it is flagged. */
   score: number;
-  /** The decayed sum. */
+  /** The decayed sum that was compared with the threshold. */
   total: number;
-  /** Scores of the user messages, oldest first. */
+  /** The scores of the user messages, with the oldest message first. */
   scores: number[];
 }
 
 /**
- * Risk that adds up over the user messages of a conversation, for attacks that escalate slowly.
+ * Adds up risk over the user messages of a conversation, to catch attacks that escalate slowly.
  *
- * With `s` the score of a user message and `a` its age in user messages (0 for the latest), the sum of `s * decay ** a` over
- * the messages with `s >= minScore` is compared with `threshold`. Scores of messages are cached, so that a call costs what
- * its new messages cost; make one object and use it for all conversations.
+ * Let `s` be the score of a user message and `a` its age in user messages (0 for the latest). The sum of `s * decay ** a` over the
+ * messages with `s >= minScore` is compared with `threshold`. Scores of messages are cached, so that a call pays only for its new
+ * messages. Make one object and use it for all conversations.
  */
 export class ConversationRisk {
   readonly threshold: number;
   readonly decay: number;
   readonly minScore: number;
   readonly #score: ScoringFunction;
-  /** Keys are keyed hashes with a key of this object's own: nothing can be learnt from them, and scorers never mix. */
+  /**
+   * Texts are stored as hashes that are keyed with a secret of this object, so that a key reveals nothing about its text and two
+   * objects with different scorers never share an entry.
+   */
   readonly #cache: LRUCache<string, number> | undefined;
   readonly #cacheKey = randomBytes(32);
 
@@ -87,7 +93,10 @@ export class ConversationRisk {
     this.#cache = cacheSize > 0 ? new LRUCache({ max: cacheSize }) : undefined;
   }
 
-  /** Scores messages by the raw probability of a scanner, so that texts below its own threshold count too. */
+  /**
+   * Scores messages by the raw probability that a scanner returns, so that texts below the scanner's own threshold add to the risk
+   * too.
+   */
   static fromScanner(
     scanner: DetectingScanner,
     options: z.input<typeof conversationRiskOptions> = {},
@@ -103,7 +112,7 @@ export class ConversationRisk {
     );
   }
 
-  /** Assesses the user messages of a conversation, oldest first. */
+  /** Assesses the user messages of a conversation. `userTexts` begins with the oldest message. */
   async assess(userTexts: readonly string[], signal?: AbortSignal, answers?: AnswerCache): Promise<RiskAssessment> {
     const scores = await mapTexts(userTexts, (text) => this.#scoreOf(text, signal, answers));
     let total = 0;
@@ -132,38 +141,42 @@ export class ConversationRisk {
   }
 }
 
-/** How a conversation is scanned. */
+/** The options that say how a conversation is scanned. */
 export interface ConversationOptions extends ScanOptions {
   /** How many user messages are scanned together; 1 turns that off. Default 3. */
   window?: number;
   /** Checks the accumulated risk too. */
   risk?: ConversationRisk;
-  /** Scanners of the window. Default: those of the list that look at it by themselves ({@link Scanner.conversation}). */
+  /**
+   * The scanners that check the window. By default these are the scanners of the list that ask for it in {@link
+   * Scanner.conversation}.
+   */
   windowScanners?: readonly Scanner[];
   /**
-   * Scanners of tool results. Default: those of the list that look at them by themselves; where there are none, the results count
-   * as not scanned in the coverage. `[]` turns the check off: whoever does that does not want tool results looked at, and they do not
-   * count, as messages of the assistant do not.
+   * The scanners that check tool results. By default these are the scanners of the list that ask for them in {@link
+   * Scanner.conversation}; when there are no such scanners, the coverage counts the tool results as not scanned. `[]` turns the
+   * check off: the caller does not want tool results to be checked, so the coverage does not count them, just as it does not count
+   * messages of the assistant.
    */
   toolScanners?: readonly Scanner[];
-  /** `false`: nothing is rewritten, and all scanners see the original message. Default true. */
+  /** With `false`, no scanner rewrites the text and all scanners see the original message. The default is true. */
   rewrite?: boolean;
 }
 
 export interface ConversationReport extends ScanReport {
-  /** The latest user message after the sanitizing scanners; empty when there is none. */
+  /** The latest user message after the sanitizing scanners changed it. It is empty when there is no user message. */
   sanitizedPrompt: string;
 }
 
 /**
- * Scans a conversation: its latest user message (`X` in results), the last few together (`X[window]`), the tool results that
- * the model is about to read (`X[tool]`) and the accumulated risk (`ConversationRisk`).
+ * Scans a conversation: its latest user message (`X` in results), the last few user messages together (`X[window]`), the tool
+ * results that the model is about to read (`X[tool]`) and the accumulated risk (`ConversationRisk`).
  *
- * Only the latest user message is sanitized, and only its scanners get the `vault`: pass the one that the earlier turns of
- * the conversation filled, and what they replaced keeps its placeholders.
+ * Only the latest user message is sanitized, and only the scanners that check it get the `vault`. Pass the vault that the earlier
+ * turns of the conversation filled, so that the values that they replaced keep their placeholders.
  *
- * @param messages oldest first, in the format of OpenAI or Anthropic.
- * @throws GuardValidationError for bad scanners, messages or options, ScannerError when a scanner throws.
+ * @param messages the messages in the format of OpenAI or Anthropic, with the oldest first.
+ * @throws GuardValidationError when scanners, messages or options are invalid, and ScannerError when a scanner throws.
  */
 export async function scanConversation(
   scanners: readonly Scanner[],
@@ -174,7 +187,7 @@ export async function scanConversation(
   return scanConversationTexts(scanners, readMessages(messages), options);
 }
 
-/** {@link scanConversation} for messages that were read already, and options that were checked. */
+/** Does what {@link scanConversation} does, for messages that were already read and options that were already checked. */
 export async function scanConversationTexts(
   scanners: readonly Scanner[],
   { userTexts, toolTexts, partsSkipped, toolPartsSkipped }: Conversation,
@@ -191,7 +204,8 @@ export async function scanConversationTexts(
   const { signal, stop } = ownSignal(outer);
   const options = { ...rest, suppress, signal };
   const prompt = userTexts.at(-1);
-  // What only judges gets no vault: several run at a time, and nobody gets their placeholders.
+  // Checks that rewrite nothing get no vault: several of them run at the same time, and no caller would ever see their
+  // placeholders.
   const { vault: _, ...judging } = options;
   const detect = { ...judging, rewrite: false };
   const context = { answers: new AnswerCache() };
@@ -203,7 +217,8 @@ export async function scanConversationTexts(
     if (prompt === undefined || window === 1 || ofWindow.length === 0) return emptyReport();
     const text = userTexts.slice(-window).join("\n");
     if (text !== prompt) return runScanners(ofWindow, text, context, { ...detect, suffix: WINDOW_SUFFIX });
-    // The same text has the same results: they are copied, and only what the prompt did not run is run.
+    // The window is the prompt itself, and the same text has the same results. Results of the prompt are therefore copied, and only
+    // scanners that did not check the prompt run.
     const source = await ofPrompt();
     const ran = ({ name, scanner }: NamedScanner) =>
       Object.hasOwn(source.resultsScore, name) && named.some((item) => item.name === name && item.scanner === scanner);
@@ -221,7 +236,8 @@ export async function scanConversationTexts(
   const toolReport = async (): Promise<ScanReport> => {
     if (ofTools.length === 0) {
       const report = emptyReport();
-      // Nobody was there to look at them, which is not the same as being told not to.
+      // No scanner was available for the tool results, so they count as not scanned. With `toolScanners: []` the caller asked for
+      // that, so they do not count.
       if (!toolScanners)
         for (const text of toolTexts) report.coverage.chars += lengthIn(options.offsets ?? "utf16", text);
       return report;
@@ -278,16 +294,19 @@ export async function scanConversationTexts(
       for (const report of reports) merge(total, report);
     }
   } finally {
-    // When one part throws, the others would run on for nobody.
+    // When one part throws, nobody needs the results of the others any more, so they are stopped.
     stop();
   }
   return { sanitizedPrompt, ...total, engineTiming: context.answers.timings };
 }
 
-/** Texts of one conversation that are read at the same time: a long one must not fill a model's queue all by itself. */
+/**
+ * How many texts of one conversation are scanned at the same time. The limit keeps one long conversation from filling the queue of
+ * a model.
+ */
 const PARALLEL_TEXTS = 8;
 
-/** Calls `read` with every text, a few at a time; the first failure ends it. */
+/** Calls `read` with every text, a few at a time. After the first failure no further text is read. */
 async function mapTexts<T>(texts: readonly string[], read: (text: string) => Promise<T>): Promise<T[]> {
   const results = new Array<T>(texts.length);
   let next = 0;
@@ -306,7 +325,10 @@ async function mapTexts<T>(texts: readonly string[], read: (text: string) => Pro
   return results;
 }
 
-/** The messages that made up the risk; offsets are in the message that the label names, counted among the user messages. */
+/**
+ * Returns a finding for each message that added to the risk. The offsets are offsets in the message that the label names, such as
+ * `user message 3`, where only user messages are counted.
+ */
 function contributions(
   userTexts: readonly string[],
   scores: readonly number[],
@@ -342,7 +364,7 @@ function copyResult(to: ScanReport, name: string, from: ScanReport, source: stri
   if (from.coverage.failed.includes(source)) to.coverage.failed.push(name);
 }
 
-/** Adds the results of another part of the conversation. */
+/** Adds the results from another part of the conversation to a report. */
 function merge(to: ScanReport, from: ScanReport): void {
   to.isValid &&= from.isValid;
   Object.assign(to.resultsValid, from.resultsValid);
@@ -353,7 +375,7 @@ function merge(to: ScanReport, from: ScanReport): void {
   addCoverage(to, from);
 }
 
-/** Keeps, per scanner, the worse of two results on two texts. */
+/** Merges the results of two texts: for each scanner, the worse of its two results stays. */
 function worse(to: ScanReport, from: ScanReport): ScanReport {
   to.isValid &&= from.isValid;
   for (const [name, score] of Object.entries(from.resultsScore)) {

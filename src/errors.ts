@@ -2,20 +2,23 @@ import type { NativeErrorCode } from "../native/index.cjs";
 
 /** What is wrong with one value of an argument or a configuration file. */
 export interface ValidationIssue {
-  /** Where the value stands: `input_scanners.0.params.threshold`; empty for the whole. */
+  /** The path of the value, such as `input_scanners.0.params.threshold`. It is empty when the whole argument is at fault. */
   path: string;
   /** What is wrong with it. */
   message: string;
 }
 
-/** What went wrong, for programs: the codes of the addon, which are documented there, and those of this library. */
+/**
+ * The codes that tell programs what went wrong. The addon defines some of them and documents them there; this library adds the ones
+ * below.
+ */
 export type ErrorCode =
   | NativeErrorCode
-  /** A scanner that is not guard's own failed, or answered something else than it must. */
+  /** A scanner that is not guard's own failed, or returned something that is not a verdict. */
   | "GUARD_SCANNER"
   /** A model could not be downloaded. */
   | "GUARD_DOWNLOAD"
-  /** The service still loads its models. */
+  /** The service is still loading its models. */
   | "GUARD_STARTING"
   /** The service cannot answer, since it could not load its models. */
   | "GUARD_UNAVAILABLE"
@@ -24,9 +27,9 @@ export type ErrorCode =
   /** A conversation has more messages than the service allows. */
   | "GUARD_TOO_LARGE";
 
-/** What an error knows besides its code and message. */
+/** The fields that an error may have besides its code and message. */
 export interface GuardErrorOptions extends ErrorOptions {
-  /** Where the value at fault stands, such as `patterns.2`. */
+  /** The path of the value at fault, such as `patterns.2`. */
   path?: string;
 }
 
@@ -34,7 +37,7 @@ export interface GuardErrorOptions extends ErrorOptions {
 export class GuardError extends Error {
   /** What went wrong. The codes are stable and meant for programs. */
   readonly code: ErrorCode;
-  /** Where the value at fault stands, such as `patterns.2`; absent where it is no one value. */
+  /** The path of the value at fault, such as `patterns.2`. It is absent when no single value is at fault. */
   readonly path?: string;
 
   constructor(code: ErrorCode, message: string, { path, ...options }: GuardErrorOptions = {}) {
@@ -48,7 +51,7 @@ export class GuardError extends Error {
 /** A bad argument or configuration. `issues` names every value at fault, `path` the first one. */
 export class GuardValidationError extends GuardError {
   readonly issues: readonly ValidationIssue[];
-  /** Where the first value at fault stands; empty for the whole. */
+  /** The path of the first value at fault. It is empty when the whole argument is at fault. */
   declare readonly path: string;
 
   constructor(issues: readonly ValidationIssue[], options?: ErrorOptions) {
@@ -59,20 +62,26 @@ export class GuardValidationError extends GuardError {
     this.issues = issues;
   }
 
-  /** The same error seen from the outside, where its values stand below `prefix`. */
+  /**
+   * Returns the same error with `prefix` put before every path, for a caller whose argument holds the values below `prefix`. For
+   * example, `within("model")` turns the path `threshold` into `model.threshold`.
+   */
   within(prefix: string): GuardValidationError {
     const issues = this.issues.map(({ path, message }) => ({ path: path ? `${prefix}.${path}` : prefix, message }));
     return new GuardValidationError(issues, { cause: this });
   }
 }
 
-/** What an error of the addon says of a value that it was given; nothing for other errors. */
+/** Turns an error that the addon throws for an invalid value into an issue. It returns undefined for every other error. */
 export function issueOf(error: unknown): ValidationIssue | undefined {
   if (!(error instanceof GuardError) || !(error.code === "GUARD_VALIDATION" || error.code === "GUARD_PATTERN")) return;
   return { path: error.path ?? "", message: error.message };
 }
 
-/** What `make` returns; the paths of its validation errors begin with `prefix`, the option that it was made from. */
+/**
+ * Calls `make` and returns its result. When `make` throws a validation error, its paths are put below `prefix`, which names the
+ * option that `make` uses.
+ */
 export function madeFrom<T>(prefix: string, make: () => T): T {
   try {
     return make();
@@ -81,10 +90,10 @@ export function madeFrom<T>(prefix: string, make: () => T): T {
   }
 }
 
-/** The name of {@link GuardValidationError} in llm-guard. */
+/** llm-guard uses this name for {@link GuardValidationError}. */
 export const LLMGuardValidationError = GuardValidationError;
 
-/** A scanner failed. The text was not checked: this is never a pass. `cause` is what the scanner threw. */
+/** A scanner failed. The text was not checked, so the failure never counts as a pass. `cause` is what the scanner threw. */
 export class ScannerError extends GuardError {
   /** The name of the scanner. */
   readonly scanner: string;

@@ -1,10 +1,10 @@
 import { GuardValidationError } from "./errors.ts";
 
-/** A part of a message's content. Parts other than text and tool results are not read. */
+/** A part of the content of a message. Only text parts and tool results are read; all other parts are skipped. */
 export interface ContentPart {
   type: string;
   text?: string;
-  /** Of an Anthropic `tool_result` block. */
+  /** The content of an Anthropic `tool_result` block. */
   content?: string | readonly ContentPart[] | null;
   [key: string]: unknown;
 }
@@ -16,28 +16,31 @@ export interface Message {
   [key: string]: unknown;
 }
 
-/** Roles of OpenAI's chat format. Anthropic's are among them. */
+/** The roles of OpenAI's chat format, which include those of Anthropic's format. */
 export const ROLES = ["system", "developer", "user", "assistant", "tool", "function"] as const;
 
-/** What of a conversation is scanned. */
+/** The parts of a conversation that are scanned. */
 export interface Conversation {
-  /** Texts of all user messages, oldest first. */
+  /** The texts of all user messages, with the oldest first. */
   userTexts: string[];
-  /** Texts of the tool and function results that the model is about to read: those that come with or after the latest user message. */
+  /**
+   * The texts of the tool and function results that the model is about to read, which are those that come with or after the latest
+   * user message.
+   */
   toolTexts: string[];
-  /** Parts of user messages that are neither text nor tool result, in what is scanned. */
+  /** The number of parts that are neither text nor a tool result, counted over the user messages that are scanned. */
   partsSkipped: number;
-  /** Parts of these tool results that are not text. */
+  /** The number of parts of `toolTexts` that are not text. */
   toolPartsSkipped: number;
 }
 
 /**
- * Takes the texts out of the messages of a chat, oldest first.
+ * Extracts the texts from the messages of a chat, which are given with the oldest first.
  *
- * Text parts of one message are joined by a line break. `tool_result` blocks in a user message (Anthropic) are tool results;
- * a user message with nothing else in it is no user message.
+ * Text parts of one message are joined by a line break. `tool_result` blocks in a user message (Anthropic) are tool results; a user
+ * message that contains only such blocks does not count as a user message.
  *
- * @throws GuardValidationError for an empty list, an unknown role or content of another shape.
+ * @throws GuardValidationError for an empty list, for an unknown role and for content that has another shape.
  */
 export function readMessages(messages: readonly Message[]): Conversation {
   if (!Array.isArray(messages) || messages.length === 0) {
@@ -75,20 +78,20 @@ export function readMessages(messages: readonly Message[]): Conversation {
   return conversation;
 }
 
-/** How deep tool results may stand in each other; those of Anthropic's format do not. */
+/** How deep tool results may be nested in each other. Anthropic's format does not nest them at all. */
 const MOST_NESTED = 8;
 
 interface Content {
   text: string;
   toolResults: string[];
-  /** Parts that are not read. */
+  /** The number of parts that were not read. */
   skipped: number;
-  /** Those in tool results. */
+  /** The number of parts in tool results that were not read. */
   skippedInResults: number;
   onlyToolResults: boolean;
 }
 
-/** A text and the tool results beside it as one text. */
+/** Joins a text and the tool results of the same message into one text. */
 function together(text: string, toolResults: readonly string[]): string {
   return [text, ...toolResults].filter((part) => part !== "").join("\n");
 }
@@ -119,7 +122,8 @@ function readContent(content: Message["content"], path: string, depth = 0): Cont
       skippedInResults += inner.skipped + inner.skippedInResults;
     } else if (typeof part.text === "string") {
       texts.push(part.text);
-      // What is more than its text is not read: `text` and `input_text` are not.
+      // A part that holds more than its text counts as skipped, since only its text is read. The types `text` and `input_text` hold
+      // nothing else.
       if (!part.type.endsWith("text")) skipped += 1;
     } else if (part.type === "text") {
       throw new GuardValidationError([{ path: `${at}.text`, message: "expected a string" }]);

@@ -31,14 +31,14 @@ export type {
 const require = createRequire(import.meta.url);
 
 /**
- * The Rust addon, for this platform. A function of it that takes a text returns an `Answer`: the value itself for a short text, and
- * a promise for a longer one, which is worked on in another thread. Call it through {@link native}.
+ * The Rust addon for this platform. Its functions that take a text return an `Answer`: for a short text this is the value itself,
+ * and for a longer one it is a promise, because another thread does the work. Call them through {@link native}.
  */
 export const addon = require("../native/index.cjs") as typeof Addon;
 
 /**
- * Calls the addon, and turns its errors into {@link GuardError}, thrown or rejected. What the addon answers at once is returned at
- * once; most callers simply write `await native(() => addon.findUrls(text))`.
+ * Calls the addon and turns its errors, whether thrown or rejected, into {@link GuardError}. A value that the addon returns at once
+ * is returned at once. Most callers simply write `await native(() => addon.findUrls(text))`.
  */
 export function native<Answered>(call: () => Answered): Answered {
   let answer: Answered;
@@ -54,22 +54,22 @@ export function native<Answered>(call: () => Answered): Answered {
 }
 
 /**
- * What `make` makes of an answer: at once where the answer is here, and later where it is a promise. For verdicts whose whole time
- * is a microsecond, of which `await` would be a large part.
+ * Applies `make` to an answer: at once when the answer is a value, and later when it is a promise. Use it for verdicts that take
+ * only a microsecond, where `await` would be a large part of the time.
  */
 export function mapAnswer<T, U>(answer: T | Promise<T>, make: (value: T) => U): U | Promise<Awaited<U>> {
   return isPromise(answer) ? (answer.then(make) as Promise<Awaited<U>>) : make(answer);
 }
 
 /**
- * Whether an answer is a promise. Not by `instanceof`: test runners that give each file globals of its own would take the addon's
- * promises for values, and their verdicts for passes.
+ * Tells whether an answer is a promise. It does not use `instanceof`: a test runner that gives each file its own globals would make
+ * the addon's promises look like values, and their verdicts would count as passes.
  */
 export function isPromise<T>(answer: T | Promise<T>): answer is Promise<T> {
   return typeof (answer as Partial<Promise<T>> | null | undefined)?.then === "function";
 }
 
-/** The fields of the addon's own errors. Node-API throws others, for arguments of another type. */
+/** The fields that the addon adds to its own errors. Node-API throws errors without them when an argument has the wrong type. */
 interface NativeFields {
   code: Addon.NativeErrorCode;
   path?: string;

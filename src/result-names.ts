@@ -1,21 +1,24 @@
-/** The name of the accumulated risk in results. */
+/** The name under which results show the accumulated risk. */
 export const CONVERSATION_RISK = "ConversationRisk";
 
-/** What names in results end with for the last few user messages together. */
+/** Names in results end with this when the scanner checked the last few user messages together. */
 export const WINDOW_SUFFIX = "[window]";
 
-/** What names in results end with for tool results. */
+/** Names in results end with this when the scanner checked tool results. */
 export const TOOL_SUFFIX = "[tool]";
 
-/** The only name that an object of JavaScript cannot have an entry of by assignment. */
+/** The only name under which assignment cannot add an entry to a JavaScript object. */
 const PROTOTYPE = "__proto__";
 
-/** What is said of a name that {@link isReservedName} tells. */
+/** The message for a name that {@link isReservedName} rejects. */
 export const RESERVED_NAME =
   `expected another name: ${CONVERSATION_RISK} and names that end in ${WINDOW_SUFFIX} or ${TOOL_SUFFIX} ` +
   `are those of checks of a conversation, and results cannot have an entry ${PROTOTYPE}`;
 
-/** Whether a scanner cannot have a name: its result would be lost, or take the place of another check of a conversation. */
+/**
+ * Tells whether a name is not allowed for a scanner. With such a name the result of the scanner would be lost, or would replace the
+ * result of another check of a conversation.
+ */
 export function isReservedName(name: string): boolean {
   return [CONVERSATION_RISK, PROTOTYPE].includes(name) || name.endsWith(WINDOW_SUFFIX) || name.endsWith(TOOL_SUFFIX);
 }

@@ -9,54 +9,59 @@ import { inUnit, lengthIn, type OffsetUnit } from "./text/offsets.ts";
 import { checkScanOptions } from "./validation/scan-options.ts";
 import { Vault } from "./vault.ts";
 
-/** How a list of scanners is run. */
+/** The options that say how a list of scanners is run. */
 export interface ScanOptions {
-  /** Stop after the first failing scanner; those behind it in the list have no result then. Default false. */
+  /**
+   * Whether the scan stops after the first scanner that fails. Scanners behind it in the list then have no result. The default is
+   * false.
+   */
   failFast?: boolean;
-  /** Scanners to leave out, by type or by name in results. */
+  /** The scanners to leave out, by their types or by their names in results. */
   suppress?: readonly string[];
   /**
-   * What a scanner that throws means: `throw` rejects the call with a {@link ScannerError} (the default), `block` makes the
-   * text invalid with a score of 1 for that scanner. A broken check is never a pass.
+   * What happens when a scanner throws. `throw` (the default) rejects the call with a {@link ScannerError}. `block` makes the text
+   * invalid, with a score of 1 for that scanner. A scanner that throws never counts as a pass.
    */
   onScannerError?: "throw" | "block";
-  /** Unit of the offsets in findings and of the lengths in coverage. Default `utf16`, the code units of JavaScript. */
+  /** The unit of the offsets in findings and of the lengths in coverage. The default is `utf16`, the code units of JavaScript. */
   offsets?: OffsetUnit;
   /**
-   * Where the scanners of this call keep the originals of what they replace, and find them to restore: pass to
-   * {@link scanOutput} what {@link scanPrompt} filled. A scanner's own vault comes before it. Without one, what is replaced
-   * cannot be restored. Never share a vault between callers.
+   * The vault in which the scanners of this call keep the originals of what they replace, and from which they restore them. Pass
+   * the vault that {@link scanPrompt} filled to {@link scanOutput}. A scanner that has a vault of its own uses that one instead.
+   * Without any vault, replaced values cannot be restored. Never share a vault between callers.
    */
   vault?: Vault;
   /** Aborts the scan. */
   signal?: AbortSignal;
 }
 
-/** What a whole scan looked at. */
+/** How much a whole scan looked at. */
 export interface ScanCoverage extends Coverage {
-  /** Parts of messages that no scanner can read, such as images. */
+  /** The number of message parts that no scanner can read, such as images. */
   partsSkipped: number;
-  /** Names of scanners that were left out by request. */
+  /** The names of the scanners that were left out by request. */
   suppressed: string[];
-  /** Names of scanners that threw, under `onScannerError: "block"`. */
+  /** The names of the scanners that threw, under `onScannerError: "block"`. */
   failed: string[];
 }
 
-/** What several scanners say of a text, by their names in results and in the order of the list. */
+/** The results of several scanners for a text, by their names and in the order of the list. */
 export interface ScanReport {
   isValid: boolean;
   resultsValid: Record<string, boolean>;
-  /** Risk scores: below 0 passes, above 0 fails. */
+  /** Risk scores. A score below 0 means that the text passes, and a score above 0 that it fails. */
   resultsScore: Record<string, number>;
-  /** Probabilities, 0..1, of the scanners whose verdict rests on one: what their thresholds were compared with. */
+  /**
+   * The probabilities, 0..1, that the thresholds were compared with. Only scanners whose verdict rests on a probability have one.
+   */
   probabilities: Record<string, number>;
   findings: Record<string, Finding[]>;
-  /** Milliseconds that each scanner took. */
+  /** The milliseconds that each scanner took. */
   timing: Record<string, number>;
   /**
-   * Where the time of each model went, in milliseconds, added up over the texts that it was asked about in this call: waiting,
-   * making tokens, inference. Scanners that share an answer share its times. Texts that were answered side by side make it more
-   * than the time that passed.
+   * How long each model spent on waiting, on making tokens and on inference, in milliseconds. The times are added up over the texts
+   * that the model was asked about in this call. Scanners that share an answer share its times. When texts are answered side by
+   * side, the sum is more than the time that passed.
    */
   engineTiming: Record<string, EngineTimings>;
   coverage: ScanCoverage;
@@ -73,11 +78,11 @@ export interface OutputReport extends ScanReport {
 /**
  * Runs input scanners over a prompt.
  *
- * Scanners that may change the text run in the listed order, each on what the one before made of it; the others between
- * two of them run at the same time.
+ * Scanners that may change the text run in the listed order, and each gets the text that the one before it returned. The scanners
+ * between two of them run at the same time.
  *
- * @throws GuardValidationError for arguments of another type, ScannerError when a scanner throws; the signal's reason when it is
- *   aborted.
+ * @throws GuardValidationError for arguments of the wrong type, ScannerError when a scanner throws, and the signal's reason when
+ *   the signal is aborted.
  */
 export async function scanPrompt(
   scanners: readonly Scanner[],
@@ -91,10 +96,10 @@ export async function scanPrompt(
 }
 
 /**
- * Runs output scanners over a model's output, which answers `prompt`. Otherwise like {@link scanPrompt}.
+ * Runs output scanners over a model's output, which answers `prompt`. Otherwise it works like {@link scanPrompt}.
  *
- * @throws GuardValidationError for arguments of another type, ScannerError when a scanner throws; the signal's reason when it is
- *   aborted.
+ * @throws GuardValidationError for arguments of the wrong type, ScannerError when a scanner throws, and the signal's reason when
+ *   the signal is aborted.
  */
 export async function scanOutput(
   scanners: readonly Scanner[],
@@ -108,7 +113,10 @@ export async function scanOutput(
   return { sanitizedOutput: text, ...report };
 }
 
-/** Scanners check what they are given, but there may be none, and not every one of them looks at the prompt. */
+/**
+ * Checks that the texts are strings. Scanners check their text too, but the list may be empty, and not every scanner reads the
+ * prompt.
+ */
 function checkTexts(texts: Record<string, unknown>): void {
   const issues = Object.entries(texts).flatMap(([path, text]) =>
     typeof text === "string" ? [] : [{ path, message: `expected a string, got ${typeof text}` }],
@@ -123,10 +131,11 @@ export interface NamedScanner {
 }
 
 /**
- * Gives every scanner a name of its own: the second `Regex` of a list becomes `Regex#2`.
+ * Gives every scanner a unique name: the second `Regex` of a list becomes `Regex#2`.
  *
- * @param path where the list stands, for errors.
- * @throws GuardValidationError for what is no list of scanners, and for a name that checks of a conversation have.
+ * @param path the path of the list, for errors.
+ * @throws GuardValidationError when the value is not a list of scanners, and for a name that is reserved for the checks of a
+ *   conversation.
  */
 export function nameScanners(scanners: readonly Scanner[], path = "scanners"): NamedScanner[] {
   if (!Array.isArray(scanners)) throw new GuardValidationError([{ path, message: "expected an array of scanners" }]);
@@ -147,9 +156,10 @@ export function nameScanners(scanners: readonly Scanner[], path = "scanners"): N
 }
 
 /**
- * What to leave out, as a set: a request may name as much as its body holds, and every scanner of every text looks itself up.
+ * Returns the names to leave out as a set. A request may name as many scanners as fit into its body, and every scanner looks itself
+ * up for every text, so the look-up has to be fast.
  *
- * @throws GuardValidationError for what is no list.
+ * @throws GuardValidationError when the value is not a list.
  */
 export function suppressedNames(suppress: RunOptions["suppress"] = []): ReadonlySet<string> {
   if (suppress instanceof Set) return suppress;
@@ -159,25 +169,31 @@ export function suppressedNames(suppress: RunOptions["suppress"] = []): Readonly
   return new Set(suppress);
 }
 
-/** Whether suppressed names leave a scanner out; `suffix` is that of the check, such as `[window]`. */
+/**
+ * Tells whether the suppressed names leave a scanner out. `suffix` is the suffix that the check adds to names, such as `[window]`.
+ */
 export function isSuppressed({ name, scanner }: NamedScanner, suppressed: ReadonlySet<string>, suffix = ""): boolean {
   return [name, scanner.type].some((known) => suppressed.has(known) || suppressed.has(known + suffix));
 }
 
 /** How {@link runScanners} treats the text and its results. */
 export interface RunOptions extends Omit<ScanOptions, "suppress"> {
-  /** Scanners to leave out, by type or by name in results. Whoever runs over several texts makes {@link suppressedNames} once. */
+  /**
+   * The scanners to leave out, by their types or by their names in results. A caller that scans several texts calls {@link
+   * suppressedNames} once and passes the set.
+   */
   suppress?: readonly string[] | ReadonlySet<string>;
   /**
-   * `true` (default): sanitized texts are handed on. `false`: all scanners see the original, at the same time, and a copy of the
-   * vault, since placeholders that nobody gets must not be in it.
+   * With `true` (the default), each scanner gets the text that the sanitizing scanners before it returned. With `false`, all
+   * scanners see the original text, at the same time. They then get a copy of the vault, because placeholders that no caller
+   * receives must not be in the vault itself.
    */
   rewrite?: boolean;
-  /** Appended to every name in results. */
+  /** A suffix that is appended to every name in results. */
   suffix?: string;
 }
 
-/** Runs named scanners over a text; `text` of the result is the sanitized one. */
+/** Runs named scanners over a text. The `text` of the result is the sanitized text. */
 export async function runScanners(
   scanners: readonly NamedScanner[],
   text: string,
@@ -206,7 +222,7 @@ export async function runScanners(
         input,
         checked(await scanner.scan(input, { ...context, ...vault, answers, signal: running })),
       );
-      // Some scanners do not listen.
+      // A scanner may ignore the signal, so the signal is checked again after the scanner has answered.
       running.throwIfAborted();
       return { verdict, milliseconds: performance.now() - start };
     } catch (error) {
@@ -223,10 +239,10 @@ export async function runScanners(
     for (const group of rewrite ? groups(chosen) : [chosen]) {
       signal?.throwIfAborted();
       const runs = group.map((item) => runOne(item, current));
-      // Each run is awaited below; one that rejects meanwhile must not count as unhandled.
+      // Each run is awaited below. A run that rejects before that must not count as an unhandled rejection.
       for (const run of runs) run.catch(() => {});
-      // Whoever throws ends the scan at once. With failFast the order of the list decides, not who is the fastest: a scanner
-      // that fails or throws ends the scan when those before it have ended.
+      // Without failFast, a scanner that throws ends the scan at once. With failFast the order of the list decides and not which
+      // scanner is fastest: a scanner that fails or throws ends the scan only when those before it have ended.
       if (!failFast) await Promise.all(runs);
       for (const [index, run] of runs.entries()) {
         const name = (group[index] as NamedScanner).name + suffix;
@@ -243,14 +259,14 @@ export async function runScanners(
 }
 
 /**
- * A signal of a call's own: aborted with that of its caller, and by `stop`, for the end of the call, so that nothing of it runs
- * on when it ends early.
+ * Makes a signal for one call. It is aborted together with the caller's signal, and by `stop` when the call ends, so that nothing
+ * goes on running when the call ends early.
  */
 export function ownSignal(outer: AbortSignal | undefined): { signal: AbortSignal; stop: () => void } {
   const own = new AbortController();
-  // Every scanner may listen, and there may be many.
+  // Every scanner may listen to this signal, and there may be many scanners. Node.js would otherwise warn of a leak.
   setMaxListeners(0, own.signal);
-  // Not AbortSignal.any: with a signal that lives long it would keep something of every scan.
+  // AbortSignal.any is not used here: a long-lived signal would keep something in memory for every scan.
   const onAbort = () => own.abort(outer?.reason);
   if (outer?.aborted) onAbort();
   else outer?.addEventListener("abort", onAbort, { once: true });
@@ -261,7 +277,7 @@ export function ownSignal(outer: AbortSignal | undefined): { signal: AbortSignal
   return { signal: own.signal, stop };
 }
 
-/** A report of nothing; everything that was not checked is valid. */
+/** Returns a report without results. It is valid, because nothing has failed yet. */
 export function emptyReport(): ScanReport {
   const coverage = {
     chars: 0,
@@ -293,14 +309,14 @@ export function addVerdict(report: ScanReport, name: string, verdict: Verdict, m
   report.findings[name] = verdict.findings;
   report.timing[name] = milliseconds;
   const { coverage } = report;
-  // A scanner behind a sanitizing one sees another text: what counts is how much it left out of that one.
+  // A scanner behind a sanitizing scanner sees another text. What counts is therefore how much of its own text it left out.
   const unscanned = verdict.coverage.chars - verdict.coverage.scannedChars;
   coverage.scannedChars = Math.max(0, Math.min(coverage.scannedChars, coverage.chars - unscanned));
   coverage.truncated ||= verdict.coverage.truncated;
   coverage.windows = Math.max(coverage.windows, verdict.coverage.windows);
 }
 
-/** Runs of scanners that may go on at the same time, in the order of the list. */
+/** Splits the list, in its order, into groups of scanners that may run at the same time. */
 function groups(scanners: readonly NamedScanner[]): NamedScanner[][] {
   const result: NamedScanner[][] = [];
   let open: NamedScanner[] | undefined;
@@ -318,7 +334,7 @@ function groups(scanners: readonly NamedScanner[]): NamedScanner[][] {
   return result;
 }
 
-/** The vault that scanners are given, as a part of their context. */
+/** Returns the part of the scanners' context that holds the vault. */
 function vaultFor({ vault, rewrite = true }: RunOptions): Pick<ScanContext, "vault"> {
   if (vault === undefined) return {};
   if (!(vault instanceof Vault)) throw new GuardValidationError([{ path: "vault", message: "expected a Vault" }]);
@@ -329,7 +345,10 @@ function unread(text: string): Coverage {
   return { chars: text.length, scannedChars: 0, truncated: text.length > 0, windows: 0 };
 }
 
-/** A scanner of somebody else's may return anything; what is not a verdict must not be taken for a pass. */
+/**
+ * Checks that a scanner returned a verdict. A scanner that is not guard's own may return anything, and a value that is not a
+ * verdict must not count as a pass.
+ */
 function checked(verdict: Verdict): Verdict {
   const fine =
     typeof verdict?.isValid === "boolean" &&

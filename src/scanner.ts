@@ -3,24 +3,24 @@ import { PASSED } from "./scanners/score.ts";
 import type { Span } from "./text/span.ts";
 import type { Vault } from "./vault.ts";
 
-/** Which way a text goes: `input` to the model, `output` from it. */
+/** The direction of a text: `input` goes to the model, `output` comes from it. */
 export type Side = "input" | "output";
 
-/** Why a scanner decided as it did. Offsets are UTF-16 code units of the text that the scanner was given. */
+/** A reason for a scanner's decision. Offsets count UTF-16 code units of the text that the scanner was given. */
 export interface Finding extends Span {
-  /** What was found: `pattern`, `substring`, `injection`, ... */
+  /** The kind of thing that was found: `pattern`, `substring`, `injection`, ... */
   type: string;
-  /** The text that was found; absent where a scanner judges without pointing at a text of its own. */
+  /** The text that was found. It is absent when the scanner does not point at a part of the text. */
   text?: string;
   /** How sure the scanner is, 0..1. */
   score: number;
-  /** The label of the classifier, or the rule that matched. */
+  /** The label that the classifier gave, or the rule that matched. */
   label?: string;
   /** The service whose credential was found. */
   service?: string;
   /**
-   * How the text was read to find it, where it is not written there as it is: `normalized`, `base64`, `base64>rot13`, ...
-   * What was undone first stands first.
+   * The view in which it was found, when the text does not contain it as written: `normalized`, `base64`, `base64>rot13`, ... The
+   * disguise that was undone first comes first.
    */
   view?: string;
 }
@@ -29,102 +29,106 @@ export interface Finding extends Span {
 export interface Coverage {
   /** Length of the text in UTF-16 code units. */
   chars: number;
-  /** How many of them were looked at. */
+  /** How many of these code units the scanner looked at. */
   scannedChars: number;
-  /** Whether some were left out. */
+  /** Whether some of the text was left out. */
   truncated: boolean;
-  /** In how many pieces the text was read. */
+  /** The number of pieces in which the text was read. */
   windows: number;
 }
 
-/** What a scanner says of a text. */
+/** The result of one scanner for one text. */
 export interface Verdict {
   isValid: boolean;
-  /** Risk score: below 0 when the text passes, above 0 when it fails, within -1..1. */
+  /** The risk score, within -1..1. It is below 0 when the text passes and above 0 when it fails. */
   score: number;
   /**
-   * The probability that the threshold was compared with, 0..1, unrounded: that of the worst part. Absent where the scanner goes
-   * by rules, and where there was nothing to judge: no letters, no URLs, nothing that looks like code.
+   * The probability that the threshold was compared with, 0..1 and unrounded: the probability of the worst part of the text. It is
+   * absent when the scanner decides by rules, and when the text has nothing to judge: no letters, no URLs, nothing that looks like
+   * code.
    */
   probability?: number;
-  /** The text for whoever comes next; absent when it stays as it is. */
+  /** The text that the next scanner or the caller gets. It is absent when the text stays as it is. */
   sanitized?: string;
   findings: Finding[];
   coverage: Coverage;
 }
 
-/** What a scanner may know besides the text. */
+/** What a scanner gets besides the text. */
 export interface ScanContext {
-  /** The prompt that an output answers. Output side only. */
+  /** The prompt that an output answers. Only output scanners get it. */
   prompt?: string;
   /**
-   * The vault of this call, for scanners without one of their own: they put into it what they replace, or restore from it.
-   * Where nothing is rewritten it is a copy. Absent: what is replaced cannot be restored.
+   * The vault of this call, for scanners that have no vault of their own. They store in it what they replace, or restore from it.
+   * It is a copy when the call rewrites nothing. When it is absent, replaced values cannot be restored.
    */
   vault?: Vault;
-  /** Aborts the scan; the scanner's promise rejects then. */
+  /** Aborts the scan. The scanner's promise then rejects. */
   signal?: AbortSignal;
-  /** What models have answered in this call: guard's own scanners share one run of a model over the same text. */
+  /** The answers that models gave in this call. guard's own scanners use it to share one run of a model over the same text. */
   answers?: AnswerCache;
 }
 
-/** What {@link Scanner.detect} says. */
+/** The result of {@link Scanner.detect}. */
 export interface Detection {
-  /** Probability of an attack, 0..1: that of the part of the text where it is highest. */
+  /** The probability of an attack, 0..1, in the part of the text where it is highest. */
   score: number;
   /**
-   * What that part is: for an attack `override`, `extraction`, `jailbreak` or `indirect` with the embedded model, which has a head of
-   * its own for it; otherwise the model's most probable label, such as `SAFE`.
+   * The category of that part. The embedded model has a head of its own for attacks, and says `override`, `extraction`, `jailbreak`
+   * or `indirect`. In all other cases it is the model's most probable label, such as `SAFE`.
    */
   category: string;
 }
 
-/** One check. guard's own scanners are made by `defineScanner`; anything of this shape can be passed to a scan. */
+/** One check. `defineScanner` makes guard's own scanners, but any object of this shape can be passed to a scan. */
 export interface Scanner {
   /** The kind of scanner, such as `Regex`. */
   readonly type: string;
-  /** The name in results; the type, unless the options have a name. */
+  /** The name in results. It is the type, unless the options give another name. */
   readonly name: string;
-  /** Whether it may change the text: such scanners run one after the other, in the order of the list. */
+  /** Whether the scanner may change the text. Such scanners run one after the other, in the order of the list. */
   readonly sanitizes: boolean;
   /**
-   * Which vault a scanner uses that replaces values or restores them: that of the call, or its own. The server takes none of
-   * the latter. Absent: none.
+   * The vault that a scanner uses when it replaces or restores values: the vault of the call, or a vault of its own. The server
+   * refuses scanners with a vault of their own. When this is absent, the scanner uses no vault.
    */
   readonly vaultScope?: "call" | "own";
-  /** Where it looks in conversations besides the latest user message. Absent: nowhere. */
+  /** What the scanner checks in a conversation besides the latest user message. When this is absent, it checks nothing else. */
   readonly conversation?: {
-    /** At the last few user messages together, where an instruction may have been split. */
+    /** Whether it checks the last few user messages together, because an attacker may have split an instruction over them. */
     readonly window?: boolean;
-    /** At tool results, unless others are named for them. */
+    /** Whether it checks tool results. It does so only when the call names no other scanners for them. */
     readonly tool?: boolean;
   };
-  /** Whether it compares a text with its prompt, and has nothing to say of a text without one. Absent: it does not. */
+  /**
+   * Whether the scanner compares a text with its prompt, so that it cannot judge a text without a prompt. When this is absent, it
+   * does not.
+   */
   readonly comparesWithPrompt?: boolean;
-  /** Loads what the scanner needs before it can scan. Without it the first scan does. */
+  /** Loads what the scanner needs before it can scan. When nobody calls this, the first scan loads it. */
   load?(signal?: AbortSignal): Promise<void>;
   scan(text: string, context: ScanContext): Promise<Verdict>;
   /**
-   * The raw probability that a text is an attack, whatever the threshold, and the kind of attack that it is. Only scanners whose
-   * probabilities can add up to the risk of a conversation have it.
+   * Returns the raw probability that a text is an attack, whatever the threshold, and the kind of attack. Only scanners whose
+   * probabilities can add up to the risk of a conversation have this method.
    *
-   * @returns score 0 for a blank text.
+   * @returns a score of 0 for a blank text.
    */
   detect?(
     text: string,
     signal?: AbortSignal,
     answers?: AnswerCache,
   ): Promise<Pick<Detection, "score"> & Partial<Detection>>;
-  /** Frees models; the scanner cannot be used any more. */
+  /** Frees the models. The scanner cannot be used after this. */
   close?(): Promise<void>;
 }
 
-/** The verdict of a scanner that found nothing. */
+/** Returns the verdict of a scanner that found nothing. */
 export function passed(text: string, coverage = wholeText(text)): Verdict {
   return { isValid: true, score: PASSED, findings: [], coverage };
 }
 
-/** The coverage of a scanner that looked at all of a text. */
+/** Returns the coverage of a scanner that looked at the whole text. */
 export function wholeText(text: string, windows = 1): Coverage {
   return { chars: text.length, scannedChars: text.length, truncated: false, windows };
 }

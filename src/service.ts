@@ -13,63 +13,63 @@ import type { Scanner, Side } from "./scanner.ts";
 import { withSignal } from "./support/with-signal.ts";
 import type { Vault } from "./vault.ts";
 
-/** Scanners by side. */
+/** The lists of scanners, by side. */
 export type ScannerLists = Record<Side, readonly Scanner[]>;
 
-/** The limits of a {@link ScanService} and how it scans. */
+/** The limits of a {@link ScanService}, and the way in which it scans. */
 export interface ScanServiceOptions {
-  /** Seconds that a scan of a prompt or of a conversation may take. */
+  /** The most seconds that a scan of a prompt or of a conversation may take. */
   promptTimeout: number;
-  /** Seconds that a scan of an output may take. */
+  /** The most seconds that a scan of an output may take. */
   outputTimeout: number;
-  /** Most scans that run at the same time; more are refused. */
+  /** The most scans that may run at the same time. Further scans are refused. */
   maxScans: number;
-  /** Most messages of a conversation, and most texts of users and tools in it. */
+  /** The most messages that a conversation may have, and also the most texts of users and tools in it. */
   maxMessages: number;
-  /** Whether models are loaded by the first scan that needs them. Otherwise {@link ScanService.load} loads them all. */
+  /** Whether models are loaded by the first scan that needs them. Otherwise {@link ScanService.load} loads all of them. */
   lazyLoad: boolean;
   /** Whether a scan ends at the first scanner that fails. */
   failFast: boolean;
-  /** What a scanner that throws means: an error of the scan, or a text that fails. */
+  /** What happens when a scanner throws: the scan rejects with an error, or the text fails. */
   onScannerError: "throw" | "block";
-  /** Whether a text fails when a part of it, or one of its checks, was left out for whatever reason. */
+  /** Whether a text fails when a part of it was not looked at, or when one of its checks was left out, for whatever reason. */
   requireFullCoverage: boolean;
   /** How conversations are scanned. */
   conversation: {
-    /** How many user messages are scanned together; 1 turns that off. */
+    /** How many user messages are scanned together. 1 turns this off. */
     window: number;
-    /** Whether tool results are scanned. Those that are not to be scanned do not count as left out. */
+    /** Whether tool results are scanned. When they are not to be scanned, they do not count as left out. */
     scanToolMessages: boolean;
     /** The risk that adds up over the user messages, see {@link ConversationRisk}. */
     risk: { enabled: boolean } & z.input<typeof conversationRiskOptions>;
   };
 }
 
-/** What a caller asks for besides its texts. */
+/** What a caller of the service asks for besides the texts. */
 export interface ScanRequest {
-  /** Names of scanners to leave out, of type or of instance. */
+  /** The scanners to leave out, by their types or by their names in results. */
   suppress: readonly string[];
-  /** Whether findings and coverage will be shown. Their offsets and lengths are Unicode code points then. */
+  /** Whether findings and coverage will be shown. If so, their offsets and lengths count Unicode code points. */
   details: boolean;
-  /** `false`: no text is rewritten, every scanner sees the original. */
+  /** With `false`, no text is rewritten and every scanner sees the original. */
   rewrite: boolean;
-  /** The vault of this call alone: never one that callers share. */
+  /** The vault of this call alone. It must never be one that callers share. */
   vault: Vault;
-  /** Aborted when nobody waits for the result any more. */
+  /** A signal that is aborted when nobody waits for the result any more. */
   signal: AbortSignal;
 }
 
-/** A report, with the text as the sanitizing scanners left it. */
+/** A report with the text as the sanitizing scanners left it. */
 export type ServiceReport = ScanReport & { text: string };
 
 /**
- * The scans of one program: its scanners, their loading, and the limits on how many scans run and for how long. The HTTP API and
- * the command line scan with it; it knows nothing of either.
+ * Runs the scans of one program. It holds the scanners, loads them, and limits how many scans run and for how long. The HTTP API
+ * and the command line use it, and it depends on neither.
  *
- * Its methods reject with a {@link GuardError} whose message is a whole sentence that quotes no text:
- * `GUARD_STARTING` before the models are loaded, `GUARD_UNAVAILABLE` when one could not be loaded, `GUARD_CLOSED` after
- * {@link close}, `GUARD_OVERLOADED` when too many scans run, `GUARD_TIMEOUT` when a scan takes too long, `GUARD_TOO_LARGE` for a
- * conversation of too many messages. They reject with the reason of the caller's signal when it is aborted.
+ * Its methods reject with a {@link GuardError} whose message is a whole sentence that quotes no text. The codes are
+ * `GUARD_STARTING` before the models are loaded, `GUARD_UNAVAILABLE` when a model could not be loaded, `GUARD_CLOSED` after {@link
+ * close}, `GUARD_OVERLOADED` when too many scans run, `GUARD_TIMEOUT` when a scan takes too long, and `GUARD_TOO_LARGE` for a
+ * conversation with too many messages. They reject with the reason of the caller's signal when that signal is aborted.
  */
 export class ScanService {
   readonly #options: ScanServiceOptions;
@@ -91,7 +91,7 @@ export class ScanService {
 
   /**
    * @throws GuardValidationError for a scanner with a reserved name (path `scanners.input.0.name`), and when accumulated risk is
-   *   asked for and no scanner can tell it (path `conversation.risk.enabled`).
+   *   enabled but no scanner can return the probability of an attack (path `conversation.risk.enabled`).
    */
   constructor(lists: ScannerLists, options: ScanServiceOptions) {
     this.#options = options;
@@ -104,7 +104,7 @@ export class ScanService {
     if (options.lazyLoad) this.#notReady = undefined;
   }
 
-  /** How many scans have not ended yet. Scans that nobody waits for any more but whose scanners still run are among them. */
+  /** How many scans have not ended yet. This includes scans whose result nobody waits for any more but whose scanners still run. */
   get running(): number {
     return this.#running.size;
   }
@@ -114,15 +114,16 @@ export class ScanService {
     return this.#lists.output.some(({ vaultScope, sanitizes }) => vaultScope === "call" && sanitizes);
   }
 
-  /** Why no scan is possible now; undefined when scans are possible. */
+  /** The reason why no scan is possible now, or undefined when scans are possible. */
   get notReady(): GuardError | undefined {
     return this.#closing ? closedError() : this.#notReady;
   }
 
   /**
-   * Loads what the scanners need, one after the other: side by side they would only compete for the processor.
+   * Loads what the scanners need, one scanner after the other. Loading them at the same time would only make them compete for the
+   * processor.
    *
-   * @throws GuardError `GUARD_SCANNER` when a scanner cannot be loaded. The service takes no scans then.
+   * @throws GuardError `GUARD_SCANNER` when a scanner cannot be loaded. The service then refuses all scans.
    */
   async load(): Promise<void> {
     if (this.#options.lazyLoad) return;
@@ -140,7 +141,7 @@ export class ScanService {
     this.#notReady = undefined;
   }
 
-  /** Refuses new scans, ends those under way and frees the scanners. */
+  /** Refuses new scans, ends the running scans and frees the scanners. */
   async close(): Promise<void> {
     this.#closing = true;
     const reason = closedError();
@@ -168,7 +169,7 @@ export class ScanService {
   /**
    * Scans a conversation with the input scanners, as {@link scanConversation} does.
    *
-   * @param messages oldest first, in the format of OpenAI or Anthropic.
+   * @param messages the messages in the format of OpenAI or Anthropic, with the oldest first.
    */
   async conversation(messages: readonly Message[], request: ScanRequest): Promise<ServiceReport> {
     const { maxMessages, promptTimeout, conversation } = this.#options;
@@ -199,7 +200,7 @@ export class ScanService {
 
     const stop = new AbortController();
     const { signal } = stop;
-    // Every scanner of every text may listen to it; Node.js would warn of a leak from eleven listeners on.
+    // Every scanner of every text may listen to this signal. Node.js would warn of a leak from eleven listeners on.
     setMaxListeners(0, signal);
     const onAbort = () => stop.abort(caller.reason);
     if (caller.aborted) onAbort();
@@ -219,19 +220,22 @@ export class ScanService {
       signal,
     }).finally(() => this.#running.delete(stop));
     try {
-      // A scanner that does not heed the signal must not keep the caller waiting.
+      // A scanner that ignores the signal must not keep the caller waiting.
       const report = await withSignal(scanned, signal);
       return requireFullCoverage && unscannedReasons(report).length > 0 ? { ...report, isValid: false } : report;
     } finally {
       clearTimeout(timer);
       caller.removeEventListener("abort", onAbort);
-      // Nobody waits for what still runs of this scan.
+      // Nobody waits for the parts of this scan that still run, so they are stopped.
       stop.abort();
     }
   }
 }
 
-/** Why not everything was looked at by every scanner, in the words of the coverage; empty when everything was. */
+/**
+ * Returns the reasons why some scanner did not look at everything, under the names that the coverage uses. The list is empty when
+ * every scanner looked at everything.
+ */
 export function unscannedReasons({ coverage }: Pick<ScanReport, "coverage">): string[] {
   const { truncated, scannedChars, chars, partsSkipped, suppressed, failed } = coverage;
   return Object.entries({
@@ -242,7 +246,10 @@ export function unscannedReasons({ coverage }: Pick<ScanReport, "coverage">): st
   }).flatMap(([reason, applies]) => (applies ? [reason] : []));
 }
 
-/** The error of a service that takes no scans any more. Whoever tries again finds another instance, or this one started anew. */
+/**
+ * Returns the error of a service that accepts no more scans. A caller that tries again reaches another instance, or this one after
+ * a restart.
+ */
 export function closedError(): GuardError {
   return new GuardError("GUARD_CLOSED", "The service is closing.");
 }

@@ -2,17 +2,19 @@
 export type VaultEntry = readonly [placeholder: string, original: string];
 
 /**
- * Keeps what an anonymized text has to be restored with: pairs of placeholder and original, each placeholder once.
+ * Keeps the pairs of placeholder and original value that are needed to restore an anonymized text. Each placeholder is kept once.
  *
- * A vault belongs to one call or one conversation, never to all of a program: whoever's output is restored from it can be
- * shown every value in it. Pass it in the options of a scan; `entries()` is what to keep of it between calls.
+ * A vault belongs to one call or to one conversation, and never to a whole program: anybody whose output is restored from it can be
+ * shown every value in it. Pass it in the options of a scan. Between calls, store what `entries()` returns.
  */
 export class Vault {
   readonly #originals: Map<string, string>;
-  /** The list that {@link entries} gave, until a pair is added: a vault is listed several times a text. */
+  /**
+   * The list that {@link entries} returned last. It is kept until a pair is added, because each text lists the vault several times.
+   */
   #listed: readonly VaultEntry[] | undefined;
 
-  /** @param pairs pairs to begin with; a later one replaces an earlier one of the same placeholder. */
+  /** @param pairs the first pairs; when two have the same placeholder, the later one wins. */
   constructor(pairs: Iterable<VaultEntry> = []) {
     this.#originals = new Map(pairs);
   }
@@ -28,7 +30,7 @@ export class Vault {
     return this.#originals.size;
   }
 
-  /** The pairs, in the order of their first appearance. */
+  /** The pairs, in the order in which their placeholders were first added. */
   entries(): readonly VaultEntry[] {
     this.#listed ??= Object.freeze([...this.#originals]);
     return this.#listed;

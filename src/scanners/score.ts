@@ -4,13 +4,13 @@ export const PASSED = -1;
 export const FAILED = 1;
 
 /**
- * The risk score of a probability against a threshold, both in 0..1.
+ * Computes the risk score of a probability against a threshold, both in 0..1.
  *
- * llm-guard 0.3.16: above the threshold `(p - t) / (1 - t)`, otherwise `(p - t) / t`, clamped to -1..1 and rounded to one
- * decimal. Here rounding never crosses zero, so that the sign alone tells the verdict: failing is at least 0.1, passing at
- * most -0.1.
+ * The formula is that of llm-guard 0.3.16: `(p - t) / (1 - t)` above the threshold and `(p - t) / t` otherwise, clamped to -1..1
+ * and rounded to one decimal. Here, unlike there, rounding never crosses zero, so that the sign alone tells the verdict: a failing
+ * score is at least 0.1, and a passing score is at most -0.1.
  *
- * @returns above 0 when the check failed (`probability > threshold`), below 0 when it passed.
+ * @returns a value above 0 when the check failed (`probability > threshold`), and below 0 when it passed.
  */
 export function riskScore(probability: number, threshold: number): number {
   if (probability > threshold) {

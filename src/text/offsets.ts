@@ -1,12 +1,12 @@
 import type { Verdict } from "../scanner.ts";
 
-/** What offsets and lengths count: UTF-16 code units, as JavaScript does, or Unicode code points, as Python does. */
+/** The unit of offsets and lengths: UTF-16 code units, as JavaScript counts, or Unicode code points, as Python counts. */
 export type OffsetUnit = "utf16" | "codePoint";
 
-/** A pair of surrogates, which is one code point in two code units. */
+/** A surrogate pair, which is one code point but two code units. */
 const PAIR = /[\ud800-\udbff][\udc00-\udfff]/;
 
-/** The length of a text. */
+/** Returns the length of a text in the given unit. */
 export function lengthIn(unit: OffsetUnit, text: string): number {
   if (unit === "utf16" || !PAIR.test(text)) return text.length;
   let length = 0;
@@ -14,7 +14,7 @@ export function lengthIn(unit: OffsetUnit, text: string): number {
   return length;
 }
 
-/** A verdict on a text, whose offsets and lengths are UTF-16 code units, in another unit. */
+/** Converts the offsets and lengths of a verdict from UTF-16 code units to another unit. */
 export function inUnit(unit: OffsetUnit, text: string, verdict: Verdict): Verdict {
   if (unit === "utf16" || !PAIR.test(text)) return verdict;
   const toCodePoints = codePointOffsets(
@@ -22,7 +22,8 @@ export function inUnit(unit: OffsetUnit, text: string, verdict: Verdict): Verdic
     verdict.findings.flatMap(({ start, end }) => [start, end]),
   );
   const chars = lengthIn(unit, text);
-  // It is not known which units were left out. They are at most as many code points, so that number counts as left out.
+  // The verdict does not say which code units were left out. They make up at most as many code points, so their number is kept as
+  // it is, which never claims too much coverage.
   const unscanned = verdict.coverage.chars - verdict.coverage.scannedChars;
   return {
     ...verdict,

@@ -7,8 +7,8 @@ export interface Sentence extends Span {
 }
 
 /**
- * Splits a text into sentences, without the white space between them. A full stop, exclamation or question mark, a blank line
- * and a Chinese full stop end a sentence; abbreviations, decimals, initials, URLs, ellipses and list numbers do not.
+ * Splits a text into sentences, without the white space between them. A full stop, an exclamation or question mark, a blank line
+ * and a Chinese full stop end a sentence. Abbreviations, decimals, initials, URLs, ellipses and list numbers do not.
  */
 export async function splitSentences(text: string): Promise<Sentence[]> {
   const offsets = await native(() => addon.splitSentences(text));

@@ -1,6 +1,7 @@
 /**
- * How many letters have to be put in, left out, replaced or swapped with their neighbour to make one word of the other: the
- * optimal string alignment distance (Damerau 1964; Boytsov, "Indexing methods for approximate dictionary searching", 2011).
+ * Counts how many letters have to be inserted, deleted, replaced or swapped with their neighbour to turn one word into the other.
+ * This is the optimal string alignment distance (Damerau 1964; Boytsov, "Indexing methods for approximate dictionary searching",
+ * 2011).
  */
 function distance(from: string, to: string): number {
   let beforeLast: number[] = [];
@@ -20,15 +21,21 @@ function distance(from: string, to: string): number {
   return last[to.length] as number;
 }
 
-/** No known word is longer; what is cannot be a misspelling, and comparing it would cost by its length. */
+/**
+ * No known word is longer than this. A longer text cannot be a misspelling of one, and comparing it would take time that grows with
+ * its length.
+ */
 const LONGEST = 64;
 
-/** `fail_fast`, `failFast` and `fail-fast` differ in their spelling only. */
+/** Removes what only spelling changes: `fail_fast`, `failFast` and `fail-fast` become the same word. */
 function plain(word: string): string {
   return word.toLowerCase().replace(/[\s_-]/g, "");
 }
 
-/** The known word that may have been meant: one that differs in one letter of three at most, whatever its case and separators. */
+/**
+ * Returns the known word that may have been meant. It differs from the given word in at most one letter of three; case and
+ * separators do not count.
+ */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   if (word.length > LONGEST) return undefined;
   const wanted = plain(word);
@@ -41,7 +48,7 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   return best;
 }
 
-/** `; did you mean X?` where a known word is near, else nothing. */
+/** Returns `; did you mean X?` when a known word is near, and otherwise an empty text. */
 export function didYouMean(word: string, known: Iterable<string>): string {
   const best = nearest(word, known);
   return best === undefined ? "" : `; did you mean ${best}?`;

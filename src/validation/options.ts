@@ -7,43 +7,46 @@ import { knownKeys, plainWords } from "./plain-words.ts";
 
 declare module "zod" {
   interface GlobalMeta {
-    /** `false` for an option that the probabilities of a scanner do not come from. */
+    /** `false` for an option that does not influence the probabilities of its scanner. */
     setting?: false;
-    /** The type of the option in TypeScript, where its schema does not tell. */
+    /** The TypeScript type of the option, for schemas that do not tell it. */
     typescript?: string;
-    /** The module that declares the type named by `typescript`, seen from `src/`: `vault.ts`. */
+    /** The module that declares the type in `typescript`, as a path relative to `src/`: `vault.ts`. */
     typescriptFrom?: string;
-    /** `true` for what only a program can give, such as a function: a file has no way to write it. */
+    /** `true` for an option that only a program can give, such as a function, because a file has no way to write it. */
     programOnly?: true;
-    /** What a file may give, as a JSON Schema, where the zod schema does not tell. */
+    /** A JSON Schema of what a file may contain, for zod schemas that do not tell it. */
     jsonSchema?: z.core.JSONSchema.BaseSchema;
-    /** Names that the option had in older versions of llm-guard, or has in its programs: an error says what stands in their place. */
+    /**
+     * The names that the option had in older versions of llm-guard, or has in its programs. When a user writes one of them, the
+     * error names this option instead.
+     */
     formerly?: readonly string[];
-    /** `true` for an option that is only there because files of llm-guard have it: it has no effect here, or is an error. */
+    /** `true` for an option that exists only because files of llm-guard contain it. It has no effect here, or it is an error. */
     ofLlmGuard?: true;
   }
 }
 
-/** Marks an option that the probabilities of its scanner do not come from, such as a threshold or a name. */
+/** Marks an option that does not influence the probabilities of its scanner, such as a threshold or a name. */
 export function notASetting<Schema extends z.ZodType>(schema: Schema): Schema {
   return schema.meta({ setting: false });
 }
 
-/** Whether the probabilities of a scanner come from an option, among others. */
+/** Tells whether an option influences the probabilities of its scanner. */
 export function isSetting(schema: z.ZodType | undefined): boolean {
   return schema?.meta()?.setting !== false;
 }
 
 /**
- * Marks an option that is only there because files of llm-guard have it.
+ * Marks an option that exists only because files of llm-guard contain it.
  *
- * @param description what becomes of it here.
+ * @param description says what guard does with the option.
  */
 export function ofLlmGuard<Schema extends z.ZodType>(schema: Schema, description: string): Schema {
   return schema.meta({ ofLlmGuard: true, description: `Of llm-guard${description}` });
 }
 
-/** Options that every scanner has. */
+/** The options that every scanner has. */
 export const commonOptions = {
   name: notASetting(
     z
@@ -55,28 +58,29 @@ export const commonOptions = {
   ),
 };
 
-/** The disguises that views of a text undo. */
+/** The disguises that views of a text undo, as a list for descriptions of options. */
 export const DISGUISES =
   "look-alike, invisible and upside-down characters, overrides of the writing direction, leetspeak, spaced-out letters, " +
   "base64, base32, hex, binary, percent encoding, HTML entities, escapes, Morse, rot13 and reversed writing";
 
-/** Options that scanners with rules have. */
+/** The options that all scanners with rules have. */
 export const ruleOptions = {
   deobfuscate: z.boolean().default(false).describe(`Also looks at what the text says when ${DISGUISES} are undone.`),
 };
 
-/** The snake_case form of a camelCase name. */
+/** Turns a camelCase name into snake_case. */
 export function toSnakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** How an issue's path is written: names of a file in snake_case, of a program in camelCase. */
+/** How the path of an issue spells names: files use snake_case, and programs use camelCase. */
 export type Spelling = "camelCase" | "snake_case";
 
 /**
- * Checks a value against a schema.
+ * Checks a value against a schema and returns the parsed value.
  *
- * @throws GuardValidationError with the path of every value at fault, and what is wrong with it in plain words.
+ * @throws GuardValidationError with the path of every value at fault, and with a message in plain words that says what is wrong
+ *   with it.
  */
 export function parseOptions<Schema extends z.ZodType>(
   schema: Schema,
@@ -93,19 +97,25 @@ export function parseOptions<Schema extends z.ZodType>(
   );
 }
 
-/** What is wrong with a value at a path of keys, as the schema spells them. */
+/** One thing that is wrong with a value. `path` is a list of keys, spelled as in the schema. */
 export interface OptionIssue {
   path: PropertyKey[];
   message: string;
 }
 
-/** What {@link parseOptions} does, without the error: for a schema that checks a part of its value by another one. */
+/**
+ * Does what {@link parseOptions} does, but returns the issues instead of throwing an error. It is for a schema that checks a part
+ * of its value with another schema.
+ */
 export function checkOptions<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
   spelling: Spelling = "camelCase",
 ): { success: true; data: z.output<Schema> } | { success: false; issues: OptionIssue[] } {
-  /** The keys that were known where others were found, by the list of the latter, which an issue keeps as it is. */
+  /**
+   * For each issue about unknown keys: the keys that the schema knows. An issue keeps its list of unknown keys unchanged, so that
+   * list serves as the key of this map.
+   */
   const known = new Map<readonly string[], { keys: readonly string[]; schema: unknown }>();
   const result = schema.safeParse(value, {
     error: (issue) => {
@@ -116,7 +126,7 @@ export function checkOptions<Schema extends z.ZodType>(
   if (result.success) return { success: true, data: result.data };
   const told = (issue: z.core.$ZodIssue, above: readonly PropertyKey[]): OptionIssue[] => {
     const path = [...above, ...issue.path];
-    // An unknown key is reported at the key itself: that is what the user has to look for.
+    // An unknown key is reported at the path of the key itself, because that is what the user has to look for.
     if (issue.code === "unrecognized_keys") {
       const { keys = [], schema } = known.get(issue.keys) ?? {};
       return issue.keys.map((key) => ({ path: [...path, key], message: unknownKey(key, keys, schema, spelling) }));
@@ -133,17 +143,18 @@ function spelled(name: string, spelling: Spelling): string {
   return spelling === "snake_case" ? toSnakeCase(name) : name;
 }
 
-/** More known keys than these are not listed. */
+/** The most known keys that an error lists. When there are more, it lists none. */
 const SHOWN_KEYS = 20;
 
-/** What is said of a key that nobody knows: the one that may have been meant, otherwise all that there are. */
+/** The message for an unknown key. It names the key that may have been meant, or else lists all known keys. */
 function unknownKey(key: string, known: readonly string[], schema: unknown, spelling: Spelling): string {
-  // Whoever writes an underscore writes files, whatever the schema is checked for.
+  // A key with an underscore comes from somebody who writes files, so the suggestion uses snake_case too, whatever the schema is
+  // checked for.
   const written = (name: string) => spelled(name, key.includes("_") ? "snake_case" : spelling);
   const shape = schema instanceof z.ZodObject ? (schema.shape as Record<string, z.ZodType>) : {};
   const successor = known.find((name) => shape[name] && metaOf(shape[name], "formerly")?.includes(toSnakeCase(key)));
   if (successor !== undefined) return `unknown key; what llm-guard called ${key} is ${written(successor)} here`;
-  // What is only there for llm-guard's files is no help.
+  // Options that exist only for llm-guard's files are no help to the user, so they are not suggested.
   const useful = known.filter((name) => !(shape[name] && metaOf(shape[name], "ofLlmGuard")));
   const near = nearest(key, useful);
   if (near !== undefined) return `unknown key; did you mean ${written(near)}?`;
@@ -152,7 +163,10 @@ function unknownKey(key: string, known: readonly string[], schema: unknown, spel
     : `unknown key; known are: ${useful.map(written).join(", ")}`;
 }
 
-/** What a schema says of itself, or of what stands inside of a wrapper such as `.optional()`. */
+/**
+ * Reads a field of a schema's metadata. When the schema is a wrapper such as `.optional()`, the metadata of the inner schema is
+ * read too.
+ */
 export function metaOf<Key extends keyof z.GlobalMeta>(schema: z.ZodType, key: Key): z.GlobalMeta[Key] {
   const found = schema.meta()?.[key];
   if (found !== undefined) return found;
@@ -160,16 +174,19 @@ export function metaOf<Key extends keyof z.GlobalMeta>(schema: z.ZodType, key: K
   return innerType && metaOf(innerType, key);
 }
 
-/** Whether these complaints, of one of the forms that a value may have, are of what is in it. */
+/**
+ * Tells whether a value has the type of one of its possible forms, so that these issues are about its content and not about its
+ * type.
+ */
 function isOfItsType(issues: readonly z.core.$ZodIssue[]): boolean {
   return issues.every(({ code, path }) => code !== "invalid_type" || path.length > 0);
 }
 
 /**
- * Renames snake_case keys to the camelCase names of a schema, at every depth that the schema describes. Keys that it does
- * not know stay as they are, for the check that follows to complain of; keys of free maps are never touched.
+ * Renames snake_case keys to the camelCase names of a schema, at every depth that the schema describes. Keys that the schema does
+ * not know stay as they are, so that the check that follows reports them. Keys of free maps are never renamed.
  *
- * @throws GuardValidationError for a key that stands there in both spellings, with its path as it is written.
+ * @throws GuardValidationError for a key that is given in both spellings, with its path as it is written.
  */
 export function fromSnakeCase(schema: z.ZodType, value: unknown): unknown {
   const issues: ValidationIssue[] = [];
@@ -190,7 +207,7 @@ function renameKeys(schema: z.ZodType, value: unknown, path: string, issues: Val
         const known = Object.hasOwn(shape, key) ? key : bySnake.get(key);
         if (!known) return [key, item];
         const other = spellings.get(known);
-        // One of the two values would be ignored without a word.
+        // Without this error, one of the two values would be silently ignored.
         if (other !== undefined) issues.push({ path: below(key), message: `is given twice: as ${other} too` });
         spellings.set(known, key);
         return [known, renameKeys(shape[known] as z.ZodType, item, below(key), issues)];
@@ -210,7 +227,10 @@ function renameKeys(schema: z.ZodType, value: unknown, path: string, issues: Val
   return value;
 }
 
-/** Whether the literal fields of an object schema, if any, have the values that the object has. */
+/**
+ * Tells whether an object has the values that the literal fields of an object schema ask for. A schema without literal fields
+ * accepts every object.
+ */
 function matchesTag(schema: z.ZodObject, value: object): boolean {
   return Object.entries(schema.shape as Record<string, z.ZodType>).every(
     ([key, field]) =>
@@ -218,7 +238,7 @@ function matchesTag(schema: z.ZodObject, value: object): boolean {
   );
 }
 
-/** The schema inside of defaults, optional marks and transformations. */
+/** Returns the schema inside defaults, optional marks and transformations. */
 export function unwrap(schema: z.ZodType): z.ZodType {
   if (
     schema instanceof z.ZodOptional ||

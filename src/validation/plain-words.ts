@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { didYouMean } from "./did-you-mean.ts";
 
-/** What values are called, by the names that zod has for their types. */
+/** The words for types of values, by the names that zod has for these types. */
 const KINDS: Readonly<Record<string, string>> = {
   string: "a text",
   number: "a number",
@@ -19,7 +19,7 @@ const KINDS: Readonly<Record<string, string>> = {
   date: "a date",
 };
 
-/** What a value is, without quoting it. */
+/** Names the kind of a value without quoting the value, since it may be a secret. */
 export function kindOf(value: unknown): string {
   if (value === null) return "null";
   if (value === undefined) return "nothing";
@@ -32,12 +32,12 @@ export function kindOf(value: unknown): string {
 /** A text that could only be meant as a number or as a truth value, such as `"5"` or `"yes"`. */
 const PLAIN_TEXT = /^(?:[+-]?\d{1,9}(?:\.\d{1,9})?|true|false|yes|no|on|off|maybe|none|null)$/i;
 
-/** A text of letters only, as the names of settings are. Keys and tokens have digits in them. */
+/** A text of letters only, as names of settings are. Keys and tokens contain digits, so they do not match. */
 const WORD = /^[A-Za-z][A-Za-z_ -]{0,31}$/;
 
 /**
- * What was given, in words. Values are quoted only where they cannot be a secret: where a text is due, nothing is quoted, as it may
- * be a password (`token: 12345`), and where a number is due only what looks like one.
+ * Describes in words what was given. A value is quoted only when it cannot be a secret. When a text is expected, nothing is quoted,
+ * because the value may be a password (`token: 12345`). When a number is expected, only a text that looks like a number is quoted.
  */
 function given(value: unknown, expected: string): string {
   if (expected === "a text") return kindOf(value).replace(/^(?:true|false)$/, "true or false");
@@ -60,7 +60,7 @@ function counted(count: number | bigint, one: string, several: string): string {
   return `${count} ${Number(count) === 1 ? one : several}`;
 }
 
-/** What is wrong with a value that is too small or too large. */
+/** Says what is wrong with a value that is too small or too large. */
 function outOfBounds(issue: z.core.$ZodRawIssue<z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig>): string {
   const { input, origin, inclusive } = issue;
   const isLow = issue.code === "too_small";
@@ -77,7 +77,7 @@ function outOfBounds(issue: z.core.$ZodRawIssue<z.core.$ZodIssueTooSmall | z.cor
   return `must be ${inclusive === false ? beyond : least} ${bound}${typeof input === "number" ? `, got ${input}` : ""}`;
 }
 
-/** What is wrong with a value that is none of a few words. */
+/** Says what is wrong with a value that is not one of a few allowed words. */
 function noneOf({ values, input }: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidValue>): string {
   const words = values.map(String);
   const due = words.length === 1 ? `must be ${words[0]}` : `must be one of ${anyOf(words)}`;
@@ -86,7 +86,10 @@ function noneOf({ values, input }: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidVa
   return `${due}, got ${got}${WORD.test(input) ? didYouMean(input, words) : ""}`;
 }
 
-/** What is wrong with a value that has none of several forms, where the schema does not say it better. */
+/**
+ * Says what is wrong with a value that has none of several allowed forms. It returns undefined when the schema itself can say it
+ * better.
+ */
 function noneOfForms({ input, errors }: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>): string | undefined {
   const kinds = (errors ?? []).flatMap(([first]) =>
     first?.code === "invalid_type" && first.path.length === 0 ? [KINDS[first.expected] ?? first.expected] : [],
@@ -97,10 +100,10 @@ function noneOfForms({ input, errors }: z.core.$ZodRawIssue<z.core.$ZodIssueInva
 }
 
 /**
- * Says in plain words what is wrong with a value, for `error` of a zod schema's `safeParse`. A schema that has words of its own
- * for it keeps them.
+ * Says in plain words what is wrong with a value. It is the `error` function of a zod schema's `safeParse`. A schema that has its
+ * own message for an issue keeps it.
  *
- * @returns nothing for issues that carry their own words.
+ * @returns undefined for issues that carry their own message.
  */
 export function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
@@ -129,7 +132,7 @@ export function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/** The keys that an object schema knows, for an issue that it raised itself. */
+/** Returns the keys that an object schema knows, for an issue that this schema itself raised. */
 export function knownKeys(issue: z.core.$ZodRawIssue): readonly string[] {
   return issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : [];
 }

@@ -2,7 +2,7 @@ import { GuardValidationError } from "../errors.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { kindOf } from "./plain-words.ts";
 
-/** What an option has to be, and how that is told. */
+/** A check of one option, and the words that say what the option has to be. */
 interface OptionCheck {
   expected: string;
   holds(value: unknown): boolean;
@@ -10,10 +10,13 @@ interface OptionCheck {
 
 const BOOLEAN: OptionCheck = { expected: "true or false", holds: (value) => typeof value === "boolean" };
 
-/** Checks that stand with what uses the option, which reads all of its value anyway. */
+/** The check for options that are checked where they are used, because that code reads the whole value anyway. */
 const CHECKED_LATER: OptionCheck = { expected: "", holds: () => true };
 
-/** Also for signals of another realm, such as those of a polyfill. */
+/**
+ * Tells whether a value is an AbortSignal. It looks at the methods, so that signals of another realm or of a polyfill are accepted
+ * too.
+ */
 function isSignal(value: unknown): boolean {
   const { addEventListener, throwIfAborted } = (value ?? {}) as Partial<AbortSignal>;
   return typeof addEventListener === "function" && typeof throwIfAborted === "function";
@@ -27,7 +30,8 @@ const SCAN: Readonly<Record<string, OptionCheck>> = {
   failFast: BOOLEAN,
   suppress: {
     expected: "a list of names of scanners",
-    // Names that no scanner has are fine, as in llm-guard: one list may serve both sides. A long list is read once, later.
+    // Names that no scanner has are accepted, as in llm-guard, because one list may serve both sides. The entries of the list are
+    // read later, so that a long list is read only once.
     holds: Array.isArray,
   },
   onScannerError: oneOf("throw", "block"),
@@ -49,8 +53,8 @@ const CONVERSATION: Readonly<Record<string, OptionCheck>> = {
 };
 
 /**
- * Checks the options of `scanPrompt` and `scanOutput`. An option that nobody knows, such as `fail_fast`, would be ignored without
- * a word, and its caller would believe in a check that does not happen.
+ * Checks the options of `scanPrompt` and `scanOutput`. Without this check an unknown option, such as `fail_fast`, would be silently
+ * ignored, and the caller would rely on a check that does not happen.
  *
  * @throws GuardValidationError with the name of every option at fault as its path.
  */
@@ -58,18 +62,18 @@ export function checkScanOptions(options: unknown): void {
   check(SCAN, options);
 }
 
-/** The same for `scanConversation`. */
+/** Checks the options of `scanConversation` in the same way. */
 export function checkConversationOptions(options: unknown): void {
   check(CONVERSATION, options);
 }
 
-/** Without a schema library: every scan pays for it. */
+/** Checks options without a schema library, because every scan pays for this check. */
 function check(known: Readonly<Record<string, OptionCheck>>, options: unknown): void {
   if (options === undefined) return;
   if (typeof options !== "object" || options === null || Array.isArray(options)) throw notAnObject(options);
   for (const name in options) {
     const value = (options as Record<string, unknown>)[name];
-    // An optional value that is passed on is often undefined, which means its default.
+    // Callers often pass on an optional value that is undefined, which means the default.
     if (Object.hasOwn(known, name) && (value === undefined || (known[name] as OptionCheck).holds(value))) continue;
     throw faults(known, options);
   }
@@ -85,7 +89,7 @@ function notAnObject(options: unknown): GuardValidationError {
   ]);
 }
 
-/** Names that options have in llm-guard and its API. */
+/** The names that llm-guard and its API have for options. */
 const OF_LLM_GUARD: Readonly<Record<string, string>> = { scanners_suppress: "suppress", scan_fail_fast: "failFast" };
 
 function faults(known: Readonly<Record<string, OptionCheck>>, options: object): GuardValidationError {
@@ -105,7 +109,7 @@ function faults(known: Readonly<Record<string, OptionCheck>>, options: object): 
   return new GuardValidationError(issues);
 }
 
-/** What was given; options of a call are written in programs and are no secrets. */
+/** Describes what was given. It may quote texts, because the options of a call are written in programs and are not secrets. */
 function described(value: unknown): string {
   if (typeof value === "string") return `the text ${JSON.stringify(value.slice(0, 40))}`;
   return typeof value === "number" ? String(value) : kindOf(value);

@@ -3,10 +3,10 @@ import { GuardValidationError } from "../../errors.ts";
 import { modelIdentity, readEvaluation, thresholdOf } from "../../models/evaluation.ts";
 import { isSetting, notASetting, toSnakeCase } from "../../validation/options.ts";
 
-/** A threshold: a probability, or the rate of false positives that it is to mean. */
+/** A threshold: either a probability, or `fpr`, the rate of false positives that the threshold is meant to give. */
 export type Threshold = number | { fpr: number };
 
-/** A scanner whose threshold is looked up. */
+/** The parts of a scanner that are needed to look up its threshold. */
 interface ThresholdOwner {
   readonly type: string;
   readonly schema: z.ZodObject;
@@ -14,10 +14,10 @@ interface ThresholdOwner {
 }
 
 /**
- * The option of a scanner that fails a text by its probability.
+ * Makes the threshold option of a scanner that fails a text by its probability.
  *
  * @param value the default.
- * @param what what is compared with it, for the documentation.
+ * @param what the sentence of the documentation that says what is compared with the threshold.
  */
 export function thresholdOption(value: number, what: string) {
   const schema = z
@@ -42,7 +42,10 @@ export function thresholdOption(value: number, what: string) {
   return notASetting(schema);
 }
 
-/** The options of a scanner that its probabilities come from, by name: a curve of false positives holds for these only. */
+/**
+ * Returns the options that influence a scanner's probabilities, by name. A curve of false positives is valid only for the values
+ * with which it was measured.
+ */
 export function settingsOf(schema: z.ZodObject, options: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(options)
@@ -52,13 +55,14 @@ export function settingsOf(schema: z.ZodObject, options: Record<string, unknown>
 }
 
 /**
- * The probability that a threshold stands for. A rate of false positives is looked up in the curve that the model carries: the
- * lowest threshold that was measured to flag no more than that share of the harmless texts.
+ * Returns the probability that a threshold stands for. A rate of false positives is looked up in the curve that comes with the
+ * model: the result is the lowest threshold that, when measured, flagged at most that share of the harmless texts.
  *
  * @param build the scanner that is being built: its type, its schema and its checked options.
- * @param folder the folder of its model; none where it has no model of its own kind.
+ * @param folder the folder of the scanner's model, or undefined when the model has no folder.
  * @param option the name of the threshold among the options.
- * @throws GuardValidationError with the path `<option>.fpr` when there is no curve for these options, or it does not reach so low.
+ * @throws GuardValidationError with the path `<option>.fpr` when there is no curve for these options, or when the curve does not
+ *   reach such a low rate.
  */
 export function resolveThreshold(
   { type: scanner, schema, options }: ThresholdOwner,
@@ -102,18 +106,19 @@ export function resolveThreshold(
 }
 
 /**
- * The probability of the opposite above which a text fails that must not be below a minimum. A rate of false positives means the
- * same as in {@link resolveThreshold}, since the probability that scanners report is that of the opposite.
+ * Resolves an option that is a minimum: a text fails when its probability of being fine is below the minimum. Such scanners report
+ * the opposite probability, so this returns the probability of the opposite above which a text fails. For example, a minimum of
+ * 0.75 returns 0.25. A rate of false positives therefore means the same as in {@link resolveThreshold}.
  *
  * @param option the name of the minimum among the options.
- * @throws GuardValidationError with the path `<option>.fpr` as {@link resolveThreshold}.
+ * @throws GuardValidationError with the path `<option>.fpr`, as {@link resolveThreshold} does.
  */
 export function resolveMinimum(owner: ThresholdOwner, folder: string | undefined, option: string): number {
   const minimum = owner.options[option] as Threshold;
   return typeof minimum === "number" ? 1 - minimum : resolveThreshold(owner, folder, option);
 }
 
-/** The settings of a curve that are other ones here, as a file writes them. */
+/** Lists the settings with which a curve was measured and that have other values here, written as in a configuration file. */
 function differences(measured: Record<string, unknown>, here: Record<string, unknown>): string[] {
   return [...new Set([...Object.keys(measured), ...Object.keys(here)])]
     .filter((key) => JSON.stringify(measured[key]) !== JSON.stringify(here[key]))
