@@ -98,6 +98,6 @@ describe("what an editor shows", () => {
   });
 
   it("says what an option of a scan means", async () => {
-    expect(await hover(4, "failFast")).toContain("Stop after the first failing scanner");
+    expect(await hover(4, "failFast")).toContain("Whether the scan stops after the first scanner that fails");
   });
 });
