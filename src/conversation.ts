@@ -148,13 +148,13 @@ export interface ConversationOptions extends ScanOptions {
   /** Checks the accumulated risk too. */
   risk?: ConversationRisk;
   /**
-   * The scanners that check the window. By default these are the scanners of the list that ask for it in {@link
-   * Scanner.conversation}.
+   * The scanners that check the window. By default these are the scanners of the list that ask for it in
+   * {@link Scanner.conversation}.
    */
   windowScanners?: readonly Scanner[];
   /**
-   * The scanners that check tool results. By default these are the scanners of the list that ask for them in {@link
-   * Scanner.conversation}; when there are no such scanners, the coverage counts the tool results as not scanned. `[]` turns the
+   * The scanners that check tool results. By default these are the scanners of the list that ask for them in
+   * {@link Scanner.conversation}; when there are no such scanners, the coverage counts the tool results as not scanned. `[]` turns the
    * check off: the caller does not want tool results to be checked, so the coverage does not count them, just as it does not count
    * messages of the assistant.
    */

@@ -134,8 +134,8 @@ export interface NamedScanner {
  * Gives every scanner a unique name: the second `Regex` of a list becomes `Regex#2`.
  *
  * @param path the path of the list, for errors.
- * @throws GuardValidationError when the value is not a list of scanners, and for a name that is reserved for the checks of a
- *   conversation.
+ * @throws GuardValidationError when the value is not a list of scanners, and for a name that
+ *   {@link isReservedName} rejects.
  */
 export function nameScanners(scanners: readonly Scanner[], path = "scanners"): NamedScanner[] {
   if (!Array.isArray(scanners)) throw new GuardValidationError([{ path, message: "expected an array of scanners" }]);
@@ -179,8 +179,8 @@ export function isSuppressed({ name, scanner }: NamedScanner, suppressed: Readon
 /** How {@link runScanners} treats the text and its results. */
 export interface RunOptions extends Omit<ScanOptions, "suppress"> {
   /**
-   * The scanners to leave out, by their types or by their names in results. A caller that scans several texts calls {@link
-   * suppressedNames} once and passes the set.
+   * The scanners to leave out, by their types or by their names in results. A caller that scans several texts calls
+   * {@link suppressedNames} once and passes the set.
    */
   suppress?: readonly string[] | ReadonlySet<string>;
   /**

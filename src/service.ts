@@ -67,8 +67,8 @@ export type ServiceReport = ScanReport & { text: string };
  * and the command line use it, and it depends on neither.
  *
  * Its methods reject with a {@link GuardError} whose message is a whole sentence that quotes no text. The codes are
- * `GUARD_STARTING` before the models are loaded, `GUARD_UNAVAILABLE` when a model could not be loaded, `GUARD_CLOSED` after {@link
- * close}, `GUARD_OVERLOADED` when too many scans run, `GUARD_TIMEOUT` when a scan takes too long, and `GUARD_TOO_LARGE` for a
+ * `GUARD_STARTING` before the models are loaded, `GUARD_UNAVAILABLE` when a model could not be loaded, `GUARD_CLOSED` after
+ * {@link close}, `GUARD_OVERLOADED` when too many scans run, `GUARD_TIMEOUT` when a scan takes too long, and `GUARD_TOO_LARGE` for a
  * conversation with too many messages. They reject with the reason of the caller's signal when that signal is aborted.
  */
 export class ScanService {

@@ -12,9 +12,9 @@ import { replaced } from "./parts/personal-data.ts";
 import { ruleCheck, ruleVerdict } from "./parts/rule-scanner.ts";
 import { russianForms } from "./parts/russian-forms.ts";
 
-/** The type of what a competitor has to be, where a model tells. */
+/** The entity type that a model must give a name for it to count as a competitor. */
 const ORGANIZATION = "ORGANIZATION";
-/** What takes the place of a name: that of llm-guard. */
+/** The text that replaces a name, which is the same as in llm-guard. */
 const REDACTED = "[REDACTED]";
 
 const names = z.array(z.string().regex(/\S/, "expected a name")).min(1);
@@ -59,7 +59,7 @@ export const BanCompetitors = defineScanner({
     if (unknown !== undefined) {
       throw new GuardValidationError([{ path: `aliases.${unknown}`, message: "it is not one of the competitors" }]);
     }
-    /** The competitor by each form of a name. */
+    /** Maps each form of a name to its competitor. */
     const forms = new Map<string, string>();
     for (const competitor of competitors) {
       for (const name of [competitor, ...(Object.hasOwn(aliases, competitor) ? (aliases[competitor] ?? []) : [])]) {
@@ -86,7 +86,7 @@ export const BanCompetitors = defineScanner({
       }),
     };
 
-    /** The verdict on a text of which only names count that mean an organisation. */
+    /** Returns the verdict on a text in which a name counts only when the model says that it means an organisation. */
     async function amongOrganisations(
       text: string,
       scan: RuleScan,
@@ -96,7 +96,7 @@ export const BanCompetitors = defineScanner({
       const found = await model.find(text, "BanCompetitors", context);
       checkFindsOrganisations(model);
       const organisations = found.filter(({ entity, score }) => entity === ORGANIZATION && score >= threshold);
-      // A name that somebody has disguised is meant as one, and no model sees it in the text as it is written.
+      // A disguised name always counts: its author meant the name, and a model cannot see it in the text as it is written.
       const matches = scan.matches.filter(
         ({ start, end, view }) => view != null || organisations.some((other) => other.start < end && start < other.end),
       );
@@ -114,13 +114,16 @@ function organisationsOf(path: string, maxLength: number | undefined, engine: En
   return model;
 }
 
-/** What a model of the hub finds is known when it is downloaded. */
+/**
+ * Checks that a model finds organisations. For a model of the hub this is known only after its download, so unknown types are
+ * accepted until then.
+ */
 function checkFindsOrganisations({ types }: NerModel): void {
   if (!types || types.has(ORGANIZATION)) return;
   throw new GuardValidationError([{ path: "", message: `it finds no organisations: ${[...types].join(", ")}` }]);
 }
 
-/** Spans in order; spans that overlap are joined. */
+/** Returns spans in order, with overlapping spans joined. */
 function merged(spans: readonly Span[]): Span[] {
   const result: Span[] = [];
   for (const { start, end } of [...spans].sort((a, b) => a.start - b.start)) {

@@ -56,9 +56,12 @@ export const BanTopics = defineScanner({
     const model = madeFrom("model", () => build.engine.model(name, { maxLength }));
     const threshold = resolveThreshold(build, model.folder);
     const named = topics.map((topic) => (typeof topic === "string" ? { name: topic, phrases: [topic] } : topic));
-    /** The topics' vectors are in it: computed once, for all texts. */
+    /** The judge holds the vectors of the topics. They are computed once and serve all texts. */
     let judging: Promise<TopicJudge> | undefined;
-    /** A call that is aborted leaves the topics to the others that wait for them; a failure is tried again by the next call. */
+    /**
+     * Returns the judge. When a call is aborted, the judge is still made for the other calls that wait for it. After a failure, the
+     * next call tries again.
+     */
     const judge = (signal?: AbortSignal): Promise<TopicJudge> => {
       if (!judging) {
         const made = topicJudge(model, named, matchType);

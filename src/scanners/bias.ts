@@ -2,7 +2,7 @@ import { z } from "zod";
 import { defineScanner } from "./define.ts";
 import { labelScanner, labelScannerOptions, labelsOf } from "./parts/label-scanner.ts";
 
-/** UTF-16 code units of a prompt's end that an output is read with: about half of a window. */
+/** How many UTF-16 code units from the end of the prompt are read together with an output. They fill about half of a window. */
 const PROMPT_CHARS = 512;
 
 export const Bias = defineScanner({

@@ -5,12 +5,12 @@ import { fromSnakeCase } from "../validation/options.ts";
 import type { BuiltInScanner, DefinedScanner, ScannerClass, ScannerEnvironment } from "./define.ts";
 import * as registry from "./registry.ts";
 
-/** Every scanner, by the alphabet of their types. */
+/** Every scanner, in alphabetical order of the types. */
 export const SCANNERS: readonly DefinedScanner[] = Object.values(registry as Record<string, DefinedScanner>).sort(
   (one, other) => (one.definition.type < other.definition.type ? -1 : 1),
 );
 
-/** The scanner classes of a side by their types. */
+/** Returns the scanner classes of a side, by their types. */
 export function scannerClasses(side: Side): Map<string, ScannerClass> {
   return new Map(
     SCANNERS.flatMap(({ definition, classes }) => {
@@ -20,15 +20,16 @@ export function scannerClasses(side: Side): Map<string, ScannerClass> {
   );
 }
 
-/** The types of scanner that a side has. */
+/** Returns the types of scanner that a side has. */
 export function scannerTypes(side: Side): string[] {
   return [...scannerClasses(side).keys()];
 }
 
 /**
- * The class of a scanner by its type.
+ * Returns the class of a scanner by its type.
  *
- * @throws GuardValidationError with the path `type` for one that the side does not have, and with what may have been meant.
+ * @throws GuardValidationError with the path `type` for a type that the side does not have. The message says which type may have
+ *   been meant.
  */
 export function scannerClass(side: Side, type: string): ScannerClass {
   const found = scannerClasses(side).get(type);
@@ -36,7 +37,7 @@ export function scannerClass(side: Side, type: string): ScannerClass {
   throw new GuardValidationError([{ path: "type", message: `unknown ${side} scanner ${type}${meant(side, type)}` }]);
 }
 
-/** What may have been meant by a type that a side does not have. */
+/** Says which type may have been meant by a type that the side does not have. */
 function meant(side: Side, type: string): string {
   const successor = SCANNERS.find(({ definition }) => definition.formerly?.includes(type));
   if (successor) return `; llm-guard's ${type} is ${successor.definition.type} here`;
@@ -48,9 +49,10 @@ function meant(side: Side, type: string): string {
 }
 
 /**
- * Builds a scanner by name, with the parameters as they stand in `scanners.yml` (snake_case) or in a program (camelCase).
+ * Builds a scanner by its type. The names of its parameters may be in snake_case, as in `scanners.yml`, or in camelCase, as in a
+ * program.
  *
- * @throws GuardValidationError: for an unknown type with the path `type`, else with the paths of the parameters at fault.
+ * @throws GuardValidationError with the path `type` for an unknown type, and otherwise with the paths of the parameters at fault.
  */
 export function createScanner(
   side: Side,

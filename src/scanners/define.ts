@@ -5,13 +5,13 @@ import { defaultEngine, type Engine } from "../models/engine.ts";
 import { passed, type ScanContext, type Scanner, type Side, type Verdict } from "../scanner.ts";
 import { commonOptions, parseOptions } from "../validation/options.ts";
 
-/** What a scanner is built in. */
+/** The environment in which a scanner is built. */
 export interface ScannerEnvironment {
-  /** Loads the scanner's models. Default: one engine for all scanners of the process that are given none. */
+  /** The engine that loads the scanner's models. By default, all scanners of the process that are given no engine share one. */
   engine?: Engine;
 }
 
-/** What `create` of a definition gets to build a scanner from. */
+/** The input from which `create` of a definition builds a scanner. */
 export interface Build<Options = Record<string, unknown>> {
   /** The type of the scanner, such as `Toxicity`. */
   readonly type: string;
@@ -25,80 +25,80 @@ export interface Build<Options = Record<string, unknown>> {
 
 /** What a definition builds: the part of a {@link Scanner} that differs from scanner to scanner. */
 export interface ScannerBody {
-  /** Whether it may change the text; such scanners run one after the other. Default false. */
+  /** Whether the scanner may change the text. Such scanners run one after the other. The default is false. */
   readonly sanitizes?: boolean;
-  /** Which vault it uses, where it uses one. */
+  /** The vault that the scanner uses, if it uses one. */
   readonly vaultScope?: "call" | "own";
   /** Loads models. */
   load?(signal?: AbortSignal): Promise<void>;
   /** Frees models. */
   close?(): Promise<void>;
-  /** The raw probability that a text is an attack, whatever the threshold; see {@link Scanner.detect}. */
+  /** Returns the raw probability that a text is an attack, whatever the threshold; see {@link Scanner.detect}. */
   detect?: Scanner["detect"];
   /** Checks a text that is not empty. */
   check(text: string, context: ScanContext): Verdict | Promise<Verdict>;
 }
 
-/** A text of a definition that shows what its scanner does: alone, or with what it depends on. */
+/** An example text that shows what a scanner does. It is the text alone, or the text with what the result depends on. */
 export type Example =
   | string
   | {
       text: string;
       /** The prompt that the text answers. */
       prompt?: string;
-      /** Options, in camelCase, beside those that all examples of the scanner have. */
+      /** Options, in camelCase, that are added to those that all examples of the scanner have. */
       options?: Record<string, unknown>;
-      /** What remains of the text, where the scanner rewrites it. */
+      /** The text after the scanner rewrote it, if it rewrites it. */
       sanitized?: string;
     };
 
-/** Texts that show what a scanner does. They are its first tests, and stand on its page. */
+/** Texts that show what a scanner does. They serve as its first tests, and its page of the documentation shows them. */
 export interface Examples {
   /** Options that all examples need, such as the topics of BanTopics. */
   options?: Record<string, unknown>;
   /** The side that the examples are scanned on. Default: the first one that the scanner has. */
   side?: Side;
   passes: readonly Example[];
-  /** Empty for a scanner that never fails a text. */
+  /** The texts that fail. The list is empty for a scanner that never fails a text. */
   fails: readonly Example[];
 }
 
-/** Everything about a scanner. */
+/** Everything that there is to say about a scanner. */
 export interface ScannerDefinition<
   Defaults extends object = Record<string, unknown>,
   Shape extends z.ZodRawShape = z.ZodRawShape,
   Body extends ScannerBody = ScannerBody,
 > {
-  /** The name in `scanners.yml` and in results, and of the class. */
+  /** The name of the scanner in `scanners.yml` and in results, and the name of its class. */
   readonly type: string;
-  /** Names that llm-guard had for it in older versions: whoever writes one of them is told this one. */
+  /** The names that llm-guard gave this scanner in older versions. A user who writes one of them is told the new name. */
   readonly formerly?: readonly string[];
-  /** What it does, in one sentence. */
+  /** One sentence that says what the scanner does. */
   readonly summary: string;
-  /** What else a user has to know, in paragraphs of Markdown. */
+  /** What else a user has to know, as paragraphs of Markdown. */
   readonly description?: string;
-  /** The sides that it works on, each with the defaults of the options that differ between them. */
+  /** The sides on which the scanner works. Each side has the defaults of the options that differ between the sides. */
   readonly sides: Readonly<Partial<Record<Side, Defaults>>>;
-  /** The options beside `name`, which all scanners have. Their texts are the documentation of the options. */
+  /** Returns the options besides `name`, which all scanners have. The descriptions of the options become their documentation. */
   options(defaults: Defaults): Shape;
-  /** Where it looks in conversations besides the user's own messages. Default: nowhere. */
+  /** What the scanner checks in conversations besides the latest user message. By default it checks nothing else. */
   readonly conversation?: Scanner["conversation"];
-  /** Whether it compares a text with its prompt, and has nothing to say of a text without one. Default false. */
+  /** Whether the scanner compares a text with its prompt, so that it cannot judge a text without a prompt. The default is false. */
   readonly comparesWithPrompt?: boolean;
-  /** Whether it has `detect`, so that the risk of a conversation can be made of its probabilities. Default false. */
+  /** Whether the scanner has `detect`, so that its probabilities can add up to the risk of a conversation. The default is false. */
   readonly detects?: boolean;
   /**
-   * The option that is the least probability with which a text passes, where the scanner has one instead of a threshold: 1 less
-   * than the probability of its verdicts is compared with it.
+   * The name of the option that is a minimum instead of a threshold: a text passes when its probability of being fine is at least
+   * this. It is compared with 1 minus the probability of the verdict.
    */
   readonly minimum?: string;
-  /** What its findings are: their `type`, and in words what their `label` says, where they have one. */
+  /** The findings that the scanner makes: their `type` and, when they have a `label`, what it says. */
   readonly findings: readonly { type: string; label?: string }[];
   readonly examples: Examples;
   /**
    * Builds the scanner.
    *
-   * @throws GuardValidationError for options that cannot be used together, or a model that is not there.
+   * @throws GuardValidationError for options that cannot be used together, and for a model that does not exist.
    */
   create(build: Build<z.output<z.ZodObject<Shape & typeof commonOptions>>>): Body;
 }
@@ -117,22 +117,22 @@ export interface BuiltInScanner extends Scanner {
   close(): Promise<void>;
 }
 
-/** What a definition gives beyond {@link Scanner}: `detect`, where its body has one. */
+/** The methods that a definition adds to {@link Scanner}: `detect`, when its body has one. */
 type Abilities<Body> = Body extends { detect: infer Detect } ? { detect: Detect } : unknown;
 
 /** The class of a scanner on one side. Its constructor throws a GuardValidationError with the path of every option at fault. */
 export interface ScannerClass<Options = never, Instance = BuiltInScanner> {
   readonly type: string;
-  /** Schema of the options: their types, checks and documentation. Names in camelCase. */
+  /** The schema of the options: their types, checks and documentation. The names are in camelCase. */
   readonly options: z.ZodObject;
   readonly definition: AnyScannerDefinition;
-  // Without a comment of its own: editors show that of the scanner instead, which says more.
+  // The constructor has no comment of its own, so that editors show the comment of the scanner, which says more.
   new (options?: Options, environment?: ScannerEnvironment): Instance;
 }
 
 /** The class of a scanner that cannot do without options. */
 export interface ConfiguredScannerClass<Options = never, Instance = BuiltInScanner> extends Omit<ScannerClass, never> {
-  // Without a comment of its own: editors show that of the scanner instead, which says more.
+  // The constructor has no comment of its own, so that editors show the comment of the scanner, which says more.
   new (options: Options, environment?: ScannerEnvironment): Instance;
 }
 
@@ -143,13 +143,13 @@ export type InstanceOf<Defined> =
 /** A definition and the classes that are made from it. */
 export interface DefinedScanner<Options = never, Body = ScannerBody> {
   readonly definition: AnyScannerDefinition;
-  /** The class by side; one class for both where no default differs. */
+  /** The class of each side. Both sides share one class when no default differs. */
   readonly classes: Readonly<Partial<Record<Side, ScannerClass<Options, BuiltInScanner & Abilities<Body>>>>>;
 }
 
 /**
- * Makes the classes of a scanner from all that is to be said of it. A scanner is one file with one such definition and one line in
- * `registry.ts`; indexes, types, documentation and the schema of `scanners.yml` are generated from there.
+ * Makes the classes of a scanner from its definition. A scanner is one file with one such definition, and one line in
+ * `registry.ts`. The indexes, the types, the documentation and the schema of `scanners.yml` are generated from the definitions.
  */
 export function defineScanner<
   Defaults extends object,
@@ -185,20 +185,20 @@ function scannerClass<Defaults extends object, Shape extends z.ZodRawShape, Body
       super(definition, options as { name?: string }, definition.create(build as never));
     }
   };
-  // What stack traces and `console.log` call it.
+  // Stack traces and `console.log` show this name.
   Object.defineProperty(made, "name", { value: type });
   return made as unknown as ScannerClass;
 }
 
 /**
- * The options of a constructor as an object. Anything else would be taken for "no options", and its caller for somebody who is
- * content with the defaults.
+ * Returns the options of a constructor as an object, and throws for anything else. Otherwise a wrong argument would count as "no
+ * options", and its caller would get the defaults without noticing.
  */
 function optionsObject(type: string, given: unknown): object {
   if (given === undefined || given === null) return {};
   const prototype: unknown = typeof given === "object" ? Object.getPrototypeOf(given) : undefined;
   if (prototype === Object.prototype || prototype === null) return given as object;
-  // An object of another realm (a test runner's, a worker's) has another Object.prototype, whose own prototype is null too.
+  // An object of another realm (of a test runner or a worker) has another Object.prototype, whose own prototype is null too.
   const isPlain =
     typeof prototype === "object" && Object.getPrototypeOf(prototype) === null && given?.constructor?.name === "Object";
   if (isPlain) return given as object;
@@ -211,7 +211,7 @@ function optionsObject(type: string, given: unknown): object {
   throw new GuardValidationError([{ path: "options", message }]);
 }
 
-/** What all scanners share: what an empty text means, and what a wrong call is told. */
+/** The behaviour that all scanners share: what an empty text means, and which errors a wrong call gets. */
 abstract class BodyScanner implements BuiltInScanner {
   readonly type: string;
   readonly name: string;
@@ -255,7 +255,7 @@ abstract class BodyScanner implements BuiltInScanner {
       throw new GuardValidationError([{ path: "context", message }]);
     }
     context.signal?.throwIfAborted();
-    // The empty text passes everywhere, as in llm-guard.
+    // The empty text passes every scanner, as in llm-guard.
     return text === "" ? passed(text) : this.#body.check(text, context);
   }
 }

@@ -10,7 +10,7 @@ import { engineOptions, modelOption } from "./parts/model-options.ts";
 import { resolveMinimum, thresholdOption } from "./parts/threshold.ts";
 import { riskScore } from "./score.ts";
 
-/** A sentence and what the prompt says of it. */
+/** A sentence, and how far the prompt supports it. */
 interface JudgedSentence extends Sentence {
   /** The probability that the prompt does not support it. */
   score: number;
@@ -51,14 +51,14 @@ export const FactualConsistency = defineScanner({
     const { model: name, modelMaxLength: maxLength } = build.options;
     const model = madeFrom("model", () => build.engine.model(name, { maxLength }));
     const entailment = new EntailmentHead(model);
-    /** Undefined until a model of the hub is downloaded. */
+    /** Undefined as long as a model of the hub is not downloaded. */
     let support: ReturnType<typeof supportOf> | undefined;
     if (model.folder !== undefined) support = supportOf(model.folder);
-    /** The probability of having no support above which a sentence fails. */
+    /** A sentence fails when its probability of having no support is above this. */
     const minimum = resolveMinimum(build, model.folder, "minimumScore");
 
     function judgment(claim: Sentence, supports: readonly Support[]): JudgedSentence {
-      // All of a sentence must have support, if it is so long that it was read in pieces.
+      // A very long sentence was read in pieces. All of its pieces must have support, so the piece with the least support decides.
       const pieces = group(supports, ({ claimStart }) => claimStart);
       const best = [...pieces.values()].map((ofPiece) => ofPiece.reduce(better));
       const worst = best.reduce<Support | undefined>((a, b) => (a && a.entailment <= b.entailment ? a : b), undefined);

@@ -6,10 +6,13 @@ import { linearModel, linearScanner } from "./parts/linear-scanner.ts";
 import { linearModelOption, linearOptions } from "./parts/model-options.ts";
 import { thresholdOption } from "./parts/threshold.ts";
 
-/** The labels that mean gibberish: those of llm-guard's model. */
+/** The labels that mean gibberish, which are those of llm-guard's model. */
 const GIBBERISH = ["word salad", "noise", "mild gibberish"];
 
-/** Texts of emoji, digits and white space: no language, and so no bad one (emoji properties of UTS #51). */
+/**
+ * Matches texts that consist of emoji, digits and white space. They are in no language, so they cannot be gibberish in one (emoji
+ * properties of UTS #51).
+ */
 const NO_LANGUAGE = /^[\p{Extended_Pictographic}\p{Emoji_Component}\s]*$/u;
 
 export const Gibberish = defineScanner({
@@ -51,7 +54,7 @@ export const Gibberish = defineScanner({
       },
     });
 
-    /** The sum of the labels that mean gibberish, and the likeliest of them. */
+    /** Returns the sum of the probabilities of the labels that mean gibberish, and the likeliest of these labels. */
     function judge(probabilities: readonly number[]): { score: number; label: string } {
       const at = (index: number) => probabilities[index] as number;
       const top = bad.reduce((best, index) => (at(index) > at(best) ? index : best));
@@ -61,7 +64,7 @@ export const Gibberish = defineScanner({
   },
 });
 
-/** The indices of labels among those of the model. */
+/** Returns the indices of labels among the labels of the model. */
 function labelIndices(known: readonly string[], labels: readonly string[]): number[] {
   const indices = labels.map((label, position) => {
     const index = known.indexOf(label);

@@ -19,7 +19,7 @@ export const InvisibleText = defineScanner({
   create: () => ({
     sanitizes: true,
     async check(text) {
-      // All of these characters are beyond ASCII, but for two control characters that are not among them.
+      // No ASCII character is in the Unicode categories that are looked for (`Cf`, `Co`, `Cn`), nor is any a variation selector.
       if (isAscii(text)) return passed(text);
       const { runs, visible } = await native(() => addon.scanInvisible(text));
       if (visible == null) return passed(text);

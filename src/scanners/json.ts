@@ -7,14 +7,14 @@ import { repairJson } from "./parts/json-repair.ts";
 import { JsonSchema, patternDeadline } from "./parts/json-schema.ts";
 import { FAILED, PASSED } from "./score.ts";
 
-/** A piece of JSON in a text; `json` is its text after a repair. */
+/** A piece of JSON in a text. `json` is its text after a repair. */
 interface Piece extends Span {
   json: string;
   repaired: boolean;
   problem?: Finding;
 }
 
-// Its class is called JSON; this name leaves the global object of that name alone.
+// The class is exported as JSON. This constant has another name so that it does not hide the global object JSON.
 export const JSONScanner = defineScanner({
   type: "JSON",
   summary:
@@ -87,14 +87,14 @@ What llm-guard 0.3.16 does differently:
   },
 });
 
-/** How the JSON of a text is read. */
+/** The settings that say how the JSON in a text is read. */
 interface ReadSettings {
   repair: boolean;
   schema: JsonSchema | undefined;
   signal: AbortSignal | undefined;
 }
 
-/** The JSON of a text, repaired and checked. */
+/** Returns the pieces of JSON in a text, repaired and checked. */
 async function readPieces(text: string, { repair, schema, signal }: ReadSettings): Promise<Piece[]> {
   const candidates = await native(() => addon.findJson(text));
   const broken = repair ? candidates.filter(({ repairable }) => repairable) : [];
@@ -125,7 +125,7 @@ async function readPieces(text: string, { repair, schema, signal }: ReadSettings
   });
 }
 
-/** The text with its pieces of JSON as they are after the repair. */
+/** Returns the text with each piece of JSON replaced by its repaired form. */
 function splice(text: string, pieces: readonly Piece[]): string {
   let end = 0;
   const parts = pieces.flatMap((piece) => {

@@ -7,7 +7,7 @@ import { languageDetector, languageModelOptions } from "./parts/language-detecto
 import { resolveThreshold, thresholdOption } from "./parts/threshold.ts";
 import { PASSED, riskScore } from "./score.ts";
 
-/** A part of a text, and the languages that it may be in, the likeliest first. */
+/** A part of a text with the languages that it may be in, the likeliest first. */
 interface LanguagePart extends Span {
   guesses: readonly LanguageGuess[];
 }
@@ -44,10 +44,13 @@ export const Language = defineScanner({
     const detector = languageDetector(build);
     const limit = resolveThreshold(build, detector.folder);
     const valid = new Set(validLanguages.map(knownAs));
-    /** The likeliest language that may not pass. */
+    /** Returns the likeliest language that is not allowed. */
     const foreign = (guesses: readonly LanguageGuess[]) => guesses.find(({ language }) => !valid.has(language));
 
-    /** For a text that fails as a whole, the sentences that fail by themselves, if there are any. */
+    /**
+     * Returns the findings for a text that fails as a whole: one for each sentence that fails by itself, or one for the whole text
+     * when no sentence does.
+     */
     const findingsOf = (text: string, all: LanguagePart, sentences: readonly LanguagePart[]): Finding[] => {
       const failed = sentences.filter(({ guesses }) => (foreign(guesses)?.probability ?? 0) > limit);
       return (failed.length > 0 ? failed : [all]).map(({ start, end, guesses }) => {

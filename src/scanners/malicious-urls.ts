@@ -43,7 +43,7 @@ export const MaliciousURLs = defineScanner({
       },
     });
 
-    /** The probability that a URL is not benign, and what it most likely is then. */
+    /** Returns the probability that a URL is not benign, and the likeliest label other than benign. */
     function judge(probabilities: readonly number[]): { score: number; label: string } {
       let [score, best, label] = [0, -1, ""];
       for (const [index, probability] of probabilities.entries()) {

@@ -4,7 +4,7 @@ import { defineScanner } from "./define.ts";
 import { labelScanner, labelScannerOptions, labelsOf } from "./parts/label-scanner.ts";
 import { matchTypeOption } from "./parts/model-options.ts";
 
-/** What models call a refusal: guard's own, and that of llm-guard. */
+/** The labels that mean a refusal: the first is that of guard's own model, and the second is that of llm-guard's model. */
 const LABELS = ["refusal", "rejection"];
 
 export const NoRefusal = defineScanner({

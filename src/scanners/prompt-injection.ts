@@ -21,22 +21,25 @@ import { resolveThreshold, thresholdOption } from "./parts/threshold.ts";
 import { riskScore } from "./score.ts";
 
 /**
- * A classifier of the caller's own. It answers with the probability of an injection, the same with a category, or the
- * probabilities of all labels, of which those in `injectionLabels` are added up.
+ * A classifier that the caller provides. It returns the probability of an injection, or this probability with a category, or the
+ * probabilities of all labels. In the last case the probabilities of the labels in `injectionLabels` are added up.
  */
 export type InjectionClassifier = (text: string, signal?: AbortSignal) => ClassifierAnswer | Promise<ClassifierAnswer>;
 export type ClassifierAnswer = number | { score: number; category?: string } | readonly LabelScore[];
 
-/** Sentences that a caller's classifier is asked for at a time. */
+/** How many sentences the caller's classifier is asked about at the same time. */
 const PARALLEL = 8;
 
-/** A {@link Detection} with what the part is if it is an attack: below one half, the likeliest label may say that it is none. */
+/**
+ * A {@link Detection} with `attack`, the category of the part if it is an attack. It may differ from `category`: when the
+ * probability is below one half, the likeliest label may say that the part is harmless.
+ */
 type JudgedDetection = Detection & { attack: string };
 
 /** A part of a text with the probability of an injection in it. */
 type InjectionPart = ScoredPart & JudgedDetection;
 
-/** Scores the parts of a text, or of a view of it. */
+/** A function that scores the parts of a text or of one of its views. */
 type Judge = (
   text: string,
   signal?: AbortSignal,
@@ -149,7 +152,7 @@ export const PromptInjection = defineScanner({
   },
 });
 
-/** Judges texts by a model: by the sum of its labels for an injection. */
+/** Makes a judge that uses a model: its score is the sum of the labels that mean an injection. */
 function byModel(head: LabelHead, matchType: (typeof READINGS)[number]): Judge {
   return async (text, signal, answers) => {
     const { head: index, heads } = await head.described(signal);
@@ -176,7 +179,7 @@ function byModel(head: LabelHead, matchType: (typeof READINGS)[number]): Judge {
   };
 }
 
-/** Judges texts by a classifier of the caller's own. */
+/** Makes a judge that uses the classifier that the caller provides. */
 function byClassifier(classifier: InjectionClassifier, injectionLabels: readonly string[], bySentence: boolean): Judge {
   const ask = async (text: string, signal?: AbortSignal): Promise<JudgedDetection> => {
     const detection = detectionOf(await classifier(text, signal), injectionLabels);
@@ -202,14 +205,14 @@ function byClassifier(classifier: InjectionClassifier, injectionLabels: readonly
   };
 }
 
-/** What a caller's classifier answered, in one form. */
+/** Converts an answer of the caller's classifier into one form. */
 function detectionOf(answer: ClassifierAnswer | undefined, injectionLabels: readonly string[]): JudgedDetection {
   if (typeof answer === "number") return { score: answer, category: "", attack: "" };
   if (Array.isArray(answer)) {
     const scores = answer as readonly LabelScore[];
     const attacks = scores.filter(({ label }) => injectionLabels.includes(label));
     return {
-      // An answer without any of the labels says nothing of injections: it must not read as a probability of 0.
+      // An answer without any of these labels says nothing about injections. NaN keeps it from counting as a probability of 0.
       score: attacks.length > 0 ? sum(attacks.map(({ score }) => score)) : Number.NaN,
       category: likeliest(scores),
       attack: likeliest(attacks),
@@ -220,10 +223,12 @@ function detectionOf(answer: ClassifierAnswer | undefined, injectionLabels: read
 }
 
 /**
- * The probability of an attack in one of a text's windows, where `probability` is that of the window alone.
+ * Returns the probability of an attack in one window of a text. `probability` is the probability for the window when it is judged
+ * alone.
  *
- * By Bayes' rule, when an attack is as probable beforehand in a long text as in a short one: each of its windows has that share of
- * the odds. Otherwise every long text would fail in the end, as each window is another chance of a false alarm.
+ * The formula is Bayes' rule, under the assumption that an attack is as probable beforehand in a long text as in a short one. Each
+ * window then gets an equal share of the prior odds. Without this correction every sufficiently long text would fail, because each
+ * window is another chance for a false alarm.
  */
 function amongWindows(probability: number, windows: number): number {
   return probability / (probability + windows * (1 - probability));

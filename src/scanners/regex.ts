@@ -44,7 +44,8 @@ export const Regex = defineScanner({
   create({ options }) {
     const { patterns, isBlocked, redact, matchType, deobfuscate } = options;
     if (deobfuscate && !isBlocked) {
-      // A text would pass for what it can be made to say.
+      // Views are additional texts to search. If patterns had to match, a text could pass because of one of its views, although the
+      // text as it is written does not match.
       const message = "goes with blocked patterns only; a text that must match has to match as it is";
       throw new GuardValidationError([{ path: "deobfuscate", message }]);
     }
@@ -76,7 +77,7 @@ function compile(patterns: string[], settings: ConstructorParameters<typeof Patt
   }
 }
 
-/** A pattern that could not be searched for must never let a text pass. */
+/** Rejects a scan whose pattern could not be searched for. Such a scan must never let a text pass. */
 function refuse(error: unknown): never {
   const issue = issueOf(error);
   throw issue ? new GuardError("GUARD_PATTERN", `${issue.path}: ${issue.message}`, { cause: error }) : error;

@@ -1,4 +1,5 @@
-// Every scanner: one line each. `npm run generate` makes the indexes, the types, the documentation and the schemas from here.
+// Every scanner has one line here. `npm run generate` makes the indexes, the types, the documentation and the schemas from this
+// list.
 export { Anonymize } from "./anonymize.ts";
 export { BanCode } from "./ban-code.ts";
 export { BanCompetitors } from "./ban-competitors.ts";

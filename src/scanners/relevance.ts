@@ -37,10 +37,10 @@ export const Relevance = defineScanner({
     const { model: name, modelMaxLength: maxLength, matchType } = build.options;
     const model = madeFrom("model", () => build.engine.model(name, { maxLength }));
     const meaning = new MeaningHead(model);
-    /** Undefined until a model of the hub is downloaded. */
+    /** Undefined as long as a model of the hub is not downloaded. */
     let relevance: Comparison | undefined;
     if (model.folder !== undefined) relevance = comparisonOf(model.folder, "relevance");
-    /** The probability of being beside the point above which an output fails. */
+    /** An output fails when its probability of being beside the point is above this. */
     const limit = resolveMinimum(build, model.folder, "threshold");
     return {
       load: (signal) => meaning.load(signal),

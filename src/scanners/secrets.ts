@@ -64,7 +64,7 @@ export const Secrets = defineScanner({
             end,
             type: "secret",
             text: text.slice(start, end),
-            // A token whose checksum does not fit can not be a live one.
+            // A token with a wrong checksum cannot be a live token, so its score is lower.
             score: sound ? 1 : 0.5,
             label: rule,
             ...(service == null ? {} : { service }),

@@ -39,7 +39,7 @@ export const TokenLimit = defineScanner({
           ? (["modelName", "model", modelName] as const)
           : (["encodingName", "encoding", encodingName] as const);
       loading ??= native(() => addon.loadEncoding(source, name)).catch((error: unknown) => {
-        // The next call tries again.
+        // The failed attempt is forgotten, so that the next call tries again.
         loading = undefined;
         const bad = error instanceof GuardError && error.code === "GUARD_VALIDATION";
         throw bad ? new GuardValidationError([{ path, message: error.message }], { cause: error }) : error;

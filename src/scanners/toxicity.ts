@@ -3,7 +3,9 @@ import { defineScanner } from "./define.ts";
 import { deobfuscateOption } from "./parts/disguises.ts";
 import { labelScanner, labelScannerOptions, labelsOf } from "./parts/label-scanner.ts";
 
-/** The labels of llm-guard's model that count, which are those of Jigsaw's "Unintended Bias in Toxicity Classification" (2019). */
+/**
+ * The labels of llm-guard's model that count. They are the labels of Jigsaw's "Unintended Bias in Toxicity Classification" (2019).
+ */
 const LABELS = ["toxicity", "severe_toxicity", "obscene", "threat", "insult", "identity_attack", "sexual_explicit"];
 
 export const Toxicity = defineScanner({

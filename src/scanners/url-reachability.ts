@@ -7,7 +7,7 @@ import { parseNetwork } from "./parts/public-address.ts";
 import { UrlReacher } from "./parts/url-reacher.ts";
 import { FAILED, PASSED } from "./score.ts";
 
-/** URLs that are asked for at a time. */
+/** How many URLs are requested at the same time. */
 const CONCURRENCY = 8;
 
 export const URLReachability = defineScanner({

@@ -5,22 +5,22 @@ import type { FakeValues } from "./fake-values.ts";
 import { replaced } from "./personal-data.ts";
 import { Placeholders } from "./placeholders.ts";
 
-/** How often other fakes are made for those that the text has already. */
+/** How many times new fakes are made for values whose fake turned out to be in the text already. */
 const ROUNDS = 3;
-/** Milliseconds for which fakes are looked for at a time, found or not; then other work has its turn. */
+/** After this many milliseconds of looking for fakes, other work gets its turn. */
 const TURN = 10;
 
 /** A text without its personal data. */
 interface Anonymized {
   text: string;
-  /** What the vault has to keep. */
+  /** The new entries that the vault has to keep. */
   entries: VaultEntry[];
 }
 
 /**
- * The text with every finding replaced; the vault has all originals then.
+ * Returns the text with every finding replaced, and adds the original values to the vault.
  *
- * @param fakes where invented values come from; without it, placeholders are put in.
+ * @param fakes the source of invented values; without it, placeholders are used.
  */
 export async function anonymize(
   text: string,
@@ -29,7 +29,8 @@ export async function anonymize(
   fakes: FakeValues | undefined,
 ): Promise<string> {
   if (!fakes) return kept(vault, withPlaceholders(text, scan, vault));
-  // Another scan may use the vault while fakes are looked for; then they have to be new to what it holds by then.
+  // Another scan may add to the vault while fakes are looked for. The fakes must also be new to what it added, so they are looked
+  // for again then.
   for (;;) {
     const { size } = vault;
     const anonymized = await withFakes(text, scan, vault, fakes);
@@ -37,13 +38,16 @@ export async function anonymize(
   }
 }
 
-/** Puts into the vault what it has to keep. Between that and the choice of placeholders nobody else may use it. */
+/**
+ * Stores the new entries in the vault. No other scan may use the vault between the choice of the placeholders and this call, so
+ * nothing is awaited in between.
+ */
 function kept(vault: Vault, { text, entries }: Anonymized): string {
   for (const entry of entries) vault.append(entry);
   return text;
 }
 
-/** Replaces all findings; `fakes` are those of values that have one. */
+/** Replaces all findings. `fakes` holds the fakes for those values that have one; all others get placeholders. */
 function withPlaceholders(text: string, scan: PiiScan, vault: Vault, fakes?: ReadonlyMap<string, string>): Anonymized {
   const placeholders = new Placeholders(vault.entries(), scan.numbers);
   const entries: VaultEntry[] = [];
@@ -58,7 +62,7 @@ function withPlaceholders(text: string, scan: PiiScan, vault: Vault, fakes?: Rea
   return { text: masked, entries };
 }
 
-/** The same with fakes; `undefined` where the text could not be restored from them. */
+/** Replaces all findings by fakes where possible. It returns undefined when the text could not be restored from them. */
 async function withFakes(
   text: string,
   scan: PiiScan,
@@ -99,7 +103,10 @@ async function withFakes(
   return (await canRestore(text, scan, vault, anonymized)) ? anonymized : undefined;
 }
 
-/** Whether Deanonymize finds in the new text what was put there and what was there before, and nothing else. */
+/**
+ * Tells whether Deanonymize would find in the new text exactly the placeholders and fakes that were put there or were there before,
+ * and nothing else.
+ */
 async function canRestore(
   text: string,
   scan: PiiScan,

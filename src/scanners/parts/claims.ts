@@ -1,6 +1,9 @@
 import { type Sentence, splitSentences } from "../../text/sentences.ts";
 
-/** What of an output may be wrong: its sentences, without their questions, and without such as a rule of dashes. */
+/**
+ * Returns the parts of an output that may be wrong: its sentences without the questions, and without pieces that say nothing, such
+ * as a line of dashes.
+ */
 export async function claimsOf(text: string): Promise<Sentence[]> {
   return (await splitSentences(text))
     .flatMap((sentence) => (QUESTION.test(sentence.text) ? beforeQuestion(sentence) : [sentence]))
@@ -8,12 +11,18 @@ export async function claimsOf(text: string): Promise<Sentence[]> {
 }
 
 const QUESTION = /[?？؟]["'”’»」』)）]*$/u;
-/** Where a quotation begins; what else an apostrophe stands for is behind a letter. */
+/** Matches the beginning of a quotation. An apostrophe that follows a letter does not begin one. */
 const OPENING = /["“”«„「『]|(?<=[\s:：])['‘]/gu;
-/** Where a sentence that ends with a question says something before it. A full stop behind a short word may be an abbreviation's. */
+/**
+ * Matches the end of a statement that comes before a question in the same sentence. A full stop after a short word does not count,
+ * because the word may be an abbreviation.
+ */
 const BEFORE = /\n|[;；]|(?<=\p{L}{4}[.!])\s/gu;
 
-/** What a sentence says before the question that it ends with; all of it where it tells what was asked. */
+/**
+ * Returns the statements that a sentence makes before the question at its end. When the sentence only reports a question (She
+ * asked: "Why?"), the whole sentence is a statement.
+ */
 function beforeQuestion(sentence: Sentence): Sentence[] {
   if (isReported(sentence.text)) return [sentence];
   const claims: Sentence[] = [];
@@ -28,7 +37,7 @@ function beforeQuestion(sentence: Sentence): Sentence[] {
   return claims;
 }
 
-/** Whether a sentence says something before the quotation that its question is in. */
+/** Tells whether a sentence says something before the quotation that contains its question. */
 function isReported(text: string): boolean {
   const at = text.search(QUESTION);
   if (!/["'”’»」』]/u.test(text.slice(at))) return false;

@@ -6,11 +6,11 @@ import { linearModel, linearScanner } from "./linear-scanner.ts";
 import { linearModelOption, linearOptions } from "./model-options.ts";
 import { thresholdOption } from "./threshold.ts";
 
-/** The label of text that is not code. */
+/** The label for text that is not code. */
 const NONE = "none";
 
 /**
- * The options of scanners that look for code.
+ * Makes the options of scanners that look for code.
  *
  * @param threshold the default of the threshold.
  */
@@ -22,24 +22,24 @@ export function codeOptions(threshold: number) {
   };
 }
 
-/** A piece of a text as the model sees it. */
+/** A piece of a text as the model judges it. */
 interface CodePiece {
   /** The probability that it is code. */
   code: number;
   /** The probability that it is code in one of the listed languages, and the most probable of these. */
   listed: number;
   listedLabel?: string | undefined;
-  /** The most probable of the other languages. */
+  /** The most probable language that is not listed. */
   otherLabel?: string | undefined;
 }
 
 /**
- * A scanner that looks for code. Fenced blocks, code spans and lines that look like code are found and judged one by one, so that
- * code counts wherever it stands in prose; the worst piece decides. A text without such pieces is judged as a whole.
+ * Makes a scanner that looks for code. Fenced blocks, code spans and lines that look like code are found and judged one by one, so
+ * that code counts wherever it stands in prose. The worst piece decides. A text without such pieces is judged as a whole.
  *
- * @param languages the languages that are listed; all of the model's by default.
- * @param judge the probability that a piece must not be there, and the language that a finding names.
- * @throws GuardValidationError for a language that the model does not know; the error lists those that it does.
+ * @param languages the listed languages; by default all languages of the model.
+ * @param judge returns the probability that a piece is not allowed, and the language that a finding names.
+ * @throws GuardValidationError for a language that the model does not know; the error lists the languages that it knows.
  */
 export function codeScanner(
   build: Build<{ model: string; threshold: number | { fpr: number } }>,
@@ -59,7 +59,9 @@ export function codeScanner(
   });
 }
 
-/** The indices of languages among the labels of a model; of all languages where none are named. */
+/**
+ * Returns the indices of languages among the labels of a model. When no languages are given, it returns the indices of all of them.
+ */
 function labelIndices(model: LinearClassifier, languages?: readonly string[]): number[] {
   const { labels, aliases } = model.described();
   const code = labels.filter((label) => label !== NONE);

@@ -6,7 +6,7 @@ import type { Span } from "../../text/span.ts";
 import { revealingViews } from "../../text/views.ts";
 import { DISGUISES } from "../../validation/options.ts";
 
-/** The option of classifiers that also judge what a text hides. */
+/** The option of classifiers that also judge hidden content. */
 export const deobfuscateOption = z
   .boolean()
   .default(true)
@@ -15,31 +15,31 @@ export const deobfuscateOption = z
       "A text that hides nothing is scored once.",
   );
 
-/** A part of a text and the probability that it fails by. */
+/** A part of a text, and the probability by which it fails. */
 export interface ScoredPart extends Span {
   score: number;
-  /** The view that the part was found in, where the text does not have it as it is written. */
+  /** The view in which the part was found. It is absent when the text contains the part as it is written. */
   view?: string;
 }
 
-/** What became of a text. */
+/** The scores of a text and of its views. */
 export interface ScoredText<Part extends ScoredPart> {
-  /** Parts of the text as it is written; none where a view replaces the text. */
+  /** The parts of the text as it is written. The list is empty when a view replaces the text. */
   parts: Part[];
-  /** Parts of its views, as the spans of the text that they come from. */
+  /** The parts of its views, at the spans of the text from which they come. */
   others: Part[];
-  /** UTF-16 code units of the text that were not read. */
+  /** The number of UTF-16 code units of the text that were not read. */
   skipped: number;
 }
 
-/** The match types that leave nothing out. */
+/** The match types that read the whole text. */
 export const READ_WHOLLY: readonly Reading[] = ["windows", "sentence", "chunks"];
 
 /**
- * Scores a text and, with `deobfuscate`, its views; nothing of a blank text.
+ * Scores a text and, with `deobfuscate`, its views. A blank text has no scored parts.
  *
- * @param score the parts of a text, or of a view of it, with their probabilities.
- * @param answers what is known of the texts of this call: the views of a text are made once for all scanners.
+ * @param score returns the parts of a text, or of one of its views, with their probabilities.
+ * @param answers the answers of this call, so that the views of a text are made once for all scanners.
  */
 export async function scoreDisguised<Part extends ScoredPart>(
   text: string,
@@ -54,13 +54,14 @@ export async function scoreDisguised<Part extends ScoredPart>(
     const sources = view.locate(parts);
     return parts.map((part, index): Part => ({ ...part, ...sources[index] }));
   });
-  // A view of all of a disguised text replaces it: a disguise by itself is no offence, though models take it for one.
+  // A view of the whole disguised text replaces it. Models tend to take the disguise for an attack, but a disguise alone is no
+  // offence.
   const isReplaced = READ_WHOLLY.includes(matchType) && views.some(({ replacesText }) => replacesText);
   const [plain, ...others] = await Promise.all([isReplaced ? { parts: [], skipped: 0 } : score(text), ...scored]);
   return { ...plain, others: others.flat() };
 }
 
-/** How much of a text was read. */
+/** Returns how much of a text was read. */
 export function coverageOf(text: string, { parts, others, skipped }: ScoredText<ScoredPart>): Coverage {
   return {
     chars: text.length,
@@ -70,7 +71,7 @@ export function coverageOf(text: string, { parts, others, skipped }: ScoredText<
   };
 }
 
-/** The first part with the highest score. */
+/** Returns the first of the parts with the highest score. */
 export function worstOf<Part extends ScoredPart>(parts: readonly Part[]): Part | undefined {
   return parts.reduce<Part | undefined>(
     (worst, part) => (worst && worst.score >= part.score ? worst : part),
@@ -78,16 +79,17 @@ export function worstOf<Part extends ScoredPart>(parts: readonly Part[]): Part |
   );
 }
 
-/** The parts above a threshold, without those of views that say the same of more text than another one does. */
+/** Returns the parts above a threshold. A part of a view is left out when another part says the same about less text. */
 export function failing<Part extends ScoredPart>({ parts, others }: ScoredText<Part>, threshold: number): Part[] {
   const failed = ({ score }: Part) => score > threshold;
   const plain = parts.filter(failed);
   return [...plain, ...narrowest(others.filter(failed), plain)];
 }
 
-/** Those parts within which no other of them, and none of `known`, lies: the rest say the same of more text. */
+/** Returns the parts that contain no other of the parts and none of `known`. All others say the same about more text. */
 function narrowest<Part extends ScoredPart>(parts: readonly Part[], known: readonly Part[]): Part[] {
-  // The last first: what lies within a part then comes before it, and has the least end that is to come.
+  // The parts are visited from the last to the first. A part that lies within another one is then visited before it, and `end` is
+  // the smallest end so far.
   const ordered = [...known, ...parts].sort((a, b) => b.start - a.start || a.end - b.end);
   const isKnown = new Set(known);
   let end = Number.POSITIVE_INFINITY;

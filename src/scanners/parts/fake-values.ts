@@ -4,12 +4,12 @@ import { GuardValidationError } from "../../errors.ts";
 import type { PiiFinding } from "../../native.ts";
 import type { PersonalDataDetector } from "./personal-data.ts";
 
-/** How often another value is asked for, where one is taken. */
+/** How many times another value is made when the one before is already taken. */
 const ATTEMPTS = 20;
-/** The most that `randomInt` takes. */
+/** The largest range that `randomInt` accepts. */
 const SEEDS = 2 ** 48 - 1;
 
-/** Languages with names and addresses of their own. */
+/** The languages that have their own names and addresses. */
 const LOCALES = {
   de: () => import("@faker-js/faker/locale/de"),
   en: () => import("@faker-js/faker/locale/en"),
@@ -29,9 +29,12 @@ const LOCALES = {
 
 type Locale = keyof typeof LOCALES;
 
-/** What is made of words; all else is made to look like what it replaces. */
+/**
+ * Makes fakes for the types whose values consist of words. Values of all other types are made to look like the value that they
+ * replace.
+ */
 const WORDS: Record<string, (local: Faker, english: Faker) => string> = {
-  // Domains that are nobody's (RFC 2606).
+  // These domains belong to nobody (RFC 2606).
   EMAIL_ADDRESS: (_, english) => english.internet.exampleEmail().toLowerCase(),
   EMAIL_ADDRESS_RE: (_, english) => english.internet.exampleEmail().toLowerCase(),
   URL: (_, english) => `https://${english.string.alpha({ length: 8, casing: "lower" })}.example.com/`,
@@ -42,7 +45,7 @@ const WORDS: Record<string, (local: Faker, english: Faker) => string> = {
   STREET_ADDRESS: (local) => local.location.streetAddress(true),
 };
 
-/** Makes values of the same kind and format as those that they replace. */
+/** Makes fake values of the same kind and format as the values that they replace. */
 export class FakeValues {
   readonly #detector: PersonalDataDetector;
   readonly #fakers: ReadonlyMap<Locale, Faker>;
@@ -59,9 +62,11 @@ export class FakeValues {
   }
 
   /**
-   * Loads the names and addresses of a language, or, without one, of those that can be told by their script.
+   * Loads the names and addresses of a language. Without a language, it loads those of the languages that can be told by the script
+   * of a value.
    *
-   * @throws GuardValidationError where the package with them is not installed: it is a tenth of guard's size, and few need it.
+   * @throws GuardValidationError when the package that has them is not installed. It is an optional package because it is a tenth
+   *   of guard's size and few users need it.
    */
   static async load(detector: PersonalDataDetector, language: string | undefined): Promise<FakeValues> {
     const known = language !== undefined && Object.hasOwn(LOCALES, language) ? (language as Locale) : undefined;
@@ -70,7 +75,10 @@ export class FakeValues {
     return new FakeValues(detector, new Map(await Promise.all(wanted.map(load))), known);
   }
 
-  /** Another value that nobody has taken yet; absent for types of which none can be made. */
+  /**
+   * Makes a value that is not taken yet. It returns undefined for types of which no values can be made, and when every attempt made
+   * a value that is taken.
+   */
   of(finding: PiiFinding, value: string, isTaken: (fake: string) => boolean): string | undefined {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const fake = this.#make(finding, value);

@@ -2,14 +2,14 @@ import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
 import pLimit from "p-limit";
 
-/** Milliseconds that the repairs of one text may take together; what is not repaired then stays broken. */
+/** The milliseconds that the repairs of one text may take together. What is not repaired by then stays broken. */
 const TIME_LIMIT = 1000;
-/** Texts that are repaired at a time; each takes a thread. */
+/** How many texts are repaired at the same time. Each of them takes a thread. */
 const limit = pLimit(4);
 
 /**
- * The program of the thread. Text and not a file of its own, so that it runs the same from TypeScript and compiled. Answers
- * come one by one, so that those before a stuck one count.
+ * The program of the thread. It is a string and not a file of its own, so that it runs the same from TypeScript and from compiled
+ * code. It sends its answers one by one, so that the answers before a text on which it gets stuck still count.
  */
 const PROGRAM = `
 const { parentPort, workerData } = require("node:worker_threads");
@@ -29,10 +29,10 @@ for (const [index, text] of workerData.texts.entries()) {
 /**
  * Repairs broken JSON with the library jsonrepair.
  *
- * The library recurses, and takes quadratic time or worse over texts made for that. It therefore works in a thread with limits of
- * time and memory.
+ * The library is recursive, and takes quadratic time or worse for texts that are made to slow it down. It therefore works in a
+ * thread with limits on time and memory.
  *
- * @returns for each text what it was repaired to; nothing where that failed.
+ * @returns the repaired text for each text, or undefined where the repair failed.
  */
 export function repairJson(texts: readonly string[], signal?: AbortSignal): Promise<(string | undefined)[]> {
   return limit(
@@ -56,12 +56,13 @@ export function repairJson(texts: readonly string[], signal?: AbortSignal): Prom
         const onAbort = () => finish(() => reject(signal?.reason));
         signal?.addEventListener("abort", onAbort, { once: true });
         worker.on("message", (answer: { index?: number; repaired?: string }) => {
-          // The first one says that the thread is at work: how long it took to start does not count.
+          // The first message says that the thread has started. The time limit begins then, because the time that the start takes
+          // does not count.
           if (answer.index === undefined) timer = setTimeout(() => finish(() => resolve(repaired)), TIME_LIMIT);
           else repaired[answer.index] = answer.repaired;
         });
         worker.once("exit", () => finish(() => resolve(repaired)));
-        // Out of memory: the text was too much, which is what a text that can not be repaired is.
+        // When the thread runs out of memory, the text was too much for it and counts as one that cannot be repaired.
         worker.once("error", (error: NodeJS.ErrnoException) =>
           finish(() => (error.code === "ERR_WORKER_OUT_OF_MEMORY" ? resolve(repaired) : reject(error))),
         );

@@ -2,36 +2,42 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.
 import { GuardError, GuardValidationError, issueOf } from "../../errors.ts";
 import { addon, native } from "../../native.ts";
 
-/** Milliseconds that the patterns of a schema may take in all JSON of a text of up to a million characters, and in each million more. */
+/**
+ * The milliseconds that the patterns of a schema may take for all JSON in a text of up to a million characters. A longer text gets
+ * proportionally more time.
+ */
 const PATTERN_TIME = 1000;
 
-/** What JSON has wrong by a schema. */
+/** A violation of a schema that JSON contains. */
 export interface SchemaProblem {
-  /** JSON pointer (RFC 6901) of the value at fault; empty for the whole. */
+  /** The JSON pointer (RFC 6901) of the value at fault. It is empty when the whole value is at fault. */
   pointer: string;
   message: string;
 }
 
 /**
- * A compiled JSON Schema, version 2020-12. `format` is an annotation, as that version has it.
+ * A compiled JSON Schema, version 2020-12. `format` is only an annotation, as that version says.
  *
- * Patterns mean what JSON Schema says, that of ECMA-262 with the flag `u`. They run on the event loop, on as many strings as an
- * output has. Those that need backtracking are therefore refused together with the schema. The others run in linear time, but
- * that may have a large factor, as with `([ab]{1,60}c?){60}`: those of a text share a limit of time. The thread that repairs
- * JSON would be no better place: it would have to start, and compile the schema, for each text, and a text that takes too long
- * would fail there as well.
+ * Patterns mean what JSON Schema says: they follow ECMA-262 with the flag `u`. They run on the event loop, on as many strings as an
+ * output has. Patterns that need backtracking are therefore refused, and the whole schema with them. All other patterns run in
+ * linear time, but the factor may be large, as with `([ab]{1,60}c?){60}`, so all patterns share one time limit per text. Running
+ * them in the thread that repairs JSON would be no better: it would have to start and compile the schema for each text, and a text
+ * that takes too long would fail there as well.
  *
- * @throws GuardValidationError with the path `schema` for a schema that is not valid, or has a pattern that can not be used.
+ * @throws GuardValidationError with the path `schema` for a schema that is not valid, or that has a pattern that cannot be used.
  */
 export class JsonSchema {
   readonly #validate: ValidateFunction;
-  /** When the patterns have to be done, as `performance.now()` has it; Ajv checks the schema itself without haste. */
+  /**
+   * The time by which the patterns have to finish, on the clock of `performance.now()`. It is infinite while Ajv checks the schema
+   * itself, which has no time limit.
+   */
   #until = Number.POSITIVE_INFINITY;
 
   constructor(schema: unknown) {
     const regExp = Object.assign((pattern: string) => this.#pattern(pattern), { code: "linearTimeRegExp" });
     const ajv = new Ajv2020({ strict: false, validateFormats: false, logger: false, code: { regExp } });
-    // Ajv compares each item with each other one, which takes minutes for an array of a megabyte.
+    // Ajv's own keyword compares each item with every other one, which takes minutes for an array of a megabyte.
     ajv.removeKeyword("uniqueItems");
     ajv.addKeyword({
       keyword: "uniqueItems",
@@ -53,10 +59,10 @@ export class JsonSchema {
   }
 
   /**
-   * What is wrong with JSON, which has to be valid as such.
+   * Returns what is wrong with JSON by this schema, or undefined when it matches. The text has to be valid JSON.
    *
-   * @param until when patterns have to be done, as `performance.now()` has it.
-   * @throws GuardError `GUARD_PATTERN` when they are not: the JSON must then not pass.
+   * @param until the time by which patterns have to finish, on the clock of `performance.now()`.
+   * @throws GuardError `GUARD_PATTERN` when they do not finish in time. The JSON must then not pass.
    */
   check(text: string, until: number): SchemaProblem | undefined {
     this.#until = until;
@@ -65,7 +71,7 @@ export class JsonSchema {
     return { pointer: error?.instancePath ?? "", message: error?.message ?? "does not match the schema" };
   }
 
-  /** A pattern of the schema, in the form that Ajv asks for. */
+  /** Compiles a pattern of the schema into the form that Ajv expects. */
   #pattern(pattern: string) {
     const matches = compile(pattern);
     return {
@@ -78,13 +84,15 @@ export class JsonSchema {
           throw error instanceof GuardError && error.code === "GUARD_PATTERN" ? tooSlow(pattern, error) : error;
         }
       },
-      // Ajv takes patterns of the same name for the same.
+      // Ajv treats patterns whose `toString` is equal as the same pattern.
       toString: () => `/${pattern}/`,
     };
   }
 }
 
-/** When the patterns of a schema have to be done with a text of this length, as `performance.now()` has it. */
+/**
+ * Returns the time by which the patterns of a schema have to finish for a text of this length, on the clock of `performance.now()`.
+ */
 export function patternDeadline(length: number): number {
   return performance.now() + PATTERN_TIME * Math.max(1, length / 1_000_000);
 }
@@ -107,7 +115,10 @@ function tooSlow(pattern: string, cause?: unknown): GuardError {
   return new GuardError("GUARD_PATTERN", message, { cause });
 }
 
-/** The same text for equal values (section 4.2.2 of the core specification), whatever the order of their keys. */
+/**
+ * Turns a value into a text such that equal values (section 4.2.2 of the core specification) have the same text, whatever the order
+ * of their keys.
+ */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, inner) =>
     inner !== null && typeof inner === "object" && !Array.isArray(inner)

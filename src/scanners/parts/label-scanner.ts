@@ -9,10 +9,10 @@ import { engineOptions, matchTypeOption, modelOption } from "./model-options.ts"
 import { resolveThreshold, type Threshold, thresholdOption } from "./threshold.ts";
 
 /**
- * The options of scanners that go by the labels of a classifier.
+ * Makes the options of scanners that decide by the labels of a classifier.
  *
  * @param threshold the default of the threshold.
- * @param what whose probability is compared with it, for the documentation.
+ * @param what the thing whose probability is compared with the threshold, for the documentation.
  */
 export function labelScannerOptions(threshold: number, what: string) {
   return {
@@ -31,28 +31,28 @@ type LabelScannerOptions = {
   modelMaxLength?: number | undefined;
 };
 
-/** A text as the model is to read it: it may begin with context, which is not judged itself. */
+/** The text that the model reads. It may begin with context, which is not judged itself. */
 interface JudgedText {
   text: string;
-  /** Where the judged part begins, in UTF-16 code units. */
+  /** The offset where the judged part begins, in UTF-16 code units. */
   from: number;
 }
 
-/** What one scanner that goes by labels has of its own. */
+/** The settings in which scanners that decide by labels differ. */
 interface LabelScannerSettings {
   /** The labels that a text fails by. */
   labels: WantedLabels;
   /** The type of its findings. */
   finding: string;
-  /** What the model is to read for a text. Default: the text itself. */
+  /** Returns what the model reads for a text. By default it reads the text itself. */
   judged?(text: string, context: ScanContext): JudgedText;
 }
 
 /**
- * A scanner that goes by labels of a classifier. The part of a text decides whose probability is the highest: for labels that stand
- * for themselves that of the likeliest one, otherwise the sum of all of them.
+ * Makes a scanner that decides by labels of a classifier. The part of a text with the highest probability decides. When each label
+ * has a probability of its own, the probability of a part is that of its likeliest label; otherwise it is the sum over all labels.
  *
- * @throws GuardValidationError for a model that is not there, or a rate of false positives that its curve does not have.
+ * @throws GuardValidationError for a model that does not exist, and for a rate of false positives that its curve does not reach.
  */
 export function labelScanner(
   { options, engine, type, schema }: Build<LabelScannerOptions>,
@@ -69,7 +69,7 @@ export function labelScanner(
     close: () => model.close(),
     async check(text, context) {
       const { multiLabel } = await head.described(context.signal);
-      // A blank text says nothing, whatever context it would be read with.
+      // A blank text says nothing, whatever context the model would read with it.
       if (text.trim() === "") return passed(text);
       const { text: read, from } = judged(text, context);
       const { signal, answers } = context;
@@ -83,7 +83,7 @@ export function labelScanner(
   };
 }
 
-/** The scored parts of a text as seen from the offset where what is judged begins; parts before it are left out. */
+/** Moves scored parts so that their offsets count from `from`, where the judged text begins. Parts before it are left out. */
 function since<Part extends ScoredPart>(scored: ScoredText<Part>, from: number): ScoredText<Part> {
   if (from === 0) return scored;
   const moved = (parts: readonly Part[]) =>
@@ -94,11 +94,11 @@ function since<Part extends ScoredPart>(scored: ScoredText<Part>, from: number):
 }
 
 /**
- * The labels that a scanner with an option `labels` goes by.
+ * Returns the labels that a scanner with an option `labels` uses.
  *
- * @param head the head of guard's own models that has them.
- * @param given the labels that the user names, all of which the model must have.
- * @param usual the labels that count where the user names none: those of them that the model has.
+ * @param head the head of guard's own models that has these labels.
+ * @param given the labels that the user names; the model must have all of them.
+ * @param usual the labels that count when the user names none; only those that the model has are used.
  */
 export function labelsOf(head: string, given: readonly string[] | undefined, usual: readonly string[]): WantedLabels {
   return { head, option: "labels", labels: given ?? usual, all: given !== undefined };

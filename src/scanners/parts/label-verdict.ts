@@ -3,21 +3,24 @@ import { type Finding, passed, type Verdict } from "../../scanner.ts";
 import { riskScore } from "../score.ts";
 import { coverageOf, failing, type ScoredPart, type ScoredText, worstOf } from "./disguises.ts";
 
-/** A part of a text with the labels that its score comes from. */
+/** A part of a text, with the labels from which its score is computed. */
 export interface LabelledPart extends ScoredPart {
   labels: LabelScore[];
 }
 
-/** How labels are judged. */
+/** The settings that say how labels are judged. */
 export interface Judgement {
   threshold: number;
-  /** Whether each label stands for itself: one may be above the threshold and another one not. */
+  /** Whether each label has a probability of its own, so that one label may be above the threshold while another one is not. */
   multiLabel: boolean;
   /** The type of findings. */
   type: string;
 }
 
-/** The probability of a part: of labels that stand for themselves that of the likeliest one, otherwise the sum of all. */
+/**
+ * Returns the probability of a part. When each label has a probability of its own, it is that of the likeliest label; otherwise it
+ * is the sum over all labels.
+ */
 export function probabilityOf(labels: readonly LabelScore[], multiLabel: boolean): number {
   if (multiLabel) return likeliest(labels).score;
   return Math.min(
@@ -26,7 +29,7 @@ export function probabilityOf(labels: readonly LabelScore[], multiLabel: boolean
   );
 }
 
-/** The verdict on a text by its worst part, with a finding for each part and label above the threshold. */
+/** Returns the verdict on a text. The worst part decides, and each part and label above the threshold gets a finding. */
 export function labelVerdict(
   text: string,
   scored: ScoredText<LabelledPart>,

@@ -6,33 +6,33 @@ import type { Build, ScannerBody } from "../define.ts";
 import { riskScore } from "../score.ts";
 import { resolveThreshold, type Threshold } from "./threshold.ts";
 
-/** A piece of a text as a linear model judges it. */
+/** A piece of a text, as a linear model judges it. */
 export interface JudgedPiece extends Span {
-  /** The probability that a text with it should fail. */
+  /** The probability that a text with this piece should fail. */
   score: number;
-  /** What it is, for a finding. */
+  /** The label that a finding gives this piece. */
   label: string;
 }
 
-/** What one scanner with a linear model has of its own. */
+/** The settings in which scanners with a linear model differ. */
 interface LinearScannerSettings {
   /** The type of its findings. */
   finding: string;
-  /** Judges the pieces of a text that the scanner looks at; a text without any passes. */
+  /** Judges the pieces of a text that the scanner looks at. A text without such pieces passes. */
   judge(text: string, context: ScanContext): Promise<readonly JudgedPiece[]>;
-  /** In how many pieces a text counts as read. Default: 1. */
+  /** Returns the number of pieces in which a text was read, for the coverage. The default is 1. */
   windows?(pieces: readonly JudgedPiece[]): number;
 }
 
-/** The linear model that a scanner's option `model` names. */
+/** Returns the linear model that the option `model` of a scanner names. */
 export function linearModel({ options, engine }: Build<{ model: string }>): LinearClassifier {
   return madeFrom("model", () => engine.linear(options.model));
 }
 
 /**
- * A scanner that judges pieces of a text by a linear model; the worst piece decides.
+ * Makes a scanner that judges pieces of a text by a linear model. The worst piece decides.
  *
- * @throws GuardValidationError for a rate of false positives that the model's curve does not have.
+ * @throws GuardValidationError for a rate of false positives that the model's curve does not reach.
  */
 export function linearScanner(
   { options, type, schema }: Build<{ model: string; threshold: Threshold }>,

@@ -3,22 +3,22 @@ import { MODEL_DESCRIPTION } from "../../models/model-files.ts";
 import { READINGS } from "../../models/reading.ts";
 import { notASetting, ofLlmGuard } from "../../validation/options.ts";
 
-/** The model that guard's own classifiers share: one pass over a text answers them all. */
+/** The model that guard's own classifiers share. One run of the model over a text serves all of them. */
 export const MULTITASK = "embedded:multitask";
 
 /**
- * The option that names a model of the engine.
+ * Makes the option that names a model of the engine.
  *
- * @param name its default.
+ * @param name the default of the option.
  */
 export const modelOption = (name = MULTITASK) =>
   notASetting(z.string().min(1).default(name).describe(MODEL_DESCRIPTION));
 
 /**
- * The option that names a linear model.
+ * Makes the option that names a linear model.
  *
- * @param name its default.
- * @param what what the model has to be, for the documentation.
+ * @param name the default of the option.
+ * @param what the kind of model that is needed, for the documentation.
  */
 export const linearModelOption = (name: string, what = "a linear model") =>
   notASetting(
@@ -29,7 +29,7 @@ export const linearModelOption = (name: string, what = "a linear model") =>
       .describe(`embedded:<name>, or a folder with the config.json and model.bin of ${what}.`),
   );
 
-/** How a text longer than the model's input is read. */
+/** The option that says how a text longer than the model's input is read. */
 export const matchTypeOption = z
   .enum(READINGS)
   .default("windows")
@@ -39,10 +39,10 @@ export const matchTypeOption = z
       "truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces of 256 characters. The worst decides.",
   );
 
-/** An option that has no effect: not even among the settings that a curve of thresholds holds for. */
+/** Makes an option that has no effect. It does not even count among the settings for which a curve of thresholds is valid. */
 const withoutEffect = (schema: z.ZodType<number>) => schema.optional().transform(() => undefined);
 
-/** An option of llm-guard's API in whose place `option` stands here. */
+/** Makes an option of llm-guard's API that `option` replaces here. */
 const replacedBy = (option: string) =>
   ofLlmGuard(
     z.undefined(`write ${option}: a folder with the model, its ONNX file or owner/name of the hub`).optional(),
@@ -55,7 +55,7 @@ const modelBatchSize = ofLlmGuard(
 );
 
 /**
- * What llm-guard's API takes wherever it configures a model, of scanners with a model of the engine.
+ * The options that llm-guard's API accepts for every model, for scanners that use a model of the engine.
  *
  * @param option the option that names the model.
  */
@@ -81,7 +81,7 @@ const linearModel = ofLlmGuard(
   ", where it is an error here: write model.",
 );
 
-/** The same of scanners with a linear model. */
+/** The options that llm-guard's API accepts for every model, for scanners that use a linear model. */
 export const linearOptions = {
   modelMaxLength: ofLlmGuard(
     withoutEffect(z.number().int().min(1)),

@@ -8,18 +8,18 @@ import type { ScanContext } from "../../scanner.ts";
 import { isRecord } from "../../support/is-record.ts";
 import { ofLlmGuard } from "../../validation/options.ts";
 
-/** The type of what is not looked for, as llm-guard writes it. */
+/** The type that llm-guard gives to entities that are not looked for. */
 const NOTHING = "O";
 
-/** The type that is looked for only where its name is asked for, as with patterns: most dates and times are nobody's. */
+/** The type that is looked for only when the options name it, as with patterns, because most dates and times are not personal. */
 const ON_DEMAND = "DATE_TIME";
 
-/** A type becomes a part of placeholders, which end with a bracket. */
+/** Matches a valid type. A type becomes a part of placeholders, which end with a bracket. */
 export const TYPE = /^[^\s[\]<>]{1,100}$/u;
 
 /**
- * What common labels mean, in capitals: those of llm-guard 0.3.16's NER configurations and of OntoNotes 5 as presidio-analyzer
- * maps them.
+ * The meanings of common labels, in capitals. They are taken from llm-guard 0.3.16's NER configurations, and from the labels of
+ * OntoNotes 5 as presidio-analyzer maps them.
  */
 const MEANINGS: Readonly<Record<string, readonly string[]>> = {
   PERSON: ["PER", "NAME", "FULLNAME", "FIRSTNAME", "MIDDLENAME", "LASTNAME"],
@@ -74,12 +74,12 @@ const nerModel = z.strictObject({
 type NerModelOptions = z.output<typeof nerModel>;
 
 /**
- * A NER model: `embedded:<name>`, a folder, an ONNX file, `owner/name` of the hub, or an object with the keys of llm-guard's NER configurations, such as
- * `DEFAULT_MODEL`, in any case: `default_model`, `defaultModel`.
+ * A NER model: `embedded:<name>`, a folder, an ONNX file, `owner/name` of the hub, or an object with the keys of llm-guard's NER
+ * configurations. The keys, such as `DEFAULT_MODEL`, may be spelled in any case: `default_model`, `defaultModel`.
  */
 export type NerModelConf = string | z.input<typeof nerModel> | Readonly<Record<Uppercase<string>, unknown>>;
 
-/** `DEFAULT_MODEL` and `default_model` as `defaultModel`. */
+/** Turns `DEFAULT_MODEL` and `default_model` into `defaultModel`. */
 function inCamelCase(key: string): string {
   if (!key.includes("_") && key !== key.toUpperCase()) return key;
   return key.toLowerCase().replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
@@ -93,7 +93,7 @@ function asOptions(value: unknown, index: number, context: z.RefinementCtx): unk
     Object.entries(value).map(([key, item]) => {
       const name = inCamelCase(key);
       const other = spellings.get(name);
-      // One of the two values would be ignored without a word.
+      // Without this error, one of the two values would be silently ignored.
       if (other !== undefined) {
         context.addIssue({ code: "custom", path: [index, name], message: `is given twice: as ${other} and ${key}` });
       }
@@ -103,12 +103,12 @@ function asOptions(value: unknown, index: number, context: z.RefinementCtx): unk
   );
 }
 
-/** A JSON Schema of one value, or of a list of such values. */
+/** Makes a JSON Schema of one value, or of a list of such values. */
 function oneOrSeveral(schema: z.core.JSONSchema.BaseSchema): z.core.JSONSchema.BaseSchema {
   return { anyOf: [schema, { type: "array", items: schema }] };
 }
 
-/** The option that names models: one, several, or none. */
+/** Makes the option that names one model, several models or none. */
 export const recognizerConf = (
   z.preprocess(
     (value, context) => (Array.isArray(value) ? value : [value]).map((item, index) => asOptions(item, index, context)),
@@ -123,16 +123,16 @@ export const recognizerConf = (
   });
 export type RecognizerConf = typeof recognizerConf;
 
-/** A model that finds names of people, places and organisations, or whatever it has learnt. */
+/** A model that finds names of people, places and organisations, or whatever else it was trained to find. */
 export class NerModel {
   readonly #options: NerModelOptions;
   readonly #model: TextModel;
-  /** Types by the kinds of spans that the model finds; absent until a model of the hub is downloaded. */
+  /** The type for each kind of span that the model finds. It is undefined until a model of the hub is downloaded. */
   #types: ReadonlyMap<string, string> | undefined;
 
   /**
-   * @param maxLength longest input in tokens, where it is to be shorter than what the model can read.
-   * @throws GuardValidationError where there is no such model, or it finds nothing that can be looked for.
+   * @param maxLength the longest input in tokens, when it has to be shorter than what the model can read.
+   * @throws GuardValidationError when there is no such model, and when it finds nothing that can be looked for.
    */
   constructor(options: NerModelOptions, engine: Engine, maxLength?: number) {
     this.#options = options;
@@ -140,27 +140,27 @@ export class NerModel {
     this.#types = this.#typesIfHere();
   }
 
-  /** What it can find; absent until a model of the hub is downloaded. */
+  /** The types that the model can find. It is undefined until a model of the hub is downloaded. */
   get types(): ReadonlySet<string> | undefined {
     return this.#types && new Set(this.#types.values());
   }
 
-  /** Whether it looks for a type that nobody asks for by name. */
+  /** Tells whether the model looks for a type when the options do not name it. */
   offers(type: string): boolean {
     return type !== ON_DEMAND && (this.#options.presidioSupportedEntities?.includes(type) ?? true);
   }
 
   /**
-   * Loads the model. The first text does it otherwise, but downloads nothing.
+   * Loads the model. When nobody calls this, the first text loads it, but that downloads nothing.
    *
-   * @throws GuardValidationError where a downloaded model finds nothing that can be looked for.
+   * @throws GuardValidationError when a downloaded model finds nothing that can be looked for.
    */
   async load(signal?: AbortSignal): Promise<void> {
     await this.#model.load(signal);
     this.#types ??= this.#typesIfHere();
   }
 
-  /** Finds what it can in a text; `recognizer` is the name that its findings have. */
+  /** Finds entities in a text. `recognizer` is the name that its findings have. */
   async find(text: string, recognizer: string, { signal, answers }: ScanContext = {}): Promise<PiiFinding[]> {
     const { idEntityName, idScoreMultiplier, threshold } = this.#options;
     const spans = await this.#model.findSpans(text, signal, answers);
@@ -184,7 +184,7 @@ export class NerModel {
   }
 }
 
-/** What a model finds, by its labels. */
+/** Returns the types that a model finds, by its labels. */
 function typesOf(folder: string, options: NerModelOptions): ReadonlyMap<string, string> {
   const { labelsToIgnore: ignored, modelToPresidioMapping: mapping } = options;
   const kinds = native(() => addon.spanKinds(folder));

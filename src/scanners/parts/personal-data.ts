@@ -9,21 +9,24 @@ import { riskScore, round } from "../score.ts";
 import { engineOptions } from "./model-options.ts";
 import { NerModel, recognizerConf, TYPE } from "./ner-model.ts";
 
-/** What a recognizer of a program finds in a text. */
+/** An entity that a recognizer of the calling program found in a text. */
 export interface RecognizedEntity extends Span {
-  /** What it is: `PERSON`, or a type of the program's own. */
+  /** The type of the entity: `PERSON`, or a type that the program defines. */
   type: string;
-  /** How sure that is, 0..1. Default 1. */
+  /** How sure the recognizer is, 0..1. The default is 1. */
   score?: number;
 }
 
-/** Finds personal data in its own way. One that throws or answers with something else makes the scan fail. */
+/**
+ * A function of the calling program that finds personal data. When it throws or returns anything other than entities, the scan
+ * fails.
+ */
 export type Recognizer = (
   text: string,
   context: { signal?: AbortSignal },
 ) => readonly RecognizedEntity[] | Promise<readonly RecognizedEntity[]>;
 
-/** Types that only models find. */
+/** The types that only models find. */
 const OF_MODELS = ["PERSON", "LOCATION", "ORGANIZATION", "NRP"];
 
 const regexPattern = z.strictObject({
@@ -47,7 +50,7 @@ const callable = z.custom<Recognizer>(
   "expected a function (text) => [{ start, end, type, score }]; a file cannot give one",
 );
 
-/** Options of scanners that look for personal data. */
+/** The options of scanners that look for personal data. */
 export const personalDataOptions = {
   entityTypes: z
     .array(z.string().min(1))
@@ -78,20 +81,20 @@ export const personalDataOptions = {
 
 type PersonalDataOptions = z.output<z.ZodObject<typeof personalDataOptions>>;
 
-/** Names that are always hidden, and values that never are. */
+/** The names that are always hidden, and the values that are never hidden. */
 export interface Names {
   hidden: readonly string[];
   allowed: readonly string[];
 }
 
-/** Finds personal data: by the embedded recognizers, models, patterns and functions of the user, and by name. */
+/** Finds personal data with the embedded recognizers, with models, with the user's patterns and functions, and by given names. */
 export class PersonalDataDetector {
   readonly #native: PersonalData;
   readonly #options: PersonalDataOptions;
   readonly #known: ReadonlySet<string>;
-  /** Types of the embedded recognizers. */
+  /** The types that the embedded recognizers find. */
   readonly #table: readonly string[];
-  /** All of them until each is here; then those that find what is looked for. */
+  /** The models. Once all of them are available locally, the models that find nothing that is looked for are dropped. */
   #models: readonly NerModel[];
 
   /** @throws GuardValidationError for options that cannot be used, with their paths. */
@@ -116,7 +119,7 @@ export class PersonalDataDetector {
     checkExamples(options);
   }
 
-  /** Finds what is personal in a text, but nothing in the vault's placeholders. */
+  /** Finds personal data in a text. It finds nothing inside the placeholders of the vault. */
   async find(text: string, vault: Vault | undefined, context: ScanContext): Promise<PiiScan> {
     const { signal } = context;
     const [found, named] = await Promise.all([
@@ -136,20 +139,23 @@ export class PersonalDataDetector {
     }
   }
 
-  /** Another value of the form in which a recognizer found this one. */
+  /** Makes another value of the same form as one that a recognizer found. */
   lookalike({ recognizer }: PiiFinding, value: string, seed: number): string | undefined {
     return this.#native.lookalike(recognizer, value, seed) ?? undefined;
   }
 
-  /** The risk score of a text in which something was found: llm-guard's, but never 0. */
+  /**
+   * Returns the risk score of a text in which something was found. The score is that of llm-guard, but at least 0.1, so that it
+   * never reads as a pass.
+   */
   score({ highest }: PiiScan): number {
     return Math.max(0.1, riskScore(round(highest, 2), this.#options.threshold));
   }
 
   /**
-   * Loads the models. The first text does it otherwise, but downloads nothing.
+   * Loads the models. When nobody calls this, the first text loads them, but that downloads nothing.
    *
-   * @throws GuardValidationError where a type is asked for that no downloaded model finds.
+   * @throws GuardValidationError when the options ask for a type that none of the downloaded models finds.
    */
   async load(signal?: AbortSignal): Promise<void> {
     await Promise.all(
@@ -173,9 +179,9 @@ export class PersonalDataDetector {
   }
 
   /**
-   * Leaves out the models that find nothing that is looked for, as soon as it is known of all what they find.
+   * Drops the models that find nothing that is looked for, as soon as it is known for all models what they find.
    *
-   * @returns those that were left out.
+   * @returns the models that were dropped.
    * @throws GuardValidationError for a type that nothing finds.
    */
   #chooseModels(): readonly NerModel[] {
@@ -189,14 +195,14 @@ export class PersonalDataDetector {
     return models.filter((model) => !this.#models.includes(model));
   }
 
-  /** Whether a type is looked for; one that is not offered, only where its name is asked for. */
+  /** Tells whether a type is looked for. A type that is not offered is looked for only when the options name it. */
   #wants(type: string, isOffered = true): boolean {
     const { entityTypes } = this.#options;
     return entityTypes.includes(type) || (isOffered && (entityTypes.length === 0 || !this.#known.has(type)));
   }
 }
 
-/** A type that nothing looks for would pass every text. */
+/** Checks that something finds each type of the options. A type that nothing looks for would let every text pass. */
 function checkTypes({ entityTypes, regexPatterns, recognizers }: PersonalDataOptions, types: readonly string[]): void {
   if (recognizers.length > 0) return;
   const found = new Set([...types, ...regexPatterns.map(({ name }) => name), addon.hiddenEntity()]);
@@ -209,7 +215,7 @@ function checkTypes({ entityTypes, regexPatterns, recognizers }: PersonalDataOpt
   if (issues.length > 0) throw new GuardValidationError(issues);
 }
 
-/** What was found, as a verdict has it. */
+/** Converts what was found into the findings of a verdict. */
 export function findingsOf(text: string, { findings }: PiiScan): Finding[] {
   return findings.map(({ start, end, entity, score }) => ({
     start,
@@ -221,7 +227,7 @@ export function findingsOf(text: string, { findings }: PiiScan): Finding[] {
   }));
 }
 
-/** The text with each finding, in order and without overlaps, replaced by what is given for it. */
+/** Replaces each finding in a text by what `replacement` returns for it. The findings must be in order and must not overlap. */
 export function replaced<Found extends Span>(
   text: string,
   findings: readonly Found[],
@@ -245,7 +251,7 @@ function build(options: ConstructorParameters<typeof PersonalData>[0]): Personal
   }
 }
 
-/** The options' names of what the addon calls `patterns`, `hidden` and `allowed`. */
+/** Replaces `patterns`, `hidden` and `allowed`, which are names of the addon, by the names of the options. */
 function inOptions(path: string): string {
   return path
     .replace(/^patterns/, "regexPatterns")
@@ -267,7 +273,7 @@ function checkExamples({ regexPatterns }: PersonalDataOptions): void {
   if (issues.length > 0) throw new GuardValidationError(issues);
 }
 
-/** What a recognizer of a program answered; anything else than findings must not be taken for none. */
+/** Checks what a recognizer of the calling program returned. Anything other than entities must not count as "nothing found". */
 function asked(text: string, entities: readonly RecognizedEntity[], index: number): PiiFinding[] {
   const recognizer = `recognizers.${index}`;
   const refuse = () => {

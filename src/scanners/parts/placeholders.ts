@@ -1,22 +1,25 @@
 import type { PiiFinding, PiiScan } from "../../native.ts";
 import type { VaultEntry } from "../../vault.ts";
 
-/** Numbers beyond which nobody counts: a text that has one does not make all that follow higher. */
+/**
+ * Numbers of placeholders in a text that are not below this do not raise the numbers that follow. Otherwise a text with a huge
+ * number would make all later numbers huge.
+ */
 const HIGHEST = 1_000_000;
 
 /**
- * Numbers values: the same value of the same type has the same placeholder through a vault, and no placeholder is one that the
- * text has already.
+ * Numbers values. The same value of the same type has the same placeholder for as long as the vault lives, and no new placeholder
+ * is one that the text already contains.
  */
 export class Placeholders {
-  /** Placeholders by type and value; fakes by value, since nobody can tell their type. */
+  /** The placeholders by type and value. Fakes are stored by value alone, because nobody can tell the type of a fake. */
   readonly #known = new Map<string, string>();
   readonly #last = new Map<string, number>();
   readonly #taken = new Set<string>();
 
   /**
-   * @param entries what the vault holds.
-   * @param numbers numbers of what looks like a placeholder in the text.
+   * @param entries the entries of the vault.
+   * @param numbers the numbers of the parts of the text that look like placeholders.
    */
   constructor(entries: Iterable<VaultEntry>, numbers: PiiScan["numbers"]) {
     for (const [placeholder, value] of entries) {
@@ -30,12 +33,12 @@ export class Placeholders {
     }
   }
 
-  /** The placeholder, or the fake, that a value already has. */
+  /** Returns the placeholder or the fake that a value already has. */
   known({ entity }: PiiFinding, value: string): string | undefined {
     return this.#known.get(key(value, entity)) ?? this.#known.get(key(value));
   }
 
-  /** Gives a value a fake, or without one a new placeholder. */
+  /** Gives a value the fake, or a new placeholder when there is no fake. */
   add({ entity }: PiiFinding, value: string, fake?: string): string {
     const placeholder = fake ?? this.#next(entity);
     this.#known.set(key(value, fake === undefined ? entity : undefined), placeholder);
@@ -56,7 +59,7 @@ export class Placeholders {
   }
 }
 
-/** A type has no spaces, so the first one is the border. */
+/** Makes a key from a type and a value. A type has no spaces, so the first space is the border between the two. */
 function key(value: string, type = ""): string {
   return `${type} ${value}`;
 }

@@ -2,17 +2,16 @@ import { type Answer, mapAnswer, native, type RuleScan } from "../../native.ts";
 import { type Verdict, wholeText } from "../../scanner.ts";
 import { FAILED } from "../score.ts";
 
-/** Rules of the addon: patterns or substrings. */
+/** Rules of the addon, such as patterns or substrings. */
 export interface Rules {
   scanner(): (text: string) => Answer<RuleScan | null>;
 }
 
 /**
- * Makes a function that applies rules to a text. Where all of the work is done at once it answers at once, which is several times
- * faster for short texts than a promise.
+ * Makes a function that applies rules to a text. When all of the work is done at once, the function returns the verdict at once,
+ * which for short texts is several times faster than a promise.
  *
- * @param verdict what is made of the matches; null stands for none.
- * @param isCostly whether the rules are kept off the event loop for short texts too.
+ * @param verdict makes a verdict from the matches; null means that nothing matched.
  */
 export function ruleCheck<Context>(
   rules: Rules,
@@ -26,10 +25,10 @@ export function ruleCheck<Context>(
 }
 
 /**
- * The verdict on a text that failed because rules matched.
+ * Returns the verdict on a text that failed because rules matched.
  *
  * @param type the type of the findings.
- * @param labels the names of the rules by their index.
+ * @param labels the names of the rules, by the index of each rule.
  */
 export function ruleVerdict(
   text: string,

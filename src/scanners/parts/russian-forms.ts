@@ -1,7 +1,10 @@
-/** A word of Russian letters that is inflected: not an abbreviation in capitals, such as МТС. */
+/** Matches a word of Russian letters that is inflected. It does not match an abbreviation in capitals, such as МТС. */
 const INFLECTED = /^[А-ЯЁа-яё-]*[а-яё]$/u;
 
-/** Endings of the singular by how the nominative ends, with what is cut off first (Zaliznyak, "Grammatical Dictionary of Russian"). */
+/**
+ * The endings of the singular, by the ending of the nominative. `cut` is the number of letters that are cut off first (Zaliznyak,
+ * "Grammatical Dictionary of Russian").
+ */
 const ENDINGS: readonly [nominative: RegExp, cut: number, endings: readonly string[]][] = [
   [/ия$/u, 1, ["и", "ю", "ей"]],
   [/[гкхжчшщ]а$/u, 1, ["и", "е", "у", "ой", "ей"]],
@@ -16,8 +19,9 @@ const ENDINGS: readonly [nominative: RegExp, cut: number, endings: readonly stri
 ];
 
 /**
- * A name and its cases in Russian: Яндекс, Яндекса, Яндексу, Яндексом, Яндексе. Of several words the first or the last one is
- * inflected: Альфа Банка, Почты России. A name that is not Russian has one form. Forms that do not exist may be among them.
+ * Returns a name with its Russian case forms: Яндекс, Яндекса, Яндексу, Яндексом, Яндексе. In a name of several words the first or
+ * the last word is inflected: Альфа Банка, Почты России. A name that is not Russian has only one form. The result may contain forms
+ * that do not exist.
  */
 export function russianForms(name: string): string[] {
   const words = name.split(" ");

@@ -59,7 +59,7 @@ export function settingsOf(schema: z.ZodObject, options: Record<string, unknown>
  * model: the result is the lowest threshold that, when measured, flagged at most that share of the harmless texts.
  *
  * @param build the scanner that is being built: its type, its schema and its checked options.
- * @param folder the folder of the scanner's model, or undefined when the model has no folder.
+ * @param folder the folder of the scanner's model, or undefined when it is not downloaded or is a single file.
  * @param option the name of the threshold among the options.
  * @throws GuardValidationError with the path `<option>.fpr` when there is no curve for these options, or when the curve does not
  *   reach such a low rate.

@@ -8,16 +8,19 @@ import { MeaningHead } from "../../models/meaning.ts";
 import type { Reading } from "../../models/reading.ts";
 import type { TextModel } from "../../models/text-model.ts";
 
-/** Topics or parts of a text that are asked for at a time: a long list must not fill a model's queue all by itself. */
+/**
+ * How many topics or parts of a text are asked about at the same time. The limit keeps one long list from filling the queue of a
+ * model.
+ */
 const PARALLEL = 8;
 
-/** A topic by its name, and the phrases that it is made of: it is as likely as the likeliest of them. */
+/** A topic with a name and with the phrases that describe it. The topic is as likely as its likeliest phrase. */
 export interface Topic {
   name: string;
   phrases: readonly string[];
 }
 
-/** Tells the probabilities of topics that nobody has learnt beforehand. */
+/** Judges how probable topics are for which no model was trained. */
 export interface TopicJudge {
   score(
     text: string,
@@ -28,13 +31,15 @@ export interface TopicJudge {
 }
 
 /**
- * How a model tells topics. One that gives vectors compares those of the topics, which are computed here once, with that of each
- * part of a text: one pass however many topics. One for inference, as llm-guard's are, takes a pass for each phrase.
+ * Makes a judge of topics from a model. A model that gives vectors compares the vectors of the topics, which are computed here
+ * once, with the vector of each part of a text. It runs once per text, however many topics there are. A model for inference, as
+ * llm-guard uses, runs once for each phrase.
  *
- * Downloads nothing: a model of the hub must have been loaded before.
+ * This function downloads nothing: a model of the hub must have been loaded before.
  *
- * @param reading how texts will be read.
- * @throws GuardValidationError with the path `model` where it can do neither, and `matchType` where it cannot read texts so.
+ * @param reading the reading that texts will have.
+ * @throws GuardValidationError with the path `model` when the model can do neither, and with the path `matchType` when it cannot
+ *   read texts in this way.
  */
 export async function topicJudge(
   model: TextModel,
@@ -97,7 +102,7 @@ function byInference(model: TextModel, topics: readonly Topic[]): TopicJudge {
   const entailment = new EntailmentHead(model);
   return {
     async score(text, reading, signal, answers) {
-      // What is read is the same for all topics: which parts there are is asked once.
+      // The parts are the same for all topics, so they are determined only once.
       const { parts, skippedChars } = await model.classify(text, reading, signal, answers);
       const claims = topics.flatMap(({ phrases }) => phrases.map(hypothesis));
       const limit = pLimit(PARALLEL);
@@ -123,7 +128,10 @@ function byInference(model: TextModel, topics: readonly Topic[]): TopicJudge {
   };
 }
 
-/** Of entailment against contradiction, as in zero-shot classification where several topics may be right. */
+/**
+ * Returns the probability of entailment against contradiction, as zero-shot classification computes it when several topics may
+ * apply.
+ */
 function likelihood({ entailment, contradiction }: { entailment: number; contradiction: number }): number {
   return contradiction === 0 ? entailment : entailment / (entailment + contradiction);
 }

@@ -5,29 +5,29 @@ import type { LookupFunction } from "node:net";
 import { GuardValidationError } from "../../errors.ts";
 import { isAddress, parseNetwork, refusal } from "./public-address.ts";
 
-/** Bytes of response headers that are read; of a body nothing is. */
+/** The bytes of response headers that are read at most. Nothing of a body is read. */
 const MAX_HEADERS = 16 * 1024;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const PORTS: Record<string, number> = { "http:": 80, "https:": 443 };
 
-/** How URLs are asked for; the options of URLReachability. */
+/** The settings that say how URLs are requested. They are the options of URLReachability. */
 export interface ReachOptions {
   /** Statuses that count as reached. */
   successStatusCodes: readonly number[];
-  /** Seconds for one URL, with all of its redirects and look-ups. */
+  /** The seconds that one URL may take, with all of its redirects and look-ups. */
   timeout: number;
   maxRedirects: number;
   allowedPorts: readonly number[];
-  /** Addresses and networks, in CIDR form, that may be reached although they are not public. */
+  /** The addresses and networks, in CIDR form, that may be reached although they are not public. */
   allowedNetworks: readonly string[];
-  /** Default: those of the system. */
+  /** The DNS servers to ask. By default these are the servers of the system. */
   dnsServers?: readonly string[] | undefined;
 }
 
-/** Why a URL counts as not reached. */
+/** An error whose message says why a URL counts as not reached. */
 class Unreached extends Error {}
 
-/** Asks for URLs, at public addresses only. */
+/** Requests URLs, at public addresses only. */
 export class UrlReacher {
   readonly #options: ReachOptions;
   readonly #networks;
@@ -44,7 +44,7 @@ export class UrlReacher {
     }
   }
 
-  /** Why a URL is not reached; undefined when it is reached. */
+  /** Returns the reason why a URL is not reached, or undefined when it is reached. */
   async problem(url: string, signal?: AbortSignal): Promise<string | undefined> {
     const stop = new AbortController();
     const onAbort = () => stop.abort(signal?.reason);
@@ -58,7 +58,8 @@ export class UrlReacher {
       signal?.throwIfAborted();
       const cause = stop.signal.aborted ? stop.signal.reason : error;
       if (cause instanceof Unreached) return cause.message;
-      // Whatever else the network or the other side does is a reason, not a failure of the scanner.
+      // Any other error of the network or of the other side is a reason why the URL is not reached, and not a failure of the
+      // scanner.
       return (cause as NodeJS.ErrnoException).code ?? "not a valid answer";
     } finally {
       clearTimeout(timer);
@@ -67,7 +68,7 @@ export class UrlReacher {
     }
   }
 
-  /** The status at the end of the redirects. */
+  /** Returns the status at the end of the redirects. */
   async #status(start: URL, signal: AbortSignal): Promise<number> {
     let url = start;
     for (let redirects = 0; ; redirects++) {
@@ -82,13 +83,13 @@ export class UrlReacher {
     }
   }
 
-  /** The addresses of a URL's host, all of which may be connected to. */
+  /** Returns the addresses of a URL's host. It throws unless all of them may be connected to. */
   async #addresses(url: URL, signal: AbortSignal): Promise<string[]> {
     const defaultPort = PORTS[url.protocol];
     if (defaultPort === undefined) throw new Unreached(`refused: scheme ${url.protocol}`);
     const port = url.port === "" ? defaultPort : Number(url.port);
     if (!this.#options.allowedPorts.includes(port)) throw new Unreached(`refused: port ${port}`);
-    // The URL standard writes IPv4 addresses as dotted quads, however they were spelt, and IPv6 ones in brackets.
+    // The URL standard writes IPv4 addresses as dotted quads, however they were spelled, and IPv6 addresses in brackets.
     const host = url.hostname.replace(/^\[|\]$/g, "");
     const addresses = isAddress(host) ? [host] : await this.#resolve(host, signal);
     for (const address of addresses) {
@@ -98,7 +99,10 @@ export class UrlReacher {
     return addresses;
   }
 
-  /** Not `dns.lookup`: that can not be cancelled, and a slow server would block the threads of the process. */
+  /**
+   * Resolves a host. It does not use `dns.lookup`, which cannot be cancelled and with which a slow server would block the threads
+   * of the process.
+   */
   async #resolve(host: string, signal: AbortSignal): Promise<string[]> {
     signal.throwIfAborted();
     const resolver = this.#resolver();
@@ -120,9 +124,9 @@ export class UrlReacher {
     return resolver;
   }
 
-  /** Asks for a URL at addresses that were checked; resolves with the headers. */
+  /** Requests a URL at addresses that were checked, and resolves with the headers. */
   #get(url: URL, addresses: readonly string[], signal: AbortSignal): Promise<IncomingMessage> {
-    // What the name means by now is not asked again: it may have another address than a moment ago.
+    // The name is not resolved again, because it may have another address than a moment ago when the address was checked.
     const lookup: LookupFunction = (_host, { all }, callback) => {
       const checked = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
       if (all) callback(null, checked);
@@ -131,7 +135,7 @@ export class UrlReacher {
     const { protocol, hostname, port, pathname, search } = url;
     return new Promise((resolve, reject) => {
       const request = (protocol === "https:" ? https : http).request({
-        // Not the URL itself: its user name and password would be sent.
+        // The URL itself is not passed, because its user name and password would be sent.
         hostname: hostname.replace(/^\[|\]$/g, ""),
         port: port || PORTS[protocol],
         path: pathname + search,
@@ -147,7 +151,7 @@ export class UrlReacher {
         socket.destroy();
         reject(new Unreached("status 101"));
       });
-      // Resetting the connection after the headers is this side's doing.
+      // An error after the headers comes from this side, which resets the connection on purpose, so it is ignored.
       request.on("error", () => {});
     });
   }
