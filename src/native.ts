@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { isNativeError } from "node:util/types";
 import type * as Addon from "../native/index.cjs";
-import { GuardError } from "./errors.ts";
+import { GuardError, GuardValidationError, issueOf } from "./errors.ts";
 
 export type {
   Answer,
@@ -79,4 +79,20 @@ function guardError(error: unknown): unknown {
   if (error instanceof GuardError || !isNativeError(error)) return error;
   const { code, path } = error as Error & Partial<NativeFields>;
   return code?.startsWith("GUARD_") ? new GuardError(code, error.message, path === undefined ? {} : { path }) : error;
+}
+
+/**
+ * Builds an object of the addon from options of a scanner.
+ *
+ * @param pathIn the path of a value in the scanner's options, from its path in the options of the addon. Default: the same.
+ * @throws GuardValidationError with the path of the value that the addon refused.
+ */
+export function built<T>(make: () => T, pathIn: (path: string) => string = (path) => path): T {
+  try {
+    return native(make) as T;
+  } catch (error) {
+    const issue = issueOf(error);
+    if (!issue) throw error;
+    throw new GuardValidationError([{ ...issue, path: pathIn(issue.path) }], { cause: error });
+  }
 }

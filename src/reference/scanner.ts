@@ -47,12 +47,6 @@ export interface ScannerReference {
   figures: { measured: Figures[]; thresholds: Figures[] };
 }
 
-/** The reference of a scanner by its type. */
-export function scannerReference(type: string): ScannerReference | undefined {
-  const scanner = SCANNERS.find(({ definition }) => definition.type === type);
-  return scanner && referenceOf(scanner);
-}
-
 /** The reference of every scanner, by the alphabet of their types. */
 export function scannerReferences(): ScannerReference[] {
   return SCANNERS.map(referenceOf);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { GuardError, GuardValidationError, issueOf } from "../errors.ts";
-import { addon, isPromise, native, type PatternSet, type RuleScan } from "../native.ts";
+import { addon, built, isPromise, type RuleScan } from "../native.ts";
 import { passed } from "../scanner.ts";
 import { ruleOptions } from "../validation/options.ts";
 import { defineScanner } from "./define.ts";
@@ -50,7 +50,7 @@ export const Regex = defineScanner({
       throw new GuardValidationError([{ path: "deobfuscate", message }]);
     }
     const sanitizes = isBlocked && redact;
-    const set = compile(patterns, { matchType, deobfuscate, replace: sanitizes });
+    const set = built(() => new addon.PatternSet(patterns, { matchType, deobfuscate, replace: sanitizes }));
     const verdict = (text: string, scan: RuleScan | null) =>
       isBlocked === (scan === null) ? passed(text) : ruleVerdict(text, scan ?? { matches: [] }, "pattern", patterns);
     const check = ruleCheck(set, verdict);
@@ -67,15 +67,6 @@ export const Regex = defineScanner({
     };
   },
 });
-
-function compile(patterns: string[], settings: ConstructorParameters<typeof PatternSet>[1]): PatternSet {
-  try {
-    return native(() => new addon.PatternSet(patterns, settings));
-  } catch (error) {
-    const issue = issueOf(error);
-    throw issue ? new GuardValidationError([issue], { cause: error }) : error;
-  }
-}
 
 /** Rejects a scan whose pattern could not be searched for. Such a scan must never let a text pass. */
 function refuse(error: unknown): never {

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { GuardValidationError, issueOf } from "../errors.ts";
-import { addon, native, type SecretRules } from "../native.ts";
+import { addon, built, native, type SecretRules } from "../native.ts";
 import { type Finding, passed, wholeText } from "../scanner.ts";
 import { ruleOptions } from "../validation/options.ts";
 import { defineScanner } from "./define.ts";
@@ -52,7 +51,9 @@ export const Secrets = defineScanner({
     fails: [{ text: 'password = "Tr0ub4dor&3x9"', sanitized: 'password = "******"' }],
   },
   create({ options: { rules, disabledRules, allow, redactMode, deobfuscate } }) {
-    const compiled = compile({ rules, disabledRules, allow } as SecretOptions);
+    const options = { rules, disabledRules, allow } as SecretOptions;
+    const inOptions = (path: string) => path.replace("disabled_rules", "disabledRules");
+    const compiled = built(() => new addon.SecretRules(options), inOptions);
     return {
       sanitizes: true,
       async check(text) {
@@ -76,14 +77,3 @@ export const Secrets = defineScanner({
     };
   },
 });
-
-function compile(options: SecretOptions): SecretRules {
-  try {
-    return native(() => new addon.SecretRules(options));
-  } catch (error) {
-    const issue = issueOf(error);
-    if (!issue) throw error;
-    const path = issue.path.replace("disabled_rules", "disabledRules");
-    throw new GuardValidationError([{ ...issue, path }], { cause: error });
-  }
-}

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { GuardError, GuardValidationError, issueOf, madeFrom, type ValidationIssue } from "../../errors.ts";
 import type { Engine } from "../../models/engine.ts";
-import { addon, native, type PersonalData, type PiiFinding, type PiiScan } from "../../native.ts";
+import { addon, built, native, type PersonalData, type PiiFinding, type PiiScan } from "../../native.ts";
 import type { Finding, ScanContext } from "../../scanner.ts";
 import type { Span } from "../../text/span.ts";
 import type { Vault } from "../../vault.ts";
@@ -243,12 +243,7 @@ export function replaced<Found extends Span>(
 }
 
 function build(options: ConstructorParameters<typeof PersonalData>[0]): PersonalData {
-  try {
-    return native(() => new addon.PersonalData(options));
-  } catch (error) {
-    const issue = issueOf(error);
-    throw issue ? new GuardValidationError([{ ...issue, path: inOptions(issue.path) }], { cause: error }) : error;
-  }
+  return built(() => new addon.PersonalData(options), inOptions);
 }
 
 /** Replaces `patterns`, `hidden` and `allowed`, which are names of the addon, by the names of the options. */
