@@ -4,6 +4,7 @@ import { z } from "zod";
 import { GuardError, GuardValidationError, ScannerError } from "./errors.ts";
 import { type Conversation, type Message, readMessages } from "./messages.ts";
 import { AnswerCache } from "./models/answer-cache.ts";
+import { errorKind, summaryOf } from "./observer.ts";
 import { CONVERSATION_RISK, TOOL_SUFFIX, WINDOW_SUFFIX } from "./result-names.ts";
 import {
   addVerdict,
@@ -17,7 +18,7 @@ import {
   type ScanReport,
   suppressedNames,
 } from "./scan.ts";
-import type { Finding, Scanner } from "./scanner.ts";
+import type { Finding, Scanner, Verdict } from "./scanner.ts";
 import { FAILED, round } from "./scanners/score.ts";
 import { lengthIn, type OffsetUnit } from "./text/offsets.ts";
 import { parseOptions } from "./validation/options.ts";
@@ -256,22 +257,28 @@ export async function scanConversationTexts(
       return report;
     }
     const start = performance.now();
+    const chars = userTexts.reduce((sum, text) => sum + text.length, 0);
+    const observed = options.observer?.scannerStarted({ name: CONVERSATION_RISK, type: CONVERSATION_RISK, chars });
+    const answers = observed ? context.answers.observedBy(observed) : context.answers;
     const coverage = { chars: 0, scannedChars: 0, truncated: false, windows: userTexts.length };
+    let verdict: Verdict;
     try {
-      const { isValid, score, scores } = await risk.assess(userTexts, signal, context.answers);
+      const { isValid, score, scores } = await risk.assess(userTexts, signal, answers);
       const findings = isValid ? [] : contributions(userTexts, scores, risk.minScore, options.offsets);
-      addVerdict(report, CONVERSATION_RISK, { isValid, score, findings, coverage }, performance.now() - start);
+      verdict = { isValid, score, findings, coverage };
     } catch (error) {
+      const reason = signal.aborted ? signal.reason : error;
+      observed?.ended({ milliseconds: performance.now() - start, error: errorKind(reason) });
       signal.throwIfAborted();
       if (options.onScannerError !== "block") throw new ScannerError(CONVERSATION_RISK, error);
       report.coverage.failed.push(CONVERSATION_RISK);
-      addVerdict(
-        report,
-        CONVERSATION_RISK,
-        { isValid: false, score: FAILED, findings: [], coverage },
-        performance.now() - start,
-      );
+      const failing = { isValid: false, score: FAILED, findings: [], coverage };
+      addVerdict(report, CONVERSATION_RISK, failing, performance.now() - start);
+      return report;
     }
+    const milliseconds = performance.now() - start;
+    observed?.ended({ milliseconds, verdict: summaryOf(verdict) });
+    addVerdict(report, CONVERSATION_RISK, verdict, milliseconds);
     return report;
   };
 

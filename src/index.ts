@@ -26,6 +26,7 @@ export { type AnswerListener, defaultEngine, Engine } from "./models/engine.ts";
 export type { EngineOptions } from "./models/engine-options.ts";
 export { listModels, type ModelEntry } from "./models/list-models.ts";
 export type { EngineInfo, EngineTimings } from "./native.ts";
+export type { ModelEnd, ScannerEnd, ScannerObserver, ScannerStart, ScanObserver, VerdictSummary } from "./observer.ts";
 export {
   type OutputReport,
   type PromptReport,

@@ -2,6 +2,7 @@ import { setMaxListeners } from "node:events";
 import { GuardValidationError, ScannerError } from "./errors.ts";
 import { AnswerCache } from "./models/answer-cache.ts";
 import type { EngineTimings } from "./native.ts";
+import { errorKind, type ScanObserver, summaryOf } from "./observer.ts";
 import { isReservedName, RESERVED_NAME } from "./result-names.ts";
 import type { Coverage, Finding, ScanContext, Scanner, Verdict } from "./scanner.ts";
 import { FAILED } from "./scanners/score.ts";
@@ -33,6 +34,8 @@ export interface ScanOptions {
   vault?: Vault;
   /** Aborts the scan. */
   signal?: AbortSignal;
+  /** Is told of every scanner that begins and ends, and of the models that it asks. */
+  observer?: ScanObserver;
 }
 
 /** How much a whole scan looked at. */
@@ -201,7 +204,7 @@ export async function runScanners(
   options: RunOptions = {},
 ): Promise<ScanReport & { text: string }> {
   const { failFast = false, onScannerError = "throw", signal, rewrite = true, suffix = "" } = options;
-  const { offsets = "utf16" } = options;
+  const { offsets = "utf16", observer } = options;
   const suppressed = suppressedNames(options.suppress);
   const vault = vaultFor(options);
   const answers = context.answers ?? new AnswerCache();
@@ -216,22 +219,25 @@ export async function runScanners(
 
   const runOne = async ({ name, scanner }: NamedScanner, input: string) => {
     const start = performance.now();
+    const observed = observer?.scannerStarted({ name: name + suffix, type: scanner.type, chars: input.length });
+    const own = { ...context, ...vault, answers: observed ? answers.observedBy(observed) : answers, signal: running };
+    let verdict: Verdict;
     try {
-      const verdict = inUnit(
-        offsets,
-        input,
-        checked(await scanner.scan(input, { ...context, ...vault, answers, signal: running })),
-      );
+      verdict = inUnit(offsets, input, checked(await scanner.scan(input, own)));
       // A scanner may ignore the signal, so the signal is checked again after the scanner has answered.
       running.throwIfAborted();
-      return { verdict, milliseconds: performance.now() - start };
     } catch (error) {
-      if (running.aborted) throw running.reason;
+      const reason = running.aborted ? running.reason : error;
+      observed?.ended({ milliseconds: performance.now() - start, error: errorKind(reason) });
+      if (running.aborted) throw reason;
       if (onScannerError === "throw") throw new ScannerError(name + suffix, error);
       report.coverage.failed.push(name + suffix);
-      const verdict = inUnit(offsets, input, { isValid: false, score: FAILED, findings: [], coverage: unread(input) });
-      return { verdict, milliseconds: performance.now() - start };
+      const failing = inUnit(offsets, input, { isValid: false, score: FAILED, findings: [], coverage: unread(input) });
+      return { verdict: failing, milliseconds: performance.now() - start };
     }
+    const milliseconds = performance.now() - start;
+    observed?.ended({ milliseconds, verdict: summaryOf(verdict) });
+    return { verdict, milliseconds };
   };
 
   let current = text;

@@ -8,6 +8,7 @@ import {
 } from "./conversation.ts";
 import { GuardError, GuardValidationError } from "./errors.ts";
 import { type Message, readMessages } from "./messages.ts";
+import type { ScanObserver } from "./observer.ts";
 import { type NamedScanner, nameScanners, runScanners, type ScanOptions, type ScanReport } from "./scan.ts";
 import type { Scanner, Side } from "./scanner.ts";
 import { withSignal } from "./support/with-signal.ts";
@@ -57,6 +58,8 @@ export interface ScanRequest {
   vault: Vault;
   /** A signal that is aborted when nobody waits for the result any more. */
   signal: AbortSignal;
+  /** Is told of the scanners and models of this call. */
+  observer?: ScanObserver | undefined;
 }
 
 /** A report with the text as the sanitizing scanners left it. */
@@ -191,7 +194,7 @@ export class ScanService {
 
   async #run(
     seconds: number,
-    { suppress, details, rewrite, vault, signal: caller }: ScanRequest,
+    { suppress, details, rewrite, vault, signal: caller, observer }: ScanRequest,
     scan: (options: ScanOptions & { rewrite: boolean }) => Promise<ServiceReport>,
   ): Promise<ServiceReport> {
     if (this.notReady) throw this.notReady;
@@ -218,6 +221,7 @@ export class ScanService {
       vault,
       offsets: details ? "codePoint" : "utf16",
       signal,
+      ...(observer ? { observer } : {}),
     }).finally(() => this.#running.delete(stop));
     try {
       // A scanner that ignores the signal must not keep the caller waiting.

@@ -1,4 +1,5 @@
 import type { EngineTimings } from "../native.ts";
+import type { ScannerObserver } from "../observer.ts";
 import { withSignal } from "../support/with-signal.ts";
 
 /** An answer that is known or being computed, and the signal of the caller that asked first. */
@@ -7,16 +8,34 @@ interface Asked {
   signal: AbortSignal | undefined;
 }
 
+/** What one call has computed. The parts are made when they are needed: most calls with rules need none of them. */
+interface Computed {
+  derived?: Map<string, Map<string, unknown>>;
+  asked?: Map<string, Map<string, Asked>>;
+  timings?: Map<string, EngineTimings>;
+}
+
 /**
  * What has been computed about the texts of one call, so that scanners share it: what models have answered, and what was made
  * of a text, such as its views. Scanners that ask the same of the same text share the answer, at the same time or one after the
  * other. It lives as long as the call and is never given to another one.
  */
 export class AnswerCache {
-  // Made when they are needed: most calls with rules need none of them, and a call takes microseconds.
-  #derived: Map<string, Map<string, unknown>> | undefined;
-  #asked: Map<string, Map<string, Asked>> | undefined;
-  #timings: Map<string, EngineTimings> | undefined;
+  #computed: Computed = {};
+  #observer: ScannerObserver | undefined;
+
+  /** Follows the scanner that this cache was given to; see {@link observedBy}. */
+  get observer(): ScannerObserver | undefined {
+    return this.#observer;
+  }
+
+  /** Returns the same cache, for one scanner: the observer is told which models are asked through it. */
+  observedBy(observer: ScannerObserver): AnswerCache {
+    const same = new AnswerCache();
+    same.#computed = this.#computed;
+    same.#observer = observer;
+    return same;
+  }
 
   /**
    * Returns what `make` makes from a text, such as its views, its URLs or its languages. Each kind is made once for each text.
@@ -24,9 +43,9 @@ export class AnswerCache {
    * @param kind what is made.
    */
   derive<T>(kind: string, text: string, make: (text: string) => T): T {
-    this.#derived ??= new Map();
-    const ofKind = this.#derived.get(kind) ?? new Map<string, unknown>();
-    this.#derived.set(kind, ofKind);
+    this.#computed.derived ??= new Map();
+    const ofKind = this.#computed.derived.get(kind) ?? new Map<string, unknown>();
+    this.#computed.derived.set(kind, ofKind);
     if (!ofKind.has(text)) ofKind.set(text, make(text));
     return ofKind.get(text) as T;
   }
@@ -37,9 +56,9 @@ export class AnswerCache {
    * @param question what is asked, and of which model.
    */
   async share<T>(question: string, text: string, ask: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    this.#asked ??= new Map();
-    const ofQuestion = this.#asked.get(question) ?? new Map<string, Asked>();
-    this.#asked.set(question, ofQuestion);
+    this.#computed.asked ??= new Map();
+    const ofQuestion = this.#computed.asked.get(question) ?? new Map<string, Asked>();
+    this.#computed.asked.set(question, ofQuestion);
     for (let known = ofQuestion.get(text); known; known = ofQuestion.get(text)) {
       try {
         return (await withSignal(known.answer, signal)) as T;
@@ -60,9 +79,9 @@ export class AnswerCache {
 
   /** Adds the times of an answer to the times of its model. */
   addTimings(model: string, { queued, tokenized, inferred }: EngineTimings): void {
-    this.#timings ??= new Map();
-    const sum = this.#timings.get(model) ?? { queued: 0, tokenized: 0, inferred: 0 };
-    this.#timings.set(model, {
+    this.#computed.timings ??= new Map();
+    const sum = this.#computed.timings.get(model) ?? { queued: 0, tokenized: 0, inferred: 0 };
+    this.#computed.timings.set(model, {
       queued: sum.queued + queued,
       tokenized: sum.tokenized + tokenized,
       inferred: sum.inferred + inferred,
@@ -74,6 +93,6 @@ export class AnswerCache {
    * scanners share counts once. The sum can exceed the time that passed, because answers can be computed in parallel.
    */
   get timings(): Record<string, EngineTimings> {
-    return this.#timings ? Object.fromEntries(this.#timings) : {};
+    return this.#computed.timings ? Object.fromEntries(this.#computed.timings) : {};
   }
 }

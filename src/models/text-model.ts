@@ -10,6 +10,7 @@ import {
   type NativeModel,
   native,
 } from "../native.ts";
+import { errorKind } from "../observer.ts";
 import { withSignal } from "../support/with-signal.ts";
 import type { AnswerCache } from "./answer-cache.ts";
 import { warnOfLicense } from "./hub/hub.ts";
@@ -142,17 +143,21 @@ export class TextModel {
     const abort = new addon.Abort();
     const onAbort = () => abort.abort();
     signal?.addEventListener("abort", onAbort, { once: true });
+    const ended = answers?.observer?.modelAsked?.(this.name);
+    let answer: T;
     try {
-      const answer = await native(() => ask(model, abort));
-      answers?.addTimings(this.name, answer.timings);
-      this.#host.answered(this.name, answer.timings);
-      return answer;
+      answer = await native(() => ask(model, abort));
     } catch (error) {
-      signal?.throwIfAborted();
-      throw error;
+      const reason = signal?.aborted ? signal.reason : error;
+      ended?.({ error: errorKind(reason) });
+      throw reason;
     } finally {
       signal?.removeEventListener("abort", onAbort);
     }
+    answers?.addTimings(this.name, answer.timings);
+    this.#host.answered(this.name, answer.timings);
+    ended?.({ timings: answer.timings });
+    return answer;
   }
 
   /**

@@ -38,6 +38,10 @@ const SCAN: Readonly<Record<string, OptionCheck>> = {
   offsets: oneOf("utf16", "codePoint"),
   vault: CHECKED_LATER,
   signal: { expected: "an AbortSignal", holds: isSignal },
+  observer: {
+    expected: "a ScanObserver, an object with scannerStarted()",
+    holds: (value) => typeof (value as { scannerStarted?: unknown } | null)?.scannerStarted === "function",
+  },
 };
 
 const CONVERSATION: Readonly<Record<string, OptionCheck>> = {
