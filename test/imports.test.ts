@@ -17,6 +17,11 @@ const imports = new Map(
     }),
 );
 
+/** The files that import a package of OpenTelemetry. */
+const withOpenTelemetry = [...imports.keys()].filter((file) =>
+  /\bfrom "@opentelemetry\//.test(readFileSync(join(root, file), "utf8")),
+);
+
 describe("imports", () => {
   it("are read from the sources", () => {
     expect(imports.get("server/app.ts")).toContain("server/plugins/app/lifecycle.ts");
@@ -44,6 +49,18 @@ describe("imports", () => {
     const wrong = [...imports].filter(([file, targets]) => !above(file) && targets.some(above)).map(([file]) => file);
     // The package's entry point loads the server only when a program creates one.
     expect(wrong).toEqual(["index.ts"]);
+  });
+
+  it("of OpenTelemetry are loaded by servers that export something, and by nothing else", () => {
+    const plugin = "server/plugins/external/telemetry.ts";
+    expect(withOpenTelemetry).toContain(plugin);
+    const inside = (file: string) => file === plugin || file.startsWith("server/telemetry/");
+    expect(withOpenTelemetry.filter((file) => !inside(file))).toEqual([]);
+    const outside = [...imports].filter(([file, targets]) => !inside(file) && targets.some(inside));
+    expect(outside.map(([file]) => file)).toEqual(["server/app.ts"]);
+    const app = readFileSync(join(root, "server/app.ts"), "utf8");
+    expect(app).toContain('await import("./plugins/external/telemetry.ts")');
+    expect(app).not.toMatch(/from "[^"]*telemetry/);
   });
 
   it("of the command line have the server in guard serve alone", () => {

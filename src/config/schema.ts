@@ -201,17 +201,34 @@ const cache = z.strictObject({
   redis: notYet,
 });
 
-const exporter = (known: readonly [string, ...string[]], fallback: string) =>
+/** Where a collector takes one signal. Files of llm-guard have an empty text where none is set. */
+const endpoint = (path: string) =>
   z
     .string()
-    .default(fallback)
-    .refine((name) => known.includes(name), `not supported yet; supported are: ${known.join(", ")}`);
+    .refine((text) => text === "" || isWebAddress(text), `expected an address such as http://collector:4318${path}`)
+    .nullish()
+    .describe(
+      `Address of the collector (OTLP over HTTP); ${path} is added where it has no path. Default: OTEL_EXPORTER_OTLP_ENDPOINT, or this machine.`,
+    );
 
-const tracing = z.strictObject({ exporter: exporter(["none", "console"], "none"), endpoint: z.string().nullish() });
+function isWebAddress(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}
+
+const tracing = z.strictObject({
+  exporter: z
+    .enum(["none", "console", "otel_http", "xray"])
+    .default("none")
+    .describe("Where spans go: nowhere, into the log, or to a collector; xray: to a collector, with ids of AWS X-Ray."),
+  endpoint: endpoint("/v1/traces"),
+});
 
 const metrics = z.strictObject({
-  exporter: exporter(["prometheus", "none", "console"], "prometheus"),
-  endpoint: z.string().nullish(),
+  exporter: z
+    .enum(["prometheus", "none", "console", "otel_http"])
+    .default("prometheus")
+    .describe("How metrics leave: GET /metrics, not at all, in the log once a minute, or to a collector."),
+  endpoint: endpoint("/v1/metrics"),
   public: z.boolean().default(false).describe("Serve GET /metrics without authentication."),
 });
 

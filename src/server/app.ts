@@ -67,12 +67,18 @@ export async function buildApp(
   }) as unknown as FastifyInstance;
 
   for (const schema of schemas) app.addSchema(schema);
+  const metrics = new Metrics(service, engine);
+  const graceMs = graceOf(config);
+  if (config.tracing.exporter !== "none" || ["console", "otel_http"].includes(config.metrics.exporter)) {
+    // The SDK of OpenTelemetry takes time and memory to load.
+    const { telemetry } = await import("./plugins/external/telemetry.ts");
+    await app.register(telemetry, { config, metrics, graceMs });
+  }
   await app.register(jsonBody);
   await app.register(errors);
   await app.register(requestLog);
-  const metrics = new Metrics(service, engine);
   await app.register(metricsPlugin, { metrics });
-  await app.register(lifecycle, { graceMs: graceOf(config), onClosed: () => service.close() });
+  await app.register(lifecycle, { graceMs, onClosed: () => service.close() });
 
   const { rateLimit: limits } = config;
   if (limits.enabled && limits.key === "ip") await app.register(rateLimit, limits);

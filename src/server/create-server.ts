@@ -136,11 +136,6 @@ function refuseOwnVaults(lists: ScannerLists): void {
 function warnings(config: Config, { input, output }: ScannerLists, vaultKeySet: boolean): string[] {
   const handsOutVaults = [...input, ...output].some(({ vaultScope }) => vaultScope === "call");
   const said: [applies: boolean, warning: string][] = [
-    [config.tracing.exporter === "console", "tracing.exporter: console has no effect; requests are in the log"],
-    [
-      config.metrics.exporter === "console",
-      "metrics.exporter: console has no effect; GET /metrics is there with prometheus",
-    ],
     [config.cache !== undefined, "cache: not enabled; results are not cached"],
     [input.length === 0, "no input scanners: every prompt passes"],
     [output.length === 0, "no output scanners: every output passes"],

@@ -181,8 +181,15 @@ describe("parseConfig", () => {
     ["a range of everything", `${MINIMAL}app: {trust_proxy: ["::/0"]}`, "app.trust_proxy.0", "a range"],
     ["redis", `${MINIMAL}rate_limit: {redis: "redis://x"}`, "rate_limit.redis", "not supported yet"],
     ["a cache", `${MINIMAL}cache: {enabled: true}`, "cache.enabled", "not supported yet"],
-    ["tracing", `${MINIMAL}tracing: {exporter: otel_http}`, "tracing.exporter", "not supported yet"],
-    ["pushed metrics", `${MINIMAL}metrics: {exporter: otel_http}`, "metrics.exporter", "not supported yet"],
+    ["an exporter of traces that is none", `${MINIMAL}tracing: {exporter: jaeger}`, "tracing.exporter", "otel_http"],
+    ["an exporter of metrics that is none", `${MINIMAL}metrics: {exporter: xray}`, "metrics.exporter", "otel_http"],
+    [
+      "a collector without a scheme",
+      `${MINIMAL}tracing: {endpoint: "collector:4318"}`,
+      "tracing.endpoint",
+      "http://collector:4318/v1/traces",
+    ],
+    ["a collector by gRPC", `${MINIMAL}metrics: {endpoint: "grpc://x"}`, "metrics.endpoint", "/v1/metrics"],
     ["plugins", `${MINIMAL}plugins: [./a.js]`, "plugins", "not supported yet"],
     [
       "a decay above 1",

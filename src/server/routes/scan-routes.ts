@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { answerOf } from "../../answer.ts";
 import { GuardError } from "../../errors.ts";
+import type { ScanObserver } from "../../observer.ts";
 import type { Side } from "../../scanner.ts";
 import type { ScanRequest, ScanService, ServiceReport } from "../../service.ts";
 import { Vault } from "../../vault.ts";
@@ -10,6 +11,13 @@ import { named } from "../schemas/named.ts";
 import type { ScanFields } from "../schemas/scan.ts";
 import type { VaultSeal } from "../vault-seal.ts";
 import { jsonReply } from "./replies.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Is told of the scanners and models of this request. Absent where nobody follows it. */
+    scanObserver?: ScanObserver | undefined;
+  }
+}
 
 /** What the routes that scan need. */
 export interface ScanRoutesOptions {
@@ -69,6 +77,7 @@ export function addScanRoutes<Body extends ScanFields>(
             rewrite,
             vault,
             signal: clientGone(reply),
+            observer: request.scanObserver,
           });
           metrics.countScan(source, report);
           request.scanLog = {

@@ -12,6 +12,7 @@ export class Metrics {
   readonly #scannerSeconds: Histogram;
   readonly #verdicts: Counter;
   readonly #unscanned: Counter;
+  readonly #lost: Counter;
 
   constructor(service: ScanService, engine: Engine) {
     const registers = [this.registry];
@@ -32,6 +33,12 @@ export class Metrics {
       name: "guard_unscanned_total",
       help: "Scans that did not look at everything, by reason.",
       labelNames: ["reason"],
+      registers,
+    });
+    this.#lost = new Counter({
+      name: "guard_telemetry_lost_total",
+      help: "Spans and exports of metrics that did not reach the collector, by reason.",
+      labelNames: ["signal", "reason"],
       registers,
     });
     new Gauge({
@@ -83,6 +90,11 @@ export class Metrics {
       this.#scannerSeconds.observe({ source, scanner }, (report.timing[scanner] ?? 0) / 1000);
     }
     for (const reason of unscannedReasons(report)) this.#unscanned.inc({ reason });
+  }
+
+  /** Counts what was not exported: spans, or exports of all metrics. */
+  countLost(signal: string, reason: string, count: number): void {
+    this.#lost.inc({ signal, reason }, count);
   }
 }
 
