@@ -1,30 +1,41 @@
 import { ROOT_CONTEXT, type Span, SpanStatusCode, type Tracer, trace } from "@opentelemetry/api";
+import type { AnchoredClock } from "@opentelemetry/core";
 import { ATTR_ERROR_TYPE } from "@opentelemetry/semantic-conventions";
 import type { ModelEnd, ScannerEnd, ScanObserver } from "../../observer.ts";
 
 /**
  * Makes a span for each scanner of a request, below the request's span, and below it one for each model that the scanner asks.
  * Their attributes are names, lengths, times and verdicts.
+ *
+ * @param clock the clock of the request. Spans with clocks of their own begin at whole milliseconds, and seem to end after those that
+ *   they are a part of.
  */
-export function scanSpans(tracer: Tracer, request: Span): ScanObserver {
+export function scanSpans(tracer: Tracer, request: Span, clock: AnchoredClock): ScanObserver {
   const ofRequest = trace.setSpan(ROOT_CONTEXT, request);
   return {
     scannerStarted({ name, type, chars }) {
       const attributes = { "guard.scanner.name": name, "guard.scanner.type": type, "guard.text.length": chars };
-      const span = tracer.startSpan(`scanner ${name}`, { attributes }, ofRequest);
+      const span = tracer.startSpan(`scanner ${name}`, { attributes, startTime: clock.now() }, ofRequest);
       return {
         modelAsked(model) {
           const ofScanner = trace.setSpan(ROOT_CONTEXT, span);
-          const asked = tracer.startSpan(`model ${model}`, { attributes: { "guard.model.name": model } }, ofScanner);
-          return (end) => endModel(asked, end);
+          const attributes = { "guard.model.name": model };
+          const asked = tracer.startSpan(`model ${model}`, { attributes, startTime: clock.now() }, ofScanner);
+          return (end) => {
+            tellModel(asked, end);
+            asked.end(clock.now());
+          };
         },
-        ended: (end) => endScanner(span, end),
+        ended(end) {
+          tellScanner(span, end);
+          span.end(clock.now());
+        },
       };
     },
   };
 }
 
-function endScanner(span: Span, { verdict, error }: ScannerEnd): void {
+function tellScanner(span: Span, { verdict, error }: ScannerEnd): void {
   if (verdict) {
     span.setAttributes({
       "guard.scanner.valid": verdict.isValid,
@@ -33,10 +44,10 @@ function endScanner(span: Span, { verdict, error }: ScannerEnd): void {
       "guard.scanner.findings": verdict.findings,
     });
   }
-  endWith(span, error);
+  tellError(span, error);
 }
 
-function endModel(span: Span, { timings, error }: ModelEnd): void {
+function tellModel(span: Span, { timings, error }: ModelEnd): void {
   if (timings) {
     span.setAttributes({
       "guard.model.queued_ms": timings.queued,
@@ -44,14 +55,12 @@ function endModel(span: Span, { timings, error }: ModelEnd): void {
       "guard.model.inferred_ms": timings.inferred,
     });
   }
-  endWith(span, error);
+  tellError(span, error);
 }
 
-function endWith(span: Span, error: string | undefined): void {
-  if (error !== undefined) {
-    span.setAttribute(ATTR_ERROR_TYPE, error);
-    // A scan that stops at the first failing scanner aborts the others, and that is no error.
-    if (error !== "AbortError") span.setStatus({ code: SpanStatusCode.ERROR });
-  }
-  span.end();
+function tellError(span: Span, error: string | undefined): void {
+  if (error === undefined) return;
+  span.setAttribute(ATTR_ERROR_TYPE, error);
+  // A scan that stops at the first failing scanner aborts the others, and that is no error.
+  if (error !== "AbortError") span.setStatus({ code: SpanStatusCode.ERROR });
 }

@@ -6,6 +6,7 @@ import {
   SpanKind,
   SpanStatusCode,
 } from "@opentelemetry/api";
+import { AnchoredClock } from "@opentelemetry/core";
 import {
   ATTR_ERROR_TYPE,
   ATTR_HTTP_REQUEST_METHOD,
@@ -85,12 +86,13 @@ function traceRequests(app: FastifyInstance, { tracer, propagator }: Traces): vo
     if (!request.routeOptions.config.public) {
       const parent = propagator.extract(ROOT_CONTEXT, request.headers, defaultTextMapGetter);
       const { name, attributes } = described(request);
-      const span = tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parent);
+      const clock = new AnchoredClock(Date, performance);
+      const span = tracer.startSpan(name, { kind: SpanKind.SERVER, attributes, startTime: clock.now() }, parent);
       const { traceId, spanId } = span.spanContext();
       request.log = reply.log = request.log.child({ trace_id: traceId, span_id: spanId });
       if (span.isRecording()) {
-        request.scanObserver = scanSpans(tracer, span);
-        endWithReply(span, request, reply);
+        request.scanObserver = scanSpans(tracer, span, clock);
+        endWithReply(span, clock, request, reply);
       }
     }
     done();
@@ -111,7 +113,7 @@ function described(request: FastifyRequest): { name: string; attributes: Attribu
 }
 
 /** Ends the span of a request when its reply was sent, or when its connection closed before. */
-function endWithReply(span: Span, request: FastifyRequest, reply: FastifyReply): void {
+function endWithReply(span: Span, clock: AnchoredClock, request: FastifyRequest, reply: FastifyReply): void {
   const { raw } = reply;
   const onFinish = () => end(true);
   const onClose = () => end(false);
@@ -131,7 +133,7 @@ function endWithReply(span: Span, request: FastifyRequest, reply: FastifyReply):
     } else {
       span.setAttribute(ATTR_ERROR_TYPE, "client_closed");
     }
-    span.end();
+    span.end(clock.now());
   };
   raw.once("finish", onFinish).once("close", onClose);
 }
