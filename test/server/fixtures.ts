@@ -1,6 +1,8 @@
+import { fileURLToPath } from "node:url";
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from "fastify";
 import { onTestFinished } from "vitest";
 import type { ConfigInput } from "../../src/config/index.ts";
+import { Engine } from "../../src/models/engine.ts";
 import { type Finding, passed, type ScanContext, type Scanner, type Verdict, wholeText } from "../../src/scanner.ts";
 import { createServer, type ScannerLists } from "../../src/server/index.ts";
 
@@ -52,6 +54,19 @@ export function scannerOf(
   more: Partial<Scanner> = {},
 ): Scanner {
   return { type: name, name, sanitizes: false, scan, ...more };
+}
+
+/** Scanners that ask the same small model, and pass. They share its answer. */
+export function askingScanners(...names: string[]): Scanner[] {
+  const engine = new Engine();
+  onTestFinished(() => engine.close());
+  const model = engine.model(fileURLToPath(new URL("../fixtures/two-heads", import.meta.url)));
+  return names.map((name) =>
+    scannerOf(name, async (text, { signal, answers }) => {
+      await model.classify(text, "windows", signal, answers);
+      return passed(text);
+    }),
+  );
 }
 
 /** A scanner that waits until it is released or, when it heeds the signal, aborted. */

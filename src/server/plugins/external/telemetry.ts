@@ -6,7 +6,7 @@ import {
   SpanKind,
   SpanStatusCode,
 } from "@opentelemetry/api";
-import { AnchoredClock } from "@opentelemetry/core";
+import { AnchoredClock, getBooleanFromEnv } from "@opentelemetry/core";
 import {
   ATTR_ERROR_TYPE,
   ATTR_HTTP_REQUEST_METHOD,
@@ -40,10 +40,11 @@ const LAST_EXPORT = 5000;
 /**
  * Traces and metrics by OpenTelemetry. Only a server that is configured to export something loads this file, and with it the SDK.
  *
- * It must be registered before all other plugins: spans begin with the request, and what is left is exported when everything else
+ * `OTEL_SDK_DISABLED` turns it off, as in every service that uses the SDK. It must be registered before all other plugins: spans begin with the request, and what is left is exported when everything else
  * has ended.
  */
 export const telemetry = fp(async (app: FastifyInstance, { config, metrics, graceMs }: TelemetryOptions) => {
+  if (getBooleanFromEnv("OTEL_SDK_DISABLED")) return;
   const losses = new Losses(app.log, metrics);
   const common = { resource: resourceOf(config.app.name), log: app.log, losses };
   const shutdowns: (() => Promise<void>)[] = [];
@@ -99,10 +100,14 @@ function traceRequests(app: FastifyInstance, { tracer, propagator }: Traces): vo
   });
 }
 
+/** The methods of RFC 9110 and RFC 5789; the semantic conventions call any other `_OTHER`. */
+const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"]);
+
 function described(request: FastifyRequest): { name: string; attributes: Attributes } {
-  const { method } = request;
+  const isKnown = METHODS.has(request.method);
+  const method = isKnown ? request.method : "HTTP";
   const common = {
-    [ATTR_HTTP_REQUEST_METHOD]: method,
+    [ATTR_HTTP_REQUEST_METHOD]: isKnown ? method : "_OTHER",
     [ATTR_URL_SCHEME]: request.protocol,
     [ATTR_NETWORK_PROTOCOL_VERSION]: request.raw.httpVersion,
   };

@@ -1,9 +1,17 @@
 import { createRequire } from "node:module";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { ConfigInput } from "../../../../src/config/index.ts";
-import { createServer, startServer } from "../../../../src/server/index.ts";
+import type { EngineTimings } from "../../../../src/native.ts";
+import { startServer } from "../../../../src/server/index.ts";
 import { collector, type ReceivedSpan } from "../../collector.ts";
-import { injectionScanner, scannerOf, testServer, waitingScanner, wordScanner } from "../../fixtures.ts";
+import {
+  askingScanners,
+  injectionScanner,
+  scannerOf,
+  testServer,
+  waitingScanner,
+  wordScanner,
+} from "../../fixtures.ts";
 
 const { cache } = createRequire(import.meta.url);
 /** Vitest loads the package `api` itself. */
@@ -94,34 +102,22 @@ describe("traces", () => {
 
   it("have a span for each model, below the scanner that asked it first", async () => {
     const { url, spans, bytes } = await collector();
-    const config: ConfigInput = {
-      ...traced(url),
-      inputScanners: [{ type: "Toxicity" }, { type: "EmotionDetection" }],
-      outputScanners: [],
-    };
-    const app = await createServer({ config, logger: { write() {} } });
-    await app.ready();
-    await expect.poll(async () => (await app.inject("/readyz")).statusCode, { timeout: 30_000 }).toBe(200);
-    const payload = { prompt: "A canary is a small bird.", details: true };
-    const reply = await app.inject({ method: "POST", url: "/scan/prompt", payload });
+    const { app, post } = await testServer({ input: askingScanners("First", "Second") }, traced(url));
+    const reply = await post("/scan/prompt", { prompt: "A canary is a small bird.", details: true });
     await app.close();
 
-    const models = spans().filter(({ name }) => name.startsWith("model "));
-    expect(models.map(({ attributes }) => attributes["guard.model.name"])).toEqual(
-      Object.keys(reply.json().engine_timing),
-    );
-    const scanners = spans().filter(({ name }) => name.startsWith("scanner "));
-    expect(scanners).toHaveLength(2);
-    for (const { attributes, parentSpanId, start, end } of models) {
-      expect(scanners.map(({ spanId }) => spanId)).toContain(parentSpanId);
-      const clocks = ["queued", "tokenized", "inferred"].map(
-        (clock) => attributes[`guard.model.${clock}_ms`] as number,
-      );
-      for (const milliseconds of clocks) expect(milliseconds).toBeGreaterThan(0);
-      const total = clocks.reduce((sum, milliseconds) => sum + milliseconds, 0);
-      // The clocks of the engine and of the spans are not the same.
-      expect(total).toBeLessThanOrEqual(Number(end - start) / 1e6 + 1);
-    }
+    const [[model, { queued, tokenized, inferred }]] = Object.entries<EngineTimings>(reply.json().engine_timing) as [
+      [string, EngineTimings],
+    ];
+    const asked = named(spans(), `model ${model}`);
+    expect(asked.attributes).toEqual({
+      "guard.model.name": model,
+      "guard.model.queued_ms": queued,
+      "guard.model.tokenized_ms": tokenized,
+      "guard.model.inferred_ms": inferred,
+    });
+    expect(asked.parentSpanId).toBe(named(spans(), "scanner First").spanId);
+    expect(named(spans(), "scanner Second").status).toBe(0);
     expect(bytes().includes("canary")).toBe(false);
   });
 
@@ -228,6 +224,15 @@ describe("traces", () => {
     await app.close();
     expect(named(spans(), "POST /scan/prompt").kind).toBe(2);
     expect(resources()[0]).toMatchObject({ "service.name": "checkout", "deployment.environment.name": "test" });
+  });
+
+  it("can be turned off by the environment", async () => {
+    withVariables({ OTEL_SDK_DISABLED: "true" });
+    const { url, requests } = await collector();
+    const { app, post } = await testServer({}, traced(url));
+    expect((await post("/scan/prompt", { prompt: "x" })).statusCode).toBe(200);
+    await app.close();
+    expect(requests).toEqual([]);
   });
 
   it("go to the address as it is where it has a path", async () => {
