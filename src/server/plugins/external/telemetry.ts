@@ -58,7 +58,8 @@ export const telemetry = fp(async (app: FastifyInstance, { config, metrics, grac
     shutdowns.push(exportMetrics(metrics.registry, config.metrics, common));
   }
 
-  let cutAt = 0;
+  // A server that never began to listen closes without the first of these hooks.
+  let cutAt = Number.POSITIVE_INFINITY;
   app.addHook("preClose", async () => {
     cutAt = performance.now() + graceMs;
   });
