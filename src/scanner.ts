@@ -105,6 +105,11 @@ export interface Scanner {
    * does not.
    */
   readonly comparesWithPrompt?: boolean;
+  /**
+   * Whether a verdict may change although the text and the options stay the same, because it depends on something outside, such as
+   * whether a server answers. The results of such scanners are never cached. When this is absent, verdicts stay the same.
+   */
+  readonly volatile?: boolean;
   /** Loads what the scanner needs before it can scan. When nobody calls this, the first scan loads it. */
   load?(signal?: AbortSignal): Promise<void>;
   scan(text: string, context: ScanContext): Promise<Verdict>;

@@ -117,6 +117,11 @@ export class ScanService {
     return this.#lists.output.some(({ vaultScope, sanitizes }) => vaultScope === "call" && sanitizes);
   }
 
+  /** Whether the verdicts of a side may change although texts and options stay the same. */
+  isVolatile(side: Side): boolean {
+    return this.#lists[side].some(({ volatile }) => volatile);
+  }
+
   /** The reason why no scan is possible now, or undefined when scans are possible. */
   get notReady(): GuardError | undefined {
     return this.#closing ? closedError() : this.#notReady;

@@ -11,7 +11,9 @@ import { type Config, type ConfigInput, configSchema, type ScannerEntry } from "
 import { parseYaml } from "./source.ts";
 
 export type { Environment } from "./environment.ts";
-export { type AuthEntry, type Config, type ConfigInput, parseRate, type Rate, type ScannerEntry } from "./schema.ts";
+export { parseRates, type Rate } from "./rate-limit.ts";
+export type { RedisSettings } from "./redis.ts";
+export type { AuthEntry, Config, ConfigInput, ScannerEntry } from "./schema.ts";
 
 /** The two lists of scanners by side, with their names in a file. */
 const LISTS = [

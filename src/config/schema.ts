@@ -2,6 +2,8 @@ import { isIP } from "node:net";
 import { z } from "zod";
 import { conversationRiskOptions } from "../conversation.ts";
 import { checkOptions } from "../validation/options.ts";
+import { cache } from "./cache.ts";
+import { rateLimit } from "./rate-limit.ts";
 
 const seconds = z.number().positive().max(3600);
 
@@ -148,58 +150,6 @@ const auth = z
     return z.NEVER;
   })
   .describe("Who may call: one way to authenticate, or a list of them. Without it only this machine is served.");
-
-/** The length of units of time in seconds. A month has 30 days and a year 360, as in slowapi, which llm-guard uses. */
-const UNITS: Record<string, number> = {
-  ...{ second: 1, minute: 60, hour: 3600, day: 86_400 },
-  ...{ month: 30 * 86_400, year: 360 * 86_400 },
-};
-
-/** How often a client may call. */
-export interface Rate {
-  max: number;
-  milliseconds: number;
-}
-
-/** Reads `100/minute`, `100 per minute` or `10/5 minutes`. */
-export function parseRate(text: string): Rate | undefined {
-  const [, max, count, unit] =
-    /^\s*(\d{1,9})\s*(?:\/|\bper\b)\s*(\d{1,6})?\s*(second|minute|hour|day|month|year)s?\s*$/i.exec(text) ?? [];
-  if (max === undefined || unit === undefined) return undefined;
-  const milliseconds = Number(count ?? 1) * (UNITS[unit.toLowerCase()] as number) * 1000;
-  return Number(max) > 0 && milliseconds > 0 ? { max: Number(max), milliseconds } : undefined;
-}
-
-/** Whether a text is a list of rates in slowapi's syntax, which llm-guard takes. */
-function isSeveralRates(text: string): boolean {
-  const rates = text.split(/[;,|]/);
-  return rates.length > 1 && rates.every((rate) => parseRate(rate) !== undefined);
-}
-
-/** A setting that is planned but not supported yet. It stops the start, so that nobody relies on what does not happen. */
-const notYet = z.undefined("not supported yet").optional();
-
-const rateLimit = z.strictObject({
-  enabled: z.boolean().default(false),
-  limit: z
-    .string()
-    .default("100/minute")
-    .refine((text) => !isSeveralRates(text), "expected one rate such as 100/minute, got several: keep one of them")
-    .refine((text) => isSeveralRates(text) || parseRate(text) !== undefined, "expected a rate such as 100/minute")
-    .describe("A number of requests by second, minute, hour, day, month or year: 100/minute, 10 per 5 minutes."),
-  key: z.enum(["ip", "credential"]).default("ip").describe("Whose calls are counted together."),
-  redis: notYet,
-});
-
-const cache = z.strictObject({
-  enabled: z
-    .boolean()
-    .default(false)
-    .refine((enabled) => !enabled, "not supported yet"),
-  ttl: z.number().positive().optional(),
-  maxSize: z.number().int().positive().nullish(),
-  redis: notYet,
-});
 
 /** Where a collector takes one signal. Files of llm-guard have an empty text where none is set. */
 const endpoint = (path: string) =>

@@ -28,6 +28,8 @@ export class Engine {
   #native: NativeEngine | undefined;
   /** Scanners that nobody closes must not stay in memory because of this list. */
   readonly #models = new Set<WeakRef<TextModel>>();
+  /** The folders of the linear models. */
+  readonly #linearFolders = new Set<string>();
   readonly #listeners = new Set<AnswerListener>();
   #isClosed = false;
 
@@ -93,7 +95,9 @@ export class Engine {
    */
   linear(name: string): LinearClassifier {
     this.#refuseIfClosed();
-    return new LinearClassifier(this.#host.files.resolveFolder(name));
+    const folder = this.#host.files.resolveFolder(name);
+    this.#linearFolders.add(folder);
+    return new LinearClassifier(folder);
   }
 
   /**
@@ -103,6 +107,12 @@ export class Engine {
    */
   folder(name: string): string {
     return this.#host.files.resolve(name).folder;
+  }
+
+  /** The folders of all models that were made and are on this machine, in alphabetical order. */
+  get folders(): string[] {
+    const folders = [...this.#models].flatMap((known) => known.deref()?.configFolder ?? []);
+    return [...new Set([...folders, ...this.#linearFolders])].sort();
   }
 
   /** How many texts wait or run now, by the names of the models that are loaded. */

@@ -85,6 +85,8 @@ export interface ScannerDefinition<
   readonly conversation?: Scanner["conversation"];
   /** Whether the scanner compares a text with its prompt, so that it cannot judge a text without a prompt. The default is false. */
   readonly comparesWithPrompt?: boolean;
+  /** Whether verdicts depend on something outside; see {@link Scanner.volatile}. The default is false. */
+  readonly volatile?: boolean;
   /** Whether the scanner has `detect`, so that its probabilities can add up to the risk of a conversation. The default is false. */
   readonly detects?: boolean;
   /**
@@ -219,6 +221,7 @@ abstract class BodyScanner implements BuiltInScanner {
   readonly vaultScope?: "call" | "own";
   readonly conversation?: NonNullable<Scanner["conversation"]>;
   readonly comparesWithPrompt?: boolean;
+  readonly volatile?: boolean;
   readonly detect?: NonNullable<Scanner["detect"]>;
   readonly options: Readonly<Record<string, unknown>>;
   readonly #body: ScannerBody;
@@ -231,6 +234,7 @@ abstract class BodyScanner implements BuiltInScanner {
     if (body.vaultScope) this.vaultScope = body.vaultScope;
     if (definition.conversation) this.conversation = definition.conversation;
     if (definition.comparesWithPrompt) this.comparesWithPrompt = true;
+    if (definition.volatile) this.volatile = true;
     if (body.detect) this.detect = body.detect;
     this.#body = body;
   }

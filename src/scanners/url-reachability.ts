@@ -20,6 +20,7 @@ What is refused or left out fails the text.
 
 llm-guard 0.3.16 connects to any address, reads whole bodies and follows 30 redirects. HEAD is not tried first: servers answer it
 differently from GET, and this costs no more.`,
+  volatile: true,
   sides: { output: {} },
   options: () => ({
     successStatusCodes: z

@@ -4,6 +4,7 @@ import type { Config } from "../config/index.ts";
 import type { Engine } from "../models/engine.ts";
 import type { ScanService } from "../service.ts";
 import { version } from "../support/version.ts";
+import { type Caching, makeResultCache } from "./cache/make-cache.ts";
 import { type LogStream, loggerOptions } from "./log.ts";
 import { auth } from "./plugins/app/auth.ts";
 import { errors, rawProblem, send } from "./plugins/app/errors.ts";
@@ -14,6 +15,7 @@ import { requestLog } from "./plugins/app/request-log.ts";
 import { openapi } from "./plugins/external/openapi.ts";
 import { rateLimit } from "./plugins/external/rate-limit.ts";
 import { Problem } from "./problem.ts";
+import { RedisLinks } from "./redis-link.ts";
 import { conversationRoutes } from "./routes/conversation.ts";
 import { metricsRoute } from "./routes/metrics.ts";
 import { outputRoutes } from "./routes/output.ts";
@@ -38,6 +40,7 @@ export async function buildApp(
   seal: VaultSeal,
   stream: LogStream,
   engine: Engine,
+  caching: Caching | undefined,
 ): Promise<FastifyInstance> {
   const entries = config.auth ?? [];
   const app = fastify({
@@ -80,10 +83,16 @@ export async function buildApp(
   await app.register(metricsPlugin, { metrics });
   await app.register(lifecycle, { graceMs, onClosed: () => service.close() });
 
+  const links = new RedisLinks({ log: app.log, onFailure: (use) => metrics.countRedisFailure(use) });
+  app.addHook("onReady", async () => links.connect());
+  app.addHook("onClose", async () => links.close());
+  const cache = caching && (await makeResultCache(caching, links));
+
   const { rateLimit: limits } = config;
-  if (limits.enabled && limits.key === "ip") await app.register(rateLimit, limits);
+  const limiting = limits.enabled ? { ...limits, redis: await links.link(limits.redis) } : undefined;
+  if (limiting && limits.key === "ip") await app.register(rateLimit, limiting);
   await app.register(auth, { entries });
-  if (limits.enabled && limits.key === "credential") await app.register(rateLimit, limits);
+  if (limiting && limits.key === "credential") await app.register(rateLimit, limiting);
 
   const { name, logContent } = config.app;
   await app.register(openapi, { title: name, version, auth: entries });
@@ -92,7 +101,7 @@ export async function buildApp(
   if (config.metrics.exporter === "prometheus") {
     await app.register(metricsRoute, { metrics, public: config.metrics.public });
   }
-  const scanning = { service, metrics, seal, logContent };
+  const scanning = { service, metrics, seal, cache, logContent };
   await app.register(promptRoutes, scanning);
   await app.register(outputRoutes, scanning);
   await app.register(conversationRoutes, scanning);

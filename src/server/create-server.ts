@@ -1,3 +1,4 @@
+import { createSecretKey, randomBytes, randomUUID } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import { buildScanners, type Config, type ConfigInput, checkConfig } from "../config/index.ts";
 import { serviceOptions } from "../config/service-options.ts";
@@ -6,9 +7,14 @@ import { Engine } from "../models/engine.ts";
 import { onModelNotice } from "../models/hub/hub.ts";
 import { type ScannerLists, ScanService } from "../service.ts";
 import { buildApp } from "./app.ts";
+import { fingerprintOf } from "./cache/fingerprint.ts";
 import type { LogStream } from "./log.ts";
 import { assertSafeToListen } from "./safe-address.ts";
+import { KEY_BYTES, readSecretKeys } from "./secret-keys.ts";
 import { randomVaultKey, readVaultKeys, VaultSeal } from "./vault-seal.ts";
+
+/** The environment variable with the key of the cache. */
+const CACHE_KEY = "GUARD_CACHE_KEY";
 
 /** What a server is made of. */
 export interface ServerOptions {
@@ -35,7 +41,8 @@ export interface PreparedServer {
  * `inject()` call, and `GET /readyz` tells when they are. Without `auth` it listens on loopback addresses only.
  *
  * The keys that vaults are sealed with are read from the environment, `GUARD_VAULT_KEY`: one or several with commas between, 32
- * bytes each in base64 or hexadecimal; the first one seals, all of them open.
+ * bytes each in base64 or hexadecimal; the first one seals, all of them open. `GUARD_CACHE_KEY` is one such key; servers with the
+ * same one share the results that they cache in Redis.
  *
  * @param from the configuration, or options with a `config`.
  * @throws GuardValidationError with the paths of the values at fault.
@@ -73,8 +80,18 @@ export async function prepareServer({
     maxLength: Math.min(vaultMaxSize, Math.floor(maxBodySize / 2)),
   });
   const service = new ScanService(lists, serviceOptions(config));
-  const app = await buildApp(config, service, seal, logger, engine);
-  for (const warning of warnings(config, lists, keys !== undefined)) app.log.warn(warning);
+  const cacheKey = config.cache?.enabled ? readSecretKeys(CACHE_KEY, process.env, 1)?.[0] : undefined;
+  const caching = config.cache?.enabled
+    ? {
+        settings: config.cache,
+        secret: createSecretKey(cacheKey ?? randomBytes(KEY_BYTES)),
+        // Nothing is known of scanners that a program made, so their results are shared with nobody.
+        fingerprint: () => fingerprintOf(config, engine) + (scanners ? randomUUID() : ""),
+      }
+    : undefined;
+  const app = await buildApp(config, service, seal, logger, engine, caching);
+  const keysSet = { vault: keys !== undefined, cache: cacheKey !== undefined };
+  for (const warning of warnings(config, lists, keysSet)) app.log.warn(warning);
 
   const stopNotices = onModelNotice(({ kind, message }) => app.log[kind === "license" ? "warn" : "info"](message));
   app.addHook("onClose", async () => {
@@ -133,14 +150,22 @@ function refuseOwnVaults(lists: ScannerLists): void {
 }
 
 /** The warnings that the log shows at the start: settings that have no effect, and risks that the configuration takes. */
-function warnings(config: Config, { input, output }: ScannerLists, vaultKeySet: boolean): string[] {
+function warnings(
+  config: Config,
+  { input, output }: ScannerLists,
+  isSet: Record<"vault" | "cache", boolean>,
+): string[] {
   const handsOutVaults = [...input, ...output].some(({ vaultScope }) => vaultScope === "call");
   const said: [applies: boolean, warning: string][] = [
-    [config.cache !== undefined, "cache: not enabled; results are not cached"],
+    [config.cache !== undefined && config.cache.enabled === undefined, "cache: not enabled; results are not cached"],
+    [
+      config.cache?.enabled === true && config.cache.redis !== undefined && !isSet.cache,
+      `${CACHE_KEY}: not set; no other instance can use the cached results of this one, nor can this one after a restart`,
+    ],
     [input.length === 0, "no input scanners: every prompt passes"],
     [output.length === 0, "no output scanners: every output passes"],
     [
-      !vaultKeySet && handsOutVaults,
+      !isSet.vault && handsOutVaults,
       "GUARD_VAULT_KEY: not set; no other instance can open the vaults of this one, nor can this one after a restart",
     ],
     [config.app.logContent, "app.log_content: prompts and outputs are written to the log"],

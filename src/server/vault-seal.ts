@@ -1,21 +1,17 @@
-import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes } from "node:crypto";
+import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import type { Environment } from "../config/index.ts";
-import { GuardValidationError } from "../errors.ts";
 import { Vault, type VaultEntry } from "../vault.ts";
 import { Problem } from "./problem.ts";
+import { openText, sealText } from "./sealed-text.ts";
+import { derived, KEY_BYTES, readSecretKeys } from "./secret-keys.ts";
 
 /** The environment variable that holds the keys. */
 const VARIABLE = "GUARD_VAULT_KEY";
-const KEY_BYTES = 32;
 
 /** The first byte of every token. Another way of writing tokens would get another number. */
 const VERSION = 1;
 const ID_BYTES = 8;
-const SALT_BYTES = 24;
-const HEADER_BYTES = 1 + ID_BYTES + SALT_BYTES;
-const CIPHER = "aes-256-gcm";
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
+const PURPOSE = "vault token";
 
 /** A key of the service. */
 export interface VaultKey {
@@ -44,20 +40,7 @@ interface Content {
  * @throws GuardValidationError with the number of the key at fault, and nothing of its value.
  */
 export function readVaultKeys(env: Environment = process.env): VaultKeys | undefined {
-  const text = env[VARIABLE]?.trim();
-  if (!text) return undefined;
-  const keys: VaultKey[] = [];
-  const texts = text.split(",");
-  for (const [index, item] of texts.entries()) {
-    const invalid = (message: string) =>
-      new GuardValidationError([{ path: VARIABLE, message: `key ${index + 1} of ${texts.length} ${message}` }]);
-    const bytes = keyBytes(item.trim());
-    if (!bytes) throw invalid(`is not ${KEY_BYTES} bytes in base64 (44 characters) or hexadecimal (64 digits)`);
-    const key = vaultKey(bytes);
-    if (keys.some(({ prefix }) => prefix.equals(key.prefix))) throw invalid("stands there twice");
-    keys.push(key);
-  }
-  return keys as unknown as VaultKeys;
+  return readSecretKeys(VARIABLE, env)?.map(vaultKey) as VaultKeys | undefined;
 }
 
 /** A new random key. What is sealed with it can be opened by this process only. */
@@ -65,19 +48,9 @@ export function randomVaultKey(): VaultKey {
   return vaultKey(randomBytes(KEY_BYTES));
 }
 
-function keyBytes(text: string): Buffer | undefined {
-  if (/^[0-9A-Fa-f]{64}$/.test(text)) return Buffer.from(text, "hex");
-  return /^[0-9A-Za-z+/_-]{43}=?$/.test(text) ? Buffer.from(text, "base64") : undefined;
-}
-
 function vaultKey(bytes: Buffer): VaultKey {
   const secret = createSecretKey(bytes);
-  return { prefix: Buffer.concat([Buffer.of(VERSION), derived(secret, "", "id", ID_BYTES)]), secret };
-}
-
-/** Bytes derived from a secret with HKDF and SHA-256 (RFC 5869); `purpose` keeps ids and token keys apart. */
-function derived(secret: KeyObject, salt: Uint8Array | string, purpose: string, length: number): Buffer {
-  return Buffer.from(hkdfSync("sha256", secret, salt, `guard-scan vault ${purpose}`, length));
+  return { prefix: Buffer.concat([Buffer.of(VERSION), derived(secret, "", "vault id", ID_BYTES)]), secret };
 }
 
 /**
@@ -85,16 +58,9 @@ function derived(secret: KeyObject, salt: Uint8Array | string, purpose: string, 
  * read a token or make one. But whoever has a token and may call the service can have its values restored, so a token must be
  * protected like the values themselves.
  *
- * A token is `version (1 byte) | id of the key (8) | salt (24) | content | tag (16)` in base64url without padding. The content is
- * JSON, with the expiry in it, encrypted with AES-256-GCM (NIST SP 800-38D); everything before it is authenticated too.
- * Key and nonce of the cipher are derived from the service's key and the random salt with HKDF (RFC 5869). So no nonce is used
- * twice under one key until a salt of 192 bits repeats: with 2^80 tokens for each key of the service the probability of that
- * stays below 2^-32, the limit that SP 800-38D (8.3) sets. Random nonces of 96 bits under the service's key itself would reach
- * that limit with 2^32 tokens.
- *
- * The content is not compressed. A prompt mixes values of several origins, and the length of a compressed token would tell
- * somebody who writes one of the values, and sees the length, whether it repeats another value (CRIME, CVE-2012-4929). Without
- * compression the length tells how long all the values are together, which the length of the prompt tells as well.
+ * A token is a text that {@link sealText} has sealed, in base64url without padding: `version (1 byte) | id of the key (8)`, and behind
+ * that the pairs in JSON with the expiry. Its length tells how long all the values are together, which the length of the prompt
+ * tells as well.
  */
 export class VaultSeal {
   readonly #keys: VaultKeys;
@@ -118,15 +84,11 @@ export class VaultSeal {
    */
   seal(vault: Vault): string {
     const [{ prefix, secret }] = this.#keys;
-    const header = Buffer.concat([prefix, randomBytes(SALT_BYTES)]);
     const content: Content = {
       expires: Math.floor(Date.now() / 1000) + this.#expiresInSeconds,
       entries: [...vault.entries()],
     };
-    const { key, nonce } = cipherKey(secret, header);
-    const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(header);
-    const sealed = [cipher.update(JSON.stringify(content), "utf8"), cipher.final()];
-    const token = Buffer.concat([header, ...sealed, cipher.getAuthTag()]).toString("base64url");
+    const token = sealText({ secret, purpose: PURPOSE }, JSON.stringify(content), prefix).toString("base64url");
     if (token.length > this.#maxLength) {
       throw new Problem(413, `The vault of what was replaced would have more than ${this.#maxLength} characters.`);
     }
@@ -152,26 +114,10 @@ export class VaultSeal {
     if (token.length > this.#maxLength) return undefined;
     const bytes = Buffer.from(token, "base64url");
     // Node skips characters that are not base64url. Only the one spelling that was handed out is taken.
-    if (bytes.length < HEADER_BYTES + TAG_BYTES || bytes.toString("base64url") !== token) return undefined;
-    const header = bytes.subarray(0, HEADER_BYTES);
-    const known = this.#keys.find(({ prefix }) => prefix.equals(header.subarray(0, prefix.length)));
+    if (bytes.toString("base64url") !== token) return undefined;
+    const known = this.#keys.find(({ prefix }) => prefix.equals(bytes.subarray(0, prefix.length)));
     if (!known) return undefined;
-    const { key, nonce } = cipherKey(known.secret, header);
-    const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES })
-      .setAAD(header)
-      .setAuthTag(bytes.subarray(-TAG_BYTES));
-    const text = [decipher.update(bytes.subarray(HEADER_BYTES, -TAG_BYTES))];
-    try {
-      text.push(decipher.final());
-    } catch {
-      return undefined;
-    }
-    return JSON.parse(Buffer.concat(text).toString("utf8"));
+    const text = openText({ secret: known.secret, purpose: PURPOSE }, bytes, known.prefix.length);
+    return text === undefined ? undefined : JSON.parse(text);
   }
-}
-
-/** The key and nonce of one token, by the salt in its header. */
-function cipherKey(secret: KeyObject, header: Buffer): { key: Buffer; nonce: Buffer } {
-  const bytes = derived(secret, header.subarray(-SALT_BYTES), "token", KEY_BYTES + NONCE_BYTES);
-  return { key: bytes.subarray(0, KEY_BYTES), nonce: bytes.subarray(KEY_BYTES) };
 }

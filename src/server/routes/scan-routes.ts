@@ -5,6 +5,7 @@ import type { ScanObserver } from "../../observer.ts";
 import type { Side } from "../../scanner.ts";
 import type { ScanRequest, ScanService, ServiceReport } from "../../service.ts";
 import { Vault } from "../../vault.ts";
+import type { CacheUse, ResultCache, Scanned } from "../cache/result-cache.ts";
 import type { Metrics } from "../plugins/app/metrics.ts";
 import { scanProblems } from "../problem-replies.ts";
 import { named } from "../schemas/named.ts";
@@ -24,6 +25,8 @@ export interface ScanRoutesOptions {
   service: ScanService;
   metrics: Metrics;
   seal: VaultSeal;
+  /** Where results are kept, if they are. */
+  cache: ResultCache | undefined;
   /** Whether the log may have the texts. */
   logContent: boolean;
 }
@@ -52,7 +55,7 @@ export interface Subject<Body extends ScanFields> {
 /** Adds the routes of a subject. */
 export function addScanRoutes<Body extends ScanFields>(
   app: FastifyInstance,
-  { metrics, seal, logContent }: ScanRoutesOptions,
+  { service, metrics, seal, cache, logContent }: ScanRoutesOptions,
   { paths, name, source, request: schema, result, sanitized, examples, scan, content }: Subject<Body>,
 ): void {
   for (const [kind, urls] of Object.entries(paths)) {
@@ -70,16 +73,25 @@ export function addScanRoutes<Body extends ScanFields>(
         handler: async (request, reply) => {
           const fields = request.body as Body;
           const details = fields.details ?? false;
-          const vault = typeof fields.vault === "string" ? seal.open(fields.vault) : new Vault();
-          const report = await scan(fields, {
-            suppress: fields.scanners_suppress ?? [],
-            details,
-            rewrite,
-            vault,
-            signal: clientGone(reply),
-            observer: request.scanObserver,
-          });
-          metrics.countScan(source, report);
+          const observer = request.scanObserver;
+          const suppress = fields.scanners_suppress ?? [];
+          const compute = async (signal: AbortSignal): Promise<Scanned> => {
+            const vault = typeof fields.vault === "string" ? seal.open(fields.vault) : new Vault();
+            return { report: await scan(fields, { suppress, details, rewrite, vault, signal, observer }), vault };
+          };
+          const gone = clientGone(reply);
+          const scanned = async (): Promise<Scanned & { use?: CacheUse }> => {
+            if (!cache) return compute(gone);
+            if (typeof fields.vault === "string" || service.isVolatile(source)) {
+              return { ...(await compute(gone)), use: "skipped" };
+            }
+            if (service.notReady) throw service.notReady;
+            const body = { ...fields, details, scanners_suppress: suppress.toSorted() };
+            const { credential } = request;
+            return cache.scan({ credential, kind: `${kind} ${name}`, body, details, rewrite }, gone, compute);
+          };
+          const { report, vault, use } = await scanned();
+          metrics.countScan(source, report, use);
           request.scanLog = {
             valid: report.isValid,
             flagged: Object.keys(report.resultsValid).filter((name) => !report.resultsValid[name]),
@@ -87,6 +99,7 @@ export function addScanRoutes<Body extends ScanFields>(
           };
           return {
             ...answerOf(report, details, rewrite ? sanitized : undefined),
+            ...(details && use ? { cache: use } : {}),
             // It also holds the pairs of the request's vault, so a client has to keep only the latest vault.
             ...(rewrite && source === "input" && vault.size > 0 ? { vault: seal.seal(vault) } : {}),
           };

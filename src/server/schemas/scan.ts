@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { CACHE_USES } from "../cache/result-cache.ts";
 
 /** Body fields of every scan. Fields that are not known are ignored, as llm-guard does. */
 export const scanFields = {
@@ -72,6 +73,13 @@ export const resultFields = {
       "With details: milliseconds by model that texts waited, were tokenized and ran, added up over all texts of the scan.",
     ),
   coverage: coverage.optional().describe("With details: how much was looked at."),
+  cache: z
+    .enum(CACHE_USES)
+    .optional()
+    .describe(
+      "With details, where results are cached: hit (it was there; timing is that of the scan that made it), shared (another request " +
+        "was being scanned just then), miss, or skipped (a request with a vault, or scanners whose verdicts change with time).",
+    ),
 };
 
 /** The field of an answer that holds the vault with the values that were removed from its text. */

@@ -5,6 +5,8 @@ import type { Engine } from "../../../models/engine.ts";
 import type { ScanReport } from "../../../scan.ts";
 import type { Side } from "../../../scanner.ts";
 import { type ScanService, unscannedReasons } from "../../../service.ts";
+import type { CacheUse } from "../../cache/result-cache.ts";
+import type { RedisUse } from "../../redis-link.ts";
 
 /** Counts what the server does. Labels are names of routes and scanners, never anything from a request's content. */
 export class Metrics {
@@ -13,6 +15,8 @@ export class Metrics {
   readonly #verdicts: Counter;
   readonly #unscanned: Counter;
   readonly #lost: Counter;
+  readonly #cached: Counter;
+  readonly #redisFailures: Counter;
 
   constructor(service: ScanService, engine: Engine) {
     const registers = [this.registry];
@@ -39,6 +43,18 @@ export class Metrics {
       name: "guard_telemetry_lost_total",
       help: "Spans and exports of metrics that did not reach the collector, by reason.",
       labelNames: ["signal", "reason"],
+      registers,
+    });
+    this.#cached = new Counter({
+      name: "guard_cache_requests_total",
+      help: "Scans by what the cache had to do with them.",
+      labelNames: ["result"],
+      registers,
+    });
+    this.#redisFailures = new Counter({
+      name: "guard_redis_failures_total",
+      help: "Requests that had to do without Redis, by what they needed it for.",
+      labelNames: ["use"],
       registers,
     });
     new Gauge({
@@ -83,10 +99,16 @@ export class Metrics {
     });
   }
 
-  /** Counts the results of a scan of texts of one side. */
-  countScan(source: Side, report: ScanReport): void {
+  /**
+   * Counts the results of a scan of texts of one side.
+   *
+   * @param use what the cache had to do with it. Scanners that did not run for this request took no time for it.
+   */
+  countScan(source: Side, report: ScanReport, use?: CacheUse): void {
+    if (use) this.#cached.inc({ result: use });
     for (const [scanner, valid] of Object.entries(report.resultsValid)) {
       this.#verdicts.inc({ source, scanner, valid: String(valid) });
+      if (use === "hit" || use === "shared") continue;
       this.#scannerSeconds.observe({ source, scanner }, (report.timing[scanner] ?? 0) / 1000);
     }
     for (const reason of unscannedReasons(report)) this.#unscanned.inc({ reason });
@@ -95,6 +117,11 @@ export class Metrics {
   /** Counts what was not exported: spans, or exports of all metrics. */
   countLost(signal: string, reason: string, count: number): void {
     this.#lost.inc({ signal, reason }, count);
+  }
+
+  /** Counts a request that needed Redis for something and had to do without. */
+  countRedisFailure(use: RedisUse): void {
+    this.#redisFailures.inc({ use });
   }
 }
 

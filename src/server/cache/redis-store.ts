@@ -1,0 +1,44 @@
+import type { KeyObject } from "node:crypto";
+import type { RedisLink } from "../redis-link.ts";
+import { openText, sealText } from "../sealed-text.ts";
+import type { CacheStore } from "./result-cache.ts";
+
+/**
+ * Keeps results in Redis, encrypted: whoever reads Redis learns no text and no verdict, and whoever writes there can make none that
+ * is believed. Each value is bound to its key, and knows when it expires, so that it cannot be put in the place of another one
+ * or be brought back later.
+ */
+export class RedisStore implements CacheStore {
+  readonly #link: RedisLink;
+  readonly #secret: KeyObject;
+  readonly #ttl: number;
+
+  /** @param ttl in seconds. */
+  constructor(link: RedisLink, { secret, ttl }: { secret: KeyObject; ttl: number }) {
+    this.#link = link;
+    this.#secret = secret;
+    this.#ttl = Math.ceil(ttl * 1000);
+  }
+
+  async get(key: string): Promise<string | undefined> {
+    const got = await this.#link.use("cache", (client) => client.getBuffer(nameOf(key)));
+    const opened = got?.value ? openText(this.#sealedFor(key), got.value) : undefined;
+    if (opened === undefined) return undefined;
+    const line = opened.indexOf("\n");
+    return Number(opened.slice(0, line)) > Date.now() ? opened.slice(line + 1) : undefined;
+  }
+
+  set(key: string, text: string): void {
+    const sealed = sealText(this.#sealedFor(key), `${Date.now() + this.#ttl}\n${text}`);
+    void this.#link.use("cache", (client) => client.set(nameOf(key), sealed, "PX", this.#ttl));
+  }
+
+  #sealedFor(key: string) {
+    return { secret: this.#secret, purpose: "cache value", context: key };
+  }
+}
+
+/** The name of a result in Redis, behind the prefix of all names. */
+function nameOf(key: string): string {
+  return `scan:${key}`;
+}

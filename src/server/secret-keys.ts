@@ -1,0 +1,51 @@
+import { hkdfSync, type KeyObject } from "node:crypto";
+import type { Environment } from "../config/index.ts";
+import { GuardValidationError } from "../errors.ts";
+
+/** The length of every key of the service. */
+export const KEY_BYTES = 32;
+
+/**
+ * Reads the keys in a variable of the environment: one or several with commas between, 32 bytes each, in base64 (either alphabet) or
+ * hexadecimal.
+ *
+ * @param variable the name of the variable, which is the path of the error.
+ * @param most how many keys there may be.
+ * @returns undefined if the variable is not set or is empty.
+ * @throws GuardValidationError with the number of the key at fault, and nothing of its value.
+ */
+export function readSecretKeys(
+  variable: string,
+  env: Environment,
+  most = Number.POSITIVE_INFINITY,
+): [Buffer, ...Buffer[]] | undefined {
+  const text = env[variable]?.trim();
+  if (!text) return undefined;
+  const texts = text.split(",");
+  const invalid = (message: string) => new GuardValidationError([{ path: variable, message }]);
+  if (texts.length > most) throw invalid(`has ${texts.length} keys, but there can be only ${most}`);
+  const keys: Buffer[] = [];
+  for (const [index, item] of texts.entries()) {
+    const which = `key ${index + 1} of ${texts.length}`;
+    const bytes = keyBytes(item.trim());
+    if (!bytes)
+      throw invalid(`${which} is not ${KEY_BYTES} bytes in base64 (44 characters) or hexadecimal (64 digits)`);
+    if (keys.some((key) => key.equals(bytes))) throw invalid(`${which} stands there twice`);
+    keys.push(bytes);
+  }
+  return keys as [Buffer, ...Buffer[]];
+}
+
+function keyBytes(text: string): Buffer | undefined {
+  if (/^[0-9A-Fa-f]{64}$/.test(text)) return Buffer.from(text, "hex");
+  return /^[0-9A-Za-z+/_-]{43}=?$/.test(text) ? Buffer.from(text, "base64") : undefined;
+}
+
+/**
+ * Derives bytes from a secret with HKDF and SHA-256 (RFC 5869). Bytes for one `purpose` tell nothing of those for another one.
+ *
+ * @param purpose a name that no other use of the secret has.
+ */
+export function derived(secret: KeyObject, salt: Uint8Array | string, purpose: string, length: number): Buffer {
+  return Buffer.from(hkdfSync("sha256", secret, salt, `guard-scan ${purpose}`, length));
+}
