@@ -86,7 +86,7 @@ export async function prepareServer({
         settings: config.cache,
         secret: createSecretKey(cacheKey ?? randomBytes(KEY_BYTES)),
         // Nothing is known of scanners that a program made, so their results are shared with nobody.
-        fingerprint: () => fingerprintOf(config, engine) + (scanners ? randomUUID() : ""),
+        fingerprint: () => fingerprintOf(config, engine) + (scanners?.input || scanners?.output ? randomUUID() : ""),
       }
     : undefined;
   const app = await buildApp(config, service, seal, logger, engine, caching);

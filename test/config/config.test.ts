@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { buildScanners, checkConfig, loadConfig, parseConfig, parseRate } from "../../src/config/index.ts";
+import { buildScanners, checkConfig, loadConfig, parseConfig, parseRates } from "../../src/config/index.ts";
 import { GuardValidationError } from "../../src/errors.ts";
 
 const MINIMAL = "input_scanners: [{type: InvisibleText}]\n";
@@ -121,12 +121,8 @@ describe("parseConfig", () => {
       "auth.0.user",
       "unknown key",
     ],
-    [
-      "several rates",
-      `${MINIMAL}rate_limit: {limit: "100/minute;10/second"}`,
-      "rate_limit.limit",
-      "one rate such as 100/minute, got several",
-    ],
+    ["a bad rate of several", `${MINIMAL}rate_limit: {limit: "100/minute;often"}`, "rate_limit.limit", "100/minute"],
+    ["a rate that is missing", `${MINIMAL}rate_limit: {limit: "100/minute;"}`, "rate_limit.limit", "100/minute"],
     [
       "the folder of a model in llm-guard's way",
       "input_scanners: [{type: Toxicity, params: {model_path: ./toxicity}}]",
@@ -179,8 +175,13 @@ describe("parseConfig", () => {
     ["an address that is none", `${MINIMAL}app: {trust_proxy: [10.0.0.256]}`, "app.trust_proxy.0", "an address"],
     ["a range that is too long", `${MINIMAL}app: {trust_proxy: [10.0.0.0/33]}`, "app.trust_proxy.0", "a range"],
     ["a range of everything", `${MINIMAL}app: {trust_proxy: ["::/0"]}`, "app.trust_proxy.0", "a range"],
-    ["redis", `${MINIMAL}rate_limit: {redis: "redis://x"}`, "rate_limit.redis", "not supported yet"],
-    ["a cache", `${MINIMAL}cache: {enabled: true}`, "cache.enabled", "not supported yet"],
+    ["a URL of something else", `${MINIMAL}rate_limit: {redis: "http://x"}`, "rate_limit.redis", "rediss://host:port"],
+    ["a host without protocol", `${MINIMAL}cache: {redis: "localhost:6379"}`, "cache.redis", "redis://host:port"],
+    ["Redis without a URL", `${MINIMAL}cache: {redis: {timeout: 1}}`, "cache.redis.url", "is required"],
+    ["a bad URL among settings", `${MINIMAL}cache: {redis: {url: "unix://"}}`, "cache.redis.url", "unix:///path"],
+    ["a bad timeout", `${MINIMAL}cache: {redis: {url: "redis://x", timeout: 0}}`, "cache.redis.timeout", "above 0"],
+    ["an unknown key of Redis", `${MINIMAL}cache: {redis: {url: "redis://x", host: y}}`, "cache.redis.host", "unknown"],
+    ["a bad ttl", `${MINIMAL}cache: {ttl: 0}`, "cache.ttl", "above 0"],
     ["an exporter of traces that is none", `${MINIMAL}tracing: {exporter: jaeger}`, "tracing.exporter", "otel_http"],
     ["an exporter of metrics that is none", `${MINIMAL}metrics: {exporter: xray}`, "metrics.exporter", "otel_http"],
     [
@@ -523,18 +524,57 @@ describe("loadConfig", () => {
   });
 });
 
-describe("parseRate", () => {
+describe("parseRates", () => {
   it.each([
-    ["100/minute", 100, 60_000],
-    ["1 per second", 1, 1000],
-    ["10/5 minutes", 10, 300_000],
-    ["5/hour", 5, 3_600_000],
-    ["5/month", 5, 2_592_000_000],
-  ])("reads %s", (text, max, milliseconds) => {
-    expect(parseRate(text)).toEqual({ max, milliseconds });
+    ["100/minute", [100, 60_000]],
+    ["1 per second", [1, 1000]],
+    ["10/5 minutes", [10, 300_000]],
+    ["5/hour", [5, 3_600_000]],
+    ["5/month", [5, 2_592_000_000]],
+    ["100/minute;10/second", [100, 60_000], [10, 1000]],
+    ["1/second, 2 per minute | 3/hour", [1, 1000], [2, 60_000], [3, 3_600_000]],
+    ["60/minute;1/second;60 per 1 minute", [60, 60_000], [1, 1000]],
+  ])("reads %s", (text, ...rates) => {
+    expect(parseRates(text)).toEqual(rates.map(([max, milliseconds]) => ({ max, milliseconds })));
   });
 
-  it.each(["", "100", "0/minute", "-1/minute", "1/fortnight", "1/minute;2/hour"])("refuses %j", (text) => {
-    expect(parseRate(text)).toBeUndefined();
+  it.each(["", "100", "0/minute", "-1/minute", "1/fortnight", "1/minute;", "1/minute;x", ";"])("refuses %j", (text) => {
+    expect(parseRates(text)).toBeUndefined();
+  });
+});
+
+describe("the settings of Redis", () => {
+  const redisOf = (yaml: string, env = {}) => parseConfig(`${MINIMAL}cache: {redis: ${yaml}}`, { env }).cache?.redis;
+
+  it("are a URL, or an object with one", () => {
+    const defaults = { timeout: 0.1, prefix: "guard:" };
+    expect(redisOf('"rediss://user:pass@redis.example:6380/2"')).toEqual({
+      url: "rediss://user:pass@redis.example:6380/2",
+      ...defaults,
+    });
+    expect(redisOf("{url: unix:///run/redis.sock, timeout: 0.5}")).toEqual({
+      ...defaults,
+      url: "unix:///run/redis.sock",
+      timeout: 0.5,
+    });
+    const env = { URL: "redis://redis", PASSWORD: "12345", TIMEOUT: "2" };
+    expect(redisOf('{url: "${URL}", password: "${PASSWORD}", timeout: "${TIMEOUT}"}', env)).toEqual({
+      ...defaults,
+      url: "redis://redis",
+      password: "12345",
+      timeout: 2,
+    });
+  });
+
+  it("can be left empty", () => {
+    expect(redisOf('"${REDIS_URL:}"')).toBeUndefined();
+    expect(redisOf("")).toBeUndefined();
+  });
+
+  it("are not quoted by errors", () => {
+    for (const redis of ['"redys://:CANARY@x"', '{url: "redys://:CANARY@x"}', '{url: "redis://x", pasword: CANARY}']) {
+      expect(() => redisOf(redis)).toThrow(GuardValidationError);
+      expect(() => redisOf(redis)).not.toThrow(/CANARY/);
+    }
   });
 });

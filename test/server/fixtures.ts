@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from "fastify";
-import { onTestFinished } from "vitest";
+import { onTestFinished, vi } from "vitest";
 import type { ConfigInput } from "../../src/config/index.ts";
 import { Engine } from "../../src/models/engine.ts";
 import { type Finding, passed, type ScanContext, type Scanner, type Verdict, wholeText } from "../../src/scanner.ts";
@@ -94,6 +94,19 @@ export function waitingScanner({ heeds = true }: { heeds?: boolean } = {}) {
     });
   });
   return { scanner, started, aborted, release };
+}
+
+/** The clock of `performance.now()`, which can be moved ahead until the test ends. Timers do not notice. */
+export function movableClock(): { advance(milliseconds: number): void } {
+  const now = performance.now.bind(performance);
+  let ahead = 0;
+  const spy = vi.spyOn(performance, "now").mockImplementation(() => now() + ahead);
+  onTestFinished(() => spy.mockRestore());
+  return {
+    advance: (milliseconds) => {
+      ahead += milliseconds;
+    },
+  };
 }
 
 /** A server under test, its log, and short ways to call it. */

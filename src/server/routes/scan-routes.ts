@@ -86,9 +86,11 @@ export function addScanRoutes<Body extends ScanFields>(
               return { ...(await compute(gone)), use: "skipped" };
             }
             if (service.notReady) throw service.notReady;
-            const body = { ...fields, details, scanners_suppress: suppress.toSorted() };
-            const { credential } = request;
-            return cache.scan({ credential, kind: `${kind} ${name}`, body, details, rewrite }, gone, compute);
+            const { scanners_suppress: _, details: __, vault: ___, ...texts } = fields;
+            // Whatever fields there are besides, the result may depend on them.
+            const body = [texts, details, suppress.toSorted()];
+            const asked = { credential: request.credential, kind: `${kind} ${name}`, body, details, rewrite };
+            return cache.scan(asked, gone, compute);
           };
           const { report, vault, use } = await scanned();
           metrics.countScan(source, report, use);

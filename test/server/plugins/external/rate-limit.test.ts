@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { ConfigInput } from "../../../../src/config/index.ts";
 import { testServer, wordScanner } from "../../fixtures.ts";
 
@@ -56,6 +56,29 @@ describe("rate limits", () => {
       await post("/scan/prompt", { prompt: "x" }, from("10.0.0.1"));
       expect((await post("/scan/prompt", { prompt: "x" }, from("10.0.0.2"))).statusCode).toBe(status);
     }
+  });
+
+  it("holds each of several rates, and tells of the one that decides", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const limit = "4/minute;2/second, 100 per hour";
+    const { post } = await serverWith(undefined, { rateLimit: { enabled: true, limit } });
+    const call = async () => {
+      const { statusCode, headers } = await post("/scan/prompt", { prompt: "x" });
+      const { "ratelimit-limit": max, "ratelimit-remaining": remaining, "ratelimit-reset": reset } = headers;
+      return [statusCode, max, remaining, reset, headers["retry-after"]].map(String).join(" ");
+    };
+    expect(await call()).toBe("200 2 1 1 undefined");
+    expect(await call()).toBe("200 2 0 1 undefined");
+    expect(await call()).toBe("429 2 0 1 1");
+    vi.advanceTimersByTime(1000);
+    // The request that was refused counts too. Of two rates of which as little is left, the slower one decides.
+    expect(await call()).toBe("200 4 0 59 undefined");
+    // Both refuse. Whoever waits for the shorter time would be refused again.
+    expect(await call()).toBe("429 4 0 59 59");
+    expect(await call()).toBe("429 4 0 59 59");
+    vi.advanceTimersByTime(59_000);
+    expect(await call()).toBe("200 2 1 1 undefined");
   });
 
   it("is off by default", async () => {

@@ -1,0 +1,83 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Redis } from "ioredis";
+
+/** Whether a `redis-server` is installed. */
+function isInstalled(): boolean {
+  try {
+    execFileSync("redis-server", ["--version"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** CI installs one on Linux, so the tests have to run there. A developer's machine may leave them out, but must say so. */
+const isRequired = process.env.CI !== undefined && process.platform === "linux";
+
+/** Whether the tests with Redis are left out. */
+export const skipsRedis = !isRequired && !isInstalled();
+if (skipsRedis)
+  console.warn("The tests with Redis are skipped: install redis-server (Debian: apt-get install redis-server).");
+
+/** A Redis server of a test, on a socket of its own. */
+export class RedisServer {
+  readonly #folder = mkdtempSync(join(tmpdir(), "guard-redis-"));
+  readonly #socket = join(this.#folder, "redis.sock");
+  #process: ChildProcess | undefined;
+  #client: Redis | undefined;
+
+  /** What a configuration has as `redis`. */
+  get url(): string {
+    return `unix://${this.#socket}`;
+  }
+
+  async start(): Promise<void> {
+    const settings = ["--port", "0", "--unixsocket", this.#socket, "--save", "", "--dir", this.#folder];
+    this.#process = spawn("redis-server", settings, { stdio: "ignore" });
+    this.#client ??= new Redis(this.#socket, { retryStrategy: () => 20 }).on("error", () => {});
+    await this.#client.ping();
+  }
+
+  /** Stops it at once, as a crash would, and empties it. */
+  async kill(): Promise<void> {
+    const ended = once(this.#process as ChildProcess, "exit");
+    this.#process?.kill("SIGKILL");
+    await ended;
+  }
+
+  /** Lets it answer nothing until it is resumed. Its connections stay. */
+  pause(): void {
+    this.#process?.kill("SIGSTOP");
+  }
+
+  resume(): void {
+    this.#process?.kill("SIGCONT");
+  }
+
+  async keys(): Promise<string[]> {
+    return (this.#client as Redis).keys("*");
+  }
+
+  /** The names and the values of all keys. */
+  async dump(): Promise<Buffer> {
+    const client = this.#client as Redis;
+    const keys = await client.keys("*");
+    const values = await Promise.all(keys.map((key) => client.getBuffer(key)));
+    return Buffer.concat([Buffer.from(keys.join("\n")), ...values.map((value) => value ?? Buffer.alloc(0))]);
+  }
+
+  get client(): Redis {
+    return this.#client as Redis;
+  }
+
+  async close(): Promise<void> {
+    this.#client?.disconnect();
+    this.resume();
+    await this.kill();
+    rmSync(this.#folder, { recursive: true });
+  }
+}
