@@ -10,6 +10,8 @@ export type RedisUse = "cache" | "rate_limit";
 const RETRY_MS = 1000;
 /** The most milliseconds between two attempts to connect. */
 const RECONNECT_MS = 1000;
+/** After this many milliseconds without an answer a connection is made anew. */
+const SILENCE_MS = 5000;
 
 /** Who is told when Redis does not answer. */
 export interface RedisObserver {
@@ -30,6 +32,7 @@ export class RedisLink {
   #connecting: Promise<void> | undefined;
   /** When Redis stopped answering and when it is tried again, in milliseconds of `performance.now()`; absent while it answers. */
   #outage: { since: number; retryAt: number } | undefined;
+  #isClosed = false;
   /** The reason of the last error of the connection, which the errors of commands do not have. */
   #lastReason: string | undefined;
 
@@ -56,7 +59,8 @@ export class RedisLink {
       keyPrefix: prefix,
       connectionName: "guard",
       lazyConnect: true,
-      commandTimeout: timeout * 1000,
+      // A connection over which nothing comes back is given up, with the commands that wait on it.
+      socketTimeout: Math.max(SILENCE_MS, timeout * 1000),
       // A command that cannot be sent now is of no use later: the request has gone on without it.
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
@@ -94,8 +98,10 @@ export class RedisLink {
     }
     if (this.#outage) this.#outage.retryAt = now + RETRY_MS;
     try {
-      if (this.#connecting) await this.#connected();
-      const value = await work(this.client);
+      const value = await within(this.settings.timeout * 1000, async () => {
+        if (this.#connecting) await this.#connecting;
+        return work(this.client);
+      });
       this.#answered();
       return { value };
     } catch (error) {
@@ -106,21 +112,13 @@ export class RedisLink {
 
   /** Ends the connection. Commands under way fail. */
   close(): void {
+    this.#isClosed = true;
     this.client.disconnect();
-  }
-
-  async #connected(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, this.settings.timeout * 1000);
-    });
-    await Promise.race([this.#connecting, late]);
-    clearTimeout(timer);
   }
 
   #failed(use: RedisUse, error: Error): void {
     this.#observer.onFailure(use);
-    if (this.#outage || this.client.status === "end") return;
+    if (this.#outage || this.#isClosed) return;
     const now = performance.now();
     this.#outage = { since: now, retryAt: now + RETRY_MS };
     const reason = reasonOf(error) ?? this.#lastReason ?? "not connected";
@@ -169,12 +167,30 @@ export class RedisLinks {
   }
 }
 
+/** An answer that did not come in time. */
+class TimeoutError extends Error {
+  readonly code = "timeout";
+}
+
+/** Waits for the result of `work`, but no longer than some milliseconds. */
+async function within<T>(milliseconds: number, work: () => Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    // After the event loop was busy, timers come before answers that have arrived meanwhile. These are read before the immediate.
+    timer = setTimeout(() => setImmediate(() => reject(new TimeoutError())), milliseconds);
+  });
+  try {
+    return await Promise.race([work(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /**
  * Why something failed, in one word: the code of a system error (`ECONNREFUSED`), the code that Redis' errors begin with
  * (`WRONGPASS`), or `timeout`. The whole message may quote a command.
  */
 function reasonOf(error: Error & { code?: unknown }): string | undefined {
   if (typeof error.code === "string") return error.code;
-  if (error.message === "Command timed out") return "timeout";
   return error.name === "ReplyError" ? /^[A-Z]{2,20}\b/.exec(error.message)?.[0] : undefined;
 }

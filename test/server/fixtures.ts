@@ -96,15 +96,14 @@ export function waitingScanner({ heeds = true }: { heeds?: boolean } = {}) {
   return { scanner, started, aborted, release };
 }
 
-/** The clock of `performance.now()`, which can be moved ahead until the test ends. Timers do not notice. */
-export function movableClock(): { advance(milliseconds: number): void } {
-  const now = performance.now.bind(performance);
-  let ahead = 0;
-  const spy = vi.spyOn(performance, "now").mockImplementation(() => now() + ahead);
+/** A clock of `performance.now()` that stands still unless it is moved ahead, until the test ends. Timers do not notice. */
+export function standingClock(): { advance(milliseconds: number): void } {
+  let now = performance.now();
+  const spy = vi.spyOn(performance, "now").mockImplementation(() => now);
   onTestFinished(() => spy.mockRestore());
   return {
     advance: (milliseconds) => {
-      ahead += milliseconds;
+      now += milliseconds;
     },
   };
 }

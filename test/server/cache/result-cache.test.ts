@@ -3,7 +3,7 @@ import type { ConfigInput } from "../../../src/config/index.ts";
 import { passed, type Scanner } from "../../../src/scanner.ts";
 import { createServer } from "../../../src/server/index.ts";
 import { maskingScanner } from "../../support/masking-scanner.ts";
-import { JSON_TYPE, movableClock, scannerOf, testServer, waitingScanner, wordScanner } from "../fixtures.ts";
+import { JSON_TYPE, scannerOf, standingClock, testServer, waitingScanner, wordScanner } from "../fixtures.ts";
 
 // The client of Redis is loaded only where it is configured.
 vi.mock("ioredis", () => {
@@ -149,7 +149,7 @@ describe("a cache of results", () => {
   });
 
   it("forgets what is older than ttl", async () => {
-    const clock = movableClock();
+    const clock = standingClock();
     const { post } = await cached(wordScanner("x"), { cache: { enabled: true, ttl: 60 } });
     const use = async () => (await post("/scan/prompt", { prompt: "a", details: true })).json().cache;
     expect([await use(), await use()]).toEqual(["miss", "hit"]);
