@@ -17,8 +17,8 @@ const settings = z.strictObject({
     .string()
     .refine(isRedisUrl, EXPECTED)
     .describe("redis://host:port/database, rediss:// for TLS, or unix:///path of a socket."),
-  username: z.string().min(1).optional().describe("The user, where it is not in the URL."),
-  password: z.string().min(1).optional().describe("The password, where it is not in the URL."),
+  username: z.string().optional().describe("The user, where it is not in the URL."),
+  password: z.string().optional().describe("The password, where it is not in the URL."),
   timeout: z
     .number()
     .positive()

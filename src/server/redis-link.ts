@@ -54,8 +54,8 @@ export class RedisLink {
     const { Redis } = await import("ioredis");
     const { url, username, password, timeout, prefix } = settings;
     const options = {
-      ...(username === undefined ? {} : { username }),
-      ...(password === undefined ? {} : { password }),
+      ...(username ? { username } : {}),
+      ...(password ? { password } : {}),
       keyPrefix: prefix,
       connectionName: "guard",
       lazyConnect: true,

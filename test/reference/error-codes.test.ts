@@ -6,7 +6,16 @@ import { ERROR_CODES } from "../../src/reference/error-codes.ts";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Variables of the environment, which begin like codes. */
-const VARIABLES = ["BACKEND", "EVAL_DATA", "MODELS_DIR", "ONNX_LIBRARY", "ONNX_PROVIDERS", "ONNX_THREADS", "VAULT_KEY"];
+const VARIABLES = [
+  "BACKEND",
+  "CACHE_KEY",
+  "EVAL_DATA",
+  "MODELS_DIR",
+  "ONNX_LIBRARY",
+  "ONNX_PROVIDERS",
+  "ONNX_THREADS",
+  "VAULT_KEY",
+];
 
 describe("the page of errors", () => {
   it("has every code that the source has, and no other", () => {
