@@ -32,6 +32,8 @@ export class RedisLink {
   #connecting: Promise<void> | undefined;
   /** When Redis stopped answering and when it is tried again, in milliseconds of `performance.now()`; absent while it answers. */
   #outage: { since: number; retryAt: number } | undefined;
+  /** The uses and reasons of the errors that Redis has answered with on this connection. */
+  readonly #refusals = new Set<string>();
   #isClosed = false;
   /** The reason of the last error of the connection, which the errors of commands do not have. */
   #lastReason: string | undefined;
@@ -45,6 +47,7 @@ export class RedisLink {
     });
     client.on("ready", () => {
       this.#lastReason = undefined;
+      this.#refusals.clear();
       this.#answered();
     });
   }
@@ -105,7 +108,9 @@ export class RedisLink {
       this.#answered();
       return { value };
     } catch (error) {
-      this.#failed(use, error as Error);
+      this.#observer.onFailure(use);
+      if (isReply(error as Error)) this.#refused(use, error as Error);
+      else this.#failed(use, error as Error);
       return undefined;
     }
   }
@@ -116,8 +121,16 @@ export class RedisLink {
     this.client.disconnect();
   }
 
+  /** Redis answers, but not with what was asked for, because it is full or the user may not do that. Other uses may go on well. */
+  #refused(use: RedisUse, error: Error): void {
+    this.#answered();
+    const reason = reasonOf(error) ?? "error";
+    if (this.#refusals.has(`${use} ${reason}`)) return;
+    this.#refusals.add(`${use} ${reason}`);
+    this.#observer.log.warn({ redis: this.#address, use, reason }, "Redis answers with an error (said once)");
+  }
+
   #failed(use: RedisUse, error: Error): void {
-    this.#observer.onFailure(use);
     if (this.#outage || this.#isClosed) return;
     const now = performance.now();
     this.#outage = { since: now, retryAt: now + RETRY_MS };
@@ -192,5 +205,10 @@ async function within<T>(milliseconds: number, work: () => Promise<T>): Promise<
  */
 function reasonOf(error: Error & { code?: unknown }): string | undefined {
   if (typeof error.code === "string") return error.code;
-  return error.name === "ReplyError" ? /^[A-Z]{2,20}\b/.exec(error.message)?.[0] : undefined;
+  return isReply(error) ? /^[A-Z]{2,20}\b/.exec(error.message)?.[0] : undefined;
+}
+
+/** Whether an error is an answer of Redis. */
+function isReply({ name }: Error): boolean {
+  return name === "ReplyError";
 }

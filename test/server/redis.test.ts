@@ -204,12 +204,27 @@ describe.skipIf(skipsRedis)("Redis", () => {
     });
 
     it("is one that wants another password, too", async () => {
-      const of = await server({ cache: { enabled: true, redis: { url: redis.url, password: "CANARY" } } });
       await redis.client.config("SET", "requirepass", "another");
-      expect(await useOf(of)).toBe("miss");
-      await redis.client.config("SET", "requirepass", "");
-      expect(lines(of, "Redis does not answer")).toHaveLength(1);
+      onTestFinished(async () => void (await redis.client.config("SET", "requirepass", "")));
+      const of = await server({ cache: { enabled: true, redis: { ...patiently(), password: "CANARY" } } });
+      for (let turn = 0; turn < 2; turn++) expect(await useOf(of)).toBe("miss");
+      expect(lines(of, '"reason":"WRONGPASS"')).toHaveLength(1);
       expect(of.log.join("")).not.toContain("CANARY");
     });
+  });
+
+  it("that refuses to keep results costs the cache and nothing else, and the log says so once", async () => {
+    const of = await server({
+      cache: { enabled: true, redis: patiently() },
+      rateLimit: { enabled: true, limit: "100/minute", redis: patiently(), onRedisError: "deny" },
+      metrics: { public: true },
+    });
+    await redis.client.acl("SETUSER", "default", "-set");
+    onTestFinished(async () => void (await redis.client.acl("SETUSER", "default", "+@all")));
+    for (let turn = 0; turn < 3; turn++) expect(await useOf(of, "x")).toBe("miss");
+    await vi.waitFor(async () => expect(await metric(of, 'guard_redis_failures_total{use="cache"}')).toBe(3));
+    expect(await metric(of, 'guard_redis_failures_total{use="rate_limit"}')).toBe(0);
+    expect(lines(of, '"reason":"NOPERM"')).toHaveLength(1);
+    expect(lines(of, "does not answer")).toHaveLength(0);
   });
 });

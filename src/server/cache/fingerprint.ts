@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { readdirSync, type Stats, statSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Config } from "../../config/index.ts";
 import { serviceOptions } from "../../config/service-options.ts";
 import type { Engine } from "../../models/engine.ts";
@@ -19,7 +19,7 @@ export function fingerprintOf(config: Config, engine: Engine): string {
   const { inputScanners, outputScanners, auth, plugins } = config;
   // These decide whether there is a result, not which one.
   const { promptTimeout: _, outputTimeout: __, maxScans: ___, lazyLoad: ____, ...options } = serviceOptions(config);
-  const models = engine.folders.filter((folder) => !folder.startsWith(embeddedFolder)).map(versionOf);
+  const models = engine.folders.filter((folder) => dirname(folder) !== embeddedFolder).map(versionOf);
   const files = [...texts([inputScanners, outputScanners])].flatMap((path) => fileVersion(path) ?? []);
   const all = { version, inputScanners, outputScanners, options, auth, plugins, models, files };
   return createHash("sha256").update(JSON.stringify(all, plainOrUnique)).digest("hex");

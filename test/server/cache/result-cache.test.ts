@@ -107,6 +107,9 @@ describe("a cache of results", () => {
     const second = (await post("/analyze/prompt", body)).json();
     expect([first.cache, second.cache]).toEqual(["miss", "miss"]);
     expect(first.vault).not.toBe(second.vault);
+    const together = await Promise.all([0, 1].map(async () => (await post("/analyze/prompt", body)).json()));
+    expect(together.map(({ cache }) => cache).sort()).toEqual(["miss", "shared"]);
+    expect(new Set(together.map(({ vault }) => vault)).size).toBe(2);
     const next = { prompt: "Nobody.", details: true, vault: first.vault };
     for (let turn = 0; turn < 2; turn++) {
       expect((await post("/analyze/prompt", next)).json()).toMatchObject({ cache: "skipped" });
