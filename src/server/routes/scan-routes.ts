@@ -97,6 +97,7 @@ export function addScanRoutes<Body extends ScanFields>(
           request.scanLog = {
             valid: report.isValid,
             flagged: Object.keys(report.resultsValid).filter((name) => !report.resultsValid[name]),
+            ...(use ? { cache: use } : {}),
             ...(logContent ? { content: content(fields) } : {}),
           };
           return {

@@ -127,7 +127,12 @@ function endWithReply(span: Span, clock: AnchoredClock, request: FastifyRequest,
     raw.off("finish", onFinish).off("close", onClose);
     const { scanLog } = request;
     if (scanLog) {
-      span.setAttributes({ "guard.valid": scanLog.valid as boolean, "guard.flagged": scanLog.flagged as string[] });
+      const { valid, flagged, cache } = scanLog as { valid: boolean; flagged: string[]; cache?: string };
+      span.setAttributes({
+        "guard.valid": valid,
+        "guard.flagged": flagged,
+        ...(cache ? { "guard.cache": cache } : {}),
+      });
     }
     if (isSent) {
       const { statusCode } = raw;
