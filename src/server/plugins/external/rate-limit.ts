@@ -43,7 +43,7 @@ export const rateLimit = fp(async (app: FastifyInstance, { limit, key, onRedisEr
       throw new Problem(503, "Requests cannot be counted now.", { headers: { "retry-after": "1" } });
     }
     const { max, remaining, ttl, isExceeded } = deciding(counted.value);
-    const seconds = Math.ceil(ttl / 1000);
+    const seconds = Math.max(1, Math.ceil(ttl / 1000));
     reply.headers({ "ratelimit-limit": max, "ratelimit-remaining": remaining, "ratelimit-reset": seconds });
     if (!isExceeded) return;
     reply.header("retry-after", seconds);
