@@ -402,4 +402,7 @@ function addCoverage({ coverage: to }: ScanReport, { coverage: from }: ScanRepor
   to.partsSkipped += from.partsSkipped;
   to.suppressed = [...new Set([...to.suppressed, ...from.suppressed])];
   to.failed = [...new Set([...to.failed, ...from.failed])];
+  for (const [name, languages] of Object.entries(from.untrainedLanguage)) {
+    to.untrainedLanguage[name] = [...new Set([...(to.untrainedLanguage[name] ?? []), ...languages])].sort();
+  }
 }

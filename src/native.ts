@@ -10,6 +10,7 @@ export type {
   CodePiece,
   EngineInfo,
   EngineTimings,
+  ForeignPart,
   ModelHead,
   ModelSpan,
   NativeEngine,

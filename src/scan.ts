@@ -39,13 +39,18 @@ export interface ScanOptions {
 }
 
 /** How much a whole scan looked at. */
-export interface ScanCoverage extends Coverage {
+export interface ScanCoverage extends Omit<Coverage, "untrainedLanguages"> {
   /** The number of message parts that no scanner can read, such as images. */
   partsSkipped: number;
   /** The names of the scanners that were left out by request. */
   suppressed: string[];
   /** The names of the scanners that threw, under `onScannerError: "block"`. */
   failed: string[];
+  /**
+   * The languages that a scanner could not judge, by the name of the scanner: its model was neither trained nor measured in them, so
+   * that it left these parts out. They are ISO 639-1 codes, or `und-` and a script.
+   */
+  untrainedLanguage: Record<string, string[]>;
 }
 
 /** The results of several scanners for a text, by their names and in the order of the list. */
@@ -293,6 +298,7 @@ export function emptyReport(): ScanReport {
     partsSkipped: 0,
     suppressed: [],
     failed: [],
+    untrainedLanguage: {},
   };
   return {
     isValid: true,
@@ -320,6 +326,7 @@ export function addVerdict(report: ScanReport, name: string, verdict: Verdict, m
   coverage.scannedChars = Math.max(0, Math.min(coverage.scannedChars, coverage.chars - unscanned));
   coverage.truncated ||= verdict.coverage.truncated;
   coverage.windows = Math.max(coverage.windows, verdict.coverage.windows);
+  if (verdict.coverage.untrainedLanguages) coverage.untrainedLanguage[name] = verdict.coverage.untrainedLanguages;
 }
 
 /** Splits the list, in its order, into groups of scanners that may run at the same time. */

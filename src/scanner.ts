@@ -35,6 +35,11 @@ export interface Coverage {
   truncated: boolean;
   /** The number of pieces in which the text was read. */
   windows: number;
+  /**
+   * The languages of parts that the scanner could not judge, because its model was neither trained nor measured in them: ISO 639-1
+   * codes, or `und-` and a script. It is absent when there are none.
+   */
+  untrainedLanguages?: string[];
 }
 
 /** The result of one scanner for one text. */

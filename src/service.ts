@@ -246,12 +246,15 @@ export class ScanService {
  * every scanner looked at everything.
  */
 export function unscannedReasons({ coverage }: Pick<ScanReport, "coverage">): string[] {
-  const { truncated, scannedChars, chars, partsSkipped, suppressed, failed } = coverage;
+  const { truncated, scannedChars, chars, partsSkipped, suppressed, failed, untrainedLanguage } = coverage;
+  const isUntrained = Object.keys(untrainedLanguage).length > 0;
   return Object.entries({
-    truncated: truncated || scannedChars < chars,
+    // Text that a model left out because of its language is not cut off.
+    truncated: truncated || (scannedChars < chars && !isUntrained),
     parts_skipped: partsSkipped > 0,
     suppressed: suppressed.length > 0,
     failed: failed.length > 0,
+    untrained_language: isUntrained,
   }).flatMap(([reason, applies]) => (applies ? [reason] : []));
 }
 

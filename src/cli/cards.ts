@@ -8,6 +8,7 @@ import {
   EVALUATION_FILE,
   type Evaluation as ModelEvaluation,
   modelIdentity,
+  readEvaluation,
   thresholdOf,
 } from "../models/evaluation.ts";
 import { scannerClasses } from "../scanners/catalog.ts";
@@ -20,7 +21,8 @@ import { type Evaluation, type Measurement, sideOf } from "./measure.ts";
 import { countAbove, falsePositiveCurve, ranksOf } from "./metrics.ts";
 import { markdownTables } from "./tables.ts";
 
-const CARD = "CARD.md";
+/** The file beside a model that describes it. */
+export const CARD = "CARD.md";
 const [BEGIN, END] = ["<!-- eval -->", "<!-- /eval -->"];
 
 /** Rates whose thresholds a card shows, where there are texts enough to tell. */
@@ -89,7 +91,9 @@ export function writeCard(folder: string, measured: readonly (Measurement & { it
   }
   if (curves.length > 0) {
     const model = { name, version, sha256: hashOfWeights(folder) };
-    write(EVALUATION_FILE, evaluationText({ model, date, curves: curves.map(({ curve }) => curve) }));
+    const known = readEvaluation(folder);
+    const languages = known?.model.version === version ? known.languages : [];
+    write(EVALUATION_FILE, evaluationText({ model, date, curves: curves.map(({ curve }) => curve), languages }));
   }
   return written;
 }
@@ -153,7 +157,7 @@ export function hashOfWeights(folder: string): string {
 }
 
 /** JSON with each pair of a curve on one line, so that the file is short and a diff shows which pair changed. */
-function evaluationText(evaluation: ModelEvaluation): string {
+export function evaluationText(evaluation: ModelEvaluation): string {
   const text = JSON.stringify(evaluation, null, 2);
   return `${text.replace(/\[\s+([\d.e-]+),\s+([\d.e-]+)\s+\]/g, "[$1, $2]")}\n`;
 }

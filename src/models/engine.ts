@@ -2,6 +2,7 @@ import { GuardError } from "../errors.ts";
 import { addon, type EngineInfo, type EngineTimings, type NativeEngine, native } from "../native.ts";
 import { checkEngineOptions, DEFAULT_QUEUE_CAPACITY, type EngineOptions, engineOptions } from "./engine-options.ts";
 import { hubSettings } from "./hub/client.ts";
+import { LanguageDetector } from "./languages.ts";
 import { LinearClassifier } from "./linear.ts";
 import { ModelStore, modelsFolder } from "./model-files.ts";
 import { runtimeLibraries } from "./runtime-libraries.ts";
@@ -26,6 +27,7 @@ export class Engine {
   readonly #options: EngineOptions;
   readonly #host: ModelHost;
   #native: NativeEngine | undefined;
+  #languages: LanguageDetector | undefined;
   /** Scanners that nobody closes must not stay in memory because of this list. */
   readonly #models = new Set<WeakRef<TextModel>>();
   /** The folders of the linear models. */
@@ -100,6 +102,12 @@ export class Engine {
     return new LinearClassifier(folder);
   }
 
+  /** Tells what languages texts are in, for scanners whose model knows a few languages only. They share it: nobody closes it. */
+  get languages(): LanguageDetector {
+    this.#languages ??= new LanguageDetector(this.linear("embedded:language"));
+    return this.#languages;
+  }
+
   /**
    * The folder with the `config.json` of a model. The model is not loaded.
    *
@@ -140,6 +148,7 @@ export class Engine {
     this.#isClosed = true;
     await Promise.all([...this.#models].map((known) => known.deref()?.close()));
     this.#models.clear();
+    await this.#languages?.close();
   }
 
   #start(): NativeEngine {

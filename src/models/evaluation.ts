@@ -31,6 +31,25 @@ export function thresholdOf({ points }: Pick<Curve, "points">, rate: number): nu
   return points.findLast(([measured]) => measured <= rate)?.[1];
 }
 
+/** How often a scanner takes harmless texts in one language for bad ones, and whether it tells the two apart there. */
+const languageCurveSchema = z.object({
+  scanner: z.string(),
+  /** The code of the language as the detector names it: ISO 639-1, or `und-` and a script. */
+  language: z.string(),
+  /** How many harmless texts were scanned. */
+  rows: z.int().min(1),
+  /**
+   * Pairs of a rate of false positives and a threshold, by falling rate: that share of the harmless texts in the language has a
+   * probability above the threshold, as the model says it.
+   */
+  points: z.array(z.tuple([z.number().min(0).max(1), z.number().min(0).max(1)])).min(2),
+  /** How many bad texts in the language were scanned, and the area under the ROC curve; absent where there were none to scan. */
+  bad: z.object({ rows: z.int().min(1), auc: z.number().min(0).max(1) }).optional(),
+  /** Whether the probabilities say anything about texts in the language. */
+  separates: z.boolean(),
+});
+export type LanguageCurve = z.output<typeof languageCurveSchema>;
+
 const evaluationSchema = z.object({
   model: z.object({
     name: z.string(),
@@ -41,6 +60,8 @@ const evaluationSchema = z.object({
   /** The day it was measured, in UTC. */
   date: z.iso.date(),
   curves: z.array(curveSchema),
+  /** What the scanners of the model do in single languages. */
+  languages: z.array(languageCurveSchema).default([]),
 });
 /** The evaluation that a model brings along. */
 export type Evaluation = z.output<typeof evaluationSchema>;
@@ -62,8 +83,29 @@ export function readEvaluation(folder: string): Evaluation | undefined {
   }
 }
 
-/** Reads from a model's `config.json` its name, its version, and the folder of the weights that it shares with other models. */
-export function modelIdentity(folder: string): { name?: string; version?: string; external_data?: string } {
+/** What a model's `config.json` says of the model itself. */
+interface ModelIdentity {
+  name?: string;
+  version?: string;
+  /** The folder of the weights that it shares with other models. */
+  external_data?: string;
+  /** The languages that it was trained and measured in, by their ISO 639-1 codes. */
+  languages?: string[];
+  /** Its heads; the languages of a head come before those of the model. */
+  heads?: { name: string; languages?: string[] }[];
+}
+
+/** Reads what a model's `config.json` says of the model itself. */
+export function modelIdentity(folder: string): ModelIdentity {
   const config = JSON.parse(readFileSync(join(folder, "config.json"), "utf8"));
   return config.guard ?? {};
+}
+
+/**
+ * The languages that a head of a model was trained and measured in, by their ISO 639-1 codes. Undefined where the model does not
+ * say, as models of others do not.
+ */
+export function trainedLanguages(folder: string, head?: string): readonly string[] | undefined {
+  const { languages, heads = [] } = modelIdentity(folder);
+  return heads.find(({ name }) => name === head)?.languages ?? languages;
 }

@@ -1,4 +1,4 @@
-import { type NativeLanguages, native } from "../native.ts";
+import { type ForeignPart, type NativeLanguages, native } from "../native.ts";
 import type { AnswerCache } from "./answer-cache.ts";
 import type { LinearClassifier } from "./linear.ts";
 
@@ -42,6 +42,19 @@ export class LanguageDetector {
   detect(text: string, answers?: AnswerCache): Promise<NativeLanguages> {
     const kind = `languages ${this.folder}`;
     return answers ? answers.derive(kind, text, () => this.#detect(text)) : this.#detect(text);
+  }
+
+  /**
+   * Cuts a text into parts, from its beginning to its end: those in languages that a model knows, and those in others.
+   *
+   * @param known the languages that the model knows, by their ISO 639-1 codes.
+   */
+  foreignParts(text: string, known: readonly string[], answers?: AnswerCache): Promise<ForeignPart[]> {
+    const make = async () => {
+      const model = await this.#model.load();
+      return native(() => model.foreignParts(text, [...known]));
+    };
+    return answers ? answers.derive(`parts ${this.folder} ${known.join()}`, text, make) : make();
   }
 
   async #detect(text: string): Promise<NativeLanguages> {

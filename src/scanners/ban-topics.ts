@@ -3,7 +3,8 @@ import { madeFrom } from "../errors.ts";
 import { withSignal } from "../support/with-signal.ts";
 import { defineScanner } from "./define.ts";
 import { deobfuscateOption, scoreDisguised } from "./parts/disguises.ts";
-import { type LabelledPart, labelVerdict, probabilityOf } from "./parts/label-verdict.ts";
+import { languageJudge, onUntrainedLanguageOption, withUntrained } from "./parts/foreign-languages.ts";
+import { correctedLabels, type LabelledPart, labelVerdict, probabilityOf } from "./parts/label-verdict.ts";
 import { engineOptions, matchTypeOption, modelOption } from "./parts/model-options.ts";
 import { resolveThreshold, thresholdOption } from "./parts/threshold.ts";
 import { type TopicJudge, topicJudge } from "./parts/topics.ts";
@@ -42,6 +43,7 @@ export const BanTopics = defineScanner({
     threshold: thresholdOption(threshold, "A text fails when the probability of one of the topics is above this."),
     matchType: matchTypeOption,
     deobfuscate: deobfuscateOption,
+    onUntrainedLanguage: onUntrainedLanguageOption,
     ...engineOptions(),
   }),
   conversation: { window: true },
@@ -53,8 +55,11 @@ export const BanTopics = defineScanner({
   },
   create(build) {
     const { model: name, modelMaxLength: maxLength, topics, matchType, deobfuscate } = build.options;
+    const { onUntrainedLanguage: treatment } = build.options;
     const model = madeFrom("model", () => build.engine.model(name, { maxLength }));
     const threshold = resolveThreshold(build, model.folder);
+    const { type, engine } = build;
+    const byLanguage = languageJudge({ type, engine, model, head: "meaning", treatment });
     const named = topics.map((topic) => (typeof topic === "string" ? { name: topic, phrases: [topic] } : topic));
     /** The judge holds the vectors of the topics. They are computed once and serve all texts. */
     let judging: Promise<TopicJudge> | undefined;
@@ -76,16 +81,22 @@ export const BanTopics = defineScanner({
       async load(signal) {
         await model.load(signal);
         await judge(signal);
+        await byLanguage.load();
       },
       close: () => model.close(),
       async check(text, { signal, answers }) {
         const topics = await judge(signal);
         const score = async (view: string) => {
           const { parts, skipped } = await topics.score(view, matchType, signal, answers);
-          return { skipped, parts: parts.map((part) => ({ ...part, score: probabilityOf(part.labels, true) })) };
+          return {
+            skipped,
+            parts: parts.map((part): LabelledPart => ({ ...part, score: probabilityOf(part.labels, true) })),
+          };
         };
-        const scored = await scoreDisguised<LabelledPart>(text, { matchType, deobfuscate }, score, answers);
-        return labelVerdict(text, scored, { threshold, multiLabel: true, type: "topic" });
+        const judged = (view: string) => byLanguage.judge(view, score, correctedLabels, answers);
+        const scored = await scoreDisguised<LabelledPart>(text, { matchType, deobfuscate }, judged, answers);
+        const verdict = labelVerdict(text, scored, { threshold, multiLabel: true, type: "topic" });
+        return withUntrained(text, verdict, scored.untrained, treatment);
       },
     };
   },

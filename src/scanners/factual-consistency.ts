@@ -6,6 +6,13 @@ import { type Finding, passed, wholeText } from "../scanner.ts";
 import type { Sentence } from "../text/sentences.ts";
 import { defineScanner } from "./define.ts";
 import { claimsOf } from "./parts/claims.ts";
+import {
+  languageJudge,
+  lengthOf,
+  onUntrainedLanguageOption,
+  type UntrainedPart,
+  withUntrained,
+} from "./parts/foreign-languages.ts";
 import { engineOptions, modelOption } from "./parts/model-options.ts";
 import { resolveMinimum, thresholdOption } from "./parts/threshold.ts";
 import { riskScore } from "./score.ts";
@@ -35,6 +42,7 @@ export const FactualConsistency = defineScanner({
       0.75,
       "An output fails when the score of one of its sentences, of how surely it follows from the prompt, is below this.",
     ),
+    onUntrainedLanguage: onUntrainedLanguageOption,
     ...engineOptions(),
   }),
   comparesWithPrompt: true,
@@ -48,9 +56,11 @@ export const FactualConsistency = defineScanner({
     fails: [{ prompt: "The museum opens at nine and closes at six.", text: "The museum is free for children." }],
   },
   create(build) {
-    const { model: name, modelMaxLength: maxLength } = build.options;
+    const { model: name, modelMaxLength: maxLength, onUntrainedLanguage: treatment } = build.options;
     const model = madeFrom("model", () => build.engine.model(name, { maxLength }));
     const entailment = new EntailmentHead(model);
+    const { type, engine } = build;
+    const byLanguage = languageJudge({ type, engine, model, head: "nli", treatment });
     /** Undefined as long as a model of the hub is not downloaded. */
     let support: ReturnType<typeof supportOf> | undefined;
     if (model.folder !== undefined) support = supportOf(model.folder);
@@ -72,13 +82,20 @@ export const FactualConsistency = defineScanner({
     }
 
     return {
-      load: (signal) => entailment.load(signal),
+      async load(signal) {
+        await entailment.load(signal);
+        await byLanguage.load();
+      },
       close: () => model.close(),
       async check(text, { prompt = "", signal, answers }) {
-        const claims = await claimsOf(text);
-        if (prompt.trim() === "" || claims.length === 0) return passed(text);
+        const all = await claimsOf(text);
+        if (prompt.trim() === "" || all.length === 0) return passed(text);
+        const [ofPrompt, ofText] = await Promise.all([prompt, text].map((each) => byLanguage.foreign(each, answers)));
+        const foreign = foreignClaims(all, ofText ?? [], { prompt, foreign: ofPrompt ?? [] });
+        const left = new Set(foreign.map(({ start }) => start));
+        const claims = all.filter(({ start }) => !left.has(start));
         const texts = claims.map((claim) => claim.text);
-        const supports = await entailment.judge(prompt, texts, signal, answers);
+        const supports = claims.length === 0 ? [] : await entailment.judge(prompt, texts, signal, answers);
         const judged = claims.map((claim, index) => judgment(claim, supports[index] ?? []));
         const probability = judged.reduce((worst, { score }) => Math.max(worst, score), 0);
         const findings = judged
@@ -86,17 +103,34 @@ export const FactualConsistency = defineScanner({
           .map(
             ({ start, end, text, score, label }): Finding => ({ start, end, type: "unsupported", text, score, label }),
           );
-        return {
-          isValid: findings.length === 0,
-          score: riskScore(probability, minimum),
-          probability,
-          findings,
-          coverage: wholeText(text, claims.length),
+        const coverage = wholeText(text, claims.length);
+        if (claims.length === 0) return withUntrained(text, passed(text, coverage), foreign, treatment);
+        const verdict = {
+          ...{ isValid: findings.length === 0, score: riskScore(probability, minimum) },
+          ...{ probability, findings, coverage },
         };
+        return withUntrained(text, verdict, foreign, treatment);
       },
     };
   },
 });
+
+/**
+ * Returns the sentences that the model cannot compare with the prompt, because one of the two is in a language that it was not
+ * trained in.
+ */
+function foreignClaims(
+  claims: readonly Sentence[],
+  ofText: readonly UntrainedPart[],
+  { prompt, foreign }: { prompt: string; foreign: readonly UntrainedPart[] },
+): UntrainedPart[] {
+  const ofPrompt = 2 * lengthOf(foreign) > prompt.length ? foreign[0]?.language : undefined;
+  return claims.flatMap(({ start, end }) => {
+    const own = ofText.find((part) => part.start < end && start < part.end)?.language;
+    const language = own ?? ofPrompt;
+    return language === undefined ? [] : [{ start, end, language }];
+  });
+}
 
 function better(a: Support, b: Support): Support {
   return b.entailment > a.entailment ? b : a;

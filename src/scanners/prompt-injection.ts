@@ -7,6 +7,7 @@ import { READINGS } from "../models/reading.ts";
 import { type Detection, type Finding, passed } from "../scanner.ts";
 import { splitSentences } from "../text/sentences.ts";
 import { defineScanner } from "./define.ts";
+import type { Calibration } from "./parts/calibration.ts";
 import {
   coverageOf,
   deobfuscateOption,
@@ -16,6 +17,7 @@ import {
   scoreDisguised,
   worstOf,
 } from "./parts/disguises.ts";
+import { languageJudge, onUntrainedLanguageOption, withUntrained } from "./parts/foreign-languages.ts";
 import { engineOptions, modelOption } from "./parts/model-options.ts";
 import { resolveThreshold, thresholdOption } from "./parts/threshold.ts";
 import { riskScore } from "./score.ts";
@@ -26,6 +28,9 @@ import { riskScore } from "./score.ts";
  */
 export type InjectionClassifier = (text: string, signal?: AbortSignal) => ClassifierAnswer | Promise<ClassifierAnswer>;
 export type ClassifierAnswer = number | { score: number; category?: string } | readonly LabelScore[];
+
+/** The head of guard's own models that answers. */
+const HEAD = "injection";
 
 /** How many sentences the caller's classifier is asked about at the same time. */
 const PARALLEL = 8;
@@ -75,6 +80,7 @@ export const PromptInjection = defineScanner({
       .default(["INJECTION"])
       .describe("Labels of the model that mean an injection; the probabilities of several are added up."),
     deobfuscate: deobfuscateOption,
+    onUntrainedLanguage: onUntrainedLanguageOption,
     classifier: z
       .custom<InjectionClassifier>((value) => typeof value === "function", "expected a function")
       .meta({ typescript: "InjectionClassifier", typescriptFrom: "scanners/prompt-injection.ts", programOnly: true })
@@ -104,23 +110,38 @@ export const PromptInjection = defineScanner({
       injectionLabels,
       matchType,
       deobfuscate,
+      onUntrainedLanguage: treatment,
     } = build.options;
     const model = classifier ? undefined : madeFrom("model", () => build.engine.model(name, { maxLength }));
     const threshold = resolveThreshold(build, model?.folder);
     const head =
       model &&
       new LabelHead(model, {
-        ...{ head: "injection", option: "injectionLabels" },
+        ...{ head: HEAD, option: "injectionLabels" },
         ...{ labels: injectionLabels, all: true, caseSensitive: true },
       });
     const judge = head
       ? byModel(head, matchType)
       : byClassifier(classifier as InjectionClassifier, injectionLabels, matchType === "sentence");
+    const { type, engine } = build;
+    const byLanguage = model && languageJudge({ type, engine, model, head: HEAD, treatment });
+    const corrected = (part: InjectionPart, correct: Calibration) => ({ ...part, score: correct(part.score) });
     const score = (text: string, signal?: AbortSignal, answers?: AnswerCache) =>
-      scoreDisguised(text, { matchType, deobfuscate }, (view) => judge(view, signal, answers), answers);
+      scoreDisguised<InjectionPart>(
+        text,
+        { matchType, deobfuscate },
+        async (view) => {
+          const ask = (part: string) => judge(part, signal, answers);
+          return byLanguage
+            ? byLanguage.judge<InjectionPart>(view, ask, corrected, answers)
+            : { ...(await ask(view)), untrained: [] };
+        },
+        answers,
+      );
     return {
       load: async (signal) => {
         await head?.load(signal);
+        await byLanguage?.load();
       },
       close: async () => model?.close(),
       async detect(text: string, signal?: AbortSignal, answers?: AnswerCache): Promise<Detection> {
@@ -132,7 +153,7 @@ export const PromptInjection = defineScanner({
         const scored = await score(text, signal, answers);
         const coverage = coverageOf(text, scored);
         const worst = worstOf([...scored.parts, ...scored.others]);
-        if (!worst) return passed(text, coverage);
+        if (!worst) return withUntrained(text, passed(text, coverage), scored.untrained, treatment);
         const findings = failing(scored, threshold).map(
           ({ start, end, score, attack, view }): Finding => ({
             start,
@@ -146,7 +167,8 @@ export const PromptInjection = defineScanner({
         );
         const { score: probability } = worst;
         const isValid = findings.length === 0;
-        return { isValid, score: riskScore(probability, threshold), probability, findings, coverage };
+        const verdict = { isValid, score: riskScore(probability, threshold), probability, findings, coverage };
+        return withUntrained(text, verdict, scored.untrained, treatment);
       },
     };
   },

@@ -4,6 +4,7 @@ import { MeaningHead } from "../models/meaning.ts";
 import { passed } from "../scanner.ts";
 import { defineScanner } from "./define.ts";
 import { coverageOf } from "./parts/disguises.ts";
+import { languageJudge, lengthOf, onUntrainedLanguageOption, withUntrained } from "./parts/foreign-languages.ts";
 import { engineOptions, matchTypeOption, modelOption } from "./parts/model-options.ts";
 import { resolveMinimum, thresholdOption } from "./parts/threshold.ts";
 import { riskScore } from "./score.ts";
@@ -24,6 +25,7 @@ export const Relevance = defineScanner({
       "windows: all of prompt and output, in overlapping pieces where they are longer than the model reads at once; the two nearest to " +
         "each other count. full: their beginnings. sentence, chunks, truncate_token_head_tail, truncate_head_tail: other pieces.",
     ),
+    onUntrainedLanguage: onUntrainedLanguageOption,
     ...engineOptions(),
   }),
   comparesWithPrompt: true,
@@ -34,19 +36,34 @@ export const Relevance = defineScanner({
     fails: [{ prompt: "What is the capital of France?", text: "Knead the dough for ten minutes and let it rise." }],
   },
   create(build) {
-    const { model: name, modelMaxLength: maxLength, matchType } = build.options;
+    const { model: name, modelMaxLength: maxLength, matchType, onUntrainedLanguage: treatment } = build.options;
     const model = madeFrom("model", () => build.engine.model(name, { maxLength }));
     const meaning = new MeaningHead(model);
+    const { type, engine } = build;
+    const byLanguage = languageJudge({ type, engine, model, head: "meaning", treatment });
     /** Undefined as long as a model of the hub is not downloaded. */
     let relevance: Comparison | undefined;
     if (model.folder !== undefined) relevance = comparisonOf(model.folder, "relevance");
     /** An output fails when its probability of being beside the point is above this. */
     const limit = resolveMinimum(build, model.folder, "threshold");
     return {
-      load: (signal) => meaning.load(signal),
+      async load(signal) {
+        await meaning.load(signal);
+        await byLanguage.load();
+      },
       close: () => model.close(),
       async check(text, { prompt = "", signal, answers }) {
         if (prompt.trim() === "" || text.trim() === "") return passed(text);
+        const [foreignPrompt, foreign] = await Promise.all(
+          [prompt, text].map((each) => byLanguage.foreign(each, answers)),
+        );
+        // Vectors of languages that the model was not trained in may be far from each other, whatever they mean.
+        const isForeign = (whole: string, parts = foreign) => 2 * lengthOf(parts ?? []) > whole.length;
+        if (isForeign(text) || isForeign(prompt, foreignPrompt)) {
+          const [language] = [...(foreign ?? []), ...(foreignPrompt ?? [])].map(({ language }) => language);
+          const left = [{ start: 0, end: text.length, language: language ?? "und" }];
+          return withUntrained(text, passed(text), left, treatment);
+        }
         const read = (whole: string) => meaning.vectors(whole, matchType, signal, answers);
         const [asked, answered] = await Promise.all([read(prompt), read(text)]);
         const others = answered.parts.map((part) => ({ ...part, score: 0 }));

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use guard_core::lang::code::{CodeFinder, Piece};
 use guard_core::lang::linear::LinearModel;
 use guard_core::lang::natural::{self, Part};
+use guard_core::lang::parts;
 use napi::bindgen_prelude::PromiseRaw;
 use napi::{Env, JsString, Result};
 use napi_derive::napi;
@@ -37,6 +38,19 @@ impl NativeLinear {
     #[napi]
     pub fn languages<'env>(&self, text: JsString<'env>) -> Result<Answer<'env, NativeLanguages>> {
         on_text_with(&self.0, Cost::Length, text, |model, text| Ok(languages(model, text)))
+    }
+
+    /// The parts of a text, from its beginning to its end: those in one of the languages `known`, and those in others, where the model
+    /// is one of languages.
+    #[napi]
+    pub fn foreign_parts<'env>(
+        &self,
+        text: JsString<'env>,
+        known: Vec<String>,
+    ) -> Result<Answer<'env, Vec<ForeignPart>>> {
+        on_text_with(&self.0, Cost::Length, text, move |model, text| {
+            Ok(foreign_parts(model, text, &known))
+        })
     }
 
     /// The pieces of a text that may be code. `listed` are the indices of the labels that are looked for.
@@ -78,6 +92,15 @@ pub struct NativeLanguagePart {
     pub guesses: Vec<NativeGuess>,
 }
 
+/// A part of a text that is in a known language or, where `language` is given, in that other one.
+#[napi(object)]
+pub struct ForeignPart {
+    pub start: u32,
+    pub end: u32,
+    /// The ISO 639-1 code of another language, or `und-` and the code of a script whose languages cannot be told apart.
+    pub language: Option<String>,
+}
+
 /// The languages of a text as a whole, and of its sentences.
 #[napi(object)]
 pub struct NativeLanguages {
@@ -93,6 +116,20 @@ fn guesses(found: Vec<natural::Guess>) -> Vec<NativeGuess> {
             probability: f64::from(guess.probability),
         })
         .collect()
+}
+
+fn foreign_parts(model: &LinearModel, text: &str, known: &[String]) -> Vec<ForeignPart> {
+    let part = |part: parts::Part, Span { start, end }| ForeignPart {
+        start,
+        end,
+        language: part.foreign,
+    };
+    with_spans(
+        text,
+        parts::foreign(model, text, known),
+        |part| part.range.clone(),
+        part,
+    )
 }
 
 fn languages(model: &LinearModel, text: &str) -> NativeLanguages {

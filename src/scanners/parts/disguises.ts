@@ -5,6 +5,7 @@ import type { Coverage } from "../../scanner.ts";
 import type { Span } from "../../text/span.ts";
 import { revealingViews } from "../../text/views.ts";
 import { DISGUISES } from "../../validation/options.ts";
+import type { UntrainedPart } from "./foreign-languages.ts";
 
 /** The option of classifiers that also judge hidden content. */
 export const deobfuscateOption = z
@@ -30,6 +31,8 @@ export interface ScoredText<Part extends ScoredPart> {
   others: Part[];
   /** The number of UTF-16 code units of the text that were not read. */
   skipped: number;
+  /** The parts of the text that were left out because of their language. */
+  untrained: UntrainedPart[];
 }
 
 /** The match types that read the whole text. */
@@ -44,25 +47,38 @@ export const READ_WHOLLY: readonly Reading[] = ["windows", "sentence", "chunks"]
 export async function scoreDisguised<Part extends ScoredPart>(
   text: string,
   { matchType, deobfuscate }: { matchType: Reading; deobfuscate: boolean },
-  score: (text: string) => Promise<Pick<ScoredText<Part>, "parts" | "skipped">>,
+  score: (text: string) => Promise<Omit<ScoredText<Part>, "others">>,
   answers = new AnswerCache(),
 ): Promise<ScoredText<Part>> {
-  if (text.trim() === "") return { parts: [], others: [], skipped: 0 };
+  if (text.trim() === "") return { parts: [], others: [], skipped: 0, untrained: [] };
   const views = deobfuscate ? await answers.derive("views", text, revealingViews) : [];
   const scored = views.map(async (view) => {
-    const { parts } = await score(view.text);
-    const sources = view.locate(parts);
-    return parts.map((part, index): Part => ({ ...part, ...sources[index] }));
+    const { parts, untrained } = await score(view.text);
+    const sources = view.locate([...parts, ...untrained]);
+    return {
+      parts: parts.map((part, index): Part => ({ ...part, ...sources[index] })),
+      untrained: untrained.map((part, index): UntrainedPart => ({ ...part, ...sources[parts.length + index] })),
+    };
   });
   // A view of the whole disguised text replaces it. Models tend to take the disguise for an attack, but a disguise alone is no
   // offence.
   const isReplaced = READ_WHOLLY.includes(matchType) && views.some(({ replacesText }) => replacesText);
-  const [plain, ...others] = await Promise.all([isReplaced ? { parts: [], skipped: 0 } : score(text), ...scored]);
-  return { ...plain, others: others.flat() };
+  const [plain, ...others] = await Promise.all([
+    isReplaced ? { parts: [], skipped: 0, untrained: [] } : score(text),
+    ...scored,
+  ]);
+  return {
+    ...plain,
+    others: others.flatMap(({ parts }) => parts),
+    untrained: [...plain.untrained, ...others.flatMap(({ untrained }) => untrained)],
+  };
 }
 
 /** Returns how much of a text was read. */
-export function coverageOf(text: string, { parts, others, skipped }: ScoredText<ScoredPart>): Coverage {
+export function coverageOf(
+  text: string,
+  { parts, others, skipped }: Pick<ScoredText<ScoredPart>, "parts" | "others" | "skipped">,
+): Coverage {
   return {
     chars: text.length,
     scannedChars: text.length - skipped,

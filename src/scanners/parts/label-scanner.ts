@@ -2,9 +2,16 @@ import { madeFrom } from "../../errors.ts";
 import { LabelHead, type WantedLabels } from "../../models/label-head.ts";
 import type { Reading } from "../../models/reading.ts";
 import { passed, type ScanContext } from "../../scanner.ts";
+import type { Span } from "../../text/span.ts";
 import type { Build, ScannerBody } from "../define.ts";
 import { type ScoredPart, type ScoredText, scoreDisguised } from "./disguises.ts";
-import { type LabelledPart, labelVerdict, probabilityOf } from "./label-verdict.ts";
+import {
+  languageJudge,
+  onUntrainedLanguageOption,
+  type UntrainedTreatment,
+  withUntrained,
+} from "./foreign-languages.ts";
+import { correctedLabels, type LabelledPart, labelVerdict, probabilityOf } from "./label-verdict.ts";
 import { engineOptions, matchTypeOption, modelOption } from "./model-options.ts";
 import { resolveThreshold, type Threshold, thresholdOption } from "./threshold.ts";
 
@@ -19,6 +26,7 @@ export function labelScannerOptions(threshold: number, what: string) {
     model: modelOption(),
     threshold: thresholdOption(threshold, `A text fails when the probability of ${what} is above this.`),
     matchType: matchTypeOption,
+    onUntrainedLanguage: onUntrainedLanguageOption,
     ...engineOptions(),
   };
 }
@@ -27,6 +35,7 @@ type LabelScannerOptions = {
   model: string;
   threshold: Threshold;
   matchType: Reading;
+  onUntrainedLanguage: UntrainedTreatment;
   deobfuscate?: boolean;
   modelMaxLength?: number | undefined;
 };
@@ -59,12 +68,15 @@ export function labelScanner(
   { labels, finding, judged = (text) => ({ text, from: 0 }) }: LabelScannerSettings,
 ): ScannerBody {
   const { model: name, modelMaxLength: maxLength, matchType, deobfuscate = false } = options;
+  const { onUntrainedLanguage: treatment } = options;
   const model = madeFrom("model", () => engine.model(name, { maxLength }));
   const head = new LabelHead(model, labels);
   const threshold = resolveThreshold({ type, schema, options }, model.folder);
+  const byLanguage = languageJudge({ type, engine, model, head: labels.head, treatment });
   return {
     load: async (signal) => {
       await head.load(signal);
+      await byLanguage.load();
     },
     close: () => model.close(),
     async check(text, context) {
@@ -75,10 +87,15 @@ export function labelScanner(
       const { signal, answers } = context;
       const score = async (view: string) => {
         const { parts, skipped } = await head.score(view, matchType, signal, answers);
-        return { skipped, parts: parts.map((part) => ({ ...part, score: probabilityOf(part.labels, multiLabel) })) };
+        return {
+          skipped,
+          parts: parts.map((part): LabelledPart => ({ ...part, score: probabilityOf(part.labels, multiLabel) })),
+        };
       };
-      const scored = await scoreDisguised<LabelledPart>(read, { matchType, deobfuscate }, score, answers);
-      return labelVerdict(text, since(scored, from), { threshold, multiLabel, type: finding });
+      const judge = (view: string) => byLanguage.judge(view, score, correctedLabels, answers);
+      const scored = since(await scoreDisguised<LabelledPart>(read, { matchType, deobfuscate }, judge, answers), from);
+      const verdict = labelVerdict(text, scored, { threshold, multiLabel, type: finding });
+      return withUntrained(text, verdict, scored.untrained, treatment);
     },
   };
 }
@@ -86,11 +103,12 @@ export function labelScanner(
 /** Moves scored parts so that their offsets count from `from`, where the judged text begins. Parts before it are left out. */
 function since<Part extends ScoredPart>(scored: ScoredText<Part>, from: number): ScoredText<Part> {
   if (from === 0) return scored;
-  const moved = (parts: readonly Part[]) =>
+  const moved = <Moved extends Span>(parts: readonly Moved[]) =>
     parts
       .filter(({ end }) => end > from)
       .map((part) => ({ ...part, start: Math.max(0, part.start - from), end: part.end - from }));
-  return { ...scored, parts: moved(scored.parts), others: moved(scored.others) };
+  const { parts, others, untrained } = scored;
+  return { ...scored, parts: moved(parts), others: moved(others), untrained: moved(untrained) };
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { LabelScore } from "../../models/label-head.ts";
 import { type Finding, passed, type Verdict } from "../../scanner.ts";
 import { riskScore } from "../score.ts";
+import type { Calibration } from "./calibration.ts";
 import { coverageOf, failing, type ScoredPart, type ScoredText, worstOf } from "./disguises.ts";
 
 /** A part of a text, with the labels from which its score is computed. */
@@ -27,6 +28,12 @@ export function probabilityOf(labels: readonly LabelScore[], multiLabel: boolean
     1,
     labels.reduce((sum, { score }) => sum + score, 0),
   );
+}
+
+/** Returns a part whose probabilities are corrected for its language. */
+export function correctedLabels<Part extends LabelledPart>(part: Part, correct: Calibration): Part {
+  const labels = part.labels.map(({ label, score }) => ({ label, score: correct(score) }));
+  return { ...part, labels, score: correct(part.score) };
 }
 
 /** Returns the verdict on a text. The worst part decides, and each part and label above the threshold gets a finding. */

@@ -50,6 +50,11 @@ export const coverage = z
     parts_skipped: z.int().describe("Parts of messages that no scanner can read, such as images."),
     suppressed: z.array(z.string()).describe("Scanners that the request left out."),
     failed: z.array(z.string()).describe("Scanners that failed, under on_scanner_error: block."),
+    untrained_language: z
+      .record(z.string(), z.array(z.string()))
+      .describe(
+        "Languages that a scanner's model does not know, so that it left out what is written in them, by scanner.",
+      ),
   })
   .describe("How much was looked at.");
 

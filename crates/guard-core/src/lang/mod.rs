@@ -5,6 +5,7 @@
 //! - [`linear`] is the model: labels with probabilities, in microseconds for a short text, without ONNX Runtime.
 //! - [`natural`] finds natural languages, [`code`] finds pieces of code and names their languages. Both work with any model that
 //!   has the right labels.
+//! - [`parts`] cuts a text into parts that are in known languages and parts that are not, for models that know a few languages.
 //!
 //! ```
 //! use std::path::Path;
@@ -20,4 +21,5 @@ pub mod code;
 pub mod features;
 pub mod linear;
 pub mod natural;
+pub mod parts;
 pub mod url_features;

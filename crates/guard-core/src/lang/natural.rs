@@ -228,11 +228,13 @@ fn script_of(character: char) -> Option<Script> {
     match character.script() {
         Script::Katakana => Some(Script::Hiragana),
         Script::Latin => Some(Script::Latin),
-        script => SCRIPTS
-            .iter()
-            .any(|(_, scripts)| scripts.contains(&script))
-            .then_some(script),
+        script => knows_script(script).then_some(script),
     }
+}
+
+/// Whether a language that can be told is written in `script`.
+pub(super) fn knows_script(script: Script) -> bool {
+    script == Script::Latin || SCRIPTS.iter().any(|(_, scripts)| scripts.contains(&script))
 }
 
 fn is_written_in(language: &str, script: Script) -> bool {

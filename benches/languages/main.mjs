@@ -1,0 +1,211 @@
+// npm run eval:languages -- --data DIR: how often each scanner with a neural model flags harmless texts, by the language that the
+// detector names, and how well it tells bad texts from harmless ones there. Probabilities are taken as the model says them.
+// Prints a table and writes bench-results/languages.json. `--write-cards` writes the curves into evaluation.json beside the models, and
+// a table into their cards: scanners correct probabilities by them (on_untrained_language). `--only TYPE` measures these scanners only.
+// Scores are kept in bench-results/languages-scores.jsonl, so that a run that was cut off goes on; delete the file with new weights.
+import { createHash } from "node:crypto";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { gunzipSync } from "node:zlib";
+import { load } from "js-yaml";
+import { writeLanguages } from "../../dist/cli/language-cards.js";
+import { createScanner, defaultEngine, scanOutput, scanPrompt } from "../../dist/index.js";
+import { printTable } from "../table.mjs";
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+const { values: flags } = parseArgs({
+  options: {
+    data: { type: "string" },
+    only: { type: "string", multiple: true },
+    "write-cards": { type: "boolean", default: false },
+  },
+});
+if (!flags.data) throw new Error("say where the texts are: --data DIR");
+const plan = load(readFileSync(here("sets.yml"), "utf8"));
+const chosen = plan.scanners.filter(({ type }) => !flags.only || flags.only.includes(type));
+const engine = defaultEngine();
+
+/** The first rows of a set for each of its languages and labels, by their hash. */
+function rowsOf({ file, rows, labels }) {
+  const all = gunzipSync(readFileSync(join(flags.data, file)))
+    .toString()
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line))
+    .filter(({ text, label }) => text.length <= 2000 && (!labels || labels.includes(label)))
+    .map((row) => ({ ...row, hash: createHash("sha1").update(row.text).digest("hex") }))
+    .sort((a, b) => (a.hash < b.hash ? -1 : 1));
+  const taken = new Map();
+  return all.filter(({ lang, label }) => {
+    const key = `${lang} ${label}`;
+    taken.set(key, (taken.get(key) ?? 0) + 1);
+    return taken.get(key) <= rows;
+  });
+}
+
+/** The language that the detector names for a whole text; undefined where it names several. */
+async function languageOf(text) {
+  const parts = await engine.languages.foreignParts(text, []);
+  return parts.length === 1 ? (parts[0].language ?? undefined) : undefined;
+}
+
+async function withLanguages(rows) {
+  const found = [];
+  for (const row of rows) found.push({ ...row, detected: await languageOf(row.text) });
+  return found.filter(({ detected }) => detected !== undefined);
+}
+
+/** Codes of the sets that the detector spells in another way. */
+const SPELLINGS = { nb: "no", nn: "no", "zh-tw": "zh", kr: "ko", jp: "ja", fil: "tl", iw: "he" };
+
+let harmless = await withLanguages(plan.harmless.flatMap(rowsOf).sort((a, b) => (a.hash < b.hash ? -1 : 1)));
+const strangers = new Map();
+harmless = harmless.filter(({ lang, detected }) => {
+  if ((SPELLINGS[lang] ?? lang) === detected) return true;
+  const key = `${lang} ${detected}`;
+  strangers.set(key, (strangers.get(key) ?? 0) + 1);
+  return strangers.get(key) <= plan.strangers;
+});
+process.stderr.write(`${harmless.length} harmless texts\n`);
+
+const build = ({ type, side, params = {} }) => createScanner(side, type, { ...params, on_untrained_language: "raw" });
+
+mkdirSync(here("../../bench-results"), { recursive: true });
+const KEPT = here("../../bench-results/languages-scores.jsonl");
+/** Scores by scanner and SHA-1 of the text. */
+const kept = new Map();
+if (existsSync(KEPT)) {
+  for (const line of readFileSync(KEPT, "utf8").trim().split("\n")) {
+    const [hash, scores] = JSON.parse(line);
+    for (const [type, value] of Object.entries(scores)) kept.set(`${type} ${hash}`, value);
+  }
+}
+
+/** The probabilities of several scanners for texts; scanners that share a model share its passes. */
+async function score(entries, rows) {
+  const built = entries.map((entry) => ({ ...entry, scanner: build(entry) }));
+  let done = 0;
+  const one = async ({ text, hash }) => {
+    const missing = built.filter(({ type }) => !kept.has(`${type} ${hash}`));
+    const scores = {};
+    for (const side of ["input", "output"]) {
+      const ofSide = missing.filter((entry) => entry.side === side);
+      if (ofSide.length === 0) continue;
+      const scanners = ofSide.map(({ scanner }) => scanner);
+      const { probabilities } =
+        side === "input" ? await scanPrompt(scanners, text) : await scanOutput(scanners, "", text);
+      for (const { type } of ofSide) scores[type] = probabilities[type] ?? 0;
+    }
+    for (const [type, value] of Object.entries(scores)) kept.set(`${type} ${hash}`, value);
+    if (missing.length > 0) appendFileSync(KEPT, `${JSON.stringify([hash, scores])}\n`);
+    done += 1;
+    if (done % 1000 === 0) process.stderr.write(`${done} of ${rows.length}\n`);
+  };
+  for (let at = 0; at < rows.length; at += 16) await Promise.all(rows.slice(at, at + 16).map(one));
+  await Promise.all(built.map(({ scanner }) => scanner.close()));
+  return Object.fromEntries(entries.map(({ type }) => [type, rows.map(({ hash }) => kept.get(`${type} ${hash}`))]));
+}
+
+/** Rates at which curves are written down; 0 stands for the highest probability of a harmless text. */
+const RATES = [0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0];
+/** A curve of fewer texts tells too little. */
+const FEWEST = 40;
+/** An area under the ROC curve below this is too near to guessing. */
+const LEAST_AUC = 0.75;
+/** Bad texts that are needed to measure that area. */
+const FEWEST_BAD = 20;
+/** Without bad texts: how many more harmless texts may be above the threshold than in English, as a share. */
+const MOST_MORE = 0.1;
+
+function areaUnderCurve(negatives, positives) {
+  const ordered = [...negatives].sort((a, b) => a - b);
+  const below = (value, inclusive) => {
+    let [low, high] = [0, ordered.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (ordered[middle] < value || (inclusive && ordered[middle] === value)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+  const wins = positives.reduce((sum, value) => sum + (below(value, false) + below(value, true)) / 2, 0);
+  return wins / (positives.length * ordered.length);
+}
+
+const group = (rows, scores) => {
+  const groups = new Map();
+  rows.forEach(({ detected }, index) => {
+    groups.set(detected, [...(groups.get(detected) ?? []), scores[index]]);
+  });
+  return groups;
+};
+
+/** The first texts of each language. */
+function first(count, rows) {
+  const taken = new Map();
+  return rows.filter(({ detected }) => {
+    taken.set(detected, (taken.get(detected) ?? 0) + 1);
+    return taken.get(detected) <= count;
+  });
+}
+
+await score(
+  chosen.filter(({ harmless }) => harmless === undefined),
+  harmless,
+);
+const curves = [];
+for (const entry of chosen) {
+  const { type, bad = [] } = entry;
+  const texts = entry.harmless === undefined ? harmless : first(entry.harmless, harmless);
+  const badRows = await withLanguages(bad.flatMap(rowsOf));
+  const badScores = badRows.length > 0 ? group(badRows, (await score([entry], badRows))[type]) : new Map();
+  const { options } = build(entry);
+  const threshold = options.threshold;
+  const byLanguage = group(texts, (await score([entry], texts))[type]);
+  const rate = (values) => values.filter((value) => value > threshold).length / values.length;
+  const english = rate(byLanguage.get("en"));
+  for (const [language, values] of [...byLanguage].sort()) {
+    if (values.length < FEWEST) continue;
+    const ordered = [...values].sort((a, b) => b - a);
+    const points = RATES.filter((rate) => rate === 0 || rate * values.length >= 1).map((rate) => [
+      rate,
+      Number((ordered[Math.min(ordered.length - 1, Math.floor(rate * ordered.length))] ?? 0).toPrecision(6)),
+    ]);
+    const ofBad = badScores.get(language) ?? [];
+    const measured = ofBad.length >= FEWEST_BAD;
+    const auc = measured ? areaUnderCurve(values, ofBad) : undefined;
+    const flagged = rate(values);
+    curves.push({
+      scanner: type,
+      language,
+      rows: values.length,
+      points,
+      ...(measured ? { bad: { rows: ofBad.length, auc: Number(auc.toFixed(4)) } } : {}),
+      separates: measured ? auc >= LEAST_AUC : flagged <= english + MOST_MORE,
+      flagged: Number(flagged.toFixed(4)),
+      model: options.model,
+    });
+  }
+}
+
+writeFileSync(here("../../bench-results/languages.json"), `${JSON.stringify(curves, null, 2)}\n`);
+const percent = (value) => (value === undefined ? "" : (value * 100).toFixed(1));
+printTable(
+  ["scanner", "language", "harmless", "flagged %", "bad", "AUC", "judged"],
+  curves.map(({ scanner, language, rows, flagged, bad, separates }) => [
+    ...[scanner, language, String(rows), percent(flagged), String(bad?.rows ?? ""), percent(bad?.auc)],
+    separates ? "yes" : "no",
+  ]),
+);
+if (flags["write-cards"]) {
+  for (const model of new Set(curves.map(({ model }) => model))) {
+    const written = writeLanguages(
+      engine.folder(model),
+      curves.filter((curve) => curve.model === model),
+    );
+    for (const path of written) console.log(path);
+  }
+}
+await engine.close();
