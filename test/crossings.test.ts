@@ -51,5 +51,7 @@ it("asks for nothing of a text twice in one call", async () => {
   expect(count("revealingViews")).toBe(5);
   // PromptInjection reads all five, Toxicity the latest message and the window.
   expect(count("NativeModel.classify")).toBe(7);
-  expect(seen).toHaveLength(14);
+  // Each model asks once for each text which parts of it are in the languages that it knows.
+  expect(count("NativeLinear.foreignParts")).toBe(7);
+  expect(seen).toHaveLength(21);
 });

@@ -26,6 +26,7 @@ if (!flags.data) throw new Error("say where the texts are: --data DIR");
 const plan = load(readFileSync(here("sets.yml"), "utf8"));
 const chosen = plan.scanners.filter(({ type }) => !flags.only || flags.only.includes(type));
 const engine = defaultEngine();
+const REFERENCE = "en";
 
 /** The first rows of a set for each of its languages and labels, by their hash. */
 function rowsOf({ file, rows, labels }) {
@@ -41,7 +42,7 @@ function rowsOf({ file, rows, labels }) {
   return all.filter(({ lang, label }) => {
     const key = `${lang} ${label}`;
     taken.set(key, (taken.get(key) ?? 0) + 1);
-    return taken.get(key) <= rows;
+    return taken.get(key) <= (lang === REFERENCE ? rows * plan.english : rows);
   });
 }
 
@@ -66,7 +67,7 @@ harmless = harmless.filter(({ lang, detected }) => {
   if ((SPELLINGS[lang] ?? lang) === detected) return true;
   const key = `${lang} ${detected}`;
   strangers.set(key, (strangers.get(key) ?? 0) + 1);
-  return strangers.get(key) <= plan.strangers;
+  return detected !== REFERENCE && strangers.get(key) <= plan.strangers;
 });
 process.stderr.write(`${harmless.length} harmless texts\n`);
 
@@ -116,6 +117,8 @@ const FEWEST = 40;
 const LEAST_AUC = 0.75;
 /** Bad texts that are needed to measure that area. */
 const FEWEST_BAD = 20;
+/** The largest share of letters that the model's vocabulary may lack: it cannot read the others. */
+const MOST_UNKNOWN = 0.05;
 /** Without bad texts: how many more harmless texts may be above the threshold than in English, as a share. */
 const MOST_MORE = 0.1;
 
@@ -132,6 +135,20 @@ function areaUnderCurve(negatives, positives) {
   };
   const wins = positives.reduce((sum, value) => sum + (below(value, false) + below(value, true)) / 2, 0);
   return wins / (positives.length * ordered.length);
+}
+
+/** The share of the letters of texts that no piece of a model's vocabulary has, so that the model cannot tell them apart. */
+function unknownLetters(model, texts) {
+  const { vocab } = JSON.parse(readFileSync(join(engine.folder(model), "tokenizer.json"), "utf8")).model;
+  const known = new Set(vocab.flatMap(([piece]) => [...piece]));
+  let [unknown, all] = [0, 0];
+  for (const text of texts) {
+    for (const letter of text.normalize("NFKC").match(/[\p{L}\p{M}]/gu) ?? []) {
+      all += 1;
+      if (!known.has(letter)) unknown += 1;
+    }
+  }
+  return all === 0 ? 0 : unknown / all;
 }
 
 const group = (rows, scores) => {
@@ -177,14 +194,20 @@ for (const entry of chosen) {
     const measured = ofBad.length >= FEWEST_BAD;
     const auc = measured ? areaUnderCurve(values, ofBad) : undefined;
     const flagged = rate(values);
+    const unknown = unknownLetters(
+      options.model,
+      texts.filter(({ detected }) => detected === language).map(({ text }) => text),
+    );
+    const isReadable = unknown <= MOST_UNKNOWN;
     curves.push({
       scanner: type,
       language,
       rows: values.length,
       points,
       ...(measured ? { bad: { rows: ofBad.length, auc: Number(auc.toFixed(4)) } } : {}),
-      separates: measured ? auc >= LEAST_AUC : flagged <= english + MOST_MORE,
+      separates: isReadable && (measured ? auc >= LEAST_AUC : flagged <= english + MOST_MORE),
       flagged: Number(flagged.toFixed(4)),
+      unknown: Number(unknown.toFixed(4)),
       model: options.model,
     });
   }
@@ -193,9 +216,17 @@ for (const entry of chosen) {
 writeFileSync(here("../../bench-results/languages.json"), `${JSON.stringify(curves, null, 2)}\n`);
 const percent = (value) => (value === undefined ? "" : (value * 100).toFixed(1));
 printTable(
-  ["scanner", "language", "harmless", "flagged %", "bad", "AUC", "judged"],
-  curves.map(({ scanner, language, rows, flagged, bad, separates }) => [
-    ...[scanner, language, String(rows), percent(flagged), String(bad?.rows ?? ""), percent(bad?.auc)],
+  ["scanner", "language", "harmless", "flagged %", "bad", "AUC", "unknown %", "judged"],
+  curves.map(({ scanner, language, rows, flagged, bad, unknown, separates }) => [
+    ...[
+      scanner,
+      language,
+      String(rows),
+      percent(flagged),
+      String(bad?.rows ?? ""),
+      percent(bad?.auc),
+      percent(unknown),
+    ],
     separates ? "yes" : "no",
   ]),
 );

@@ -273,6 +273,15 @@ export interface BanTopicsInputOptions {
    * @default true
    */
   deobfuscate?: boolean | undefined;
+  /**
+   * What happens to parts of a text in a language that the model was not trained in. score: where the model was
+   * measured in the language and tells harmless texts from others, its probability is corrected, so that the threshold
+   * means the same rate of false positives as in English; other parts are left out, and the coverage says so. pass:
+   * such parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever
+   * it means.
+   * @default "score"
+   */
+  onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
   /** Of llm-guard; texts and windows that wait at the same time are batched by themselves here. */
@@ -328,6 +337,15 @@ export interface BanTopicsOutputOptions {
    * @default true
    */
   deobfuscate?: boolean | undefined;
+  /**
+   * What happens to parts of a text in a language that the model was not trained in. score: where the model was
+   * measured in the language and tells harmless texts from others, its probability is corrected, so that the threshold
+   * means the same rate of false positives as in English; other parts are left out, and the coverage says so. pass:
+   * such parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever
+   * it means.
+   * @default "score"
+   */
+  onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
   /** Of llm-guard; texts and windows that wait at the same time are batched by themselves here. */
@@ -370,6 +388,15 @@ export interface BiasOptions {
     | "truncate_head_tail"
     | "chunks"
     | undefined;
+  /**
+   * What happens to parts of a text in a language that the model was not trained in. score: where the model was
+   * measured in the language and tells harmless texts from others, its probability is corrected, so that the threshold
+   * means the same rate of false positives as in English; other parts are left out, and the coverage says so. pass:
+   * such parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever
+   * it means.
+   * @default "score"
+   */
+  onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
   /** Of llm-guard; texts and windows that wait at the same time are batched by themselves here. */
@@ -473,6 +500,15 @@ export interface EmotionDetectionOptions {
     | "truncate_head_tail"
     | "chunks"
     | undefined;
+  /**
+   * What happens to parts of a text in a language that the model was not trained in. score: where the model was
+   * measured in the language and tells harmless texts from others, its probability is corrected, so that the threshold
+   * means the same rate of false positives as in English; other parts are left out, and the coverage says so. pass:
+   * such parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever
+   * it means.
+   * @default "score"
+   */
+  onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
   /** Of llm-guard; texts and windows that wait at the same time are batched by themselves here. */
@@ -510,6 +546,15 @@ export interface FactualConsistencyOptions {
    * @default 0.75
    */
   minimumScore?: number | { fpr: number } | undefined;
+  /**
+   * What happens to parts of a text in a language that the model was not trained in. score: where the model was
+   * measured in the language and tells harmless texts from others, its probability is corrected, so that the threshold
+   * means the same rate of false positives as in English; other parts are left out, and the coverage says so. pass:
+   * such parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever
+   * it means.
+   * @default "score"
+   */
+  onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
   /** Of llm-guard; texts and windows that wait at the same time are batched by themselves here. */
@@ -778,6 +823,15 @@ export interface NoRefusalOptions {
     | "chunks"
     | "all"
     | undefined;
+  /**
+   * What happens to parts of a text in a language that the model was not trained in. score: where the model was
+   * measured in the language and tells harmless texts from others, its probability is corrected, so that the threshold
+   * means the same rate of false positives as in English; other parts are left out, and the coverage says so. pass:
+   * such parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever
+   * it means.
+   * @default "score"
+   */
+  onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
   /** Of llm-guard; texts and windows that wait at the same time are batched by themselves here. */
@@ -853,6 +907,15 @@ export interface PromptInjectionOptions {
    * @default true
    */
   deobfuscate?: boolean | undefined;
+  /**
+   * What happens to parts of a text in a language that the model was not trained in. score: where the model was
+   * measured in the language and tells harmless texts from others, its probability is corrected, so that the threshold
+   * means the same rate of false positives as in English; other parts are left out, and the coverage says so. pass:
+   * such parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever
+   * it means.
+   * @default "score"
+   */
+  onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
   /**
    * A function that takes the place of the model. It is given each sentence with match_type sentence, otherwise all of
    * a text.
@@ -934,6 +997,15 @@ export interface RelevanceOptions {
     | "truncate_head_tail"
     | "chunks"
     | undefined;
+  /**
+   * What happens to parts of a text in a language that the model was not trained in. score: where the model was
+   * measured in the language and tells harmless texts from others, its probability is corrected, so that the threshold
+   * means the same rate of false positives as in English; other parts are left out, and the coverage says so. pass:
+   * such parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever
+   * it means.
+   * @default "score"
+   */
+  onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
   /** Of llm-guard; texts and windows that wait at the same time are batched by themselves here. */
@@ -1116,6 +1188,15 @@ export interface ToxicityInputOptions {
     | "truncate_head_tail"
     | "chunks"
     | undefined;
+  /**
+   * What happens to parts of a text in a language that the model was not trained in. score: where the model was
+   * measured in the language and tells harmless texts from others, its probability is corrected, so that the threshold
+   * means the same rate of false positives as in English; other parts are left out, and the coverage says so. pass:
+   * such parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever
+   * it means.
+   * @default "score"
+   */
+  onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
   /** Of llm-guard; texts and windows that wait at the same time are batched by themselves here. */
@@ -1171,6 +1252,15 @@ export interface ToxicityOutputOptions {
     | "truncate_head_tail"
     | "chunks"
     | undefined;
+  /**
+   * What happens to parts of a text in a language that the model was not trained in. score: where the model was
+   * measured in the language and tells harmless texts from others, its probability is corrected, so that the threshold
+   * means the same rate of false positives as in English; other parts are left out, and the coverage says so. pass:
+   * such parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever
+   * it means.
+   * @default "score"
+   */
+  onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
   /** Of llm-guard; texts and windows that wait at the same time are batched by themselves here. */

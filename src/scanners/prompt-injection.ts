@@ -18,6 +18,7 @@ import {
   worstOf,
 } from "./parts/disguises.ts";
 import { languageJudge, onUntrainedLanguageOption, withUntrained } from "./parts/foreign-languages.ts";
+import { saysTooLittle } from "./parts/little-text.ts";
 import { engineOptions, modelOption } from "./parts/model-options.ts";
 import { resolveThreshold, thresholdOption } from "./parts/threshold.ts";
 import { riskScore } from "./score.ts";
@@ -121,7 +122,7 @@ export const PromptInjection = defineScanner({
         ...{ labels: injectionLabels, all: true, caseSensitive: true },
       });
     const judge = head
-      ? byModel(head, matchType)
+      ? byModel(head, { matchType, skipsFragments: name.startsWith("embedded:") })
       : byClassifier(classifier as InjectionClassifier, injectionLabels, matchType === "sentence");
     const { type, engine } = build;
     const byLanguage = model && languageJudge({ type, engine, model, head: HEAD, treatment });
@@ -174,8 +175,15 @@ export const PromptInjection = defineScanner({
   },
 });
 
+/** How a model is asked. */
+interface Asking {
+  matchType: (typeof READINGS)[number];
+  /** Whether fragments of one or two words are harmless, whatever the model says. Models of others are taken by their word. */
+  skipsFragments: boolean;
+}
+
 /** Makes a judge that uses a model: its score is the sum of the labels that mean an injection. */
-function byModel(head: LabelHead, matchType: (typeof READINGS)[number]): Judge {
+function byModel(head: LabelHead, { matchType, skipsFragments }: Asking): Judge {
   return async (text, signal, answers) => {
     const { head: index, heads } = await head.described(signal);
     const labels = heads[index]?.labels ?? [];
@@ -188,7 +196,8 @@ function byModel(head: LabelHead, matchType: (typeof READINGS)[number]): Judge {
         const isInjection = injections.some((injection) => injection.label === label);
         const attack =
           category < 0 ? likeliest(injections) : top(heads[category]?.labels ?? [], scores[category] ?? []);
-        const probability = sum(injections.map(({ score }) => score));
+        const isFragment = skipsFragments && saysTooLittle(text.slice(start, end));
+        const probability = isFragment ? 0 : sum(injections.map(({ score }) => score));
         return {
           start,
           end,

@@ -86,7 +86,7 @@ describe("PromptInjection with the embedded model", () => {
 
   it("adds up several labels", async () => {
     const all = new PromptInjection({ injectionLabels: ["INJECTION", "SAFE"] });
-    expect((await all.detect("anything")).score).toBeCloseTo(1, 5);
+    expect((await all.detect("What is the time?")).score).toBeCloseTo(1, 5);
     const twice = new PromptInjection({ injectionLabels: ["INJECTION", "INJECTION"] });
     expect(await twice.detect("Forget the list, I have it.")).toEqual(
       await scanner.detect("Forget the list, I have it."),

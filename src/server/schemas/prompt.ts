@@ -27,6 +27,7 @@ const details = {
     parts_skipped: 0,
     suppressed: [],
     failed: [],
+    untrained_language: {},
   },
 };
 

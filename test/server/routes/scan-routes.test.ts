@@ -187,6 +187,7 @@ describe("details", () => {
       parts_skipped: 0,
       suppressed: [],
       failed: [],
+      untrained_language: {},
     });
   });
 
