@@ -60,12 +60,34 @@ export interface AnonymizeOptions {
   threshold?: number | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; texts and windows that wait at the same time are batched by themselves here. */
+  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard, where it is an error here: write recognizer_conf. */
-  modelPath?: undefined;
-  /** Of llm-guard, where it is an error here: write recognizer_conf. */
-  modelOnnxFileName?: undefined;
+  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  lowCpuMemUsage?: boolean | undefined;
+  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  torchDtype?: string | undefined;
+  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  device?: string | number | undefined;
+  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  kwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  tokenizerKwargs?: Record<string, unknown> | undefined;
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   */
+  pipelineKwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard: a folder or a model of the hub. recognizer_conf is the name of this option here. */
+  modelPath?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or recognizer_conf names, such as
+   * onnx/model.onnx.
+   */
+  modelOnnxFileName?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or recognizer_conf names, such as
+   * onnx/model.onnx.
+   */
+  onnxFilename?: string | null | undefined;
   /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
   /** Language of the texts, such as en, ru or zh: for words of context and national telephone numbers. Default: all. */
@@ -101,12 +123,32 @@ export interface BanCodeInputOptions {
   threshold?: number | { fpr: number } | undefined;
   /** Of llm-guard; the model is linear and reads texts of any length. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; texts and windows that wait at the same time are batched by themselves here. */
+  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelPath?: undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelOnnxFileName?: undefined;
+  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  lowCpuMemUsage?: boolean | undefined;
+  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  torchDtype?: string | undefined;
+  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  device?: string | number | undefined;
+  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  kwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  tokenizerKwargs?: Record<string, unknown> | undefined;
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   */
+  pipelineKwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  modelPath?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  modelOnnxFileName?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  onnxFilename?: string | null | undefined;
   /** Of llm-guard; the model is linear and needs no ONNX Runtime. */
   useOnnx?: boolean | undefined;
 }
@@ -129,12 +171,32 @@ export interface BanCodeOutputOptions {
   threshold?: number | { fpr: number } | undefined;
   /** Of llm-guard; the model is linear and reads texts of any length. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; texts and windows that wait at the same time are batched by themselves here. */
+  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelPath?: undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelOnnxFileName?: undefined;
+  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  lowCpuMemUsage?: boolean | undefined;
+  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  torchDtype?: string | undefined;
+  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  device?: string | number | undefined;
+  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  kwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  tokenizerKwargs?: Record<string, unknown> | undefined;
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   */
+  pipelineKwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  modelPath?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  modelOnnxFileName?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  onnxFilename?: string | null | undefined;
   /** Of llm-guard; the model is linear and needs no ONNX Runtime. */
   useOnnx?: boolean | undefined;
 }
@@ -180,12 +242,32 @@ export interface BanCompetitorsOptions {
   threshold?: number | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; texts and windows that wait at the same time are batched by themselves here. */
+  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelPath?: undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelOnnxFileName?: undefined;
+  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  lowCpuMemUsage?: boolean | undefined;
+  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  torchDtype?: string | undefined;
+  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  device?: string | number | undefined;
+  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  kwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  tokenizerKwargs?: Record<string, unknown> | undefined;
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   */
+  pipelineKwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  modelPath?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  modelOnnxFileName?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  onnxFilename?: string | null | undefined;
   /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
 }
@@ -240,8 +322,9 @@ export interface BanTopicsInputOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, or a model of the
-   * Hugging Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx.
+   * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx,
+   * or a model of the Hugging Face hub, which load() downloads: owner/name, owner/name@revision,
+   * owner/name:folder/model.onnx.
    * @default "embedded:multitask"
    */
   model?: string | undefined;
@@ -284,12 +367,32 @@ export interface BanTopicsInputOptions {
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; texts and windows that wait at the same time are batched by themselves here. */
+  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelPath?: undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelOnnxFileName?: undefined;
+  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  lowCpuMemUsage?: boolean | undefined;
+  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  torchDtype?: string | undefined;
+  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  device?: string | number | undefined;
+  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  kwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  tokenizerKwargs?: Record<string, unknown> | undefined;
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   */
+  pipelineKwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  modelPath?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  modelOnnxFileName?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  onnxFilename?: string | null | undefined;
   /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
 }
@@ -304,8 +407,9 @@ export interface BanTopicsOutputOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, or a model of the
-   * Hugging Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx.
+   * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx,
+   * or a model of the Hugging Face hub, which load() downloads: owner/name, owner/name@revision,
+   * owner/name:folder/model.onnx.
    * @default "embedded:multitask"
    */
   model?: string | undefined;
@@ -348,12 +452,32 @@ export interface BanTopicsOutputOptions {
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; texts and windows that wait at the same time are batched by themselves here. */
+  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelPath?: undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelOnnxFileName?: undefined;
+  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  lowCpuMemUsage?: boolean | undefined;
+  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  torchDtype?: string | undefined;
+  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  device?: string | number | undefined;
+  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  kwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  tokenizerKwargs?: Record<string, unknown> | undefined;
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   */
+  pipelineKwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  modelPath?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  modelOnnxFileName?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  onnxFilename?: string | null | undefined;
   /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
 }
@@ -363,8 +487,9 @@ export interface BiasOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, or a model of the
-   * Hugging Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx.
+   * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx,
+   * or a model of the Hugging Face hub, which load() downloads: owner/name, owner/name@revision,
+   * owner/name:folder/model.onnx.
    * @default "embedded:multitask"
    */
   model?: string | undefined;
@@ -399,12 +524,32 @@ export interface BiasOptions {
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; texts and windows that wait at the same time are batched by themselves here. */
+  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelPath?: undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelOnnxFileName?: undefined;
+  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  lowCpuMemUsage?: boolean | undefined;
+  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  torchDtype?: string | undefined;
+  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  device?: string | number | undefined;
+  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  kwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  tokenizerKwargs?: Record<string, unknown> | undefined;
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   */
+  pipelineKwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  modelPath?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  modelOnnxFileName?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  onnxFilename?: string | null | undefined;
   /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
   /**
@@ -440,12 +585,32 @@ export interface CodeOptions {
   threshold?: number | { fpr: number } | undefined;
   /** Of llm-guard; the model is linear and reads texts of any length. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; texts and windows that wait at the same time are batched by themselves here. */
+  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelPath?: undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelOnnxFileName?: undefined;
+  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  lowCpuMemUsage?: boolean | undefined;
+  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  torchDtype?: string | undefined;
+  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  device?: string | number | undefined;
+  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  kwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  tokenizerKwargs?: Record<string, unknown> | undefined;
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   */
+  pipelineKwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  modelPath?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  modelOnnxFileName?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  onnxFilename?: string | null | undefined;
   /** Of llm-guard; the model is linear and needs no ONNX Runtime. */
   useOnnx?: boolean | undefined;
   /**
@@ -474,8 +639,9 @@ export interface EmotionDetectionOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, or a model of the
-   * Hugging Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx.
+   * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx,
+   * or a model of the Hugging Face hub, which load() downloads: owner/name, owner/name@revision,
+   * owner/name:folder/model.onnx.
    * @default "embedded:multitask"
    */
   model?: string | undefined;
@@ -511,12 +677,32 @@ export interface EmotionDetectionOptions {
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; texts and windows that wait at the same time are batched by themselves here. */
+  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelPath?: undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelOnnxFileName?: undefined;
+  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  lowCpuMemUsage?: boolean | undefined;
+  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  torchDtype?: string | undefined;
+  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  device?: string | number | undefined;
+  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  kwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  tokenizerKwargs?: Record<string, unknown> | undefined;
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   */
+  pipelineKwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  modelPath?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  modelOnnxFileName?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  onnxFilename?: string | null | undefined;
   /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
   /**
@@ -534,8 +720,9 @@ export interface FactualConsistencyOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, or a model of the
-   * Hugging Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx.
+   * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx,
+   * or a model of the Hugging Face hub, which load() downloads: owner/name, owner/name@revision,
+   * owner/name:folder/model.onnx.
    * @default "embedded:multitask"
    */
   model?: string | undefined;
@@ -557,12 +744,32 @@ export interface FactualConsistencyOptions {
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; texts and windows that wait at the same time are batched by themselves here. */
+  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelPath?: undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelOnnxFileName?: undefined;
+  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  lowCpuMemUsage?: boolean | undefined;
+  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  torchDtype?: string | undefined;
+  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  device?: string | number | undefined;
+  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  kwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  tokenizerKwargs?: Record<string, unknown> | undefined;
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   */
+  pipelineKwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  modelPath?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  modelOnnxFileName?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  onnxFilename?: string | null | undefined;
   /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
 }
@@ -594,12 +801,32 @@ export interface GibberishInputOptions {
   labels?: string[] | undefined;
   /** Of llm-guard; the model is linear and reads texts of any length. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; texts and windows that wait at the same time are batched by themselves here. */
+  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelPath?: undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelOnnxFileName?: undefined;
+  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  lowCpuMemUsage?: boolean | undefined;
+  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  torchDtype?: string | undefined;
+  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  device?: string | number | undefined;
+  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  kwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  tokenizerKwargs?: Record<string, unknown> | undefined;
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   */
+  pipelineKwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  modelPath?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  modelOnnxFileName?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  onnxFilename?: string | null | undefined;
   /** Of llm-guard; the model is linear and needs no ONNX Runtime. */
   useOnnx?: boolean | undefined;
 }
@@ -631,12 +858,32 @@ export interface GibberishOutputOptions {
   labels?: string[] | undefined;
   /** Of llm-guard; the model is linear and reads texts of any length. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; texts and windows that wait at the same time are batched by themselves here. */
+  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelPath?: undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelOnnxFileName?: undefined;
+  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  lowCpuMemUsage?: boolean | undefined;
+  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  torchDtype?: string | undefined;
+  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  device?: string | number | undefined;
+  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  kwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  tokenizerKwargs?: Record<string, unknown> | undefined;
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   */
+  pipelineKwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  modelPath?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  modelOnnxFileName?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  onnxFilename?: string | null | undefined;
   /** Of llm-guard; the model is linear and needs no ONNX Runtime. */
   useOnnx?: boolean | undefined;
 }
@@ -693,12 +940,32 @@ export interface LanguageInputOptions {
   model?: string | undefined;
   /** Of llm-guard; the model is linear and reads texts of any length. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; texts and windows that wait at the same time are batched by themselves here. */
+  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelPath?: undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelOnnxFileName?: undefined;
+  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  lowCpuMemUsage?: boolean | undefined;
+  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  torchDtype?: string | undefined;
+  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  device?: string | number | undefined;
+  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  kwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  tokenizerKwargs?: Record<string, unknown> | undefined;
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   */
+  pipelineKwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  modelPath?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  modelOnnxFileName?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  onnxFilename?: string | null | undefined;
   /** Of llm-guard; the model is linear and needs no ONNX Runtime. */
   useOnnx?: boolean | undefined;
 }
@@ -728,12 +995,32 @@ export interface LanguageOutputOptions {
   model?: string | undefined;
   /** Of llm-guard; the model is linear and reads texts of any length. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; texts and windows that wait at the same time are batched by themselves here. */
+  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelPath?: undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelOnnxFileName?: undefined;
+  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  lowCpuMemUsage?: boolean | undefined;
+  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  torchDtype?: string | undefined;
+  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  device?: string | number | undefined;
+  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  kwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  tokenizerKwargs?: Record<string, unknown> | undefined;
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   */
+  pipelineKwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  modelPath?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  modelOnnxFileName?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  onnxFilename?: string | null | undefined;
   /** Of llm-guard; the model is linear and needs no ONNX Runtime. */
   useOnnx?: boolean | undefined;
 }
@@ -754,12 +1041,32 @@ export interface LanguageSameOptions {
   model?: string | undefined;
   /** Of llm-guard; the model is linear and reads texts of any length. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; texts and windows that wait at the same time are batched by themselves here. */
+  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelPath?: undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelOnnxFileName?: undefined;
+  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  lowCpuMemUsage?: boolean | undefined;
+  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  torchDtype?: string | undefined;
+  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  device?: string | number | undefined;
+  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  kwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  tokenizerKwargs?: Record<string, unknown> | undefined;
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   */
+  pipelineKwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  modelPath?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  modelOnnxFileName?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  onnxFilename?: string | null | undefined;
   /** Of llm-guard; the model is linear and needs no ONNX Runtime. */
   useOnnx?: boolean | undefined;
 }
@@ -782,12 +1089,32 @@ export interface MaliciousURLsOptions {
   model?: string | undefined;
   /** Of llm-guard; the model is linear and reads texts of any length. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; texts and windows that wait at the same time are batched by themselves here. */
+  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelPath?: undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelOnnxFileName?: undefined;
+  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  lowCpuMemUsage?: boolean | undefined;
+  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  torchDtype?: string | undefined;
+  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  device?: string | number | undefined;
+  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  kwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  tokenizerKwargs?: Record<string, unknown> | undefined;
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   */
+  pipelineKwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  modelPath?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  modelOnnxFileName?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  onnxFilename?: string | null | undefined;
   /** Of llm-guard; the model is linear and needs no ONNX Runtime. */
   useOnnx?: boolean | undefined;
 }
@@ -797,8 +1124,9 @@ export interface NoRefusalOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, or a model of the
-   * Hugging Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx.
+   * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx,
+   * or a model of the Hugging Face hub, which load() downloads: owner/name, owner/name@revision,
+   * owner/name:folder/model.onnx.
    * @default "embedded:multitask"
    */
   model?: string | undefined;
@@ -834,12 +1162,32 @@ export interface NoRefusalOptions {
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; texts and windows that wait at the same time are batched by themselves here. */
+  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelPath?: undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelOnnxFileName?: undefined;
+  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  lowCpuMemUsage?: boolean | undefined;
+  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  torchDtype?: string | undefined;
+  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  device?: string | number | undefined;
+  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  kwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  tokenizerKwargs?: Record<string, unknown> | undefined;
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   */
+  pipelineKwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  modelPath?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  modelOnnxFileName?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  onnxFilename?: string | null | undefined;
   /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
   /**
@@ -860,8 +1208,9 @@ export interface PromptInjectionOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, or a model of the
-   * Hugging Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx.
+   * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx,
+   * or a model of the Hugging Face hub, which load() downloads: owner/name, owner/name@revision,
+   * owner/name:folder/model.onnx.
    * @default "embedded:prompt-injection"
    */
   model?: string | undefined;
@@ -887,12 +1236,32 @@ export interface PromptInjectionOptions {
     | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; texts and windows that wait at the same time are batched by themselves here. */
+  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelPath?: undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelOnnxFileName?: undefined;
+  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  lowCpuMemUsage?: boolean | undefined;
+  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  torchDtype?: string | undefined;
+  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  device?: string | number | undefined;
+  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  kwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  tokenizerKwargs?: Record<string, unknown> | undefined;
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   */
+  pipelineKwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  modelPath?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  modelOnnxFileName?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  onnxFilename?: string | null | undefined;
   /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
   /**
@@ -971,8 +1340,9 @@ export interface RelevanceOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, or a model of the
-   * Hugging Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx.
+   * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx,
+   * or a model of the Hugging Face hub, which load() downloads: owner/name, owner/name@revision,
+   * owner/name:folder/model.onnx.
    * @default "embedded:multitask"
    */
   model?: string | undefined;
@@ -1008,12 +1378,32 @@ export interface RelevanceOptions {
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; texts and windows that wait at the same time are batched by themselves here. */
+  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelPath?: undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelOnnxFileName?: undefined;
+  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  lowCpuMemUsage?: boolean | undefined;
+  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  torchDtype?: string | undefined;
+  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  device?: string | number | undefined;
+  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  kwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  tokenizerKwargs?: Record<string, unknown> | undefined;
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   */
+  pipelineKwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  modelPath?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  modelOnnxFileName?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  onnxFilename?: string | null | undefined;
   /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
 }
@@ -1094,12 +1484,34 @@ export interface SensitiveOptions {
   threshold?: number | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; texts and windows that wait at the same time are batched by themselves here. */
+  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard, where it is an error here: write recognizer_conf. */
-  modelPath?: undefined;
-  /** Of llm-guard, where it is an error here: write recognizer_conf. */
-  modelOnnxFileName?: undefined;
+  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  lowCpuMemUsage?: boolean | undefined;
+  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  torchDtype?: string | undefined;
+  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  device?: string | number | undefined;
+  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  kwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  tokenizerKwargs?: Record<string, unknown> | undefined;
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   */
+  pipelineKwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard: a folder or a model of the hub. recognizer_conf is the name of this option here. */
+  modelPath?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or recognizer_conf names, such as
+   * onnx/model.onnx.
+   */
+  modelOnnxFileName?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or recognizer_conf names, such as
+   * onnx/model.onnx.
+   */
+  onnxFilename?: string | null | undefined;
   /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
   /** Language of the texts, such as en, ru or zh: for words of context and national telephone numbers. Default: all. */
@@ -1162,8 +1574,9 @@ export interface ToxicityInputOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, or a model of the
-   * Hugging Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx.
+   * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx,
+   * or a model of the Hugging Face hub, which load() downloads: owner/name, owner/name@revision,
+   * owner/name:folder/model.onnx.
    * @default "embedded:multitask"
    */
   model?: string | undefined;
@@ -1199,12 +1612,32 @@ export interface ToxicityInputOptions {
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; texts and windows that wait at the same time are batched by themselves here. */
+  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelPath?: undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelOnnxFileName?: undefined;
+  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  lowCpuMemUsage?: boolean | undefined;
+  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  torchDtype?: string | undefined;
+  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  device?: string | number | undefined;
+  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  kwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  tokenizerKwargs?: Record<string, unknown> | undefined;
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   */
+  pipelineKwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  modelPath?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  modelOnnxFileName?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  onnxFilename?: string | null | undefined;
   /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
   /**
@@ -1226,8 +1659,9 @@ export interface ToxicityOutputOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, or a model of the
-   * Hugging Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx.
+   * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx,
+   * or a model of the Hugging Face hub, which load() downloads: owner/name, owner/name@revision,
+   * owner/name:folder/model.onnx.
    * @default "embedded:multitask"
    */
   model?: string | undefined;
@@ -1263,12 +1697,32 @@ export interface ToxicityOutputOptions {
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; texts and windows that wait at the same time are batched by themselves here. */
+  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelPath?: undefined;
-  /** Of llm-guard, where it is an error here: write model. */
-  modelOnnxFileName?: undefined;
+  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  lowCpuMemUsage?: boolean | undefined;
+  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  torchDtype?: string | undefined;
+  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  device?: string | number | undefined;
+  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  kwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  tokenizerKwargs?: Record<string, unknown> | undefined;
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   */
+  pipelineKwargs?: Record<string, unknown> | undefined;
+  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  modelPath?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  modelOnnxFileName?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   */
+  onnxFilename?: string | null | undefined;
   /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
   /**

@@ -12,7 +12,7 @@ export const EMBEDDED = "embedded:";
 
 /** What a scanner's option that names a model takes. */
 export const MODEL_DESCRIPTION =
-  "embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, or a model of the Hugging Face " +
+  "embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx, or a model of the Hugging Face " +
   "hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx.";
 
 /** The folder of the models that come with the package. */
@@ -138,6 +138,8 @@ export class ModelStore {
     }
     const candidates = isAbsolute(model) ? [model] : [resolve(model), join(cache, model)];
     const path = candidates.find((candidate) => existsSync(candidate));
+    const inFolder = path ? undefined : fileInFolder(candidates);
+    if (inFolder) return { files: inFolder };
     if (!path) {
       const hub = parseHubId(model);
       if (!hub) {
@@ -156,6 +158,19 @@ export class ModelStore {
     const graph = join(...(folder === dirname(path) ? [] : [basename(dirname(path))]), basename(path));
     return { files: { folder, graph } };
   }
+}
+
+/** Finds the folder and the file of a name such as `./toxicity:onnx/model.onnx`. */
+function fileInFolder(candidates: readonly string[]): ModelFiles | undefined {
+  for (const candidate of candidates) {
+    const [, folder = "", graph = ""] = /^(.+):(.+\.onnx)$/.exec(candidate) ?? [];
+    if (folder === "" || !existsSync(folder) || !statSync(folder).isDirectory()) continue;
+    if (existsSync(join(folder, graph))) return { folder, graph };
+    const there = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".onnx"));
+    const message = `the folder ${folder} has no file ${graph}; its ONNX files are: ${there.sort().join(", ") || "none"}`;
+    throw new GuardValidationError([{ path: "", message }]);
+  }
+  return undefined;
 }
 
 function ofHub({ graph }: HubId, files: HubFiles): ModelFiles {

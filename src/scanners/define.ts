@@ -4,6 +4,7 @@ import { GuardValidationError } from "../errors.ts";
 import { defaultEngine, type Engine } from "../models/engine.ts";
 import { passed, type ScanContext, type Scanner, type Side, type Verdict } from "../scanner.ts";
 import { commonOptions, parseOptions } from "../validation/options.ts";
+import { withModelPath } from "./parts/model-path.ts";
 
 /** The environment in which a scanner is built. */
 export interface ScannerEnvironment {
@@ -182,9 +183,17 @@ function scannerClass<Defaults extends object, Shape extends z.ZodRawShape, Body
     static readonly definition: AnyScannerDefinition = definition;
 
     constructor(given?: unknown, { engine = defaultEngine() }: ScannerEnvironment = {}) {
-      const options = parseOptions(schema, optionsObject(type, given));
-      const build = { type, schema, options, engine };
-      super(definition, options as { name?: string }, definition.create(build as never));
+      const named = withModelPath(schema, optionsObject(type, given));
+      const options = parseOptions(schema, named.given);
+      super(definition, options as { name?: string }, created({ type, schema, options, engine }));
+
+      function created(build: Build): ScannerBody {
+        try {
+          return definition.create(build as never);
+        } catch (error) {
+          throw named.blame(error);
+        }
+      }
     }
   };
   // Stack traces and `console.log` show this name.
@@ -196,14 +205,14 @@ function scannerClass<Defaults extends object, Shape extends z.ZodRawShape, Body
  * Returns the options of a constructor as an object, and throws for anything else. Otherwise a wrong argument would count as "no
  * options", and its caller would get the defaults without noticing.
  */
-function optionsObject(type: string, given: unknown): object {
+function optionsObject(type: string, given: unknown): Record<string, unknown> {
   if (given === undefined || given === null) return {};
   const prototype: unknown = typeof given === "object" ? Object.getPrototypeOf(given) : undefined;
-  if (prototype === Object.prototype || prototype === null) return given as object;
+  if (prototype === Object.prototype || prototype === null) return given as Record<string, unknown>;
   // An object of another realm (of a test runner or a worker) has another Object.prototype, whose own prototype is null too.
   const isPlain =
     typeof prototype === "object" && Object.getPrototypeOf(prototype) === null && given?.constructor?.name === "Object";
-  if (isPlain) return given as object;
+  if (isPlain) return given as Record<string, unknown>;
   const kind = typeof given === "object" ? (given.constructor?.name ?? "object") : typeof given;
   const name = kind.toLowerCase();
   const message =

@@ -24,6 +24,10 @@ declare module "zod" {
     formerly?: readonly string[];
     /** `true` for an option that exists only because files of llm-guard contain it. It has no effect here, or it is an error. */
     ofLlmGuard?: true;
+    /** Why an option of llm-guard's files does nothing here. The log warns of it where a file has it. */
+    ignored?: string;
+    /** The option of guard that an option of llm-guard's files stands for. */
+    standsFor?: string;
   }
 }
 

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { ignoredKeys } from "../../src/config/ignored-keys.ts";
 import { buildScanners, checkConfig, loadConfig, parseConfig, parseRates } from "../../src/config/index.ts";
 import { GuardValidationError } from "../../src/errors.ts";
 
@@ -123,12 +124,6 @@ describe("parseConfig", () => {
     ],
     ["a bad rate of several", `${MINIMAL}rate_limit: {limit: "100/minute;often"}`, "rate_limit.limit", "100/minute"],
     ["a rate that is missing", `${MINIMAL}rate_limit: {limit: "100/minute;"}`, "rate_limit.limit", "100/minute"],
-    [
-      "the folder of a model in llm-guard's way",
-      "input_scanners: [{type: Toxicity, params: {model_path: ./toxicity}}]",
-      "input_scanners.0.params.model_path",
-      "write model: a folder",
-    ],
     ["a bad rate", `${MINIMAL}rate_limit: {limit: often}`, "rate_limit.limit", "100/minute"],
     [
       "an option in two spellings",
@@ -270,6 +265,40 @@ describe("parseConfig", () => {
     expect(issuesOf(`${MINIMAL}app: {log_level: LOUD}`)["app.log_level"]).toBeDefined();
   });
 
+  it("names the folder that is not there as llm-guard's files do", () => {
+    const config = parseConfig("input_scanners: [{type: Toxicity, params: {model_path: ./toxicity}}]");
+    expect(() => buildScanners(config)).toThrow(
+      /^input_scanners\.0\.params\.model_path: \.\/toxicity is neither embedded:<name> nor a folder/,
+    );
+  });
+
+  it("tells which keys of llm-guard do nothing here, each key once", () => {
+    const config = parseConfig(`
+input_scanners:
+  - { type: Toxicity, params: { low_cpu_mem_usage: "\${LOW:true}", use_onnx: true } }
+  - { type: BanTopics, params: { topics: [x], lowCpuMemUsage: false, kwargs: ~, pipeline_kwargs: { max_length: 9 } } }
+output_scanners:
+  - { type: Gibberish, params: { low_cpu_mem_usage: true, model_max_length: 256 } }
+`);
+    expect(ignoredKeys(config)).toEqual([
+      {
+        key: "low_cpu_mem_usage",
+        paths: [
+          "input_scanners.0.params.low_cpu_mem_usage",
+          "input_scanners.1.params.low_cpu_mem_usage",
+          "output_scanners.0.params.low_cpu_mem_usage",
+        ],
+        reason: expect.stringContaining("memory"),
+      },
+      {
+        key: "pipeline_kwargs",
+        paths: ["input_scanners.1.params.pipeline_kwargs"],
+        reason: expect.stringContaining("model_max_length"),
+      },
+    ]);
+    expect(buildScanners(config).input).toHaveLength(2);
+  });
+
   it("names the pattern that does not compile", () => {
     const config = parseConfig('input_scanners: [{type: Regex, params: {patterns: ["a", "("]}}]');
     expect(() => buildScanners(config)).toThrow(/input_scanners\.0\.params\.patterns\.1/);
@@ -384,7 +413,9 @@ output_scanners:
   });
 
   it("does not start with the empty token that llm-guard's file has by default", () => {
-    expect(issuesOf(LLM_GUARD)).toEqual({ "auth.token": expect.stringContaining("empty") });
+    expect(issuesOf(LLM_GUARD)).toEqual({
+      "auth.token": expect.stringMatching(/empty text; the value comes from AUTH_TOKEN \(test\.yml:/),
+    });
   });
 
   it("names a variable that is not set, once", () => {

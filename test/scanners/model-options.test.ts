@@ -1,8 +1,15 @@
-import { describe, expect, it } from "vitest";
+import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { GuardValidationError } from "../../src/errors.ts";
 import type { Side } from "../../src/scanner.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
-import { filler, judges } from "../support/judges.ts";
+import { modelsOf } from "../../src/scanners/models-of.ts";
+import { filler, judges, twoHeads } from "../support/judges.ts";
+
+const names = fileURLToPath(new URL("../fixtures/names", import.meta.url));
 
 /** The scanners of both sides for which llm-guard's API configures a model, with the parameters that they must have. */
 const WITH_MODELS: [Side, string, Record<string, unknown>][] = [
@@ -34,20 +41,62 @@ const WITH_MODELS: [Side, string, Record<string, unknown>][] = [
 ];
 
 describe("llm-guard's options of models", () => {
-  it.each(WITH_MODELS)("are taken by %s %s, but for its files", (side, type, params) => {
+  it.each(WITH_MODELS)("are taken by %s %s", (side, type, params) => {
     const scanner = createScanner(side, type, {
       ...params,
-      ...{ use_onnx: true, model_max_length: 256, model_batch_size: 4 },
+      ...{ use_onnx: true, model_max_length: 256, model_batch_size: 4, low_cpu_mem_usage: true, device: 0 },
+      ...{ kwargs: {}, tokenizer_kwargs: null, pipeline_kwargs: { truncation: true }, torch_dtype: "float16" },
+      ...{ model_path: null, model_onnx_file_name: "" },
     });
     expect(scanner.type).toBe(type);
-    const written = ["Anonymize", "Sensitive"].includes(type) ? "recognizer_conf" : "model";
-    for (const option of ["modelPath", "modelOnnxFileName"]) {
-      const make = () => createScanner(side, type, { ...params, [option]: "x" });
-      expect(make).toThrow(GuardValidationError);
-      expect(make).toThrow(new RegExp(`^${option}: write ${written}: a folder`));
-    }
+    const make = () => createScanner(side, type, { ...params, model_path: "./nowhere" });
+    expect(make).toThrow(GuardValidationError);
+    expect(make).toThrow(/^modelPath: .*\.\/nowhere/);
     expect(() => createScanner(side, type, { ...params, model_max_length: 0 })).toThrow(/^modelMaxLength: /);
     expect(() => createScanner(side, type, { ...params, model_batch_size: 0 })).toThrow(/^modelBatchSize: /);
+  });
+
+  it.each([
+    [{ model_path: twoHeads }],
+    [{ model_path: twoHeads, model_onnx_file_name: "model.onnx" }],
+    [{ model_path: twoHeads, onnx_filename: "model.onnx" }],
+    [{ model: twoHeads, onnx_filename: "model.onnx" }],
+    [{ model: `${twoHeads}:model.onnx` }],
+    [{ modelPath: twoHeads, modelOnnxFileName: "model.onnx" }],
+  ])("name the files of a model: %j", async (params) => {
+    const scanner = createScanner("input", "PromptInjection", params);
+    const [calm, attack] = await Promise.all(["calm", "attack"].map((text) => scanner.scan(text)));
+    await scanner.close();
+    expect([calm?.isValid, attack?.isValid]).toEqual([true, false]);
+  });
+
+  it("find a graph in a folder below that of the tokenizer", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "guard-model-path-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    cpSync(twoHeads, folder, { recursive: true });
+    mkdirSync(join(folder, "onnx"));
+    renameSync(join(folder, "model.onnx"), join(folder, "onnx", "model_quantized.onnx"));
+    const params = { model_path: folder, model_onnx_file_name: "onnx/model_quantized.onnx" };
+    const scanner = createScanner("input", "PromptInjection", params);
+    expect((await scanner.scan("attack")).isValid).toBe(false);
+    await scanner.close();
+    expect(() => createScanner("input", "PromptInjection", { ...params, model_onnx_file_name: "model.onnx" })).toThrow(
+      /^modelPath: the folder .* has no file model\.onnx; its ONNX files are: onnx.model_quantized\.onnx$/,
+    );
+  });
+
+  it.each([
+    [{ model: twoHeads, model_path: twoHeads }, "modelPath: is given twice: as model too"],
+    [{ model_path: twoHeads, model_onnx_file_name: "a.onnx", onnx_filename: "b.onnx" }, "onnxFilename: is given twice"],
+    [{ model_path: 7 }, "modelPath: expected a text, got a number"],
+  ])("do not name a model in two ways, nor by a number: %j", (params, message) => {
+    expect(() => createScanner("input", "PromptInjection", params)).toThrow(message);
+  });
+
+  it("name the models for names of people", () => {
+    const params = { model_path: names, entity_types: ["PERSON"] };
+    expect(modelsOf(createScanner("input", "Anonymize", params))).toEqual([names]);
+    expect(() => createScanner("input", "Anonymize", { model_path: twoHeads })).toThrow(/^modelPath: it judges texts/);
   });
 
   it.each([

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { MODEL_DESCRIPTION } from "../../models/model-files.ts";
 import { READINGS } from "../../models/reading.ts";
 import { notASetting, ofLlmGuard } from "../../validation/options.ts";
+import { modelPathOptions } from "./model-path.ts";
 
 /** The model that guard's own classifiers share. One run of the model over a text serves all of them. */
 export const MULTITASK = "embedded:multitask";
@@ -40,19 +41,27 @@ export const matchTypeOption = z
   );
 
 /** Makes an option that has no effect. It does not even count among the settings for which a curve of thresholds is valid. */
-const withoutEffect = (schema: z.ZodType<number>) => schema.optional().transform(() => undefined);
+const withoutEffect = <Schema extends z.ZodType>(schema: Schema) => schema.optional().transform(() => undefined);
 
-/** Makes an option of llm-guard's API that `option` replaces here. */
-const replacedBy = (option: string) =>
-  ofLlmGuard(
-    z.undefined(`write ${option}: a folder with the model, its ONNX file or owner/name of the hub`).optional(),
-    `, where it is an error here: write ${option}.`,
-  );
+/** Makes an option of llm-guard's files that does nothing here, of which the log warns where a file has it. */
+const ignored = (schema: z.ZodType, why: string) =>
+  notASetting(ofLlmGuard(withoutEffect(schema), `; it does nothing here: ${why}.`)).meta({ ignored: why });
 
-const modelBatchSize = ofLlmGuard(
-  withoutEffect(z.number().int().min(1)),
-  "; texts and windows that wait at the same time are batched by themselves here.",
-);
+const keywords = z.record(z.string(), z.unknown()).nullable();
+
+/** What llm-guard's files may say of PyTorch and transformers, which guard does not use. */
+const torchOptions = {
+  modelBatchSize: ignored(
+    z.number().int().min(1),
+    "texts and windows that wait at the same time are batched by themselves",
+  ),
+  lowCpuMemUsage: ignored(z.boolean(), "scanners that use the same model share one copy of it in memory"),
+  torchDtype: ignored(z.string(), "the ONNX file says in which precision the model computes"),
+  device: ignored(z.union([z.string(), z.number()]), "GUARD_ONNX_PROVIDERS chooses the device for all models"),
+  kwargs: ignored(keywords, "they are arguments of transformers for loading a model"),
+  tokenizerKwargs: ignored(keywords, "tokenizer.json says all that is to know of the tokenizer"),
+  pipelineKwargs: ignored(keywords, "they are arguments of transformers; write model_max_length for a shorter input"),
+};
 
 /**
  * The options that llm-guard's API accepts for every model, for scanners that use a model of the engine.
@@ -66,20 +75,10 @@ export const engineOptions = (option = "model") => ({
     .min(3)
     .optional()
     .describe("Longest input of the model in tokens, where it is to be shorter than what the model can read."),
-  modelBatchSize,
-  modelPath: replacedBy(option),
-  modelOnnxFileName: replacedBy(option),
+  ...torchOptions,
+  ...modelPathOptions(option),
   useOnnx: notASetting(ofLlmGuard(z.boolean().optional(), "; models always run on ONNX Runtime here.")),
 });
-
-const linearModel = ofLlmGuard(
-  z
-    .undefined(
-      "write model: a folder with the config.json and model.bin of a linear model; a neural one cannot stand here",
-    )
-    .optional(),
-  ", where it is an error here: write model.",
-);
 
 /** The options that llm-guard's API accepts for every model, for scanners that use a linear model. */
 export const linearOptions = {
@@ -87,8 +86,7 @@ export const linearOptions = {
     withoutEffect(z.number().int().min(1)),
     "; the model is linear and reads texts of any length.",
   ),
-  modelBatchSize,
-  modelPath: linearModel,
-  modelOnnxFileName: linearModel,
+  ...torchOptions,
+  ...modelPathOptions("model"),
   useOnnx: notASetting(ofLlmGuard(z.boolean().optional(), "; the model is linear and needs no ONNX Runtime.")),
 };

@@ -69,7 +69,7 @@ export const personalDataOptions = {
       "owner/name of the Hugging Face hub, or an object with the keys of llm-guard's NER configurations. []: such names are not found.",
   ),
   threshold: z.number().min(0).max(1).default(0.5).describe("Least score of what counts as found."),
-  ...engineOptions("recognizer_conf"),
+  ...engineOptions("recognizerConf"),
   language: z
     .string()
     .regex(/^[a-z]{2}$/, "expected a language of ISO 639-1, such as en")

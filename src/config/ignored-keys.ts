@@ -1,0 +1,39 @@
+import type { z } from "zod";
+import { scannerClasses } from "../scanners/catalog.ts";
+import { metaOf, toSnakeCase } from "../validation/options.ts";
+import type { Config } from "./schema.ts";
+
+/** A key of llm-guard's files that does nothing here. */
+export interface IgnoredKey {
+  /** The key in snake_case. */
+  key: string;
+  /** The paths of its values in the file. */
+  paths: string[];
+  /** Why it does nothing. */
+  reason: string;
+}
+
+/** Lists the keys of a configuration that llm-guard knows and that do nothing here, each once. */
+export function ignoredKeys({ inputScanners, outputScanners }: Config): IgnoredKey[] {
+  const keys = new Map<string, IgnoredKey>();
+  const lists = [
+    ["input", "input_scanners", inputScanners],
+    ["output", "output_scanners", outputScanners],
+  ] as const;
+  for (const [side, list, entries] of lists) {
+    const classes = scannerClasses(side);
+    for (const [index, { type, params }] of entries.entries()) {
+      const shape = classes.get(type)?.options.shape as Record<string, z.ZodType> | undefined;
+      for (const [name, value] of Object.entries(params)) {
+        const key = toSnakeCase(name);
+        const option = shape?.[name] ?? shape?.[Object.keys(shape).find((known) => toSnakeCase(known) === key) ?? ""];
+        const reason = option && metaOf(option, "ignored");
+        if (reason === undefined || value === undefined || value === null) continue;
+        const entry = keys.get(key) ?? { key, paths: [], reason };
+        entry.paths.push(`${list}.${index}.params.${key}`);
+        keys.set(key, entry);
+      }
+    }
+  }
+  return [...keys.values()];
+}

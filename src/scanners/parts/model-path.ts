@@ -1,0 +1,65 @@
+import { z } from "zod";
+import { GuardValidationError, type ValidationIssue } from "../../errors.ts";
+import { metaOf, notASetting, ofLlmGuard, toSnakeCase } from "../../validation/options.ts";
+
+/** The options by which llm-guard's API names the files of a model. Each of them stands for the option that names the model here. */
+const PATH = "modelPath";
+const FILES = ["modelOnnxFileName", "onnxFilename"] as const;
+
+/**
+ * Makes the options by which llm-guard's API names the files of a model (`_configure_model` of its version 0.3.16).
+ *
+ * @param option the option that names the model here.
+ */
+export function modelPathOptions(option: string) {
+  const written = toSnakeCase(option);
+  const name = (description: string) =>
+    notASetting(ofLlmGuard(z.string().nullish(), description)).meta({ standsFor: option });
+  const file = `: the ONNX file in the folder or repository that model_path or ${written} names, such as onnx/model.onnx.`;
+  return {
+    modelPath: name(`: a folder or a model of the hub. ${written} is the name of this option here.`),
+    modelOnnxFileName: name(file),
+    onnxFilename: name(file),
+  };
+}
+
+/** The options of a scanner after {@link withModelPath}. */
+interface Named {
+  given: Record<string, unknown>;
+  /** Returns an error about the model that names the options which the user has written. */
+  blame(error: unknown): unknown;
+}
+
+/**
+ * Puts the model that llm-guard's options name into the option that guard has for it. A file is written behind a colon:
+ * `./toxicity:onnx/model.onnx`.
+ *
+ * @throws GuardValidationError when two options name the model or its file.
+ */
+export function withModelPath(schema: z.ZodObject, given: Readonly<Record<string, unknown>>): Named {
+  const shape = schema.shape as Record<string, z.ZodType>;
+  const option = shape[PATH] && metaOf(shape[PATH], "standsFor");
+  const named = [PATH, ...FILES].filter((name) => typeof given[name] === "string" && given[name] !== "");
+  const rest = { ...given };
+  if (option === undefined || named.length === 0) return { given: rest, blame: (error) => error };
+  const [file, other] = named.filter((name) => name !== PATH);
+  const twice = (path: string, by: string) =>
+    new GuardValidationError([{ path, message: `is given twice: as ${by} too` }]);
+  if (other !== undefined) throw twice(other, file as string);
+  const path = named.includes(PATH) ? given[PATH] : undefined;
+  if (path !== undefined && given[option] !== undefined) throw twice(PATH, option);
+  const model = path ?? given[option];
+  // Without a folder or a repository there is nothing that could have the file: the embedded model has one file only.
+  if (typeof model !== "string") return { given: rest, blame: (error) => error };
+  rest[option] = file === undefined ? model : `${model}:${given[file]}`;
+  const written = path === undefined ? (file as string) : PATH;
+  const renamed = (issue: ValidationIssue) =>
+    issue.path === option || issue.path.startsWith(`${option}.`) ? { ...issue, path: written } : issue;
+  return {
+    given: rest,
+    blame: (error) =>
+      error instanceof GuardValidationError
+        ? new GuardValidationError(error.issues.map(renamed), { cause: error })
+        : error,
+  };
+}
