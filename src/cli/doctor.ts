@@ -1,15 +1,14 @@
-import { existsSync } from "node:fs";
 import { freemem } from "node:os";
 import { GuardValidationError, type ValidationIssue } from "../errors.ts";
 import { version } from "../support/version.ts";
 import { type Command, parse, print, UsageError } from "./command.ts";
-import { configPath } from "./config-path.ts";
+import { CONFIG_HELP, configFile } from "./config-path.ts";
 
 const options = {
   config: {
     type: "string",
     value: "FILE",
-    help: "configuration; default: ./scanners.yml, or guard's own where there is none",
+    help: CONFIG_HELP,
   },
 } as const;
 
@@ -64,7 +63,7 @@ export const doctor: Command = {
         const text = `${megabytes(freeMemory())} free`;
         return freeMemory() < LITTLE_MEMORY ? { warning: `${text}: all models together may need 1 GB` } : text;
       }),
-      await examine("configuration", () => checkedConfig(configPath(values.config))),
+      await examine("configuration", () => checkedConfig(configFile(values.config).path)),
     ];
     const width = Math.max(...examinations.map(({ name }) => name.length));
     for (const { name, state, text } of examinations) {
@@ -107,7 +106,6 @@ function freeMemory(): number {
 }
 
 async function checkedConfig(path: string): Promise<string> {
-  if (!existsSync(path)) throw new Error(`there is no file ${path}`);
   const { buildScanners, loadConfig } = await import("../config/index.ts");
   const config = await loadConfig(path);
   const { input, output } = buildScanners(config);

@@ -1,7 +1,7 @@
 import type { Answer } from "../answer.ts";
 import { isRecord } from "../support/is-record.ts";
 import { type Command, parse, print, UsageError } from "./command.ts";
-import { configPath } from "./config-path.ts";
+import { CONFIG_HELP, configFile } from "./config-path.ts";
 import { countLines, decode, isBlank, type Line, linesOf, open } from "./lines.ts";
 import { readParams } from "./params.ts";
 import { Progress } from "./progress.ts";
@@ -18,7 +18,7 @@ const options = {
   config: {
     type: "string",
     value: "FILE",
-    help: "configuration; default: ./scanners.yml, or guard's own where there is none",
+    help: CONFIG_HELP,
   },
   scanner: { type: "string", multiple: true, value: "NAME", help: "scan with this scanner; may be repeated" },
   params: {
@@ -53,7 +53,8 @@ A text that starts with - stands behind --. Exit codes: 0 passed, 1 a text faile
 
     // Imported only now: these modules load the addon, which a wrong command line or the help does not need.
     const { Suite } = await import("./suite.ts");
-    const suite = choices.length > 0 ? Suite.fromChoices(choices) : await Suite.fromConfig(configPath(values.config));
+    const suite =
+      choices.length > 0 ? Suite.fromChoices(choices) : await Suite.fromConfig(configFile(values.config).path);
     const file = values.file ?? "-";
     const { details = false, "output-of": outputOf } = values;
     try {

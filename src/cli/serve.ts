@@ -1,11 +1,12 @@
+import { resolve } from "node:path";
 import { type Command, parse, UsageError } from "./command.ts";
-import { configPath } from "./config-path.ts";
+import { CONFIG_HELP, configFile } from "./config-path.ts";
 
 const options = {
   config: {
     type: "string",
     value: "FILE",
-    help: "configuration; default: ./scanners.yml, or guard's own where there is none",
+    help: CONFIG_HELP,
   },
   host: { type: "string", value: "ADDRESS", help: "address to listen on; default: the configuration's, 127.0.0.1" },
   port: {
@@ -19,19 +20,22 @@ const options = {
 export const serve: Command = {
   name: "serve",
   summary: "Starts the HTTP API.",
-  usage: "guard serve [--config FILE] [--host ADDRESS] [--port NUMBER]",
+  usage: "guard serve [FILE | --config FILE] [--host ADDRESS] [--port NUMBER]",
   options,
   async run(args) {
     const { values, positionals } = parse(options, args);
-    if (positionals.length > 0) throw new UsageError(`unexpected argument ${positionals[0]}`);
+    const [path, more] = positionals;
+    if (more !== undefined) throw new UsageError(`unexpected argument ${more}`);
+    const file = configFile(values.config, path);
     const port = values.port === undefined ? undefined : readPort(values.port);
     const [{ loadConfig }, { startServer }] = await Promise.all([
       import("../config/index.ts"),
       import("../server/index.ts"),
     ]);
-    const config = await loadConfig(configPath(values.config));
+    const config = await loadConfig(file.path);
+    const source = { file: resolve(file.path), from: file.from };
     // The server keeps the process alive until a signal closes it or a model cannot be loaded.
-    await startServer({ config, host: values.host ?? config.app.host, port: port ?? config.app.port });
+    await startServer({ config, source, host: values.host ?? config.app.host, port: port ?? config.app.port });
     return 0;
   },
 };

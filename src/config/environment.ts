@@ -8,8 +8,11 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** A parsed file with the environment filled in. */
 export interface Expanded {
   value: unknown;
-  /** Paths of the strings that came, in whole or in part, from a reference; in snake_case, however the file spells its keys. */
-  paths: Set<string>;
+  /**
+   * The variables that the strings at these paths came from, in whole or in part. The paths are in snake_case, however the file
+   * spells its keys.
+   */
+  paths: Map<string, string[]>;
   issues: ValidationIssue[];
 }
 
@@ -26,7 +29,7 @@ const SHELL = /^(?:[?=]|[-+](?!\d))/;
  * structure of the file. Keys are not touched. A variable that is set to nothing counts as set, as in llm-guard.
  */
 export function expandEnvironment(root: unknown, env: Environment): Expanded {
-  const paths = new Set<string>();
+  const paths = new Map<string, string[]>();
   const issues: ValidationIssue[] = [];
 
   const expandText = (text: string, path: string): string =>
@@ -40,7 +43,8 @@ export function expandEnvironment(root: unknown, env: Environment): Expanded {
         });
         return "";
       }
-      paths.add(toSnakeCase(path));
+      const at = toSnakeCase(path);
+      paths.set(at, [...(paths.get(at) ?? []), name]);
       const value = env[name] ?? fallback;
       if (value === undefined) {
         issues.push({ path, message: `the environment variable ${name} is not set and has no default` });
@@ -69,7 +73,12 @@ export function expandEnvironment(root: unknown, env: Environment): Expanded {
  * follows to complain of. Keys of `value` are those of the schema; behind a preprocess they may have its words in another
  * spelling (`DEFAULT_MODEL`), and what is to be a list may be one of its elements.
  */
-export function coerceExpanded(schema: z.ZodType, value: unknown, paths: ReadonlySet<string>, path = ""): unknown {
+export function coerceExpanded(
+  schema: z.ZodType,
+  value: unknown,
+  paths: Pick<ReadonlyMap<string, unknown>, "has" | "size">,
+  path = "",
+): unknown {
   if (paths.size === 0) return value;
   const inner = described(schema);
   const list = alternatives(inner).find((option) => option instanceof z.ZodArray);

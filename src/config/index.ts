@@ -66,7 +66,7 @@ export function parseConfig(
   }
   if (parsed) attempt(issues, () => checkWhole(parsed));
   if (issues.length > 0 || !parsed)
-    throw new GuardValidationError(distinct(issues).map((issue) => located(issue, source, file)));
+    throw new GuardValidationError(distinct(issues).map((issue) => located(named(issue, paths), source, file)));
   return parsed;
 }
 
@@ -113,7 +113,7 @@ function namedParams({ name, params }: ScannerEntry): Record<string, unknown> {
 }
 
 /** Checks parameters against the scanner's schema, and gives those from the environment their types, in place. */
-function checkParams(side: Side, entry: ScannerEntry, prefix: string, paths: ReadonlySet<string>): void {
+function checkParams(side: Side, entry: ScannerEntry, prefix: string, paths: ReadonlyMap<string, unknown>): void {
   const found = knownClass(side, entry.type, prefix);
   belowParams(prefix, () => {
     const camel = fromSnakeCase(found.options, namedParams({ ...entry, params: entry.params ?? {} }));
@@ -196,6 +196,12 @@ function within<T>(file: string, check: () => T): T {
 /** The first issue of each path: a value whose variable is not set would be reported as of the wrong type too. */
 function distinct(issues: readonly ValidationIssue[]): ValidationIssue[] {
   return [...new Map(issues.toReversed().map((issue) => [issue.path, issue])).values()].reverse();
+}
+
+/** Names the variables that a value at fault came from: they are what the user has to change. */
+function named({ path, message }: ValidationIssue, variables: ReadonlyMap<string, readonly string[]>): ValidationIssue {
+  const others = variables.get(toSnakeCase(path))?.filter((name) => !message.includes(name)) ?? [];
+  return { path, message: others.length > 0 ? `${message}; the value comes from ${others.join(", ")}` : message };
 }
 
 function located(

@@ -47,7 +47,8 @@ function labelsOf(config: { id2label?: object; guard?: { heads?: { labels?: unkn
   return (labels.length > 0 ? labels : Object.values(config.id2label ?? {})).map(String);
 }
 
-function folderSize(folder: string): number {
+/** The bytes of all files of a folder. */
+export function folderSize(folder: string): number {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);

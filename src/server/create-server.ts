@@ -1,5 +1,6 @@
 import { createSecretKey, randomBytes, randomUUID } from "node:crypto";
 import type { FastifyInstance } from "fastify";
+import { ignoredKeys } from "../config/ignored-keys.ts";
 import { buildScanners, type Config, type ConfigInput, checkConfig } from "../config/index.ts";
 import { serviceOptions } from "../config/service-options.ts";
 import { GuardValidationError } from "../errors.ts";
@@ -11,6 +12,7 @@ import { fingerprintOf } from "./cache/fingerprint.ts";
 import type { LogStream } from "./log.ts";
 import { assertSafeToListen } from "./safe-address.ts";
 import { KEY_BYTES, readSecretKeys } from "./secret-keys.ts";
+import { type ConfigSource, startLines } from "./start-log.ts";
 import { randomVaultKey, readVaultKeys, VaultSeal } from "./vault-seal.ts";
 
 /** The environment variable with the key of the cache. */
@@ -27,6 +29,8 @@ export interface ServerOptions {
   scanners?: Partial<ScannerLists>;
   /** Where log lines go. Default: standard output. */
   logger?: LogStream;
+  /** Where the configuration comes from, for the log. */
+  source?: ConfigSource;
 }
 
 /** A server that does not listen yet. */
@@ -58,6 +62,7 @@ export async function prepareServer({
   config: input,
   scanners,
   logger = process.stdout,
+  source,
 }: ServerOptions): Promise<PreparedServer> {
   const config = checkConfig(input);
   const engine = Engine.fromEnvironment(process.env, {
@@ -91,6 +96,7 @@ export async function prepareServer({
     : undefined;
   const app = await buildApp(config, service, seal, logger, engine, caching);
   const keysSet = { vault: keys !== undefined, cache: cacheKey !== undefined };
+  for (const [fields, message] of startLines(source, lists, engine)) app.log.info(fields, message);
   for (const warning of warnings(config, lists, keysSet)) app.log.warn(warning);
 
   const stopNotices = onModelNotice(({ kind, message }) => app.log[kind === "license" ? "warn" : "info"](message));
@@ -170,7 +176,10 @@ function warnings(
     ],
     [config.app.logContent, "app.log_content: prompts and outputs are written to the log"],
   ];
-  return said.flatMap(([applies, warning]) => (applies ? [warning] : []));
+  const ignored = ignoredKeys(config).map(
+    ({ key, paths, reason }) => `${key} has no effect: ${reason} (${paths.join(", ")})`,
+  );
+  return [...said.flatMap(([applies, warning]) => (applies ? [warning] : [])), ...ignored];
 }
 
 function isServerOptions(from: ConfigInput | ServerOptions): from is ServerOptions {

@@ -48,7 +48,7 @@ const CONVERSATION: Readonly<Record<string, OptionCheck>> = {
   ...SCAN,
   window: { expected: "a whole number of at least 1", holds: (value) => Number.isInteger(value) && Number(value) >= 1 },
   risk: {
-    expected: "a ConversationRisk",
+    expected: "a ConversationRisk, such as ConversationRisk.fromScanner(scanner, { decay: 0.7 })",
     holds: (value) => typeof (value as { assess?: unknown } | null)?.assess === "function",
   },
   windowScanners: CHECKED_LATER,

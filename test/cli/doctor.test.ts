@@ -56,7 +56,9 @@ describe("guard doctor", () => {
     const { code, stdout } = await doctor(["--config", "missing.yml"]);
     expect([code, stdout]).toEqual([
       2,
-      expect.stringMatching(/^FAILS {2}configuration +there is no file missing\.yml$/m),
+      expect.stringMatching(
+        /^FAILS {2}configuration +there is no file missing\.yml \(.*missing\.yml\), which --config names$/m,
+      ),
     ]);
   });
 });

@@ -13,8 +13,13 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 function start(config: string, ...args: string[]) {
   const path = join(folder, "scanners.yml");
   writeFileSync(path, config);
-  const child = spawn(process.execPath, [cli, "serve", "--config", path, ...args], {
+  return run(["--config", path, ...args]);
+}
+
+function run(args: readonly string[], env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [cli, "serve", ...args], {
     stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...env },
   });
   let stderr = "";
   child.stderr.on("data", (chunk) => {
@@ -44,6 +49,42 @@ async function ready(url: string): Promise<void> {
 
 const scanners = "input_scanners:\n  - type: BanSubstrings\n    params: { substrings: [zebra], redact: true }\n";
 
+/** A file with the sections and keys that the file of llm-guard's API has. */
+const LLM_GUARD = `
+app:
+  name: \${APP_NAME:LLM Guard API}
+  log_level: \${LOG_LEVEL:INFO}
+  log_json: \${LOG_JSON:true}
+  scan_fail_fast: \${SCAN_FAIL_FAST:false}
+  scan_prompt_timeout: \${SCAN_PROMPT_TIMEOUT:30}
+  scan_output_timeout: \${SCAN_OUTPUT_TIMEOUT:30}
+  lazy_load: \${LAZY_LOAD:true}
+rate_limit:
+  enabled: \${RATE_LIMIT_ENABLED:false}
+  limit: \${RATE_LIMIT_LIMIT:100/minute}
+auth:
+ type: http_bearer
+ token: \${AUTH_TOKEN:}
+tracing:
+  exporter: \${TRACING_EXPORTER:console}
+  endpoint: \${TRACING_OTEL_ENDPOINT:}
+metrics:
+  exporter: \${METRICS_TYPE:prometheus}
+  endpoint: \${METRICS_ENDPOINT:}
+input_scanners:
+  - type: InvisibleText
+    params: { }
+  - type: Regex
+    params: { patterns: ["Bearer [A-Za-z0-9-._~+/]+"], is_blocked: true, match_type: search, redact: true }
+  - type: TokenLimit
+    params: { limit: 4096, encoding_name: cl100k_base }
+  - type: Gibberish
+    params: { threshold: 0.97, model_max_length: 256, use_onnx: true, low_cpu_mem_usage: true }
+output_scanners:
+  - type: ReadingTime
+    params: { max_time: 5, truncate: false }
+`;
+
 describe("guard serve", () => {
   // Windows ends a process at once, whichever signal is sent.
   it.skipIf(process.platform === "win32").each(["SIGTERM", "SIGINT"] as const)("serves until %s", async (signal) => {
@@ -64,6 +105,33 @@ describe("guard serve", () => {
     child.kill(signal);
     expect(await code).toBe(0);
     await expect(fetch(url)).rejects.toThrow();
+  });
+
+  it("starts with a file of llm-guard as the only argument, and answers a client of llm-guard", async () => {
+    const path = join(folder, "of-llm-guard.yml");
+    writeFileSync(path, LLM_GUARD);
+    const port = await freePort();
+    const { child, code } = run([path, "--port", String(port)], { AUTH_TOKEN: "my-token" });
+    const url = `http://127.0.0.1:${port}`;
+    await ready(url);
+    const reply = await fetch(`${url}/analyze/prompt`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: "Bearer my-token" },
+      body: JSON.stringify({ prompt: "Who is on duty? Authorization: Bearer abc.def" }),
+    });
+    expect(await reply.json()).toEqual({
+      sanitized_prompt: "Who is on duty? Authorization: [REDACTED]",
+      is_valid: false,
+      scanners: { InvisibleText: -1, Regex: 1, TokenLimit: -1, Gibberish: expect.any(Number) },
+    });
+    child.kill();
+    await code;
+  });
+
+  it("does not start with another file than the one that CONFIG_FILE names", async () => {
+    const { code, stderr } = run(["--port", "0"], { CONFIG_FILE: join(folder, "nowhere.yml") });
+    expect(await code).toBe(2);
+    expect(stderr()).toMatch(/there is no file .*nowhere\.yml, which CONFIG_FILE names/);
   });
 
   it("says everything that is wrong with its configuration", async () => {

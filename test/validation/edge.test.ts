@@ -85,7 +85,12 @@ describe("options of a scan", () => {
   it.each([
     [{ window: "3" }, { window: 'expected a whole number of at least 1, got the text "3"' }],
     [{ window: 0 }, { window: "expected a whole number of at least 1, got 0" }],
-    [{ risk: { threshold: 1 } }, { risk: "expected a ConversationRisk, got an object" }],
+    ...[{ threshold: 1 }, { decay: 0.7 }].map((risk): [object, object] => [
+      { risk },
+      {
+        risk: "expected a ConversationRisk, such as ConversationRisk.fromScanner(scanner, { decay: 0.7 }), got an object",
+      },
+    ]),
     [{ rewrite: "no" }, { rewrite: 'expected true or false, got the text "no"' }],
     [{ tool_scanners: [] }, { tool_scanners: "unknown option; did you mean toolScanners?" }],
   ])("of a conversation are refused: %j", async (options, issues) => {

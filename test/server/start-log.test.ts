@@ -1,0 +1,40 @@
+import { expect, it } from "vitest";
+import { parseConfig } from "../../src/config/index.ts";
+import { startServer } from "../../src/server/index.ts";
+import { twoHeads } from "../support/judges.ts";
+
+it("says at the start what is served: file, scanners, models, auth, address, and keys that do nothing", async () => {
+  const text = `
+app: { lazy_load: true }
+auth: { type: http_bearer, token: hush-hush }
+input_scanners:
+  - { type: Regex, name: Keys, params: { patterns: [x] } }
+  - { type: PromptInjection, params: { model_path: "${twoHeads}", model_onnx_file_name: model.onnx, low_cpu_mem_usage: true } }
+output_scanners:
+  - { type: Language, params: { valid_languages: [en] } }
+`;
+  const lines: string[] = [];
+  const source = { file: "/etc/guard/scanners.yml", from: "CONFIG_FILE" };
+  const server = await startServer({
+    ...{ config: parseConfig(text), source, port: 0 },
+    logger: { write: (line) => lines.push(line) },
+  });
+  await server.close();
+  const log = lines.map((line) => JSON.parse(line));
+  const said = (msg: string) => log.find((line) => line.msg === msg);
+  const model = `${twoHeads}:model.onnx`;
+  expect(said("configuration")).toMatchObject(source);
+  expect(said("scanners")).toMatchObject({
+    input: ["Keys (a Regex)", `PromptInjection (${model})`],
+    output: ["Language (embedded:language)"],
+  });
+  expect(said("models").models).toEqual([
+    { model, here: true, size: expect.any(Number) },
+    { model: "embedded:language", here: true, size: expect.any(Number), license: "Apache-2.0" },
+  ]);
+  expect(said("serving")).toMatchObject({ url: server.url, auth: ["http_bearer"] });
+  expect(log.filter(({ level }) => level === 40).map(({ msg }) => msg)).toContainEqual(
+    expect.stringMatching(/^low_cpu_mem_usage has no effect: .* \(input_scanners\.1\.params\.low_cpu_mem_usage\)$/),
+  );
+  expect(lines.join("")).not.toContain("hush-hush");
+});
