@@ -1,16 +1,23 @@
 import type { Answer } from "../answer.ts";
-import { isRecord } from "../support/is-record.ts";
 import { type Command, parse, print, UsageError } from "./command.ts";
 import { CONFIG_HELP, configFile } from "./config-path.ts";
 import { countLines, decode, isBlank, type Line, linesOf, open } from "./lines.ts";
 import { readParams } from "./params.ts";
 import { Progress } from "./progress.ts";
-import type { Choice, Subject, Suite } from "./suite.ts";
+import { idOf, readJson, readSubject, subjectOf } from "./subjects.ts";
+import type { Choice, Suite } from "./suite.ts";
 
 /** Lines that are scanned at the same time: enough to keep every thread of the engine busy, few enough to hold in memory. */
 const CONCURRENCY = 16;
 /** Errors of single lines that are shown on standard error. The output has all of them. */
 const SHOWN_ERRORS = 20;
+
+/** Where a result belongs: the number of its line in the file, from 1, and the `id` that the line has. */
+interface Place {
+  line: number;
+  id?: string | number;
+}
+type LineResult = Place & (Answer | { error: string });
 
 const options = {
   file: { type: "string", value: "FILE", help: "scan the content of a file, - for standard input" },
@@ -39,7 +46,8 @@ export const scan: Command = {
     "guard scan [TEXT] [--file FILE] [--jsonl] [--config FILE | --scanner NAME --params JSON ...] [--output-of PROMPT]",
   options,
   notes: `A line of --jsonl is a string or an object with text or prompt, with prompt and output, or with messages (a conversation);
-other keys are left alone.
+other keys are left alone. A result has the number of its line, from 1, and its id, where the line has one. A line that cannot be
+scanned gets an error in the place of a result, and the others are scanned.
 A text that starts with - stands behind --. Exit codes: 0 passed, 1 a text failed, 2 an error.`,
   async run(args) {
     const { values, positionals, tokens } = parse(options, args);
@@ -93,21 +101,21 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-function subjectOf(text: string, outputOf: string | undefined): Subject {
-  return outputOf === undefined ? { kind: "prompt", text } : { kind: "output", prompt: outputOf, text };
-}
-
 /** Scans JSON lines, a few at a time, and prints each result as soon as those before it are printed. */
 async function scanLines(suite: Suite, file: string, outputOf: string | undefined, details: boolean): Promise<number> {
   const progress = new Progress(file !== "-" && process.stderr.isTTY ? await countLines(file) : undefined);
   let failed = 0;
   let errors = 0;
 
-  const scanLine = async ({ number, bytes }: Line): Promise<Answer | { line: number; error: string }> => {
+  const scanLine = async ({ number, bytes }: Line): Promise<LineResult> => {
+    const place: Place = { line: number };
     try {
-      return await suite.scan(readSubject(decode(bytes), outputOf), details);
+      const value = readJson(decode(bytes));
+      const id = idOf(value);
+      if (id !== undefined) place.id = id;
+      return { ...place, ...(await suite.scan(readSubject(value, outputOf), details)) };
     } catch (error) {
-      return { line: number, error: error instanceof Error ? error.message : String(error) };
+      return { ...place, error: error instanceof Error ? error.message : String(error) };
     }
   };
   const show = async (result: Awaited<ReturnType<typeof scanLine>>) => {
@@ -139,49 +147,6 @@ async function scanLines(suite: Suite, file: string, outputOf: string | undefine
   }
   if (errors > SHOWN_ERRORS) progress.note(`guard: ${errors - SHOWN_ERRORS} more errors are in the output`);
   return errors > 0 ? 2 : failed > 0 ? 1 : 0;
-}
-
-/**
- * What a line asks to scan. A line that could be understood in two ways, such as one with text and prompt, is an error: one of the
- * two texts would not be scanned.
- */
-function readSubject(json: string, outputOf: string | undefined): Subject {
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch {
-    // The message of the parser quotes the text, which may be private, so it is not passed on.
-    throw new TypeError("not JSON");
-  }
-  if (typeof value === "string") return subjectOf(value, outputOf);
-  if (!isRecord(value)) throw new TypeError("expected a string or an object");
-  const { text, prompt, output, messages } = value;
-  const given = Object.entries({ text, prompt, output, messages }).filter(([, item]) => item !== undefined);
-  const names = given.map(([name]) => name).join(", ");
-  for (const [name, item] of given) {
-    if (name === "messages" ? !Array.isArray(item) : typeof item !== "string") {
-      throw new TypeError(`${name}: expected ${name === "messages" ? "an array" : "a string"}`);
-    }
-  }
-  switch (names) {
-    case "text":
-      return subjectOf(text as string, outputOf);
-    case "prompt":
-      if (outputOf !== undefined) break;
-      return subjectOf(prompt as string, undefined);
-    case "output":
-      if (outputOf === undefined) break;
-      return subjectOf(output as string, outputOf);
-    case "prompt, output":
-      return subjectOf(output as string, prompt as string);
-    case "messages":
-      if (outputOf !== undefined) break;
-      return { kind: "conversation", messages: messages as never };
-  }
-  const got = names || "none of them";
-  throw new TypeError(
-    `expected text, prompt, prompt and output, or messages; got ${got}${outputOf === undefined ? "" : ", with --output-of"}`,
-  );
 }
 
 function fileName(file: string): string {

@@ -5,7 +5,7 @@ import { GuardValidationError, type ValidationIssue } from "../errors.ts";
 import type { Message } from "../messages.ts";
 import { Engine } from "../models/engine.ts";
 import type { Scanner, Side } from "../scanner.ts";
-import { createScanner } from "../scanners/catalog.ts";
+import { createScanner, scannerClasses } from "../scanners/catalog.ts";
 import { type ScannerLists, ScanService } from "../service.ts";
 import { Vault } from "../vault.ts";
 
@@ -62,8 +62,8 @@ export class Suite {
     const engine = unlimitedEngine();
     const [input, output] = [build("input", choices, engine), build("output", choices, engine)];
     if (input.error && output.error) {
-      // A scanner is unknown to the side that it does not have: the other one has more to say.
-      throw isUnknown(input.error) && !isUnknown(output.error) ? output.error : input.error;
+      // The side that a scanner has knows more of what is wrong with it.
+      throw input.isOtherSide && !output.isOtherSide ? output.error : input.error;
     }
     return new Suite(
       checkConfig({ app: { scanPromptTimeout: 3600, scanOutputTimeout: 3600 } }),
@@ -99,27 +99,40 @@ function unlimitedEngine(): Engine {
   return Engine.fromEnvironment(process.env, { queueCapacity: UNLIMITED });
 }
 
-function build(
-  side: Side,
-  choices: readonly Choice[],
-  engine: Engine,
-): { scanners: Scanner[]; error?: GuardValidationError } {
+/** The scanners of a side, or why they cannot be built. */
+interface Built {
+  scanners: Scanner[];
+  error?: GuardValidationError;
+  /** Whether the error is only that the side does not have them. */
+  isOtherSide?: boolean;
+}
+
+function build(side: Side, choices: readonly Choice[], engine: Engine): Built {
   const issues: ValidationIssue[] = [];
+  let isOtherSide = true;
   const scanners = choices.flatMap(({ type, params }) => {
+    const classes = { input: scannerClasses("input"), output: scannerClasses("output") };
+    if (!classes[side].has(type) && classes[side === "input" ? "output" : "input"].has(type)) {
+      issues.push({ path: type, message: WAY_OUT[side] });
+      return [];
+    }
     try {
       return [createScanner(side, type, params, { engine })];
     } catch (error) {
       if (!(error instanceof GuardValidationError)) throw error;
+      isOtherSide = false;
       issues.push(...error.within(type).issues);
       return [];
     }
   });
-  return issues.length > 0 ? { scanners: [], error: new GuardValidationError(issues) } : { scanners };
+  return issues.length > 0 ? { scanners: [], error: new GuardValidationError(issues), isOtherSide } : { scanners };
 }
 
-function isUnknown({ issues }: GuardValidationError): boolean {
-  return issues.some(({ path }) => path.endsWith(".type"));
-}
+/** Says what a text needs so that scanners of the other side can look at it. */
+const WAY_OUT: Readonly<Record<Side, string>> = {
+  input: "it checks what a model answers, so it needs the prompt: --output-of PROMPT, or a line with prompt and output",
+  output: "it checks prompts only: leave out --output-of, or give a line with prompt alone",
+};
 
 function invalid(message: string): GuardValidationError {
   return new GuardValidationError([{ path: "", message }]);

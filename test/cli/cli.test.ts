@@ -161,6 +161,12 @@ describe("guard scan", () => {
     });
   });
 
+  it("says what a scanner of outputs needs", async () => {
+    const { code, stdout, stderr } = await guard(["scan", "--scanner", "NoRefusal", "I cannot help with that."]);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(/^guard: NoRefusal: it checks what a model answers.*--output-of PROMPT/);
+  });
+
   it("runs several scanners, each with its own parameters", async () => {
     const regex = (pattern: string) => ["--scanner", "Regex", "--params", JSON.stringify({ patterns: [pattern] })];
     const { stdout } = await guard(["scan", "a zebra, 1234", ...regex("\\d{4}"), ...zebra, ...regex("x+")]);
@@ -200,7 +206,7 @@ describe("guard scan", () => {
     expect((await guard(["scan", "a zebra", "--config", config])).code).toBe(1);
     const conversation = jsonLines({ messages: [{ role: "user", content: "a" }] });
     expect(lines((await guard(["scan", "--jsonl", "--config", config], conversation)).stdout)).toEqual([
-      { sanitized_prompt: "a", is_valid: true, scanners: { BanSubstrings: -1 } },
+      { line: 1, sanitized_prompt: "a", is_valid: true, scanners: { BanSubstrings: -1 } },
     ]);
     // Without any output scanner every output would pass.
     const output = await guard(["scan", "a", "--output-of", "b", "--config", config]);
@@ -266,10 +272,10 @@ describe("guard scan --jsonl", () => {
   it("scans prompts, outputs and conversations in their order", async () => {
     const input = jsonLines(
       "a horse",
-      { text: "a zebra", label: 1 },
+      { id: 7, text: "a zebra", label: 1 },
       { prompt: "zebra?" },
       { prompt: "a zebra?", output: "no, a horse" },
-      { prompt: "an animal?", output: "zebra" },
+      { prompt: "an animal?", output: "zebra", id: "b" },
       {
         messages: [
           { role: "user", content: "a ze" },
@@ -280,12 +286,17 @@ describe("guard scan --jsonl", () => {
     );
     const { code, stdout, stderr } = await guard(["scan", "--jsonl", ...zebra], input);
     expect(lines(stdout)).toEqual([
-      { sanitized_prompt: "a horse", is_valid: true, scanners: { BanSubstrings: -1 } },
-      { sanitized_prompt: "a [REDACTED]", is_valid: false, scanners: { BanSubstrings: 1 } },
-      { sanitized_prompt: "[REDACTED]?", is_valid: false, scanners: { BanSubstrings: 1 } },
-      { sanitized_output: "no, a horse", is_valid: true, scanners: { BanSubstrings: -1 } },
-      { sanitized_output: "[REDACTED]", is_valid: false, scanners: { BanSubstrings: 1 } },
-      { sanitized_prompt: "a [REDACTED]", is_valid: false, scanners: { BanSubstrings: 1, "BanSubstrings[window]": 1 } },
+      { line: 1, sanitized_prompt: "a horse", is_valid: true, scanners: { BanSubstrings: -1 } },
+      { line: 2, id: 7, sanitized_prompt: "a [REDACTED]", is_valid: false, scanners: { BanSubstrings: 1 } },
+      { line: 3, sanitized_prompt: "[REDACTED]?", is_valid: false, scanners: { BanSubstrings: 1 } },
+      { line: 4, sanitized_output: "no, a horse", is_valid: true, scanners: { BanSubstrings: -1 } },
+      { line: 5, id: "b", sanitized_output: "[REDACTED]", is_valid: false, scanners: { BanSubstrings: 1 } },
+      {
+        line: 6,
+        sanitized_prompt: "a [REDACTED]",
+        is_valid: false,
+        scanners: { BanSubstrings: 1, "BanSubstrings[window]": 1 },
+      },
     ]);
     expect(stderr).toBe("");
     expect(code).toBe(1);
@@ -310,7 +321,7 @@ describe("guard scan --jsonl", () => {
 
   it("names bad lines, scans the others and ends with 2", async () => {
     const bad = Buffer.concat([
-      Buffer.from('"a\n\n[1]\n{"text": 1}\n{}\n{"text": "a", "prompt": "b"}\n"'),
+      Buffer.from('"a\n\n[1]\n{"text": 1}\n{}\n{"text": "a", "prompt": "b", "id": "x7"}\n"'),
       Buffer.from([0xff]),
       Buffer.from('"\n'),
     ]);
@@ -331,7 +342,10 @@ describe("guard scan --jsonl", () => {
       expect.stringContaining("messages.0.role"),
       false,
     ]);
-    expect(results.flatMap((line) => line.line ?? [])).toEqual([2, 4, 5, 6, 7, 8, 9, 10]);
+    expect(results.map(({ line }) => line)).toEqual([1, 2, 4, 5, 6, 7, 8, 9, 10, 11]);
+    expect(results.filter(({ id }) => id !== undefined)).toEqual([
+      { line: 7, id: "x7", error: expect.stringContaining("got text, prompt") },
+    ]);
     for (const number of [2, 4, 5, 6, 7, 8, 9, 10]) expect(stderr).toContain(`bad.jsonl, line ${number}: `);
   });
 
@@ -364,7 +378,7 @@ describe("guard scan --jsonl", () => {
     );
     expect(code).toBe(2);
     expect(lines(stdout).map((line) => line.error ?? line.is_valid)).toEqual([
-      expect.stringContaining("unknown output scanner PromptInjection"),
+      expect.stringMatching(/^PromptInjection: it checks prompts only: leave out --output-of/),
       true,
     ]);
   });

@@ -1,0 +1,62 @@
+import { isRecord } from "../support/is-record.ts";
+import type { Subject } from "./suite.ts";
+
+/** A text as a prompt, or as a model's answer to a prompt. */
+export function subjectOf(text: string, outputOf: string | undefined): Subject {
+  return outputOf === undefined ? { kind: "prompt", text } : { kind: "output", prompt: outputOf, text };
+}
+
+/** @throws TypeError for a text that is not JSON. Unlike the parser's error it quotes nothing, since the text may be private. */
+export function readJson(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    throw new TypeError("not JSON");
+  }
+}
+
+/** The `id` of a line, by which its reader knows it. */
+export function idOf(value: unknown): string | number | undefined {
+  if (!isRecord(value)) return undefined;
+  const { id } = value;
+  return typeof id === "string" || typeof id === "number" ? id : undefined;
+}
+
+/**
+ * What a line of a file asks to scan.
+ *
+ * @param outputOf the prompt of all lines, which then hold outputs.
+ * @throws TypeError for a line that could be understood in two ways, such as one with text and prompt: one of the two texts would
+ *   not be scanned.
+ */
+export function readSubject(value: unknown, outputOf?: string): Subject {
+  if (typeof value === "string") return subjectOf(value, outputOf);
+  if (!isRecord(value)) throw new TypeError("expected a string or an object");
+  const { text, prompt, output, messages } = value;
+  const given = Object.entries({ text, prompt, output, messages }).filter(([, item]) => item !== undefined);
+  const names = given.map(([name]) => name).join(", ");
+  for (const [name, item] of given) {
+    if (name === "messages" ? !Array.isArray(item) : typeof item !== "string") {
+      throw new TypeError(`${name}: expected ${name === "messages" ? "an array" : "a string"}`);
+    }
+  }
+  switch (names) {
+    case "text":
+      return subjectOf(text as string, outputOf);
+    case "prompt":
+      if (outputOf !== undefined) break;
+      return subjectOf(prompt as string, undefined);
+    case "output":
+      if (outputOf === undefined) break;
+      return subjectOf(output as string, outputOf);
+    case "prompt, output":
+      return subjectOf(output as string, prompt as string);
+    case "messages":
+      if (outputOf !== undefined) break;
+      return { kind: "conversation", messages: messages as never };
+  }
+  const got = names || "none of them";
+  throw new TypeError(
+    `expected text, prompt, prompt and output, or messages; got ${got}${outputOf === undefined ? "" : ", with --output-of"}`,
+  );
+}
