@@ -13,6 +13,7 @@ export function scannerPages(): [string, string][] {
   const references = scannerReferences();
   return [
     ["docs/scanners/README.md", index(references)],
+    ["docs/unlike-llm-guard.md", differencesPage(references)],
     ...references.map((reference): [string, string] => [
       `docs/scanners/${kebabCase(reference.type)}.md`,
       page(reference),
@@ -41,13 +42,30 @@ ${table([["Scanner", "Checks", "What it does", "Model", "Needs"], ...rows])}
 `;
 }
 
+/** What differs from llm-guard, scanner by scanner, for whoever moves a file. */
+function differencesPage(references: readonly ScannerReference[]): string {
+  const rows = references.flatMap(({ type, differences }) =>
+    differences.length > 0
+      ? [[`[${type}](scanners/${kebabCase(type)}.md)`, differences.map(({ text }) => escaped(text)).join("<br>")]]
+      : [],
+  );
+  return `${HEADER}
+# Scanners unlike llm-guard
+
+What the scanners do otherwise than those of llm-guard 0.3.16. \`guard doctor FILE\` tells which of it concerns a file;
+[moving from llm-guard](moving-from-llm-guard.md) has the rest.
+
+${table([["Scanner", "What is different"], ...rows])}
+`;
+}
+
 function needs({ options, comparesWithPrompt }: ScannerReference): string {
   const required = options.filter((option) => option.required).map(({ name }) => code(name));
   return [...required, ...(comparesWithPrompt ? ["the prompt"] : [])].join(", ");
 }
 
 function page(reference: ScannerReference): string {
-  const { type, summary, description, sides, findings, model, figures } = reference;
+  const { type, summary, description, sides, findings, differences, model, figures } = reference;
   const parts = [
     `# ${type}`,
     escaped(summary),
@@ -64,6 +82,9 @@ function page(reference: ScannerReference): string {
     ...exampleLists(reference),
     "## Findings",
     table([["Type", "Label"], ...findings.map(({ type, label = "None." }) => [code(type), escaped(label)])]),
+    ...(differences.length > 0
+      ? ["## Unlike llm-guard", differences.map(({ text }) => `- ${escapedText(text)}`).join("\n")]
+      : []),
     ...(model ? ["## Model", ...modelPart(model)] : []),
     ...(model && figures.measured.length > 0 ? ["## Figures", ...figuresPart(model, figures.measured)] : []),
     ...(figures.thresholds.length > 0

@@ -5,6 +5,7 @@ import { embeddedFolder } from "../models/model-files.ts";
 import type { Scanner, Side } from "../scanner.ts";
 import { SCANNERS } from "../scanners/catalog.ts";
 import type { DefinedScanner, Example, Examples } from "../scanners/define.ts";
+import type { Difference } from "../scanners/differences.ts";
 import { commonOptions, metaOf, toSnakeCase } from "../validation/options.ts";
 import { type Figures, figuresOfScanner, type ModelReference, modelReference } from "./model-card.ts";
 import { optionsOf } from "./options.ts";
@@ -41,6 +42,8 @@ export interface ScannerReference {
   conversation: NonNullable<Scanner["conversation"]>;
   comparesWithPrompt: boolean;
   findings: readonly { type: string; label?: string }[];
+  /** What it does otherwise than llm-guard 0.3.16. */
+  differences: readonly Difference[];
   examples: { options: Record<string, unknown>; passes: readonly Example[]; fails: readonly Example[] };
   /** The model that it uses unless it is told another one. */
   model?: ModelReference;
@@ -60,6 +63,7 @@ function referenceOf({ definition, classes }: DefinedScanner): ScannerReference 
   const folder = modelFolder(options);
   return {
     ...{ type, summary, description, sides, options, conversation, comparesWithPrompt, findings: definition.findings },
+    differences: definition.differences ?? [],
     examples: shownExamples(examples, options),
     ...(folder === undefined ? {} : { model: modelReference(folder) }),
     figures: folder === undefined ? { measured: [], thresholds: [] } : figuresOfScanner(folder, type),

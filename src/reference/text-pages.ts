@@ -15,7 +15,7 @@ export function listAsText(references: readonly ScannerReference[]): string {
 
 /** A scanner as a terminal shows it. Code marks are left out: there is nothing to set apart. */
 export function pageAsText(reference: ScannerReference): string {
-  const { type, summary, description, sides, findings, model, examples } = reference;
+  const { type, summary, description, sides, findings, differences, model, examples } = reference;
   const own = reference.options.filter(({ ofLlmGuard }) => !ofLlmGuard);
   const others = reference.options.filter(({ ofLlmGuard }) => ofLlmGuard);
   const parts = [
@@ -33,6 +33,9 @@ export function pageAsText(reference: ScannerReference): string {
       ...examples.fails.map((example) => `  fails   ${exampleText(example)}`),
     ].join("\n")}`,
     `FINDINGS\n\n${findings.map(({ type, label }) => indented(`${type}${label ? `: ${plain(label)}` : ""}`, "  ")).join("\n")}`,
+    ...(differences.length > 0
+      ? [`UNLIKE LLM-GUARD\n\n${differences.map(({ text }) => indented(plain(text), "  ")).join("\n\n")}`]
+      : []),
     ...(model
       ? [
           `MODEL\n\n  embedded:${model.name}, version ${model.version}, ${(model.size / 1e6).toFixed(1)} MB, ${model.license}` +

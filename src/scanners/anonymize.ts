@@ -5,7 +5,7 @@ import { Vault } from "../vault.ts";
 import { defineScanner } from "./define.ts";
 import { anonymize } from "./parts/anonymization.ts";
 import { FakeValues } from "./parts/fake-values.ts";
-import { findingsOf, PersonalDataDetector, personalDataOptions } from "./parts/personal-data.ts";
+import { findingsOf, ofPersonalData, PersonalDataDetector, personalDataOptions } from "./parts/personal-data.ts";
 
 export const Anonymize = defineScanner({
   type: "Anonymize",
@@ -52,6 +52,7 @@ What llm-guard 0.3.16 does differently:
         "Replaces values by invented ones of the same kind and format, where there are such, in place of placeholders. Needs the package @faker-js/faker.",
       ),
   }),
+  differences: [...ofPersonalData],
   findings: [{ type: "personal_data", label: "The kind of data, such as `EMAIL_ADDRESS`." }],
   examples: {
     passes: ["The meeting is about the new budget."],

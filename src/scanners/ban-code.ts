@@ -1,5 +1,6 @@
 import { defineScanner } from "./define.ts";
 import { codeOptions, codeScanner } from "./parts/code-pieces.ts";
+import { ofLinearModel, ofThreshold } from "./parts/model-options.ts";
 
 export const BanCode = defineScanner({
   type: "BanCode",
@@ -11,6 +12,7 @@ export const BanCode = defineScanner({
   sides: { input: { threshold: 0.97 }, output: { threshold: 0.9 } },
   options: ({ threshold }) => codeOptions(threshold),
   conversation: { window: true },
+  differences: [ofLinearModel, ofThreshold],
   findings: [{ type: "code", label: "The programming language." }],
   examples: {
     passes: ["Could you explain what a linked list is?", "- milk\n- bread\n- 3 apples"],

@@ -47,6 +47,12 @@ export const BanCompetitors = defineScanner({
     ...engineOptions(),
   }),
   conversation: { window: true },
+  differences: [
+    {
+      without: ["model", "modelPath"],
+      text: "Names are found in any case and without a model. llm-guard asks a model for organisations, and misses what that does not see; `model` tells Apple from an apple.",
+    },
+  ],
   findings: [{ type: "competitor", label: "The competitor, whatever name of it was found." }],
   examples: {
     options: { competitors: ["Acme"], aliases: { Acme: ["Acme Corporation"] } },

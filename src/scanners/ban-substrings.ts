@@ -26,6 +26,12 @@ export const BanSubstrings = defineScanner({
     containsAll: z.boolean().default(false).describe("Only a text that contains all of the substrings fails."),
   }),
   conversation: { window: true },
+  differences: [
+    {
+      with: ["redact"],
+      text: "`redact` replaces the first occurrence of each substring, as llm-guard's documentation says. llm-guard itself replaces every one, which is `redact_all` here.",
+    },
+  ],
   findings: [{ type: "substring", label: "The substring as it is configured." }],
   examples: {
     options: { substrings: ["project falcon"], redact: true },

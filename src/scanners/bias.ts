@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { defineScanner } from "./define.ts";
 import { labelScanner, labelScannerOptions, labelsOf } from "./parts/label-scanner.ts";
+import { ofReading, ofThreshold } from "./parts/model-options.ts";
 
 /** How many UTF-16 code units from the end of the prompt are read together with an output. They fill about half of a window. */
 const PROMPT_CHARS = 512;
@@ -30,6 +31,14 @@ export const Bias = defineScanner({
           "counts too. false: by itself, in one pass with other scanners that share the model.",
       ),
   }),
+  differences: [
+    {
+      without: ["usePrompt"],
+      text: "The answer is read by itself. llm-guard reads its prompt too, so that what the prompt says counts against the answer; `use_prompt: true` reads the end of the prompt.",
+    },
+    ofReading,
+    ofThreshold,
+  ],
   findings: [{ type: "bias", label: "The label of the model: `biased`." }],
   examples: {
     passes: ["The council voted on the budget on Tuesday.", "Water boils at 100 degrees Celsius at sea level."],

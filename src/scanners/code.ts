@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { defineScanner } from "./define.ts";
 import { codeOptions, codeScanner } from "./parts/code-pieces.ts";
+import { ofLinearModel, ofThreshold } from "./parts/model-options.ts";
 
 export const Code = defineScanner({
   type: "Code",
@@ -22,6 +23,7 @@ export const Code = defineScanner({
       .default(true)
       .describe("true: code in these languages fails. false: code in any other language fails."),
   }),
+  differences: [ofLinearModel, ofThreshold],
   findings: [{ type: "code", label: "The programming language." }],
   examples: {
     options: { languages: ["Python"] },

@@ -41,6 +41,11 @@ Findings name the placeholders, never the originals. What llm-guard 0.3.16 does 
           "digit. combined_exact_fuzzy: the same, as exact ones always come first.",
       ),
   }),
+  differences: [
+    {
+      text: "It needs the `vault` of the reply to the prompt. llm-guard's API has one vault for all callers, so that one of them could be shown the values of another. Without a vault placeholders stay, and the log says so once.",
+    },
+  ],
   findings: [{ type: "placeholder", label: "The placeholder as the vault has it." }],
   examples: {
     options: { vault: new Vault([["[REDACTED_PERSON_1]", "Ada Lovelace"]]) },

@@ -4,6 +4,7 @@ import { GuardValidationError } from "../errors.ts";
 import { defaultEngine, type Engine } from "../models/engine.ts";
 import { passed, type ScanContext, type Scanner, type Side, type Verdict } from "../scanner.ts";
 import { commonOptions, parseOptions } from "../validation/options.ts";
+import type { Difference } from "./differences.ts";
 import { withModelPath } from "./parts/model-path.ts";
 
 /** The environment in which a scanner is built. */
@@ -95,6 +96,8 @@ export interface ScannerDefinition<
    * this. It is compared with 1 minus the probability of the verdict.
    */
   readonly minimum?: string;
+  /** What the scanner does otherwise than llm-guard 0.3.16. */
+  readonly differences?: readonly Difference[];
   /** The findings that the scanner makes: their `type` and, when they have a `label`, what it says. */
   readonly findings: readonly { type: string; label?: string }[];
   readonly examples: Examples;

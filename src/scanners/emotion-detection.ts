@@ -2,6 +2,7 @@ import { z } from "zod";
 import { notASetting, ofLlmGuard } from "../validation/options.ts";
 import { defineScanner } from "./define.ts";
 import { labelScanner, labelScannerOptions } from "./parts/label-scanner.ts";
+import { ofReading, ofThreshold } from "./parts/model-options.ts";
 
 /** The negative emotions of GoEmotions (Demszky et al. 2020), as the `sentiment_mapping.json` of its authors groups them. */
 const NEGATIVE = [
@@ -30,6 +31,14 @@ export const EmotionDetection = defineScanner({
       ),
     ),
   }),
+  differences: [
+    {
+      without: ["threshold"],
+      text: "The threshold is 0.76 (0.5 in llm-guard's main branch), which was measured for the embedded model.",
+    },
+    ofReading,
+    ofThreshold,
+  ],
   findings: [{ type: "emotion", label: "The emotion." }],
   examples: {
     passes: ["Thank you so much, this made my day!", "The train leaves at nine."],

@@ -47,6 +47,11 @@ export const FactualConsistency = defineScanner({
   }),
   comparesWithPrompt: true,
   minimum: "minimumScore",
+  differences: [
+    {
+      text: "It is asked whether each sentence of the answer follows from the prompt. llm-guard asks whether the prompt follows from the answer, both as a whole. Questions are left out.",
+    },
+  ],
   findings: [{ type: "unsupported", label: "`contradiction` where the prompt says the opposite, else `neutral`." }],
   examples: {
     passes: [

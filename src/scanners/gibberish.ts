@@ -3,7 +3,7 @@ import { GuardValidationError } from "../errors.ts";
 import { splitSentences } from "../text/sentences.ts";
 import { defineScanner } from "./define.ts";
 import { linearModel, linearScanner } from "./parts/linear-scanner.ts";
-import { linearModelOption, linearOptions } from "./parts/model-options.ts";
+import { linearModelOption, linearOptions, ofLinearModel, ofThreshold } from "./parts/model-options.ts";
 import { thresholdOption } from "./parts/threshold.ts";
 
 /** The labels that mean gibberish, which are those of llm-guard's model. */
@@ -33,6 +33,7 @@ export const Gibberish = defineScanner({
       .describe("Labels of the model that mean gibberish; their probabilities are added up."),
     ...linearOptions,
   }),
+  differences: [ofLinearModel, ofThreshold],
   findings: [{ type: "gibberish", label: "What kind it is: `word salad`, `noise` or `mild gibberish`." }],
   examples: {
     passes: ["How do I get from the station to the museum?", "👍👍 3"],

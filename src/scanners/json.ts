@@ -44,6 +44,11 @@ What llm-guard 0.3.16 does differently:
         "A JSON Schema (2020-12) that every object and array has to match. Its patterns have no look-around and no back-references.",
       ),
   }),
+  differences: [
+    {
+      text: "Broken JSON is checked as one value, and code or templates in braces are never emptied, because they were not meant as JSON.",
+    },
+  ],
   findings: [
     { type: "json", label: "What is wrong with broken JSON, and where." },
     { type: "json-schema", label: "Where the JSON breaks the schema, and how." },

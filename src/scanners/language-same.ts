@@ -3,6 +3,7 @@ import type { LanguageGuess } from "../models/languages.ts";
 import { passed, wholeText } from "../scanner.ts";
 import { defineScanner } from "./define.ts";
 import { languageDetector, languageModelOptions } from "./parts/language-detector.ts";
+import { ofLinearModel } from "./parts/model-options.ts";
 import { FAILED } from "./score.ts";
 
 export const LanguageSame = defineScanner({
@@ -21,6 +22,7 @@ export const LanguageSame = defineScanner({
     ...languageModelOptions,
   }),
   comparesWithPrompt: true,
+  differences: [{ text: "A text without letters passes, because it is in no language." }, ofLinearModel],
   findings: [{ type: "language", label: "The likeliest language of the output, by its ISO 639-1 code." }],
   examples: {
     passes: [{ prompt: "Where is the nearest railway station?", text: "The railway station is behind the town hall." }],

@@ -4,6 +4,7 @@ import { type Finding, passed, wholeText } from "../scanner.ts";
 import type { Span } from "../text/span.ts";
 import { defineScanner } from "./define.ts";
 import { languageDetector, languageModelOptions } from "./parts/language-detector.ts";
+import { ofLinearModel, ofThreshold } from "./parts/model-options.ts";
 import { resolveThreshold, thresholdOption } from "./parts/threshold.ts";
 import { PASSED, riskScore } from "./score.ts";
 
@@ -33,6 +34,7 @@ export const Language = defineScanner({
       .describe("full: the text as a whole. sentence: each sentence; the worst decides."),
     ...languageModelOptions,
   }),
+  differences: [{ text: "A text without letters passes, because it is in no language." }, ofLinearModel, ofThreshold],
   findings: [{ type: "language", label: "The language, by its ISO 639-1 code." }],
   examples: {
     options: { validLanguages: ["en"] },

@@ -2,7 +2,7 @@ import { GuardValidationError } from "../errors.ts";
 import { urlsOf } from "../text/urls.ts";
 import { defineScanner } from "./define.ts";
 import { linearModel, linearScanner } from "./parts/linear-scanner.ts";
-import { linearModelOption, linearOptions } from "./parts/model-options.ts";
+import { linearModelOption, linearOptions, ofLinearModel, ofThreshold } from "./parts/model-options.ts";
 import { thresholdOption } from "./parts/threshold.ts";
 
 const BENIGN = "benign";
@@ -21,6 +21,7 @@ export const MaliciousURLs = defineScanner({
     model: linearModelOption("embedded:malicious-urls", `a linear model with the label ${BENIGN}`),
     ...linearOptions,
   }),
+  differences: [ofLinearModel, ofThreshold],
   findings: [{ type: "url", label: "What the URL looks like: `phishing`, `malware` or `defacement`." }],
   examples: {
     passes: ["See https://en.wikipedia.org/wiki/Paris for more.", "There is no link in this text."],

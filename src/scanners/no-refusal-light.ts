@@ -12,6 +12,11 @@ export const NoRefusalLight = defineScanner({
     "refusals, and take a fifth as many ordinary answers for one. A refusal without such a phrase is found by NoRefusal only.",
   sides: { output: {} },
   options: () => ({}),
+  differences: [
+    {
+      text: "It knows phrases that say that something will not be done. An answer that only apologizes or greets is no refusal.",
+    },
+  ],
   findings: [{ type: "refusal", label: "Always `refusal`." }],
   examples: {
     passes: ["Sorry for the delay! Here is the summary.", "The bank refused to answer questions."],

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { READINGS } from "../models/reading.ts";
 import { defineScanner } from "./define.ts";
 import { labelScanner, labelScannerOptions, labelsOf } from "./parts/label-scanner.ts";
-import { matchTypeOption } from "./parts/model-options.ts";
+import { matchTypeOption, ofReading, ofThreshold } from "./parts/model-options.ts";
 
 /** The labels that mean a refusal: the first is that of guard's own model, and the second is that of llm-guard's model. */
 const LABELS = ["refusal", "rejection"];
@@ -34,6 +34,14 @@ export const NoRefusal = defineScanner({
           `Default: ${LABELS.join(" or ")}.`,
       ),
   }),
+  differences: [
+    {
+      without: ["threshold"],
+      text: "The threshold is 0.91 (0.75 in llm-guard), which was measured for the embedded model.",
+    },
+    ofReading,
+    ofThreshold,
+  ],
   findings: [{ type: "refusal", label: "The label of the model: `refusal`." }],
   examples: {
     passes: ["Paris is the capital of France.", "The recipe does not need any eggs."],

@@ -17,6 +17,11 @@ export const ReadingTime = defineScanner({
     maxTime: z.number().min(0).describe("The most minutes that reading the text may take."),
     truncate: z.boolean().default(false).describe("Cuts texts that take longer, after the last word that fits."),
   }),
+  differences: [
+    {
+      text: "Chinese and other scripts without spaces are counted in characters, because they have no words to count by spaces, and the white space of what remains stays as it is.",
+    },
+  ],
   findings: [{ type: "reading-time", label: "The minutes that the text takes, and how many it may take." }],
   examples: {
     options: { maxTime: 0.02, truncate: true },

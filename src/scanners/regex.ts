@@ -35,6 +35,15 @@ export const Regex = defineScanner({
       .describe("search: the first match of each pattern. fullmatch: the whole text. all: every match."),
     redact: z.boolean().default(true).describe("Replaces matches of blocked patterns by [REDACTED]."),
   }),
+  differences: [
+    {
+      without: ["matchType"],
+      text: "The first match of each pattern is found (`search`), as llm-guard's documentation says; on input llm-guard itself finds all of them, which is `match_type: all` here.",
+    },
+    {
+      text: "Every pattern is applied. llm-guard stops at the first one that matches, and leaves in the text what the others would match.",
+    },
+  ],
   findings: [{ type: "pattern", label: "The pattern." }],
   examples: {
     options: { patterns: ["Bearer [A-Za-z0-9-._~+/]+"] },

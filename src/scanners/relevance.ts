@@ -30,6 +30,12 @@ export const Relevance = defineScanner({
   }),
   comparesWithPrompt: true,
   minimum: "threshold",
+  differences: [
+    {
+      text: "The threshold is compared with a probability; llm-guard compares it with the cosine, whose usual height depends on the model.",
+    },
+    { text: "Without a prompt there is nothing to compare, and an answer passes." },
+  ],
   findings: [{ type: "irrelevance" }],
   examples: {
     passes: [{ prompt: "What is the capital of France?", text: "The capital of France is Paris." }],

@@ -43,6 +43,11 @@ export const Secrets = defineScanner({
     disabledRules: z.array(z.string().min(1)).default([]).describe("Ids of embedded rules that are not to be applied."),
     allow: z.array(z.string().min(1)).default([]).describe("Regular expressions of values that are no secrets."),
   }),
+  differences: [
+    {
+      text: "Every occurrence of a secret is replaced, not only the first one, and a secret that two rules find is replaced once: what is left in the text would be sent on.",
+    },
+  ],
   findings: [
     { type: "secret", label: "The rule that found it; the service stands in `service`, where the rule knows one." },
   ],

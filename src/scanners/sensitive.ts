@@ -1,7 +1,13 @@
 import { z } from "zod";
 import { passed, wholeText } from "../scanner.ts";
 import { defineScanner } from "./define.ts";
-import { findingsOf, PersonalDataDetector, personalDataOptions, replaced } from "./parts/personal-data.ts";
+import {
+  findingsOf,
+  ofPersonalData,
+  PersonalDataDetector,
+  personalDataOptions,
+  replaced,
+} from "./parts/personal-data.ts";
 
 export const Sensitive = defineScanner({
   type: "Sensitive",
@@ -17,6 +23,7 @@ export const Sensitive = defineScanner({
       .default(false)
       .describe("Replaces what was found by its type in angle brackets: <EMAIL_ADDRESS>."),
   }),
+  differences: [...ofPersonalData],
   findings: [{ type: "personal_data", label: "The kind of data, such as `EMAIL_ADDRESS`." }],
   examples: {
     options: { redact: true },

@@ -27,6 +27,11 @@ export const Sentiment = defineScanner({
     ),
     lexicon: ofLlmGuard(z.literal("vader_lexicon").optional(), ", which knows this one only."),
   }),
+  differences: [
+    {
+      text: "A text that fails has a score of at least 0.1. llm-guard's formula can fall below 0 there, which reads as a pass.",
+    },
+  ],
   findings: [{ type: "sentiment", label: "The sentiment of the text as a whole, such as `compound -0.79`." }],
   examples: {
     passes: ["What a lovely day, thank you!", "The train leaves at nine."],

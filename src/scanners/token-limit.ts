@@ -24,6 +24,11 @@ export const TokenLimit = defineScanner({
     modelName: z.string().min(1).nullish().describe("An OpenAI model, whose encoding is taken instead."),
     tokenizer: z.string().min(1).optional().describe("Path of a tokenizer.json, taken instead."),
   }),
+  differences: [
+    {
+      text: "A text of exactly `limit` tokens passes, as llm-guard's documentation says, and no character is cut in two.",
+    },
+  ],
   findings: [{ type: "token-limit", label: "The number of tokens, and how many there may be." }],
   examples: {
     options: { limit: 5 },

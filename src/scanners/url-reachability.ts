@@ -57,6 +57,11 @@ differently from GET, and this costs no more.`,
       .optional()
       .describe("DNS servers to ask, as address or address:port. Default: those of the system."),
   }),
+  differences: [
+    {
+      text: "Only public hosts are asked, without credentials, and what is refused fails the text. llm-guard connects to any address, also inside your network.",
+    },
+  ],
   findings: [{ type: "url", label: "Why the URL counts as not reached." }],
   examples: {
     passes: ["There is no link in this text."],

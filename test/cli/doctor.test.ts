@@ -45,6 +45,30 @@ describe("guard doctor", () => {
     expect(stdout).toMatch(/^ +input_scanners\.0\.type: unknown input scanner Toxicty; did you mean Toxicity\?/m);
   });
 
+  it("says what a file does, as text and as JSON", async () => {
+    writeFileSync(
+      join(folder, "their.yml"),
+      "auth: { type: http_bearer, token: hush }\ninput_scanners:\n  - type: Gibberish\n    params: { threshold: 0.9, device: cpu }\n",
+    );
+    const [shown, json] = await Promise.all([doctor(["their.yml"]), doctor(["their.yml", "--quick", "--json"])]);
+    expect([shown.code, json.code]).toEqual([1, 1]);
+    expect(shown.stdout).toMatch(
+      /^ {5}3 {2}input_scanners\.0\n {10}runs {6}Gibberish with embedded:gibberish .* ms for/m,
+    );
+    expect(shown.stdout).toMatch(/^ {5}4 {2}input_scanners\.0\.params\.device\n {10}ignored {3}does nothing: /m);
+    const { examinations, file, notes } = JSON.parse(json.stdout);
+    expect(file).toBe("their.yml");
+    expect(examinations.map(({ state }: { state: string }) => state)).not.toContain("fails");
+    expect(notes.map(({ kind }: { kind: string }) => kind)).toEqual([
+      "differs",
+      "runs",
+      "differs",
+      "differs",
+      "ignored",
+    ]);
+    expect(shown.stdout + json.stdout).not.toContain("hush");
+  });
+
   it("says what is wrong with the engine, and looks at the rest", async () => {
     const { code, stdout } = await doctor([], { GUARD_ONNX_LIBRARY: join(folder, "missing.so") });
     expect(code).toBe(2);

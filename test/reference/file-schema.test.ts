@@ -92,8 +92,8 @@ describe("scanners.schema.json", () => {
       "/output_scanners/0/params/vault",
     ],
     [
-      "what has no place here",
-      "input_scanners: [{type: Toxicity, params: {model_path: x}}]",
+      "the path of a model that is no text",
+      "input_scanners: [{type: Toxicity, params: {model_path: [x]}}]",
       "/input_scanners/0/params/model_path",
     ],
     ["a credential without its token", "auth: {type: http_bearer}", "/auth"],

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { MODEL_DESCRIPTION } from "../../models/model-files.ts";
 import { READINGS } from "../../models/reading.ts";
 import { notASetting, ofLlmGuard } from "../../validation/options.ts";
+import type { Difference } from "../differences.ts";
 import { modelPathOptions } from "./model-path.ts";
 
 /** The model that guard's own classifiers share. One run of the model over a text serves all of them. */
@@ -39,6 +40,30 @@ export const matchTypeOption = z
       "sentence: each sentence. " +
       "truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces of 256 characters. The worst decides.",
   );
+
+/** The options that put another model in the place of the embedded one. */
+const NAMES_OF_MODELS = ["model", "modelPath"];
+
+/** How the thresholds of all scanners with an embedded model differ from llm-guard's. */
+export const ofThreshold: Difference = {
+  with: ["threshold"],
+  without: NAMES_OF_MODELS,
+  text:
+    "A threshold from llm-guard was chosen for its model. The embedded model has other probabilities: leave the threshold out, or " +
+    "fit it to texts of your own with `guard calibrate`.",
+};
+
+/** How scanners with a neural model differ from llm-guard's in what they read. */
+export const ofReading: Difference = {
+  without: ["matchType"],
+  text: "All of a text is read, in windows; llm-guard reads its beginning only, which is `match_type: full` here.",
+};
+
+/** How scanners with a linear model differ from llm-guard's, whose models are neural. */
+export const ofLinearModel: Difference = {
+  without: NAMES_OF_MODELS,
+  text: "The embedded model is linear: it needs no inference of a neural network, and reads texts of any length.",
+};
 
 /** Makes an option that has no effect. It does not even count among the settings for which a curve of thresholds is valid. */
 const withoutEffect = <Schema extends z.ZodType>(schema: Schema) => schema.optional().transform(() => undefined);

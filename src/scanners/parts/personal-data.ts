@@ -5,6 +5,7 @@ import { addon, built, native, type PersonalData, type PiiFinding, type PiiScan 
 import type { Finding, ScanContext } from "../../scanner.ts";
 import type { Span } from "../../text/span.ts";
 import type { Vault } from "../../vault.ts";
+import type { Difference } from "../differences.ts";
 import { riskScore, round } from "../score.ts";
 import { engineOptions } from "./model-options.ts";
 import { NerModel, recognizerConf, TYPE } from "./ner-model.ts";
@@ -49,6 +50,23 @@ const callable = z.custom<Recognizer>(
   (value) => typeof value === "function",
   "expected a function (text) => [{ start, end, type, score }]; a file cannot give one",
 );
+
+/** How scanners that look for personal data differ from llm-guard's. */
+export const ofPersonalData: readonly Difference[] = [
+  {
+    text:
+      "Card numbers and social security numbers are found with their checksums and rules. What llm-guard finds by form alone, its types " +
+      "`US_SSN_RE` and `CREDIT_CARD_RE`, is looked for only where `entity_types` names it: most numbers of that form are something else.",
+  },
+  {
+    with: ["entityTypes"],
+    text: "A type that nothing finds is an error that lists the known ones: a text would pass that nobody has looked at.",
+  },
+  {
+    without: ["recognizerConf", "modelPath"],
+    text: "Names are found by an embedded model for English, Russian and Chinese, not by llm-guard's.",
+  },
+];
 
 /** The options of scanners that look for personal data. */
 export const personalDataOptions = {
