@@ -62,6 +62,11 @@ export function commandHelp({ usage, summary, options, notes }: Command): string
   return `Usage: ${usage}\n\n${summary}\n\n${list}\n${notes ? `\n${notes}\n` : ""}`;
 }
 
+/** The characters that a line of standard output may have; undefined where it is no terminal, and lines may be of any length. */
+export function lineWidth(): number | undefined {
+  return process.stdout.isTTY ? process.stdout.columns : undefined;
+}
+
 /**
  * Writes to standard output and waits until it is written, so that a slow reader slows the command down and no memory fills up.
  *

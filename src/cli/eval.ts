@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { load } from "js-yaml";
 import { z } from "zod";
 import { parseOptions } from "../validation/options.ts";
-import { type Command, parse, print, UsageError } from "./command.ts";
+import { type Command, lineWidth, parse, print, UsageError } from "./command.ts";
 import { checkLabels, checkSpanTypes, labelledNotes, labelledOptions, readLabelled } from "./labelled.ts";
 import type { Evaluation, Measurement } from "./measure.ts";
 import type { BinaryFigures } from "./metrics.ts";
@@ -87,7 +87,7 @@ on some of them; it is what threshold: {fpr: 0.001} of a scanner is looked up in
       else if (item.otherwise === undefined) checkLabels(path, rows, item);
       const measurement = await measure(item, rows);
       done.push({ ...measurement, item });
-      if (!values.json) await print(plainTables(measurement.result));
+      if (!values.json) await print(plainTables(measurement.result, lineWidth()));
     }
     const json = `${JSON.stringify(
       done.map(({ result }) => result),

@@ -2,6 +2,7 @@
 import { GuardError, GuardValidationError } from "../errors.ts";
 import { version } from "../support/version.ts";
 import { didYouMean } from "../validation/did-you-mean.ts";
+import { bench } from "./bench.ts";
 import { calibrate } from "./calibrate.ts";
 import { type Command, commandHelp, print, UsageError } from "./command.ts";
 import { doctor } from "./doctor.ts";
@@ -13,7 +14,7 @@ import { scanners } from "./scanners.ts";
 import { serve } from "./serve.ts";
 
 // Commands import the scanners and the addon only when they run, so that the help appears at once.
-const COMMANDS: readonly Command[] = [serve, scan, init, doctor, scanners, evaluate, calibrate, models];
+const COMMANDS: readonly Command[] = [serve, scan, init, doctor, scanners, evaluate, calibrate, bench, models];
 
 async function main([name, ...args]: string[]): Promise<number> {
   if (name === "--version" || name === "-v") {

@@ -1,8 +1,8 @@
 import type { PullProgress } from "../models/hub/hub.ts";
 import type { ModelEntry } from "../models/list-models.ts";
-import { columns } from "../reference/layout.ts";
+import { columns, shortened } from "../reference/layout.ts";
 import { didYouMean } from "../validation/did-you-mean.ts";
-import { type Command, parse, print, UsageError } from "./command.ts";
+import { type Command, lineWidth, parse, print, UsageError } from "./command.ts";
 
 const options = {
   json: { type: "boolean", help: "print the list as JSON" },
@@ -130,7 +130,9 @@ function progressOf(): (progress?: PullProgress) => void {
     if (now - drawn < INTERVAL) return;
     drawn = now;
     const part = total > 0 ? ` (${Math.floor(Math.min(1, bytes / total) * 100)}%)` : "";
-    process.stderr.write(`\r${model}: ${file}, ${megabytes(bytes)} of ${megabytes(total)}${part}\x1b[K`);
+    const line = `${model}: ${file}, ${megabytes(bytes)} of ${megabytes(total)}${part}`;
+    // A line that is longer than the terminal could not be written over.
+    process.stderr.write(`\r${shortened(line, (process.stderr.columns || 80) - 1)}\x1b[K`);
   };
 }
 
@@ -146,5 +148,5 @@ function table(entries: readonly ModelEntry[]): string {
     labels.join(", "),
     license ?? "unknown",
   ]);
-  return columns([["NAME", "SOURCE", "SIZE", "LABELS", "LICENSE"], ...rows]);
+  return columns([["NAME", "SOURCE", "SIZE", "LABELS", "LICENSE"], ...rows], { width: lineWidth() });
 }

@@ -1,5 +1,5 @@
 import { didYouMean } from "../validation/did-you-mean.ts";
-import { type Command, parse, print, UsageError } from "./command.ts";
+import { type Command, lineWidth, parse, print, UsageError } from "./command.ts";
 
 const options = {
   json: { type: "boolean", help: "print JSON: the list, or all that is known of the scanner" },
@@ -25,7 +25,7 @@ export const scanners: Command = {
       await print(
         values.json
           ? json(references.map(({ type, sides, summary }) => ({ type, sides, summary })))
-          : listAsText(references),
+          : listAsText(references, lineWidth()),
       );
       return 0;
     }

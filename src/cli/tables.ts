@@ -1,3 +1,4 @@
+import { columns } from "../reference/layout.ts";
 import type { Figures, Result } from "./measure.ts";
 import type { BinaryFigures, SpanFigures } from "./metrics.ts";
 
@@ -58,22 +59,17 @@ function heading({ name, side }: Result): string {
   return `${name} (${side})`;
 }
 
-/** The figures for a terminal. */
-export function plainTables(result: Result): string {
+/** The figures for a terminal whose lines have `width` characters. */
+export function plainTables(result: Result, width?: number): string {
   const tables = cells(result);
-  const columns = tables[0]?.[0]?.map((_, column) => column) ?? [];
-  const widths = columns.map((column) => Math.max(...tables.flat().map((row) => (row[column] as string).length)));
-  const blocks = tables.map((rows) =>
-    rows
-      .map((row) =>
-        row
-          .map((text, column) => text[column === 0 ? "padEnd" : "padStart"](widths[column] as number))
-          .join("  ")
-          .trimEnd(),
-      )
-      .join("\n"),
-  );
-  return `${heading(result)}, ${result.file}: ${result.textsPerSecond} texts/s\n${blocks.join("\n\n")}\n\n`;
+  const widest = Math.max(...tables.flat().map(([name = ""]) => name.length));
+  const numbers = (tables[0]?.[0] ?? []).map((_, column) => column).slice(1);
+  // All tables have the same columns, so that they can be read one below the other.
+  const rows = tables.flatMap((table, index) => {
+    const [[first = "", ...titles] = [], ...others] = table;
+    return [...(index > 0 ? [[]] : []), [first.padEnd(widest), ...titles], ...others];
+  });
+  return `${heading(result)}, ${result.file}: ${result.textsPerSecond} texts/s\n${columns(rows, { width, right: numbers })}\n`;
 }
 
 /** The figures in Markdown, below a heading, for the card of the model. */

@@ -3,14 +3,14 @@ import type { Example } from "../scanners/define.ts";
 import { columns, indented } from "./layout.ts";
 import { type ScannerOption, type ScannerReference, TEXTS, whereItLooks } from "./scanner.ts";
 
-/** What scanners there are, as a table for a terminal. */
-export function listAsText(references: readonly ScannerReference[]): string {
+/** What scanners there are, as a table for a terminal whose lines have `width` characters. */
+export function listAsText(references: readonly ScannerReference[], width?: number): string {
   const rows = references.map(({ type, sides, summary }) => [
     type,
     sides.map((side) => TEXTS[side]).join(", "),
     plain(summary),
   ]);
-  return `${columns([["NAME", "CHECKS", "WHAT IT DOES"], ...rows])}\nguard scanners NAME tells more of one.\n`;
+  return `${columns([["NAME", "CHECKS", "WHAT IT DOES"], ...rows], { width })}\nguard scanners NAME tells more of one.\n`;
 }
 
 /** A scanner as a terminal shows it. Code marks are left out: there is nothing to set apart. */

@@ -49,8 +49,8 @@ describe("guard", () => {
     const { code, stdout } = await guard(["--help"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/serve[\s\S]*scan[\s\S]*eval[\s\S]*calibrate[\s\S]*models/);
-    for (const command of ["init", "doctor", "scanners"]) expect(stdout).toMatch(new RegExp(`^  ${command} +\\S`, "m"));
-    expect(stdout).not.toMatch(/bench/);
+    for (const command of ["init", "doctor", "scanners", "bench"])
+      expect(stdout).toMatch(new RegExp(`^  ${command} +\\S`, "m"));
   });
 
   it("tells its version", async () => {
@@ -78,6 +78,8 @@ describe("guard", () => {
     [["scan", "--confg", "x"], "unknown option --confg; did you mean --config?"],
     [["scan", "--file"], "argument missing"],
     [["models", "x"], "unexpected argument x"],
+    [["bench", "--seconds", "0"], "--seconds: expected a number above 0"],
+    [["bench", "--header", "A: b"], "--header belongs to --url"],
     [["serve", "--port", "eighty"], "--port"],
     [["serve", "--port", "65536"], "--port"],
   ])("gives a hint for %j", async (args, hint) => {
