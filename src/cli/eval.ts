@@ -105,7 +105,8 @@ on some of them; it is what threshold: {fpr: 0.001} of a scanner is looked up in
 async function fileTask(file: string | undefined, values: Values): Promise<Task> {
   if (file === undefined) throw new UsageError("give a file of labelled texts and --scanner, or --suite");
   const only = (["data", "only", "write-cards"] as const).find((name) => values[name] !== undefined);
-  if (only) throw new UsageError(`--${only} belongs to --suite`);
+  if (only)
+    throw new UsageError(`--${only} belongs to --suite${only === "data" ? "; the file of texts stands alone" : ""}`);
   const { scanner, side, otherwise, spans, positive: positives, negative: negatives, by } = values;
   if (scanner === undefined) throw new UsageError("--scanner is missing: what to measure");
   if ([positives, negatives, otherwise, spans].filter(Boolean).length > 1) {

@@ -1,9 +1,7 @@
-import { createReadStream } from "node:fs";
-import { createGunzip } from "node:zlib";
 import { isRecord } from "../support/is-record.ts";
 import { lengthIn } from "../text/offsets.ts";
 import { UsageError } from "./command.ts";
-import { decode, isBlank, linesOf, open } from "./lines.ts";
+import { recordsOf } from "./records.ts";
 
 /** A line of a file of labelled texts. */
 export interface LabelledText {
@@ -77,7 +75,8 @@ export const labelledOptions = {
 } as const;
 
 /** What the help says of labels. */
-export const labelledNotes = `A file has one JSON object a line, with text, label and, for the output side, prompt; .gz is unpacked, - is standard input.
+export const labelledNotes = `A file has one JSON object a line, with text, label and, for the output side, prompt; .gz is unpacked, - is standard input. A .csv file
+(RFC 4180) names the same fields in its first line.
 For a scanner that compares texts with their prompts, such as whether an answer is relevant, every line needs a prompt.
 With --positive all other labels should pass, with --negative all others should fail. Without either, in upper or lower case,
   ${POSITIVE_WORDS.join(", ")} should fail,
@@ -108,19 +107,11 @@ export async function readLabelled(
   const { text: textField = "text", label: labelField = "label" } = names;
   const plain = needs === "nothing";
   const also = { label: ` and ${labelField}`, nothing: "", spans: " and spans, each [start, end, type] in the text" };
-  const source = path.endsWith(".gz") ? unpacked(path) : open(path);
   const rows: LabelledText[] = [];
   const needsPrompt = await comparesWithPrompt(scanner);
-  for await (const line of linesOf(source)) {
-    if (isBlank(line)) continue;
-    const { number, bytes } = line;
-    const bad = (message: string) => new UsageError(`${path}, line ${number}: ${message}`);
-    let value: unknown;
-    try {
-      value = JSON.parse(decode(bytes));
-    } catch {
-      throw bad("not JSON");
-    }
+  for await (const record of recordsOf(path)) {
+    let { value } = record;
+    const bad = (message: string) => new UsageError(`${path}, line ${record.line}: ${message}`);
     if (plain && typeof value === "string") value = { [textField]: value };
     const expected = `expected an object with ${textField}${also[needs]}`;
     if (!isRecord(value)) throw bad(expected);
@@ -142,15 +133,6 @@ export async function readLabelled(
   }
   if (rows.length === 0) throw new UsageError(`${path} has no rows`);
   return rows;
-}
-
-/** The bytes of a gzipped file. */
-function unpacked(path: string): AsyncIterable<Buffer> {
-  const unpacking = createGunzip();
-  createReadStream(path)
-    .on("error", (error) => unpacking.destroy(error))
-    .pipe(unpacking);
-  return unpacking;
 }
 
 /** The spans of a line; `undefined` where one of them does not lie within the text. */

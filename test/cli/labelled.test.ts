@@ -27,6 +27,44 @@ describe("readLabelled", () => {
     }
   });
 
+  it("reads comma-separated values with a header", async () => {
+    const content = [
+      "\ufefftext,label,source,prompt",
+      '"a, ""quoted"" text',
+      'of two lines",pass,ours,',
+      "",
+      "Ärger im Büro,fail,,Was ist los?",
+    ].join("\r\n");
+    for (const path of [file("texts.csv", content), file("texts.csv.gz", gzipSync(content))]) {
+      expect(await readLabelled(path, "Regex")).toEqual([
+        {
+          text: 'a, "quoted" text\r\nof two lines',
+          label: "pass",
+          prompt: "",
+          fields: { text: 'a, "quoted" text\r\nof two lines', label: "pass", source: "ours" },
+        },
+        expect.objectContaining({ text: "Ärger im Büro", label: "fail", prompt: "Was ist los?" }),
+      ]);
+    }
+  });
+
+  it.each([
+    ["another number of fields", "text,label\na,pass\nsecret,fail,9\n", /, line 3: it has another number of fields/],
+    ["a quote that does not end", 'text,label\na,pass\n"secret,fail\n', /, line \d: a quoted field does not end$/],
+    ["text behind a quote", 'text,label\n"secret" x,pass\n', /, line 2: behind a quoted field there must be a comma/],
+    ["no label", "text,label\na,pass\nb,\n", /, line 3: expected an object with text and label$/],
+    ["no header", "", /has no rows$/],
+    ["another encoding", Buffer.from([0x74, 0x65, 0x78, 0x74, 0x0a, 0xe4, 0x0a]), /: not UTF-8 text$/],
+  ])("refuses CSV with %s, and quotes nothing of it", async (_what, content, message) => {
+    const error = await readLabelled(file("bad.csv", content), "Regex").catch((error: Error) => error);
+    expect((error as Error).message).toMatch(message);
+    expect((error as Error).message).not.toContain("secret");
+  });
+
+  it("says when a file is not there", async () => {
+    await expect(readLabelled(join(folder, "nowhere.csv"), "Regex")).rejects.toThrow(/ENOENT/);
+  });
+
   it("counts blank lines in the number of the line that is at fault", async () => {
     const path = file("bad.jsonl", [row("a"), "", "nope"].join("\r\n"));
     await expect(readLabelled(path, "Regex")).rejects.toThrow(/line 3: not JSON$/);
