@@ -28,6 +28,9 @@ interface Examination {
 /** What looking at something found. */
 type Found = string | { warning: string };
 
+/** The name of the examination of the file. */
+const CONFIGURATION = "configuration";
+
 /** What stands before a line. */
 const MARKS: Readonly<Record<Examination["state"], string>> = { ok: "ok   ", warning: "!    ", fails: "FAILS" };
 
@@ -77,7 +80,7 @@ Exit codes: 0 all is well, 1 it works, but a key does nothing or a model has to 
         const text = `${megabytes(freeMemory())} free`;
         return freeMemory() < LITTLE_MEMORY ? { warning: `${text}: all models together may need 1 GB` } : text;
       }),
-      await examine("configuration", () => checkedConfig(configFile(values.config, path).path)),
+      await examine(CONFIGURATION, () => checkedConfig(configFile(values.config, path).path)),
     ];
     const file = fileOf(values.config, path);
     const { fileReport } = await import("./file-report.ts");
@@ -91,7 +94,9 @@ Exit codes: 0 all is well, 1 it works, but a key does nothing or a model has to 
       const lines = text.split("\n").join(`\n${" ".repeat(width + 9)}`);
       await print(`${MARKS[state]}  ${name.padEnd(width)}  ${lines}\n`);
     }
-    if (file !== undefined && notes.length > 0) await print(`\n${file}\n${notesText(notes)}`);
+    // What is wrong with a file that cannot be read stands above already, value by value.
+    const isRead = examinations.every(({ name, state }) => name !== CONFIGURATION || state !== "fails");
+    if (file !== undefined && isRead && notes.length > 0) await print(`\n${file}\n${notesText(notes)}`);
     return exitCode(examinations, notes);
   },
 };

@@ -134,9 +134,17 @@ function modelText({ model, size, license, languages }: ModelFacts): string {
   const facts = [
     ...(size === undefined ? [] : [`${(size / 1e6).toFixed(1)} MB`]),
     ...(license === undefined ? [] : [license]),
-    ...(languages === undefined ? [] : [`languages: ${languages.join(", ")}`]),
+    ...(languages === undefined ? [] : [`languages: ${languagesText(languages)}`]),
   ];
   return facts.length > 0 ? `${model} (${facts.join("; ")})` : model;
+}
+
+/** Languages of a model, or those of its heads: `en, ru`, or `toxicity: en, ru; emotion: en`. */
+function languagesText(languages: NonNullable<ModelFacts["languages"]>): string {
+  if (Array.isArray(languages)) return languages.join(", ");
+  return Object.entries(languages)
+    .map(([head, codes]) => `${head}: ${codes.join(", ")}`)
+    .join("; ");
 }
 
 /** The median of the milliseconds that a scanner takes for an ordinary text of a thousand characters. */
@@ -153,7 +161,7 @@ function faults(error: unknown, lineOf: (path: string) => number | undefined): N
   if (!(error instanceof GuardValidationError)) throw error;
   return error.issues.map(({ path, message }): Note => {
     // The message of a value at fault ends with its place already.
-    const [, text = message, line] = /^(.*) \([^()]*:(\d+)\)$/s.exec(message) ?? [];
+    const [, text = message, line] = /^(.*) \((?:[^()]*:|line )(\d+)\)$/s.exec(message) ?? [];
     const at = line === undefined ? lineOf(path) : Number(line);
     return { path, kind: "fails", text, ...(at === undefined ? {} : { line: at }) };
   });

@@ -13,8 +13,8 @@ export interface ModelFacts {
   /** Bytes of all files of its folder. */
   size?: number;
   license?: string;
-  /** The languages, by ISO 639-1 codes, that it was trained and measured in. */
-  languages?: string[];
+  /** The languages, by ISO 639-1 codes, that it was trained and measured in: of all of it, or of each head that names its own. */
+  languages?: string[] | Record<string, string[]>;
 }
 
 /** Tells what is known of a model from its files on this machine. Nothing is loaded or downloaded. */
@@ -31,8 +31,19 @@ export function modelFacts(model: string, engine: Engine): ModelFacts {
     here: true,
     size: folderSize(folder),
     ...(typeof stated === "string" ? { license: stated } : {}),
-    ...(Array.isArray(own.languages) ? { languages: own.languages.map(String) } : {}),
+    ...languagesOf(own),
   };
+}
+
+function languagesOf({ languages, heads }: Record<string, unknown>): Pick<ModelFacts, "languages"> {
+  const codes = (value: unknown) => (Array.isArray(value) ? value.map(String) : undefined);
+  const ofAll = codes(languages);
+  if (ofAll) return { languages: ofAll };
+  const ofHeads = (Array.isArray(heads) ? heads : []).flatMap((head: unknown) => {
+    const known = isRecord(head) ? codes(head.languages) : undefined;
+    return isRecord(head) && known ? [[String(head.name), known] as const] : [];
+  });
+  return ofHeads.length > 0 ? { languages: Object.fromEntries(ofHeads) } : {};
 }
 
 function folderOf(model: string, engine: Engine): string | undefined {

@@ -1,5 +1,10 @@
-import { expect, it } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
 import { parseConfig } from "../../src/config/index.ts";
+import { Engine } from "../../src/models/engine.ts";
+import { modelFacts } from "../../src/models/model-facts.ts";
 import { startServer } from "../../src/server/index.ts";
 import { twoHeads } from "../support/judges.ts";
 
@@ -30,11 +35,27 @@ output_scanners:
   });
   expect(said("models").models).toEqual([
     { model, here: true, size: expect.any(Number) },
-    { model: "embedded:language", here: true, size: expect.any(Number), license: "Apache-2.0" },
+    expect.objectContaining({
+      ...{ model: "embedded:language", here: true, size: expect.any(Number), license: "Apache-2.0" },
+    }),
   ]);
   expect(said("serving")).toMatchObject({ url: server.url, auth: ["http_bearer"] });
   expect(log.filter(({ level }) => level === 40).map(({ msg }) => msg)).toContainEqual(
     expect.stringMatching(/^low_cpu_mem_usage has no effect: .* \(input_scanners\.1\.params\.low_cpu_mem_usage\)$/),
   );
   expect(lines.join("")).not.toContain("hush-hush");
+});
+
+it("tells the languages of a model, or those of its heads", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "guard-facts-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const facts = (config: object) => {
+    writeFileSync(join(folder, "config.json"), JSON.stringify(config));
+    return modelFacts(folder, new Engine());
+  };
+  expect(facts({ license: "MIT" })).toEqual({ model: folder, here: true, size: expect.any(Number), license: "MIT" });
+  expect(facts({ guard: { languages: ["en", "ru"] } }).languages).toEqual(["en", "ru"]);
+  const heads = [{ name: "a", languages: ["en"] }, { name: "b" }, { name: "c", languages: ["zh"] }];
+  expect(facts({ guard: { heads } }).languages).toEqual({ a: ["en"], c: ["zh"] });
+  expect(modelFacts("example-org/nothing", new Engine())).toEqual({ model: "example-org/nothing", here: false });
 });

@@ -64,7 +64,7 @@ export const ofPersonalData: readonly Difference[] = [
   },
   {
     without: ["recognizerConf", "modelPath"],
-    text: "Names are found by an embedded model for English, Russian and Chinese, not by llm-guard's.",
+    text: "Names are found by guard's embedded model. It is not llm-guard's, so other names may be found or missed.",
   },
 ];
 
