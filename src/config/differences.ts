@@ -19,6 +19,10 @@ const DIFFERENCES: readonly SettingDifference[] = [
     text: "An empty token or password stops the start, because everybody could guess it; llm-guard's API starts with one.",
   },
   {
+    path: "cache",
+    text: "Results are cached only where cache.enabled is true: a cache has to be wanted. max_size is a number of results.",
+  },
+  {
     path: "metrics",
     text:
       "Names begin with guard_, such as guard_scanner_verdicts_total for scanners.valid. With auth, GET /metrics needs a credential " +

@@ -50,7 +50,8 @@ function versionOf(folder: string): unknown {
   if (commit) return commit;
   return [
     folder,
-    readdirSync(folder)
+    // A graph may stand in a folder below that of the tokenizer.
+    readdirSync(folder, { recursive: true, encoding: "utf8" })
       .sort()
       .map((name) => fileVersion(join(folder, name))),
   ];
