@@ -8,6 +8,7 @@ import type { Coverage, Finding, ScanContext, Scanner, Verdict } from "./scanner
 import { FAILED } from "./scanners/score.ts";
 import { inUnit, lengthIn, type OffsetUnit } from "./text/offsets.ts";
 import { checkScanOptions } from "./validation/scan-options.ts";
+import { checkedVerdict } from "./validation/verdict.ts";
 import { Vault } from "./vault.ts";
 
 /** The options that say how a list of scanners is run. */
@@ -228,7 +229,7 @@ export async function runScanners(
     const own = { ...context, ...vault, answers: observed ? answers.observedBy(observed) : answers, signal: running };
     let verdict: Verdict;
     try {
-      verdict = inUnit(offsets, input, checked(await scanner.scan(input, own)));
+      verdict = inUnit(offsets, input, checkedVerdict(input, await scanner.scan(input, own)));
       // A scanner may ignore the signal, so the signal is checked again after the scanner has answered.
       running.throwIfAborted();
     } catch (error) {
@@ -356,21 +357,4 @@ function vaultFor({ vault, rewrite = true }: RunOptions): Pick<ScanContext, "vau
 
 function unread(text: string): Coverage {
   return { chars: text.length, scannedChars: 0, truncated: text.length > 0, windows: 0 };
-}
-
-/**
- * Checks that a scanner returned a verdict. A scanner that is not guard's own may return anything, and a value that is not a
- * verdict must not count as a pass.
- */
-function checked(verdict: Verdict): Verdict {
-  const fine =
-    typeof verdict?.isValid === "boolean" &&
-    Number.isFinite(verdict.score) &&
-    (verdict.probability === undefined || (verdict.probability >= 0 && verdict.probability <= 1)) &&
-    (verdict.sanitized === undefined || typeof verdict.sanitized === "string") &&
-    Array.isArray(verdict.findings) &&
-    Number.isFinite(verdict.coverage?.chars) &&
-    Number.isFinite(verdict.coverage?.scannedChars);
-  if (!fine) throw new TypeError("its result is not a verdict ({ isValid, score, findings, coverage })");
-  return verdict;
 }
