@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
-import { z } from "zod";
+import type { z } from "zod";
 import { GuardValidationError } from "../errors.ts";
 import { defaultEngine, type Engine } from "../models/engine.ts";
 import { passed, type ScanContext, type Scanner, type Side, type Verdict } from "../scanner.ts";
-import { commonOptions, parseOptions } from "../validation/options.ts";
+import { isRecord } from "../support/is-record.ts";
+import { type commonOptions, parseOptions } from "../validation/options.ts";
 import type { Difference } from "./differences.ts";
+import { type OptionsSchema, optionsSchema } from "./options-schema.ts";
 import { withModelPath } from "./parts/model-path.ts";
 
 /** The environment in which a scanner is built. */
@@ -65,7 +67,7 @@ export interface Examples {
   fails: readonly Example[];
 }
 
-/** Everything that there is to say about a scanner. */
+/** Everything that there is to say about a scanner of guard's own. */
 export interface ScannerDefinition<
   Defaults extends object = Record<string, unknown>,
   Shape extends z.ZodRawShape = z.ZodRawShape,
@@ -107,6 +109,27 @@ export interface ScannerDefinition<
    * @throws GuardValidationError for options that cannot be used together, and for a model that does not exist.
    */
   create(build: Build<z.output<z.ZodObject<Shape & typeof commonOptions>>>): Body;
+}
+
+/**
+ * A scanner that is not guard's own. It says less than a {@link ScannerDefinition}, because guard generates no documentation for it,
+ * and its options may be checked by any library. It may be a plain object: a plugin needs nothing of guard at run time.
+ */
+export interface PluginScannerDefinition<Options extends object = object, Body extends ScannerBody = ScannerBody>
+  extends Pick<
+    ScannerDefinition,
+    "type" | "summary" | "description" | "conversation" | "comparesWithPrompt" | "detects"
+  > {
+  /** The sides on which the scanner works: `{ input: {} }`, `{ output: {} }` or both. */
+  readonly sides: Readonly<Partial<Record<Side, object>>>;
+  /** The schema of the options besides `name`, which all scanners have. Without it the scanner has no other options. */
+  readonly options?: OptionsSchema<Options>;
+  readonly findings?: ScannerDefinition["findings"];
+  readonly examples?: Examples;
+  /**
+   * Builds the scanner. What it throws is an error of the configuration; a {@link GuardValidationError} may name the option at fault.
+   */
+  create(build: Build<Options & { name?: string | undefined }>): Body;
 }
 
 /** A definition of any scanner. */
@@ -153,6 +176,12 @@ export interface DefinedScanner<Options = never, Body = ScannerBody> {
   readonly classes: Readonly<Partial<Record<Side, ScannerClass<Options, BuiltInScanner & Abilities<Body>>>>>;
 }
 
+/** Tells whether {@link defineScanner} made a value. */
+export function isDefinedScanner(value: unknown): value is DefinedScanner {
+  const { definition, classes } = (value ?? {}) as Partial<DefinedScanner>;
+  return isRecord(definition) && isRecord(classes);
+}
+
 /**
  * Makes the classes of a scanner from its definition. A scanner is one file with one such definition, and one line in
  * `registry.ts`. The indexes, the types, the documentation and the schema of `scanners.yml` are generated from the definitions.
@@ -163,9 +192,17 @@ export function defineScanner<
   Body extends ScannerBody = ScannerBody,
 >(
   definition: ScannerDefinition<Defaults, Shape, Body>,
-): DefinedScanner<z.input<z.ZodObject<Shape & typeof commonOptions>>, Body> {
+): DefinedScanner<z.input<z.ZodObject<Shape & typeof commonOptions>>, Body>;
+/** Makes the classes of a scanner that is not guard's own, such as one of a plugin. */
+export function defineScanner<Options extends object, Body extends ScannerBody = ScannerBody>(
+  definition: PluginScannerDefinition<Options, Body>,
+): DefinedScanner<Record<string, unknown>, Body>;
+export function defineScanner(given: AnyScannerDefinition | PluginScannerDefinition<object>): DefinedScanner {
+  // A scanner of a plugin need not say what it finds, nor give examples.
+  const { findings = [], examples = { passes: [], fails: [] } } = given;
+  const definition: AnyScannerDefinition = { ...(given as AnyScannerDefinition), findings, examples };
   const { input, output } = definition.sides;
-  const make = (defaults: Defaults | undefined) => defaults && scannerClass(definition, defaults);
+  const make = (defaults: object | undefined) => defaults && scannerClass(definition, defaults);
   const ofInput = make(input);
   const ofOutput = input && isDeepStrictEqual(input, output) ? ofInput : make(output);
   return {
@@ -174,12 +211,9 @@ export function defineScanner<
   };
 }
 
-function scannerClass<Defaults extends object, Shape extends z.ZodRawShape, Body extends ScannerBody>(
-  definition: ScannerDefinition<Defaults, Shape, Body>,
-  defaults: Defaults,
-): ScannerClass {
+function scannerClass(definition: AnyScannerDefinition, defaults: object): ScannerClass {
   const { type } = definition;
-  const schema = z.strictObject({ ...commonOptions, ...definition.options(defaults) });
+  const schema = optionsSchema(definition.options, defaults);
   const made = class extends BodyScanner {
     static readonly type = type;
     static readonly options: z.ZodObject = schema;
