@@ -40,7 +40,8 @@ export type { Coverage, Detection, Finding, ScanContext, Scanner, Side, Verdict 
 export { createScanner, scannerTypes } from "./scanners/catalog.ts";
 export type { ScannerEnvironment } from "./scanners/define.ts";
 export type { NerModelConf } from "./scanners/parts/ner-model.ts";
-export type { RecognizedEntity, Recognizer } from "./scanners/parts/personal-data.ts";
+export type { OwnNerModel } from "./scanners/parts/own-ner-model.ts";
+export type { RecognizedEntity, Recognizer } from "./scanners/parts/recognized.ts";
 export type { Threshold } from "./scanners/parts/threshold.ts";
 export type { ClassifierAnswer, InjectionClassifier } from "./scanners/prompt-injection.ts";
 export { riskScore } from "./scanners/score.ts";

@@ -32,12 +32,13 @@ const RATES = [0.05, 0.02, 0.01, 0.005, 0.002, 0.001];
 export function modelFolderOf({ scanner, side, params }: Evaluation): string | undefined {
   const options = scannerClasses(sideOf(scanner, side)).get(scanner)?.options;
   if (!options) return undefined;
-  const { model, recognizerConf } = options.shape;
+  const { model: modelOption, recognizerConf } = options.shape;
   const given = fromSnakeCase(options, params) as { model?: unknown; recognizerConf?: unknown };
-  if (model) return defaultEngine().folder(parseOptions(model as never, given.model));
+  if (modelOption) return defaultEngine().folder(parseOptions(modelOption as never, given.model));
   if (!recognizerConf) return undefined;
   const [only, more] = parseOptions(recognizerConf as RecognizerConf, given.recognizerConf);
-  return only && !more ? defaultEngine().folder(only.defaultModel) : undefined;
+  const model = only && !more ? only.defaultModel : undefined;
+  return typeof model === "string" ? defaultEngine().folder(model) : undefined;
 }
 
 /** What is needed to write down how a model did. */

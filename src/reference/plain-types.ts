@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { metaOf, unwrap } from "../validation/options.ts";
 import { anyOf } from "../validation/plain-words.ts";
+import { PLUGIN_REFERENCE } from "../validation/plugin-kind.ts";
 
 /** The bounds of a number in words: `from 0 to 1`, `of at least 1`, `above 0`. */
 function bounds(schema: z.ZodNumber): string {
@@ -21,7 +22,7 @@ function bounds(schema: z.ZodNumber): string {
 }
 
 function several(kind: string): string {
-  return `list of ${kind.replace(/\b(?:text|number|object)\b/g, "$&s")}`;
+  return `list of ${kind.replace(/\b(?:text|number|object|plugin)\b/g, "$&s")}`;
 }
 
 /** What an option takes, in plain words: `number from 0 to 1`, `list of texts`, `one of search or all`. */
@@ -30,6 +31,8 @@ export function plainType(schema: z.ZodType): string {
   if (metaOf(schema, "programOnly"))
     return typescript?.includes("[]") ? "list of functions, from programs only" : "from programs only";
   const json = metaOf(schema, "jsonSchema");
+  // An option that takes a plugin or something else says so in its description.
+  if (json === PLUGIN_REFERENCE) return typescript?.startsWith("string") ? "text" : "plugin";
   if (json?.enum) return `one of ${anyOf(json.enum.map(String))}`;
   if (json) return "text, object, or a list of them";
   if (schema instanceof z.ZodNullable || schema instanceof z.ZodOptional)

@@ -7,7 +7,8 @@ import type { Span } from "../text/span.ts";
 import { ruleOptions } from "../validation/options.ts";
 import { defineScanner } from "./define.ts";
 import { engineOptions } from "./parts/model-options.ts";
-import { NerModel, recognizerConf } from "./parts/ner-model.ts";
+import { NerModel, nerModelOption, recognizerConf } from "./parts/ner-model.ts";
+import type { OwnNerModel } from "./parts/own-ner-model.ts";
 import { replaced } from "./parts/personal-data.ts";
 import { ruleCheck, ruleVerdict } from "./parts/rule-scanner.ts";
 import { russianForms } from "./parts/russian-forms.ts";
@@ -35,12 +36,10 @@ export const BanCompetitors = defineScanner({
       .describe("Other names by competitor, such as Acme Corporation: [Acme, ACM]; findings name the competitor."),
     caseSensitive: z.boolean().default(false).describe("Whether upper and lower case differ."),
     redact: z.boolean().default(true).describe(`Replaces every name by ${REDACTED}.`),
-    model: z
-      .string()
-      .min(1)
+    model: nerModelOption
       .optional()
       .describe(
-        "A model that finds organisations (embedded:<name>, a folder, an ONNX file or owner/name of the hub), by which a name counts only where it means " +
+        "A model that finds organisations (embedded:<name>, a folder, an ONNX file, owner/name of the hub or a plugin), by which a name counts only where it means " +
           "one: Apple, not an apple. It is asked of texts with a name only. Default: none, names alone count.",
       ),
     threshold: z.number().min(0).max(1).default(0.5).describe("With model: least score of an organisation."),
@@ -113,7 +112,7 @@ export const BanCompetitors = defineScanner({
   },
 });
 
-function organisationsOf(path: string, maxLength: number | undefined, engine: Engine): NerModel {
+function organisationsOf(path: string | OwnNerModel, maxLength: number | undefined, engine: Engine): NerModel {
   const [options] = recognizerConf.parse(path);
   const model = new NerModel(options as NonNullable<typeof options>, engine, maxLength);
   checkFindsOrganisations(model);

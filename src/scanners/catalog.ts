@@ -26,15 +26,23 @@ export function scannerTypes(side: Side): string[] {
 }
 
 /**
- * Returns the class of a scanner by its type.
+ * Returns the class of a scanner by its type, or of a scanner that `defineScanner` or `loadPlugin` returned.
  *
  * @throws GuardValidationError with the path `type` for a type that the side does not have. The message says which type may have
  *   been meant.
  */
-export function scannerClass(side: Side, type: string): ScannerClass {
+export function scannerClass(side: Side, type: string | DefinedScanner): ScannerClass {
+  if (typeof type !== "string") return definedClass(side, type);
   const found = scannerClasses(side).get(type);
   if (found) return found;
   throw new GuardValidationError([{ path: "type", message: `unknown ${side} scanner ${type}${meant(side, type)}` }]);
+}
+
+function definedClass(side: Side, { definition, classes }: DefinedScanner): ScannerClass {
+  const found = classes[side];
+  if (found) return found;
+  const message = `${definition.type} is no ${side} scanner: it is one of the ${Object.keys(classes).join()}`;
+  throw new GuardValidationError([{ path: "type", message }]);
 }
 
 /** Says which type may have been meant by a type that the side does not have. */
@@ -49,14 +57,14 @@ function meant(side: Side, type: string): string {
 }
 
 /**
- * Builds a scanner by its type. The names of its parameters may be in snake_case, as in `scanners.yml`, or in camelCase, as in a
+ * Builds a scanner by its type, or one that `defineScanner` or `loadPlugin` returned. The names of its parameters may be in snake_case, as in `scanners.yml`, or in camelCase, as in a
  * program.
  *
  * @throws GuardValidationError with the path `type` for an unknown type, and otherwise with the paths of the parameters at fault.
  */
 export function createScanner(
   side: Side,
-  type: string,
+  type: string | DefinedScanner,
   params: Record<string, unknown> = {},
   environment: ScannerEnvironment = {},
 ): BuiltInScanner {

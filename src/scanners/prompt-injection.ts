@@ -6,6 +6,7 @@ import { LabelHead, type LabelScore } from "../models/label-head.ts";
 import { READINGS } from "../models/reading.ts";
 import { type Detection, type Finding, passed } from "../scanner.ts";
 import { splitSentences } from "../text/sentences.ts";
+import { PLUGIN_REFERENCE } from "../validation/plugin-kind.ts";
 import { defineScanner } from "./define.ts";
 import type { Calibration } from "./parts/calibration.ts";
 import {
@@ -83,11 +84,19 @@ export const PromptInjection = defineScanner({
     deobfuscate: deobfuscateOption,
     onUntrainedLanguage: onUntrainedLanguageOption,
     classifier: z
-      .custom<InjectionClassifier>((value) => typeof value === "function", "expected a function")
-      .meta({ typescript: "InjectionClassifier", typescriptFrom: "scanners/prompt-injection.ts", programOnly: true })
+      .custom<InjectionClassifier>(
+        (value) => typeof value === "function",
+        "expected a function (text) => probability; a file names a plugin that exports one",
+      )
+      .meta({
+        plugin: "classifier",
+        typescript: "InjectionClassifier",
+        typescriptFrom: "scanners/prompt-injection.ts",
+        jsonSchema: PLUGIN_REFERENCE,
+      })
       .optional()
       .describe(
-        "A function that takes the place of the model. It is given each sentence with match_type sentence, otherwise all of a text.",
+        "A function, in a file a plugin that exports one, that takes the place of the model. It is given each sentence with match_type sentence, otherwise all of a text.",
       ),
   }),
   conversation: { window: true, tool: true },

@@ -4,6 +4,7 @@ import { isReservedName, RESERVED_NAME } from "../result-names.ts";
 import { isRecord } from "../support/is-record.ts";
 import { nearest } from "./did-you-mean.ts";
 import { knownKeys, plainWords } from "./plain-words.ts";
+import type { PluginKind } from "./plugin-kind.ts";
 
 declare module "zod" {
   interface GlobalMeta {
@@ -15,6 +16,8 @@ declare module "zod" {
     typescriptFrom?: string;
     /** `true` for an option that only a program can give, such as a function, because a file has no way to write it. */
     programOnly?: true;
+    /** What kind of plugin the option takes. A file names it, and a program gives what the plugin would export. */
+    plugin?: PluginKind;
     /** A JSON Schema of what a file may contain, for zod schemas that do not tell it. */
     jsonSchema?: z.core.JSONSchema.BaseSchema;
     /**

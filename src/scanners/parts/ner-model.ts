@@ -7,15 +7,15 @@ import { addon, native, type PiiFinding } from "../../native.ts";
 import type { ScanContext } from "../../scanner.ts";
 import { isRecord } from "../../support/is-record.ts";
 import { ofLlmGuard } from "../../validation/options.ts";
+import { PLUGIN_REFERENCE } from "../../validation/plugin-kind.ts";
+import { isOwnNerModel, type OwnNerModel, ownSpanModel, type SpanModel } from "./own-ner-model.ts";
+import { TYPE } from "./recognized.ts";
 
 /** The type that llm-guard gives to entities that are not looked for. */
 const NOTHING = "O";
 
 /** The type that is looked for only when the options name it, as with patterns, because most dates and times are not personal. */
 const ON_DEMAND = "DATE_TIME";
-
-/** Matches a valid type. A type becomes a part of placeholders, which end with a bracket. */
-export const TYPE = /^[^\s[\]<>]{1,100}$/u;
 
 /**
  * The meanings of common labels, in capitals. They are taken from llm-guard 0.3.16's NER configurations, and from the labels of
@@ -45,11 +45,21 @@ const MEANINGS: Readonly<Record<string, readonly string[]>> = {
 };
 const TYPE_OF = new Map(Object.entries(MEANINGS).flatMap(([type, labels]) => labels.map((label) => [label, type])));
 
+/** The option that names a model, or is one. */
+export const nerModelOption = z
+  .custom<string | OwnNerModel>(
+    (value) => (typeof value === "string" && value !== "") || isOwnNerModel(value),
+    "expected embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, owner/name, or a plugin",
+  )
+  .meta({
+    plugin: "NER model",
+    typescript: "string | OwnNerModel",
+    typescriptFrom: "scanners/parts/own-ner-model.ts",
+    jsonSchema: PLUGIN_REFERENCE,
+  });
+
 const nerModel = z.strictObject({
-  defaultModel: z
-    .string("expected embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, or owner/name")
-    .min(1)
-    .describe(MODEL_DESCRIPTION),
+  defaultModel: nerModelOption.describe(MODEL_DESCRIPTION),
   modelToPresidioMapping: z
     .record(z.string(), z.string())
     .default({})
@@ -74,10 +84,14 @@ const nerModel = z.strictObject({
 type NerModelOptions = z.output<typeof nerModel>;
 
 /**
- * A NER model: `embedded:<name>`, a folder, an ONNX file, `owner/name` of the hub, or an object with the keys of llm-guard's NER
+ * A NER model: `embedded:<name>`, a folder, an ONNX file, `owner/name` of the hub, a model that is a program, or an object with the keys of llm-guard's NER
  * configurations. The keys, such as `DEFAULT_MODEL`, may be spelled in any case: `default_model`, `defaultModel`.
  */
-export type NerModelConf = string | z.input<typeof nerModel> | Readonly<Record<Uppercase<string>, unknown>>;
+export type NerModelConf =
+  | string
+  | OwnNerModel
+  | z.input<typeof nerModel>
+  | Readonly<Record<Uppercase<string>, unknown>>;
 
 /** Turns `DEFAULT_MODEL` and `default_model` into `defaultModel`. */
 function inCamelCase(key: string): string {
@@ -86,7 +100,7 @@ function inCamelCase(key: string): string {
 }
 
 function asOptions(value: unknown, index: number, context: z.RefinementCtx): unknown {
-  if (typeof value === "string") return { defaultModel: value };
+  if (typeof value === "string" || isOwnNerModel(value)) return { defaultModel: value };
   if (!isRecord(value)) return value;
   const spellings = new Map<string, string>();
   return Object.fromEntries(
@@ -117,6 +131,7 @@ export const recognizerConf = (
 )
   .prefault("embedded:ner")
   .meta({
+    plugin: "NER model",
     typescript: "NerModelConf | readonly NerModelConf[]",
     typescriptFrom: "scanners/parts/ner-model.ts",
     jsonSchema: oneOrSeveral({ anyOf: [{ type: "string", minLength: 1 }, { type: "object" }] }),
@@ -126,7 +141,7 @@ export type RecognizerConf = typeof recognizerConf;
 /** A model that finds names of people, places and organisations, or whatever else it was trained to find. */
 export class NerModel {
   readonly #options: NerModelOptions;
-  readonly #model: TextModel;
+  readonly #model: SpanModel;
   /** The type for each kind of span that the model finds. It is undefined until a model of the hub is downloaded. */
   #types: ReadonlyMap<string, string> | undefined;
 
@@ -136,7 +151,11 @@ export class NerModel {
    */
   constructor(options: NerModelOptions, engine: Engine, maxLength?: number) {
     this.#options = options;
-    this.#model = madeFrom("defaultModel", () => engine.model(options.defaultModel, { maxLength }));
+    const { defaultModel } = options;
+    this.#model =
+      typeof defaultModel === "string"
+        ? spanModelOf(madeFrom("defaultModel", () => engine.model(defaultModel, { maxLength })))
+        : ownSpanModel(defaultModel);
     this.#types = this.#typesIfHere();
   }
 
@@ -174,20 +193,31 @@ export class NerModel {
   }
 
   #typesIfHere(): ReadonlyMap<string, string> | undefined {
-    const folder = this.#model.configFolder;
-    return folder === undefined ? undefined : typesOf(folder, this.#options);
+    const kinds = this.#model.kinds();
+    return kinds && typesOf(kinds, this.#options);
   }
 
   /** Frees the model. */
-  close(): Promise<void> {
-    return this.#model.close();
+  async close(): Promise<void> {
+    await this.#model.close();
   }
 }
 
-/** Returns the types that a model finds, by its labels. */
-function typesOf(folder: string, options: NerModelOptions): ReadonlyMap<string, string> {
+function spanModelOf(model: TextModel): SpanModel {
+  return {
+    kinds() {
+      const folder = model.configFolder;
+      return folder === undefined ? undefined : native(() => addon.spanKinds(folder));
+    },
+    load: (signal) => model.load(signal),
+    findSpans: (text, signal, answers) => model.findSpans(text, signal, answers),
+    close: () => model.close(),
+  };
+}
+
+/** Returns the types that a model finds, by the kinds of spans that it has. */
+function typesOf(kinds: readonly string[], options: NerModelOptions): ReadonlyMap<string, string> {
   const { labelsToIgnore: ignored, modelToPresidioMapping: mapping } = options;
-  const kinds = native(() => addon.spanKinds(folder));
   const typeOf = (kind: string) => mapping[kind] ?? TYPE_OF.get(kind.toUpperCase()) ?? kind.toUpperCase();
   const types = new Map(
     kinds

@@ -4,28 +4,13 @@ import type { Engine } from "../../models/engine.ts";
 import { addon, built, native, type PersonalData, type PiiFinding, type PiiScan } from "../../native.ts";
 import type { Finding, ScanContext } from "../../scanner.ts";
 import type { Span } from "../../text/span.ts";
+import { PLUGIN_REFERENCE } from "../../validation/plugin-kind.ts";
 import type { Vault } from "../../vault.ts";
 import type { Difference } from "../differences.ts";
 import { riskScore, round } from "../score.ts";
 import { engineOptions } from "./model-options.ts";
-import { NerModel, recognizerConf, TYPE } from "./ner-model.ts";
-
-/** An entity that a recognizer of the calling program found in a text. */
-export interface RecognizedEntity extends Span {
-  /** The type of the entity: `PERSON`, or a type that the program defines. */
-  type: string;
-  /** How sure the recognizer is, 0..1. The default is 1. */
-  score?: number;
-}
-
-/**
- * A function of the calling program that finds personal data. When it throws or returns anything other than entities, the scan
- * fails.
- */
-export type Recognizer = (
-  text: string,
-  context: { signal?: AbortSignal },
-) => readonly RecognizedEntity[] | Promise<readonly RecognizedEntity[]>;
+import { NerModel, recognizerConf } from "./ner-model.ts";
+import { type Recognizer, recognizedBy, TYPE } from "./recognized.ts";
 
 /** The types that only models find. */
 const OF_MODELS = ["PERSON", "LOCATION", "ORGANIZATION", "NRP"];
@@ -46,10 +31,12 @@ const regexPattern = z.strictObject({
   languages: z.array(z.string()).default([]).describe("Languages that it applies to, such as en. Default: all."),
 });
 
-const callable = z.custom<Recognizer>(
-  (value) => typeof value === "function",
-  "expected a function (text) => [{ start, end, type, score }]; a file cannot give one",
-);
+const callable = z
+  .custom<Recognizer>(
+    (value) => typeof value === "function",
+    "expected a function (text) => [{ start, end, type, score }]; a file names a plugin that exports one",
+  )
+  .meta({ plugin: "recognizer", jsonSchema: PLUGIN_REFERENCE });
 
 /** How scanners that look for personal data differ from llm-guard's. */
 export const ofPersonalData: readonly Difference[] = [
@@ -80,11 +67,11 @@ export const personalDataOptions = {
   recognizers: z
     .array(callable)
     .default([])
-    .meta({ typescript: "readonly Recognizer[]", typescriptFrom: "scanners/parts/personal-data.ts", programOnly: true })
-    .describe("Functions (text) => [{ start, end, type, score }] that find more. A file cannot give one."),
+    .meta({ typescript: "readonly Recognizer[]", typescriptFrom: "scanners/parts/recognized.ts" })
+    .describe("Functions (text) => [{ start, end, type, score }] that find more; in a file, plugins that export one."),
   recognizerConf: recognizerConf.describe(
     "Models that find names of people, places and organisations: one or several of embedded:<name>, a folder, an ONNX file, " +
-      "owner/name of the Hugging Face hub, or an object with the keys of llm-guard's NER configurations. []: such names are not found.",
+      "owner/name of the Hugging Face hub, a plugin, or an object with the keys of llm-guard's NER configurations. []: such names are not found.",
   ),
   threshold: z.number().min(0).max(1).default(0.5).describe("Least score of what counts as found."),
   ...engineOptions("recognizerConf"),
@@ -145,7 +132,7 @@ export class PersonalDataDetector {
       Promise.all(this.#models.map((model, index) => this.#named(model, `model.${index}`, text, context))),
     ]);
     signal?.throwIfAborted();
-    const others = found.flatMap((entities, index) => asked(text, entities, index));
+    const others = found.flatMap((entities, index) => recognizedBy(`recognizers.${index}`, text, entities));
     const placeholders = vault?.entries().map(([placeholder]) => placeholder) ?? [];
     const wanted = [...others.filter(({ entity }) => this.#wants(entity)), ...named.flat()];
     try {
@@ -284,21 +271,4 @@ function checkExamples({ regexPatterns }: PersonalDataOptions): void {
     }
   }
   if (issues.length > 0) throw new GuardValidationError(issues);
-}
-
-/** Checks what a recognizer of the calling program returned. Anything other than entities must not count as "nothing found". */
-function asked(text: string, entities: readonly RecognizedEntity[], index: number): PiiFinding[] {
-  const recognizer = `recognizers.${index}`;
-  const refuse = () => {
-    throw new TypeError(
-      `${recognizer}: what it returned is no list of { start, end, type, score } of parts of the text`,
-    );
-  };
-  if (!Array.isArray(entities)) refuse();
-  return entities.map((entity) => {
-    const { start, end, type, score = 1 } = entity ?? {};
-    const isPart = Number.isInteger(start) && Number.isInteger(end) && 0 <= start && start <= end && end <= text.length;
-    if (!isPart || typeof type !== "string" || !TYPE.test(type) || !(score >= 0 && score <= 1)) refuse();
-    return { start, end, entity: type, score, recognizer };
-  });
 }
