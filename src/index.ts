@@ -27,6 +27,8 @@ export type { EngineOptions } from "./models/engine-options.ts";
 export { listModels, type ModelEntry } from "./models/list-models.ts";
 export type { EngineInfo, EngineTimings } from "./native.ts";
 export type { ModelEnd, ScannerEnd, ScannerObserver, ScannerStart, ScanObserver, VerdictSummary } from "./observer.ts";
+export { loadPlugin, type PluginSource } from "./plugins/load.ts";
+export type { Plugins } from "./plugins/plugins.ts";
 export {
   type OutputReport,
   type PromptReport,
@@ -36,9 +38,27 @@ export {
   scanOutput,
   scanPrompt,
 } from "./scan.ts";
-export type { Coverage, Detection, Finding, ScanContext, Scanner, Side, Verdict } from "./scanner.ts";
+export {
+  type Coverage,
+  type Detection,
+  type Finding,
+  passed,
+  type ScanContext,
+  type Scanner,
+  type Side,
+  type Verdict,
+  wholeText,
+} from "./scanner.ts";
 export { createScanner, scannerTypes } from "./scanners/catalog.ts";
-export type { ScannerEnvironment } from "./scanners/define.ts";
+export {
+  type Build,
+  type DefinedScanner,
+  defineScanner,
+  type PluginScannerDefinition,
+  type ScannerBody,
+  type ScannerEnvironment,
+} from "./scanners/define.ts";
+export type { OptionsSchema, StandardSchema } from "./scanners/options-schema.ts";
 export type { NerModelConf } from "./scanners/parts/ner-model.ts";
 export type { OwnNerModel } from "./scanners/parts/own-ner-model.ts";
 export type { RecognizedEntity, Recognizer } from "./scanners/parts/recognized.ts";
@@ -48,6 +68,7 @@ export { riskScore } from "./scanners/score.ts";
 export { type Sentence, splitSentences } from "./text/sentences.ts";
 export type { Span } from "./text/span.ts";
 export { type FoundUrl, findUrls } from "./text/urls.ts";
+export type { PluginKind } from "./validation/plugin-kind.ts";
 export { Vault, type VaultEntry } from "./vault.ts";
 
 /** Builds the HTTP server. It is loaded by the first call, so that programs that only scan do not pay for it. */

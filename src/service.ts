@@ -4,6 +4,7 @@ import {
   ConversationRisk,
   type conversationRiskOptions,
   type DetectingScanner,
+  type ScoringFunction,
   scanConversationTexts,
 } from "./conversation.ts";
 import { GuardError, GuardValidationError } from "./errors.ts";
@@ -42,7 +43,11 @@ export interface ScanServiceOptions {
     /** Whether tool results are scanned. When they are not to be scanned, they do not count as left out. */
     scanToolMessages: boolean;
     /** The risk that adds up over the user messages, see {@link ConversationRisk}. */
-    risk: { enabled: boolean } & z.input<typeof conversationRiskOptions>;
+    risk: {
+      enabled: boolean;
+      /** Scores the messages. By default the first scanner that tells the probability of an attack does. */
+      scoringFunction?: ScoringFunction | undefined;
+    } & z.input<typeof conversationRiskOptions>;
   };
 }
 
@@ -270,8 +275,9 @@ function conversationRisk(
   { conversation }: ScanServiceOptions,
   scanners: readonly Scanner[],
 ): ConversationRisk | undefined {
-  const { enabled, ...options } = conversation.risk;
+  const { enabled, scoringFunction, ...options } = conversation.risk;
   if (!enabled) return undefined;
+  if (scoringFunction) return new ConversationRisk(scoringFunction, options);
   const scanner = scanners.find(({ detect }) => detect !== undefined);
   if (!scanner) {
     const message = "needs a scanner in input_scanners that tells the probability of an attack";

@@ -171,11 +171,12 @@ function freeMemory(): number {
 }
 
 async function checkedConfig(path: string): Promise<string> {
-  const { buildScanners, loadConfig } = await import("../config/index.ts");
+  const { buildScanners, loadConfig, pluginsOf } = await import("../config/index.ts");
   const config = await loadConfig(path);
   const { input, output } = buildScanners(config);
+  const plugins = pluginsOf(config).map(({ kind, reference }) => `${reference} (${kind})`);
   const open = config.auth === undefined ? ", without credentials: this machine only" : "";
-  return `${path}: ${input.length} scanners of prompts, ${output.length} of outputs${open}`;
+  return `${path}: ${input.length} scanners of prompts, ${output.length} of outputs${open}${plugins.length > 0 ? `\nplugins: ${plugins.join(", ")}` : ""}`;
 }
 
 function megabytes(bytes: number): string {

@@ -108,7 +108,10 @@ async function notesOf(
       : "";
   const with_ = models.length > 0 ? ` with ${models.map(modelText).join(" and ")}` : "";
   const isSlow = time !== undefined && time >= SLOW;
-  const differences = differencesOf(scannerClasses(side).get(type)?.definition.differences, params);
+  const differences = differencesOf(
+    typeof type === "string" ? scannerClasses(side).get(type)?.definition.differences : undefined,
+    params,
+  );
   return [
     { kind: "runs", text: `${scanner.name}${with_}${took === "" || isSlow ? "" : `, ${took}`}` },
     ...(isSlow ? [{ kind: "slow", text: `${took}${together}` } as const] : []),

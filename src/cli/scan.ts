@@ -27,7 +27,12 @@ const options = {
     value: "FILE",
     help: CONFIG_HELP,
   },
-  scanner: { type: "string", multiple: true, value: "NAME", help: "scan with this scanner; may be repeated" },
+  scanner: {
+    type: "string",
+    multiple: true,
+    value: "NAME",
+    help: "scan with this scanner, or plugin; may be repeated",
+  },
   params: {
     type: "string",
     multiple: true,
@@ -61,8 +66,9 @@ A text that starts with - stands behind --. Exit codes: 0 passed, 1 a text faile
 
     // Imported only now: these modules load the addon, which a wrong command line or the help does not need.
     const { Suite } = await import("./suite.ts");
-    const suite =
-      choices.length > 0 ? Suite.fromChoices(choices) : await Suite.fromConfig(configFile(values.config).path);
+    const suite = await (choices.length > 0
+      ? Suite.fromChoices(choices)
+      : Suite.fromConfig(configFile(values.config).path));
     const file = values.file ?? "-";
     const { details = false, "output-of": outputOf } = values;
     try {

@@ -11,26 +11,32 @@ export const scanners: Command = {
   summary: "Lists the scanners, or shows the options and examples of one.",
   usage: "guard scanners [NAME] [--json]",
   options,
+  notes: "NAME may be a plugin too: ./file.js#export, package#export, or a name that an installed package offers.",
   async run(args) {
     const { values, positionals } = parse(options, args);
     const [name, more] = positionals;
     if (more !== undefined) throw new UsageError(`unexpected argument ${more}`);
     // Only now: these modules load the addon.
-    const [{ scannerReferences }, { listAsText, pageAsText }] = await Promise.all([
-      import("../reference/scanner.ts"),
-      import("../reference/text-pages.ts"),
-    ]);
+    const [{ scannerReference, scannerReferences }, { listAsText, offersAsText, pageAsText }, { PluginLoader }] =
+      await Promise.all([
+        import("../reference/scanner.ts"),
+        import("../reference/text-pages.ts"),
+        import("../plugins/load.ts"),
+      ]);
+    const plugins = new PluginLoader({ from: "." });
     const references = scannerReferences();
     if (name === undefined) {
       await print(
         values.json
           ? json(references.map(({ type, sides, summary }) => ({ type, sides, summary })))
-          : listAsText(references, lineWidth()),
+          : listAsText(references, lineWidth()) + offersAsText(await plugins.offers()),
       );
       return 0;
     }
     const types = references.map(({ type }) => type);
-    const found = references.find(({ type }) => type.toLowerCase() === name.toLowerCase());
+    const found =
+      references.find(({ type }) => type.toLowerCase() === name.toLowerCase()) ??
+      ((await plugins.names(name)) ? scannerReference(await plugins.load("scanner", name)) : undefined);
     if (!found)
       throw new UsageError(`unknown scanner ${name}${didYouMean(name, types) || `; known are: ${types.join(", ")}`}`);
     await print(values.json ? json(found) : pageAsText(found));

@@ -1,5 +1,6 @@
 import { type Answer, answerOf } from "../answer.ts";
 import { buildScanners, type Config, checkConfig, loadConfig } from "../config/index.ts";
+import { scannerWithPlugins } from "../config/plugins.ts";
 import { serviceOptions } from "../config/service-options.ts";
 import { GuardValidationError, type ValidationIssue } from "../errors.ts";
 import type { Message } from "../messages.ts";
@@ -54,13 +55,13 @@ export class Suite {
   }
 
   /**
-   * Scanners by name. Not every scanner has both sides: which of them are needed shows when a text is scanned.
+   * Scanners by name, or plugins. Not every scanner has both sides: which of them are needed shows when a text is scanned.
    *
    * @throws GuardValidationError when they fit neither side.
    */
-  static fromChoices(choices: readonly Choice[]): Suite {
+  static async fromChoices(choices: readonly Choice[]): Promise<Suite> {
     const engine = unlimitedEngine();
-    const [input, output] = [build("input", choices, engine), build("output", choices, engine)];
+    const [input, output] = [await build("input", choices, engine), await build("output", choices, engine)];
     if (input.error && output.error) {
       // The side that a scanner has knows more of what is wrong with it.
       throw input.isOtherSide && !output.isOtherSide ? output.error : input.error;
@@ -107,24 +108,25 @@ interface Built {
   isOtherSide?: boolean;
 }
 
-function build(side: Side, choices: readonly Choice[], engine: Engine): Built {
+async function build(side: Side, choices: readonly Choice[], engine: Engine): Promise<Built> {
   const issues: ValidationIssue[] = [];
   let isOtherSide = true;
-  const scanners = choices.flatMap(({ type, params }) => {
+  const scanners: Scanner[] = [];
+  for (const choice of choices) {
     const classes = { input: scannerClasses("input"), output: scannerClasses("output") };
-    if (!classes[side].has(type) && classes[side === "input" ? "output" : "input"].has(type)) {
-      issues.push({ path: type, message: WAY_OUT[side] });
-      return [];
+    if (!classes[side].has(choice.type) && classes[side === "input" ? "output" : "input"].has(choice.type)) {
+      issues.push({ path: choice.type, message: WAY_OUT[side] });
+      continue;
     }
     try {
-      return [createScanner(side, type, params, { engine })];
+      const { type, params } = await scannerWithPlugins(side, choice, ".");
+      scanners.push(createScanner(side, type, params, { engine }));
     } catch (error) {
       if (!(error instanceof GuardValidationError)) throw error;
       isOtherSide = false;
-      issues.push(...error.within(type).issues);
-      return [];
+      issues.push(...error.within(choice.type).issues);
     }
-  });
+  }
   return issues.length > 0 ? { scanners: [], error: new GuardValidationError(issues), isOtherSide } : { scanners };
 }
 

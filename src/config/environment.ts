@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { ValidationIssue } from "../errors.ts";
+import { pluginOrigin } from "../plugins/load.ts";
 import { toSnakeCase, unwrap } from "../validation/options.ts";
 
 /** Variables by their names, such as `process.env`. */
@@ -88,7 +89,7 @@ export function coerceExpanded(
       ? value.map((item, index) => coerceExpanded(list.element as z.ZodType, item, paths, join(path, String(index))))
       : value;
   }
-  if (typeof value !== "object" || value === null) return value;
+  if (typeof value !== "object" || value === null || pluginOrigin(value)) return value;
   const object = alternatives(inner).find((option) => option instanceof z.ZodObject);
   if (!object) return list ? coerceExpanded(list.element as z.ZodType, value, paths, path) : value;
   const fields = new Map(
@@ -123,14 +124,14 @@ function coerceText(schema: z.ZodType, text: string): unknown {
 }
 
 /** What `unwrap` returns, but for a preprocess, which accepts anything, the schema of its result. */
-function described(schema: z.ZodType): z.ZodType {
+export function described(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodPipe && schema.in instanceof z.ZodTransform) return described(schema.out as z.ZodType);
   const { innerType } = schema.def as { innerType?: z.ZodType };
   return innerType ? described(innerType) : unwrap(schema);
 }
 
 /** A key without case and underscores: the same for `DEFAULT_MODEL`, `default_model` and `defaultModel`. */
-function inAnyCase(key: string): string {
+export function inAnyCase(key: string): string {
   return key.replaceAll("_", "").toLowerCase();
 }
 

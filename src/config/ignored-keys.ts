@@ -23,7 +23,9 @@ export function ignoredKeys({ inputScanners, outputScanners }: Config): IgnoredK
   for (const [side, list, entries] of lists) {
     const classes = scannerClasses(side);
     for (const [index, { type, params }] of entries.entries()) {
-      const shape = classes.get(type)?.options.shape as Record<string, z.ZodType> | undefined;
+      // Plugins know nothing of llm-guard's keys.
+      const options = typeof type === "string" ? classes.get(type)?.options : undefined;
+      const shape = options?.shape as Record<string, z.ZodType> | undefined;
       for (const [name, value] of Object.entries(params)) {
         const key = toSnakeCase(name);
         const option = shape?.[name] ?? shape?.[Object.keys(shape).find((known) => toSnakeCase(known) === key) ?? ""];

@@ -1,16 +1,23 @@
 import { readFile } from "node:fs/promises";
-import { basename } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { GuardValidationError, type ValidationIssue } from "../errors.ts";
 import type { Scanner, Side } from "../scanner.ts";
 import { createScanner, scannerClass, scannerClasses } from "../scanners/catalog.ts";
-import type { ScannerClass, ScannerEnvironment } from "../scanners/define.ts";
+import {
+  type DefinedScanner,
+  isDefinedScanner,
+  type ScannerClass,
+  type ScannerEnvironment,
+} from "../scanners/define.ts";
 import type { ScannerLists } from "../service.ts";
 import { fromSnakeCase, parseOptions, toSnakeCase } from "../validation/options.ts";
-import { coerceExpanded, type Environment, expandEnvironment } from "./environment.ts";
+import { coerceExpanded, type Environment, type Expanded, expandEnvironment } from "./environment.ts";
+import { withPlugins } from "./plugins.ts";
 import { type Config, type ConfigInput, configSchema, type ScannerEntry } from "./schema.ts";
-import { parseYaml } from "./source.ts";
+import { parseYaml, type YamlSource } from "./source.ts";
 
 export type { Environment } from "./environment.ts";
+export { type ConfiguredPlugin, pluginsOf } from "./plugins.ts";
 export { parseRates, type Rate } from "./rate-limit.ts";
 export type { RedisSettings } from "./redis.ts";
 export type { AuthEntry, Config, ConfigInput, ScannerEntry } from "./schema.ts";
@@ -22,7 +29,7 @@ const LISTS = [
 ] as const;
 
 /**
- * Reads and checks a configuration file, with `${NAME:default}` replaced from the environment.
+ * Reads and checks a configuration file, with `${NAME:default}` replaced from the environment, and loads its plugins.
  *
  * @throws GuardValidationError with the path and line of every value at fault.
  */
@@ -34,11 +41,16 @@ export async function loadConfig(path: string, env: Environment = process.env): 
     const reason = (error as NodeJS.ErrnoException).code ?? "unknown error";
     throw new GuardValidationError([{ path: "", message: `cannot read ${path}: ${reason}` }], { cause: error });
   }
-  return parseConfig(text, { env, file: basename(path) });
+  const file = readFileText(text, env, basename(path));
+  const { expanded } = file;
+  return checkFile({
+    ...file,
+    expanded: { ...expanded, value: await withPlugins(expanded.value, dirname(resolve(path)), expanded.issues) },
+  });
 }
 
 /**
- * Checks the text of a configuration file.
+ * Checks the text of a configuration file. It loads no plugins: one that the text names is an error.
  *
  * @throws GuardValidationError with the path and line of every value at fault.
  */
@@ -46,11 +58,26 @@ export function parseConfig(
   text: string,
   { env = {}, file = "scanners.yml" }: { env?: Environment; file?: string } = {},
 ): Config {
-  const source = within(file, () => parseYaml(text));
+  return checkFile(readFileText(text, env, file));
+}
+
+/** A parsed configuration file. */
+interface ConfigFile {
+  name: string;
+  source: YamlSource;
+  expanded: Expanded;
+}
+
+function readFileText(text: string, env: Environment, name: string): ConfigFile {
+  const source = within(name, () => parseYaml(text));
   if (source.value === null || source.value === undefined) {
-    throw new GuardValidationError([{ path: "", message: `${file}: the file is empty` }]);
+    throw new GuardValidationError([{ path: "", message: `${name}: the file is empty` }]);
   }
-  const { value, paths, issues } = expandEnvironment(source.value, env);
+  return { name, source, expanded: expandEnvironment(source.value, env) };
+}
+
+function checkFile({ name: file, source, expanded }: ConfigFile): Config {
+  const { value, paths, issues } = expanded;
   const camel = attempt(issues, () =>
     coerceExpanded(configSchema, fromSnakeCase(configSchema, dropEmptySections(value)), paths),
   );
@@ -126,7 +153,7 @@ function checkParams(side: Side, entry: ScannerEntry, prefix: string, paths: Rea
 }
 
 /** The class of a scanner that an entry of a list names; `prefix` is the path of the entry. */
-function knownClass(side: Side, type: string, prefix: string): ScannerClass {
+function knownClass(side: Side, type: string | DefinedScanner, prefix: string): ScannerClass {
   try {
     return scannerClass(side, type);
   } catch (error) {
@@ -141,8 +168,13 @@ function checkWhole(config: Config): void {
   }
   const detecting = [...scannerClasses("input").values()].filter(({ definition }) => definition.detects);
   const known = detecting.map(({ type }) => type);
-  if (config.conversation.risk.enabled && !config.inputScanners.some(({ type }) => known.includes(type))) {
-    const message = `needs a scanner in input_scanners that tells the probability of an attack: ${known.join(" or ")}`;
+  const { enabled, scoringFunction } = config.conversation.risk;
+  const detects = ({ type }: ScannerEntry) =>
+    typeof type === "string" ? known.includes(type) : type.definition.detects === true;
+  if (enabled && !scoringFunction && !config.inputScanners.some(detects)) {
+    const message =
+      `needs a scanner in input_scanners that tells the probability of an attack: ${known.join(" or ")}; ` +
+      "or a scoring_function";
     issues.push({ path: "conversation.risk.enabled", message });
   }
   if (issues.length > 0) throw new GuardValidationError(issues);
@@ -160,7 +192,7 @@ function dropEmptySections(value: unknown): unknown {
 function isScannerEntry(entry: unknown): entry is ScannerEntry {
   const { type, params } = (entry ?? {}) as Partial<ScannerEntry>;
   return (
-    typeof type === "string" &&
+    (typeof type === "string" || isDefinedScanner(type)) &&
     (params === undefined || params === null || (typeof params === "object" && !Array.isArray(params)))
   );
 }

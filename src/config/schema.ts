@@ -1,7 +1,9 @@
 import { isIP } from "node:net";
 import { z } from "zod";
-import { conversationRiskOptions } from "../conversation.ts";
+import { conversationRiskOptions, type ScoringFunction } from "../conversation.ts";
+import { type DefinedScanner, isDefinedScanner } from "../scanners/define.ts";
 import { checkOptions } from "../validation/options.ts";
+import { PLUGIN_REFERENCE } from "../validation/plugin-kind.ts";
 import { cache } from "./cache.ts";
 import { rateLimit } from "./rate-limit.ts";
 
@@ -183,7 +185,12 @@ const metrics = z.strictObject({
 });
 
 const scanner = z.strictObject({
-  type: z.string().min(1),
+  type: z.custom<string | DefinedScanner>(
+    (value) => (typeof value === "string" && value !== "") || isDefinedScanner(value),
+    {
+      error: ({ input }) => (input === undefined ? "is required" : "expected the type of a scanner, or a plugin"),
+    },
+  ),
   name: z.string().min(1).optional().describe("Name in results; may stand in params too."),
   params: z
     .record(z.string(), z.unknown())
@@ -199,7 +206,20 @@ const conversation = z.strictObject({
     .default(true)
     .describe("Scan tool and function results. Those that are not to be scanned do not count as left out."),
   risk: z
-    .strictObject({ enabled: z.boolean().default(false), ...conversationRiskOptions.shape })
+    .strictObject({
+      enabled: z.boolean().default(false),
+      scoringFunction: z
+        .custom<ScoringFunction>(
+          (value) => typeof value === "function",
+          "expected a function (text) => number; a file names a plugin that exports one",
+        )
+        .meta({ plugin: "scoring function", jsonSchema: PLUGIN_REFERENCE })
+        .optional()
+        .describe(
+          "A plugin that scores each message, from 0 on, in place of the first scanner that tells a probability.",
+        ),
+      ...conversationRiskOptions.shape,
+    })
     .prefault({})
     .describe("Risk that adds up over the user messages."),
 });
@@ -216,9 +236,12 @@ export const configSchema = z.strictObject({
   outputScanners: z.array(scanner).default([]),
   conversation: conversation.prefault({}),
   plugins: z
-    .unknown()
-    .refine((plugins) => Object.keys(plugins ?? {}).length === 0, "not supported yet")
-    .optional(),
+    .array(z.string().min(1))
+    .optional()
+    .describe(
+      "The packages whose plugins may be written by their names: names of packages, or folders of packages such as ./my-plugins. " +
+        "Default: all installed packages.",
+    ),
 });
 
 /** A checked configuration, with all defaults filled in. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { authEntry, configSchema } from "../config/schema.ts";
+import { PLUGIN_NAME } from "../plugins/packages.ts";
 import type { Side } from "../scanner.ts";
 import { SCANNERS } from "../scanners/catalog.ts";
 import type { DefinedScanner, ScannerClass } from "../scanners/define.ts";
@@ -9,6 +10,13 @@ type JsonSchema = z.core.JSONSchema.BaseSchema;
 
 /** A text with a reference to the environment in it, which may stand wherever a value may. */
 const REFERENCE: JsonSchema = { $ref: "#/definitions/reference" };
+
+/** A plugin: an import path, or a name, which begins with a small letter as no type of guard's own scanners does. */
+const PLUGIN: JsonSchema = {
+  type: "string",
+  pattern: `#|${PLUGIN_NAME.source}`,
+  description: "A plugin: ./file.js#export, package#export, or a name that an installed package offers.",
+};
 
 /** What makes a value be of one form, and goes into that form where another one is possible too. */
 const OF_VALUE = [
@@ -77,10 +85,13 @@ function list(side: Side): JsonSchema {
         {
           type: {
             description: "Which scanner.",
-            anyOf: scanners.map(({ scanner: { definition } }) => ({
-              const: definition.type,
-              description: definition.summary,
-            })),
+            anyOf: [
+              ...scanners.map(({ scanner: { definition } }) => ({
+                const: definition.type,
+                description: definition.summary,
+              })),
+              PLUGIN,
+            ],
           },
           name: { type: "string", minLength: 1, description: "Name in results; may stand in params too." },
           params: { type: ["object", "null"], description: "The options of the scanner." },
@@ -154,6 +165,7 @@ function asWritten(zod: z.ZodType, json: JsonSchema): void {
     "typescript",
     "typescriptFrom",
     "programOnly",
+    "plugin",
     "jsonSchema",
     "formerly",
     "ofLlmGuard",

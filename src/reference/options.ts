@@ -25,7 +25,10 @@ export function optionsOf(schema: z.ZodObject): OptionReference[] {
     return {
       name,
       snakeName: toSnakeCase(name),
-      type: typeOf(option),
+      // Only generated code shows it, and schemas of plugins may have a type that is not known here.
+      get type() {
+        return typeOf(option);
+      },
       ...(typeFrom === undefined ? {} : { typeFrom }),
       required: !option.safeParse(undefined).success,
       ...(fallback === undefined ? {} : { default: JSON.stringify(fallback) }),

@@ -52,10 +52,11 @@ export interface ScannerReference {
 
 /** The reference of every scanner, by the alphabet of their types. */
 export function scannerReferences(): ScannerReference[] {
-  return SCANNERS.map(referenceOf);
+  return SCANNERS.map(scannerReference);
 }
 
-function referenceOf({ definition, classes }: DefinedScanner): ScannerReference {
+/** The reference of one scanner, which may be of a plugin. */
+export function scannerReference({ definition, classes }: DefinedScanner): ScannerReference {
   const { type, summary, description = "", examples, conversation = {}, comparesWithPrompt = false } = definition;
   const sides = Object.keys(classes) as Side[];
   const schemas = sides.map((side) => [side, (classes[side] as { options: z.ZodObject }).options] as const);

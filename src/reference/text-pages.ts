@@ -1,3 +1,4 @@
+import type { OfferedPlugin } from "../plugins/packages.ts";
 import type { Side } from "../scanner.ts";
 import type { Example } from "../scanners/define.ts";
 import { columns, indented } from "./layout.ts";
@@ -11,6 +12,12 @@ export function listAsText(references: readonly ScannerReference[], width?: numb
     plain(summary),
   ]);
   return `${columns([["NAME", "CHECKS", "WHAT IT DOES"], ...rows], { width })}\nguard scanners NAME tells more of one.\n`;
+}
+
+/** The plugins that packages offer by name, of whatever kind, as a table for a terminal; nothing when there are none. */
+export function offersAsText(offers: readonly OfferedPlugin[]): string {
+  const rows = offers.map(({ name, package: from, target }) => [name, from, target]);
+  return rows.length > 0 ? `\n${columns([["PLUGIN", "PACKAGE", "MODULE"], ...rows])}` : "";
 }
 
 /** A scanner as a terminal shows it. Code marks are left out: there is nothing to set apart. */
@@ -28,14 +35,18 @@ export function pageAsText(reference: ScannerReference): string {
           `OPTIONS that files of llm-guard may have\n\n${others.map((option) => optionText(option, sides)).join("\n\n")}`,
         ]
       : []),
-    `EXAMPLES${exampleOptions(examples.options)}\n\n${[
+    ...section(`EXAMPLES${exampleOptions(examples.options)}`, [
       ...examples.passes.map((example) => `  passes  ${exampleText(example)}`),
       ...examples.fails.map((example) => `  fails   ${exampleText(example)}`),
-    ].join("\n")}`,
-    `FINDINGS\n\n${findings.map(({ type, label }) => indented(`${type}${label ? `: ${plain(label)}` : ""}`, "  ")).join("\n")}`,
-    ...(differences.length > 0
-      ? [`UNLIKE LLM-GUARD\n\n${differences.map(({ text }) => indented(plain(text), "  ")).join("\n\n")}`]
-      : []),
+    ]),
+    ...section(
+      "FINDINGS",
+      findings.map(({ type, label }) => indented(`${type}${label ? `: ${plain(label)}` : ""}`, "  ")),
+    ),
+    ...section(
+      "UNLIKE LLM-GUARD",
+      differences.map(({ text }, index) => `${index > 0 ? "\n" : ""}${indented(plain(text), "  ")}`),
+    ),
     ...(model
       ? [
           `MODEL\n\n  embedded:${model.name}, version ${model.version}, ${(model.size / 1e6).toFixed(1)} MB, ${model.license}` +
@@ -44,6 +55,11 @@ export function pageAsText(reference: ScannerReference): string {
       : []),
   ];
   return `${parts.join("\n\n")}\n`;
+}
+
+/** Scanners of plugins need not have anything in a section. */
+function section(title: string, lines: readonly string[]): string[] {
+  return lines.length > 0 ? [`${title}\n\n${lines.join("\n")}`] : [];
 }
 
 function plain(markdown: string): string {

@@ -1,7 +1,7 @@
 import { createSecretKey, randomBytes, randomUUID } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import { ignoredKeys } from "../config/ignored-keys.ts";
-import { buildScanners, type Config, type ConfigInput, checkConfig } from "../config/index.ts";
+import { buildScanners, type Config, type ConfigInput, checkConfig, pluginsOf } from "../config/index.ts";
 import { serviceOptions } from "../config/service-options.ts";
 import { GuardValidationError } from "../errors.ts";
 import { Engine } from "../models/engine.ts";
@@ -95,6 +95,9 @@ export async function prepareServer({
       }
     : undefined;
   const app = await buildApp(config, service, seal, logger, engine, caching);
+  // What runs here besides guard is worth knowing when something goes wrong.
+  for (const { path, kind, reference, file } of pluginsOf(config))
+    app.log.info({ path, kind, reference, file }, "plugin");
   const keysSet = { vault: keys !== undefined, cache: cacheKey !== undefined };
   for (const [fields, message] of startLines(source, lists, engine)) app.log.info(fields, message);
   for (const warning of warnings(config, lists, keysSet)) app.log.warn(warning);

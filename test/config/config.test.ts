@@ -186,7 +186,7 @@ describe("parseConfig", () => {
       "http://collector:4318/v1/traces",
     ],
     ["a collector by gRPC", `${MINIMAL}metrics: {endpoint: "grpc://x"}`, "metrics.endpoint", "/v1/metrics"],
-    ["plugins", `${MINIMAL}plugins: [./a.js]`, "plugins", "not supported yet"],
+    ["plugins that are no list", `${MINIMAL}plugins: {a: ./a.js}`, "plugins", "expected a list"],
     [
       "a decay above 1",
       `${MINIMAL}conversation: {risk: {decay: 2}}`,

@@ -1,0 +1,146 @@
+import { z } from "zod";
+import type { ScoringFunction } from "../conversation.ts";
+import { GuardError, GuardValidationError, type ValidationIssue } from "../errors.ts";
+import { scannerTypes } from "../scanners/catalog.ts";
+import {
+  type DefinedScanner,
+  defineScanner,
+  type PluginScannerDefinition,
+  type ScannerBody,
+} from "../scanners/define.ts";
+import { isOwnNerModel, type OwnNerModel } from "../scanners/parts/own-ner-model.ts";
+import type { Recognizer } from "../scanners/parts/recognized.ts";
+import type { InjectionClassifier } from "../scanners/prompt-injection.ts";
+import { isRecord } from "../support/is-record.ts";
+import { parseOptions } from "../validation/options.ts";
+import { kindOf } from "../validation/plain-words.ts";
+
+/** What the plugins of each kind are, once they are loaded. */
+export interface Plugins {
+  scanner: DefinedScanner;
+  recognizer: Recognizer;
+  classifier: InjectionClassifier;
+  "scoring function": ScoringFunction;
+  "NER model": OwnNerModel;
+}
+
+/** What a module has to export for a plugin of a kind, in words. */
+const EXPECTED: Readonly<Record<keyof Plugins, string>> = {
+  scanner: "the definition of a scanner, as defineScanner takes it",
+  recognizer: "a function (text) => [{ start, end, type, score }]",
+  classifier: "a function (text) => probability",
+  "scoring function": "a function (text) => number",
+  "NER model": "a NER model { types: [...], find(text) }",
+};
+
+/**
+ * Checks what a module exports, and makes of it what guard uses.
+ *
+ * @throws GuardValidationError when it is no plugin of the kind. The path is empty.
+ */
+export function asPlugin<Kind extends keyof Plugins>(kind: Kind, value: unknown): Plugins[Kind] {
+  const refuse = () => {
+    throw new GuardValidationError([
+      { path: "", message: `expected ${EXPECTED[kind]}, got ${isRecord(value) ? "an object" : kindOf(value)}` },
+    ]);
+  };
+  if (kind === "scanner") return scannerOf(definitionOf(value) ?? refuse()) as Plugins[Kind];
+  if (kind === "NER model" ? !isOwnNerModel(value) : typeof value !== "function") refuse();
+  return value as Plugins[Kind];
+}
+
+/** Finds the definition in a value that may be one, or that `defineScanner` made of one. */
+function definitionOf(value: unknown): object | undefined {
+  if (isRecord(value) && typeof value.create === "function") return value;
+  const { definition } = (typeof value === "function" || isRecord(value) ? value : {}) as { definition?: unknown };
+  return isRecord(definition) ? definition : undefined;
+}
+
+const flag = z.boolean().optional();
+
+/** The fields of a definition that guard reads before it builds the scanner. */
+const definitionSchema = z.looseObject({
+  type: z
+    .string()
+    .regex(/^[A-Za-z][\w.-]{0,99}$/, "expected a name of letters, digits, dots, hyphens and underscores")
+    .refine((type) => !isBuiltIn(type), "a scanner of guard has this type"),
+  summary: z.string().min(1),
+  sides: z
+    .strictObject({ input: z.looseObject({}).optional(), output: z.looseObject({}).optional() })
+    .refine(({ input, output }) => input || output, "expected input, output or both"),
+  options: z
+    .custom<object>((value) => value instanceof Object && "~standard" in value, "expected a schema, such as one of zod")
+    .optional(),
+  conversation: z.strictObject({ window: flag, tool: flag }).optional(),
+  comparesWithPrompt: flag,
+  detects: flag,
+  findings: z.array(z.looseObject({ type: z.string() })).optional(),
+  examples: z.looseObject({ passes: z.array(z.unknown()), fails: z.array(z.unknown()) }).optional(),
+  create: z.custom((value) => typeof value === "function", "expected a function"),
+});
+
+function isBuiltIn(type: string): boolean {
+  return (["input", "output"] as const).some((side) => scannerTypes(side).includes(type));
+}
+
+function scannerOf(value: object): DefinedScanner {
+  parseOptions(definitionSchema, value);
+  const definition = value as PluginScannerDefinition;
+  // The classes are always made here: the plugin may have another copy of guard, or none.
+  return defineScanner({
+    ...definition,
+    create: (build) => checkedBody(definition, () => definition.create(build)),
+  });
+}
+
+const BODY = z.looseObject({
+  sanitizes: flag,
+  vaultScope: z.enum(["call", "own"]).optional(),
+  ...Object.fromEntries(
+    ["load", "close", "detect"].map((name) => [
+      name,
+      z.custom((value) => typeof value === "function", "expected a function").optional(),
+    ]),
+  ),
+  check: z.custom((value) => typeof value === "function", "expected a function"),
+});
+
+/** Builds a scanner of a plugin. Whatever goes wrong is an error of the configuration. */
+function checkedBody({ type, detects = false }: PluginScannerDefinition, make: () => ScannerBody): ScannerBody {
+  let body: ScannerBody;
+  try {
+    body = make();
+  } catch (error) {
+    throw new GuardValidationError(issuesOf(error) ?? [{ path: "", message: `${type}: ${messageOf(error)}` }], {
+      cause: error,
+    });
+  }
+  try {
+    parseOptions(BODY, body);
+    if (detects && !body.detect)
+      throw invalid("detect: expected a function, since the definition says that it detects");
+  } catch (error) {
+    throw invalid(`create() of ${type} made no scanner: ${messageOf(error)}`);
+  }
+  // Methods stay methods: the object may be of a class.
+  return body;
+}
+
+/** The issues of a validation error, which may come from another copy of guard; undefined for other errors. */
+function issuesOf(error: unknown): readonly ValidationIssue[] | undefined {
+  if (error instanceof GuardValidationError) return error.issues;
+  const { code, issues } = (error ?? {}) as { code?: unknown; issues?: unknown };
+  if (code !== "GUARD_VALIDATION" || !Array.isArray(issues) || issues.length === 0) {
+    return error instanceof GuardError ? [{ path: error.path ?? "", message: error.message }] : undefined;
+  }
+  return issues.map(({ path, message }) => ({ path: String(path), message: String(message) }));
+}
+
+/** A message of whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : `it threw ${kindOf(error)}`;
+}
+
+function invalid(message: string): GuardValidationError {
+  return new GuardValidationError([{ path: "", message }]);
+}
