@@ -1,0 +1,6 @@
+// A scoring function for the risk of a conversation: asking about secrets again and again adds up.
+
+/** @type {import("guard-scan").ScoringFunction} */
+export function secrecy(text) {
+  return /\b(?:password|passcode|secret)s?\b/i.test(text) ? 0.6 : 0;
+}
