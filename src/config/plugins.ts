@@ -4,7 +4,7 @@ import { isImportPath, PluginLoader, type PluginOrigin, pluginOrigin } from "../
 import { PLUGIN_NAME } from "../plugins/packages.ts";
 import type { Side } from "../scanner.ts";
 import { scannerClasses } from "../scanners/catalog.ts";
-import type { DefinedScanner } from "../scanners/define.ts";
+import { type DefinedScanner, isDefinedScanner } from "../scanners/define.ts";
 import { isRecord } from "../support/is-record.ts";
 import { metaOf, toSnakeCase } from "../validation/options.ts";
 import type { PluginKind } from "../validation/plugin-kind.ts";
@@ -67,14 +67,26 @@ export interface ConfiguredPlugin extends PluginOrigin {
   path: string;
 }
 
-/** The plugins of a configuration, in its order. They are data: the same for the same plugins in another process. */
-export function pluginsOf(config: object, path = ""): ConfiguredPlugin[] {
-  return Object.entries(config).flatMap(([key, value]): ConfiguredPlugin[] => {
-    const name = path ? `${path}.${toSnakeCase(key)}` : toSnakeCase(key);
+/**
+ * The plugins of a configuration, in its order. What a program put into the configuration itself is not among them.
+ */
+export function pluginsOf(config: object): ConfiguredPlugin[] {
+  const found: ConfiguredPlugin[] = [];
+  // Programs may give objects of their own, which may refer to themselves.
+  const seen = new Set<object>();
+  const visit = (value: unknown, path: string): void => {
     const origin = pluginOrigin(value);
-    if (origin) return [{ path: name, ...origin }];
-    return typeof value === "object" && value !== null ? pluginsOf(value, name) : [];
-  });
+    if (origin) found.push({ path, ...origin });
+    if (origin || typeof value !== "object" || value === null || seen.has(value)) return;
+    const isPlain = Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
+    if (!isPlain || isDefinedScanner(value)) return;
+    seen.add(value);
+    for (const [key, item] of Object.entries(value)) {
+      visit(item, path ? `${path}.${toSnakeCase(key)}` : toSnakeCase(key));
+    }
+  };
+  visit(config, "");
+  return found;
 }
 
 /** Looks for the names of plugins in the values of a file, and loads them. */

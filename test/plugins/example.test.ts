@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -121,6 +121,28 @@ describe("the package in examples/plugin, installed", () => {
     expect(Object.keys(byName.body.scanners ?? {})).toEqual(["Anonymize", "PromptInjection"]);
     const metrics = await (await fetch(`${url}/metrics`)).text();
     expect(metrics).toMatch(/scanner="Blocklist"/);
+  });
+
+  it("is known to the command line", async () => {
+    const guard = async (...args: string[]) => {
+      const child = execFile(process.execPath, [join(root, "dist/cli/main.js"), ...args], { cwd: folder });
+      let printed = "";
+      for (const stream of [child.stdout, child.stderr]) stream?.on("data", (text) => (printed += text));
+      const [code] = await once(child, "close");
+      return { code, printed };
+    };
+    const params = '{"words": ["heron"], "redact_with": "-"}';
+    const [doctor, scanners, scan, wrong] = await Promise.all([
+      guard("doctor"),
+      guard("scanners", "guard-plugin-example#Blocklist"),
+      guard("scan", "--scanner", "example-blocklist", "--params", params, "A heron."),
+      guard("scan", "--scanner", "example-blocklist", "--params", '{"word": ["heron"]}', "A heron."),
+    ]);
+    expect(doctor.printed).toContain("plugins: example-employees (recognizer), example-names (NER model), ");
+    expect(scanners.printed).toMatch(/^ {2}redact_with: text$/m);
+    expect(JSON.parse(scan.printed)).toMatchObject({ sanitized_prompt: "A -.", scanners: { Blocklist: 1 } });
+    expect(scan.code).toBe(1);
+    expect(wrong).toMatchObject({ code: 2, printed: expect.stringContaining("unknown key; did you mean words?") });
   });
 
   it("runs nothing that a request names", async () => {

@@ -136,13 +136,6 @@ describe("a plugin", () => {
     expect(() => createScanner("output", found, {})).toThrow(
       "type: Short is no output scanner: it is one of the input",
     );
-    const app = await createServer({
-      inputScanners: [{ type: found, params: { maxLength: 1 } }],
-      app: { logLevel: "silent" },
-    });
-    onTestFinished(() => app.close());
-    const reply = await app.inject({ method: "POST", url: "/scan/prompt", payload: { prompt: "ab" } });
-    expect(reply.json()).toEqual({ is_valid: false, scanners: { Short: 1 } });
     await expect(loadPlugin("classifier", "./length.mjs#Short", { from: folder })).rejects.toThrow(
       /Short of .*length\.mjs is no classifier: expected a function \(text\) => probability, got an object/,
     );
@@ -173,6 +166,14 @@ describe("a plugin", () => {
     expect(() => made({ letter: " " })).toThrow("a space is no letter");
     expect(() => made({ letter: "a", leter: "b" })).toThrow("leter: unknown key; did you mean letter?");
     expect(() => made({ most: 1 })).toThrow("letter: is required");
+    // A program needs no file to give it to a server.
+    const app = await createServer({
+      inputScanners: [{ type: TooMany, params: { letter: "a" } }],
+      app: { logLevel: "silent" },
+    });
+    onTestFinished(() => app.close());
+    const reply = await app.inject({ method: "POST", url: "/scan/prompt", payload: { prompt: "aa" } });
+    expect(reply.json()).toEqual({ is_valid: false, scanners: { TooMany: 1 } });
   });
 
   it("may be a NER model in every form that names one", async () => {
