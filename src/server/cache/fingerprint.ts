@@ -5,6 +5,8 @@ import type { Config } from "../../config/index.ts";
 import { serviceOptions } from "../../config/service-options.ts";
 import type { Engine } from "../../models/engine.ts";
 import { embeddedFolder } from "../../models/model-files.ts";
+import { pluginOrigin } from "../../plugins/load.ts";
+import { isDefinedScanner } from "../../scanners/define.ts";
 import { isRecord } from "../../support/is-record.ts";
 import { version } from "../../support/version.ts";
 
@@ -25,11 +27,16 @@ export function fingerprintOf(config: Config, engine: Engine): string {
   return createHash("sha256").update(JSON.stringify(all, plainOrUnique)).digest("hex");
 }
 
-/** Functions and instances of classes have no text that tells them apart. */
+/** Functions, instances of classes and plugins have no text that tells them apart. */
 function plainOrUnique(_key: string, value: unknown): unknown {
   if (typeof value === "bigint") return String(value);
-  const isPlain = typeof value !== "function" && typeof value !== "symbol" && !isInstance(value);
+  const isPlain = typeof value !== "function" && typeof value !== "symbol" && !isInstance(value) && !isCode(value);
   return isPlain ? value : randomUUID();
+}
+
+/** Plugins may be plain objects with functions in them, and refer to themselves. */
+function isCode(value: unknown): boolean {
+  return isDefinedScanner(value) || pluginOrigin(value) !== undefined;
 }
 
 function isInstance(value: unknown): boolean {
@@ -41,7 +48,9 @@ function isInstance(value: unknown): boolean {
 /** All texts in a value, at every depth. */
 function* texts(value: unknown): Generator<string> {
   if (typeof value === "string") yield value;
-  else if (typeof value === "object" && value !== null) for (const item of Object.values(value)) yield* texts(item);
+  else if (typeof value === "object" && value !== null && !isInstance(value) && !isCode(value)) {
+    for (const item of Object.values(value)) yield* texts(item);
+  }
 }
 
 /** Which files a folder has. The cache of the hub has a folder for each commit, whose name says all. */

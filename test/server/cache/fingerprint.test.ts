@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type ConfigInput, checkConfig } from "../../../src/config/index.ts";
+import { defineScanner, passed } from "../../../src/index.ts";
 import { Engine } from "../../../src/models/engine.ts";
 import { fingerprintOf } from "../../../src/server/cache/fingerprint.ts";
 
@@ -51,6 +52,14 @@ describe("the fingerprint of a configuration", () => {
     expect(of(withFunction)).not.toBe(of(withFunction));
     const withInstance = { inputScanners: [{ type: "Regex", params: { patterns: [/x/] } }] };
     expect(of(withInstance)).not.toBe(of(withInstance));
+    const definition = {
+      type: "Own",
+      summary: "Own.",
+      sides: { input: {} },
+      create: () => ({ check: (text: string) => passed(text) }),
+    };
+    const withPlugin = { inputScanners: [{ type: defineScanner(definition) }] };
+    expect(of(withPlugin)).not.toBe(of(withPlugin));
   });
 
   it("differs when the file of a parameter has changed", () => {
