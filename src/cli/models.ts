@@ -20,8 +20,9 @@ export const models: Command = {
   options,
   notes: `An ID is owner/name, owner/name@revision or owner/name:folder/model.onnx. pull fetches the newest version of the revision
 (main unless named), and goes on where it was interrupted.
-The cache folder is GUARD_MODELS_DIR, or a folder guard/models in the user's cache. HF_TOKEN, HF_ENDPOINT and HF_HUB_OFFLINE
-mean what they mean to Hugging Face's tools.`,
+The models are in the cache of Hugging Face's tools (HF_HUB_CACHE, HF_HOME), which share them: what Python has downloaded is not
+downloaded again, and what remove deletes is gone for Python as well. GUARD_MODELS_DIR names another folder for guard alone.
+HF_TOKEN, HF_ENDPOINT and HF_HUB_OFFLINE mean what they mean to those tools.`,
   async run(args) {
     const { values, positionals } = parse(options, args);
     const [action, ...ids] = positionals;
@@ -55,7 +56,8 @@ async function list(asJson: boolean): Promise<number> {
 
 async function pull(names: readonly string[]): Promise<number> {
   const ids = await hubIds(names);
-  const { pullHubModel, warnOfLicense } = await import("../models/hub/hub.ts");
+  const { pullHubModel } = await import("../models/hub/hub.ts");
+  const { warnOfLicense } = await import("../models/notices.ts");
   const { modelsFolder } = await import("../models/model-files.ts");
   const stop = new AbortController();
   const onSignal = () => stop.abort(new UsageError("interrupted; the same command goes on from here"));
@@ -83,7 +85,7 @@ const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 async function remove(names: readonly string[]): Promise<number> {
   const ids = await hubIds(names);
-  const { removeHubModel } = await import("../models/hub/hub.ts");
+  const { removeHubModel } = await import("../models/hub/cache.ts");
   const { modelsFolder } = await import("../models/model-files.ts");
   const narrow = ids.find(({ name, id }) => name !== id.repository);
   if (narrow) {

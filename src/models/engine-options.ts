@@ -1,5 +1,5 @@
 import { GuardValidationError } from "../errors.ts";
-import { type HubSettings, hubSettings } from "./hub/client.ts";
+import { type HubSettings, hubSettings } from "./hub/requests.ts";
 import { modelsFolder } from "./model-files.ts";
 
 /** The default number of texts that may wait for one model before calls are refused. */
@@ -18,7 +18,7 @@ export interface EngineOptions {
    * own package for this platform, the system. A process can have only one library.
    */
   libraries?: readonly string[];
-  /** Where models are kept that do not come with the package. Default: a folder in the user's cache. */
+  /** Where models are kept that do not come with the package. Default: the cache of Hugging Face's tools. */
   modelsDir?: string;
   /** Whether `load()` may download a model of the hub. If it may not, the model must already be on this machine. Default true. */
   downloads?: boolean;

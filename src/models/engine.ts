@@ -1,7 +1,7 @@
 import { GuardError } from "../errors.ts";
 import { addon, type EngineInfo, type EngineTimings, type NativeEngine, native } from "../native.ts";
 import { checkEngineOptions, DEFAULT_QUEUE_CAPACITY, type EngineOptions, engineOptions } from "./engine-options.ts";
-import { hubSettings } from "./hub/client.ts";
+import { hubSettings } from "./hub/requests.ts";
 import { LanguageDetector } from "./languages.ts";
 import { LinearClassifier } from "./linear.ts";
 import { ModelStore, modelsFolder } from "./model-files.ts";

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { listHubModels } from "./hub/hub.ts";
+import { listHubModels } from "./hub/cache.ts";
 import { EMBEDDED, embeddedFolder, modelFolders, modelsFolder } from "./model-files.ts";
 
 /** A model on this machine. */
@@ -18,8 +18,8 @@ export interface ModelEntry {
 /**
  * Lists the models that come with the package, and those in a folder.
  *
- * @param cache the folder of the models that do not come with the package. Default: `GUARD_MODELS_DIR`, or a folder in the
- *   user's cache.
+ * @param cache the folder of the models that do not come with the package. Default: `GUARD_MODELS_DIR`, or the cache of Hugging
+ *   Face's tools.
  */
 export function listModels(cache: string = modelsFolder()): ModelEntry[] {
   const entry = (source: ModelEntry["source"], model: string, folder: string, licensed?: string): ModelEntry => {
@@ -49,7 +49,8 @@ function labelsOf(config: { id2label?: object; guard?: { heads?: { labels?: unkn
 
 /** The bytes of all files of a folder. */
 export function folderSize(folder: string): number {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
+  // In the cache of the hub, files are links to their contents.
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((path) => statSync(join(folder, path), { throwIfNoEntry: false }))
+    .reduce((sum, found) => sum + (found?.isFile() ? found.size : 0), 0);
 }

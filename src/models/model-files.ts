@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
-import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { GuardValidationError } from "../errors.ts";
-import type { HubSettings } from "./hub/client.ts";
-import { findHubModel, type HubFiles, pullHubModel } from "./hub/hub.ts";
+import { findHubModel, type HubFiles, hubCache } from "./hub/cache.ts";
+import { pullHubModel } from "./hub/hub.ts";
 import { type HubId, parseHubId } from "./hub/hub-id.ts";
+import type { HubSettings } from "./hub/requests.ts";
 
 /** The prefix of the names of models that come with the package. */
 export const EMBEDDED = "embedded:";
@@ -18,11 +18,11 @@ export const MODEL_DESCRIPTION =
 /** The folder of the models that come with the package. */
 export const embeddedFolder = fileURLToPath(new URL("../../models", import.meta.url));
 
-/** Where models are kept that do not come with the package: `GUARD_MODELS_DIR`, or a folder in the user's cache. */
+/**
+ * Where models are kept that do not come with the package: `GUARD_MODELS_DIR`, or the cache that Hugging Face's tools use as well.
+ */
 export function modelsFolder(env: NodeJS.ProcessEnv = process.env): string {
-  if (env.GUARD_MODELS_DIR) return resolve(env.GUARD_MODELS_DIR);
-  const base = { win32: env.LOCALAPPDATA, darwin: join(homedir(), "Library", "Caches") }[process.platform as string];
-  return join(base ?? env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "guard", "models");
+  return resolve(env.GUARD_MODELS_DIR || hubCache(env));
 }
 
 /** The names of the models of guard's own form in a folder. */

@@ -13,8 +13,8 @@ import {
 import { errorKind } from "../observer.ts";
 import { withSignal } from "../support/with-signal.ts";
 import type { AnswerCache } from "./answer-cache.ts";
-import { warnOfLicense } from "./hub/hub.ts";
 import type { ModelFiles, ModelStore } from "./model-files.ts";
+import { warnOfLicense } from "./notices.ts";
 import type { Reading } from "./reading.ts";
 
 /** What a model needs of the engine that made it. */

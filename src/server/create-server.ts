@@ -5,7 +5,7 @@ import { buildScanners, type Config, type ConfigInput, checkConfig, pluginsOf } 
 import { serviceOptions } from "../config/service-options.ts";
 import { GuardValidationError } from "../errors.ts";
 import { Engine } from "../models/engine.ts";
-import { onModelNotice } from "../models/hub/hub.ts";
+import { onModelNotice } from "../models/notices.ts";
 import { type ScannerLists, ScanService } from "../service.ts";
 import { buildApp } from "./app.ts";
 import { fingerprintOf } from "./cache/fingerprint.ts";

@@ -8,7 +8,10 @@ import { fileURLToPath } from "node:url";
 /** A repository of the hub. */
 export interface Repository {
   files: Record<string, Buffer>;
+  /** The licence that the head of the card (`README.md`) names, where the files have no card. */
   license?: string;
+  /** Whether large files are in Xet storage, which this hub does not serve; it has plain addresses for them as well. */
+  isXet?: boolean;
   /**
    * Who may read the repository: everybody, users with the token, or nobody. `private` hides that the repository exists, and
    * `gated` hides only its files.
@@ -119,9 +122,17 @@ export class HubServer {
         refuse(response, 404, "RevisionNotFound");
         return;
       }
-      const withHashes = new URL(request.url ?? "", "http://hub").searchParams.get("blobs") === "true";
       response.setHeader("content-type", "application/json");
-      response.end(JSON.stringify(describe(`${owner}/${name}`, repository, commit, withHashes)));
+      response.end(JSON.stringify(describe(`${owner}/${name}`, repository, commit)));
+      return;
+    }
+    const tree = /^\/api\/models\/[^/]+\/[^/]+\/tree\/([0-9a-f]{40})$/.exec(path);
+    if (tree) {
+      this.#list(request, response, repository);
+      return;
+    }
+    if (path.endsWith(`/paths-info/${COMMIT}`)) {
+      pathsOf(request, response, repository);
       return;
     }
     const file = /^(?:\/api\/resolve-cache\/models)?\/[^/]+\/[^/]+\/(?:resolve\/)?([^/]+)\/(.+)$/.exec(path);
@@ -133,26 +144,49 @@ export class HubServer {
       refuse(response, authorization ? 403 : 401, "GatedRepo");
       return;
     }
-    const body = repository.files[file[2] as string];
+    const body = contentsOf(repository)[file[2] as string];
     if (!body) {
       refuse(response, 404, "EntryNotFound");
       return;
     }
     const isLarge = LARGE.test(path);
     if (path.startsWith("/api/resolve-cache/")) {
-      send(request, response, body);
+      send(request, response, body, etagOf(path, body));
       return;
     }
-    const hash = createHash("sha256").update(body).digest("hex");
+    if (repository.isXet && isLarge && request.headers.accept?.includes("application/vnd.xet-fileinfo+json")) {
+      response.writeHead(200, {
+        "content-type": "application/vnd.xet-fileinfo+json",
+        "x-linked-size": body.length,
+        "x-linked-etag": `"${etagOf(path, body)}"`,
+        "x-xet-hash": "e".repeat(64),
+        link: '<http://127.0.0.1:1/auth>; rel="xet-auth", <http://127.0.0.1:1/files>; rel="xet-reconstruction-info"',
+      });
+      response.end("{}");
+      return;
+    }
     response.writeHead(isLarge ? 302 : 307, {
       location: isLarge
         ? `${this.#storageUrl}/${owner}/${name}/${COMMIT}/${file[2]}?signature=1`
         : `/api/resolve-cache/models/${owner}/${name}/${COMMIT}/${file[2]}`,
       "x-repo-commit": COMMIT,
       "x-linked-size": body.length,
-      "x-linked-etag": `"${hash}"`,
+      "x-linked-etag": `"${etagOf(path, body)}"`,
     });
     response.end();
+  }
+
+  /** Lists the files of a commit, with at most two entries on a page. */
+  #list(request: IncomingMessage, response: ServerResponse, repository: Repository): void {
+    const url = new URL(request.url ?? "", this.url);
+    const from = Number(url.searchParams.get("cursor") ?? 0);
+    const entries = entriesOf(repository);
+    if (entries.length > from + 2) {
+      url.searchParams.set("cursor", String(from + 2));
+      response.setHeader("link", `<${url}>; rel="next"`);
+    }
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify(entries.slice(from, from + 2)));
   }
 
   #storage(request: IncomingMessage, response: ServerResponse): void {
@@ -164,8 +198,44 @@ export class HubServer {
       return;
     }
     if (this.faults.some((fault) => fault(seen, response, body))) return;
-    send(request, response, body);
+    send(request, response, body, etagOf(seen.path, body));
   }
+}
+
+function contentsOf({ files, license }: Repository): Record<string, Buffer> {
+  const card = Buffer.from(`---\nlanguage:\n- en\nlicense: ${license}\n---\n# A model\n`);
+  return license === undefined ? files : { "README.md": card, ...files };
+}
+
+function entriesOf(repository: Repository): object[] {
+  const files = Object.entries(contentsOf(repository));
+  const folders = new Set(
+    files.flatMap(([path]) => (path.includes("/") ? [path.slice(0, path.lastIndexOf("/"))] : [])),
+  );
+  return [
+    ...[...folders].map((path) => ({ type: "directory", path, oid: "0".repeat(40), size: 0 })),
+    ...files.map(([path, body]) => ({
+      type: "file",
+      path,
+      size: body.length,
+      ...hashes(path, body, repository.isXet),
+    })),
+  ];
+}
+
+/** Answers `POST paths-info`, which lists some files and the last commit of each. */
+function pathsOf(request: IncomingMessage, response: ServerResponse, repository: Repository): void {
+  let body = "";
+  request.on("data", (chunk) => {
+    body += chunk;
+  });
+  request.on("end", () => {
+    const { paths } = JSON.parse(body) as { paths: string[] };
+    const lastCommit = { id: "a".repeat(40), title: "Add files", date: "2026-01-01T00:00:00.000Z" };
+    const entries = (entriesOf(repository) as { path: string }[]).filter(({ path }) => paths.includes(path));
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify(entries.map((entry) => ({ ...entry, lastCommit }))));
+  });
 }
 
 function commitOf({ revisions = {} }: Repository, revision: string): string | undefined {
@@ -173,7 +243,8 @@ function commitOf({ revisions = {} }: Repository, revision: string): string | un
   return revisions[revision] ?? Object.values(revisions).find((commit) => commit === revision);
 }
 
-function describe(id: string, { files, license, access }: Repository, sha: string, withHashes: boolean) {
+function describe(id: string, repository: Repository, sha: string) {
+  const { license, access } = repository;
   return {
     _id: "1",
     id,
@@ -183,34 +254,36 @@ function describe(id: string, { files, license, access }: Repository, sha: strin
     gated: access === "gated" ? "manual" : false,
     tags: ["onnx", ...(license ? [`license:${license}`] : [])],
     ...(license ? { cardData: { license } } : {}),
-    siblings: Object.entries(files).map(([rfilename, body]) => ({
-      rfilename,
-      ...(withHashes ? { size: body.length, ...hashes(rfilename, body) } : {}),
-    })),
+    siblings: Object.keys(contentsOf(repository)).map((rfilename) => ({ rfilename })),
   };
 }
 
-function hashes(path: string, body: Buffer) {
-  const blobId = (content: Buffer) =>
-    createHash("sha1").update(`blob ${content.length}\0`).update(content).digest("hex");
-  if (!LARGE.test(path)) return { blobId: blobId(body) };
-  const sha256 = createHash("sha256").update(body).digest("hex");
-  const pointer = Buffer.from(
-    `version https://git-lfs.github.com/spec/v1\noid sha256:${sha256}\nsize ${body.length}\n`,
-  );
-  return { blobId: blobId(pointer), lfs: { sha256, size: body.length, pointerSize: pointer.length } };
+function blobId(content: Buffer): string {
+  return createHash("sha1").update(`blob ${content.length}\0`).update(content).digest("hex");
 }
 
-function send(request: IncomingMessage, response: ServerResponse, body: Buffer): void {
-  const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? "")?.[1] ?? 0);
-  const etag = `"${createHash("sha256").update(body).digest("hex")}"`;
+/** By what a file's content is named: its SHA-256 if it is in Git LFS, or else its name in Git. */
+export function etagOf(path: string, body: Buffer): string {
+  return LARGE.test(path) ? createHash("sha256").update(body).digest("hex") : blobId(body);
+}
+
+function hashes(path: string, body: Buffer, isXet = false) {
+  if (!LARGE.test(path)) return { oid: blobId(body) };
+  const oid = etagOf(path, body);
+  const pointer = Buffer.from(`version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize ${body.length}\n`);
+  const lfs = { oid, size: body.length, pointerSize: pointer.length };
+  return { oid: blobId(pointer), lfs, ...(isXet ? { xetHash: "e".repeat(64) } : {}) };
+}
+
+function send(request: IncomingMessage, response: ServerResponse, body: Buffer, etag: string): void {
+  const from = Number(/^bytes=(\d+)-/.exec(request.headers.range ?? "")?.[1] ?? 0);
   if (from >= body.length && from > 0) {
     response.writeHead(416, { "content-range": `bytes */${body.length}` }).end();
     return;
   }
   const range = from > 0 ? { "content-range": `bytes ${from}-${body.length - 1}/${body.length}` } : {};
   response.writeHead(from > 0 ? 206 : 200, {
-    etag,
+    etag: `"${etag}"`,
     "x-repo-commit": COMMIT,
     "accept-ranges": "bytes",
     "content-length": body.length - from,

@@ -13,16 +13,12 @@ import {
 } from "../../../src/generated/input-scanners.ts";
 import { listModels } from "../../../src/index.ts";
 import { Engine } from "../../../src/models/engine.ts";
-import {
-  findHubModel,
-  type ModelNotice,
-  onModelNotice,
-  type PullProgress,
-  pullHubModel,
-} from "../../../src/models/hub/hub.ts";
+import { findHubModel } from "../../../src/models/hub/cache.ts";
+import { type PullProgress, pullHubModel } from "../../../src/models/hub/hub.ts";
 import { type HubId, hubName, parseHubId } from "../../../src/models/hub/hub-id.ts";
+import { type ModelNotice, onModelNotice } from "../../../src/models/notices.ts";
 import { createServer, startServer } from "../../../src/server/index.ts";
-import { COMMIT, fixture, HubServer, TOKEN } from "./hub-server.ts";
+import { COMMIT, etagOf, fixture, HubServer, TOKEN } from "./hub-server.ts";
 
 let hub: HubServer;
 let cache: string;
