@@ -26,6 +26,7 @@ const UNWRITABLE: Readonly<Record<string, string>> = {
   EACCES: "may not be written to",
   EPERM: "may not be written to",
   EROFS: "is on a file system that cannot be written to",
+  ENOTDIR: "is no folder",
   ENOSPC: "is on a file system that is full",
 };
 

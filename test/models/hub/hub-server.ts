@@ -276,20 +276,21 @@ function hashes(path: string, body: Buffer, isXet = false) {
 }
 
 function send(request: IncomingMessage, response: ServerResponse, body: Buffer, etag: string): void {
-  const from = Number(/^bytes=(\d+)-/.exec(request.headers.range ?? "")?.[1] ?? 0);
+  const [range, first = "0", last] = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? "") ?? [];
+  const from = Number(first);
+  const end = last ? Math.min(Number(last) + 1, body.length) : body.length;
   if (from >= body.length && from > 0) {
     response.writeHead(416, { "content-range": `bytes */${body.length}` }).end();
     return;
   }
-  const range = from > 0 ? { "content-range": `bytes ${from}-${body.length - 1}/${body.length}` } : {};
-  response.writeHead(from > 0 ? 206 : 200, {
+  response.writeHead(range === undefined ? 200 : 206, {
     etag: `"${etag}"`,
     "x-repo-commit": COMMIT,
     "accept-ranges": "bytes",
-    "content-length": body.length - from,
-    ...range,
+    "content-length": end - from,
+    ...(range === undefined ? {} : { "content-range": `bytes ${from}-${end - 1}/${body.length}` }),
   });
-  response.end(body.subarray(from));
+  response.end(body.subarray(from, end));
 }
 
 function refuse(response: ServerResponse, status: number, code?: string): void {

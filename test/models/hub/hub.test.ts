@@ -1,7 +1,18 @@
 import { randomBytes } from "node:crypto";
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { GuardError, GuardValidationError } from "../../../src/errors.ts";
 import {
@@ -16,6 +27,7 @@ import { Engine } from "../../../src/models/engine.ts";
 import { findHubModel } from "../../../src/models/hub/cache.ts";
 import { type PullProgress, pullHubModel } from "../../../src/models/hub/hub.ts";
 import { type HubId, hubName, parseHubId } from "../../../src/models/hub/hub-id.ts";
+import { modelsFolder } from "../../../src/models/model-files.ts";
 import { type ModelNotice, onModelNotice } from "../../../src/models/notices.ts";
 import { createServer, startServer } from "../../../src/server/index.ts";
 import { COMMIT, etagOf, fixture, HubServer, TOKEN } from "./hub-server.ts";
@@ -59,7 +71,7 @@ function cached(repository = "acme/tiny"): string[] {
   const home = join(cache, `models--${repository.replace("/", "--")}`);
   if (!existsSync(home)) return [];
   return readdirSync(home, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
+    .filter((entry) => !entry.isDirectory())
     .map((entry) => join(entry.parentPath, entry.name).slice(home.length + 1))
     .sort();
 }
@@ -93,7 +105,7 @@ describe("a download", () => {
   it("fetches what the engine reads, one graph of several, and is listed", async () => {
     const { files } = hub.repositories["acme/tiny"] as { files: Record<string, Buffer> };
     Object.assign(files, {
-      "README.md": Buffer.from("card"),
+      "README.md": Buffer.from("---\nlicense:\n- other\n- apache-2.0\n---\nA card."),
       "pytorch_model.bin": randomBytes(64),
       "tokenizer_config.json": Buffer.from("{}"),
       "1_Pooling/config.json": Buffer.from('{"pooling_mode_mean_tokens":true}'),
@@ -103,25 +115,25 @@ describe("a download", () => {
     const { folder, graph } = await pull("acme/tiny", { onProgress: (step: PullProgress) => progress.push(step) });
     expect(folder).toBe(join(cache, "models--acme--tiny", "snapshots", COMMIT));
     expect(graph).toBe("onnx/model.onnx");
-    const snapshot = `snapshots/${COMMIT}`;
-    expect(cached()).toEqual(
-      [
-        "refs/main",
-        `${snapshot}/1_Pooling/config.json`,
-        `${snapshot}/config.json`,
-        `${snapshot}/guard.json`,
-        `${snapshot}/onnx/model.onnx`,
-        `${snapshot}/tokenizer.json`,
-        `${snapshot}/tokenizer_config.json`,
-      ].sort(),
-    );
     const names = [
+      "README.md",
       "config.json",
       "tokenizer.json",
       "tokenizer_config.json",
       "1_Pooling/config.json",
       "onnx/model.onnx",
     ];
+    const absent = ["model.onnx", "model_quantized.onnx", "model_int8.onnx", "onnx/model_int8.onnx"];
+    expect(cached()).toEqual(
+      [
+        "refs/main",
+        ...absent.map((name) => `.no_exist/${COMMIT}/${name}`),
+        ...names.map((name) => `blobs/${etagOf(name, files[name] as Buffer)}`),
+        ...names.map((name) => `snapshots/${COMMIT}/${name}`),
+      ].sort(),
+    );
+    expect(readFileSync(join(cache, "models--acme--tiny/refs/main"), "utf8")).toBe(COMMIT);
+    expect(readlinkSync(join(folder, graph))).toBe(`../../../blobs/${etagOf(graph, files[graph] as Buffer)}`);
     const total = names.reduce((sum, name) => sum + (files[name]?.length ?? 0), 0);
     expect(progress.at(-1)).toEqual({ model: "acme/tiny", file: "onnx/model.onnx", bytes: total, total });
     for (const name of names) expect(readFileSync(join(folder, name))).toEqual(files[name]);
@@ -130,7 +142,7 @@ describe("a download", () => {
         model: "acme/tiny",
         source: "cached",
         folder,
-        size: expect.any(Number),
+        size: total,
         labels: expect.any(Array),
         license: "apache-2.0",
       },
@@ -140,7 +152,7 @@ describe("a download", () => {
   it("is not repeated", async () => {
     await pull("acme/tiny");
     const before = hub.downloads.length;
-    expect(before).toBe(3);
+    expect(before).toBe(4);
     await pull("acme/tiny");
     expect(hub.downloads.length).toBe(before);
     const model = engine().model("acme/tiny");
@@ -172,8 +184,8 @@ describe("a download", () => {
     expect((await pull("acme/tiny")).graph).toBe("model.onnx");
     expect(findHubModel(idOf(`acme/tiny@${COMMIT}:onnx/model_int8.onnx`), cache)).toMatchObject(named);
     expect(listModels().flatMap(({ model, source }) => (source === "cached" ? model : []))).toEqual([
-      "acme/tiny:onnx/model_int8.onnx",
       "acme/tiny",
+      "acme/tiny:onnx/model_int8.onnx",
     ]);
     const model = engine().model("acme/tiny:onnx/model_int8.onnx");
     expect((await model.load()).maxLength).toBe(64);
@@ -233,6 +245,90 @@ describe("a download", () => {
     const model = engine().model("acme/tiny");
     expect((await model.load()).maxLength).toBe(64);
     await model.close();
+  });
+});
+
+describe("the cache of Hugging Face's tools", () => {
+  /** Makes a cache as Python's tools leave it: contents, links to them, and the commit of `main`. */
+  function downloadedByPython(names: readonly string[]): string {
+    const { files } = hub.repositories["acme/tiny"] as { files: Record<string, Buffer> };
+    const home = join(cache, "models--acme--tiny");
+    for (const folder of ["blobs", "refs", `snapshots/${COMMIT}/onnx`]) {
+      mkdirSync(join(home, folder), { recursive: true });
+    }
+    writeFileSync(join(home, "refs/main"), COMMIT);
+    for (const name of names) {
+      const body = files[name] as Buffer;
+      writeFileSync(join(home, "blobs", etagOf(name, body)), body);
+      const blob = `${"../".repeat(name.split("/").length + 1)}blobs/${etagOf(name, body)}`;
+      symlinkSync(blob, join(home, "snapshots", COMMIT, name));
+    }
+    return home;
+  }
+
+  it("is where those look for it, unless guard has a folder of its own", () => {
+    const home = { HF_HOME: "/hf" };
+    expect(modelsFolder({})).toBe(join(homedir(), ".cache/huggingface/hub"));
+    expect(modelsFolder({ XDG_CACHE_HOME: "/xdg" })).toBe(resolve("/xdg/huggingface/hub"));
+    expect(modelsFolder({ ...home, XDG_CACHE_HOME: "/xdg" })).toBe(resolve("/hf/hub"));
+    expect(modelsFolder({ HF_HOME: "~/hf" })).toBe(join(homedir(), "hf/hub"));
+    expect(modelsFolder({ ...home, HUGGINGFACE_HUB_CACHE: "/old" })).toBe(resolve("/old"));
+    expect(modelsFolder({ ...home, HF_HUB_CACHE: "/cache", HUGGINGFACE_HUB_CACHE: "/old" })).toBe(resolve("/cache"));
+    expect(modelsFolder({ ...home, GUARD_MODELS_DIR: "/own" })).toBe(resolve("/own"));
+  });
+
+  it("is used as it is, without a question to the hub", async () => {
+    downloadedByPython(["config.json", "tokenizer.json", "onnx/model.onnx"]);
+    const model = engine().model("acme/tiny");
+    expect((await model.load()).maxLength).toBe(64);
+    await model.close();
+    expect(hub.seen).toEqual([]);
+    expect(listModels().map(({ model }) => model)).toContain("acme/tiny");
+  });
+
+  it("gets only what it lacks", async () => {
+    downloadedByPython(["tokenizer.json", "onnx/model.onnx"]);
+    await pull("acme/tiny");
+    expect(hub.downloads.sort()).toEqual(["README.md", "config.json"]);
+  });
+
+  it("gives a smaller graph no name that may be another one's", async () => {
+    const { files } = hub.repositories["acme/tiny"] as { files: Record<string, Buffer> };
+    files["onnx/model_int8.onnx"] = files["onnx/model.onnx"] as Buffer;
+    downloadedByPython(["config.json", "tokenizer.json", "onnx/model_int8.onnx"]);
+    expect(findHubModel(idOf("acme/tiny"), cache)).toEqual({
+      missing: ["an ONNX file (of those here, acme/tiny:onnx/model_int8.onnx can be named)"],
+    });
+    expect(findHubModel(idOf("acme/tiny:onnx/model_int8.onnx"), cache)).toHaveProperty("folder");
+    delete files["onnx/model.onnx"];
+    await pull("acme/tiny");
+    expect(findHubModel(idOf("acme/tiny"), cache)).toMatchObject({ graph: "onnx/model_int8.onnx" });
+    expect(hub.downloads).toEqual(["README.md"]);
+  });
+
+  it("keeps what other tools are downloading", async () => {
+    const home = downloadedByPython(["config.json"]);
+    const { files } = hub.repositories["acme/tiny"] as { files: Record<string, Buffer> };
+    const foreign = `${etagOf("onnx/model.onnx", files["onnx/model.onnx"] as Buffer)}.0a1b2c3d.incomplete`;
+    writeFileSync(join(home, "blobs", foreign), "half");
+    await pull("acme/tiny");
+    expect(readFileSync(join(home, "blobs", foreign), "utf8")).toBe("half");
+  });
+
+  it("does not need the Xet service", async () => {
+    (hub.repositories["acme/tiny"] as { isXet?: boolean }).isXet = true;
+    const { folder, graph } = await pull("acme/tiny");
+    expect(readFileSync(join(folder, graph))).toEqual(hub.repositories["acme/tiny"]?.files["onnx/model.onnx"]);
+  });
+
+  it("that cannot be written to is named", async () => {
+    const file = join(cache, "file");
+    writeFileSync(file, "");
+    const error = await failure(pullHubModel(idOf("acme/tiny"), file));
+    expect([error.code, error.message]).toEqual([
+      "GUARD_DOWNLOAD",
+      `acme/tiny: ${file} is no folder; GUARD_MODELS_DIR names another folder`,
+    ]);
   });
 });
 
@@ -305,7 +401,7 @@ describe("a repository that cannot be used", () => {
     const repository = hub.repositories["acme/tiny"] as { files: Record<string, Buffer> };
     repository.files = { "../../config.json": Buffer.from("{}"), ...fixture("two-heads", "model.onnx") };
     await pull("acme/tiny");
-    expect(hub.downloads.sort()).toEqual(["config.json", "model.onnx", "tokenizer.json"]);
+    expect(hub.downloads.sort()).toEqual(["README.md", "config.json", "model.onnx", "tokenizer.json"]);
   });
 
   it("is at an endpoint that is none", async () => {
@@ -339,6 +435,8 @@ describe("what goes wrong on the way", () => {
       return true;
     });
   }
+  const blobs = () => join(cache, "models--acme--tiny/blobs");
+  const parts = () => readdirSync(blobs()).filter((name) => name.endsWith(".incomplete"));
   const ranges = () => hub.seen.filter(isGraph).map(({ range }) => range);
 
   it("is tried again after the time that the hub asks for", async () => {
@@ -386,7 +484,6 @@ describe("what goes wrong on the way", () => {
   });
 
   it("goes on where an earlier process was ended", async () => {
-    const parts = join(cache, "models--acme--tiny/parts");
     const stop = new AbortController();
     const aborted = failureOf(
       pull("acme/tiny", {
@@ -403,12 +500,12 @@ describe("what goes wrong on the way", () => {
       return true;
     });
     expect((await aborted)?.message).toBe("enough");
-    await vi.waitFor(() => expect(readdirSync(parts).some((name) => name.endsWith(".free"))).toBe(true));
+    await vi.waitFor(() => expect(parts()).toEqual([expect.stringContaining("guard-free")]));
     expect(findHubModel(idOf("acme/tiny"), cache)).toHaveProperty("missing");
     const { folder } = await pull("acme/tiny");
     expect(large.equals(readFileSync(join(folder, "onnx/model.onnx")))).toBe(true);
-    expect(Number(/^bytes=(\d+)-$/.exec(ranges().at(-1) ?? "")?.[1])).toBeGreaterThan(90_000);
-    expect(readdirSync(parts)).toEqual([]);
+    expect(Number(/^bytes=(\d+)-/.exec(ranges().at(-1) ?? "")?.[1])).toBeGreaterThan(90_000);
+    expect(parts()).toEqual([]);
   });
 
   it("starts anew where the server knows no ranges", async () => {
@@ -443,13 +540,11 @@ describe("what goes wrong on the way", () => {
         },
       }),
     );
-    const parts = join(cache, "models--acme--tiny/parts");
-    await vi.waitFor(() => expect(readdirSync(parts).some((name) => name.endsWith(".free"))).toBe(true));
-    const [part = ""] = readdirSync(parts);
-    writeFileSync(join(parts, part), randomBytes(60_000));
+    await vi.waitFor(() => expect(parts()).toEqual([expect.stringContaining("guard-free")]));
+    writeFileSync(join(blobs(), parts()[0] as string), randomBytes(60_000));
     const { folder } = await pull("acme/tiny");
     expect(large.equals(readFileSync(join(folder, "onnx/model.onnx")))).toBe(true);
-    expect(ranges().slice(-2)).toEqual(["bytes=60000-", undefined]);
+    expect(ranges().slice(-2)).toEqual(["bytes=60000-299999", undefined]);
   });
 
   it.each([
@@ -514,7 +609,7 @@ describe("offline", () => {
     rmSync(join(folder, "tokenizer.json"));
     vi.stubEnv("HF_HUB_OFFLINE", "true");
     expect((await failure(engine().model("acme/tiny").load())).message).toMatch(/lacks tokenizer\.json$/);
-    expect(hub.downloads.length).toBe(3);
+    expect(hub.downloads.length).toBe(4);
   });
 });
 
