@@ -28,7 +28,7 @@ export interface EngineOptions {
 
 /**
  * The options that the environment sets: `GUARD_BACKEND`, `GUARD_ONNX_LIBRARY`, `GUARD_ONNX_PROVIDERS`, `GUARD_ONNX_THREADS`,
- * `GUARD_MODELS_DIR`, and `HF_ENDPOINT`, `HF_TOKEN` and `HF_HUB_OFFLINE` for the hub.
+ * `GUARD_MODELS_DIR`, and `HF_HUB_CACHE`, `HF_HOME`, `HF_ENDPOINT`, `HF_TOKEN` and `HF_HUB_OFFLINE` for the hub.
  *
  * @throws GuardValidationError for a variable with an impossible value.
  */

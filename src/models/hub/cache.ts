@@ -15,8 +15,9 @@ import { type HubId, hubName, isSafePath, MAIN } from "./hub-id.ts";
  * - `snapshots/<commit>/<path>`: the files of a commit, as links to contents.
  * - `refs/<revision>`: the commit of a branch or tag.
  * - `.no_exist/<commit>/<path>`: empty files, which say that the commit has no such file.
+ * - `trees/<commit>.json`: all files of the commit; only version 2 of Python's library writes it, where it downloaded all of them.
  *
- * It does not say which files a commit has in all, so a model is here when the files are here that it cannot do without.
+ * Most commits have no such list, so a model is here when the files are here that it cannot do without.
  */
 
 /** The ONNX graphs that a repository may have, the best first, each with the places where it may be. */
@@ -68,7 +69,9 @@ export function findHubModel(id: HubId, cache: string): HubFiles | { missing: st
 function findAt(home: string, commit: string | undefined, id: HubId): HubFiles | { missing: string[] } {
   const root = join(home, "snapshots", commit ?? "");
   const has = (path: string) => commit !== undefined && existsSync(join(root, path));
-  const absent = (path: string) => commit !== undefined && existsSync(join(home, ".no_exist", commit, path));
+  const all = commit === undefined ? undefined : readTree(join(home, "trees", `${commit}.json`));
+  const absent = (path: string) =>
+    commit !== undefined && (all?.has(path) === false || existsSync(join(home, ".no_exist", commit, path)));
   const here = commit === undefined ? [] : graphsIn(root);
   const graph = id.graph ?? chooseGraph(has, absent, here);
   const folder = (graph === undefined ? undefined : chooseFolder(graph, has)) ?? "";
@@ -154,6 +157,18 @@ function externalData(graph: Buffer): string[] {
     if (isSafePath(name)) names.add(name);
   }
   return [...names];
+}
+
+const treeSchema = z.looseObject({ files: z.record(z.string(), z.unknown()) });
+
+/** Reads the list of a commit's files. Undefined where there is none that can be read. */
+function readTree(path: string): Set<string> | undefined {
+  if (!existsSync(path)) return undefined;
+  try {
+    return new Set(Object.keys(treeSchema.parse(JSON.parse(readFileSync(path, "utf8"))).files));
+  } catch {
+    return undefined;
+  }
 }
 
 const texts = z.union([z.string().transform((text) => [text]), z.array(z.string())]).catch([]);

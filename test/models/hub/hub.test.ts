@@ -295,11 +295,20 @@ describe("the cache of Hugging Face's tools", () => {
   it("gives a smaller graph no name that may be another one's", async () => {
     const { files } = hub.repositories["acme/tiny"] as { files: Record<string, Buffer> };
     files["onnx/model_int8.onnx"] = files["onnx/model.onnx"] as Buffer;
-    downloadedByPython(["config.json", "tokenizer.json", "onnx/model_int8.onnx"]);
+    const home = downloadedByPython(["config.json", "tokenizer.json", "onnx/model_int8.onnx"]);
     expect(findHubModel(idOf("acme/tiny"), cache)).toEqual({
       missing: ["an ONNX file (of those here, acme/tiny:onnx/model_int8.onnx can be named)"],
     });
     expect(findHubModel(idOf("acme/tiny:onnx/model_int8.onnx"), cache)).toHaveProperty("folder");
+    const trees = join(home, "trees");
+    mkdirSync(trees);
+    const listed = ["config.json", "tokenizer.json", "onnx/model_int8.onnx"].map((path) => [path, { size: 1 }]);
+    writeFileSync(
+      join(trees, `${COMMIT}.json`),
+      JSON.stringify({ format_version: 1, files: Object.fromEntries(listed) }),
+    );
+    expect(findHubModel(idOf("acme/tiny"), cache)).toMatchObject({ graph: "onnx/model_int8.onnx" });
+    rmSync(trees, { recursive: true });
     delete files["onnx/model.onnx"];
     await pull("acme/tiny");
     expect(findHubModel(idOf("acme/tiny"), cache)).toMatchObject({ graph: "onnx/model_int8.onnx" });
