@@ -10,7 +10,10 @@ import { GuardValidationError } from "../errors.ts";
  */
 export function assertSafeToListen(config: Pick<Config, "auth">, host: string): void {
   if ((config.auth?.length ?? 0) > 0 || isLoopback(host)) return;
-  const message = `listening on ${host} needs a credential; without one only a loopback address such as 127.0.0.1 is served`;
+  const message =
+    `listening on ${host} needs a credential; without one only a loopback address such as 127.0.0.1 is served. ` +
+    "Add the section auth to the configuration, such as auth: {type: http_bearer, token: $" +
+    "{AUTH_TOKEN}}";
   throw new GuardValidationError([{ path: "auth", message }]);
 }
 

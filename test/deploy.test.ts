@@ -1,0 +1,204 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { FastifyInstance } from "fastify";
+import { load } from "js-yaml";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { loadConfig } from "../src/config/index.ts";
+import { createServer, startServer } from "../src/server/index.ts";
+
+/*
+ * Nothing here builds an image or starts a cluster. The tests compare what the files in deploy/ say with each other and with what
+ * the server has: ports, paths, metrics, variables, users.
+ */
+
+// It has no types.
+const semver = createRequire(import.meta.url)("semver");
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+// biome-ignore lint/suspicious/noExplicitAny: the files have no types, and a wrong access makes a test fail.
+const yaml = (path: string): any => load(read(path));
+
+const manifest = JSON.parse(read("package.json"));
+const dockerfile = read("Dockerfile").replaceAll("\\\n", " ");
+/** The instructions of the last stage, which is the image. */
+const image = dockerfile.slice(dockerfile.lastIndexOf("\nFROM "));
+const environment = Object.fromEntries(
+  [...image.matchAll(/^ENV (.*)$/gm)].flatMap(([, pairs = ""]) => pairs.split(" ").map((pair) => pair.split("="))),
+);
+const instruction = (name: string) => new RegExp(`^${name} (.*)$`, "m").exec(image)?.[1];
+const compose = yaml("deploy/compose.yml");
+const kustomization = yaml("deploy/kustomization.yml");
+const deployment = yaml("deploy/kubernetes/deployment.yml");
+const pod = deployment.spec.template.spec;
+const [container] = pod.containers;
+
+let app: FastifyInstance;
+beforeAll(async () => {
+  app = await createServer({
+    config: { metrics: { public: true }, inputScanners: [{ type: "InvisibleText" }] },
+    logger: { write: () => {} },
+  });
+});
+afterAll(() => app.close());
+
+/** The environment variables that something in the image reads. */
+function knownVariables(): Set<string> {
+  const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts"))
+    .map((path) => read(join("src", path)));
+  const named = [...sources, read("deploy/scanners.yml")].flatMap(
+    (text) => text.match(/\b[A-Z]+(?:_[A-Z]+)+\b/g) ?? [],
+  );
+  return new Set(named);
+}
+
+describe("the image", () => {
+  it("is built from files that are there and that the build may see", () => {
+    const names = read(".dockerignore").match(/(?<=^!).+$/gm) ?? [];
+    for (const name of names) expect(existsSync(join(root, name)), name).toBe(true);
+    const copied =
+      dockerfile.match(/^COPY (?!--from).+ \.\/$/gm)?.flatMap((line) => line.split(" ").slice(1, -1)) ?? [];
+    expect(copied.length).toBeGreaterThan(2);
+    for (const name of copied) expect(names).toContain(name);
+    // What the script that builds everything reads, and what is moved into the image.
+    const build = read("scripts/build.mjs").match(
+      /"(?:package|tsconfig)[\w-]*\.json"|"(?:Cargo\.(?:toml|lock)|src|crates)"/g,
+    );
+    for (const name of new Set(build)) expect(names).toContain(JSON.parse(name));
+  });
+
+  it("has versions of Node.js and Rust that guard supports", () => {
+    const [, node = ""] = /^ARG NODE_VERSION=(.+)$/m.exec(dockerfile) ?? [];
+    expect(semver.subset(`${node}.x`, manifest.engines.node)).toBe(true);
+    const [, rust = ""] = /^ARG RUST_VERSION=(.+)$/m.exec(dockerfile) ?? [];
+    const [, least = ""] = /^rust-version = "(.+)"$/m.exec(read("Cargo.toml")) ?? [];
+    expect(semver.gte(`${rust}.0`, `${least}.0`)).toBe(true);
+  });
+
+  it("runs as somebody who is not root, and says how it is", async () => {
+    expect(instruction("USER")).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+    expect(instruction("EXPOSE")).toBe(environment.PORT);
+    const [, path = ""] = /PORT\}(\/\w+)`/.exec(instruction("HEALTHCHECK") ?? "") ?? [];
+    expect((await app.inject(path)).statusCode).toBe(200);
+  });
+
+  it("listens for others only where somebody configured a credential", async () => {
+    const config = { inputScanners: [{ type: "InvisibleText" }] };
+    const open = startServer({ config, host: environment.HOST, port: 0 });
+    await expect(open).rejects.toThrow(/listening on 0\.0\.0\.0 needs a credential.*auth: \{type: http_bearer, token/);
+  });
+});
+
+describe("the configuration of the containers", () => {
+  it("is one that guard takes, with a credential", async () => {
+    const env = { AUTH_TOKEN: "secret", HOST: environment.HOST, PORT: environment.PORT };
+    const config = await loadConfig(join(root, "deploy/scanners.yml"), env);
+    expect(config.auth).toHaveLength(1);
+    expect(config.app).toMatchObject({ host: "0.0.0.0", port: 8000 });
+    await expect(loadConfig(join(root, "deploy/scanners.yml"), {})).rejects.toThrow(/AUTH_TOKEN/);
+  });
+});
+
+describe("the compose file", () => {
+  const { guard, prometheus } = compose.services;
+
+  it("mounts files that are there, where the image looks for them", () => {
+    const mounts: string[][] = [guard, prometheus].flatMap(({ volumes }) =>
+      volumes.map((volume: string) => volume.split(":")),
+    );
+    for (const [from = ""] of mounts) {
+      if (from.startsWith(".")) expect(existsSync(join(root, "deploy", from)), from).toBe(true);
+      else expect(compose.volumes).toHaveProperty(from);
+    }
+    expect(existsSync(join(root, "deploy", guard.build.context, "Dockerfile"))).toBe(true);
+    const places = mounts.map(([, to]) => to);
+    expect(places).toContain(`${instruction("WORKDIR")}/scanners.yml`);
+    expect(places).toContain(environment.GUARD_MODELS_DIR);
+  });
+
+  it("sets variables that something reads, and opens ports to this machine only", () => {
+    const known = knownVariables();
+    for (const name of Object.keys(guard.environment)) expect(known).toContain(name);
+    expect(guard.ports).toEqual([`127.0.0.1:8000:${environment.PORT}`]);
+    for (const service of Object.values<{ ports?: string[]; read_only?: boolean }>(compose.services)) {
+      for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:/);
+      expect(service.read_only).toBe(true);
+    }
+  });
+
+  it("lets Prometheus read the metrics", async () => {
+    const [job] = yaml("deploy/prometheus.yml").scrape_configs;
+    expect(job.static_configs[0].targets).toEqual([`guard:${environment.PORT}`]);
+    expect((await app.inject(job.metrics_path)).statusCode).toBe(200);
+    expect(yaml("deploy/scanners.yml").metrics.public).toBe(true);
+  });
+});
+
+describe("the Kubernetes manifests", () => {
+  it("are all there, of this version", () => {
+    for (const path of kustomization.resources) expect(existsSync(join(root, "deploy", path)), path).toBe(true);
+    expect(kustomization.resources.length).toBe(readdirSync(join(root, "deploy/kubernetes")).length);
+    expect(kustomization.images).toEqual([{ name: container.image, newName: "guard-scan", newTag: manifest.version }]);
+  });
+
+  it("probe routes of the server, at its port", async () => {
+    const [port] = container.ports;
+    expect(String(port.containerPort)).toBe(environment.PORT);
+    const probes = [container.startupProbe, container.readinessProbe, container.livenessProbe];
+    for (const { httpGet } of probes) {
+      expect(httpGet.port).toBe(port.name);
+      expect((await app.inject(httpGet.path)).statusCode).toBe(200);
+    }
+    const { annotations } = deployment.spec.template.metadata;
+    expect(annotations["prometheus.io/port"]).toBe(environment.PORT);
+    expect((await app.inject(annotations["prometheus.io/path"])).statusCode).toBe(200);
+    expect(yaml("deploy/kubernetes/service.yml").spec.ports[0].targetPort).toBe(port.name);
+  });
+
+  it("give the container no more than it needs", () => {
+    const [user, group] = instruction("USER")?.split(":").map(Number) ?? [];
+    expect(pod.securityContext).toMatchObject({
+      runAsNonRoot: true,
+      runAsUser: user,
+      runAsGroup: group,
+      fsGroup: group,
+    });
+    expect(container.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
+    });
+    const known = knownVariables();
+    for (const { name } of container.env) expect(known).toContain(name);
+  });
+
+  it("mount the configuration and the models where the image has them", () => {
+    const place = (name: string) =>
+      container.volumeMounts.find((mount: { name: string }) => mount.name === name).mountPath;
+    expect([place("config"), place("models")]).toEqual([instruction("WORKDIR"), environment.GUARD_MODELS_DIR]);
+    const [{ name, files }] = kustomization.configMapGenerator;
+    expect(pod.volumes[0].configMap.name).toBe(name);
+    expect(files).toEqual(["scanners.yml"]);
+  });
+
+  it("wait for requests under way", async () => {
+    const { app } = await loadConfig(join(root, "deploy/scanners.yml"), { AUTH_TOKEN: "secret" });
+    const longest = Math.max(app.scanPromptTimeout, app.scanOutputTimeout) + 5;
+    const pause = container.lifecycle.preStop.sleep.seconds;
+    expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(longest + pause);
+    expect(Number.parseInt(compose.services.guard.stop_grace_period, 10)).toBeGreaterThanOrEqual(longest);
+  });
+
+  it("scale on a metric of the server, for the deployment", async () => {
+    const { spec } = yaml("deploy/kubernetes/autoscaler.yml");
+    expect(spec.scaleTargetRef.name).toBe(deployment.metadata.name);
+    const { name } = spec.metrics[0].pods.metric;
+    expect((await app.inject("/metrics")).body).toContain(`# TYPE ${name} gauge`);
+    const [rule] = yaml("deploy/prometheus-adapter.yml").rules.custom;
+    expect(rule.seriesQuery).toMatch(new RegExp(`^${name}\\{`));
+    expect(rule.name.as).toBe(name);
+  });
+});
