@@ -40,16 +40,17 @@ async function list(asJson: boolean): Promise<number> {
   const { listModels } = await import("../models/list-models.ts");
   const entries = listModels();
   if (asJson) {
-    const plain = entries.map(({ model, source, size, labels, license = null }) => ({
+    const plain = entries.map(({ model, source, size, labels, license = null, trainingData = null }) => ({
       name: model,
       source,
       size,
       labels,
       license,
+      training_data: trainingData,
     }));
     await print(`${JSON.stringify(plain, null, 2)}\n`);
   } else {
-    await print(table(entries));
+    await print(table(entries) + restrictions(entries));
   }
   return 0;
 }
@@ -140,6 +141,16 @@ function progressOf(): (progress?: PullProgress) => void {
 
 function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+/** Says which models learnt from data that do not allow every use. */
+function restrictions(entries: readonly ModelEntry[]): string {
+  const models = entries.filter(({ trainingData }) => trainingData?.includes("non-commercial"));
+  if (models.length === 0) return "";
+  return (
+    "\nThese learnt in part from data whose licences do not allow commercial use; their cards (models/NAME/CARD.md) name the data:\n" +
+    `${models.map(({ model }) => model).join(", ")}\n`
+  );
 }
 
 function table(entries: readonly ModelEntry[]): string {

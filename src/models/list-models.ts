@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { listHubModels } from "./hub/cache.ts";
 import { EMBEDDED, embeddedFolder, modelFolders, modelsFolder } from "./model-files.ts";
+import { type LicenceClass, trainingData } from "./training-data.ts";
 
 /** A model on this machine. */
 export interface ModelEntry {
@@ -13,6 +14,8 @@ export interface ModelEntry {
   size: number;
   labels: string[];
   license?: string;
+  /** The classes of licences of the data that it was trained on, as far as it states them. */
+  trainingData?: LicenceClass[];
 }
 
 /**
@@ -24,6 +27,7 @@ export interface ModelEntry {
 export function listModels(cache: string = modelsFolder()): ModelEntry[] {
   const entry = (source: ModelEntry["source"], model: string, folder: string, licensed?: string): ModelEntry => {
     const config = JSON.parse(readFileSync(join(folder, "config.json"), "utf8"));
+    const data = trainingData(folder);
     const license: unknown = licensed ?? config.guard?.license ?? config.license;
     return {
       model,
@@ -32,6 +36,7 @@ export function listModels(cache: string = modelsFolder()): ModelEntry[] {
       size: folderSize(folder),
       labels: labelsOf(config),
       ...(typeof license === "string" ? { license } : {}),
+      ...(data ? { trainingData: data } : {}),
     };
   };
   return [

@@ -6,6 +6,7 @@ import { serviceOptions } from "../config/service-options.ts";
 import { GuardValidationError } from "../errors.ts";
 import { Engine } from "../models/engine.ts";
 import { onModelNotice } from "../models/notices.ts";
+import { restrictedModels } from "../models/training-data.ts";
 import { type ScannerLists, ScanService } from "../service.ts";
 import { buildApp } from "./app.ts";
 import { fingerprintOf } from "./cache/fingerprint.ts";
@@ -101,6 +102,13 @@ export async function prepareServer({
   const keysSet = { vault: keys !== undefined, cache: cacheKey !== undefined };
   for (const [fields, message] of startLines(source, lists, engine)) app.log.info(fields, message);
   for (const warning of warnings(config, lists, keysSet)) app.log.warn(warning);
+  const models = restrictedModels(engine);
+  if (models.length > 0) {
+    app.log.warn(
+      { models },
+      "these models learnt in part from data whose licences do not allow commercial use; see README.md",
+    );
+  }
 
   const stopNotices = onModelNotice(({ kind, message }) => app.log[kind === "license" ? "warn" : "info"](message));
   app.addHook("onClose", async () => {

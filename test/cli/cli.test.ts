@@ -106,6 +106,7 @@ describe("guard models", () => {
     expect(stdout).toMatch(
       /embedded:prompt-injection +embedded +[\d.]+ MB +SAFE, INJECTION, override, extraction, jailbreak, indirect +\S+/,
     );
+    expect(stdout).toMatch(/do not allow commercial use; .*\n.*embedded:prompt-injection\n$/);
   });
 
   it("lists it as JSON", async () => {
@@ -116,6 +117,7 @@ describe("guard models", () => {
       size: expect.any(Number),
       labels: expect.arrayContaining(["INJECTION"]),
       license: expect.any(String),
+      training_data: ["open", "unclear", "non-commercial"],
     });
   });
 });

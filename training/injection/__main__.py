@@ -107,6 +107,7 @@ def main() -> None:
         "max_length": MAX_LENGTH,
         "window_length": WINDOW_LENGTH,
         "license": "Apache-2.0",
+        "training_data": args.licences.split(","),
         "threshold_hint": THRESHOLD,
     }
     export.write_config(model, HEADS, guard, args.out / "config.json")

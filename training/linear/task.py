@@ -75,11 +75,15 @@ def run(task: Task) -> None:
     folder = args.out or args.evaluate
     if args.out:
         folder.mkdir(parents=True, exist_ok=True)
-        train(task, rows, folder, replace(task.settings, seed=args.seed, epochs=args.epochs))
+        specs = datasets.choose(task.sets, args.licences.split(","), args.sets.split(",") if args.sets else [])
+        classes = sorted({spec.licence for spec in specs}, key=datasets.LICENCES.index)
+        train(task, rows, folder, replace(task.settings, seed=args.seed, epochs=args.epochs), classes)
     evaluate(task, rows, folder, args.out and folder / "report.json")
 
 
-def train(task: Task, rows: list[datasets.Row], folder: Path, settings: model.Settings) -> None:
+def train(
+    task: Task, rows: list[datasets.Row], folder: Path, settings: model.Settings, licences: Sequence[str]
+) -> None:
     training, held = datasets.part(rows, "train"), datasets.part(rows, "calibration")
     matrix = features.matrix((row.text for row in training), task.features)
     fitted = task.fit(
@@ -101,6 +105,7 @@ def train(task: Task, rows: list[datasets.Row], folder: Path, settings: model.Se
         "name": task.name,
         "version": task.version,
         "license": task.license,
+        "training_data": list(licences),
         "threshold_hint": task.threshold,
     }
     model.write_config(folder / "config.json", task.labels, task.features, guard, task.aliases)

@@ -95,6 +95,7 @@ def main() -> None:
         "version": VERSION,
         "max_length": MAX_LENGTH,
         "license": "Apache-2.0",
+        "training_data": args.licences.split(","),
         "comparing": comparing,
     }
     activations = {name: ACTIVATIONS.get(name, "sigmoid") for name in HEADS}

@@ -77,7 +77,13 @@ def main() -> None:
     ranges = export.ranges_of(model, tokenizer, held, MAX_LENGTH)
     export.export(model, ranges, work / "model.fp32.onnx", args.out / "model.onnx")
     export.write_tokenizer(tokenizer, args.out / "tokenizer.json")
-    guard = {"name": NAME, "version": VERSION, "max_length": READ_LENGTH, "license": "Apache-2.0"}
+    guard = {
+        "name": NAME,
+        "version": VERSION,
+        "max_length": READ_LENGTH,
+        "license": "Apache-2.0",
+        "training_data": args.licences.split(","),
+    }
     export.write_tagger_config(model, LABELS, guard, args.out / "config.json")
     early_exit.add(args.out, *early_exit.texts_for(args, rows), settings.seed, settings.threads)
 
