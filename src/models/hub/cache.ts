@@ -25,6 +25,8 @@ const GRAPHS = ["model.onnx", "model_quantized.onnx", "model_int8.onnx"].map((na
 export const CONFIG = "config.json";
 export const TOKENIZER = "tokenizer.json";
 export const CARD = "README.md";
+/** What a graph without a name is called. */
+const GRAPH = "an ONNX file";
 const FOLDER_PREFIX = "models--";
 /**
  * Graphs that keep their weights in other files are smaller than this many bytes, so a larger graph is not searched for the
@@ -63,26 +65,26 @@ export function hubCache(env: NodeJS.ProcessEnv): string {
 export function findHubModel(id: HubId, cache: string): HubFiles | { missing: string[] } {
   const home = homeOf(id.repository, cache);
   const commit = /^[0-9a-f]{40}$/.test(id.revision) ? id.revision : readRef(join(home, "refs", id.revision));
-  return findAt(home, commit, id);
+  return commit === undefined ? { missing: [CONFIG, TOKENIZER, id.graph ?? GRAPH] } : findAt(home, commit, id);
 }
 
-function findAt(home: string, commit: string | undefined, id: HubId): HubFiles | { missing: string[] } {
-  const root = join(home, "snapshots", commit ?? "");
-  const has = (path: string) => commit !== undefined && existsSync(join(root, path));
-  const all = commit === undefined ? undefined : readTree(join(home, "trees", `${commit}.json`));
-  const absent = (path: string) =>
-    commit !== undefined && (all?.has(path) === false || existsSync(join(home, ".no_exist", commit, path)));
-  const here = commit === undefined ? [] : graphsIn(root);
+function findAt(home: string, commit: string, id: HubId): HubFiles | { missing: string[] } {
+  const root = join(home, "snapshots", commit);
+  const tree = readTree(join(home, "trees", `${commit}.json`));
+  const has = (path: string) => existsSync(join(root, path));
+  const absent = (path: string) => tree?.has(path) === false || existsSync(join(home, ".no_exist", commit, path));
+  const here = graphsIn(root);
   const graph = id.graph ?? chooseGraph(has, absent, here);
   const folder = (graph === undefined ? undefined : chooseFolder(graph, has)) ?? "";
   const needed = [CONFIG, TOKENIZER].map((file) => below(folder, file));
   if (graph === undefined) {
     const [known] = here;
     const hint = known === undefined ? "" : ` (of those here, ${hubName({ ...id, graph: known })} can be named)`;
-    return { missing: [...needed.filter((file) => !has(file)), `an ONNX file${hint}`] };
+    return { missing: [...needed.filter((file) => !has(file)), GRAPH + hint] };
   }
-  const files = [...needed, graph, ...(has(graph) ? weightsOf(root, graph) : [])];
-  const missing = files.filter((file) => !has(file));
+  const missing = [...needed, graph, ...(has(graph) ? weightsOf(graph, join(root, graph)) : [])].filter(
+    (file) => !has(file),
+  );
   if (missing.length > 0) return { missing };
   const license = readLicense(join(root, CARD));
   return {
@@ -136,8 +138,11 @@ function graphsIn(root: string): string[] {
 /**
  * The files in which a graph says that its weights are, as paths in the repository (`external_data` of a TensorProto in
  * https://github.com/onnx/onnx/blob/main/onnx/onnx.proto).
+ *
+ * @param graph its path in the repository.
+ * @param content where its content is.
  */
-export function weightsOf(root: string, graph: string, content: string = join(root, graph)): string[] {
+export function weightsOf(graph: string, content: string): string[] {
   if (statSync(content).size > MAX_SEARCHED) return [];
   return externalData(readFileSync(content)).map((name) => posix.join(posix.dirname(graph), name));
 }

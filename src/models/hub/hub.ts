@@ -199,7 +199,7 @@ function choose(id: HubId, { files }: HubInfo): { graph: HubFile; others: HubFil
  * tools of Hugging Face and ONNX name after it.
  */
 function weights(blob: string, { path }: HubFile, { files }: HubInfo): HubFile[] {
-  const named = new Set(weightsOf("", path, blob));
+  const named = new Set(weightsOf(path, blob));
   return [...files.values()].filter(
     (file) => named.has(file.path) || [`${path}_data`, `${path}.data`].some((start) => file.path.startsWith(start)),
   );
