@@ -32,6 +32,9 @@ import { type ModelNotice, onModelNotice } from "../../../src/models/notices.ts"
 import { createServer, startServer } from "../../../src/server/index.ts";
 import { COMMIT, etagOf, fixture, HubServer, TOKEN } from "./hub-server.ts";
 
+/** A machine that does much else takes its time. */
+const WAIT = { timeout: 30_000 };
+
 let hub: HubServer;
 let cache: string;
 
@@ -509,7 +512,7 @@ describe("what goes wrong on the way", () => {
       return true;
     });
     expect((await aborted)?.message).toBe("enough");
-    await vi.waitFor(() => expect(parts()).toEqual([expect.stringContaining("guard-free")]));
+    await vi.waitFor(() => expect(parts()).toEqual([expect.stringContaining("guard-free")]), WAIT);
     expect(findHubModel(idOf("acme/tiny"), cache)).toHaveProperty("missing");
     const { folder } = await pull("acme/tiny");
     expect(large.equals(readFileSync(join(folder, "onnx/model.onnx")))).toBe(true);
@@ -549,7 +552,7 @@ describe("what goes wrong on the way", () => {
         },
       }),
     );
-    await vi.waitFor(() => expect(parts()).toEqual([expect.stringContaining("guard-free")]));
+    await vi.waitFor(() => expect(parts()).toEqual([expect.stringContaining("guard-free")]), WAIT);
     writeFileSync(join(blobs(), parts()[0] as string), randomBytes(60_000));
     const { folder } = await pull("acme/tiny");
     expect(large.equals(readFileSync(join(folder, "onnx/model.onnx")))).toBe(true);
@@ -582,7 +585,7 @@ describe("what goes wrong on the way", () => {
     });
     const stop = new AbortController();
     const [first, second] = [failureOf(pull("acme/tiny", { signal: stop.signal })), pull("acme/tiny")];
-    await vi.waitFor(() => expect(ranges().length).toBe(1));
+    await vi.waitFor(() => expect(ranges().length).toBe(1), WAIT);
     stop.abort(new Error("gone"));
     expect((await first)?.message).toBe("gone");
     release();
@@ -654,7 +657,7 @@ describe("a scanner", () => {
     hub.faults.push(({ server }) => server === "storage");
     const scanner = new PromptInjection({ model: "acme/tiny" }, { engine: engine() });
     const loading = failure(scanner.load());
-    await vi.waitFor(() => expect(hub.seen.some(({ server }) => server === "storage")).toBe(true));
+    await vi.waitFor(() => expect(hub.seen.some(({ server }) => server === "storage")).toBe(true), WAIT);
     await scanner.close();
     expect((await loading).code).toBe("GUARD_CLOSED");
   });
@@ -784,7 +787,7 @@ describe("the server", () => {
       logger: { write: (line) => log.push(line) },
     });
     const status = async () => (await fetch(`${server.url}/readyz`)).status;
-    await vi.waitFor(() => expect(hub.seen.some(({ server }) => server === "storage")).toBe(true));
+    await vi.waitFor(() => expect(hub.seen.some(({ server }) => server === "storage")).toBe(true), WAIT);
     expect(await status()).toBe(503);
     release();
     await vi.waitFor(async () => expect(await status()).toBe(200), { timeout: 30_000, interval: 50 });

@@ -74,11 +74,14 @@ describe("the official client's own download", () => {
       return true;
     });
     const both = [download(), download()];
-    await vi.waitFor(async () => {
-      expect(waiting.length).toBe(2);
-      for (const name of await readdir(join(cache, "models--acme--tiny/blobs"))) names.add(name);
-      expect(names.size).toBeGreaterThan(0);
-    });
+    await vi.waitFor(
+      async () => {
+        expect(waiting.length).toBe(2);
+        for (const name of await readdir(join(cache, "models--acme--tiny/blobs"))) names.add(name);
+        expect(names.size).toBeGreaterThan(0);
+      },
+      { timeout: 30_000 },
+    );
     for (const go of waiting) go();
     waiting = [];
     const results = await Promise.allSettled(both);
