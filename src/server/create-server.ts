@@ -106,7 +106,7 @@ export async function prepareServer({
   if (models.length > 0) {
     app.log.warn(
       { models },
-      "these models learnt in part from data whose licences do not allow commercial use; see README.md",
+      "these models learnt in part from data whose licences do not allow commercial use; see docs/own-models.md",
     );
   }
 

@@ -17,14 +17,17 @@ describe("the data that embedded models learnt from", () => {
     ]);
   });
 
-  it("is named in the README", () => {
-    const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
-    const licences = readme.slice(readme.indexOf("## Licences"));
-    for (const { model, trainingData } of models) {
-      expect(licences.includes(`\`${model}\``), model).toBe(true);
-      const listed = licences.indexOf(`\`${model}\``, licences.indexOf("texts under copyleft licences")) >= 0;
-      expect(listed, model).toBe(trainingData?.includes("non-commercial"));
-    }
+  it("is named in the documentation", () => {
+    const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+    const named = (text: string) => [...new Set(text.match(/embedded:[\w-]+/g))].sort();
+    const readme = read("README.md").split("## Licences")[1] ?? "";
+    expect(readme).toContain("**not allow commercial use**");
+    const isFree = ({ trainingData }: { trainingData?: string[] }) => !trainingData?.includes("non-commercial");
+    expect(named(readme)).toEqual(models.filter(isFree).map(({ model }) => model));
+    const page = read("docs/own-models.md").split("## Licences of the embedded models")[1] ?? "";
+    expect(named(page.split("learnt in part")[0] ?? "")).toEqual(
+      models.filter((model) => !isFree(model)).map(({ model }) => model),
+    );
     expect(models.length).toBe(readdirSync(new URL("../../models", import.meta.url)).length - 1);
   });
 
