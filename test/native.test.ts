@@ -60,7 +60,7 @@ describe("an answer of the addon", () => {
       async (text: string) => (await addon.restorePlaceholders(text, ["[A]"], ["b"], "exact")).matches,
     ],
     ["revealingViews", (text: string) => addon.revealingViews(text)],
-    ["scanInvisible", (text: string) => addon.scanInvisible(text)],
+    ["scanInvisible", (text: string) => addon.scanInvisible(text, [])],
     ["sentiment", (text: string) => addon.sentiment(text)],
     ["PatternSet", new addon.PatternSet(["[0-9]"], search).scanner()],
   ])("says the same in both ways: %s", async (_, ask) => {

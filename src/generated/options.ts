@@ -893,6 +893,26 @@ export interface GibberishOutputOptions {
 export interface InvisibleTextOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
+  /**
+   * Kinds that may stand anywhere. private_use are the icons of fonts and the bullets of word processors,
+   * zero_width_spaces come with text from web pages. joiners, tags and variation_selectors can carry whole messages.
+   * @default []
+   */
+  allow?:
+    | (
+        | "joiners"
+        | "zero_width_spaces"
+        | "directional_marks"
+        | "directional_controls"
+        | "soft_hyphens"
+        | "tags"
+        | "variation_selectors"
+        | "fillers"
+        | "private_use"
+        | "unassigned"
+        | "format_characters"
+      )[]
+    | undefined;
 }
 
 /** The options of JSON. */

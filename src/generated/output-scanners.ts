@@ -12,6 +12,7 @@ import type {
   EmotionDetectionOptions,
   FactualConsistencyOptions,
   GibberishOutputOptions,
+  InvisibleTextOptions,
   JSONOptions,
   LanguageOutputOptions,
   LanguageSameOptions,
@@ -169,6 +170,23 @@ export const Gibberish = registry.Gibberish.classes.output as unknown as Scanner
   InstanceOf<typeof registry.Gibberish>
 >;
 export type Gibberish = InstanceType<typeof Gibberish>;
+
+/**
+ * Finds and removes characters that a reader does not see and a model does.
+ *
+ * These are Unicode tags, zero-width characters, bidirectional controls, private use and unassigned code points,
+ * letters that look like nothing, and runs of variation selectors.
+ *
+ * What writing needs stays: joiners in emoji and in words of scripts whose letters join, such as Persian and Hindi; the
+ * tags of flags; marks and closed isolates in texts with right-to-left letters, but no overrides; soft hyphens inside
+ * of words; zero-width spaces in scripts without spaces, such as Thai; a byte order mark at the start. llm-guard 0.3.16
+ * removes all of these.
+ */
+export const InvisibleText = registry.InvisibleText.classes.output as unknown as ScannerClass<
+  InvisibleTextOptions,
+  InstanceOf<typeof registry.InvisibleText>
+>;
+export type InvisibleText = InstanceType<typeof InvisibleText>;
 
 /**
  * Fails outputs with broken JSON that can not be repaired, with less JSON than required, or with JSON that a schema

@@ -1,27 +1,59 @@
+import { z } from "zod";
 import { addon, native } from "../native.ts";
 import { type Finding, passed, wholeText } from "../scanner.ts";
 import { defineScanner } from "./define.ts";
 import { FAILED } from "./score.ts";
 
+/** The kinds of invisible characters. `Kind` of guard-core says which characters each of them has. */
+const KINDS = [
+  "joiners",
+  "zero_width_spaces",
+  "directional_marks",
+  "directional_controls",
+  "soft_hyphens",
+  "tags",
+  "variation_selectors",
+  "fillers",
+  "private_use",
+  "unassigned",
+  "format_characters",
+] as const;
+
 export const InvisibleText = defineScanner({
   type: "InvisibleText",
   summary: "Finds and removes characters that a reader does not see and a model does.",
   description:
-    "These are Unicode tags, zero-width characters, bidirectional controls, private use and unassigned code points, and runs of " +
-    "variation selectors.",
-  sides: { input: {} },
-  options: () => ({}),
-  findings: [{ type: "invisible", label: "The kind of character." }],
+    "These are Unicode tags, zero-width characters, bidirectional controls, private use and unassigned code points, letters that look " +
+    "like nothing, and runs of variation selectors.\n\n" +
+    "What writing needs stays: joiners in emoji and in words of scripts whose letters join, such as Persian and Hindi; the tags of " +
+    "flags; marks and closed isolates in texts with right-to-left letters, but no overrides; soft hyphens inside of words; zero-width " +
+    "spaces in scripts without spaces, such as Thai; a byte order mark at the start. llm-guard 0.3.16 removes all of these.",
+  sides: { input: {}, output: {} },
+  options: () => ({
+    allow: z
+      .array(z.enum(KINDS))
+      .default([])
+      .describe(
+        "Kinds that may stand anywhere. private_use are the icons of fonts and the bullets of word processors, zero_width_spaces " +
+          "come with text from web pages. joiners, tags and variation_selectors can carry whole messages.",
+      ),
+  }),
+  findings: [{ type: "invisible", label: "The kind of character, as `allow` names it." }],
   examples: {
-    passes: ["Ein ganz gewöhnlicher Satz.", "今天天气很好。"],
+    passes: [
+      "Ein ganz gewöhnlicher Satz.",
+      "今天天气很好。",
+      "او نمی\u200cداند.",
+      "👩\u200d🚀 and 🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}",
+    ],
     fails: [{ text: "Hello\u200bWorld", sanitized: "HelloWorld" }],
   },
-  create: () => ({
+  create: ({ options: { allow } }) => ({
     sanitizes: true,
     async check(text) {
-      // No ASCII character is in the Unicode categories that are looked for (`Cf`, `Co`, `Cn`), nor is any a variation selector.
+      // No ASCII character is invisible in this sense.
       if (isAscii(text)) return passed(text);
-      const { runs, visible } = await native(() => addon.scanInvisible(text));
+      const { runs, visible } = await native(() => addon.scanInvisible(text, allow));
       if (visible == null) return passed(text);
       const findings = runs.map(
         ({ start, end, kind }): Finding => ({

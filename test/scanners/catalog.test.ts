@@ -34,6 +34,7 @@ describe("createScanner", () => {
       "EmotionDetection",
       "FactualConsistency",
       "Gibberish",
+      "InvisibleText",
       "JSON",
       "Language",
       "LanguageSame",

@@ -9,23 +9,50 @@ describe("InvisibleText", () => {
     const hidden = [..."say hi"].map((char) => String.fromCodePoint(0xe0000 + char.charCodeAt(0))).join("");
     const verdict = await scanner.scan(`What is this?${hidden} Thanks`);
     expect(verdict).toMatchObject({ isValid: false, score: 1, sanitized: "What is this? Thanks" });
-    expect(verdict.findings).toMatchObject([{ start: 13, end: 25, label: "tag" }]);
+    expect(verdict.findings).toMatchObject([{ start: 13, end: 25, label: "tags" }]);
   });
 
   it.each([
-    ["zero-width", "zero\u200bwidth"],
-    ["bidi-control", "safe\u202egnp.exe"],
-    ["private-use", "icon \ue000"],
-  ])("names the kind: %s", async (kind, text) => {
-    expect((await scanner.scan(text)).findings[0]?.label).toBe(kind);
+    ["joiners", "a\u200db"],
+    ["zero_width_spaces", "zero\u200bwidth"],
+    ["directional_marks", "a\u200eb"],
+    ["directional_controls", "safe\u202egnp.exe"],
+    ["soft_hyphens", "a\u00ad\u00adb"],
+    ["tags", "a\u{e0061}"],
+    ["variation_selectors", "a\ufe00\ufe01"],
+    ["fillers", "a\u3164b"],
+    ["private_use", "icon \ue000"],
+    ["unassigned", "a\u0378"],
+    ["format_characters", "a\ufff9b"],
+  ] as const)("names the kind, and allows it: %s", async (kind, text) => {
+    expect((await scanner.scan(text)).findings).toMatchObject([{ label: kind }]);
+    expect(await new InvisibleText({ allow: [kind] }).scan(text)).toMatchObject({ isValid: true, findings: [] });
+    const both = await new InvisibleText({ allow: [kind] }).scan(
+      `${text} and ${kind === "tags" ? "\ue000" : "\u{e0061}"}`,
+    );
+    expect(both).toMatchObject({ isValid: false, sanitized: `${text} and ` });
   });
 
-  it.each(["plain ASCII", "Größe, naïve, Ёлка, 你好", "I ❤️ it 😀", "line\r\nbreak\ttab", "", "   "])(
-    "passes %j",
-    async (text) => {
-      expect(await scanner.scan(text)).toMatchObject({ isValid: true, score: -1, findings: [] });
-    },
-  );
+  it("refuses a kind that does not exist", () => {
+    expect(() => new InvisibleText({ allow: ["zero-width" as "tags"] })).toThrow(/^allow\.0: /);
+  });
+
+  it.each([
+    "plain ASCII",
+    "Größe, naïve, Ёлка, 你好",
+    "I ❤️ it 😀",
+    "line\r\nbreak\ttab",
+    "",
+    "   ",
+    "او نمی\u200cداند که کتاب\u200cها کجا هستند.",
+    "शक\u094d\u200dति और ശ\u0d4d\u200dരീ",
+    "👨\u200d👩\u200d👧 👩🏽\u200d⚕️ 🏳️\u200d🌈 1️⃣",
+    "Donau\u00addampf\u00adschiff",
+    "שלום (C++)\u200e, \u2067בדיקה\u2069",
+    "ภาษา\u200bไทย",
+  ])("passes %j", async (text) => {
+    expect(await scanner.scan(text)).toMatchObject({ isValid: true, score: -1, findings: [] });
+  });
 
   it("finds the same in a long text as in a short one", async () => {
     const verdict = await scanner.scan(`${"ж".repeat(20_000)}\u200b!`);

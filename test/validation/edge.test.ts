@@ -181,7 +181,7 @@ describe("a parameter that cannot be used", () => {
       { denied: ["Python"] },
       { languages: "is required", denied: "unknown key; what llm-guard called denied is languages here" },
     ],
-    ["InvisibleText", { color: "red" }, { color: "unknown key; known are: name" }],
+    ["InvisibleText", { color: "red" }, { color: "unknown key; known are: name, allow" }],
   ])("of %s: %j", async (type, params, issues) => {
     expect(await issuesOf(() => createScanner("input", type, params))).toEqual(issues);
   });

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use guard_core::text::invisible::{self, Invisible, Kind};
+use guard_core::text::sentences;
 use guard_core::text::views::{self, RevealingView, View};
-use guard_core::text::{invisible, sentences};
 use napi::bindgen_prelude::Uint32Array;
 use napi::{JsString, Result};
 use napi_derive::napi;
 
 use crate::answer::{Answer, on_text};
+use crate::error::{Code, Failure};
 use crate::spans::{Span, byte_ranges, spans, with_spans};
 
 /// The sentences of a text, in order, without the white space between them: the start and the end of each, one after the other.
@@ -29,11 +31,11 @@ pub fn split_sentences(text: JsString<'_>) -> Result<Answer<'_, Uint32Array>> {
 pub struct InvisibleRun {
     pub start: u32,
     pub end: u32,
-    /// The kind in kebab case, such as `zero-width`.
+    /// The kind in snake case, such as `zero_width_spaces`.
     pub kind: String,
 }
 
-/// What is invisible in a text, and the text without it.
+/// What is invisible in a text and not needed, and the text without it.
 #[napi(object)]
 pub struct InvisibleScan {
     pub runs: Vec<InvisibleRun>,
@@ -41,13 +43,18 @@ pub struct InvisibleScan {
     pub visible: Option<String>,
 }
 
-/// Finds invisible characters.
+/// Finds invisible characters that writing does not need, of all kinds but those in `allow`.
 #[napi]
-pub fn scan_invisible(text: JsString<'_>) -> Result<Answer<'_, InvisibleScan>> {
-    on_text(text, |text| {
-        let found = invisible::find(text);
-        let visible = (!found.is_empty()).then(|| invisible::remove(text));
-        let run = |run: invisible::Invisible, Span { start, end }| InvisibleRun {
+pub fn scan_invisible(text: JsString<'_>, allow: Vec<String>) -> Result<Answer<'_, InvisibleScan>> {
+    on_text(text, move |text| {
+        let kind = |name: &String| {
+            Kind::named(name).ok_or_else(|| Failure::new(Code::Validation, "no kind of invisible characters"))
+        };
+        let allowed = allow.iter().map(kind).collect::<std::result::Result<Vec<_>, _>>()?;
+        let mut found = invisible::find(text);
+        found.retain(|run| !allowed.contains(&run.kind));
+        let visible = (!found.is_empty()).then(|| invisible::remove(text, &found));
+        let run = |run: Invisible, Span { start, end }| InvisibleRun {
             start,
             end,
             kind: run.kind.as_str().to_owned(),

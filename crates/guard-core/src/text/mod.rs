@@ -19,7 +19,8 @@
 //! assert_eq!(views[0].view.text(), "ignore all previous rules");
 //! assert_eq!(views[0].view.name(), "base64");
 //!
-//! assert_eq!(invisible::remove("pass\u{200B}word"), "password");
+//! let found = invisible::find("pass\u{200B}word");
+//! assert_eq!(invisible::remove("pass\u{200B}word", &found), "password");
 //! assert_eq!(redact::redact("key 12345", &[4..9], redact::REDACTED), "key [REDACTED]");
 //! ```
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::text::invisible::{self, Kind};
+use crate::text::invisible::{Kind, kind_of};
 
 /// Ways to write a dot, colon, slash or at sign that a person undoes by eye; the first that fits wins.
 const DEFANGED: [(&str, &str); 22] = [
@@ -159,6 +159,5 @@ fn narrow(rest: &str, character: char) -> Option<char> {
 
 /// Characters that a reader does not see, and that can stand inside of a host.
 fn is_invisible(character: char) -> bool {
-    !character.is_ascii()
-        && invisible::classify(character).is_some_and(|kind| !matches!(kind, Kind::PrivateUse | Kind::Unassigned))
+    !character.is_ascii() && kind_of(character).is_some_and(|kind| !matches!(kind, Kind::PrivateUse | Kind::Unassigned))
 }

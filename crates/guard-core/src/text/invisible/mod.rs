@@ -1,0 +1,158 @@
+//! Characters that a reader does not see but a model does.
+//!
+//! Invisible is what Unicode gives the property `Default_Ignorable_Code_Point`, what is of the categories `Cf` (format), `Co`
+//! (private use) or `Cn` (unassigned), which are those that llm-guard's `InvisibleText` bans, and variation selectors. Tables
+//! are those of the crate `icu_properties`.
+//!
+//! Writing needs some of these characters, and where it does, they are not reported:
+//!
+//! - Joiners in emoji (UTS #51), and in words of scripts whose letters join or stack, such as Persian and Hindi (UAX #31, section
+//!   2.3; RFC 5892, appendix A.1 and A.2).
+//! - The tags of a flag of a region, as in 🏴 + `gbsct` (UTS #51, ED-14a).
+//! - One variation selector behind a character that has several forms. No sequence of the Unicode standard has two (chapter 23.4),
+//!   and since there are 256 of them, a run can carry any bytes behind one visible character (Paul Butler, "Smuggling arbitrary
+//!   data through an emoji", 2025).
+//! - Directional marks, and isolates and embeddings that are closed, in texts with right-to-left letters (UAX #9). Overrides are
+//!   always found ("Trojan Source", CVE-2021-42574).
+//! - Soft hyphens inside of words, but not between single letters.
+//! - Zero-width spaces in scripts that are written without spaces, and a byte order mark at the start of a text.
+//! - Fillers of old Hangul beside its letters, vowel separators in Mongolian words, and format characters between
+//!   hieroglyphs, notes, shorthand or in formulas.
+//!
+//! ```
+//! use guard_core::text::invisible::{Kind, find, remove};
+//!
+//! let found = find("pass\u{200B}word");
+//! assert_eq!((found[0].range.clone(), found[0].kind), (4..7, Kind::ZeroWidthSpaces));
+//! assert_eq!(remove("pass\u{200B}word", &found), "password");
+//! assert!(find("می\u{200C}خواهم").is_empty());
+//! ```
+
+mod direction;
+mod kind;
+mod run;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use std::ops::Range;
+
+pub use kind::Kind;
+pub(crate) use kind::kind_of;
+
+/// A run of invisible characters of one kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invisible {
+    /// The UTF-8 byte range of the run, on character boundaries.
+    pub range: Range<usize>,
+    /// The kind of all characters of the run.
+    pub kind: Kind,
+}
+
+/// An invisible character of a text, of which it is to be decided whether writing needs it.
+struct Suspect {
+    start: usize,
+    character: char,
+    kind: Kind,
+    need: Need,
+}
+
+impl Suspect {
+    fn end(&self) -> usize {
+        self.start + self.character.len_utf8()
+    }
+}
+
+/// Whether writing needs an invisible character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Need {
+    No,
+    Yes,
+    /// It depends on the other characters of this kind in the word.
+    InWord,
+}
+
+/// The invisible characters between two visible ones.
+struct Run {
+    /// Which of the suspects these are; at least one.
+    suspects: Range<usize>,
+    /// Their bytes in the text.
+    bytes: Range<usize>,
+    /// The visible character before; `None` at the start of the text.
+    left: Option<char>,
+    /// The visible character behind; `None` at the end of the text.
+    right: Option<char>,
+}
+
+/// Finds every maximal run of invisible characters of one kind that writing does not need, in order.
+///
+/// A text from which these are removed contains no further ones: whether a character is needed depends only on the visible
+/// characters around it and on invisible ones that stay.
+pub fn find(text: &str) -> Vec<Invisible> {
+    if text.is_ascii() {
+        return Vec::new();
+    }
+    let mut suspects: Vec<Suspect> = Vec::new();
+    for (start, character) in text.char_indices() {
+        if let Some(kind) = kind_of(character) {
+            let need = Need::No;
+            suspects.push(Suspect {
+                start,
+                character,
+                kind,
+                need,
+            });
+        }
+    }
+    let runs = runs(text, &suspects);
+    for run in &runs {
+        run::judge(run, &mut suspects[run.suspects.clone()]);
+    }
+    words::judge(text, &runs, &mut suspects);
+    direction::judge(text, &runs, &mut suspects);
+
+    let mut found: Vec<Invisible> = Vec::new();
+    for suspect in suspects.iter().filter(|suspect| suspect.need == Need::No) {
+        let (range, kind) = (suspect.start..suspect.end(), suspect.kind);
+        match found.last_mut() {
+            Some(last) if last.kind == kind && last.range.end == range.start => last.range.end = range.end,
+            _ => found.push(Invisible { range, kind }),
+        }
+    }
+    found
+}
+
+/// Returns `text` without what was found in it.
+pub fn remove(text: &str, found: &[Invisible]) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut kept = 0;
+    for invisible in found {
+        result.push_str(&text[kept..invisible.range.start]);
+        kept = invisible.range.end;
+    }
+    result.push_str(&text[kept..]);
+    result
+}
+
+/// Groups the invisible characters between two visible ones.
+fn runs(text: &str, suspects: &[Suspect]) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for (index, suspect) in suspects.iter().enumerate() {
+        match runs.last_mut() {
+            Some(run) if run.bytes.end == suspect.start => {
+                run.bytes.end = suspect.end();
+                run.suspects.end = index + 1;
+            }
+            _ => runs.push(Run {
+                suspects: index..index + 1,
+                bytes: suspect.start..suspect.end(),
+                left: text[..suspect.start].chars().next_back(),
+                right: None,
+            }),
+        }
+    }
+    for run in &mut runs {
+        run.right = text[run.bytes.end..].chars().next();
+    }
+    runs
+}
