@@ -10,6 +10,8 @@
 //!
 //! * After `.`, `!`, `?`, `…` and their relatives in other scripts, together with the quotes and brackets that close after
 //!   them, when white space follows and then something that can start a sentence.
+//! * After an ellipsis too, when the next word is not in lower case: "Yes... No." is two sentences, and "Wait... what?" is one.
+//!   Punkt with its English model needs a word there that it knows to start sentences, and takes "Yes... No." for one.
 //! * After `。`, `！`, `？` and `｡` with their closing quotes, unless what follows shows that the sentence goes on, such as a
 //!   comma or the Japanese quoting particle.
 //! * At a blank line and at a paragraph separator.
@@ -731,6 +733,9 @@ mod tests {
             "Visit https://example.com/a.b?c=d. |Then mail bob.smith@example.co.uk. |Thanks.",
             "Open file.txt and node.js v1.2.3 now.| Done.",
             "Well... maybe not.| I see...| Then go.",
+            "Yes...| No.",
+            "Wait... what?",
+            "Hmm...| OK.| Ja...| Nein.",
             "Wait… what?| Yes…| Go on.",
             "\"Really?\" he asked.| \"Yes.\" |She left.",
             "He said \"Go.\" |Then he left.",
