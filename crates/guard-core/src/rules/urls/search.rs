@@ -5,7 +5,7 @@ use std::ops::Range;
 use url::Url;
 
 use super::characters::{is_mark, is_unspaced, is_word};
-use super::words::{ENTITIES, FILE_ENDINGS, SCHEMES, WORDS};
+use super::words::{ENTITIES, FILE_ENDINGS, PRODUCTS, RECEIVERS, REVERSED, SCHEMES, SITES, WORDS};
 
 /// A URL in the plain text.
 pub(super) struct FoundPlain {
@@ -191,7 +191,7 @@ impl<'a> Search<'a> {
         // A host that is the whole text cannot be a part of prose or code.
         let alone = self.trimmed == end - start;
         if is_dotted_quad(&lower) {
-            if !has_path && port == end && !alone {
+            if !has_path && port == end && !alone || has_path && is_prefix_length(&self.text[port..]) {
                 return None;
             }
         } else {
@@ -204,21 +204,16 @@ impl<'a> Search<'a> {
             {
                 return None;
             }
-            let is_www = lower.starts_with("www.");
-            let shown = host.rsplit('.').next()?;
-            // A suffix of several labels, as in "so.co.in", is never the end of a sentence.
-            let is_registry = psl::suffix_str(&lower).is_some_and(|suffix| suffix.contains('.'));
-            if !is_www && !has_path && !is_registry {
-                let odd_case = shown != last && shown.to_uppercase() != shown;
-                let is_common = matches!(last, "com" | "net" | "org");
-                let has_mark = lower[..lower.len() - last.len()].contains(|c: char| c == '-' || c.is_ascii_digit());
-                if odd_case && !is_common
-                    || FILE_ENDINGS.contains(&last)
-                    || WORDS.contains(&last) && !has_mark && !alone
-                    || next == Some('(')
-                {
-                    return None;
-                }
+            let shown = Shown {
+                host,
+                lower: &lower,
+                last,
+                has_path,
+                alone,
+                behind: &self.text[port..],
+            };
+            if !shown.is_host() {
+                return None;
             }
         }
         Url::parse(&format!("http://{}", &self.text[start..port])).ok()?;
@@ -298,6 +293,97 @@ impl<'a> Search<'a> {
         let url = Url::parse(&format!("{scheme}://{rest}")).ok()?;
         (end > authority && url.host().is_some()).then_some(FoundPlain { range: start..end, url })
     }
+}
+
+/// A name with a known top-level domain as it stands in the text, which is a host or something else that has dots.
+struct Shown<'a> {
+    /// As the text has it.
+    host: &'a str,
+    lower: &'a str,
+    /// The last label, in lower case.
+    last: &'a str,
+    /// Whether a slash follows.
+    has_path: bool,
+    /// Whether the text has nothing else.
+    alone: bool,
+    /// What follows the name and its port.
+    behind: &'a str,
+}
+
+impl Shown<'_> {
+    /// Whether it is a host and not a file, a member of an object, the name of a package, or a forgotten space.
+    fn is_host(&self) -> bool {
+        let &Self {
+            host,
+            lower,
+            last,
+            has_path,
+            alone,
+            behind,
+        } = self;
+        if lower.starts_with("www.") {
+            return true;
+        }
+        let mut labels = lower.split('.');
+        let first = labels.next().unwrap_or_default();
+        let is_file = FILE_ENDINGS.contains(&last);
+        let is_word = WORDS.contains(&last);
+        let is_site = SITES.contains(&last);
+        let is_receiver = RECEIVERS.contains(&first) && !is_site;
+        if has_path {
+            // "README.md/LICENSE" and "user.name/user.email" are alternatives, or folders.
+            let is_upper = host.chars().any(char::is_uppercase);
+            let next = behind.trim_start_matches('/').split('.').next().unwrap_or_default();
+            return !(is_file && is_upper || is_receiver && RECEIVERS.contains(&next));
+        }
+        // A suffix of several labels, as in "so.co.in", is never the end of a sentence.
+        if psl::suffix_str(lower).is_some_and(|suffix| suffix.contains('.')) {
+            return true;
+        }
+        let count = labels.count() + 1;
+        let shown = host.rsplit('.').next().unwrap_or_default();
+        let odd_case = shown != last && shown.to_uppercase() != shown;
+        let has_mark = lower[..lower.len() - last.len()].contains(|c: char| c == '-' || c.is_ascii_digit());
+        let name = lower.rsplit('.').nth(1).unwrap_or_default();
+        let is_letter = name.len() == 1;
+        !(odd_case && !is_site
+            || is_file
+            || is_word && !has_mark && !alone
+            || is_receiver
+            || is_letter && !is_site && !alone
+            || is_camel_case(host) && !is_site
+            || count > 2 && REVERSED.contains(&first) && !is_site
+            || PRODUCTS.contains(&lower)
+            || is_used(behind))
+    }
+}
+
+/// Whether a program does something with the name before: it is called, indexed or assigned to.
+fn is_used(behind: &str) -> bool {
+    let next = behind.trim_start_matches(' ');
+    let spaces = behind.len() - next.len();
+    match next.as_bytes() {
+        [b'(' | b'[', ..] => spaces == 0,
+        [b'=', ..] => true,
+        [b'+' | b'-' | b'*' | b'!' | b'<' | b'>', b'=', ..] => true,
+        [b':', b':', ..] | [b'-', b'>', ..] => spaces == 0,
+        _ => false,
+    }
+}
+
+/// Whether a capital follows a small letter, as in `userName`.
+fn is_camel_case(host: &str) -> bool {
+    host.as_bytes()
+        .windows(2)
+        .any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
+}
+
+/// Whether this is the length of a network's prefix, as in `10.0.1.40/27` (RFC 4632), and not a path.
+fn is_prefix_length(path: &str) -> bool {
+    let digits = path[1..].bytes().take_while(u8::is_ascii_digit).count();
+    let behind = path[1 + digits..].trim_start_matches(['.', ',', ':', ';', '!', '?']);
+    (1..=2).contains(&digits)
+        && !behind.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '/' | '-' | '_' | '=' | '&' | '%'))
 }
 
 /// Whether the last label of a host is a known top-level domain.
