@@ -1104,6 +1104,11 @@ export interface MaliciousURLsOptions {
    */
   threshold?: number | { fpr: number } | undefined;
   /**
+   * Hosts that never fail, with all hosts below them: example.com allows www.example.com too.
+   * @default []
+   */
+  allowedDomains?: string[] | undefined;
+  /**
    * embedded:<name>, or a folder with the config.json and model.bin of a linear model with the label benign.
    * @default "embedded:malicious-urls"
    */

@@ -239,6 +239,11 @@ export type LanguageSame = InstanceType<typeof LanguageSame>;
  *
  * URLs are judged by how they are written, and never fetched; disguised ones (`hxxp`, `[.]`) are judged as what they
  * stand for.
+ *
+ * Hosts of the own machine or network (loopback and private addresses, names of a single label, names such as
+ * `x.local`) never fail, nor does a public address with nothing behind it. The model knows no international names: such
+ * a name is judged by the brands and the words of phishing that it spells without its accents, and otherwise only the
+ * rest of the URL counts. A name that looks like another one fails, such as `paypal.com` with a Cyrillic `а`.
  */
 export const MaliciousURLs = registry.MaliciousURLs.classes.output as unknown as ScannerClass<
   MaliciousURLsOptions,

@@ -1,4 +1,7 @@
+import { domainToASCII } from "node:url";
+import { z } from "zod";
 import { GuardValidationError } from "../errors.ts";
+import { addon, native } from "../native.ts";
 import { urlsOf } from "../text/urls.ts";
 import { defineScanner } from "./define.ts";
 import { linearModel, linearScanner } from "./parts/linear-scanner.ts";
@@ -7,28 +10,62 @@ import { thresholdOption } from "./parts/threshold.ts";
 
 const BENIGN = "benign";
 
+/**
+ * The probability that a name which looks like another one is malicious. No figure is behind it: nobody has a good reason to own such
+ * a name, and browsers show none in letters. It is above every threshold but 1.
+ */
+const HOMOGRAPH = 0.99;
+
+const domain = z
+  .string()
+  .refine(
+    (name) => /^[^\s/:@?#]+$|^\[.*\]$/.test(name) && domainToASCII(name) !== "",
+    "expected the name of a host, such as example.com",
+  );
+
 export const MaliciousURLs = defineScanner({
   type: "MaliciousURLs",
   summary: "Blocks texts with URLs that look like phishing, malware or defaced sites.",
   description:
-    "URLs are judged by how they are written, and never fetched; disguised ones (`hxxp`, `[.]`) are judged as what they stand for.",
+    "URLs are judged by how they are written, and never fetched; disguised ones (`hxxp`, `[.]`) are judged as what they stand for.\n\n" +
+    "Hosts of the own machine or network (loopback and private addresses, names of a single label, names such as `x.local`) never " +
+    "fail, nor does a public address with nothing behind it. The model knows no international names: such a name is judged by the brands " +
+    "and the words of phishing that it spells without its accents, and otherwise only the rest of the URL counts. A name that looks " +
+    "like another one fails, such as `paypal.com` with a Cyrillic `а`.",
   sides: { input: {}, output: {} },
   options: () => ({
     threshold: thresholdOption(
       0.5,
       "A text fails when the probability that one of its URLs is malicious is above this.",
     ),
+    allowedDomains: z
+      .array(domain)
+      .default([])
+      .describe("Hosts that never fail, with all hosts below them: example.com allows www.example.com too."),
     model: linearModelOption("embedded:malicious-urls", `a linear model with the label ${BENIGN}`),
     ...linearOptions,
   }),
   differences: [ofLinearModel, ofThreshold],
-  findings: [{ type: "url", label: "What the URL looks like: `phishing`, `malware` or `defacement`." }],
+  findings: [{ type: "url", label: "What the URL looks like: `phishing`, `malware`, `defacement` or `homograph`." }],
   examples: {
-    passes: ["See https://en.wikipedia.org/wiki/Paris for more.", "There is no link in this text."],
-    fails: ["Verify your account at http://paypal.com.secure-login.account-update.ru/webscr?cmd=login"],
+    passes: [
+      "See https://en.wikipedia.org/wiki/Paris for more.",
+      "There is no link in this text.",
+      "It runs at http://localhost:3000 and on https://www.müller.de/.",
+    ],
+    fails: [
+      "Verify your account at http://paypal.com.secure-login.account-update.ru/webscr?cmd=login",
+      "Sign in at https://p\u0430ypal.com/",
+    ],
   },
   create(build) {
     const model = linearModel(build);
+    const allowed = build.options.allowedDomains.map((name) => domainToASCII(name));
+    const isAllowed = (url: string) => {
+      if (allowed.length === 0 || !URL.canParse(url)) return false;
+      const host = new URL(url).hostname;
+      return allowed.some((name) => host === name || host.endsWith(`.${name}`));
+    };
     const { labels } = model.described();
     if (!labels.includes(BENIGN)) {
       const message = `the model has no label ${BENIGN}; its labels are: ${labels.join(", ")}`;
@@ -37,10 +74,19 @@ export const MaliciousURLs = defineScanner({
     return linearScanner(build, model, {
       finding: "url",
       async judge(text, { answers }) {
-        const urls = await urlsOf(text, answers);
+        const found = await urlsOf(text, answers);
+        const urls = found.filter(({ url }) => !isAllowed(url));
         if (urls.length === 0) return [];
-        const probabilities = await model.classify(urls.map(({ url }) => url));
-        return urls.map(({ start, end }, index) => ({ start, end, ...judge(probabilities[index] as number[]) }));
+        const standings = await native(() => addon.urlStandings(urls.map(({ url }) => url)));
+        const judged = standings.map(({ judgedAs }) => judgedAs ?? "").filter((url) => url !== "");
+        const probabilities = judged.length > 0 ? await model.classify(judged) : [];
+        let next = 0;
+        return urls.flatMap(({ start, end }, index) => {
+          const standing = standings[index]?.standing;
+          if (standing === "harmless") return [];
+          if (standing === "homograph") return [{ start, end, score: HOMOGRAPH, label: standing }];
+          return [{ start, end, ...judge(probabilities[next++] as number[]) }];
+        });
       },
     });
 

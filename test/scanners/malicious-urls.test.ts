@@ -48,7 +48,65 @@ describe("MaliciousURLs", () => {
     expect(findings[0]?.score).toBeGreaterThan(0.5);
   });
 
-  it.each(["", "no link here", "mail me@example.com", "main.py"])("passes %j", async (text) => {
+  it("fails no host of the own network, and no public address alone", async () => {
+    const urls = [
+      "http://localhost:3000",
+      "http://127.0.0.1:8000/login.php",
+      "http://[::1]/",
+      "http://192.168.0.10:8080/admin",
+      "http://10.0.0.5/setup.exe",
+      "http://api:8080/v1",
+      "http://grafana.local/login",
+      "https://8.8.8.8/",
+      "http://1.1.1.1/",
+    ];
+    expect(await flagged(urls)).toEqual([]);
+  });
+
+  it("judges international names by what they spell", async () => {
+    expect(await flagged(links("international"))).toEqual([]);
+    expect(await flagged(["http://пример.com/paypal/signin/webscr.php?cmd=_login-run"])).toHaveLength(1);
+  });
+
+  it("finds names that look like others", async () => {
+    const homographs = [
+      "http://раураl.com",
+      "https://www.аррӏе.com/",
+      "http://páypal-login.com/a",
+      "http://gооgle.com",
+    ];
+    expect(await flagged(homographs)).toEqual(homographs);
+    const { findings } = await scanner.scan(`See ${homographs[0]}`);
+    expect(findings).toMatchObject([{ start: 4, label: "homograph", score: 0.99 }]);
+  });
+
+  it("lets allowed domains pass, with what is below them", async () => {
+    const bad = "http://paypal.com.secure-login.verify-account.tk/webscr?cmd=_login-run";
+    const allowed = new MaliciousURLs({ allowedDomains: ["Verify-Account.tk", "müller.de"] });
+    expect((await allowed.scan(bad)).isValid).toBe(true);
+    expect((await allowed.scan(`${bad} and http://login.xverify-account.tk/webscr?cmd=_login-run`)).isValid).toBe(
+      false,
+    );
+    expect(
+      (await allowed.scan("http://verify-account.tk@paypal.com.secure-login.tk/webscr?cmd=_login-run")).isValid,
+    ).toBe(false);
+  });
+
+  it.each(["https://example.com", "example.com/a", "a b", "", "example.com:80"])("refuses %j as a domain", (name) => {
+    expect(() => new MaliciousURLs({ allowedDomains: ["a.example", name] })).toThrow(/^allowedDomains\.1: /);
+  });
+
+  it.each([
+    "",
+    "no link here",
+    "mail me@example.com",
+    "main.py",
+    "this.id",
+    "vb.net",
+    "user.name",
+    "10.0.1.40/27",
+    "at ThreadPoolExecutor.java:1145",
+  ])("passes %j", async (text) => {
     expect(await scanner.scan(text)).toMatchObject({ isValid: true, score: -1, findings: [] });
   });
 

@@ -3,6 +3,7 @@
 //! - [`features`] turns a text into hashed features. [`url_features`] adds those of URLs. Training uses the same code, through a
 //!   developer command, so that a model sees the features that it was trained on.
 //! - [`linear`] is the model: labels with probabilities, in microseconds for a short text, without ONNX Runtime.
+//! - [`url_standing`] says which URLs need no model, and how international names are put before it.
 //! - [`natural`] finds natural languages, [`code`] finds pieces of code and names their languages. Both work with any model that
 //!   has the right labels.
 //! - [`parts`] cuts a text into parts that are in known languages and parts that are not, for models that know a few languages.
@@ -23,3 +24,4 @@ pub mod linear;
 pub mod natural;
 pub mod parts;
 pub mod url_features;
+pub mod url_standing;

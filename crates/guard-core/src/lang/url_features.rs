@@ -151,7 +151,7 @@ fn keys(query: &str) -> String {
 
 /// The brands that phishing pages imitate most often. Among them are those of the yearly reports of the Anti-Phishing Working
 /// Group and of Check Point's Brand Phishing Report (2023, 2024).
-const BRANDS: [&str; 64] = [
+pub(super) const BRANDS: [&str; 64] = [
     "adobe",
     "aliexpress",
     "amazon",
@@ -219,7 +219,7 @@ const BRANDS: [&str; 64] = [
 ];
 
 /// Words that phishing pages use to ask for something.
-const LURES: [&str; 30] = [
+pub(super) const LURES: [&str; 30] = [
     "account", "alert", "auth", "banking", "billing", "bonus", "cgi-bin", "confirm", "customer", "free", "gift",
     "invoice", "limited", "log-in", "login", "logon", "password", "recover", "refund", "reward", "secure", "security",
     "sign-in", "signin", "support", "suspend", "unlock", "update", "verif", "webscr",
@@ -232,7 +232,7 @@ const EXECUTABLE: [&str; 22] = [
 ];
 
 /// Whether anyone gets a name under this suffix at once and for free.
-fn is_free_host(host: &str, suffix: &str) -> bool {
+pub(super) fn is_free_host(host: &str, suffix: &str) -> bool {
     psl::suffix(host.as_bytes()).is_some_and(|found| found.typ() == Some(psl::Type::Private))
         || matches!(suffix, "tk" | "ml" | "ga" | "cf" | "gq")
 }
@@ -351,7 +351,7 @@ pub fn shape(text: &str, mut add: impl FnMut(&str, u64)) {
 }
 
 /// Whether `text` contains a brand. A brand of up to four letters must stand alone, since ordinary words contain it too.
-fn names(text: &str, brand: &str) -> bool {
+pub(super) fn names(text: &str, brand: &str) -> bool {
     if brand.len() > 4 {
         text.contains(brand)
     } else {
@@ -385,7 +385,7 @@ fn longest_without_vowel(name: &str) -> usize {
 }
 
 /// Whether one letter was changed, added, left out or swapped with its neighbour: `paypa1`, `gooogle`, `facebok`.
-fn is_nearly(name: &str, brand: &str) -> bool {
+pub(super) fn is_nearly(name: &str, brand: &str) -> bool {
     let (a, b) = (name.as_bytes(), brand.as_bytes());
     if a == b || b.len() < 5 || a.len().abs_diff(b.len()) > 1 {
         return false;

@@ -36,6 +36,7 @@ use std::collections::HashSet;
 use std::convert::Infallible;
 use std::hash::{BuildHasher, RandomState};
 
+pub(crate) use normalize::double as latin_double;
 pub use revealing::{LEAST_LETTERS, MOST_REVEALING, RevealingView, revealing_views};
 pub use view::View;
 

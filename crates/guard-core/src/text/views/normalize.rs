@@ -257,7 +257,7 @@ fn letter_kind(letter: char) -> Kind {
 }
 
 /// The ASCII character that a character looks like: a letter for a letter, and punctuation for a symbol.
-fn double(character: char) -> Option<char> {
+pub(crate) fn double(character: char) -> Option<char> {
     /// Nearly all characters of texts are below this one and are looked up in a table. The others are computed.
     const TABLE: usize = 0x3000;
     static DOUBLES: OnceLock<Vec<u8>> = OnceLock::new();

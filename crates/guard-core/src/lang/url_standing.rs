@@ -1,0 +1,415 @@
+//! What can be said of a URL before a model judges it.
+//!
+//! A model for URLs learns from names of the public web in ASCII. Addresses inside of a network are nobody else's, an address
+//! alone says nothing about who is there, and international names are written in a way that only machines read.
+//!
+//! ```
+//! use guard_core::lang::url_standing::{UrlStanding, standing};
+//!
+//! assert_eq!(standing("http://localhost:3000/"), UrlStanding::Harmless);
+//! assert_eq!(standing("http://xn--pypal-4ve.com/"), UrlStanding::Homograph);
+//! let judged_as = "https://www.example.com/a".to_owned();
+//! assert_eq!(standing("https://www.xn--mller-kva.de/a"), UrlStanding::Open { judged_as });
+//! ```
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+use unicode_script::{Script, UnicodeScript};
+use url::{Host, Url};
+
+use super::url_features::{BRANDS, LURES, is_free_host, is_nearly, names};
+use crate::text::views::latin_double;
+
+/// What is known of a URL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UrlStanding {
+    /// It leads to this machine or network, or is nothing but an address.
+    Harmless,
+    /// Its name is written with letters of another script, or with accents, to look like another name.
+    Homograph,
+    /// A model has to judge it.
+    Open {
+        /// The URL without its international name; other URLs as they are.
+        judged_as: String,
+    },
+}
+
+/// Names that stand only for hosts of the own machine or network, or for none: RFC 6761 (`localhost`, `test`, `invalid`, `example`),
+/// RFC 6762 (`local`, and in appendix G `intranet`, `internal`, `private`, `corp`, `home`, `lan`) and RFC 8375 (`home.arpa`).
+const INTERNAL: [&str; 12] = [
+    "localhost",
+    "localdomain",
+    "test",
+    "invalid",
+    "example",
+    "local",
+    "intranet",
+    "internal",
+    "private",
+    "corp",
+    "home",
+    "lan",
+];
+
+/// Take the place of a name that says nothing to a model, and of the suffix behind it.
+const PLAIN_NAME: &str = "example";
+const PLAIN_SUFFIX: &str = "com";
+
+/// Words that spell a brand without their accents, and mean themselves.
+const GENUINE: [&str; 5] = ["crédit-agricole", "impôts", "itaú", "orangé", "äpple"];
+
+/// Says what is known of a URL that is serialized as the URL standard says. Other texts are left to the model.
+pub fn standing(url: &str) -> UrlStanding {
+    let judged_as = || url.to_owned();
+    let Ok(parsed) = Url::parse(url) else {
+        return UrlStanding::Open { judged_as: judged_as() };
+    };
+    let is_alone = matches!(parsed.path(), "" | "/")
+        && parsed.query().is_none()
+        && parsed.username().is_empty()
+        && parsed.password().is_none();
+    match parsed.host() {
+        Some(Host::Ipv4(address)) if is_alone || is_internal_v4(address) => UrlStanding::Harmless,
+        Some(Host::Ipv6(address)) if is_alone || is_internal_v6(address) => UrlStanding::Harmless,
+        Some(Host::Domain(name)) if is_internal_name(name) => UrlStanding::Harmless,
+        Some(Host::Domain(name)) if name.split('.').any(|label| label.starts_with("xn--")) => {
+            international(&parsed, name)
+        }
+        _ => UrlStanding::Open { judged_as: judged_as() },
+    }
+}
+
+/// Loopback, private (RFC 1918), link-local (RFC 3927), shared (RFC 6598) and unspecified addresses.
+fn is_internal_v4(address: Ipv4Addr) -> bool {
+    let [first, second, ..] = address.octets();
+    address.is_loopback()
+        || address.is_private()
+        || address.is_link_local()
+        || address.is_unspecified()
+        || first == 100 && (64..128).contains(&second)
+}
+
+/// Loopback, unique local (RFC 4193), link-local (RFC 4291) and unspecified addresses, and those of IPv4 in them.
+fn is_internal_v6(address: Ipv6Addr) -> bool {
+    address.is_loopback()
+        || address.is_unspecified()
+        || address.is_unique_local()
+        || address.is_unicast_link_local()
+        || address.to_ipv4_mapped().is_some_and(is_internal_v4)
+}
+
+/// A name of a single label, which only the own network knows, or one that is reserved for such networks.
+fn is_internal_name(name: &str) -> bool {
+    let name = name.trim_end_matches('.');
+    let last = name.rsplit('.').next().unwrap_or(name);
+    !name.contains('.') || INTERNAL.contains(&last) || name.ends_with(".home.arpa")
+}
+
+/// The standing of a URL with an international name.
+///
+/// A label that spells a brand or one of the words of phishing is judged in plain letters. The model has learned nothing of
+/// other names, and would take every one that it does not know for malicious: an ordinary name is put in their place, so that
+/// the rest of the URL is judged.
+fn international(url: &Url, name: &str) -> UrlStanding {
+    let decoded = url::quirks::domain_to_unicode(name);
+    let labels: Vec<&str> = decoded.split('.').collect();
+    if labels.iter().any(|label| is_homograph(label)) {
+        return UrlStanding::Homograph;
+    }
+    let suffix = psl::suffix_str(name).unwrap_or_default();
+    let (before, suffixes) = labels.split_at(labels.len().saturating_sub(suffix.split('.').count()));
+    let mut ascii: Vec<String> = before
+        .iter()
+        .map(|label| match plain(label) {
+            Some(plain) if label.is_ascii() || tells(label, &plain) => plain,
+            _ => PLAIN_NAME.to_owned(),
+        })
+        .collect();
+    if ascii.is_empty() {
+        // "ålesund.no" is a suffix itself.
+        ascii.push(PLAIN_NAME.to_owned());
+    }
+    let is_plain = ascii.last().is_some_and(|name| name == PLAIN_NAME) && !is_free_host(name, suffix);
+    if is_plain || suffixes.iter().any(|label| !label.is_ascii()) {
+        ascii.push(PLAIN_SUFFIX.to_owned());
+    } else {
+        ascii.push(suffix.to_owned());
+    }
+    let mut judged = url.clone();
+    // A name that cannot be replaced is judged as it is.
+    let _ = judged.set_host(Some(&ascii.join(".")));
+    UrlStanding::Open {
+        judged_as: judged.into(),
+    }
+}
+
+/// Whether the model can tell something from what a label spells.
+fn tells(label: &str, plain: &str) -> bool {
+    let is_genuine = GENUINE.contains(&label) || label.split('-').any(|word| GENUINE.contains(&word));
+    !is_genuine && (BRANDS.iter().any(|brand| names(plain, brand)) || LURES.iter().any(|lure| plain.contains(lure)))
+}
+
+/// Whether a label of a name looks like another one.
+///
+/// - A word that mixes Latin letters with others that look Latin (`pаypal` with a Cyrillic "а"). Browsers show no such name in
+///   letters either (UTS #39, section 5.2, restriction levels). Chinese, Japanese and Korean beside Latin is ordinary.
+/// - A word of another script, or with accents, that spells one of the brands that are imitated most (`аррӏе`, `páypal`).
+fn is_homograph(label: &str) -> bool {
+    if label.is_ascii() || GENUINE.contains(&label) {
+        return false;
+    }
+    label.split('-').filter(|word| !word.is_ascii()).any(|word| {
+        let is_other = |c: &char| !c.is_ascii() && c.is_alphabetic() && c.script() != Script::Latin;
+        let has_latin = word.chars().any(|c| c.is_alphabetic() && c.script() == Script::Latin);
+        let mut others = word.chars().filter(is_other).peekable();
+        let has_others = others.peek().is_some();
+        let look_latin = others.all(|c| is_alphabet(c.script()) && latin_double(c).is_some());
+        if has_latin && has_others && look_latin {
+            return true;
+        }
+        let spelled = spell(word, |c| latin_double(c).map(String::from));
+        !GENUINE.contains(&word)
+            && spelled.is_some_and(|spelled| {
+                BRANDS.contains(&spelled.as_str())
+                    || has_others && BRANDS.iter().any(|brand| is_nearly(&spelled, brand))
+            })
+    })
+}
+
+/// Scripts with letters that look Latin.
+fn is_alphabet(script: Script) -> bool {
+    matches!(
+        script,
+        Script::Greek | Script::Cyrillic | Script::Armenian | Script::Cherokee | Script::Coptic
+    )
+}
+
+/// A label in ASCII letters, without accents; `None` where its letters are not Latin.
+fn plain(label: &str) -> Option<String> {
+    spell(label, |_| None)
+}
+
+/// A word in ASCII letters, without accents, and with `other` for letters that are not Latin.
+fn spell(word: &str, other: impl Fn(char) -> Option<String>) -> Option<String> {
+    let mut spelled = String::with_capacity(word.len());
+    for character in word.nfd().filter(|&c| !is_combining_mark(c)) {
+        match character {
+            _ if character.is_ascii() => spelled.push(character),
+            'ß' => spelled.push_str("ss"),
+            'æ' => spelled.push_str("ae"),
+            'œ' => spelled.push_str("oe"),
+            'þ' => spelled.push_str("th"),
+            'ð' | 'đ' | 'ɖ' => spelled.push('d'),
+            'ø' => spelled.push('o'),
+            'ł' => spelled.push('l'),
+            'ħ' => spelled.push('h'),
+            'ŧ' => spelled.push('t'),
+            'ŋ' => spelled.push('n'),
+            'ə' | 'ǝ' | 'ɛ' => spelled.push('e'),
+            'ı' => spelled.push('i'),
+            'ɔ' => spelled.push('o'),
+            'ĸ' | 'ƙ' => spelled.push('k'),
+            'ɓ' => spelled.push('b'),
+            'ŀ' => spelled.push('l'),
+            '·' => {}
+            'ʻ' | 'ʼ' => {}
+            _ => spelled.push_str(&other(character)?),
+        }
+    }
+    Some(spelled)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::rules::urls;
+
+    fn of(text: &str) -> UrlStanding {
+        standing(urls::find(text)[0].url.as_str())
+    }
+
+    fn judged_as(text: &str) -> String {
+        match of(text) {
+            UrlStanding::Open { judged_as } => judged_as,
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_is_inside_of_a_network_is_harmless() {
+        for url in [
+            "http://localhost:3000",
+            "http://app.localhost/login",
+            "http://[::1]/",
+            "http://[fe80::1]/x",
+            "http://[fd12:3456::1]:8080/x",
+            "http://[::ffff:10.0.0.1]/x",
+            "http://127.0.0.1:8000/docs",
+            "http://0.0.0.0:8080/x",
+            "http://192.168.0.10:8080/admin",
+            "http://10.1.2.3/login.php",
+            "http://172.16.0.1/setup.exe",
+            "http://169.254.169.254/latest/meta-data/",
+            "http://100.64.0.1/x",
+            "http://api:8080/v1",
+            "http://wiki/paypal/login",
+            "http://db.default.svc.cluster.local:5432/x",
+            "http://git.corp/login",
+            "http://printer.home.arpa/x",
+        ] {
+            assert_eq!(of(url), UrlStanding::Harmless, "{url}");
+        }
+    }
+
+    #[test]
+    fn an_address_alone_is_harmless() {
+        for url in [
+            "https://8.8.8.8/",
+            "http://1.1.1.1",
+            "http://[2001:4860:4860::8888]/",
+            "http://8.8.8.8:53",
+        ] {
+            assert_eq!(of(url), UrlStanding::Harmless, "{url}");
+        }
+        for url in [
+            "http://185.234.12.9/bins/mirai.x86",
+            "http://google.com@8.8.8.8/",
+            "http://8.8.8.8/?paypal",
+        ] {
+            assert!(judged_as(url).starts_with("http://"), "{url}");
+        }
+    }
+
+    #[test]
+    fn international_names_are_judged_by_what_they_spell() {
+        for (url, expected) in [
+            ("https://www.müller.de/", "https://www.example.com/"),
+            ("https://bücher.evil.tk/ä?b#c", "https://example.evil.tk/%C3%A4?b#c"),
+            (
+                "https://konto-bestätigung-login.de",
+                "https://konto-bestatigung-login.de/",
+            ),
+            ("https://paypal-prüfung.com/x", "https://paypal-prufung.com/x"),
+            ("https://президент.рф", "https://example.com/"),
+            ("https://日本語.jp:8080/a", "https://example.com:8080/a"),
+            ("https://shop.例え.テスト", "https://shop.example.com/"),
+            ("http://user@кириллица.tk/", "http://user@example.tk/"),
+            ("https://ålesund.no", "https://example.com/"),
+        ] {
+            assert_eq!(judged_as(url), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn names_that_look_like_others_are_homographs() {
+        for url in [
+            "http://раураl.com",
+            "http://pаypal.com/signin",
+            "http://xn--pypal-4ve.com/signin",
+            "http://xn--80ak6aa92e.com/login",
+            "http://login.gооgle.com/",
+            "http://аррӏе.com",
+            "http://раура1.com",
+            "http://páypal.com",
+            "http://páypal-login.com",
+            "http://micrоsoft.com",
+            "http://fаcebook-help.com",
+            "http://ɡooglе.com",
+        ] {
+            assert_eq!(of(url), UrlStanding::Homograph, "{url}");
+        }
+    }
+
+    #[test]
+    fn ordinary_international_names_are_no_homographs() {
+        for name in [
+            "müller.de",
+            "bücher.de",
+            "straße.de",
+            "köln.de",
+            "zürich.ch",
+            "österreich.at",
+            "français.fr",
+            "élysée.fr",
+            "çığköfte.com.tr",
+            "ışık.com.tr",
+            "łódź.pl",
+            "gdańsk.pl",
+            "žluťoučký.cz",
+            "győr.hu",
+            "smørrebrød.dk",
+            "københavn.dk",
+            "malmö.se",
+            "äpple.se",
+            "ålesund.no",
+            "þingvellir.is",
+            "são-paulo.com.br",
+            "amazônia.com.br",
+            "españa.es",
+            "niño.mx",
+            "română.ro",
+            "việt-nam.vn",
+            "президент.рф",
+            "кремль.рф",
+            "почта.рф",
+            "москва.com",
+            "сахар.com",
+            "роса.рф",
+            "україна.укр",
+            "българия.бг",
+            "ελλάδα.ελ",
+            "αθήνα.gr",
+            "հայաստան.հայ",
+            "საქართველო.გე",
+            "ישראל.קום",
+            "שלום.co.il",
+            "مصر.مصر",
+            "موقع.وزارة-الاتصالات.مصر",
+            "ایران.com",
+            "हिन्दी.भारत",
+            "বাংলা.বাংলা",
+            "தமிழ்.இந்தியா",
+            "ไทย.ไทย",
+            "日本語.jp",
+            "東京タワー.jp",
+            "docomoショップ.jp",
+            "中文.中国",
+            "清华大学.cn",
+            "香港.hk",
+            "한국.한국",
+            "삼성.com",
+            "k-팝.com",
+            "banco-açores.pt",
+            "crédit-agricole.fr",
+            "itaú.com.br",
+            "itaú-unibanco.com",
+            "интернет-shop.com",
+            "webмастер.com",
+            "côte-d-azur.fr",
+            "ørsted.com",
+            "nestlé.com",
+        ] {
+            let url = format!("https://{name}/");
+            assert!(matches!(of(&url), UrlStanding::Open { .. }), "{url}");
+            assert!(
+                judged_as(&url).is_ascii() && !judged_as(&url).contains("xn--"),
+                "{}",
+                judged_as(&url)
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_url_has_a_standing(text in "\\PC*|https?://[a-zа-яéλ日.0-9\\[\\]:@/-]{0,30}") {
+            match standing(&text) {
+                UrlStanding::Open { judged_as } => prop_assert!(!judged_as.is_empty() || text.is_empty()),
+                UrlStanding::Harmless | UrlStanding::Homograph => prop_assert!(Url::parse(&text).is_ok()),
+            }
+        }
+    }
+}
