@@ -179,8 +179,7 @@ export type Gibberish = InstanceType<typeof Gibberish>;
  *
  * What writing needs stays: joiners in emoji and in words of scripts whose letters join, such as Persian and Hindi; the
  * tags of flags; marks and closed isolates in texts with right-to-left letters, but no overrides; soft hyphens inside
- * of words; zero-width spaces in scripts without spaces, such as Thai; a byte order mark at the start. llm-guard 0.3.16
- * removes all of these.
+ * of words; zero-width spaces in scripts without spaces, such as Thai; a byte order mark at the start.
  */
 export const InvisibleText = registry.InvisibleText.classes.output as unknown as ScannerClass<
   InvisibleTextOptions,

@@ -27,7 +27,7 @@ export const InvisibleText = defineScanner({
     "like nothing, and runs of variation selectors.\n\n" +
     "What writing needs stays: joiners in emoji and in words of scripts whose letters join, such as Persian and Hindi; the tags of " +
     "flags; marks and closed isolates in texts with right-to-left letters, but no overrides; soft hyphens inside of words; zero-width " +
-    "spaces in scripts without spaces, such as Thai; a byte order mark at the start. llm-guard 0.3.16 removes all of these.",
+    "spaces in scripts without spaces, such as Thai; a byte order mark at the start.",
   sides: { input: {}, output: {} },
   options: () => ({
     allow: z
@@ -38,6 +38,14 @@ export const InvisibleText = defineScanner({
           "come with text from web pages. joiners, tags and variation_selectors can carry whole messages.",
       ),
   }),
+  differences: [
+    {
+      text: "What writing needs stays, such as joiners in Persian words and in emoji; llm-guard removes it. `allow` names more kinds that may stand.",
+    },
+    {
+      text: "Letters that look like nothing (U+3164, U+034F, ...) and runs of variation selectors are found; llm-guard misses them.",
+    },
+  ],
   findings: [{ type: "invisible", label: "The kind of character, as `allow` names it." }],
   examples: {
     passes: [

@@ -45,7 +45,13 @@ export const MaliciousURLs = defineScanner({
     model: linearModelOption("embedded:malicious-urls", `a linear model with the label ${BENIGN}`),
     ...linearOptions,
   }),
-  differences: [ofLinearModel, ofThreshold],
+  differences: [
+    ofLinearModel,
+    ofThreshold,
+    {
+      text: "Hosts of the own network, public addresses alone and ordinary international names never fail; a name that only looks like another one does.",
+    },
+  ],
   findings: [{ type: "url", label: "What the URL looks like: `phishing`, `malware`, `defacement` or `homograph`." }],
   examples: {
     passes: [
