@@ -36,6 +36,12 @@ const LINKS: [&str; 14] = [
 const JOINS: [&str; 10] = ["and", "or", "und", "oder", "y", "et", "и", "или", "和", "或"];
 /// How much farther a word of another sentence is.
 const SENTENCE: f64 = 3.5;
+/// How much farther a word is that speaks of another value: in "licence D1234567, passport 123456789", the word "licence" is
+/// near both numbers, but says only what the first one is. This outweighs the differences between the scores of recognizers
+/// that go by context; a number with no word of its own is still found, as in "passports 123456789, 987654321".
+const TAKEN: f64 = 1.5;
+/// The fewest digits of another value.
+const VALUE: usize = 5;
 
 /// Whether words in this character's script are written without spaces between them; or, as in Korean, particles follow words
 /// without a space.
@@ -193,6 +199,17 @@ fn leads(between: &str) -> bool {
     is_joined
 }
 
+/// Whether a number stands in `text`, or another value with digits.
+fn has_value(text: &str) -> bool {
+    text.bytes().filter(u8::is_ascii_digit).count() >= VALUE
+}
+
+/// The end of `text` from the last space on, and at most [`BEFORE`] bytes of it.
+fn last_word(text: &str) -> &str {
+    let near = &text[text.ceil_char_boundary(text.len().saturating_sub(BEFORE))..];
+    near.rsplit(char::is_whitespace).next().unwrap_or(near)
+}
+
 /// The text in lower case, with every character where it was.
 fn lower(text: &str) -> String {
     if text.is_ascii() {
@@ -235,16 +252,36 @@ impl Mentions<'_> {
             } else {
                 return None;
             };
-            let end = || {
+            let farther = || {
                 if has_end(&self.text[between.clone()]) {
                     SENTENCE
+                } else if self.is_taken(mention, &between) {
+                    TAKEN
                 } else {
                     0.0
                 }
             };
-            speaks(*word).then(|| between.len() as f64 / reach as f64 + end())
+            speaks(*word).then(|| between.len() as f64 / reach as f64 + farther())
         })
         .min_by(f64::total_cmp)
+    }
+
+    /// Whether a word of context speaks of another value: one between it and the finding; for a word behind the finding, one
+    /// behind that word; and for a word in parentheses before the finding, one before them.
+    fn is_taken(&self, mention: &Range<usize>, between: &Range<usize>) -> bool {
+        if has_value(&self.text[between.clone()]) {
+            return true;
+        }
+        let is_behind = mention.start >= between.end;
+        if is_behind {
+            let next = self.text.floor_char_boundary(mention.end + AFTER);
+            let behind = &self.text[mention.end..next];
+            let clause = behind.split([',', ';', '\n', ')']).next().unwrap_or(behind);
+            return has_value(clause);
+        }
+        let before = self.text[..mention.start].strip_suffix('(').map(str::trim_end);
+        before.is_some_and(|before| before.ends_with(char::is_alphanumeric) && has_value(last_word(before)))
+            && self.text[between.clone()].contains(')')
     }
 
     /// Whether a word that speaks for `before` stands directly before `range`, or one that speaks for `behind` directly behind it.
@@ -297,6 +334,18 @@ mod tests {
         assert!(distance(&["call"], "Call tel. No. 1", "1", false).unwrap() < 1.0);
         assert!(distance(&["身份证"], "我的身份证号是1", "1", false).is_some());
         assert!(distance(&["phone"], "phone_number: 1", "1", false).is_some());
+    }
+
+    #[test]
+    fn words_of_other_values_are_farther() {
+        let far = |text: &str| distance(&["ssn"], text, "X", false).unwrap() > 1.0;
+        assert!(far("SSN 12-345, id X"));
+        assert!(far("X, SSN 12345"));
+        assert!(far("12345 (SSN), X"));
+        assert!(!far("SSN (2024) X"));
+        assert!(!far("12345, SSN X"));
+        assert!(!far("X (SSN), 12345"));
+        assert!(!far("12345 (id), (SSN) X"));
     }
 
     #[test]

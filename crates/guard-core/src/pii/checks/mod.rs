@@ -60,6 +60,7 @@ const CHECKS: &[Check] = &[
     Check::of("br-cpf", americas::is_br_cpf),
     Check::of("ca-sin", americas::is_ca_sin),
     Check::of("credit-card", cards::is_card),
+    Check::of("credit-card-form", cards::is_issued),
     Check::of("date", calendar::is_date),
     Check::of("de-id-card", europe::is_de_id_card),
     Check::of("de-tax-id", europe::is_de_tax_id),

@@ -18,10 +18,11 @@ const DIGITS: &[u8] = b"0123456789";
 const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 const KINDS: [Kind; 44] = [
+    // After a word such as "карта", a grouped number is found whatever its checksum is; so other words lead to those.
     ("CREDIT_CARD", "card", "400000000000000#", b"", DIGITS),
-    ("CREDIT_CARD", "карта", "2200 0000 0000 000#", b"", DIGITS),
+    ("CREDIT_CARD", "оплата", "2200 0000 0000 000#", b"", DIGITS),
     ("CREDIT_CARD", "银行卡号", "622000000000000000#", b"", DIGITS),
-    ("CREDIT_CARD", "card", "3700-000000-0000#", b"", DIGITS),
+    ("CREDIT_CARD", "paid with", "3700-000000-0000#", b"", DIGITS),
     ("IBAN_CODE", "IBAN", "DE## 0000 0000 0000 0000 00", b"", DIGITS),
     ("IBAN_CODE", "IBAN", "GB##NWBK00000000000000", b"", DIGITS),
     ("US_ABA_ROUTING", "routing number", "02100000#", b"", DIGITS),

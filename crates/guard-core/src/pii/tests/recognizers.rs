@@ -116,6 +116,31 @@ fn the_nearer_word_decides() {
 }
 
 #[test]
+fn a_word_speaks_of_the_value_beside_it() {
+    let types = |text: &str| -> Vec<String> {
+        let found = found(&Options::default(), text).into_iter();
+        found.map(|(entity, _)| entity).collect()
+    };
+    for text in [
+        "My driver's licence is D1234567 and my passport 123456789.",
+        "Driver's license: D1234567\nPassport: 123456789",
+        "driver's license D1234567 (issued 2019), passport no. 123456789",
+        "D1234567 (driver's licence), 123456789 (passport)",
+        "Führerschein B072RRE2155, Reisepass 123456789",
+    ] {
+        assert_eq!(types(text), ["DRIVER_LICENSE", "PASSPORT"], "{text}");
+    }
+    for text in [
+        "My passport is 123456789 and my driver's licence D1234567.",
+        "passport 123456789, driver's licence 987654321",
+        "123456789 (passport), D1234567 (driver's licence)",
+    ] {
+        assert_eq!(types(text), ["PASSPORT", "DRIVER_LICENSE"], "{text}");
+    }
+    assert_eq!(types("passports 123456789 and 987654321"), ["PASSPORT", "PASSPORT"]);
+}
+
+#[test]
 fn two_values_with_a_slash() {
     for (text, expected) in [
         (
