@@ -20,11 +20,13 @@ are those of the language, or of the script. None is a part of the text, nor ano
 
 What llm-guard 0.3.16 does differently:
 
-- It looks for thirteen types by default, and so for no pattern of the user unless its type is listed. Here it is for all types but
-  \`URL\`, \`DATE_TIME\` and those of patterns such as \`DATE_RE\`, in all languages.
+- It looks for thirteen types by default, and so for no pattern of the user unless its type is listed. Here it is for all that
+  identifies a person, in all languages: people, contact data, numbers of cards, accounts and documents, and for all types of your
+  own. \`LOCATION\`, \`ORGANIZATION\`, \`NRP\`, \`URL\`, \`DATE_TIME\` and those of patterns such as \`DATE_RE\` are looked for only where
+  \`entityTypes\` names them, or is \`all\`.
 - Its defaults have \`US_SSN_RE\` and \`CREDIT_CARD_RE\` too, which go by the form alone. Here \`US_SSN\` and \`CREDIT_CARD\` go by rule and
-  checksum: other numbers of that form are found only where \`entityTypes\` names those two. A \`US_SSN\` without a word such as
-  "SSN" nearby has a score of 0.7, so not with the \`threshold\` of 0.75 that the file of llm-guard's API has.
+  checksum; beside words such as "credit card number", the form of a card is enough. Other numbers of that form are found only where
+  \`entityTypes\` names \`US_SSN_RE\` or \`CREDIT_CARD_RE\`. A \`US_SSN\` without a word such as "SSN" nearby has a score of 0.7, so not with the \`threshold\` of 0.75 that the file of llm-guard's API has.
 - It adds \`CUSTOM\` to the list that it was given, and \`regex_patterns\` take the place of its own.
 - Its numbers are those of how many placeholders there are, also where the text or the vault has that one already.
 - It gives one value another fake at every place, and of two values with one fake only the first can be restored.`,

@@ -148,6 +148,15 @@ describe("the options", () => {
     expect((await mask("It costs $20.", { entityTypes: ["PRICE_RE"] })).text).toBe("It costs [REDACTED_PRICE_RE_1].");
   });
 
+  it("all entityTypes, those of llm-guard's patterns too", async () => {
+    const text = "On 12/31/2024 it cost $20 at https://example.com.";
+    expect((await mask(text, {})).text).toBe(text);
+    expect((await mask(text, { entityTypes: "all" })).text).not.toMatch(/2024|20|example/);
+    expect(issueOf(() => scannerWith({ entityTypes: "none" as never }))).toEqual([
+      { path: "entityTypes", message: "must be all, got none" },
+    ]);
+  });
+
   it("entityTypes that nothing finds are refused, unless a recognizer may", () => {
     expect(issueOf(() => scannerWith({ entityTypes: ["CREDIT_CARD", "PERSON", "NOTHING"] }))).toEqual([
       { path: "entityTypes.1", message: "nothing finds PERSON: it needs a model" },

@@ -49,7 +49,7 @@ const text =
 
 describe("names", () => {
   it("are found beside what has a form, each mention by itself, and restored", async () => {
-    const scanner = new Anonymize({ recognizerConf: names });
+    const scanner = new Anonymize({ recognizerConf: names, entityTypes: "all" });
     await scanner.load();
     const vault = new Vault();
     const { sanitized, findings, score } = await scanner.scan(text, { vault });
@@ -113,9 +113,12 @@ describe("names", () => {
     const towns = relabelled({ PERSON: "MISC", LOCATION: "LOC", ORGANIZATION: "GPE" });
     // Both models know Moscow. The other model takes for a location what this one takes for a company, and is equally sure.
     const recognizerConf = [names, { default_model: towns, threshold: 0.9 }] as never;
-    expect(await redacted("Ivan, Moscow, Acme Corp", { recognizerConf })).toBe("<PERSON>, <LOCATION>, <ORGANIZATION>");
+    const entityTypes = "all";
+    expect(await redacted("Ivan, Moscow, Acme Corp", { recognizerConf, entityTypes })).toBe(
+      "<PERSON>, <LOCATION>, <ORGANIZATION>",
+    );
     const regexPatterns = [{ name: "TOWN", expressions: ["Moscow"], score: 1 }];
-    expect(await redacted("Ivan, Moscow", { recognizerConf, regexPatterns })).toBe("<PERSON>, <TOWN>");
+    expect(await redacted("Ivan, Moscow", { recognizerConf, regexPatterns, entityTypes })).toBe("<PERSON>, <TOWN>");
   });
 });
 
@@ -144,8 +147,36 @@ describe("the embedded model", () => {
     ],
   ])("finds names far apart in a text without others: %s", async (first, plain, last, firstMasked, lastMasked) => {
     const between = ` ${plain.repeat(5)}`;
-    expect(await redacted(first + between + last, {})).toBe(firstMasked + between + lastMasked);
-    expect(await redacted(between, {})).toBe(between);
+    const entityTypes = ["PERSON", "LOCATION", "ORGANIZATION"];
+    expect(await redacted(first + between + last, { entityTypes })).toBe(firstMasked + between + lastMasked);
+    expect(await redacted(between, { entityTypes })).toBe(between);
+  });
+
+  it.each([
+    "What is the capital of France?",
+    "Is Toyota a Japanese company? See https://example.com, founded on 28 August 1937.",
+    "Москва — столица России.",
+    "东京是日本的首都。",
+    "The United Nations met in Geneva on Monday.",
+  ])("leaves what says nothing of a person: %s", async (text) => {
+    expect(await redacted(text, {})).toBe(text);
+  });
+
+  it("finds all of that where it is asked to", async () => {
+    const text = "What is the capital of France? See https://example.com/fr.";
+    expect(await redacted(text, { entityTypes: "all" })).toBe("What is the capital of <LOCATION>? See <URL>.");
+  });
+
+  it("takes all that is personal out of the example of llm-guard's documentation", async () => {
+    const prompt =
+      "Make an SQL insert statement to add a new user to our database. Name is John Doe. Email is test@test.com but also possible " +
+      "to contact me with hello@test.com email. Phone number is 555-123-4567 and the IP address is 192.168.1.100. And credit card " +
+      "number is 4567-8901-2345-6789. He works in Test LLC.";
+    expect(await redacted(prompt, {})).toBe(
+      "Make an SQL insert statement to add a new user to our database. Name is <PERSON>. Email is <EMAIL_ADDRESS> but also possible " +
+        "to contact me with <EMAIL_ADDRESS> email. Phone number is <PHONE_NUMBER> and the IP address is <IP_ADDRESS>. And credit " +
+        "card number is <CREDIT_CARD>. He works in Test LLC.",
+    );
   });
 
   it("reads texts of one character, of spaces and of signs", async () => {
@@ -156,16 +187,15 @@ describe("the embedded model", () => {
 describe("labels", () => {
   it("have their usual meaning, or are types of their own", async () => {
     const usual = relabelled({ PERSON: "PER", LOCATION: "GPE", ORGANIZATION: "MISC" });
-    expect(await redacted("Ivan, Moscow, Acme Corp", { recognizerConf: usual })).toBe(
-      "<PERSON>, <LOCATION>, Acme Corp",
-    );
+    const wanted = { recognizerConf: usual, entityTypes: ["PERSON", "LOCATION"] };
+    expect(await redacted("Ivan, Moscow, Acme Corp", wanted)).toBe("<PERSON>, <LOCATION>, Acme Corp");
     const own = relabelled({ PERSON: "ship", LOCATION: "company", ORGANIZATION: "DATE" });
-    const recognizerConf = own;
-    expect(await redacted("Ivan, Moscow, Acme Corp", { recognizerConf })).toBe("<SHIP>, <ORGANIZATION>, Acme Corp");
-    const entityTypes = ["DATE_TIME"];
-    expect(await redacted("Ivan, Moscow, Acme Corp", { recognizerConf, entityTypes })).toBe(
-      "<SHIP>, Moscow, <DATE_TIME>",
-    );
+    const found = (entityTypes: "all" | string[]) =>
+      redacted("Ivan, Moscow, Acme Corp", { recognizerConf: own, entityTypes });
+    expect(await found([])).toBe("<SHIP>, Moscow, Acme Corp");
+    expect(await found(["ORGANIZATION"])).toBe("<SHIP>, <ORGANIZATION>, Acme Corp");
+    expect(await found(["DATE_TIME"])).toBe("<SHIP>, Moscow, <DATE_TIME>");
+    expect(await found("all")).toBe("<SHIP>, <ORGANIZATION>, <DATE_TIME>");
   });
 
   it("are mapped as llm-guard's configurations say, in a file too", async () => {

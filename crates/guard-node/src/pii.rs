@@ -204,6 +204,12 @@ pub fn pii_entities(env: &Env) -> Result<Vec<String>> {
     })
 }
 
+/// The types that are looked for only where they are asked for by name, each once.
+#[napi]
+pub fn pii_entities_on_demand(env: &Env) -> Result<Vec<String>> {
+    at_once(env, || Ok(pii::on_demand()?.into_iter().map(str::to_owned).collect()))
+}
+
 /// The type of hidden names.
 #[napi]
 pub fn hidden_entity() -> &'static str {

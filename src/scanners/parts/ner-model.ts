@@ -14,9 +14,6 @@ import { TYPE } from "./recognized.ts";
 /** The type that llm-guard gives to entities that are not looked for. */
 const NOTHING = "O";
 
-/** The type that is looked for only when the options name it, as with patterns, because most dates and times are not personal. */
-const ON_DEMAND = "DATE_TIME";
-
 /**
  * The meanings of common labels, in capitals. They are taken from llm-guard 0.3.16's NER configurations, and from the labels of
  * OntoNotes 5 as presidio-analyzer maps them.
@@ -70,7 +67,7 @@ const nerModel = z.strictObject({
   presidioSupportedEntities: z
     .array(z.string())
     .optional()
-    .describe("Types to look for where entity_types does not name them. Default: all of the model."),
+    .describe("Of the types that are looked for by default, those to look for in this model. Default: all."),
   idEntityName: z.string().default("ID").describe("A type of which the model is too sure."),
   idScoreMultiplier: z.number().min(0).max(1).default(0.4).describe("What the scores of that type are multiplied by."),
   threshold: z.number().min(0).max(1).default(0).describe("Least score of what it finds, beside that of the scanner."),
@@ -142,6 +139,8 @@ export type RecognizerConf = typeof recognizerConf;
 export class NerModel {
   readonly #options: NerModelOptions;
   readonly #model: SpanModel;
+  /** The types that are looked for only when the options of the scanner name them. */
+  readonly #onDemand: ReadonlySet<string>;
   /** The type for each kind of span that the model finds. It is undefined until a model of the hub is downloaded. */
   #types: ReadonlyMap<string, string> | undefined;
 
@@ -151,6 +150,7 @@ export class NerModel {
    */
   constructor(options: NerModelOptions, engine: Engine, maxLength?: number) {
     this.#options = options;
+    this.#onDemand = new Set(addon.piiEntitiesOnDemand());
     const { defaultModel } = options;
     this.#model =
       typeof defaultModel === "string"
@@ -166,7 +166,7 @@ export class NerModel {
 
   /** Tells whether the model looks for a type when the options do not name it. */
   offers(type: string): boolean {
-    return type !== ON_DEMAND && (this.#options.presidioSupportedEntities?.includes(type) ?? true);
+    return !this.#onDemand.has(type) && (this.#options.presidioSupportedEntities?.includes(type) ?? true);
   }
 
   /**

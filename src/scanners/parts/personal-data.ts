@@ -43,7 +43,14 @@ export const ofPersonalData: readonly Difference[] = [
   {
     text:
       "Card numbers and social security numbers are found with their checksums and rules. What llm-guard finds by form alone, its types " +
-      "`US_SSN_RE` and `CREDIT_CARD_RE`, is looked for only where `entity_types` names it: most numbers of that form are something else.",
+      "`US_SSN_RE` and `CREDIT_CARD_RE`, is looked for only where `entity_types` names it: most numbers of that form are something else. " +
+      'Beside words such as "credit card number", the form of a card is enough.',
+  },
+  {
+    without: ["entityTypes"],
+    text:
+      "All that identifies a person is looked for, which is more than llm-guard's thirteen types. Names of places, companies and peoples, " +
+      "links and dates are left alone, as there; `entity_types: all` finds them.",
   },
   {
     with: ["entityTypes"],
@@ -58,10 +65,14 @@ export const ofPersonalData: readonly Difference[] = [
 /** The options of scanners that look for personal data. */
 export const personalDataOptions = {
   entityTypes: z
-    .array(z.string().min(1))
+    .union(
+      [z.literal("all"), z.array(z.string().min(1))],
+      "expected a list of types, such as [EMAIL_ADDRESS], or all for every type",
+    )
     .default([])
     .describe(
-      "Types to look for. Default: all but URL, DATE_TIME and those of patterns such as PRICE_RE. Types of your own are always found.",
+      "Types to look for, or all. Default: people, contact data and numbers that identify; not LOCATION, ORGANIZATION, NRP, URL, " +
+        "DATE_TIME and those of patterns such as PRICE_RE. Types of your own are always found.",
     ),
   regexPatterns: z.array(regexPattern).default([]).describe("Patterns of your own, beside the embedded ones."),
   recognizers: z
@@ -111,10 +122,11 @@ export class PersonalDataDetector {
       madeFrom(`recognizerConf.${index}`, () => new NerModel(conf, engine, options.modelMaxLength)),
     );
     this.#chooseModels();
-    const { threshold, regexPatterns } = options;
+    const { entityTypes, threshold, regexPatterns } = options;
     const patterns = regexPatterns.map(({ name: entity, examples: _, ...pattern }) => ({ entity, ...pattern }));
     this.#native = build({
-      ...(options.entityTypes.length > 0 ? { entities: options.entityTypes } : {}),
+      ...(entityTypes === "all" ? { entities: [...this.#table] } : {}),
+      ...(entityTypes !== "all" && entityTypes.length > 0 ? { entities: entityTypes } : {}),
       languages: options.language === undefined ? [] : [options.language],
       patterns,
       hidden: [...names.hidden],
@@ -200,16 +212,17 @@ export class PersonalDataDetector {
     return models.filter((model) => !this.#models.includes(model));
   }
 
-  /** Tells whether a type is looked for. A type that is not offered is looked for only when the options name it. */
+  /** Tells whether a type is looked for. A type that is not offered is looked for only when the options name it, or all. */
   #wants(type: string, isOffered = true): boolean {
     const { entityTypes } = this.#options;
+    if (entityTypes === "all") return true;
     return entityTypes.includes(type) || (isOffered && (entityTypes.length === 0 || !this.#known.has(type)));
   }
 }
 
 /** Checks that something finds each type of the options. A type that nothing looks for would let every text pass. */
 function checkTypes({ entityTypes, regexPatterns, recognizers }: PersonalDataOptions, types: readonly string[]): void {
-  if (recognizers.length > 0) return;
+  if (recognizers.length > 0 || entityTypes === "all") return;
   const found = new Set([...types, ...regexPatterns.map(({ name }) => name), addon.hiddenEntity()]);
   const known = [...found].sort().join(", ");
   const issues = entityTypes.flatMap((type, index) => {

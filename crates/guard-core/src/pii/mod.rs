@@ -42,7 +42,7 @@ pub use detector::{Detection, Detector, HIDDEN, numbers};
 pub use lookalikes::Lookalikes;
 pub use merge::merge;
 pub use options::{CustomPattern, Options};
-pub use recognizer::{Source, check_examples, sources};
+pub use recognizer::{Source, check_examples, on_demand, sources};
 pub use recognizers::Recognizers;
 
 /// Something personal in a text.

@@ -1,6 +1,6 @@
 //! Recognizers as they are written in data files, and the table of all of them.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
 
 use serde::Deserialize;
@@ -197,6 +197,32 @@ fn table() -> Result<&'static Table, RuleErrorKind> {
 /// What is wrong with the data files.
 pub fn sources() -> Result<&'static [Arc<Source>], RuleErrorKind> {
     table().map(|table| &*table.sources)
+}
+
+/// Types that models find, and that are looked for on demand only, as in llm-guard 0.3.16: the names of towns, companies and
+/// peoples stand in most texts, and few say who somebody is.
+const OF_MODELS_ON_DEMAND: [&str; 3] = ["LOCATION", "NRP", "ORGANIZATION"];
+
+/// The types that are looked for only where they are asked for by name: those of which every recognizer is
+/// [on demand](Source::opt_in), and those of models that say who somebody is only together with more.
+///
+/// ```
+/// let on_demand = guard_core::pii::on_demand()?;
+/// assert!(on_demand.contains("LOCATION") && on_demand.contains("URL") && !on_demand.contains("PERSON"));
+/// # Ok::<(), guard_core::rules::RuleErrorKind>(())
+/// ```
+///
+/// # Errors
+///
+/// What is wrong with the data files.
+pub fn on_demand() -> Result<BTreeSet<&'static str>, RuleErrorKind> {
+    let of = |opt_in: bool| -> Result<BTreeSet<&'static str>, RuleErrorKind> {
+        let sources = sources()?.iter().filter(|source| source.opt_in == opt_in);
+        Ok(sources.map(|source| &*source.entity).collect())
+    };
+    let mut on_demand = &of(true)? - &of(false)?;
+    on_demand.extend(OF_MODELS_ON_DEMAND);
+    Ok(on_demand)
 }
 
 /// All types in the order of their priority.
