@@ -38,11 +38,13 @@ export type * from "./options.ts";
  * What llm-guard 0.3.16 does differently:
  *
  * - It looks for thirteen types by default, and so for no pattern of the user unless its type is listed. Here it is for
- *   all types but `URL`, `DATE_TIME` and those of patterns such as `DATE_RE`, in all languages.
+ *   all that identifies a person, in all languages: people, contact data, numbers of cards, accounts and documents, and
+ *   for all types of your own. `LOCATION`, `ORGANIZATION`, `NRP`, `URL`, `DATE_TIME` and those of patterns such as
+ *   `DATE_RE` are looked for only where `entityTypes` names them, or is `all`.
  * - Its defaults have `US_SSN_RE` and `CREDIT_CARD_RE` too, which go by the form alone. Here `US_SSN` and `CREDIT_CARD`
- *   go by rule and checksum: other numbers of that form are found only where `entityTypes` names those two. A `US_SSN`
- *   without a word such as "SSN" nearby has a score of 0.7, so not with the `threshold` of 0.75 that the file of
- *   llm-guard's API has.
+ *   go by rule and checksum; beside words such as "credit card number", the form of a card is enough. Other numbers of
+ *   that form are found only where `entityTypes` names `US_SSN_RE` or `CREDIT_CARD_RE`. A `US_SSN` without a word such
+ *   as "SSN" nearby has a score of 0.7, so not with the `threshold` of 0.75 that the file of llm-guard's API has.
  * - It adds `CUSTOM` to the list that it was given, and `regex_patterns` take the place of its own.
  * - Its numbers are those of how many placeholders there are, also where the text or the vault has that one already.
  * - It gives one value another fake at every place, and of two values with one fake only the first can be restored.
@@ -70,6 +72,9 @@ export type BanCode = InstanceType<typeof BanCode>;
  *
  * llm-guard asks a model for all organisations of a text and compares those with the list letter by letter: it needs
  * the model, and misses what the model does not see.
+ *
+ * A space in a name stands for any white space and for a hyphen: Acme Corp is found in `Acme  Corp`, over the end of a
+ * line, and in `Acme-Corp`. A hyphen in a name stands for itself.
  */
 export const BanCompetitors = registry.BanCompetitors.classes.input as unknown as ConfiguredScannerClass<
   BanCompetitorsOptions,
@@ -81,7 +86,7 @@ export type BanCompetitors = InstanceType<typeof BanCompetitors>;
  * Blocks texts that contain one of the substrings, or all of them.
  *
  * With `deobfuscate`, a substring that only the decoded text contains redacts all of the piece that says it, such as a
- * whole run of base64; the first occurrence is one in the text as it is, if there is any; and each of all the
+ * whole run of base64; the first occurrence is the one that begins first, disguised or not; and each of all the
  * substrings may be found in the text or in what it says.
  */
 export const BanSubstrings = registry.BanSubstrings.classes.input as unknown as ConfiguredScannerClass<
@@ -197,6 +202,9 @@ export type PromptInjection = InstanceType<typeof PromptInjection>;
 
 /**
  * Blocks texts that match a pattern, or lets only texts pass that match one.
+ *
+ * Patterns mean what they mean in Python's `re`. What guard cannot read so, such as `\N{BULLET}` and `(?a)`, is an
+ * error at the start, and so is what Python does not know and others read differently, such as `\h`.
  *
  * Patterns run in linear time. One with look-around or back-references runs under a step limit; reaching it is an
  * error, never a pass. llm-guard 0.3.16 stops at the first pattern that matches, and leaves in the text what later

@@ -23,11 +23,11 @@ export interface AnonymizeOptions {
    */
   allowedNames?: string[] | undefined;
   /**
-   * Types to look for. Default: all but URL, DATE_TIME and those of patterns such as PRICE_RE. Types of your own are
-   * always found.
+   * Types to look for, or all. Default: people, contact data and numbers that identify; not LOCATION, ORGANIZATION,
+   * NRP, URL, DATE_TIME and those of patterns such as PRICE_RE. Types of your own are always found.
    * @default []
    */
-  entityTypes?: string[] | undefined;
+  entityTypes?: "all" | string[] | undefined;
   /**
    * Patterns of your own, beside the embedded ones.
    * @default []
@@ -241,6 +241,10 @@ export interface BanCompetitorsOptions {
    * @default 0.5
    */
   threshold?: number | undefined;
+  /** Of llm-guard; names are looked for in all of a text at once here. */
+  chunkSize?: number | undefined;
+  /** Of llm-guard; nothing is cut here, so nothing overlaps. */
+  chunkOverlapSize?: number | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
   /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
@@ -1472,11 +1476,11 @@ export interface SensitiveOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * Types to look for. Default: all but URL, DATE_TIME and those of patterns such as PRICE_RE. Types of your own are
-   * always found.
+   * Types to look for, or all. Default: people, contact data and numbers that identify; not LOCATION, ORGANIZATION,
+   * NRP, URL, DATE_TIME and those of patterns such as PRICE_RE. Types of your own are always found.
    * @default []
    */
-  entityTypes?: string[] | undefined;
+  entityTypes?: "all" | string[] | undefined;
   /**
    * Patterns of your own, beside the embedded ones.
    * @default []

@@ -48,6 +48,9 @@ export type BanCode = InstanceType<typeof BanCode>;
  *
  * llm-guard asks a model for all organisations of a text and compares those with the list letter by letter: it needs
  * the model, and misses what the model does not see.
+ *
+ * A space in a name stands for any white space and for a hyphen: Acme Corp is found in `Acme  Corp`, over the end of a
+ * line, and in `Acme-Corp`. A hyphen in a name stands for itself.
  */
 export const BanCompetitors = registry.BanCompetitors.classes.output as unknown as ConfiguredScannerClass<
   BanCompetitorsOptions,
@@ -59,7 +62,7 @@ export type BanCompetitors = InstanceType<typeof BanCompetitors>;
  * Blocks texts that contain one of the substrings, or all of them.
  *
  * With `deobfuscate`, a substring that only the decoded text contains redacts all of the piece that says it, such as a
- * whole run of base64; the first occurrence is one in the text as it is, if there is any; and each of all the
+ * whole run of base64; the first occurrence is the one that begins first, disguised or not; and each of all the
  * substrings may be found in the text or in what it says.
  */
 export const BanSubstrings = registry.BanSubstrings.classes.output as unknown as ConfiguredScannerClass<
@@ -294,6 +297,9 @@ export type ReadingTime = InstanceType<typeof ReadingTime>;
 
 /**
  * Blocks texts that match a pattern, or lets only texts pass that match one.
+ *
+ * Patterns mean what they mean in Python's `re`. What guard cannot read so, such as `\N{BULLET}` and `(?a)`, is an
+ * error at the start, and so is what Python does not know and others read differently, such as `\h`.
  *
  * Patterns run in linear time. One with look-around or back-references runs under a step limit; reaching it is an
  * error, never a pass. llm-guard 0.3.16 stops at the first pattern that matches, and leaves in the text what later

@@ -4,7 +4,7 @@ import type { Engine } from "../models/engine.ts";
 import { addon, type RuleScan } from "../native.ts";
 import { passed, type ScanContext, type Verdict } from "../scanner.ts";
 import type { Span } from "../text/span.ts";
-import { ruleOptions } from "../validation/options.ts";
+import { ofLlmGuard, ruleOptions } from "../validation/options.ts";
 import { defineScanner } from "./define.ts";
 import { engineOptions } from "./parts/model-options.ts";
 import { NerModel, nerModelOption, recognizerConf } from "./parts/ner-model.ts";
@@ -25,7 +25,9 @@ export const BanCompetitors = defineScanner({
   summary: "Blocks texts that name a competitor, as whole words in any case; Russian names in every grammatical case.",
   description:
     "llm-guard asks a model for all organisations of a text and compares those with the list letter by letter: it needs the model, " +
-    "and misses what the model does not see.",
+    "and misses what the model does not see.\n\n" +
+    "A space in a name stands for any white space and for a hyphen: Acme Corp is found in `Acme  Corp`, over the end of a line, and in " +
+    "`Acme-Corp`. A hyphen in a name stands for itself.",
   sides: { input: {}, output: {} },
   options: () => ({
     ...ruleOptions,
@@ -43,6 +45,8 @@ export const BanCompetitors = defineScanner({
           "one: Apple, not an apple. It is asked of texts with a name only. Default: none, names alone count.",
       ),
     threshold: z.number().min(0).max(1).default(0.5).describe("With model: least score of an organisation."),
+    chunkSize: ofLlmGuard(z.number().int().min(1).optional(), "; names are looked for in all of a text at once here."),
+    chunkOverlapSize: ofLlmGuard(z.number().int().min(0).optional(), "; nothing is cut here, so nothing overlaps."),
     ...engineOptions(),
   }),
   conversation: { window: true },
@@ -68,14 +72,18 @@ export const BanCompetitors = defineScanner({
     const forms = new Map<string, string>();
     for (const competitor of competitors) {
       for (const name of [competitor, ...(Object.hasOwn(aliases, competitor) ? (aliases[competitor] ?? []) : [])]) {
-        for (const form of russianForms(name.trim())) if (!forms.has(form)) forms.set(form, competitor);
+        for (const form of russianForms(name.trim().replace(/\s+/gu, " "))) {
+          for (const spelling of [form, form.replaceAll(" ", "-")]) {
+            if (!forms.has(spelling)) forms.set(spelling, competitor);
+          }
+        }
       }
     }
     const name = options.model;
     const model = name === undefined ? undefined : madeFrom("model", () => organisationsOf(name, maxLength, engine));
     const named = [...forms.values()];
     const set = new addon.SubstringSet([...forms.keys()], {
-      ...{ words: true, caseSensitive, all: true, deobfuscate, replace: redact && model === undefined },
+      ...{ matchType: "name", caseSensitive, all: true, deobfuscate, replace: redact && model === undefined },
     });
     return {
       sanitizes: redact,

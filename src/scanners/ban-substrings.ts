@@ -10,7 +10,7 @@ export const BanSubstrings = defineScanner({
   summary: "Blocks texts that contain one of the substrings, or all of them.",
   description:
     "With `deobfuscate`, a substring that only the decoded text contains redacts all of the piece that says it, such as a whole " +
-    "run of base64; the first occurrence is one in the text as it is, if there is any; and each of all the substrings may be " +
+    "run of base64; the first occurrence is the one that begins first, disguised or not; and each of all the substrings may be " +
     "found in the text or in what it says.",
   sides: { input: {}, output: {} },
   options: () => ({
@@ -42,7 +42,7 @@ export const BanSubstrings = defineScanner({
     const { substrings, matchType, caseSensitive, redact, redactAll, containsAll, deobfuscate } = options;
     const sanitizes = redact || redactAll;
     const set = new addon.SubstringSet(substrings, {
-      ...{ words: matchType === "word", caseSensitive, all: redactAll, deobfuscate, replace: sanitizes },
+      ...{ matchType, caseSensitive, all: redactAll, deobfuscate, replace: sanitizes },
     });
     return {
       sanitizes,

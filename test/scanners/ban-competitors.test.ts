@@ -44,6 +44,37 @@ describe("BanCompetitors", () => {
     expect(findings[0]?.text).toBe(found);
   });
 
+  it.each([
+    "Acme Corp",
+    "ACME  corp",
+    "Acme\nCorp",
+    "Acme\r\n\tCorp",
+    "Acme\u00a0Corp",
+    "Acme\u3000Corp",
+    "Acme\u200bCorp",
+    "Acme \u200b Corp",
+    "Acme-Corp",
+  ])("finds %j for Acme Corp", async (name) => {
+    const scanner = new BanCompetitors({ competitors: ["Acme Corp"] });
+    for (const [before, after] of [
+      ["", ""],
+      ["Is  é\n", "'s  offer"],
+      ["😀 (", ")\n\n"],
+    ]) {
+      const { sanitized, findings } = await scanner.scan(before + name + after, {});
+      expect(sanitized).toBe(`${before}[REDACTED]${after}`);
+      expect(findings).toMatchObject([{ text: name, label: "Acme Corp" }]);
+    }
+  });
+
+  it.each([
+    ["Acme Corp", "AcmeCorp, Acme, Corp, Acme Corporation, acme corps"],
+    ["A-Team", "what a team, a  team"],
+    ["Best Buy", "The best, buy it. The best - buy it."],
+  ])("takes nothing else for %s: %s", async (competitor, text) => {
+    expect((await new BanCompetitors({ competitors: [competitor] }).scan(text, {})).findings).toEqual([]);
+  });
+
   it("tells upper case from lower case where asked to", async () => {
     const scanner = new BanCompetitors({ competitors: ["Apple"], caseSensitive: true });
     expect((await scanner.scan("an apple pie", {})).isValid).toBe(true);

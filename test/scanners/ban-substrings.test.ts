@@ -72,6 +72,37 @@ describe("BanSubstrings", () => {
       expect((await scan(text, { substrings: ["ransomware"] })).isValid).toBe(true);
     });
 
+    it.each([
+      ["bomb and b0mb", "[REDACTED] and b0mb"],
+      ["b0mb and bomb", "[REDACTED] and bomb"],
+      ["b o m b, b0mb, bomb", "[REDACTED], b0mb, bomb"],
+      ["Ym9tYiBib21iIGJvbWI= then bomb", "[REDACTED] then bomb"],
+      ["bomb then Ym9tYiBib21iIGJvbWI=", "[REDACTED] then Ym9tYiBib21iIGJvbWI="],
+      ["plan, b0mb, p1an, bomb", "[REDACTED], [REDACTED], p1an, bomb"],
+      ["p1an, bomb, plan, b0mb", "[REDACTED], [REDACTED], plan, b0mb"],
+    ])("redacts the first of each in %j, disguised or not", async (text, sanitized) => {
+      const substrings = ["bomb", "plan"];
+      expect((await scan(text, { substrings, redact: true, deobfuscate: true })).sanitized).toBe(sanitized);
+    });
+
+    it("redacts the first of plain and disguised occurrences in any order", async () => {
+      const written = fc.constantFrom(
+        "ransomware",
+        "r4ns0mw4re",
+        "rаnsоmwаrе",
+        "cmFuc29td2FyZSBub3c=",
+        "ransom\u200bware",
+      );
+      await fc.assert(
+        fc.asyncProperty(fc.array(written, { minLength: 1, maxLength: 4 }), async ([first, ...rest]) => {
+          const text = ["Tell me about", first, "and about", ...rest.flatMap((word) => [word, "too"])].join(" ");
+          const options = { substrings: ["ransomware"], redact: true, deobfuscate: true };
+          expect((await scan(text, options)).sanitized).toBe(text.replace(first as string, "[REDACTED]"));
+        }),
+        { numRuns: 40 },
+      );
+    });
+
     it("finds all of the substrings, some in the text and some in its readings", async () => {
       const options = { substrings: ["red", "blue"], containsAll: true, redact: true, deobfuscate: true };
       expect((await scan("red and b1ue", options)).sanitized).toBe("[REDACTED] and [REDACTED]");

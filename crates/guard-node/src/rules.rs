@@ -188,12 +188,30 @@ fn scan_patterns(
     Ok(rule_scan(text, found, options.replace))
 }
 
+/// Where a substring counts: anywhere, as whole words, or as whole words with any run of white space for white space.
+#[napi(string_enum = "lowercase")]
+#[derive(Clone, Copy)]
+pub enum SubstringMatchType {
+    Str,
+    Word,
+    Name,
+}
+
+impl From<SubstringMatchType> for substrings::MatchType {
+    fn from(match_type: SubstringMatchType) -> Self {
+        match match_type {
+            SubstringMatchType::Str => Self::Str,
+            SubstringMatchType::Word => Self::Word,
+            SubstringMatchType::Name => Self::Name,
+        }
+    }
+}
+
 /// How a list of substrings is looked for.
 #[napi(object)]
 #[derive(Clone, Copy)]
 pub struct SubstringOptions {
-    /// Whether only whole words match.
-    pub words: bool,
+    pub match_type: SubstringMatchType,
     pub case_sensitive: bool,
     /// Whether all occurrences are found, or the first one of each substring.
     pub all: bool,
@@ -215,11 +233,7 @@ impl SubstringSet {
     #[napi(constructor)]
     pub fn new(env: &Env, substrings: Vec<String>, options: SubstringOptions) -> Result<Self> {
         at_once(env, || {
-            let match_type = if options.words {
-                substrings::MatchType::Word
-            } else {
-                substrings::MatchType::Str
-            };
+            let match_type = options.match_type.into();
             let substrings = Arc::new(Substrings::new(&substrings, match_type, options.case_sensitive)?);
             Ok(Self { substrings, options })
         })

@@ -53,16 +53,21 @@ pub struct Sighting<M> {
 pub enum Wanted {
     /// What `find` returns, for each view.
     All,
-    /// For each rule, only what `find` returns for the first text in which the rule matches.
+    /// For each rule, only the match that begins first in the original text, whether it is disguised there or not.
     First,
+    /// For each rule, only the first match in the text itself or else in the first view that has one.
+    Nearest,
 }
 
 /// Applies `find` to `text` and then to every view of it ([`crate::text::views::views`]), and returns what it found, the
 /// matches in the text itself first.
 ///
-/// A match in a view is left out if earlier matches of the same rule cover its range in the original: it shows nothing new. A
-/// match that only overlaps them stays, since a redaction has to cover it too. An empty match in a view counts only if
-/// nothing else of its rule was found.
+/// With [`Wanted::All`], a match in a view is left out if earlier matches of the same rule cover its range in the original: it
+/// shows nothing new. A match that only overlaps them stays, since a redaction has to cover it too. An empty match in a view
+/// counts only if nothing else of its rule was found.
+///
+/// With [`Wanted::First`], of matches that begin at the same byte the one in the text itself counts, then that of the first
+/// view. Where a view turns a passage around, `find` must return all matches in it for the first one to be known.
 ///
 /// `find` is called up to [`crate::text::views::MOST`] times more, with at most
 /// [`crate::text::views::LONGEST`] times the bytes of the text each; for ordinary prose it is called once.
@@ -75,46 +80,77 @@ pub fn across_views<M: RuleMatch, E>(
     wanted: Wanted,
     mut find: impl FnMut(&str) -> Result<Vec<M>, E>,
 ) -> Result<Vec<Sighting<M>>, E> {
-    let mut known: HashMap<usize, Covered> = HashMap::new();
-    let mut sightings = Vec::new();
+    let mut kept = Kept::new(wanted);
     for found in find(text)? {
         let range = found.range();
-        known.entry(found.rule()).or_default().add(range.clone());
-        sightings.push(Sighting {
-            found,
-            range,
-            view: None,
-        });
+        kept.add(found, range, false, || None);
     }
     visit(text, |view| {
-        // For each rule, whether it had been found before this view.
-        let mut before: HashMap<usize, bool> = HashMap::new();
         for found in find(view.text())? {
-            let (rule, at) = (found.rule(), found.range());
-            let covered = known.entry(rule).or_default();
-            let before = *before.entry(rule).or_insert(covered.any);
+            let at = found.range();
             let range = view.original(at.clone());
-            let seen = match wanted {
-                Wanted::First => before,
-                Wanted::All if range.is_empty() => covered.any,
-                Wanted::All => covered.contains(&range),
-            };
-            if seen {
-                continue;
-            }
-            covered.add(range.clone());
-            let name = view.name_of(at);
-            sightings.push(Sighting {
-                found,
-                range,
+            kept.add(found, range, true, || {
+                let name = view.name_of(at);
                 // A match in a part that the view only copies has no name of its own: it matches because of what the view has
                 // around it.
-                view: Some(if name.is_empty() { view.name() } else { name }),
+                Some(if name.is_empty() { view.name() } else { name })
             });
         }
         Ok(())
     })?;
-    Ok(sightings)
+    Ok(kept.sightings)
+}
+
+/// What was found so far.
+struct Kept<M> {
+    wanted: Wanted,
+    sightings: Vec<Sighting<M>>,
+    /// With [`Wanted::All`], where each rule was found.
+    known: HashMap<usize, Covered>,
+    /// With [`Wanted::First`] and [`Wanted::Nearest`], the index of the only sighting of each rule.
+    firsts: HashMap<usize, usize>,
+}
+
+impl<M: RuleMatch> Kept<M> {
+    fn new(wanted: Wanted) -> Self {
+        Self {
+            wanted,
+            sightings: Vec::new(),
+            known: HashMap::new(),
+            firsts: HashMap::new(),
+        }
+    }
+
+    /// Keeps a match if it is wanted; `range` is one of the original text.
+    fn add(&mut self, found: M, range: Range<usize>, in_view: bool, view: impl FnOnce() -> Option<String>) {
+        let rule = found.rule();
+        match self.wanted {
+            Wanted::All => {
+                let covered = self.known.entry(rule).or_default();
+                let seen = if range.is_empty() {
+                    covered.any
+                } else {
+                    covered.contains(&range)
+                };
+                if in_view && seen {
+                    return;
+                }
+                covered.add(range.clone());
+            }
+            Wanted::First | Wanted::Nearest => {
+                if let Some(&first) = self.firsts.get(&rule) {
+                    if self.wanted == Wanted::First && range.start < self.sightings[first].range.start {
+                        let view = view();
+                        self.sightings[first] = Sighting { found, range, view };
+                    }
+                    return;
+                }
+                self.firsts.insert(rule, self.sightings.len());
+            }
+        }
+        let view = view();
+        self.sightings.push(Sighting { found, range, view });
+    }
 }
 
 /// The parts of a text that a rule was found in.
@@ -177,6 +213,11 @@ mod tests {
             ]
         );
         assert_eq!(found(text, &["bomb"], Wanted::First), [(0, "bomb", None)]);
+        assert_eq!(
+            found("b0mb, bomb", &["bomb"], Wanted::First),
+            [(0, "b0mb", Some("leetspeak".into()))]
+        );
+        assert_eq!(found("b0mb, bomb", &["bomb"], Wanted::Nearest), [(0, "bomb", None)]);
     }
 
     #[test]

@@ -33,6 +33,9 @@ pub enum MatchType {
     /// match: an edge that is no word character needs no boundary, so "c++" is found in "I love c++!", and neither does
     /// an edge in a script written without spaces, nor next to one, so "坏人" is found in "我是坏人吗" and "AI" in "用AI做".
     Word,
+    /// As [`MatchType::Word`], with any run of white space for white space: "Acme Corp" is found in "Acme  Corp", across a line
+    /// break, and with a no-break or zero-width space.
+    Name,
 }
 
 /// One occurrence of one substring.
@@ -77,7 +80,7 @@ pub struct Substrings {
     longest: usize,
     /// For each substring, whether its first and its last character need a word boundary.
     edges: Vec<(bool, bool)>,
-    case_sensitive: bool,
+    reading: Reading,
 }
 
 impl Substrings {
@@ -99,7 +102,7 @@ impl Substrings {
         }
         let edges = substrings.iter().map(|substring| match match_type {
             MatchType::Str => (false, false),
-            MatchType::Word => {
+            MatchType::Word | MatchType::Name => {
                 let mut characters = substring.as_ref().chars();
                 let first = characters.next();
                 (
@@ -109,11 +112,19 @@ impl Substrings {
             }
         });
         let edges = edges.collect();
-        let literals = substrings.iter().map(|substring| match case_sensitive {
-            true => substring.as_ref().to_owned(),
-            false => substring.as_ref().chars().map(fold).collect::<String>(),
+        let literals = substrings.iter().map(|substring| {
+            let reading = Reading {
+                folds: !case_sensitive,
+                joins_spaces: match_type == MatchType::Name,
+            };
+            let mut literal = Read::new(substring.as_ref(), reading).text;
+            if !case_sensitive {
+                literal.make_ascii_lowercase();
+            }
+            literal
         });
         let literals: Vec<String> = literals.collect();
+        let joins_spaces = match_type == MatchType::Name && literals.iter().any(|literal| literal.contains(' '));
         // The literals are folded, so what remains different in an ASCII text is the case of ASCII letters: such a text
         // needs no folding of its own.
         let automaton = AhoCorasick::builder()
@@ -125,7 +136,10 @@ impl Substrings {
             beginnings: Beginnings::new(&literals, case_sensitive),
             longest: literals.iter().map(String::len).max().unwrap_or(0),
             edges,
-            case_sensitive,
+            reading: Reading {
+                folds: !case_sensitive,
+                joins_spaces,
+            },
         })
     }
 
@@ -134,23 +148,23 @@ impl Substrings {
     /// With `all`, these are all occurrences from left to right that do not overlap another one of the same substring;
     /// otherwise the first one of each. Occurrences of different substrings may overlap.
     pub fn find(&self, text: &str, all: bool) -> Vec<SubstringMatch> {
-        if self.case_sensitive || text.is_ascii() {
-            self.search(text, all)
-        } else {
-            let folded = Folded::new(text);
-            let mut found = self.search(&folded.text, all);
-            for occurrence in &mut found {
-                occurrence.range = folded.origin(occurrence.range.start)..folded.origin(occurrence.range.end);
-            }
-            found
+        if self.reading.is_as_written(text) {
+            return self.search(text, all);
         }
+        let read = Read::new(text, self.reading);
+        let mut found = self.search(&read.text, all);
+        for occurrence in &mut found {
+            occurrence.range = read.origin(occurrence.range.start)..read.origin(occurrence.range.end);
+        }
+        found
     }
 
     /// The same in `text` and in its views, as [`across_views`] has them. Without `all`, the first occurrence of a substring is
-    /// the one in the first view that contains it.
+    /// the one that begins first in `text`, whether it is disguised there or not.
     pub fn find_across_views(&self, text: &str, all: bool) -> Vec<Sighting<SubstringMatch>> {
         let wanted = if all { Wanted::All } else { Wanted::First };
-        let Ok(found) = across_views(text, wanted, |text| Ok::<_, Infallible>(self.find(text, all)));
+        // What stands last in a view may stand first in the text, where the view turns a passage around.
+        let Ok(found) = across_views(text, wanted, |text| Ok::<_, Infallible>(self.find(text, true)));
         found
     }
 
@@ -327,46 +341,98 @@ fn fold(character: char) -> char {
     upper.to_lowercase().next().unwrap_or(upper)
 }
 
-/// A folded text that knows where its parts come from.
-struct Folded {
+/// How a text is read before substrings are looked for.
+#[derive(Debug, Clone, Copy)]
+struct Reading {
+    /// Whether characters that differ in case are one.
+    folds: bool,
+    /// Whether a run of white space is one space.
+    joins_spaces: bool,
+}
+
+impl Reading {
+    /// Whether the automaton can read the text as it is written: it takes ASCII letters of both cases for the same.
+    fn is_as_written(self, text: &str) -> bool {
+        (!self.folds || text.is_ascii()) && !(self.joins_spaces && has_other_spaces(text))
+    }
+}
+
+/// Whether a text has white space other than single spaces.
+fn has_other_spaces(text: &str) -> bool {
+    let other = |byte: &u8| matches!(byte, b'\t'..=b'\r') || !byte.is_ascii();
+    text.bytes().any(|byte| other(&byte)) || text.contains("  ")
+}
+
+/// Whether a character has no width, and stands beside white space as if it were some.
+fn is_invisible(character: char) -> bool {
+    matches!(
+        character,
+        '\u{AD}' | '\u{180E}' | '\u{200B}'..='\u{200F}' | '\u{2060}' | '\u{FEFF}'
+    )
+}
+
+/// Whether a character is white space in a name, U+200B, where a line may be broken, and U+FEFF, the old no-break space without a
+/// width, among it (Unicode Standard, section 23.2).
+fn is_space(character: char) -> bool {
+    character.is_whitespace() || matches!(character, '\u{200B}' | '\u{FEFF}')
+}
+
+/// The bytes at the start of `rest` that are read as one space, or 0.
+fn spaces(rest: &str) -> usize {
+    let blank = |character: char| is_space(character) || is_invisible(character);
+    let length = rest.find(|character| !blank(character)).unwrap_or(rest.len());
+    if rest[..length].contains(is_space) { length } else { 0 }
+}
+
+/// A text as it is read, which knows where its parts come from.
+struct Read {
     text: String,
-    /// Pairs of offsets `(folded, original)` behind each character whose length changed. Between two such pairs, the distance
-    /// from one offset to the other is constant.
+    /// Pairs of offsets `(read, original)` behind each part whose length changed. Between two such pairs, the distance from one
+    /// offset to the other is constant.
     shifts: Vec<(usize, usize)>,
 }
 
-impl Folded {
-    fn new(original: &str) -> Self {
+impl Read {
+    fn new(original: &str, reading: Reading) -> Self {
         let mut text = String::with_capacity(original.len());
         let mut shifts = vec![(0, 0)];
         let mut start = 0;
+        let is_plain = |byte: &u8| byte.is_ascii() && !(reading.joins_spaces && byte.is_ascii_whitespace());
         while let Some(character) = original[start..].chars().next() {
-            if character.is_ascii() {
-                // The automaton takes ASCII letters of both cases for the same.
-                let rest = &original.as_bytes()[start..];
-                let blocks = rest.chunks(16).take_while(|block| block.is_ascii());
-                let ascii: usize = blocks.map(<[u8]>::len).sum();
-                let ascii = ascii + rest[ascii..].iter().take_while(|byte| byte.is_ascii()).count();
-                let end = start + ascii;
-                text.push_str(&original[start..end]);
-                start = end;
+            // The automaton takes ASCII letters of both cases for the same.
+            let rest = &original.as_bytes()[start..];
+            let blocks = rest.chunks(16).take_while(|block| block.iter().all(&is_plain));
+            let plain: usize = blocks.map(<[u8]>::len).sum();
+            let plain = plain + rest[plain..].iter().take_while(|byte| is_plain(byte)).count();
+            if plain > 0 {
+                text.push_str(&original[start..start + plain]);
+                start += plain;
                 continue;
             }
-            let folded = fold(character);
-            text.push(folded);
-            start += character.len_utf8();
-            if folded.len_utf8() != character.len_utf8() {
+            let run = if reading.joins_spaces {
+                spaces(&original[start..])
+            } else {
+                0
+            };
+            let (read, length) = match run {
+                0 if reading.folds => (fold(character), character.len_utf8()),
+                0 => (character, character.len_utf8()),
+                _ => (' ', run),
+            };
+            text.push(read);
+            start += length;
+            if read.len_utf8() != length {
                 shifts.push((text.len(), start));
             }
         }
         Self { text, shifts }
     }
 
-    /// The byte offset in the original text of a character boundary in the folded one.
+    /// The byte offset in the original text of a character boundary in the text as it is read.
     fn origin(&self, at: usize) -> usize {
-        let next = self.shifts.partition_point(|&(folded, _)| folded <= at);
-        let (folded, original) = self.shifts[next.saturating_sub(1)];
-        original + (at - folded)
+        let next = self.shifts.partition_point(|&(read, _)| read <= at);
+        let (read, original) = self.shifts[next.saturating_sub(1)];
+        original + (at - read)
     }
 }
 
@@ -436,6 +502,41 @@ mod tests {
     }
 
     #[test]
+    fn names_have_any_white_space() {
+        for text in [
+            "Acme Corp",
+            "acme  corp",
+            "Acme\nCorp",
+            "Acme\r\n\tCorp",
+            "Acme\u{A0}Corp",
+            "Acme\u{202F}\u{3000}Corp",
+            "Acme\u{200B}Corp",
+            "Acme \u{2060}Corp",
+            "ACME\u{AD} \u{200D} CORP",
+        ] {
+            for (before, after) in [("", ""), ("é  (", ")'s"), ("\u{200B}", "\u{A0}!")] {
+                let text = format!("{before}{text}{after}");
+                let found = find(&["Acme Corp"], MatchType::Name, false, &text);
+                assert_eq!(found, [(0, &text[before.len()..text.len() - after.len()])], "{text:?}");
+            }
+        }
+        for text in [
+            "AcmeCorp",
+            "Acme\u{200D}Corp",
+            "Acme, Corp",
+            "Acme Corporation",
+            "acme -corp",
+        ] {
+            assert_eq!(find(&["Acme Corp"], MatchType::Name, false, text), [], "{text:?}");
+        }
+        assert_eq!(
+            find(&["Acme\n Corp"], MatchType::Name, true, "Acme Corp, acme corp").len(),
+            1
+        );
+        assert_eq!(find(&["Acme Corp"], MatchType::Word, false, "Acme  Corp"), []);
+    }
+
+    #[test]
     fn empty_substrings_are_refused() {
         let error = Substrings::new(&["a", ""], MatchType::Str, false).unwrap_err();
         assert_eq!(error, SubstringsError::Empty { substring: 1 });
@@ -502,8 +603,39 @@ mod tests {
         }
 
         #[test]
+        fn names_are_found_where_they_are(
+            gap in "[ \\t\\n\u{A0}\u{2003}\u{3000}]{1,4}",
+            before in "(?:[é \\n.]{0,9}[ \\n.])?",
+            after in "(?:[ \\n.][aé \\n.]{0,9})?",
+        ) {
+            let name = format!("Ünited{gap}Bank");
+            let text = format!("{before}{name}{after}");
+            prop_assert_eq!(find(&["united bank", "ünited bank"], MatchType::Name, false, &text), [(1, &*name)]);
+        }
+
+        #[test]
+        fn the_first_occurrence_is_the_first_in_the_text(
+            parts in prop::collection::vec(prop::sample::select(vec!["bomb", "b0mb", "bo\u{200B}mb", "Ym9tYiBib21iIGJvbWI=", "plan"]), 1..7),
+        ) {
+            let substrings = Substrings::new(&["bomb", "plan"], MatchType::Str, false).unwrap();
+            let text = parts.join(", ");
+            let starts = |all| {
+                let mut starts = [usize::MAX; 2];
+                for sighting in substrings.find_across_views(&text, all) {
+                    let first = &mut starts[sighting.found.substring];
+                    *first = sighting.range.start.min(*first);
+                }
+                starts
+            };
+            let firsts = starts(false);
+            prop_assert_eq!(firsts, starts(true));
+            let written = text.find(['b', 'Y']).unwrap_or(usize::MAX);
+            prop_assert_eq!(firsts[0], written);
+        }
+
+        #[test]
         fn ranges_are_valid_in_any_text(text in ".*", literal in ".{1,2}") {
-            for match_type in [MatchType::Str, MatchType::Word] {
+            for match_type in [MatchType::Str, MatchType::Word, MatchType::Name] {
                 for m in Substrings::new(&[&literal], match_type, false).unwrap().find(&text, true) {
                     prop_assert!(text.get(m.range).is_some_and(|found| !found.is_empty()));
                 }
