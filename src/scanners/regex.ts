@@ -10,6 +10,8 @@ export const Regex = defineScanner({
   type: "Regex",
   summary: "Blocks texts that match a pattern, or lets only texts pass that match one.",
   description:
+    "Patterns mean what they mean in Python's `re`. What guard cannot read so, such as `\\N{BULLET}` and `(?a)`, is an error at the start, " +
+    "and so is what Python does not know and others read differently, such as `\\h`.\n\n" +
     "Patterns run in linear time. One with look-around or back-references runs under a step limit; reaching it is an error, never a " +
     "pass. llm-guard 0.3.16 stops at the first pattern that matches, and leaves in the text what later patterns would match; here " +
     "all patterns are applied.\n\n" +
@@ -42,6 +44,9 @@ export const Regex = defineScanner({
     },
     {
       text: "Every pattern is applied. llm-guard stops at the first one that matches, and leaves in the text what the others would match.",
+    },
+    {
+      text: "Names of characters (`\\N{BULLET}`) and the flag `(?a)` of Python are errors at the start, never read as something else.",
     },
   ],
   findings: [{ type: "pattern", label: "The pattern." }],

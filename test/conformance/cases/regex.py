@@ -83,7 +83,6 @@ OVERLAY = {
     "Devanagari words": ({"sanitized": "[REDACTED] [REDACTED]"}, WORDS),
     "word boundaries": ({"sanitized": "[REDACTED] concat cats \u043acat cat\u0301"}, WORDS),
     "white space of any kind": ({"sanitized": "a[REDACTED]b[REDACTED]c\x1cd[REDACTED]e\u200bf"}, "white space is what Unicode says, and information separators are not"),
-    "octal and null": ({"error": "GuardValidationError"}, "octal escapes are refused, never misread: \\x00 is the same everywhere"),
     "an ASCII class by (?a)": ({"error": "GuardValidationError"}, "this flag is refused, never ignored: [0-9A-Za-z_] is the same everywhere"),
 }
 

@@ -37,8 +37,11 @@ pub(super) enum Matcher {
 }
 
 impl Matcher {
-    /// Compiles with the linear engine, and with the backtracking one what the first does not know.
-    pub fn compile(index: usize, source: &str, limit: usize) -> Result<Self, PatternError> {
+    /// Compiles with the linear engine, and with the backtracking one what the first does not know, or what `backtracks`.
+    pub fn compile(index: usize, source: &str, limit: usize, backtracks: bool) -> Result<Self, PatternError> {
+        if backtracks {
+            return Self::backtracking(source, limit).map_err(|error| refusal(index, &error));
+        }
         let build = |limit| regex::RegexBuilder::new(source).size_limit(limit).build();
         let tries = SIZES.iter().copied().filter(|&size| size < limit).chain([limit]);
         let mut built = tries.map(|size| (build(size), size / STATE));
@@ -57,26 +60,13 @@ impl Matcher {
             Err(regex::Error::CompiledTooBig(_)) => return Err(PatternError::TooLarge { pattern: index }),
             Err(error) => error.to_string(),
         };
-        let backtracking = fancy_regex::RegexBuilder::new(source)
-            .backtrack_limit(STEP_LIMIT)
-            .delegate_size_limit(limit)
-            .max_prog_size(limit / 100)
-            .build();
-        match backtracking {
-            Ok(regex) => Ok(Self::Backtracking(Box::new(regex))),
+        match Self::backtracking(source, limit) {
+            Ok(matcher) => Ok(matcher),
             Err(fancy_regex::Error::CompileError(error)) if too_large(&error) => {
                 Err(PatternError::TooLarge { pattern: index })
             }
             Err(error) if problem.contains("look-around") || problem.contains("backreferences") => {
-                let position = match error {
-                    fancy_regex::Error::ParseError(position, _) => Some(position),
-                    _ => None,
-                };
-                Err(PatternError::Syntax {
-                    pattern: index,
-                    message: error.to_string(),
-                    position,
-                })
+                Err(refusal(index, &error))
             }
             Err(_) => {
                 let (message, position) = explain(&problem, source);
@@ -87,6 +77,15 @@ impl Matcher {
                 })
             }
         }
+    }
+
+    fn backtracking(source: &str, limit: usize) -> Result<Self, fancy_regex::Error> {
+        let regex = fancy_regex::RegexBuilder::new(source)
+            .backtrack_limit(STEP_LIMIT)
+            .delegate_size_limit(limit)
+            .max_prog_size(limit / 100)
+            .build()?;
+        Ok(Self::Backtracking(Box::new(regex)))
     }
 
     /// Whether a search may take long even in a text of some kilobytes.
@@ -152,6 +151,20 @@ impl Matcher {
                 backtrack(regex, text, limit, until).ok_or(PatternError::StepLimit { pattern: index })
             }
         }
+    }
+}
+
+/// What the backtracking engine says of a pattern that it does not take.
+fn refusal(pattern: usize, error: &fancy_regex::Error) -> PatternError {
+    let position = match error {
+        fancy_regex::Error::CompileError(error) if too_large(error) => return PatternError::TooLarge { pattern },
+        fancy_regex::Error::ParseError(position, _) => Some(*position),
+        _ => None,
+    };
+    PatternError::Syntax {
+        pattern,
+        message: error.to_string(),
+        position,
     }
 }
 

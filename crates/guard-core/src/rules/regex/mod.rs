@@ -1,7 +1,7 @@
 //! Regular expressions written by users.
 //!
 //! Patterns are in the syntax of Python's `re`, as in llm-guard; what the `regex` crate and JavaScript add to it
-//! (`\p{L}`, `(?<name>…)`) works too. [`Syntax::Ecmascript`] is for the patterns of JSON Schema, which mean something else
+//! (`\p{L}`, `(?<name>…)`) works too. What means something else elsewhere than in Python is an error. [`Syntax::Ecmascript`] is for the patterns of JSON Schema, which mean something else
 //! where they look the same.
 //!
 //! ```
@@ -185,8 +185,8 @@ impl Patterns {
     }
 
     /// The matches in `text` and in its views, as [`across_views`] has them: with [`MatchType::All`] all of them, else of
-    /// each pattern those in the first view that it matches. A pattern that is to match the whole text may match the whole
-    /// of a view.
+    /// each pattern the first one in the text or else in the first view that it matches. A pattern that is to match the whole
+    /// text may match the whole of a view.
     ///
     /// # Errors
     ///
@@ -199,7 +199,7 @@ impl Patterns {
         let end = Instant::now() + TIME_LIMIT;
         let wanted = match match_type {
             MatchType::All => Wanted::All,
-            MatchType::Search | MatchType::FullMatch => Wanted::First,
+            MatchType::Search | MatchType::FullMatch => Wanted::Nearest,
         };
         across_views(text, wanted, |text| self.find_until(text, match_type, end))
     }

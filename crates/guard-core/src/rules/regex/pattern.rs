@@ -23,10 +23,11 @@ impl Pattern {
     /// Compiles the pattern with this index in its list.
     pub fn compile(index: usize, pattern: &str, syntax: Syntax, limit: usize) -> Result<Self, PatternError> {
         let source = match syntax {
-            Syntax::Python => python::translate(pattern),
+            Syntax::Python => python::translate(index, pattern)?,
             Syntax::Ecmascript => ecmascript::translate(index, pattern)?,
         };
-        let search = Matcher::compile(index, &source.text, limit).map_err(|error| source.locate(error))?;
+        let search =
+            Matcher::compile(index, &source.text, limit, source.backtracks).map_err(|error| source.locate(error))?;
         Ok(Self {
             source,
             limit,
@@ -47,7 +48,7 @@ impl Pattern {
         if match_type == MatchType::FullMatch {
             let full = self
                 .full
-                .get_or_init(|| Matcher::compile(index, &self.source.anchored(), self.limit));
+                .get_or_init(|| Matcher::compile(index, &self.source.anchored(), self.limit, self.source.backtracks));
             let matcher = full.as_ref().map_err(Clone::clone)?;
             return matcher.find(index, text, false, false, until);
         }

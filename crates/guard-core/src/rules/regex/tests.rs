@@ -78,6 +78,73 @@ fn syntax_of_python_is_understood() {
     assert_eq!(find(&["$"], "a\n", MatchType::All), [(0, 1..1), (0, 2..2)]);
 }
 
+/// What `python_re/generate.py` writes of a pattern: that Python refuses it, or what it finds, in those texts in which it finds
+/// anything.
+#[derive(serde::Deserialize)]
+struct PythonCase {
+    pattern: String,
+    #[serde(default)]
+    refused: bool,
+    #[serde(default)]
+    found: std::collections::HashMap<String, (usize, usize)>,
+}
+
+/// Patterns that Python takes, and that are a clear error here.
+const REFUSED: [&str; 4] = [r"\N{BULLET}", r"[\N{BULLET}]", r"(?a)\w", r"(?a:\w)"];
+/// Patterns that Python refuses, and that mean here what they mean wherever they are known.
+const MORE: [&str; 2] = [r"a\z", r"(?P<n>a)\k<n>"];
+
+#[test]
+fn patterns_find_what_python_finds_or_are_refused() {
+    let mut lines = include_str!("python_re/cases.jsonl").lines();
+    let texts: Vec<String> = serde_json::from_str(lines.next().unwrap()).unwrap();
+    let cases: Vec<PythonCase> = lines.map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut wrong = Vec::new();
+    for case in &cases {
+        let name = &*case.pattern;
+        let Ok(patterns) = Patterns::compile(&[name]) else {
+            if !case.refused && !REFUSED.contains(&name) {
+                wrong.push(format!("{name} is refused"));
+            }
+            continue;
+        };
+        if REFUSED.contains(&name) || case.refused && !MORE.contains(&name) {
+            wrong.push(format!("{name} is not refused"));
+        }
+        for text in texts.iter().filter(|_| !case.refused) {
+            let found = patterns.find(text, MatchType::Search).unwrap();
+            let found = found.first().map(|found| (found.range.start, found.range.end));
+            let expected = case.found.get(text).copied();
+            if found != expected {
+                wrong.push(format!("{name} in {text:?}: {found:?}, in Python {expected:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_is_not_read_as_in_python_says_so() {
+    for (pattern, expected) in [
+        (
+            r"ab\N{BULLET}",
+            "names of characters are not supported; write the character itself, or its number, such as \\u2022",
+        ),
+        (r"ab(?a:\w)", "the flag a is not supported"),
+        (r"ab\h", "unknown escape \\h"),
+        (r"ab(?i)", "flags of the whole pattern stand at its beginning"),
+        (r"ab\1", "there is no group 1 yet"),
+        (r"ab(?(3)c)", "there is no group 3"),
+    ] {
+        let error = Patterns::compile(&[pattern]).unwrap_err();
+        let PatternError::Syntax { message, position, .. } = &error else {
+            panic!("{error}");
+        };
+        assert!(message.starts_with(expected), "{message}");
+        assert_eq!(*position, Some(2), "{pattern}");
+    }
+}
+
 #[test]
 fn syntax_of_ecmascript_is_understood() {
     let found = |pattern: &str, text: &str| {
@@ -173,7 +240,8 @@ fn syntax_errors_say_where() {
         other => panic!("{other}"),
     };
     assert_eq!(error("é(a"), ("unclosed group".to_owned(), Some(2)));
-    assert_eq!(error("a**b)").1, Some(4));
+    assert_eq!(error("a{,2}b)").1, Some(6));
+    assert_eq!(error("a**"), ("multiple repeat".to_owned(), Some(2)));
     assert_eq!(error("[z-a]").1, Some(1));
     assert!(error("(?=(a)").1.is_some());
     assert!(!error("(?<=a)(").0.contains('\n'));

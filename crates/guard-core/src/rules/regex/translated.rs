@@ -10,6 +10,8 @@ pub(super) struct Translated {
     pub origin: Vec<usize>,
     /// Whether `$` occurs as an assertion of Python.
     pub dollar: bool,
+    /// Whether it needs the backtracking engine, although the linear one would read it, as something else.
+    pub backtracks: bool,
     /// Whether white space and comments are ignored at the end of the pattern.
     pub verbose: bool,
 }
