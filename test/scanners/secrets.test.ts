@@ -53,6 +53,38 @@ describe("Secrets", () => {
     );
   });
 
+  it.each([
+    (value: string) => `"${value}"`,
+    (value: string) => `'${value}'`,
+    (value: string) => `["${value}", "on"]`,
+    (value: string) => `Please use "${value}" for now.`,
+    (value: string) => `  - "${value}"`,
+    (value: string) => `return '${value}';`,
+  ])("finds a random string in quotes that stands alone: %s", async (around) => {
+    const value = `q7B9${draw(20, "lone").toLowerCase()}/${draw(30, "alone")}`;
+    expect((await scan(around(value))).sanitized).toBe(around("******"));
+  });
+
+  it("knows no service by X-Auth-Token", async () => {
+    const { findings } = await scan("X-Auth-Token: 8f14e45fceea167a5a36dedd4bea2543");
+    expect(findings).toHaveLength(1);
+    expect(findings[0]).not.toHaveProperty("service");
+  });
+
+  it.each([
+    "'8f14e45fceea167a5a36dedd4bea254300000000'",
+    "| commit | `8f14e45fceea167a5a36dedd4bea2543aa11bb22` |",
+    '["550e8400-e29b-41d4-a716-446655440000"]',
+    "'PLrAXtmErZgOeiKm4sgNOknGvNjby9efdf'",
+    '"AAAAC3NzaC1lZDI1NTE5AAAAIJ8n2u0Vp5q7wQ3bXyZc4dFgHkLmNoPqRsTuVwXyZa1B"',
+    "'VGhlIG1lZXRpbmcgaXMgYXQgMTIgaW4gcm9vbSA0MiBvbiBGcmlkYXk='",
+    '"/assets/images/2024/07/Summer-Sale-Banner2x-1200px"',
+    '"Donaudampfschifffahrtsgesellschaftskapitaen"',
+    'The serial number is "K7QX2M9ZP4RT8WV3NB6YLD5H".',
+  ])("passes %s, which looks random only", async (text) => {
+    expect((await scan(text)).findings).toEqual([]);
+  });
+
   it("replaces every occurrence, where llm-guard leaves all but the first", async () => {
     const { sanitized, findings } = await scan(`key ${stripe}\necho ${stripe} > a; cat "${stripe}"`);
     expect(sanitized).toBe('key ******\necho ****** > a; cat "******"');

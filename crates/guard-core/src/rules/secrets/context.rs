@@ -1,5 +1,9 @@
 //! What stands before a value: the name that it is assigned to.
 
+use std::ops::Range;
+
+use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD};
+
 use super::rule::BETWEEN;
 
 /// Parts of names that are given to credentials.
@@ -121,6 +125,46 @@ const ABOUT: &[&str] = &[
     "url",
     "usage",
 ];
+/// Words near a string that tell what it is, where it is assigned to nothing: something public, or something that a test or a shop
+/// made up.
+const ALONE: &[&str] = &[
+    "address",
+    "base64",
+    "cid",
+    "class",
+    "contract",
+    "decode",
+    "decoded",
+    "decodes",
+    "decoding",
+    "encode",
+    "encoded",
+    "encoding",
+    "etag",
+    "id",
+    "identifier",
+    "import",
+    "invoice",
+    "model",
+    "order",
+    "playlist",
+    "product",
+    "require",
+    "selector",
+    "serial",
+    "sku",
+    "slug",
+    "test",
+    "tracking",
+    "tx",
+    "txid",
+    "video",
+    "wallet",
+    "watch",
+    "youtube",
+];
+/// Bytes before a string that stands alone in which such a word counts; behind it, half as many.
+const NEAR: usize = 64;
 /// Words that may stand between a name and its value in prose: "the password is ...".
 const FILLER: &[&str] = &["a", "are", "is", "it", "now", "the", "to", "value", "was"];
 
@@ -170,12 +214,82 @@ fn read(between: &[u8]) -> Option<Assignment<'_>> {
     readable.then(|| assignment(between))
 }
 
-/// Whether the string in quotes that starts at `start` is assigned to a name, or stands alone, and is not known to be public.
+/// Whether the string in quotes that starts at `start` is assigned to a name that is not known to hold something public.
 pub(super) fn may_hold_credential(text: &[u8], start: usize) -> bool {
     let before = &text[start.saturating_sub(BETWEEN)..start];
     let line = before.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
     let Assignment { before, name, operator } = assignment(line);
-    operator && !about(name) && !is_public(&line[..before.len() + name.len()])
+    // The bar of a table assigns nothing, unless the cell before it says so.
+    let in_table = line.trim_ascii_start().starts_with(b"|") && !is_credential(name);
+    operator && !in_table && !about(name) && !is_public(&line[..before.len() + name.len()])
+}
+
+/// Whether the string in quotes at `range` may be a credential although it is assigned to nothing: a text or an element of a
+/// list by itself, or what a word such as `use` or `return` stands before. What is public looks as random, and no name tells it
+/// apart here; so hashes, keys that are public by their form, texts in base64, and what a word near it names are left out.
+pub(super) fn stands_alone(text: &[u8], range: Range<usize>) -> bool {
+    let value = &text[range.clone()];
+    let before = &text[range.start.saturating_sub(NEAR)..range.start];
+    let line = before.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
+    let after = &text[range.end..text.len().min(range.end + NEAR / 2)];
+    let behind = after.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    // A quotation mark that stands directly behind a letter or a digit closes a string.
+    let opens = before
+        .iter()
+        .rev()
+        .nth(1)
+        .is_none_or(|byte| !byte.is_ascii_alphanumeric());
+    let other = |word: String| ALONE.contains(&word.as_str());
+    let hex = value.iter().all(|byte| byte.is_ascii_hexdigit() || *byte == b'-');
+    opens
+        && !hex
+        && !about(line)
+        && !is_public(behind)
+        && !words(line).chain(words(behind)).any(other)
+        && !is_known_form(value)
+        && !is_readable(value)
+}
+
+/// Whether a value begins as keys do that are public (an SSH key, RFC 4253, section 6.6; DER, ITU-T X.690), as minified source maps,
+/// or is the id of a list or a channel of YouTube; or consists of words.
+fn is_known_form(value: &[u8]) -> bool {
+    let youtube = [(&b"PL"[..], 34), (b"UC", 24), (b"UU", 24), (b"OL", 41)];
+    let starts = |prefix: &&[u8]| value.starts_with(prefix);
+    [&b"AAAA"[..], b"MII", b"MFk", b"MCow"].iter().any(starts)
+        || youtube
+            .iter()
+            .any(|(prefix, length)| value.len() == *length && value.starts_with(prefix))
+        || is_words(value)
+}
+
+/// Whether most parts of a value between its signs are words or numbers: a path, a slug, a name.
+fn is_words(value: &[u8]) -> bool {
+    let parts = value
+        .split(|byte| !byte.is_ascii_alphanumeric())
+        .filter(|part| !part.is_empty());
+    let is_word = |part: &[u8]| {
+        let digits = part.iter().filter(|byte| byte.is_ascii_digit()).count();
+        let case = part
+            .windows(2)
+            .filter(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
+        digits == part.len() || digits <= 2 && case.count() * 4 <= part.len()
+    };
+    let (words, others): (Vec<&[u8]>, Vec<&[u8]>) = parts.partition(|part| is_word(part));
+    let length = |parts: &[&[u8]]| parts.iter().map(|part| part.len()).sum::<usize>();
+    words.len() >= 3 && length(&words) > 2 * length(&others)
+}
+
+/// Whether a value is a text, or an image, in base64: what comes out is characters, or begins as files of images do.
+fn is_readable(value: &[u8]) -> bool {
+    let images = [&b"iVBORw0KGgo"[..], b"R0lGOD", b"/9j/", b"UklGR", b"PHN2Zy"];
+    let end = value.iter().rposition(|&byte| byte != b'=').map_or(0, |at| at + 1);
+    let digits = &value[..end - usize::from(end % 4 == 1)];
+    let decoded = BASE64_NOPAD.decode(digits).or_else(|_| BASE64URL_NOPAD.decode(digits));
+    let is_text = |decoded: Vec<u8>| {
+        let control = |character: char| character.is_control() && !character.is_whitespace();
+        String::from_utf8(decoded).is_ok_and(|text| !text.chars().any(control))
+    };
+    images.iter().any(|image| value.starts_with(image)) || decoded.is_ok_and(is_text)
 }
 
 /// What a value is assigned to.

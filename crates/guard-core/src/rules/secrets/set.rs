@@ -246,7 +246,10 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
             let Some(end) = length.map(|length| start + length) else {
                 continue;
             };
-            if text[end] != text[open] || end - start < 8 || !context::may_hold_credential(text, start) {
+            if text[end] != text[open] || end - start < 8 {
+                continue;
+            }
+            if !context::may_hold_credential(text, start) && !context::stands_alone(text, start..end) {
                 continue;
             }
             for &index in rules {
