@@ -24,10 +24,26 @@ use super::data::abbreviations::Abbreviations;
 use super::data::examples::{Examples, Failure};
 use super::data::{self, DataFile};
 use super::error::{RuleError, RuleErrorKind};
-use super::regex::{MatchType, Patterns};
+use super::regex::{MatchType, PatternMatch, Patterns};
 
 /// UTF-16 code units of a text that count as its beginning.
 const BEGINNING: usize = 300;
+/// Bytes of the longest text that is a short answer.
+const ANSWER: usize = 120;
+
+/// Bytes before and after a phrase in which its quotation marks may stand, and beside those in which a verb of speech may.
+const QUOTED: usize = 600;
+const BESIDE: usize = 60;
+/// Marks that open and close what somebody says.
+const QUOTES: [(char, char); 7] = [
+    ('"', '"'),
+    ('“', '”'),
+    ('„', '“'),
+    ('„', '”'),
+    ('«', '»'),
+    ('「', '」'),
+    ('『', '』'),
+];
 
 /// The files of all languages.
 const REFUSALS: &[DataFile] = data::embedded!("refusals");
@@ -42,6 +58,8 @@ struct File {
     order: u32,
     /// Where the phrases come from.
     source: String,
+    /// Patterns of verbs that tell what somebody says: a phrase in quotation marks beside one is part of a story.
+    speech: Vec<String>,
     /// Parts of patterns by name.
     #[serde(default)]
     abbreviations: Abbreviations,
@@ -57,9 +75,15 @@ struct Phrase {
     /// What is found, in the syntax of [`super::regex`], in any case of the letters. A name in braces stands for the part of
     /// a pattern with that name.
     pattern: String,
+    /// What it looks like but is not: a match that overlaps one of this pattern does not count.
+    #[serde(default)]
+    unless: Option<String>,
     /// Whether it is looked for in the first 300 UTF-16 code units of a text only.
     #[serde(default)]
     only_at_the_beginning: bool,
+    /// Whether it is looked for in texts of at most 120 bytes only: it is all of a short answer.
+    #[serde(default)]
+    only_as_the_answer: bool,
     matches: Vec<String>,
     misses: Vec<String>,
 }
@@ -80,6 +104,7 @@ pub struct PhraseMatch<'a> {
 pub struct Phrases {
     anywhere: Group,
     beginning: Group,
+    answer: Group,
 }
 
 /// Phrases that are looked for in the same part of a text.
@@ -88,38 +113,128 @@ struct Group {
     /// The id and the language of each pattern.
     names: Vec<(String, String)>,
     patterns: Patterns,
+    /// What is no such phrase, and for each pattern of it the index of the phrase.
+    exceptions: Patterns,
+    of_exception: Vec<usize>,
+    /// Verbs of speech.
+    speech: Patterns,
 }
 
 impl Group {
-    fn new(phrases: &[(&str, Phrase)]) -> Result<Self, RuleErrorKind> {
-        let patterns: Vec<String> = phrases
+    fn new(phrases: &[(&str, Phrase)], speech: &[String]) -> Result<Self, RuleErrorKind> {
+        let compile = |patterns: Vec<String>, of: &[usize]| {
+            Patterns::compile(&patterns).map_err(|error| {
+                let id = phrases[of[error.pattern()]].1.id.clone();
+                RuleErrorKind::from(error).of_rule(&id)
+            })
+        };
+        let of_pattern: Vec<usize> = (0..phrases.len()).collect();
+        let patterns = phrases.iter().map(|(_, phrase)| in_any_case(&phrase.pattern));
+        let (of_exception, exceptions): (Vec<usize>, Vec<String>) = phrases
             .iter()
-            .map(|(_, phrase)| format!("(?i){}", phrase.pattern))
-            .collect();
+            .enumerate()
+            .filter_map(|(index, (_, phrase))| Some((index, in_any_case(phrase.unless.as_ref()?))))
+            .unzip();
         let names = phrases
             .iter()
             .map(|(language, phrase)| (phrase.id.clone(), (*language).to_owned()));
-        let patterns = Patterns::compile(&patterns).map_err(|error| {
-            let id = phrases[error.pattern()].1.id.clone();
-            RuleErrorKind::from(error).of_rule(&id)
-        })?;
+        let speech: Vec<String> = speech.iter().map(|verb| in_any_case(verb)).collect();
         Ok(Self {
             names: names.collect(),
-            patterns,
+            patterns: compile(patterns.collect(), &of_pattern)?,
+            exceptions: compile(exceptions, &of_exception)?,
+            of_exception,
+            speech: Patterns::compile(&speech).map_err(RuleErrorKind::from)?,
         })
     }
 
-    fn find(&self, text: &str) -> Result<impl Iterator<Item = PhraseMatch<'_>>, RuleErrorKind> {
-        let found = self.patterns.find(text, MatchType::Search)?;
-        Ok(found.into_iter().map(|found| {
-            let (phrase, language) = &self.names[found.pattern];
-            PhraseMatch {
-                range: found.range,
+    /// The first match of each phrase.
+    fn find(&self, text: &str) -> Result<Vec<PhraseMatch<'_>>, RuleErrorKind> {
+        let mut matches = self.patterns.find(text, MatchType::Search)?;
+        let exceptions = match matches.is_empty() {
+            true => return Ok(Vec::new()),
+            false => self.exceptions.find(text, MatchType::All)?,
+        };
+        let mut doubtful = matches.iter().any(|found| is_quoted(text, &found.range));
+        doubtful |= matches.iter().any(|found| {
+            let of = |exception: &PatternMatch| self.of_exception[exception.pattern] == found.pattern;
+            exceptions.iter().any(of)
+        });
+        if doubtful {
+            // The first match may be none, and then a later one counts.
+            matches = self.patterns.find(text, MatchType::All)?;
+        }
+        let mut found: Vec<PhraseMatch<'_>> = Vec::new();
+        let mut last = None;
+        let mut next = 0;
+        for PatternMatch { pattern, range } in matches {
+            if last == Some(pattern) {
+                continue;
+            }
+            // Both lists are in the order of the phrases and then of the text.
+            while exceptions
+                .get(next)
+                .is_some_and(|other| (self.of_exception[other.pattern], other.range.end) <= (pattern, range.start))
+            {
+                next += 1;
+            }
+            let is_exception = exceptions
+                .get(next)
+                .is_some_and(|other| self.of_exception[other.pattern] == pattern && other.range.start < range.end);
+            if is_exception || self.is_told(text, &range)? {
+                continue;
+            }
+            last = Some(pattern);
+            let (phrase, language) = &self.names[pattern];
+            found.push(PhraseMatch {
+                range,
                 phrase,
                 language,
-            }
-        }))
+            });
+        }
+        Ok(found)
     }
+
+    /// Whether a range stands in quotation marks, and a verb of speech beside them.
+    fn is_told(&self, text: &str, range: &Range<usize>) -> Result<bool, RuleErrorKind> {
+        let Some(quotation) = quotation(text, range) else {
+            return Ok(false);
+        };
+        let before = &text[text.ceil_char_boundary(quotation.start.saturating_sub(BESIDE))..quotation.start];
+        let after = &text[quotation.end..text.floor_char_boundary(quotation.end + BESIDE)];
+        let before = before.rsplit('\n').next().unwrap_or(before);
+        let after = after.split('\n').next().unwrap_or(after);
+        for beside in [before, after] {
+            if !self.speech.find(beside, MatchType::Search)?.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+fn in_any_case(pattern: &str) -> String {
+    format!("(?i){pattern}")
+}
+
+fn is_quoted(text: &str, range: &Range<usize>) -> bool {
+    quotation(text, range).is_some()
+}
+
+/// The quotation, with its marks, that a range stands in; it is all in one line and not much longer than the range.
+fn quotation(text: &str, range: &Range<usize>) -> Option<Range<usize>> {
+    let before = &text[text.ceil_char_boundary(range.start.saturating_sub(QUOTED))..range.start];
+    let before = before.rsplit('\n').next().unwrap_or(before);
+    let after = &text[range.end..text.floor_char_boundary(range.end + QUOTED)];
+    let after = after.split('\n').next().unwrap_or(after);
+    QUOTES.iter().find_map(|(open, close)| {
+        let start = before.rfind(*open)?;
+        // Of marks that look alike, every second one opens.
+        let opens = open != close || before.matches(*open).count() % 2 == 1;
+        let closed = open != close && before[start..].contains(*close);
+        let end = after.find(*close)?;
+        (opens && !closed).then(|| range.start - before.len() + start..range.end + end + close.len_utf8())
+    })
 }
 
 impl Phrases {
@@ -129,10 +244,14 @@ impl Phrases {
             let phrases = file.phrase.iter();
             phrases.map(|phrase| (file.language.as_str(), phrase.clone()))
         });
-        let (beginning, anywhere): (Vec<_>, Vec<_>) = phrases.partition(|(_, phrase)| phrase.only_at_the_beginning);
+        let (answer, longer): (Vec<_>, Vec<_>) = phrases.partition(|(_, phrase)| phrase.only_as_the_answer);
+        let (beginning, anywhere): (Vec<_>, Vec<_>) =
+            longer.into_iter().partition(|(_, phrase)| phrase.only_at_the_beginning);
+        let speech: Vec<String> = files.iter().flat_map(|file| file.speech.clone()).collect();
         Ok(Self {
-            anywhere: Group::new(&anywhere)?,
-            beginning: Group::new(&beginning)?,
+            anywhere: Group::new(&anywhere, &speech)?,
+            beginning: Group::new(&beginning, &speech)?,
+            answer: Group::new(&answer, &speech)?,
         })
     }
 
@@ -143,8 +262,11 @@ impl Phrases {
     /// A text in which the search takes too long, which no phrase here makes it do. It must then be treated as if it had not
     /// been looked at.
     pub fn find(&self, text: &str) -> Result<Vec<PhraseMatch<'_>>, RuleError> {
-        let mut found: Vec<PhraseMatch<'_>> = self.anywhere.find(text)?.collect();
+        let mut found = self.anywhere.find(text)?;
         found.extend(self.beginning.find(beginning(text))?);
+        if text.len() <= ANSWER {
+            found.extend(self.answer.find(text)?);
+        }
         Ok(found)
     }
 }
@@ -165,6 +287,10 @@ fn read(file: &str, toml: &str) -> Result<File, RuleErrorKind> {
     for phrase in &mut file.phrase {
         let expanded = file.abbreviations.expand(&phrase.pattern);
         phrase.pattern = expanded.map_err(|cause| cause.of_rule(&phrase.id))?;
+        if let Some(unless) = &mut phrase.unless {
+            let expanded = file.abbreviations.expand(unless);
+            *unless = expanded.map_err(|cause| cause.of_rule(&phrase.id))?;
+        }
     }
     Ok(file)
 }
@@ -191,6 +317,7 @@ pub fn check_examples(file: &str, toml: &str) -> Result<Vec<Failure>, RuleErrorK
     let File {
         language,
         source,
+        speech,
         phrase,
         ..
     } = read(file, toml)?;
@@ -203,7 +330,7 @@ pub fn check_examples(file: &str, toml: &str) -> Result<Vec<Failure>, RuleErrorK
     failures.extend((source.len() < 5).then(|| fail(file, "a file of phrases needs a source")));
     failures.extend((language.len() != 2).then(|| fail(file, "expected a language as in ISO 639-1")));
     for phrase in phrase {
-        let group = match Group::new(&[(&language, phrase.clone())]) {
+        let group = match Group::new(&[(&language, phrase.clone())], &speech) {
             Ok(group) => group,
             Err(problem) => {
                 failures.push(fail(&phrase.id, &problem.to_string()));
@@ -215,7 +342,7 @@ pub fn check_examples(file: &str, toml: &str) -> Result<Vec<Failure>, RuleErrorK
             matches: &phrase.matches,
             misses: &phrase.misses,
         };
-        failures.extend(examples.check(|text| Ok(group.find(text)?.map(|found| found.range).collect())));
+        failures.extend(examples.check(|text| Ok(group.find(text)?.into_iter().map(|found| found.range).collect())));
     }
     Ok(failures)
 }
@@ -256,6 +383,37 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn what_somebody_says_in_a_story_is_no_refusal() {
+        let found = |text: &str| refusals().unwrap().find(text).unwrap().len();
+        for text in [
+            "\"I can't help you,\" said the wizard, and he vanished.",
+            "The robot beeped and said, “I'm sorry, but I can't do that.”",
+            "«Je ne peux pas vous aider», répondit le roi.",
+            "\"Go!\" she cried. \"I will not answer that,\" he replied.",
+        ] {
+            assert_eq!(found(text), 0, "{text}");
+        }
+        for text in [
+            "\"I can't help you with that.\"",
+            "{\"answer\": \"I'm sorry, I can't help with that.\"}",
+            "\"I can't help you,\" said the wizard. Sorry, I cannot write more of this story.",
+            "You said \"hi\" and I cannot help with \"that\" request.",
+        ] {
+            assert!(found(text) > 0, "{text}");
+        }
+    }
+
+    #[test]
+    fn some_phrases_are_all_of_a_short_answer() {
+        let found = |text: &str| refusals().unwrap().find(text).unwrap().len();
+        assert_eq!((found("Declined."), found(" \n Abgelehnt!\n")), (1, 1));
+        assert_eq!(
+            (found(&format!("Declined.{}", " ".repeat(200))), found("Declined loans")),
+            (0, 0)
+        );
     }
 
     #[test]
