@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { riskScore } from "../../src/scanners/score.ts";
+import { riskScore, round } from "../../src/scanners/score.ts";
 
 describe("riskScore", () => {
   it.each([
@@ -17,6 +17,19 @@ describe("riskScore", () => {
     [0, 0, -1],
     [0.3, 0, 0.3],
     [1, 1, -0.1],
+    // Ties, and what only looks like one: 0.85 is a little less than that as a double, and 0.15 a little less, too.
+    [0.625, 0.5, 0.2],
+    [0.875, 0.5, 0.8],
+    [0.375, 0.5, -0.2],
+    [0.125, 0.5, -0.8],
+    [0.8125, 0.75, 0.2],
+    [0.9375, 0.75, 0.8],
+    [0.575, 0.5, 0.1],
+    [0.925, 0.5, 0.9],
+    [0.675, 0.5, 0.4],
+    [0.425, 0.5, -0.2],
+    [0.36, 0.2, 0.2],
+    [0.18, 0.2, -0.1],
   ])("of %d against %d is %d", (probability, threshold, expected) => {
     expect(riskScore(probability, threshold)).toBe(expected);
   });
@@ -32,5 +45,32 @@ describe("riskScore", () => {
         expect(Math.round(score * 10) / 10).toBe(score);
       }),
     );
+  });
+});
+
+describe("round", () => {
+  it.each([
+    // What Python's round answers.
+    [0.25, 1, 0.2],
+    [0.35, 1, 0.3],
+    [0.45, 1, 0.5],
+    [0.75, 1, 0.8],
+    [0.15, 1, 0.1],
+    [0.85, 1, 0.8],
+    [-0.25, 1, -0.2],
+    [-0.75, 1, -0.8],
+    [-0.35, 1, -0.3],
+    [1.25, 1, 1.2],
+    [0.125, 2, 0.12],
+    [0.375, 2, 0.38],
+    [0.675, 2, 0.68],
+    [1.005, 2, 1],
+    [2.675, 2, 2.67],
+    [-0.125, 2, -0.12],
+    [2.5, 0, 2],
+    [3.5, 0, 4],
+    [0, 1, 0],
+  ])("of %d to %d decimals is %d", (value, digits, expected) => {
+    expect(round(value, digits)).toBe(expected);
   });
 });
