@@ -39,7 +39,9 @@ export interface ScannerBody {
   close?(): Promise<void>;
   /** Returns the raw probability that a text is an attack, whatever the threshold; see {@link Scanner.detect}. */
   detect?: Scanner["detect"];
-  /** Checks a text that is not empty. */
+  /** Whether an empty text can fail, so that it is checked too. The default is false: it passes, as in llm-guard. */
+  readonly checksEmpty?: boolean;
+  /** Checks a text, which is empty only if `checksEmpty` says so. */
   check(text: string, context: ScanContext): Verdict | Promise<Verdict>;
 }
 
@@ -305,7 +307,6 @@ abstract class BodyScanner implements BuiltInScanner {
       throw new GuardValidationError([{ path: "context", message }]);
     }
     context.signal?.throwIfAborted();
-    // The empty text passes every scanner, as in llm-guard.
-    return text === "" ? passed(text) : this.#body.check(text, context);
+    return text === "" && !this.#body.checksEmpty ? passed(text) : this.#body.check(text, context);
   }
 }

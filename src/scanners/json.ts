@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { addon, native } from "../native.ts";
-import { type Finding, passed, wholeText } from "../scanner.ts";
+import { type Finding, wholeText } from "../scanner.ts";
 import type { Span } from "../text/span.ts";
 import { defineScanner } from "./define.ts";
 import { repairJson } from "./parts/json-repair.ts";
@@ -26,7 +26,11 @@ What llm-guard 0.3.16 does differently:
 
 - It does not see arrays, nor braces in strings (\`{"a": "}"}\` is broken to it), nor JSON that was cut off: that passes.
 - It takes everything between braces for broken JSON and "repairs" it: \`Hello {name}\` becomes \`Hello {}\` and the body of a
-  function is lost. Here broken JSON has to begin like JSON.
+  function is lost. Here broken JSON is only what is clearly meant as JSON: in a fence tagged as JSON every object and array; elsewhere
+  an object whose first key is in quotes and followed by a colon, and an array of such objects; and an answer that is one object or array as
+  a whole, also with keys without quotes if its values are those of JSON. Templates, programs, style sheets, types and sets are left
+  alone.
+- A blank answer passes it, whatever \`required_elements\` says.
 - Its repair writes all of the JSON anew, drops duplicate keys and makes large numbers \`Infinity\`; \`NaN\` is valid to it.`,
   sides: { output: {} },
   options: () => ({
@@ -69,9 +73,9 @@ What llm-guard 0.3.16 does differently:
     const schema = given === undefined ? undefined : new JsonSchema(given);
     return {
       sanitizes: repair,
+      // llm-guard passes a blank answer, whatever is required of it.
+      checksEmpty: requiredElements > 0,
       async check(text, { signal }) {
-        // As in llm-guard, a blank text passes whatever is required.
-        if (text.trim() === "") return passed(text);
         const pieces = await readPieces(text, { repair, schema, signal });
         const problems = pieces.flatMap(({ problem }) => problem ?? []);
         const valid = pieces.length - problems.length;

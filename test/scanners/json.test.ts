@@ -17,7 +17,13 @@ describe("JSON", () => {
     });
     expect((await scan("No JSON, see [1]", { requiredElements: 1 })).isValid).toBe(false);
     expect((await scan("No JSON")).isValid).toBe(true);
-    expect((await scan(" \n ", { requiredElements: 1 })).isValid).toBe(true);
+    for (const blank of ["", " \n "]) {
+      expect(await scan(blank, { requiredElements: 1 })).toMatchObject({
+        isValid: false,
+        findings: [{ type: "json-missing", label: "0 of 1 required elements" }],
+      });
+      expect((await scan(blank)).isValid).toBe(true);
+    }
   });
 
   it("repairs what is broken where it stands, and nothing else", async () => {
@@ -36,6 +42,60 @@ describe("JSON", () => {
       ],
     });
     expect(await scan('{"a": 1}')).not.toHaveProperty("sanitized");
+  });
+
+  it.each([
+    "{{#each items}}<li>{{name}}</li>{{/each}}",
+    "{0} and {1}",
+    "Dear {{name}}, welcome to {company}!",
+    '{"a", "b"}',
+    "\\frac{a}{b} and \\text{'x'}",
+    "a { color: red; }",
+    "type T = { a: string; b: number }",
+    "const o = {port: PORT, host: getHost()};",
+    'requests.post(url, json={"a": x, "b": 1})',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: this is a text of a shell, and no template of JavaScript.
+    "echo ${VAR:-default}",
+    "f\"{user['name']} is {age:>3}\"",
+    "[1,,2]",
+    "query { user(id: 4) { name } }",
+    "struct P { x: f64, y: f64 }",
+    'if err != nil { return fmt.Errorf("no: %w", err) }',
+    '[a-z]{2,3}[^"]*',
+    "- [x] done\n- [ ] open [^1]\n\n[^1]: See [the page](https://example.com).",
+  ])("leaves %j alone, in a fence without a tag too", async (text) => {
+    for (const whole of [text, `It is written so: ${text}`, `\`\`\`\n${text}\n\`\`\``]) {
+      const verdict = await scan(whole);
+      expect(verdict, whole).toMatchObject({ isValid: true, findings: [] });
+      expect(verdict, whole).not.toHaveProperty("sanitized");
+    }
+  });
+
+  it.each([
+    // The defects that the documentation of jsonrepair lists.
+    ['{"a": [1, 2,],}', { a: [1, 2] }],
+    ["{'a': 'it is'}", { a: "it is" }],
+    ["{“a”: “b”}", { a: "b" }],
+    ["{a: 1, b: 'x'}", { a: 1, b: "x" }],
+    ['{"a": 1 // one\n, /* two */ "b": 2}', { a: 1, b: 2 }],
+    ['{"a": 1 "b": 2}', { a: 1, b: 2 }],
+    ['{"a": True, "b": None}', { a: true, b: null }],
+    ['{"a": [1, {"b": "x', { a: [1, { b: "x" }] }],
+    ['{"a": Ada}', { a: "Ada" }],
+    ['["a", "b",]', ["a", "b"]],
+    ['[{"a": 1,}, {"a": 2}]', [{ a: 1 }, { a: 2 }]],
+  ])("repairs %j in a tagged fence, and as the whole answer", async (broken, value) => {
+    for (const text of [broken, ` ${broken}\n`, `So:\n\`\`\`json\n${broken}\n\`\`\`\n`]) {
+      const { isValid, sanitized = text } = await scan(text);
+      expect(isValid, text).toBe(true);
+      const fence = sanitized.match(/`json\n([\s\S]*)\n`/)?.[1];
+      expect(JSON.parse(fence ?? sanitized)).toEqual(value);
+      expect((await scan(text, { repair: false })).findings[0]).toMatchObject({
+        type: "json",
+        start: text.indexOf(broken),
+        end: text.indexOf(broken) + broken.length,
+      });
+    }
   });
 
   it("fails what can not be repaired, and repairs the rest", async () => {

@@ -4,9 +4,16 @@
 //!
 //! - In a fence (CommonMark 0.31, section 4.5) that is tagged as JSON, every object and array counts, valid or broken.
 //! - In a fence that is tagged as another language, only valid JSON counts, since `{ return 1 }` there is code and not broken JSON.
-//! - In prose, an invalid object is *broken JSON* when it begins like one (`{"`, `{'`, `{name:`), so that `{name}` of a template
-//!   and `\frac{a}{b}` are none. An invalid array is broken JSON when it begins with `[{`, `[[` or `["`. A reference mark (`[1]`),
-//!   a check box (`[ ]`), the label of a link and an index (`a["b"]`) are no JSON, even where the grammar would accept them.
+//! - In prose, and in a fence without a tag, an invalid object is *broken JSON* when its first key is in quotes and followed by a
+//!   colon, or is cut off, and an invalid array when its first element is such an object. It is not where what stands before it
+//!   says that it is a part of a program (`x = {`, `f({`, `{{`), or where the value of a key is a name (`{"a": x}`).
+//! - A text that is one object or array as a whole, or that was cut off within it, may also have keys without quotes, if their
+//!   values are such as JSON has: `{a: 1}` is broken JSON, and `{ color: red; }` and `{ a: string; b: number }` are not. An
+//!   array may also begin with a string.
+//!
+//! So templates (`{name}`, `{{#each items}}`), sets (`{"a", "b"}`), style sheets, types, formulas (`\frac{a}{b}`) and programs are left
+//! alone. A reference mark (`[1]`), a check box (`[ ]`), the label of a link and an index (`a["b"]`) are no JSON, even where the
+//! grammar would accept them.
 //!
 //! Reading takes time and memory linear in the length of the text, whatever it contains.
 //!
@@ -54,7 +61,9 @@ pub struct Candidate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Surroundings {
     Prose,
-    /// A fence tagged as JSON, or a text that is nothing but JSON.
+    /// A text that begins and ends like JSON, or begins so and is cut off. It may also be several pieces of JSON.
+    Whole,
+    /// A fence tagged as JSON.
     Json,
     /// A fence tagged as another language.
     Code,
@@ -69,12 +78,15 @@ pub fn find(text: &str) -> Vec<Candidate> {
     };
     let trimmed = text.trim();
     let encloses = |open, close| trimmed.starts_with(open) && trimmed.ends_with(close);
-    if encloses('{', '}') || encloses('[', ']') {
+    let segments = segments(text);
+    // What is cut off has no end, and fences are parts of a text that is not JSON as a whole.
+    let is_cut_off = segments.len() == 1 && trimmed.starts_with(['{', '[']);
+    if encloses('{', '}') || encloses('[', ']') || is_cut_off {
         let start = text.len() - text.trim_start().len();
         // The text may also be several objects, one on each line.
-        finder.read(start..start + trimmed.len(), Surroundings::Json);
+        finder.read(start..start + trimmed.len(), Surroundings::Whole);
     } else {
-        for (range, surroundings) in segments(text) {
+        for (range, surroundings) in segments {
             finder.read(range, surroundings);
         }
     }
@@ -145,7 +157,8 @@ impl Finder<'_> {
             let (failed_at, message) = match valid(bytes, start) {
                 Ok(end) => {
                     at = end;
-                    if surroundings == Surroundings::Json || counts(bytes, start..end, surroundings) {
+                    let is_all = surroundings == Surroundings::Whole && (start..end) == segment;
+                    if surroundings == Surroundings::Json || is_all || counts(bytes, start..end, surroundings) {
                         self.push(start..end, None);
                     }
                     continue;
@@ -158,29 +171,47 @@ impl Finder<'_> {
                 repairable: message != TOO_DEEP,
             };
             let walked = failed_at - start;
-            let closed = if self.work > walked
-                && surroundings != Surroundings::Code
-                && (surroundings == Surroundings::Json || alike(bytes, start))
-            {
+            let is_whole = surroundings == Surroundings::Whole && start == segment.start;
+            let closed = if self.work > walked {
                 self.work -= walked;
-                match closing(bytes, start) {
-                    Some(close) => Some(close),
-                    None => {
-                        self.work = self.work.saturating_sub(end - start);
-                        let pairs = pairs.get_or_insert_with(|| brace_pairs(bytes, segment.start));
-                        let pair = pairs.binary_search_by_key(&start, |&(open, _)| open);
-                        // If nothing closes it, it is an answer that was cut off, and goes on to the end.
-                        Some(pair.map_or(end, |pair| pairs[pair].1))
+                let begins = match surroundings {
+                    Surroundings::Json => true,
+                    Surroundings::Code => false,
+                    _ => alike(bytes, start, is_whole) && (is_whole || !in_program(&bytes[segment.start..start])),
+                };
+                if begins {
+                    match closing(bytes, start) {
+                        Some(close) => Some(close),
+                        None => {
+                            self.work = self.work.saturating_sub(end - start);
+                            let pairs = pairs.get_or_insert_with(|| brace_pairs(bytes, segment.start));
+                            let pair = pairs.binary_search_by_key(&start, |&(open, _)| open);
+                            // If nothing closes it, it is an answer that was cut off, and goes on to the end.
+                            Some(pair.map_or(end, |pair| pairs[pair].1))
+                        }
                     }
+                } else {
+                    None
                 }
-            } else if self.work > walked {
-                self.work -= walked;
-                None
             } else {
                 problem.repairable = false;
-                problem.message = "too tangled to read";
+                problem.message = TOO_TANGLED;
                 Some(end)
             };
+            if let Some(close) = closed
+                && surroundings != Surroundings::Json
+                && problem.message != TOO_DEEP
+                && problem.message != TOO_TANGLED
+                && !is_meant(bytes, start..close, is_whole && close == end)
+            {
+                // What is left alone is left alone as a whole, unless it is only taken for cut off.
+                if close < end {
+                    at = close;
+                } else {
+                    self.work = self.work.saturating_sub(close - start);
+                }
+                continue;
+            }
             if let Some(close) = closed {
                 let close = close - trailing_space(&bytes[start..close]);
                 problem.at = problem.at.min(close);
@@ -216,7 +247,7 @@ fn counts(bytes: &[u8], range: Range<usize>, surroundings: Surroundings) -> bool
     let inner = &bytes[range.start + 1..range.end - 1];
     let empty = skip_space(inner, 0) == inner.len();
     if bytes[range.start] == b'{' {
-        return surroundings == Surroundings::Prose || !empty;
+        return surroundings != Surroundings::Code || !empty;
     }
     let number = inner
         .iter()
@@ -228,30 +259,215 @@ fn counts(bytes: &[u8], range: Range<usize>, surroundings: Surroundings) -> bool
     !(empty || number || indexed || label)
 }
 
-/// Whether invalid text begins like JSON.
-fn alike(bytes: &[u8], start: usize) -> bool {
-    let at = skip_space(bytes, start + 1);
+/// A key is at most so long, in bytes. The limit bounds the work.
+const KEY: usize = 256;
+/// The first key stands within so many bytes, if comments are before it.
+const HEAD: usize = 2048;
+
+/// Whether invalid text begins like JSON: with an object that has a key in quotes, or an array of such objects. If `is_whole`,
+/// also with a key without quotes, or an array of strings.
+fn alike(bytes: &[u8], start: usize, is_whole: bool) -> bool {
+    let bytes = head(bytes, start);
+    let at = skip_comments(bytes, start + 1);
     let rest = &bytes[at..];
-    let quote = |rest: &[u8]| {
-        rest.starts_with(b"\"")
-            || rest.starts_with(b"'")
-            || rest.starts_with(b"\\\"")
-            // Typographic quotes: U+2018, U+2019, U+201C, U+201D.
-            || rest.starts_with(&[0xE2, 0x80]) && rest.get(2).is_some_and(|byte| matches!(byte, 0x98 | 0x99 | 0x9C | 0x9D))
-    };
-    if bytes[start] == b'[' {
-        return rest.first().is_some_and(|byte| matches!(byte, b'{' | b'[')) || rest.starts_with(b"\"");
+    match bytes[start] {
+        _ if rest.is_empty() => false,
+        b'[' if rest[0] == b'{' => alike(bytes, at, is_whole),
+        // A long row of brackets is looked through once by its innermost one.
+        b'[' => is_whole && (quote_end(rest, 0).is_some_and(|end| after_item(rest, end)) || rest[0] == b'['),
+        _ => has_quoted_key(bytes, start) || is_whole && bare_key(rest).is_some_and(|end| rest.get(end) == Some(&b':')),
     }
+}
+
+/// What is looked at of a piece that begins at `start`, to tell whether it begins like JSON.
+fn head(bytes: &[u8], start: usize) -> &[u8] {
+    &bytes[..bytes.len().min(start + HEAD)]
+}
+
+/// Whether an object begins with a key in quotes and a colon, or is cut off within the key.
+fn has_quoted_key(bytes: &[u8], start: usize) -> bool {
+    let bytes = head(bytes, start);
+    let at = skip_comments(bytes, start + 1);
+    let rest = &bytes[at..];
+    quote_of(rest).is_some()
+        && quote_end(rest, 0).map_or(
+            rest.len() < KEY && !rest.contains(&b'\n') && !rest.contains(&b'}'),
+            |end| {
+                let end = skip_space(rest, end);
+                end == rest.len() || rest[end] == b':'
+            },
+        )
+}
+
+/// Whether a string that ends at `at` may be an element of an array: a comma, the end of the array or the end of the text follows.
+fn after_item(bytes: &[u8], at: usize) -> bool {
+    let at = skip_space(bytes, at);
+    bytes.get(at).is_none_or(|byte| matches!(byte, b',' | b']'))
+}
+
+/// The end of a key without quotes, and of the white space behind it.
+fn bare_key(rest: &[u8]) -> Option<usize> {
     let word = rest
         .iter()
-        // A key is short. The limit also bounds the work.
-        .take(128)
-        .take_while(|&&byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$' | 0x80..))
+        .take(KEY)
+        .take_while(|&&byte| is_name(byte) || byte == b'-')
         .count();
-    quote(rest)
-        || rest.starts_with(b"//")
-        || rest.starts_with(b"/*")
-        || word > 0 && bytes.get(skip_space(&bytes[..bytes.len().min(at + word + 16)], at + word)) == Some(&b':')
+    (word > 0).then(|| skip_space(rest, word))
+}
+
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | 0x80..)
+}
+
+/// The length of the quote with which `rest` begins. It may be escaped or typographic (U+2018, U+2019, U+201C, U+201D).
+fn quote_of(rest: &[u8]) -> Option<usize> {
+    match rest {
+        [b'"' | b'\'', ..] => Some(1),
+        [b'\\', b'"', ..] => Some(2),
+        [0xE2, 0x80, 0x98 | 0x99 | 0x9C | 0x9D, ..] => Some(3),
+        _ => None,
+    }
+}
+
+/// The end of the short string that begins at `at`, whatever its quotes.
+fn quote_end(bytes: &[u8], at: usize) -> Option<usize> {
+    let opening = quote_of(&bytes[at..])?;
+    let first = bytes[at];
+    let mut end = at + opening;
+    while end < bytes.len().min(at + KEY) {
+        if bytes[end] == first
+            && let Some(closing) = quote_of(&bytes[end..])
+        {
+            return Some(end + closing);
+        }
+        end += if bytes[end] == b'\\' { 2 } else { 1 };
+    }
+    None
+}
+
+/// Skips white space and comments.
+fn skip_comments(bytes: &[u8], at: usize) -> usize {
+    let mut at = skip_space(bytes, at);
+    loop {
+        let rest = &bytes[at..];
+        let length = if rest.starts_with(b"//") {
+            rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len())
+        } else if rest.starts_with(b"/*") {
+            memchr::memmem::find(rest, b"*/").map_or(rest.len(), |end| end + 2)
+        } else {
+            return at;
+        };
+        at = skip_space(bytes, at + length);
+    }
+}
+
+/// Whether what stands before a piece says that it is a part of a program or a template.
+fn in_program(before: &[u8]) -> bool {
+    let line = before
+        .iter()
+        .rposition(|&byte| byte == b'\n')
+        .map_or(before, |end| &before[end + 1..]);
+    // The line may be long, and its end is enough.
+    let line = line[line.len().saturating_sub(KEY)..].trim_ascii_end();
+    let touches = before
+        .last()
+        .is_some_and(|&byte| is_name(byte) && byte.is_ascii() || matches!(byte, b'"' | b'\'' | b'%' | b'#' | b'@'));
+    touches
+        || matches!(line.last(), Some(b'=' | b'(' | b'{' | b'$'))
+        || line.ends_with(b"=>")
+        || line.ends_with(b"return")
+}
+
+/// Whether an object or array, of which the end is known now, is meant as JSON. What is the whole text and has a key in quotes is.
+fn is_meant(bytes: &[u8], range: Range<usize>, is_whole: bool) -> bool {
+    if is_whole && has_quoted_key(bytes, range.start) {
+        return true;
+    }
+    alike(bytes, range.start, is_whole) && !has_names(&bytes[range])
+}
+
+/// Whether a value is a name, or text is where only values can stand, as in programs, types and style sheets.
+fn has_names(piece: &[u8]) -> bool {
+    let mut at = 0;
+    // What the last token was: a bracket, comma or colon, after which a value begins.
+    let mut begins_value = false;
+    while at < piece.len() {
+        let byte = piece[at];
+        match byte {
+            b'"' | b'\'' => {
+                let Some(end) = string_end(piece, at) else {
+                    // Text after a string that does not end cannot be told from names.
+                    return false;
+                };
+                if piece.get(end).is_some_and(|&next| is_name(next)) {
+                    // A quote within a string that was not escaped: from here on strings and the rest cannot be told apart.
+                    return false;
+                }
+                at = end;
+                begins_value = false;
+            }
+            b'/' if piece[at..].starts_with(b"//") || piece[at..].starts_with(b"/*") => at = skip_comments(piece, at),
+            b';' | b'(' => return true,
+            _ if byte.is_ascii_whitespace() => at += 1,
+            _ if is_name(byte) => {
+                let end = at + piece[at..].iter().take_while(|&&byte| is_name(byte)).count();
+                let word = &piece[at..end];
+                let next = skip_space(piece, end);
+                let is_key = piece.get(next) == Some(&b':');
+                let is_call =
+                    matches!(piece.get(end), Some(b'(')) || piece[end..].starts_with(b".") && !word[0].is_ascii_digit();
+                if let Some(length) = quote_of(word) {
+                    at = quote_end(piece, at).unwrap_or(at + length);
+                    begins_value = false;
+                    continue;
+                }
+                // Either a value, or behind one, as in `0 auto`.
+                if is_call || !is_key && !is_value(word) && (begins_value || word.is_ascii()) {
+                    return true;
+                }
+                at = end;
+                begins_value = false;
+            }
+            b':' | b',' | b'[' => {
+                at += 1;
+                begins_value = true;
+            }
+            b'{' | b'}' | b']' => {
+                at += 1;
+                begins_value = false;
+            }
+            _ => at += 1,
+        }
+    }
+    false
+}
+
+/// The end of the string that begins at `at`; none where it has no end in its line.
+fn string_end(piece: &[u8], start: usize) -> Option<usize> {
+    let mut at = start + 1;
+    while at < piece.len() && piece[at] != b'\n' {
+        if piece[at] == piece[start] {
+            return Some(at + 1);
+        }
+        at += if piece[at] == b'\\' { 2 } else { 1 };
+    }
+    None
+}
+
+/// Whether a word is a value that JSON has, or that other languages write in its place.
+fn is_value(word: &[u8]) -> bool {
+    word[0].is_ascii_digit()
+        || [
+            &b"true"[..],
+            b"false",
+            b"null",
+            b"none",
+            b"nan",
+            b"undefined",
+            b"infinity",
+        ]
+        .iter()
+        .any(|value| word.eq_ignore_ascii_case(value))
 }
 
 /// The end of the object or array that begins at `start`, by its brackets outside of strings. A closing bracket also closes all
@@ -313,6 +529,7 @@ fn brace_pairs(bytes: &[u8], from: usize) -> Vec<(usize, usize)> {
 }
 
 const TOO_DEEP: &str = "nested deeper than 1000 levels";
+const TOO_TANGLED: &str = "too tangled to read";
 
 /// What the grammar allows next.
 #[derive(Clone, Copy)]
@@ -493,7 +710,6 @@ mod tests {
         for broken in [
             "{'a': 1}",
             r#"{"a": 1,}"#,
-            "{a: 1}",
             r#"{"a": 1 "b": {"c": 2}}"#,
             r#"[{"a": 1} {"b": 2}]"#,
             r#"{"a": "he said "hi""}"#,
@@ -507,12 +723,100 @@ mod tests {
             assert_eq!(pieces(broken), [(broken, false)]);
             assert_eq!(pieces(&format!("So: {broken} here")), [(broken, false)], "{broken}");
         }
-        assert_eq!(pieces("{invalid json}"), [("{invalid json}", false)]);
+        for whole in [
+            "{a: 1}",
+            "{a: 1, b: 'x'",
+            "{name: \"Ada\", tags: [\"x\", None]}",
+            r#"{"a": Ada}"#,
+            r#"{"a": 1; "b": 2}"#,
+            r#"["a", "b",]"#,
+            r#"["a", "b"#,
+            "[{a: 1}, {a: 2},]",
+            "// a comment\n{\"a\": 1}",
+        ] {
+            let json = whole.trim_start_matches("// a comment\n");
+            let found = pieces(whole);
+            assert_eq!(found.iter().map(|piece| piece.0).collect::<Vec<_>>(), [json]);
+        }
         assert_eq!(
             pieces("cut {\"a\": [1, {\"b\": 2 \n"),
             [("{\"a\": [1, {\"b\": 2", false)]
         );
-        assert_eq!(pieces(r#"{"a" } and {"b"#), [(r#"{"a" }"#, false), (r#"{"b"#, false)]);
+        assert_eq!(pieces(r#"{"a" } and {"b"#), [(r#"{"b"#, false)]);
+    }
+
+    #[test]
+    fn what_is_not_meant_as_json_is_left_alone() {
+        for text in [
+            "{{#each items}}<li>{{name}}</li>{{/each}}",
+            "{% for x in xs %}{{ x }}{% endfor %}",
+            "{0} and {1}",
+            "{{name}}",
+            "{name}",
+            r#"{"a", "b"}"#,
+            "{'a', 'b'}",
+            r"\frac{a}{b} \text{'x'}",
+            "a { color: red; }",
+            "{ color: red; }",
+            "{ margin: 0 auto; }",
+            "{ margin: 0 auto }",
+            "type T = { a: string; b: number }",
+            "{ a: string; b: number }",
+            "{ a: string, b: number }",
+            "const o = {port: PORT, host: getHost()};",
+            "{port: PORT, host: getHost()}",
+            r#"const o = {"port": 1, "host": 2,};"#,
+            r#"post(url, json={"a": x, "b": 1})"#,
+            r#"print({"a": 1,})"#,
+            r#"return {"a": 1, "b": x}"#,
+            r#"so {"a": x} is a dict"#,
+            "echo ${VAR:-default}",
+            "${VAR:-default}",
+            r#"f"{user['name']} and {x:>10}""#,
+            r#"f"{{'a': {x}}}""#,
+            "[1,,2]",
+            "[1, 2, ...]",
+            "[[Page]] and [[Other]]",
+            "query { user(id: 4) { name } }",
+            "{ user(id: 4) { name } }",
+            "{ user { name email } }",
+            "struct P { x: f64, y: f64 }",
+            "P { x: 1.0, y: 2.0 }",
+            "func main() { fmt.Println(\"hi\") }",
+            "if (x) { y: 1 }",
+            "[a-z]{2,3}[^\"]*",
+            "^[^@]+@[^@]+$",
+            "[x] done\n[ ] open",
+            "- [x] done",
+            "[^1]: a note",
+            "[link](https://example.com) [other]",
+            "[\"quoted\"](x)",
+            "[INFO] started [main]",
+            "[12:30] Ada: hi",
+            "{Ada} says 'hi'",
+            "{a: b}",
+            "{A, B} = {x: x > 1}",
+            "{x | x > 0}",
+            "{}{}",
+            "{'a' if x else 'b'}",
+            "[i for i in xs]",
+            "[\"a\" + b]",
+            "[...xs, 1]",
+            "{...props}",
+            "{ return 1 }",
+            "{ 'use strict'; }",
+            "let {a, b: c} = d;",
+            "import {a} from 'b';",
+        ] {
+            for text in [
+                text.to_owned(),
+                format!("See {text} there"),
+                format!("```\n{text}\n```"),
+            ] {
+                let broken: Vec<_> = pieces(&text).into_iter().filter(|(_, valid)| !valid).collect();
+                assert_eq!(broken, [], "{text}");
+            }
+        }
     }
 
     #[test]
