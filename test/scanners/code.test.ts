@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { GuardValidationError } from "../../src/errors.ts";
 import { BanCode, Code } from "../../src/generated/input-scanners.ts";
 import { BanCode as OutputBanCode } from "../../src/generated/output-scanners.ts";
+import texts from "../fixtures/code-or-not.json" with { type: "json" };
 
 /** The languages of llm-guard 0.3.16. */
 const LLM_GUARD = [
@@ -70,7 +71,6 @@ describe("Code", () => {
     expect(() => new Code({ languages: ["Python"], model: "embedded:nothing" })).toThrow(
       /model: there is no embedded model/,
     );
-    expect(() => new Code({ languages: ["Python"], model: "embedded:prompt-injection" })).toThrow(/has no label none/);
   });
 
   it("blocks a language and lets others pass", async () => {
@@ -144,6 +144,18 @@ describe("BanCode", () => {
       expect(isValid).toBe(false);
       expect(findings[0]?.label).toBe(label);
       expect((await scanner.scan(`${prose}\n\n\`\`\`\n${code}\n\`\`\`\n${prose}`)).isValid).toBe(false);
+    }
+  });
+
+  it("takes no list, form, log, formula or message for code, and misses no code", async () => {
+    const scanners = [new BanCode(), new OutputBanCode()];
+    for (const scanner of scanners) {
+      for (const text of texts.harmless) expect((await scanner.scan(text)).isValid, text).toBe(true);
+      for (const [language, text = ""] of texts.code) expect((await scanner.scan(text)).isValid, language).toBe(false);
+    }
+    // A fence without a name is a hint that its content is code, and no more.
+    for (const text of ["- milk\n- bread", "Error: file not found", "Name: Anna\nAge: 34"]) {
+      expect((await scanners[0]?.scan(`\`\`\`\n${text}\n\`\`\``))?.isValid, text).toBe(true);
     }
   });
 

@@ -10,19 +10,24 @@
 //! A text without such a piece is judged as a whole.
 //!
 //! The model says what a piece is. That a block is fenced, and the language that its fence names, are only hints, which change
-//! the odds by [`HINT`].
+//! the odds by [`HINT`]. Where no fence names a language, a piece that shows no [syntax](super::code_signs) is no code, whatever the
+//! model says of it.
 //!
 //! It takes time linear in the length of the text.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::code_signs;
 use super::linear::{LinearModel, softmax};
 
 /// The label of text that is not code.
 pub const NONE: &str = "none";
 /// By how much a fence, or the language that it names, raises the logits. That changes the odds by e², about 7 to 1.
 const HINT: f32 = 2.0;
+/// How much a piece without any sign of syntax raises the logit of prose, where no fence names a language. The model is never surer
+/// of code than this. Behind a fence without a name it is half of it.
+const DOUBT: f32 = 12.0;
 /// Info strings of fences that contain no code.
 const PLAIN: &[&str] = &["text", "txt", "plain", "plaintext", "none", "md", "markdown"];
 /// What a change between prose and code costs, in logits. The text before the first line and after the last one counts as prose.
@@ -184,10 +189,20 @@ impl<'a> CodeFinder<'a> {
         if range.is_empty() || text[range.clone()].trim().is_empty() {
             return;
         }
-        let mut logits = self.model.logits(&text[range.clone()]);
-        if let Some(info) = info.map(str::to_lowercase)
-            && !PLAIN.contains(&info.as_str())
-        {
+        let piece = &text[range.clone()];
+        let mut logits = self.model.logits(piece);
+        let info = info
+            .map(str::to_lowercase)
+            .filter(|info| !PLAIN.contains(&info.as_str()));
+        let doubt = match info.as_deref() {
+            None => DOUBT,
+            Some("") => DOUBT / 2.0,
+            Some(_) => 0.0,
+        };
+        if doubt > 0.0 {
+            logits[self.none] += doubt * (1.0 - code_signs::signs(piece));
+        }
+        if let Some(info) = info {
             logits[self.none] -= HINT;
             if let Some(named) = self.model.label(&info) {
                 logits[named] += HINT;
@@ -216,7 +231,7 @@ impl<'a> CodeFinder<'a> {
 }
 
 /// A part of a text: a fenced block, or the lines outside of fences.
-enum Section<'a> {
+pub(super) enum Section<'a> {
     Fenced { range: Range<usize>, info: &'a str },
     Bare(Vec<Range<usize>>),
 }
@@ -232,7 +247,7 @@ fn fence(line: &str) -> Option<(char, usize, &str)> {
     (length >= 3 && !(mark == '`' && info.contains('`'))).then_some((mark, length, info))
 }
 
-fn sections(text: &str) -> Vec<Section<'_>> {
+pub(super) fn sections(text: &str) -> Vec<Section<'_>> {
     let mut sections = Vec::new();
     let mut bare = Vec::new();
     // The open fence: its character, its length, its info string, and where its content begins.
@@ -292,7 +307,7 @@ fn parts(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
 }
 
 /// The code spans of a line.
-fn spans(text: &str, line: Range<usize>) -> Vec<Range<usize>> {
+pub(super) fn spans(text: &str, line: Range<usize>) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     for (at, _) in text[line.clone()].match_indices('`') {
         let at = line.start + at;
