@@ -8,12 +8,12 @@ const PROMPT_CHARS = 512;
 
 export const Bias = defineScanner({
   type: "Bias",
-  summary: "Blocks outputs that are biased: slanted wording, and sweeping judgements on groups of people.",
+  summary: "Blocks texts that are biased: slanted wording, and sweeping judgements on groups of people.",
   description:
-    "llm-guard reads the prompt and the output as one text, so that a neutral answer fails for what a slanted prompt says. Here an " +
+    "llm-guard has this scanner for outputs only, and reads the prompt and the output as one text, so that a neutral answer fails for what a slanted prompt says. Here an " +
     "output is read by itself unless `use_prompt` says otherwise; its window then holds the end of the prompt too, and parts that " +
-    "hold nothing of the output do not count. All of an output is read (`windows`); llm-guard's default was `full`.",
-  sides: { output: {} },
+    "hold nothing of the output do not count. All of a text is read (`windows`); llm-guard's default was `full`.",
+  sides: { input: {}, output: {} },
   options: () => ({
     ...labelScannerOptions(0.7, "bias"),
     labels: z
@@ -27,7 +27,7 @@ export const Bias = defineScanner({
       .boolean()
       .default(false)
       .describe(
-        `With match_type windows: reads an output behind the last ${PROMPT_CHARS} characters of its prompt, so that what these say ` +
+        `For outputs, with match_type windows: reads an output behind the last ${PROMPT_CHARS} characters of its prompt, so that what these say ` +
           "counts too. false: by itself, in one pass with other scanners that share the model.",
       ),
   }),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { notASetting, ofLlmGuard } from "../validation/options.ts";
+import { notASetting } from "../validation/options.ts";
 import { defineScanner } from "./define.ts";
 import { labelScanner, labelScannerOptions } from "./parts/label-scanner.ts";
 import { ofReading, ofThreshold } from "./parts/model-options.ts";
@@ -21,14 +21,15 @@ export const EmotionDetection = defineScanner({
     ...labelScannerOptions(0.76, "the likeliest blocked emotion"),
     blockedEmotions: z
       .array(z.string().min(1))
-      .min(1)
       .default(NEGATIVE)
-      .describe("Emotions that a text fails by, of the 28 labels of GoEmotions. Default: the negative ones."),
-    returnFullOutput: notASetting(
-      ofLlmGuard(
-        z.boolean().optional(),
-        "; blocking every emotion with the threshold 0 tells the probabilities of all here.",
+      .describe(
+        "Emotions that a text fails by, of the 28 labels of GoEmotions. With none of them every text passes. Default: the negative ones.",
       ),
+    returnFullOutput: notASetting(
+      z
+        .boolean()
+        .default(false)
+        .describe("Adds a finding for each emotion that the model knows, with its highest probability in the text."),
     ),
   }),
   differences: [
@@ -39,7 +40,10 @@ export const EmotionDetection = defineScanner({
     ofReading,
     ofThreshold,
   ],
-  findings: [{ type: "emotion", label: "The emotion." }],
+  findings: [
+    { type: "emotion", label: "The emotion." },
+    { type: "emotion-score", label: "An emotion, of a text that need not fail by it. Only with `return_full_output`." },
+  ],
   examples: {
     passes: ["Thank you so much, this made my day!", "The train leaves at nine."],
     fails: ["I am furious, this makes me so angry!"],
@@ -48,5 +52,6 @@ export const EmotionDetection = defineScanner({
     labelScanner(build, {
       labels: { head: "emotion", labels: build.options.blockedEmotions, all: true, option: "blockedEmotions" },
       finding: "emotion",
+      ...(build.options.returnFullOutput ? { scores: "emotion-score" } : {}),
     }),
 });

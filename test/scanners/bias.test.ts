@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { Bias as InputBias } from "../../src/generated/input-scanners.ts";
 import { Bias } from "../../src/generated/output-scanners.ts";
 import { filler, judges } from "../support/judges.ts";
 
@@ -12,6 +13,12 @@ describe("Bias", () => {
     ]);
     expect((await scanner.scan(text)).isValid).toBe(false);
     expect((await scanner.scan("the sky is blue", { prompt: "how is the sky ?" })).isValid).toBe(true);
+  });
+
+  it("fails a biased prompt", async () => {
+    const input = new InputBias({ model: judges, usePrompt: true });
+    expect((await input.scan("they are all lazy")).findings).toMatchObject([{ type: "bias", label: "biased" }]);
+    expect((await input.scan("the sky is blue")).isValid).toBe(true);
   });
 
   it("counts what the end of the prompt says where it is asked to", async () => {

@@ -18,10 +18,29 @@ describe("EmotionDetection", () => {
     expect((await scanner.scan("they are furious", {})).isValid).toBe(true);
   });
 
+  it("blocks none where none is named", async () => {
+    const scanner = new EmotionDetection({ model: judges, blockedEmotions: [] });
+    await scanner.load();
+    expect(await scanner.scan("they are furious")).toMatchObject({ isValid: true, score: -1, findings: [] });
+  });
+
+  it.each([[[]], [["anger"]]])(
+    "tells all emotions where asked to, whichever it blocks: %j",
+    async (blockedEmotions) => {
+      const scanner = new EmotionDetection({ model: judges, blockedEmotions, returnFullOutput: true });
+      const text = "they are furious . the sky is blue";
+      const { isValid, findings } = await scanner.scan(text);
+      expect(isValid).toBe(blockedEmotions.length === 0);
+      const told = findings.filter(({ type }) => type === "emotion-score");
+      expect(new Set(told.map(({ label }) => label)).size).toBe(28);
+      expect(told[0]).toMatchObject({ start: 0, end: text.length, label: "anger", score: expect.closeTo(0.953, 3) });
+      expect(told[27]?.score).toBeCloseTo(0.047, 3);
+    },
+  );
+
   it("refuses emotions that the model does not know", async () => {
     const scanner = new EmotionDetection({ model: judges, blockedEmotions: ["anger", "hunger"] });
     await expect(scanner.load()).rejects.toMatchObject({ path: "blockedEmotions" });
-    expect(() => new EmotionDetection({ model: judges, blockedEmotions: [] })).toThrow(/^blockedEmotions:/);
   });
 });
 

@@ -53,6 +53,8 @@ interface LabelScannerSettings {
   labels: WantedLabels;
   /** The type of its findings. */
   finding: string;
+  /** If this is given, the verdict also has a finding of this type for each label of the head, with its highest probability. */
+  scores?: string;
   /** Returns what the model reads for a text. By default it reads the text itself. */
   judged?(text: string, context: ScanContext): JudgedText;
 }
@@ -65,7 +67,7 @@ interface LabelScannerSettings {
  */
 export function labelScanner(
   { options, engine, type, schema }: Build<LabelScannerOptions>,
-  { labels, finding, judged = (text) => ({ text, from: 0 }) }: LabelScannerSettings,
+  { labels, finding, scores, judged = (text) => ({ text, from: 0 }) }: LabelScannerSettings,
 ): ScannerBody {
   const { model: name, modelMaxLength: maxLength, matchType, deobfuscate = false } = options;
   const { onUntrainedLanguage: treatment } = options;
@@ -80,13 +82,15 @@ export function labelScanner(
     },
     close: () => model.close(),
     async check(text, context) {
-      const { multiLabel } = await head.described(context.signal);
+      const { multiLabel, head: index, heads } = await head.described(context.signal);
       // A blank text says nothing, whatever context the model would read with it.
       if (text.trim() === "") return passed(text);
       const { text: read, from } = judged(text, context);
       const { signal, answers } = context;
+      const all: (readonly number[])[] = [];
       const score = async (view: string) => {
         const { parts, skipped } = await head.score(view, matchType, signal, answers);
+        for (const part of scores === undefined ? [] : parts) all.push(part.heads[index] ?? []);
         return {
           skipped,
           parts: parts.map((part): LabelledPart => ({ ...part, score: probabilityOf(part.labels, multiLabel) })),
@@ -94,8 +98,14 @@ export function labelScanner(
       };
       const judge = (view: string) => byLanguage.judge(view, score, correctedLabels, answers);
       const scored = since(await scoreDisguised<LabelledPart>(read, { matchType, deobfuscate }, judge, answers), from);
-      const verdict = labelVerdict(text, scored, { threshold, multiLabel, type: finding });
-      return withUntrained(text, verdict, scored.untrained, treatment);
+      const labelled = labelVerdict(text, scored, { threshold, multiLabel, type: finding });
+      const verdict = withUntrained(text, labelled, scored.untrained, treatment);
+      if (scores === undefined) return verdict;
+      const told = (heads[index]?.labels ?? []).map((label, at) => {
+        const score = all.reduce((most, probabilities) => Math.max(most, probabilities[at] ?? 0), 0);
+        return { start: 0, end: text.length, type: scores, score, label };
+      });
+      return { ...verdict, findings: [...verdict.findings, ...told.sort((a, b) => b.score - a.score)] };
     },
   };
 }

@@ -60,6 +60,10 @@ export function labelVerdict(
   return { isValid: findings.length === 0, score, probability: worst.score, findings, coverage };
 }
 
+/** Returns the likeliest of some labels. If a user names no label to fail by, nothing is likely. */
 function likeliest(labels: readonly LabelScore[]): LabelScore {
-  return labels.reduce((best, label) => (label.score > best.score ? label : best));
+  return labels.reduce(
+    (best, label) => (label.score > best.score ? label : best),
+    labels[0] ?? { label: "", score: 0 },
+  );
 }
