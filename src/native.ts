@@ -15,7 +15,6 @@ export type {
   ModelSpan,
   NativeEngine,
   NativeErrorCode,
-  NativeLanguages,
   NativeLinear,
   NativeModel,
   PatternSet,

@@ -7,6 +7,7 @@ import type {
   BanCompetitorsOptions,
   BanSubstringsOptions,
   BanTopicsInputOptions,
+  BiasOptions,
   CodeOptions,
   EmotionDetectionOptions,
   GibberishInputOptions,
@@ -59,7 +60,8 @@ export type Anonymize = InstanceType<typeof Anonymize>;
  * Blocks texts that contain code in any language.
  *
  * Markup, configuration and data formats such as JSON count as code. Fenced blocks, code spans and lines that look like
- * code are judged one by one, so that code counts wherever it stands in prose.
+ * code are judged one by one, so that code counts wherever it stands in prose. Lists, forms, logs, formulas and
+ * messages of errors are no code.
  */
 export const BanCode = registry.BanCode.classes.input as unknown as ScannerClass<
   BanCodeInputOptions,
@@ -108,6 +110,20 @@ export const BanTopics = registry.BanTopics.classes.input as unknown as Configur
   InstanceOf<typeof registry.BanTopics>
 >;
 export type BanTopics = InstanceType<typeof BanTopics>;
+
+/**
+ * Blocks texts that are biased: slanted wording, and sweeping judgements on groups of people.
+ *
+ * llm-guard has this scanner for outputs only, and reads the prompt and the output as one text, so that a neutral
+ * answer fails for what a slanted prompt says. Here an output is read by itself unless `use_prompt` says otherwise; its
+ * window then holds the end of the prompt too, and parts that hold nothing of the output do not count. All of a text is
+ * read (`windows`); llm-guard's default was `full`.
+ */
+export const Bias = registry.Bias.classes.input as unknown as ScannerClass<
+  BiasOptions,
+  InstanceOf<typeof registry.Bias>
+>;
+export type Bias = InstanceType<typeof Bias>;
 
 /**
  * Blocks code in certain programming languages, or in all but certain ones.
@@ -160,7 +176,10 @@ export type InvisibleText = InstanceType<typeof InvisibleText>;
 /**
  * Blocks texts in languages other than the listed ones.
  *
- * A text without letters is in no language and passes.
+ * Only prose is judged: code, links, formulas and names are in no language. A text that is too short to tell passes,
+ * and its coverage has 0 windows: `ok`, a name, a command. A script in which no listed language is written tells from
+ * two letters on; between languages of one script a few words have to be far likelier in another language than in the
+ * listed ones.
  */
 export const Language = registry.Language.classes.input as unknown as ConfiguredScannerClass<
   LanguageInputOptions,

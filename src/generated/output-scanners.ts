@@ -35,7 +35,8 @@ export type * from "./options.ts";
  * Blocks texts that contain code in any language.
  *
  * Markup, configuration and data formats such as JSON count as code. Fenced blocks, code spans and lines that look like
- * code are judged one by one, so that code counts wherever it stands in prose.
+ * code are judged one by one, so that code counts wherever it stands in prose. Lists, forms, logs, formulas and
+ * messages of errors are no code.
  */
 export const BanCode = registry.BanCode.classes.output as unknown as ScannerClass<
   BanCodeOutputOptions,
@@ -86,12 +87,12 @@ export const BanTopics = registry.BanTopics.classes.output as unknown as Configu
 export type BanTopics = InstanceType<typeof BanTopics>;
 
 /**
- * Blocks outputs that are biased: slanted wording, and sweeping judgements on groups of people.
+ * Blocks texts that are biased: slanted wording, and sweeping judgements on groups of people.
  *
- * llm-guard reads the prompt and the output as one text, so that a neutral answer fails for what a slanted prompt says.
- * Here an output is read by itself unless `use_prompt` says otherwise; its window then holds the end of the prompt too,
- * and parts that hold nothing of the output do not count. All of an output is read (`windows`); llm-guard's default was
- * `full`.
+ * llm-guard has this scanner for outputs only, and reads the prompt and the output as one text, so that a neutral
+ * answer fails for what a slanted prompt says. Here an output is read by itself unless `use_prompt` says otherwise; its
+ * window then holds the end of the prompt too, and parts that hold nothing of the output do not count. All of a text is
+ * read (`windows`); llm-guard's default was `full`.
  */
 export const Bias = registry.Bias.classes.output as unknown as ScannerClass<
   BiasOptions,
@@ -203,7 +204,11 @@ export type InvisibleText = InstanceType<typeof InvisibleText>;
  * - It does not see arrays, nor braces in strings (`{"a": "}"}` is broken to it), nor JSON that was cut off: that
  *   passes.
  * - It takes everything between braces for broken JSON and "repairs" it: `Hello {name}` becomes `Hello {}` and the body
- *   of a function is lost. Here broken JSON has to begin like JSON.
+ *   of a function is lost. Here broken JSON is only what is clearly meant as JSON: in a fence tagged as JSON every
+ *   object and array; elsewhere an object whose first key is in quotes and followed by a colon, and an array of such
+ *   objects; and an answer that is one object or array as a whole, also with keys without quotes if its values are
+ *   those of JSON. Templates, programs, style sheets, types and sets are left alone.
+ * - A blank answer passes it, whatever `required_elements` says.
  * - Its repair writes all of the JSON anew, drops duplicate keys and makes large numbers `Infinity`; `NaN` is valid to
  *   it.
  */
@@ -217,7 +222,10 @@ export { JSONScanner as JSON };
 /**
  * Blocks texts in languages other than the listed ones.
  *
- * A text without letters is in no language and passes.
+ * Only prose is judged: code, links, formulas and names are in no language. A text that is too short to tell passes,
+ * and its coverage has 0 windows: `ok`, a name, a command. A script in which no listed language is written tells from
+ * two letters on; between languages of one script a few words have to be far likelier in another language than in the
+ * listed ones.
  */
 export const Language = registry.Language.classes.output as unknown as ConfiguredScannerClass<
   LanguageOutputOptions,
@@ -228,7 +236,9 @@ export type Language = InstanceType<typeof Language>;
 /**
  * Fails outputs that share no language with their prompt.
  *
- * Where one of the two has no letters (a number, emoji, a link), there is nothing to compare, and the output passes.
+ * Where one of the two is too short to tell its language, there is nothing to compare: the output passes, and its
+ * coverage has 0 windows. So short answers pass to any prompt, and so do numbers, names, links and code. llm-guard
+ * compares them all the same.
  */
 export const LanguageSame = registry.LanguageSame.classes.output as unknown as ScannerClass<
   LanguageSameOptions,

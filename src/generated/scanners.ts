@@ -3,6 +3,7 @@ export {
   Anonymize,
   BanCompetitors,
   BanSubstrings,
+  Bias,
   Code,
   EmotionDetection,
   InvisibleText,
@@ -13,7 +14,6 @@ export {
   TokenLimit,
 } from "./input-scanners.ts";
 export {
-  Bias,
   Deanonymize,
   FactualConsistency,
   JSON,

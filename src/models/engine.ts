@@ -3,7 +3,7 @@ import { addon, type EngineInfo, type EngineTimings, type NativeEngine, native }
 import { checkEngineOptions, DEFAULT_QUEUE_CAPACITY, type EngineOptions, engineOptions } from "./engine-options.ts";
 import { hubSettings } from "./hub/requests.ts";
 import { LanguageDetector } from "./languages.ts";
-import { LinearClassifier } from "./linear.ts";
+import { isLinearFolder, LinearClassifier } from "./linear.ts";
 import { ModelStore, modelsFolder } from "./model-files.ts";
 import { runtimeLibraries } from "./runtime-libraries.ts";
 import { type ModelHost, TextModel } from "./text-model.ts";
@@ -87,6 +87,16 @@ export class Engine {
     }
     this.#models.add(new WeakRef(model));
     return model;
+  }
+
+  /**
+   * Whether a model is a linear one: a folder with the weights of one. Models of the hub never are.
+   *
+   * @throws GuardValidationError, without a path, when there is no such model.
+   */
+  isLinear(name: string): boolean {
+    const found = this.#host.files.look(name);
+    return "files" in found && isLinearFolder(found.files.folder);
   }
 
   /**

@@ -1,4 +1,4 @@
-import { type ForeignPart, type NativeLanguages, native } from "../native.ts";
+import { type ForeignPart, native } from "../native.ts";
 import type { AnswerCache } from "./answer-cache.ts";
 import type { LinearClassifier } from "./linear.ts";
 
@@ -38,12 +38,6 @@ export class LanguageDetector {
     await this.#model.load();
   }
 
-  /** The languages of the whole text and of its sentences, the likeliest first. The list is empty if the text has no letters. */
-  detect(text: string, answers?: AnswerCache): Promise<NativeLanguages> {
-    const kind = `languages ${this.folder}`;
-    return answers ? answers.derive(kind, text, () => this.#detect(text)) : this.#detect(text);
-  }
-
   /**
    * Cuts a text into parts, from its beginning to its end: those in languages that a model knows, and those in others.
    *
@@ -55,11 +49,6 @@ export class LanguageDetector {
       return native(() => model.foreignParts(text, [...known]));
     };
     return answers ? answers.derive(`parts ${this.folder} ${known.join()}`, text, make) : make();
-  }
-
-  async #detect(text: string): Promise<NativeLanguages> {
-    const model = await this.#model.load();
-    return native(() => model.languages(text));
   }
 
   /** Frees the model. */

@@ -1,7 +1,12 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { GuardError } from "../errors.ts";
 import { addon, type NativeLinear, native } from "../native.ts";
+
+/** Tells whether a folder has the weights of a linear classifier. */
+export function isLinearFolder(folder: string): boolean {
+  return existsSync(join(folder, "model.bin"));
+}
 
 /** A linear classifier: a folder with `config.json` and `model.bin`. It loads once, at the latest when it is first asked. */
 export class LinearClassifier {

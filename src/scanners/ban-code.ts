@@ -1,16 +1,25 @@
 import { defineScanner } from "./define.ts";
 import { codeOptions, codeScanner } from "./parts/code-pieces.ts";
 import { ofLinearModel, ofThreshold } from "./parts/model-options.ts";
+import { onUntrainedLanguageOption } from "./parts/foreign-languages.ts";
+import { labelScanner } from "./parts/label-scanner.ts";
+import { linearModel } from "./parts/piece-scanner.ts";
+
+/** The label of models that tell only code from prose. */
+const CODE = "CODE";
 
 export const BanCode = defineScanner({
   type: "BanCode",
   summary: "Blocks texts that contain code in any language.",
   description:
     "Markup, configuration and data formats such as JSON count as code. Fenced blocks, code spans and lines that look like code are " +
-    "judged one by one, so that code counts wherever it stands in prose.",
+    "judged one by one, so that code counts wherever it stands in prose. Lists, forms, logs, formulas and messages of errors are no code.",
   // llm-guard 0.3.16 has these thresholds.
   sides: { input: { threshold: 0.97 }, output: { threshold: 0.9 } },
-  options: ({ threshold }) => codeOptions(threshold),
+  options: ({ threshold }) => ({
+    ...codeOptions(threshold, `code and prose, with the label ${CODE}`),
+    onUntrainedLanguage: onUntrainedLanguageOption,
+  }),
   conversation: { window: true },
   differences: [ofLinearModel, ofThreshold],
   findings: [{ type: "code", label: "The programming language." }],
@@ -18,5 +27,10 @@ export const BanCode = defineScanner({
     passes: ["Could you explain what a linked list is?", "- milk\n- bread\n- 3 apples"],
     fails: ["```python\nfor i in range(10):\n    print(i * 2)\n```"],
   },
-  create: (build) => codeScanner(build, ({ code, listedLabel }) => ({ score: code, label: listedLabel ?? "" })),
+  create(build) {
+    const model = linearModel(build);
+    if (model) return codeScanner(build, model, ({ code, listedLabel }) => ({ score: code, label: listedLabel ?? "" }));
+    const labels = { head: "code", labels: [CODE], option: "model", all: true };
+    return labelScanner({ ...build, options: { ...build.options, matchType: "windows" } }, { labels, finding: "code" });
+  },
 });

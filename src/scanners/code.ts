@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { defineScanner } from "./define.ts";
-import { codeOptions, codeScanner } from "./parts/code-pieces.ts";
 import { ofLinearModel, ofThreshold } from "./parts/model-options.ts";
+import { type CodePiece, codeOptions, codeScanner, neuralCodeScanner } from "./parts/code-pieces.ts";
+import { linearModel } from "./parts/piece-scanner.ts";
 
 export const Code = defineScanner({
   type: "Code",
@@ -12,7 +13,7 @@ export const Code = defineScanner({
     "without any code; here every piece must be allowed, and a text without code passes.",
   sides: { input: {}, output: {} },
   options: () => ({
-    ...codeOptions(0.5),
+    ...codeOptions(0.5, "programming languages"),
     languages: z
       .array(z.string().min(1))
       .min(1)
@@ -32,13 +33,11 @@ export const Code = defineScanner({
   },
   create: (build) => {
     const { languages, isBlocked } = build.options;
-    return codeScanner(
-      build,
-      ({ code, listed, listedLabel, otherLabel }) =>
-        isBlocked
-          ? { score: listed, label: listedLabel ?? "" }
-          : { score: Math.max(0, code - listed), label: otherLabel ?? "" },
-      languages,
-    );
+    const judge = ({ code, listed, listedLabel, otherLabel }: CodePiece) =>
+      isBlocked
+        ? { score: listed, label: listedLabel ?? "" }
+        : { score: Math.max(0, code - listed), label: otherLabel ?? "" };
+    const model = linearModel(build);
+    return model ? codeScanner(build, model, judge, languages) : neuralCodeScanner(build, judge, languages);
   },
 });

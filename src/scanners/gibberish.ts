@@ -2,8 +2,10 @@ import { z } from "zod";
 import { GuardValidationError } from "../errors.ts";
 import { splitSentences } from "../text/sentences.ts";
 import { defineScanner } from "./define.ts";
-import { linearModel, linearScanner } from "./parts/linear-scanner.ts";
-import { linearModelOption, linearOptions, ofLinearModel, ofThreshold } from "./parts/model-options.ts";
+import { onUntrainedLanguageOption } from "./parts/foreign-languages.ts";
+import { labelScanner } from "./parts/label-scanner.ts";
+import { classifierOption, classifierOptions, ofLinearModel, ofThreshold } from "./parts/model-options.ts";
+import { linearModel, pieceScanner } from "./parts/piece-scanner.ts";
 import { thresholdOption } from "./parts/threshold.ts";
 
 /** The labels that mean gibberish, which are those of llm-guard's model. */
@@ -20,7 +22,7 @@ export const Gibberish = defineScanner({
   summary: "Blocks texts that are no language: word salad, keyboard mashing, noise.",
   sides: { input: { threshold: 0.97 }, output: { threshold: 0.7 } },
   options: ({ threshold }) => ({
-    model: linearModelOption("embedded:gibberish"),
+    model: classifierOption("embedded:gibberish", "gibberish"),
     threshold: thresholdOption(threshold, "A text fails when the probability of gibberish is above this."),
     matchType: z
       .enum(["full", "sentence"])
@@ -31,7 +33,8 @@ export const Gibberish = defineScanner({
       .min(1)
       .default(GIBBERISH)
       .describe("Labels of the model that mean gibberish; their probabilities are added up."),
-    ...linearOptions,
+    onUntrainedLanguage: onUntrainedLanguageOption,
+    ...classifierOptions,
   }),
   differences: [ofLinearModel, ofThreshold],
   findings: [{ type: "gibberish", label: "What kind it is: `word salad`, `noise` or `mild gibberish`." }],
@@ -40,16 +43,29 @@ export const Gibberish = defineScanner({
     fails: ["xkjqv wplmz qrtgh bvnxc zzkwj plmqx vbnrt"],
   },
   create(build) {
+    const { labels: wanted, matchType } = build.options;
     const model = linearModel(build);
+    if (!model) {
+      const reading = matchType === "sentence" ? "sentence" : "windows";
+      const settings = {
+        head: "gibberish",
+        labels: wanted,
+        option: "labels",
+        all: String(wanted) !== String(GIBBERISH),
+      };
+      return labelScanner(
+        { ...build, options: { ...build.options, matchType: reading } },
+        { labels: settings, finding: "gibberish" },
+      );
+    }
     const { labels: known } = model.described();
-    const bad = labelIndices(known, build.options.labels);
-    return linearScanner(build, model, {
+    const bad = labelIndices(known, wanted);
+    return pieceScanner(build, model, {
       finding: "gibberish",
       windows: (pieces) => pieces.length,
       async judge(text) {
         if (NO_LANGUAGE.test(text)) return [];
-        const parts =
-          build.options.matchType === "sentence" ? await splitSentences(text) : [{ start: 0, end: text.length, text }];
+        const parts = matchType === "sentence" ? await splitSentences(text) : [{ start: 0, end: text.length, text }];
         const probabilities = await model.classify(parts.map((part) => part.text));
         return parts.map(({ start, end }, index) => ({ start, end, ...judge(probabilities[index] as number[]) }));
       },

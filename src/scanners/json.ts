@@ -50,7 +50,9 @@ What llm-guard 0.3.16 does differently:
   }),
   differences: [
     {
-      text: "Broken JSON is checked as one value, and code or templates in braces are never emptied, because they were not meant as JSON.",
+      text:
+        "Broken JSON is checked as one value, and what is not clearly meant as JSON, such as code or templates in braces, is left alone. " +
+        "A blank answer fails `required_elements`.",
     },
   ],
   findings: [

@@ -1,16 +1,16 @@
 import { z } from "zod";
-import type { LanguageGuess } from "../models/languages.ts";
 import { passed, wholeText } from "../scanner.ts";
 import { defineScanner } from "./define.ts";
-import { languageDetector, languageModelOptions } from "./parts/language-detector.ts";
 import { ofLinearModel } from "./parts/model-options.ts";
+import { languageModelOptions, languageTeller } from "./parts/language-detector.ts";
 import { FAILED } from "./score.ts";
 
 export const LanguageSame = defineScanner({
   type: "LanguageSame",
   summary: "Fails outputs that share no language with their prompt.",
   description:
-    "Where one of the two has no letters (a number, emoji, a link), there is nothing to compare, and the output passes.",
+    "Where one of the two is too short to tell its language, there is nothing to compare: the output passes, and its coverage has 0 " +
+    "windows. So short answers pass to any prompt, and so do numbers, names, links and code. llm-guard compares them all the same.",
   sides: { output: {} },
   options: () => ({
     threshold: z
@@ -22,7 +22,7 @@ export const LanguageSame = defineScanner({
     ...languageModelOptions,
   }),
   comparesWithPrompt: true,
-  differences: [{ text: "A text without letters passes, because it is in no language." }, ofLinearModel],
+  differences: [{ text: "Where the prompt or the answer is too short to tell its language, the answer passes." }, ofLinearModel],
   findings: [{ type: "language", label: "The likeliest language of the output, by its ISO 639-1 code." }],
   examples: {
     passes: [{ prompt: "Where is the nearest railway station?", text: "The railway station is behind the town hall." }],
@@ -32,19 +32,14 @@ export const LanguageSame = defineScanner({
   },
   create(build) {
     const { threshold } = build.options;
-    const detector = languageDetector(build);
-    const found = (guesses: readonly LanguageGuess[]) =>
-      guesses.filter(({ probability }) => probability > threshold).map(({ language }) => language);
+    const teller = languageTeller(build);
     return {
-      load: () => detector.load(),
-      close: () => detector.close(),
-      async check(text, { prompt = "", answers }) {
-        const [asked, answered] = await Promise.all([detector.detect(prompt, answers), detector.detect(text, answers)]);
-        const best = answered.whole[0];
-        if (!best || asked.whole.length === 0) return passed(text);
-        const wanted = new Set(found(asked.whole));
-        if (found(answered.whole).some((language) => wanted.has(language))) return passed(text);
-        const { probability: score, language: label } = best;
+      load: (signal) => teller.load(signal),
+      close: () => teller.close(),
+      async check(text, { prompt = "", signal, answers }) {
+        const { other, judged } = await teller.differs(prompt, text, threshold, { signal, answers });
+        if (!other) return passed(text, wholeText(text, judged ? 1 : 0));
+        const { probability: score, language: label } = other;
         const finding = { start: 0, end: text.length, type: "language", text, score, label };
         return { isValid: false, score: FAILED, findings: [finding], coverage: wholeText(text) };
       },

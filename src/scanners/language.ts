@@ -1,22 +1,19 @@
 import { z } from "zod";
 import { knownAs, type LanguageGuess } from "../models/languages.ts";
 import { type Finding, passed, wholeText } from "../scanner.ts";
-import type { Span } from "../text/span.ts";
 import { defineScanner } from "./define.ts";
-import { languageDetector, languageModelOptions } from "./parts/language-detector.ts";
 import { ofLinearModel, ofThreshold } from "./parts/model-options.ts";
+import { languageModelOptions, languageTeller, type ToldLanguage } from "./parts/language-detector.ts";
 import { resolveThreshold, thresholdOption } from "./parts/threshold.ts";
 import { PASSED, riskScore } from "./score.ts";
-
-/** A part of a text with the languages that it may be in, the likeliest first. */
-interface LanguagePart extends Span {
-  guesses: readonly LanguageGuess[];
-}
 
 export const Language = defineScanner({
   type: "Language",
   summary: "Blocks texts in languages other than the listed ones.",
-  description: "A text without letters is in no language and passes.",
+  description:
+    "Only prose is judged: code, links, formulas and names are in no language. A text that is too short to tell passes, and its " +
+    "coverage has 0 windows: `ok`, a name, a command. A script in which no listed language is written tells from two letters on; " +
+    "between languages of one script a few words have to be far likelier in another language than in the listed ones.",
   // llm-guard 0.3.16 has these thresholds.
   sides: { input: { threshold: 0.6 }, output: { threshold: 0.7 } },
   options: ({ threshold }) => ({
@@ -34,7 +31,7 @@ export const Language = defineScanner({
       .describe("full: the text as a whole. sentence: each sentence; the worst decides."),
     ...languageModelOptions,
   }),
-  differences: [{ text: "A text without letters passes, because it is in no language." }, ofLinearModel, ofThreshold],
+  differences: [{ text: "A text that is too short to tell its language passes, and code, links and names do not count." }, ofLinearModel, ofThreshold],
   findings: [{ type: "language", label: "The language, by its ISO 639-1 code." }],
   examples: {
     options: { validLanguages: ["en"] },
@@ -43,41 +40,38 @@ export const Language = defineScanner({
   },
   create(build) {
     const { validLanguages, matchType } = build.options;
-    const detector = languageDetector(build);
-    const limit = resolveThreshold(build, detector.folder);
-    const valid = new Set(validLanguages.map(knownAs));
-    /** Returns the likeliest language that is not allowed. */
-    const foreign = (guesses: readonly LanguageGuess[]) => guesses.find(({ language }) => !valid.has(language));
+    const teller = languageTeller(build);
+    const limit = resolveThreshold(build, teller.folder);
+    const valid = validLanguages.map(knownAs);
 
     /**
      * Returns the findings for a text that fails as a whole: one for each sentence that fails by itself, or one for the whole text
      * when no sentence does.
      */
-    const findingsOf = (text: string, all: LanguagePart, sentences: readonly LanguagePart[]): Finding[] => {
-      const failed = sentences.filter(({ guesses }) => (foreign(guesses)?.probability ?? 0) > limit);
-      return (failed.length > 0 ? failed : [all]).map(({ start, end, guesses }) => {
-        const { language, probability } = foreign(guesses) as LanguageGuess;
+    const findingsOf = (text: string, all: ToldLanguage, sentences: readonly ToldLanguage[]): Finding[] => {
+      const failed = sentences.filter(({ other }) => (other?.probability ?? 0) > limit);
+      return (failed.length > 0 ? failed : [all]).map(({ start, end, other }) => {
+        const { language, probability } = other as LanguageGuess;
         return { start, end, type: "language", text: text.slice(start, end), score: probability, label: language };
       });
     };
 
     return {
-      load: () => detector.load(),
-      close: () => detector.close(),
-      async check(text, { answers }) {
+      load: (signal) => teller.load(signal),
+      close: () => teller.close(),
+      async check(text, { signal, answers }) {
         if (text.trim() === "") return passed(text);
-        const { whole, sentences } = await detector.detect(text, answers);
-        const all = { start: 0, end: text.length, guesses: whole };
-        const judged = matchType === "sentence" ? sentences : [all];
+        const { whole, sentences } = await teller.others(text, valid, { signal, answers });
+        const judged = (matchType === "sentence" ? sentences : [whole]).filter((part) => part.judged);
         const coverage = wholeText(text, judged.length);
-        if (judged.every(({ guesses }) => guesses.length === 0)) return passed(text, coverage);
-        const probability = judged.reduce((most, { guesses }) => Math.max(most, foreign(guesses)?.probability ?? 0), 0);
+        if (judged.length === 0) return passed(text, coverage);
+        const probability = judged.reduce((most, { other }) => Math.max(most, other?.probability ?? 0), 0);
         const isValid = probability <= limit;
         return {
           isValid,
           score: isValid ? PASSED : riskScore(probability, limit),
           probability,
-          findings: isValid ? [] : findingsOf(text, all, sentences),
+          findings: isValid ? [] : findingsOf(text, whole, sentences),
           coverage,
         };
       },

@@ -1,11 +1,11 @@
 import { domainToASCII } from "node:url";
 import { z } from "zod";
-import { GuardValidationError } from "../errors.ts";
 import { addon, native } from "../native.ts";
 import { urlsOf } from "../text/urls.ts";
 import { defineScanner } from "./define.ts";
-import { linearModel, linearScanner } from "./parts/linear-scanner.ts";
-import { linearModelOption, linearOptions, ofLinearModel, ofThreshold } from "./parts/model-options.ts";
+import { type Classified, pieceClassifier } from "./parts/classifier.ts";
+import { classifierOption, classifierOptions, ofLinearModel, ofThreshold } from "./parts/model-options.ts";
+import { pieceScanner } from "./parts/piece-scanner.ts";
 import { thresholdOption } from "./parts/threshold.ts";
 
 const BENIGN = "benign";
@@ -42,8 +42,8 @@ export const MaliciousURLs = defineScanner({
       .array(domain)
       .default([])
       .describe("Hosts that never fail, with all hosts below them: example.com allows www.example.com too."),
-    model: linearModelOption("embedded:malicious-urls", `a linear model with the label ${BENIGN}`),
-    ...linearOptions,
+    model: classifierOption("embedded:malicious-urls", `URLs, with the label ${BENIGN}`),
+    ...classifierOptions,
   }),
   differences: [
     ofLinearModel,
@@ -65,43 +65,39 @@ export const MaliciousURLs = defineScanner({
     ],
   },
   create(build) {
-    const model = linearModel(build);
+    const model = pieceClassifier(build, { head: "urls", required: [BENIGN] });
     const allowed = build.options.allowedDomains.map((name) => domainToASCII(name));
     const isAllowed = (url: string) => {
       if (allowed.length === 0 || !URL.canParse(url)) return false;
       const host = new URL(url).hostname;
       return allowed.some((name) => host === name || host.endsWith(`.${name}`));
     };
-    const { labels } = model.described();
-    if (!labels.includes(BENIGN)) {
-      const message = `the model has no label ${BENIGN}; its labels are: ${labels.join(", ")}`;
-      throw new GuardValidationError([{ path: "model", message }]);
-    }
-    return linearScanner(build, model, {
+    return pieceScanner(build, model, {
       finding: "url",
-      async judge(text, { answers }) {
+      async judge(text, { signal, answers }) {
         const found = await urlsOf(text, answers);
         const urls = found.filter(({ url }) => !isAllowed(url));
         if (urls.length === 0) return [];
         const standings = await native(() => addon.urlStandings(urls.map(({ url }) => url)));
         const judged = standings.map(({ judgedAs }) => judgedAs ?? "").filter((url) => url !== "");
-        const probabilities = judged.length > 0 ? await model.classify(judged) : [];
+        const asking = { ...(signal ? { signal } : {}), ...(answers ? { answers } : {}) };
+        const classified = judged.length > 0 ? await model.classify(judged, asking) : { labels: [], probabilities: [] };
         let next = 0;
         return urls.flatMap(({ start, end }, index) => {
           const standing = standings[index]?.standing;
           if (standing === "harmless") return [];
           if (standing === "homograph") return [{ start, end, score: HOMOGRAPH, label: standing }];
-          return [{ start, end, ...judge(probabilities[next++] as number[]) }];
+          return [{ start, end, ...judge(classified, next++) }];
         });
       },
     });
 
     /** Returns the probability that a URL is not benign, and the likeliest label other than benign. */
-    function judge(probabilities: readonly number[]): { score: number; label: string } {
+    function judge({ labels, probabilities }: Classified, index: number): { score: number; label: string } {
       let [score, best, label] = [0, -1, ""];
-      for (const [index, probability] of probabilities.entries()) {
-        const name = labels[index] as string;
-        if (name === BENIGN) continue;
+      for (const [at, probability] of (probabilities[index] ?? []).entries()) {
+        const name = labels[at] as string;
+        if (name.toLowerCase() === BENIGN) continue;
         score += probability;
         if (probability > best) [best, label] = [probability, name];
       }

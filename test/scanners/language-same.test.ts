@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { LanguageSame } from "../../src/generated/output-scanners.ts";
+import shortTexts from "../fixtures/short-texts.json" with { type: "json" };
 
 const scanner = new LanguageSame();
 afterAll(() => scanner.close());
@@ -14,6 +15,22 @@ describe("LanguageSame", () => {
     ["", "The capital of France is Paris."],
   ])("passes %j, %j", async (prompt, output) => {
     expect(await scanner.scan(output, { prompt })).toMatchObject({ isValid: true, score: -1, findings: [] });
+  });
+
+  it.each(Object.entries(shortTexts.prompts))("passes short answers to a prompt in %s", async (language, prompt) => {
+    for (const answer of shortTexts.answers) {
+      const verdict = await scanner.scan(answer, { prompt });
+      expect(verdict, answer).toMatchObject({ isValid: true, score: -1, findings: [], coverage: { truncated: false } });
+    }
+    for (const [other, answer] of Object.entries(shortTexts.prompts)) {
+      expect((await scanner.scan(answer, { prompt })).isValid, answer).toBe(other === language);
+    }
+  });
+
+  it("says that a short answer was not compared", async () => {
+    const prompt = "Kannst du mir bitte sagen, ob das wirklich stimmt?";
+    expect((await scanner.scan("Sí.", { prompt })).coverage.windows).toBe(0);
+    expect((await scanner.scan("Ja, das stimmt leider wirklich so.", { prompt })).coverage.windows).toBe(1);
   });
 
   it.each([

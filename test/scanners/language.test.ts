@@ -3,6 +3,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { GuardValidationError } from "../../src/errors.ts";
 import { Language } from "../../src/generated/input-scanners.ts";
 import { Language as OutputLanguage } from "../../src/generated/output-scanners.ts";
+import shortTexts from "../fixtures/short-texts.json" with { type: "json" };
 
 const english = new Language({ validLanguages: ["en"] });
 afterAll(() => english.close());
@@ -35,6 +36,33 @@ describe("Language", () => {
     "= + !",
   ])("passes %j", async (text) => {
     expect(await english.scan(text)).toMatchObject({ isValid: true, score: -1, findings: [] });
+  });
+
+  it("judges no text that is too short to tell, and says so", async () => {
+    for (const text of [...shortTexts.english, ...shortTexts.short]) {
+      const verdict = await english.scan(text);
+      expect(verdict, text).toMatchObject({ isValid: true, findings: [] });
+    }
+    for (const text of ["hi", "what?", "print('hello world')", "Anna Schmidt, Jürgen Müller"]) {
+      expect((await english.scan(text)).coverage).toMatchObject({ windows: 0, truncated: false });
+    }
+  });
+
+  it.each(Object.entries(shortTexts.foreign))("tells short texts in %s from English", async (language, texts) => {
+    const own = new Language({ validLanguages: [language] });
+    for (const text of texts) {
+      // A text may be sure not to be English, and as likely in one neighbour as in another.
+      const { isValid, probability = 0 } = await english.scan(text);
+      expect(isValid && probability < 0.5, text).toBe(false);
+      expect((await own.scan(text)).isValid, text).toBe(true);
+    }
+  });
+
+  it("leaves code out of a text", async () => {
+    const prose = "Das ist mir leider noch nicht ganz klar.";
+    const code = "```python\nfor word in words:\n    print(word)\n```";
+    expect((await english.scan(`${prose}\n${code}`)).findings[0]?.label).toBe("de");
+    expect((await new Language({ validLanguages: ["de"] }).scan(`${prose}\n${code}`)).isValid).toBe(true);
   });
 
   it("judges sentences by themselves where asked to, and says which", async () => {

@@ -15,6 +15,7 @@ const names = fileURLToPath(new URL("../fixtures/names", import.meta.url));
 const WITH_MODELS: [Side, string, Record<string, unknown>][] = [
   ["input", "Anonymize", {}],
   ["input", "BanCode", {}],
+  ["input", "Bias", {}],
   ["input", "BanCompetitors", { competitors: ["Acme"] }],
   ["input", "BanTopics", { topics: ["sports"] }],
   ["input", "Code", { languages: ["Python"] }],

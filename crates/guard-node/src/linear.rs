@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use guard_core::lang::code::{CodeFinder, Piece};
 use guard_core::lang::linear::LinearModel;
-use guard_core::lang::natural::{self, Part};
+use guard_core::lang::natural;
 use guard_core::lang::parts;
+use guard_core::lang::telling::{self, Teller, Told};
 use napi::bindgen_prelude::PromiseRaw;
 use napi::{Env, JsString, Result};
 use napi_derive::napi;
 
-use crate::answer::{Answer, Cost, off_thread, on_text_with, on_texts};
+use crate::answer::{Answer, Cost, off_thread, on_text, on_text_with, on_texts};
 use crate::error::Failure;
 use crate::spans::{Span, with_spans};
 
@@ -34,12 +35,6 @@ impl NativeLinear {
         on_texts(env, texts, move |texts| Ok(classify(&model, texts)))
     }
 
-    /// The languages of a text, where the model is one of languages.
-    #[napi]
-    pub fn languages<'env>(&self, text: JsString<'env>) -> Result<Answer<'env, NativeLanguages>> {
-        on_text_with(&self.0, Cost::Length, text, |model, text| Ok(languages(model, text)))
-    }
-
     /// The parts of a text, from its beginning to its end: those in one of the languages `known`, and those in others, where the model
     /// is one of languages.
     #[napi]
@@ -50,6 +45,51 @@ impl NativeLinear {
     ) -> Result<Answer<'env, Vec<ForeignPart>>> {
         on_text_with(&self.0, Cost::Length, text, move |model, text| {
             Ok(foreign_parts(model, text, &known))
+        })
+    }
+
+    /// Whether a text, and each of its sentences, is clearly in another language than the expected ones, where the model is one of
+    /// languages. `code` is a model that finds code, which is in no language.
+    #[napi]
+    pub fn other_languages<'env>(
+        &self,
+        text: JsString<'env>,
+        expected: Vec<String>,
+        code: &NativeLinear,
+    ) -> Result<Answer<'env, NativeTold>> {
+        let code = Arc::clone(&code.0);
+        on_text_with(&self.0, Cost::Length, text, move |model, text| {
+            let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
+            let (whole, sentences) = Teller::new(model, Some(CodeFinder::new(&code, &[])?)).others(text, &expected);
+            Ok(NativeTold {
+                judged: whole.judged,
+                whole: whole.other.map(guess),
+                sentences: with_spans(text, sentences, |part| part.range.clone(), told_part),
+            })
+        })
+    }
+
+    /// Whether an answer is clearly in another language than its prompt, where the model is one of languages. A language is in a
+    /// text where its probability is above `threshold`.
+    #[napi]
+    pub fn differs<'env>(
+        &self,
+        env: &'env Env,
+        prompt: String,
+        answer: String,
+        threshold: f64,
+        code: &NativeLinear,
+    ) -> Result<Answer<'env, NativeTold>> {
+        let (model, code) = (Arc::clone(&self.0), Arc::clone(&code.0));
+        on_texts(env, vec![prompt, answer], move |texts| {
+            let teller = Teller::new(&model, Some(CodeFinder::new(&code, &[])?));
+            #[expect(clippy::cast_possible_truncation, reason = "a probability needs no more digits")]
+            let told = teller.differs(&texts[0], &texts[1], threshold as f32);
+            Ok(NativeTold {
+                judged: told.judged,
+                whole: told.other.map(guess),
+                sentences: Vec::new(),
+            })
         })
     }
 
@@ -84,14 +124,6 @@ pub struct NativeGuess {
     pub probability: f64,
 }
 
-/// A piece of a text and its languages, the likeliest first.
-#[napi(object)]
-pub struct NativeLanguagePart {
-    pub start: u32,
-    pub end: u32,
-    pub guesses: Vec<NativeGuess>,
-}
-
 /// A part of a text that is in a known language or, where `language` is given, in that other one.
 #[napi(object)]
 pub struct ForeignPart {
@@ -101,21 +133,47 @@ pub struct ForeignPart {
     pub language: Option<String>,
 }
 
-/// The languages of a text as a whole, and of its sentences.
-#[napi(object)]
-pub struct NativeLanguages {
-    pub whole: Vec<NativeGuess>,
-    pub sentences: Vec<NativeLanguagePart>,
+fn guess(found: natural::Guess) -> NativeGuess {
+    NativeGuess {
+        language: found.language,
+        probability: f64::from(found.probability),
+    }
 }
 
-fn guesses(found: Vec<natural::Guess>) -> Vec<NativeGuess> {
-    found
-        .into_iter()
-        .map(|guess| NativeGuess {
-            language: guess.language,
-            probability: f64::from(guess.probability),
-        })
-        .collect()
+/// A sentence that was compared with the expected languages.
+#[napi(object)]
+pub struct NativeToldPart {
+    pub start: u32,
+    pub end: u32,
+    /// The likeliest language that was not expected; absent where none can be told.
+    pub other: Option<NativeGuess>,
+    /// Whether there is enough text to tell a language.
+    pub judged: bool,
+}
+
+fn told_part(part: Told, Span { start, end }: Span) -> NativeToldPart {
+    NativeToldPart {
+        start,
+        end,
+        other: part.other.map(guess),
+        judged: part.judged,
+    }
+}
+
+/// What a text says about the expected languages: as a whole, and its sentences.
+#[napi(object)]
+pub struct NativeTold {
+    /// The likeliest language that was not expected; absent where none can be told.
+    pub whole: Option<NativeGuess>,
+    /// Whether there is enough text to tell a language.
+    pub judged: bool,
+    pub sentences: Vec<NativeToldPart>,
+}
+
+/// Whether a text has enough words for a language to be told, whatever the model.
+#[napi]
+pub fn tells_language(text: JsString) -> Result<Answer<bool>> {
+    on_text(text, |text| Ok(telling::tells(text)))
 }
 
 fn foreign_parts(model: &LinearModel, text: &str, known: &[String]) -> Vec<ForeignPart> {
@@ -130,19 +188,6 @@ fn foreign_parts(model: &LinearModel, text: &str, known: &[String]) -> Vec<Forei
         |part| part.range.clone(),
         part,
     )
-}
-
-fn languages(model: &LinearModel, text: &str) -> NativeLanguages {
-    let part = |part: Part, Span { start, end }| NativeLanguagePart {
-        start,
-        end,
-        guesses: guesses(part.guesses),
-    };
-    let sentences = natural::detect_sentences(model, text);
-    NativeLanguages {
-        whole: guesses(natural::detect(model, text)),
-        sentences: with_spans(text, sentences, |part| part.range.clone(), part),
-    }
 }
 
 /// A piece of text that may be code.

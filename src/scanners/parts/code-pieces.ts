@@ -2,28 +2,34 @@ import { GuardError, GuardValidationError } from "../../errors.ts";
 import type { LinearClassifier } from "../../models/linear.ts";
 import { native } from "../../native.ts";
 import type { Build, ScannerBody } from "../define.ts";
-import { linearModel, linearScanner } from "./linear-scanner.ts";
-import { linearModelOption, linearOptions } from "./model-options.ts";
-import { thresholdOption } from "./threshold.ts";
+import { pieceClassifier } from "./classifier.ts";
+import { classifierOption, classifierOptions } from "./model-options.ts";
+import { pieceScanner } from "./piece-scanner.ts";
+import { type Threshold, thresholdOption } from "./threshold.ts";
 
 /** The label for text that is not code. */
 const NONE = "none";
+/** The linear model that finds pieces of code. */
+const EMBEDDED = "embedded:code";
+/** A piece is given to a model of programming languages if it is code with a higher probability than this. */
+const CODE = 0.5;
 
 /**
  * Makes the options of scanners that look for code.
  *
  * @param threshold the default of the threshold.
+ * @param what what a classifier of the engine has to tell apart.
  */
-export function codeOptions(threshold: number) {
+export function codeOptions(threshold: number, what: string) {
   return {
-    model: linearModelOption("embedded:code", `a linear model with the label ${NONE}`),
+    model: classifierOption(EMBEDDED, `${what}. A linear model needs the label ${NONE}`),
     threshold: thresholdOption(threshold, "A text fails when the probability of a piece of it is above this."),
-    ...linearOptions,
+    ...classifierOptions,
   };
 }
 
 /** A piece of a text as the model judges it. */
-interface CodePiece {
+export interface CodePiece {
   /** The probability that it is code. */
   code: number;
   /** The probability that it is code in one of the listed languages, and the most probable of these. */
@@ -37,24 +43,72 @@ interface CodePiece {
  * Makes a scanner that looks for code. Fenced blocks, code spans and lines that look like code are found and judged one by one, so
  * that code counts wherever it stands in prose. The worst piece decides. A text without such pieces is judged as a whole.
  *
+ * @param model the linear model of the scanner.
  * @param languages the listed languages; by default all languages of the model.
  * @param judge returns the probability that a piece is not allowed, and the language that a finding names.
  * @throws GuardValidationError for a language that the model does not know; the error lists the languages that it knows.
  */
 export function codeScanner(
-  build: Build<{ model: string; threshold: number | { fpr: number } }>,
+  build: Build<{ model: string; threshold: Threshold }>,
+  model: LinearClassifier,
   judge: (piece: CodePiece) => { score: number; label: string },
   languages?: readonly string[],
 ): ScannerBody {
-  const model = linearModel(build);
   const listed = labelIndices(model, languages);
-  return linearScanner(build, model, {
+  return pieceScanner(build, model, {
     finding: "code",
     windows: (pieces) => pieces.length,
     async judge(text) {
       const loaded = await model.load();
       const pieces = await native(() => loaded.findCode(text, listed));
       return pieces.map((piece) => ({ start: piece.start, end: piece.end, ...judge(piece) }));
+    },
+  });
+}
+
+/**
+ * Makes a scanner that names the language of each piece of code by a classifier of the engine, which knows nothing but code. The
+ * embedded linear model finds the pieces.
+ *
+ * @param languages the listed languages; the model must have them as labels.
+ */
+export function neuralCodeScanner(
+  build: Build<{ model: string; threshold: Threshold; modelMaxLength?: number | undefined }>,
+  judge: (piece: CodePiece) => { score: number; label: string },
+  languages: readonly string[],
+): ScannerBody {
+  const finder = build.engine.linear(EMBEDDED);
+  const all = labelIndices(finder);
+  const model = pieceClassifier(build, { head: "code", required: languages, option: (index) => `languages.${index}` });
+  const listed = new Set(languages.map((language) => language.toLowerCase()));
+  const both = {
+    folder: model.folder,
+    load: (signal?: AbortSignal) => Promise.all([finder.load(), model.load(signal)]),
+    close: async () => {
+      await Promise.all([finder.close(), model.close()]);
+    },
+  };
+  return pieceScanner(build, both, {
+    finding: "code",
+    windows: (pieces) => pieces.length,
+    async judge(text, { signal, answers }) {
+      const loaded = await finder.load();
+      const pieces = (await native(() => loaded.findCode(text, all))).filter(({ code }) => code > CODE);
+      const { labels, probabilities } = await model.classify(
+        pieces.map(({ start, end }) => text.slice(start, end)),
+        { ...(signal ? { signal } : {}), ...(answers ? { answers } : {}) },
+      );
+      return pieces.map(({ start, end, code }, index) => {
+        const scored = labels.map((label, at) => ({ label, score: (probabilities[index]?.[at] ?? 0) * code }));
+        const [of, others] = [true, false].map((is) => {
+          const chosen = scored.filter(({ label }) => listed.has(label.toLowerCase()) === is);
+          return {
+            sum: chosen.reduce((sum, { score }) => sum + score, 0),
+            best: chosen.sort((a, b) => b.score - a.score)[0]?.label,
+          };
+        }) as [{ sum: number; best?: string }, { sum: number; best?: string }];
+        return { start, end, ...judge({ code, listed: of.sum, listedLabel: of.best, otherLabel: others.best }) };
+      });
     },
   });
 }

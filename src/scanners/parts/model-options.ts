@@ -17,18 +17,20 @@ export const modelOption = (name = MULTITASK) =>
   notASetting(z.string().min(1).default(name).describe(MODEL_DESCRIPTION));
 
 /**
- * Makes the option that names a linear model.
+ * Makes the option that names a classifier, which may be a linear model or one of the engine.
  *
- * @param name the default of the option.
- * @param what the kind of model that is needed, for the documentation.
+ * @param name the default of the option, a linear model.
+ * @param what what it tells apart, and its labels, for the documentation.
  */
-export const linearModelOption = (name: string, what = "a linear model") =>
+export const classifierOption = (name: string, what: string) =>
   notASetting(
     z
       .string()
       .min(1)
       .default(name)
-      .describe(`embedded:<name>, or a folder with the config.json and model.bin of ${what}.`),
+      .describe(
+        `A classifier of ${what}. ${MODEL_DESCRIPTION} A folder may also have the model.bin of a linear model.`,
+      ),
   );
 
 /** The option that says how a text longer than the model's input is read. */
@@ -105,13 +107,20 @@ export const engineOptions = (option = "model") => ({
   useOnnx: notASetting(ofLlmGuard(z.boolean().optional(), "; models always run on ONNX Runtime here.")),
 });
 
-/** The options that llm-guard's API accepts for every model, for scanners that use a linear model. */
-export const linearOptions = {
-  modelMaxLength: ofLlmGuard(
-    withoutEffect(z.number().int().min(1)),
-    "; the model is linear and reads texts of any length.",
+/**
+ * The options that llm-guard's API accepts for every model, for scanners whose model may be linear. A linear model reads texts of any
+ * length, so that the length is no setting for which its curve of thresholds is valid.
+ */
+export const classifierOptions = {
+  ...engineOptions(),
+  modelMaxLength: notASetting(
+    z
+      .number()
+      .int()
+      .min(3)
+      .optional()
+      .describe(
+        "Longest input of the model in tokens, where it is to be shorter than what the model can read. A linear model reads all.",
+      ),
   ),
-  ...torchOptions,
-  ...modelPathOptions("model"),
-  useOnnx: notASetting(ofLlmGuard(z.boolean().optional(), "; the model is linear and needs no ONNX Runtime.")),
 };

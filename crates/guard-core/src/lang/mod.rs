@@ -6,6 +6,8 @@
 //! - [`url_standing`] says which URLs need no model, and how international names are put before it.
 //! - [`natural`] finds natural languages, [`code`] finds pieces of code and names their languages. Both work with any model that
 //!   has the right labels.
+//! - [`telling`] says whether a text is clearly in other languages than those that are expected of it.
+//! - [`code_signs`] says how much a piece of text looks like code, without a model.
 //! - [`parts`] cuts a text into parts that are in known languages and parts that are not, for models that know a few languages.
 //!
 //! ```
@@ -19,9 +21,11 @@
 //! ```
 
 pub mod code;
+pub mod code_signs;
 pub mod features;
 pub mod linear;
 pub mod natural;
 pub mod parts;
+pub mod telling;
 pub mod url_features;
 pub mod url_standing;

@@ -17,7 +17,6 @@ use unicode_script::{Script, UnicodeScript};
 
 use super::linear::{LinearModel, softmax};
 use crate::rules::urls;
-use crate::text::sentences;
 
 /// A language and its probability.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,15 +25,6 @@ pub struct Guess {
     pub language: String,
     /// From 0 to 1.
     pub probability: f32,
-}
-
-/// A piece of a text and its languages, the likeliest first; those below one percent are left out.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Part {
-    /// Its byte range in the text.
-    pub range: Range<usize>,
-    /// Empty where the piece has no language.
-    pub guesses: Vec<Guess>,
 }
 
 /// The scripts of the languages that are not, or not only, written in Latin letters. They are those of the Unicode CLDR
@@ -112,17 +102,6 @@ pub fn detect(model: &LinearModel, text: &str) -> Vec<Guess> {
         .collect();
     guesses.sort_by(|a, b| b.probability.total_cmp(&a.probability));
     guesses
-}
-
-/// The sentences of `text` with their languages.
-pub fn detect_sentences(model: &LinearModel, text: &str) -> Vec<Part> {
-    sentences::split(text)
-        .into_iter()
-        .map(|range| Part {
-            guesses: detect(model, &text[range.clone()]),
-            range,
-        })
-        .collect()
 }
 
 /// The letters of a text in one script.
@@ -218,7 +197,7 @@ fn by_script(model: &LinearModel, text: &str) -> Vec<Read> {
 }
 
 /// The script of a letter, if a known language is written in it. Katakana counts as Hiragana, since both are Japanese.
-fn script_of(character: char) -> Option<Script> {
+pub(super) fn script_of(character: char) -> Option<Script> {
     if character.is_ascii() {
         return character.is_ascii_alphabetic().then_some(Script::Latin);
     }
@@ -237,7 +216,7 @@ pub(super) fn knows_script(script: Script) -> bool {
     script == Script::Latin || SCRIPTS.iter().any(|(_, scripts)| scripts.contains(&script))
 }
 
-fn is_written_in(language: &str, script: Script) -> bool {
+pub(super) fn is_written_in(language: &str, script: Script) -> bool {
     SCRIPTS
         .iter()
         .find(|(known, _)| *known == language)
@@ -245,7 +224,7 @@ fn is_written_in(language: &str, script: Script) -> bool {
 }
 
 /// The probabilities of the languages of a script for a piece of text in it, and 0 for all other languages.
-fn of_script(model: &LinearModel, script: Script, piece: &str) -> Vec<f32> {
+pub(super) fn of_script(model: &LinearModel, script: Script, piece: &str) -> Vec<f32> {
     let allowed: Vec<bool> = model
         .labels()
         .iter()
@@ -263,28 +242,36 @@ fn of_script(model: &LinearModel, script: Script, piece: &str) -> Vec<f32> {
     softmax(&logits)
 }
 
-/// The text with a space in place of each URL and e-mail address.
-fn without_addresses(text: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
+/// The byte ranges of the URLs and e-mail addresses of a text.
+pub(super) fn addresses(text: &str) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = urls::find(text).into_iter().map(|url| url.range).collect();
     let mut at = 0;
-    for found in urls::find(text) {
-        kept.push_str(&text[at..found.range.start]);
-        kept.push(' ');
-        at = found.range.end;
+    for word in text.split_inclusive(char::is_whitespace) {
+        let bare = word.trim_end();
+        if bare.trim_matches('@').contains('@') {
+            found.push(at..at + bare.len());
+        }
+        at += word.len();
     }
-    kept.push_str(&text[at..]);
-    if !kept.contains('@') {
-        return kept;
+    found
+}
+
+/// The text with spaces in place of URLs and e-mail addresses.
+fn without_addresses(text: &str) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    for range in addresses(text) {
+        blank(&mut bytes, range);
     }
-    kept.split_inclusive(char::is_whitespace)
-        .map(|word| {
-            if word.trim_end().trim_matches('@').contains('@') {
-                " "
-            } else {
-                word
-            }
-        })
-        .collect()
+    String::from_utf8(bytes).expect("whole characters were replaced by spaces")
+}
+
+/// Writes spaces over a range of whole characters. Line breaks stay.
+pub(super) fn blank(bytes: &mut [u8], range: Range<usize>) {
+    for byte in &mut bytes[range] {
+        if *byte != b'\n' {
+            *byte = b' ';
+        }
+    }
 }
 
 #[cfg(test)]
@@ -365,13 +352,6 @@ mod tests {
             .map(|guess| guess.language)
             .collect();
         assert_eq!(found, ["ru", "en"]);
-        let parts = detect_sentences(model(), text);
-        let languages: Vec<&str> = parts.iter().map(|part| part.guesses[0].language.as_str()).collect();
-        assert_eq!(languages, ["en", "ru"]);
-        assert_eq!(
-            &text[parts[1].range.clone()],
-            "Сегодня очень хорошая погода, и мы идём гулять."
-        );
     }
 
     const ENGLISH: &[&str] = &[
@@ -460,9 +440,6 @@ mod tests {
         fn any_text_is_fine(text in "\\PC{0,60}") {
             let sum: f32 = detect(model(), &text).iter().map(|guess| guess.probability).sum();
             prop_assert!((0.0..1.001).contains(&sum));
-            for part in detect_sentences(model(), &text) {
-                prop_assert!(text.is_char_boundary(part.range.start) && text.is_char_boundary(part.range.end));
-            }
         }
     }
 }

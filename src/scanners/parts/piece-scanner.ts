@@ -4,9 +4,10 @@ import { type Finding, passed, type ScanContext, wholeText } from "../../scanner
 import type { Span } from "../../text/span.ts";
 import type { Build, ScannerBody } from "../define.ts";
 import { riskScore } from "../score.ts";
+import type { PieceClassifier } from "./classifier.ts";
 import { resolveThreshold, type Threshold } from "./threshold.ts";
 
-/** A piece of a text, as a linear model judges it. */
+/** A piece of a text, as a model judges it. */
 export interface JudgedPiece extends Span {
   /** The probability that a text with this piece should fail. */
   score: number;
@@ -14,8 +15,8 @@ export interface JudgedPiece extends Span {
   label: string;
 }
 
-/** The settings in which scanners with a linear model differ. */
-interface LinearScannerSettings {
+/** The settings in which scanners that judge pieces of a text differ. */
+interface PieceScannerSettings {
   /** The type of its findings. */
   finding: string;
   /** Judges the pieces of a text that the scanner looks at. A text without such pieces passes. */
@@ -24,25 +25,25 @@ interface LinearScannerSettings {
   windows?(pieces: readonly JudgedPiece[]): number;
 }
 
-/** Returns the linear model that the option `model` of a scanner names. */
-export function linearModel({ options, engine }: Build<{ model: string }>): LinearClassifier {
-  return madeFrom("model", () => engine.linear(options.model));
+/** Returns the linear model that the option `model` of a scanner names, or undefined if it names a model of the engine. */
+export function linearModel({ options, engine }: Build<{ model: string }>): LinearClassifier | undefined {
+  return madeFrom("model", () => (engine.isLinear(options.model) ? engine.linear(options.model) : undefined));
 }
 
 /**
- * Makes a scanner that judges pieces of a text by a linear model. The worst piece decides.
+ * Makes a scanner that judges pieces of a text by a model. The worst piece decides.
  *
  * @throws GuardValidationError for a rate of false positives that the model's curve does not reach.
  */
-export function linearScanner(
+export function pieceScanner(
   { options, type, schema }: Build<{ model: string; threshold: Threshold }>,
-  model: LinearClassifier,
-  { finding, judge, windows = () => 1 }: LinearScannerSettings,
+  model: Pick<PieceClassifier, "folder" | "load" | "close">,
+  { finding, judge, windows = () => 1 }: PieceScannerSettings,
 ): ScannerBody {
   const threshold = resolveThreshold({ type, schema, options }, model.folder);
   return {
-    load: async () => {
-      await model.load();
+    load: async (signal) => {
+      await model.load(signal);
     },
     close: () => model.close(),
     async check(text, context) {

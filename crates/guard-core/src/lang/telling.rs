@@ -1,0 +1,630 @@
+//! Whether a text is clearly in other languages than the ones that are expected.
+//!
+//! The model of [`natural`] always names a language, and is often sure of it, also where nobody could tell: `hi` is Tsonga to it,
+//! and `pizza margherita` Italian. So a language counts only where the text gives enough evidence:
+//!
+//! - Only prose counts. Fenced blocks, code, identifiers, paths, flags, formulas, links and e-mail addresses are in no language.
+//! - Only the *telling* words decide: those that begin with a small letter, those in a script that has no small letters, and, in a
+//!   text with enough of these ([`ENOUGH_SMALL`]), those at the beginning of a sentence. Names of people, places and products are the
+//!   same in all languages. In a text wholly in capitals all words tell.
+//! - Where no expected language is written in the script of the text, the script tells, from one word of two letters on. Latin
+//!   letters need [`LATIN_WORDS`] telling words, since names, units and commands are written in them in all languages.
+//! - Otherwise few telling words have to be far likelier in other languages than in the expected ones. What is far depends on
+//!   their number ([`FAR`], [`FAR_SENTENCE`]), and falls to nothing where a text has [`PLENTY`] telling letters. These numbers
+//!   were set on the short texts in `test/fixtures/short-texts.json`.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use unicode_script::Script;
+
+use super::code::{self, CodeFinder, Section};
+use super::linear::LinearModel;
+use super::natural::{self, Guess, blank};
+use crate::text::sentences;
+
+/// So many telling letters, in so many telling words, are the least that can tell a language from others of its script.
+const LEAST_LETTERS: usize = 8;
+const LEAST_WORDS: usize = 2;
+/// By how much, in logits, two or three telling words have to be likelier in other languages than in the expected ones. That is
+/// 36,000 to 1. Loan words such as `crème brûlée` and `et cetera` reach 20,000 to 1.
+const FAR: f32 = 10.5;
+/// The same for a sentence of at least [`SENTENCE`] telling words. That is 1,100 to 1.
+const FAR_SENTENCE: f32 = 7.0;
+const SENTENCE: usize = 4;
+/// With so many words that begin small, the first word of a sentence is hardly a name such as `Ludwig` in `Ludwig van Beethoven`.
+const ENOUGH_SMALL: usize = 3;
+/// So many telling words in Latin letters tell that a text is in none of the expected languages, where these have other scripts.
+const LATIN_WORDS: usize = 4;
+/// Up to so many telling letters these margins hold, and they fall evenly from there on.
+const FEW: usize = 20;
+/// With so many telling letters the probability of a language is taken as it is.
+const PLENTY: usize = 100;
+/// An answer that is in another language than its prompt has at least so many words, or it may be a name or a word that was asked
+/// for. If it is in a script of the prompt's languages, these are telling words.
+const ANSWER_WORDS: usize = 3;
+/// Pieces that are code with at least this probability are in no language.
+const SURELY_CODE: f32 = 0.7;
+/// A text in capitals has at least so many words, or it may be a list of abbreviations.
+const CAPITALS: usize = 4;
+
+/// What a text, or a part of it, says about its language.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Told {
+    /// Its byte range in the text.
+    pub range: Range<usize>,
+    /// The likeliest language that was not expected. It is absent where the text has none, or too few words to tell.
+    pub other: Option<Guess>,
+    /// Whether there is enough text to tell a language.
+    pub judged: bool,
+}
+
+/// Judges texts by a model of languages.
+pub struct Teller<'a> {
+    model: &'a LinearModel,
+    code: Option<CodeFinder<'a>>,
+}
+
+impl<'a> Teller<'a> {
+    /// `code` finds lines of code, which are in no language. Without it only fenced blocks and identifiers are left out.
+    pub fn new(model: &'a LinearModel, code: Option<CodeFinder<'a>>) -> Self {
+        Self { model, code }
+    }
+
+    /// Whether `text` as a whole, and each of its sentences, is in another language than the `expected` ones. It takes time linear
+    /// in the length of the text.
+    pub fn others(&self, text: &str, expected: &[&str]) -> (Told, Vec<Told>) {
+        let prose = Prose::of(text);
+        let mut whole = self.told(&prose, 0..text.len(), expected);
+        let mut without_code = None;
+        if whole.other.is_some()
+            && let Some(code) = &self.code
+        {
+            // Most texts are in the expected languages, and are spared the search for code.
+            let masked = prose.without(code);
+            whole = self.told(&masked, 0..text.len(), expected);
+            without_code = Some(masked);
+        }
+        let ranges = sentences::split(text);
+        let mut parts: Vec<Told> = ranges
+            .into_iter()
+            .map(|range| self.told(&prose, range, expected))
+            .collect();
+        if parts.iter().any(|part| part.other.is_some())
+            && let Some(code) = &self.code
+        {
+            let masked = without_code.unwrap_or_else(|| prose.without(code));
+            for part in parts.iter_mut().filter(|part| part.other.is_some()) {
+                *part = self.told(&masked, part.range.clone(), expected);
+            }
+        }
+        (whole, parts)
+    }
+
+    /// Whether `answer` shares no language with `prompt`. A language is in a text where its probability is above `threshold`.
+    pub fn differs(&self, prompt: &str, answer: &str, threshold: f32) -> Told {
+        let [asked, answered] = [prompt, answer].map(|text| {
+            let prose = Prose::of(text);
+            self.code
+                .as_ref()
+                .map_or_else(|| prose.clone(), |code| prose.without(code))
+        });
+        let mut told = Told {
+            range: 0..answer.len(),
+            other: None,
+            judged: false,
+        };
+        let of_prompt = natural::detect(self.model, &asked.masked);
+        let of_answer = natural::detect(self.model, &answered.masked);
+        let (Some(top), Some(best)) = (of_prompt.first(), of_answer.first()) else {
+            return told;
+        };
+        let [expected, found] = [&of_prompt, &of_answer].map(|guesses| -> Vec<&str> {
+            let above = guesses.iter().filter(|guess| guess.probability > threshold);
+            above.map(|guess| guess.language.as_str()).collect()
+        });
+        let answer_told = self.evidence(&answered, best, &expected);
+        let prompt_told = self.evidence(&asked, top, &found);
+        let is_long = |evidence| matches!(evidence, Evidence::Clear { words } | Evidence::Script { words } if words >= ANSWER_WORDS);
+        let differ = is_long(answer_told) && prompt_told != Evidence::Little;
+        if expected.iter().any(|language| found.contains(language)) {
+            told.judged = [(&asked, top), (&answered, best)]
+                .iter()
+                .all(|(prose, guess)| letters_of(prose, guess) >= LEAST_LETTERS);
+        } else if differ {
+            told.judged = true;
+            told.other = Some(best.clone());
+        }
+        told
+    }
+
+    fn told(&self, prose: &Prose, range: Range<usize>, expected: &[&str]) -> Told {
+        let part = prose.part(range.clone());
+        let guesses = natural::detect(self.model, &part.masked);
+        let is_expected = |guess: &Guess| expected.contains(&guess.language.as_str());
+        let mut told = Told {
+            range,
+            other: None,
+            judged: false,
+        };
+        match guesses.iter().find(|guess| !is_expected(guess)) {
+            Some(other) => {
+                let evidence = self.evidence(&part, other, expected);
+                told.judged = evidence != Evidence::Little;
+                told.other = told.judged.then(|| other.clone());
+            }
+            None => told.judged = !guesses.is_empty(),
+        }
+        // A text that is in an expected language by all signs was judged, too, but not one that is too short to say so.
+        if told.other.is_none()
+            && let Some(best) = guesses.first().filter(|guess| is_expected(guess))
+        {
+            told.judged = letters_of(&part, best) >= LEAST_LETTERS;
+        }
+        told
+    }
+
+    /// How clearly `prose` is in `other` and not in one of the `expected` languages.
+    fn evidence(&self, prose: &Prose, other: &Guess, expected: &[&str]) -> Evidence {
+        let Some(script) = main_script(prose, &other.language) else {
+            return Evidence::Little;
+        };
+        let all = prose.all(script);
+        if !expected.iter().any(|language| natural::is_written_in(language, script)) {
+            let is_told = match script {
+                Script::Latin => prose.telling(script).words >= LATIN_WORDS,
+                _ => all.longest >= 2,
+            };
+            return if is_told {
+                Evidence::Script { words: all.words }
+            } else {
+                Evidence::Little
+            };
+        }
+        let telling = prose.telling(script);
+        if telling.letters < LEAST_LETTERS || telling.words < LEAST_WORDS {
+            return Evidence::Little;
+        }
+        let slope = (PLENTY.saturating_sub(telling.letters) as f32 / (PLENTY - FEW) as f32).min(1.0);
+        let far = slope * if telling.words < SENTENCE { FAR } else { FAR_SENTENCE };
+        let is_far = |words: &str, far: f32| self.margin(script, words, expected) >= far;
+        if slope == 0.0 || is_far(&all.text, far) && is_far(&telling.text, far.min(FAR_SENTENCE)) {
+            Evidence::Clear { words: telling.words }
+        } else {
+            Evidence::Little
+        }
+    }
+
+    /// How much likelier `words` are in other languages than in the expected ones, in logits.
+    fn margin(&self, script: Script, words: &str, expected: &[&str]) -> f32 {
+        let probabilities = natural::of_script(self.model, script, words);
+        let (mut within, mut beyond) = (0.0f32, 0.0f32);
+        for (probability, label) in probabilities.iter().zip(self.model.labels()) {
+            if expected.contains(&label.as_str()) {
+                within += probability;
+            } else {
+                beyond += probability;
+            }
+        }
+        (beyond.max(f32::MIN_POSITIVE) / within.max(f32::MIN_POSITIVE)).ln()
+    }
+}
+
+/// How well a language can be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Evidence {
+    /// There are too few words, or they are about as likely in both.
+    Little,
+    /// No expected language has this script, in which there are so many words.
+    Script { words: usize },
+    /// So many telling words are far likelier in the other language.
+    Clear { words: usize },
+}
+
+/// Whether `text` has enough telling words for a language to be told, whatever the model.
+pub fn tells(text: &str) -> bool {
+    let prose = Prose::of(text);
+    let scripts: HashSet<Script> = prose.words.iter().map(|word| word.script).collect();
+    scripts.into_iter().any(|script| {
+        let telling = prose.telling(script);
+        telling.letters >= LEAST_LETTERS && telling.words >= LEAST_WORDS
+            || script != Script::Latin && prose.all(script).longest >= 2
+    })
+}
+
+/// The telling letters of `prose` in the script of a language.
+fn letters_of(prose: &Prose, guess: &Guess) -> usize {
+    main_script(prose, &guess.language).map_or(0, |script| prose.telling(script).letters)
+}
+
+/// The script of `language` in which `prose` has the most letters.
+fn main_script(prose: &Prose, language: &str) -> Option<Script> {
+    let mut counts: Vec<(Script, usize)> = Vec::new();
+    for word in &prose.words {
+        if !natural::is_written_in(language, word.script) {
+            continue;
+        }
+        match counts.iter_mut().find(|(script, _)| *script == word.script) {
+            Some((_, count)) => *count += word.letters,
+            None => counts.push((word.script, word.letters)),
+        }
+    }
+    counts
+        .into_iter()
+        .max_by_key(|(_, count)| *count)
+        .map(|(script, _)| script)
+}
+
+/// The words of one script.
+struct Words {
+    text: String,
+    letters: usize,
+    words: usize,
+    /// The letters of the longest word.
+    longest: usize,
+}
+
+/// A word of prose.
+#[derive(Debug, Clone)]
+struct Word {
+    range: Range<usize>,
+    script: Script,
+    /// Its letters. A Han character counts as two, as it is about half a word.
+    letters: usize,
+    /// A word that begins with a capital letter may be a name.
+    begins_small: bool,
+    /// Whether it begins a sentence of which the next word begins small.
+    begins_sentence: bool,
+    in_capitals: bool,
+}
+
+impl Word {
+    /// How many words it stands for. Chinese, Japanese and Thai write no spaces between them. A single letter may be a variable.
+    fn count(&self) -> usize {
+        match self.script {
+            _ if self.letters < 2 => 0,
+            Script::Han | Script::Hiragana | Script::Thai => (self.letters / 4).max(1),
+            _ => 1,
+        }
+    }
+}
+
+/// A text in which everything that is in no language is blank. The offsets are those of the text.
+#[derive(Debug, Clone)]
+struct Prose {
+    masked: String,
+    words: Vec<Word>,
+}
+
+impl Prose {
+    fn of(text: &str) -> Self {
+        let mut masked = text.as_bytes().to_vec();
+        // Only lines outside of fences count, without their code spans.
+        let mut at = 0;
+        for section in code::sections(text) {
+            let Section::Bare(lines) = section else { continue };
+            for line in lines {
+                blank(&mut masked, at..line.start);
+                at = line.end;
+                for span in code::spans(text, line) {
+                    blank(&mut masked, span);
+                }
+            }
+        }
+        blank(&mut masked, at..text.len());
+        for range in natural::addresses(text) {
+            blank(&mut masked, range);
+        }
+        Self::read(masked)
+    }
+
+    fn without(&self, code: &CodeFinder) -> Self {
+        let mut masked = self.masked.clone().into_bytes();
+        for piece in code.find(&self.masked) {
+            if piece.code >= SURELY_CODE {
+                blank(&mut masked, piece.range);
+            }
+        }
+        Self::read(masked)
+    }
+
+    /// Finds the words, and blanks those that are parts of code.
+    fn read(masked: Vec<u8>) -> Self {
+        let text = String::from_utf8(masked).expect("whole characters were replaced by spaces");
+        let mut all = words(&text);
+        // Kana make the Han characters beside them Japanese, as in [`natural`].
+        if all.iter().any(|(word, _)| word.script == Script::Hiragana) {
+            for (word, _) in all.iter_mut().filter(|(word, _)| word.script == Script::Han) {
+                word.script = Script::Hiragana;
+            }
+        }
+        let (words, other): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, is_prose)| *is_prose);
+        let mut masked = text.into_bytes();
+        for (word, _) in other {
+            blank(&mut masked, word.range);
+        }
+        Self {
+            masked: String::from_utf8(masked).expect("whole words were replaced by spaces"),
+            words: words.into_iter().map(|(word, _)| word).collect(),
+        }
+    }
+
+    fn part(&self, range: Range<usize>) -> Self {
+        let from = self.words.partition_point(|word| word.range.start < range.start);
+        let words = self.words[from..]
+            .iter()
+            .take_while(|word| word.range.end <= range.end)
+            .map(|word| Word {
+                range: word.range.start - range.start..word.range.end - range.start,
+                ..word.clone()
+            })
+            .collect();
+        Self {
+            masked: self.masked[range].to_owned(),
+            words,
+        }
+    }
+
+    fn all(&self, script: Script) -> Words {
+        self.those(|word| word.script == script)
+    }
+
+    fn telling(&self, script: Script) -> Words {
+        let of_script = || self.words.iter().filter(|word| word.script == script);
+        let in_capitals = of_script().count() >= CAPITALS && of_script().all(|word| word.in_capitals);
+        let enough = of_script().filter(|word| word.begins_small).count() >= ENOUGH_SMALL;
+        self.those(|word| word.script == script && (word.begins_small || in_capitals || enough && word.begins_sentence))
+    }
+
+    fn those(&self, is_meant: impl Fn(&Word) -> bool) -> Words {
+        let mut found = Words {
+            text: String::new(),
+            letters: 0,
+            words: 0,
+            longest: 0,
+        };
+        for word in self.words.iter().filter(|word| is_meant(word)) {
+            if found.letters < PLENTY {
+                if !found.text.is_empty() {
+                    found.text.push(' ');
+                }
+                found.text.push_str(&self.masked[word.range.clone()]);
+            }
+            found.letters += word.letters;
+            found.words += word.count();
+            found.longest = found.longest.max(word.letters);
+        }
+        found
+    }
+}
+
+/// The words of a text in scripts of known languages, and whether each is prose, by the characters beside it: `max_value`,
+/// `--save`, `/etc`, `print(`, `a.b`, `\frac` and `x = 1` are none.
+fn words(text: &str) -> Vec<(Word, bool)> {
+    let mut found: Vec<(Word, bool)> = Vec::new();
+    let mut characters = text.char_indices().peekable();
+    let mut before = ' ';
+    // Whether the next word begins a sentence, and the index of the last word that did.
+    let (mut is_beginning, mut begins) = (true, None);
+    while let Some((start, first)) = characters.next() {
+        let Some(script) = natural::script_of(first) else {
+            before = first;
+            is_beginning |= matches!(first, '.' | '!' | '?' | '…' | ':' | '¿' | '¡' | '\n');
+            continue;
+        };
+        let mut end = start + first.len_utf8();
+        let mut letters = 1;
+        let mut last = first;
+        let (mut camel, mut in_capitals) = (false, first.is_uppercase());
+        while let Some(&(at, character)) = characters.peek() {
+            let is_letter = natural::script_of(character) == Some(script);
+            // Marks and joiners belong to words, and apostrophes and hyphens between letters.
+            let joins = !is_letter
+                && (is_mark(character)
+                    || matches!(character, '\'' | '’' | '-' | '‑' | '·')
+                        && text[at + character.len_utf8()..]
+                            .chars()
+                            .next()
+                            .is_some_and(|next| natural::script_of(next) == Some(script)));
+            if !is_letter && !joins {
+                break;
+            }
+            camel |= last.is_lowercase() && character.is_uppercase();
+            in_capitals &= !character.is_lowercase();
+            letters += usize::from(is_letter);
+            last = character;
+            end = at + character.len_utf8();
+            characters.next();
+        }
+        let mut after = text[end..].chars();
+        let (next, second) = (after.next().unwrap_or(' '), after.next().unwrap_or(' '));
+        let is_code = camel
+            || matches!(
+                before,
+                '_' | '\\' | '/' | '$' | '#' | '@' | '-' | '=' | '<' | '&' | '0'..='9'
+            )
+            || before == '.' && found.last().is_some_and(|(word, _)| word.range.end + 1 == start)
+            || matches!(next, '_' | '\\' | '/' | '(' | '=' | '[' | '{' | '>' | '0'..='9')
+            || matches!(next, '.' | ':') && (second.is_alphanumeric() || second == ':')
+            || next == ';' && second.is_alphabetic()
+            || next == '"' && second == ':';
+        let word = Word {
+            range: start..end,
+            script,
+            letters: if matches!(script, Script::Han | Script::Hangul) {
+                2 * letters
+            } else {
+                letters
+            },
+            begins_small: !first.is_uppercase(),
+            begins_sentence: false,
+            in_capitals,
+        };
+        // A capital at the beginning of a sentence says nothing, if the next word has none.
+        if word.begins_small
+            && begins.is_some_and(|begins| begins + 1 == found.len())
+            && let Some((first, _)) = found.last_mut()
+        {
+            first.begins_sentence = true;
+        }
+        if is_beginning {
+            begins = Some(found.len());
+        }
+        is_beginning = false;
+        found.push((word, !is_code));
+        before = last;
+    }
+    found
+}
+
+/// Combining marks and joiners, which stand inside words. They are no letters to Unicode's property `Alphabetic`.
+fn is_mark(character: char) -> bool {
+    !character.is_ascii()
+        && !character.is_whitespace()
+        && (matches!(character, '\u{200C}' | '\u{200D}' | '\u{AD}') || is_combining(character))
+}
+
+fn is_combining(character: char) -> bool {
+    unicode_normalization::char::is_combining_mark(character)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::{Path, PathBuf};
+    use std::sync::OnceLock;
+
+    use proptest::prelude::*;
+    use serde::Deserialize;
+
+    use super::*;
+
+    /// Short texts, which the tests of the scanners read too.
+    #[derive(Deserialize)]
+    struct ShortTexts {
+        english: Vec<String>,
+        short: Vec<String>,
+        foreign: BTreeMap<String, Vec<String>>,
+        answers: Vec<String>,
+        prompts: BTreeMap<String, String>,
+    }
+
+    fn root() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+    }
+
+    fn short_texts() -> &'static ShortTexts {
+        static TEXTS: OnceLock<ShortTexts> = OnceLock::new();
+        TEXTS.get_or_init(|| {
+            let file = std::fs::read(root().join("test/fixtures/short-texts.json")).unwrap();
+            serde_json::from_slice(&file).unwrap()
+        })
+    }
+
+    fn teller() -> Teller<'static> {
+        static MODELS: OnceLock<[LinearModel; 2]> = OnceLock::new();
+        let [languages, code] = MODELS.get_or_init(|| {
+            ["language", "code"].map(|name| LinearModel::load(&root().join("models").join(name)).unwrap())
+        });
+        Teller::new(languages, Some(CodeFinder::new(code, &[]).unwrap()))
+    }
+
+    fn other(text: &str, expected: &[&str]) -> Option<Guess> {
+        teller().others(text, expected).0.other
+    }
+
+    #[test]
+    fn short_texts_are_in_no_unexpected_language() {
+        for text in short_texts().english.iter().chain(&short_texts().short) {
+            assert!(
+                other(text, &["en"]).is_none_or(|guess| guess.probability <= 0.6),
+                "{text:?}: {:?}",
+                other(text, &["en"])
+            );
+        }
+    }
+
+    #[test]
+    fn clear_texts_are() {
+        for (language, texts) in &short_texts().foreign {
+            for text in texts {
+                assert!(other(text, &["en"]).is_some(), "{text:?}");
+                let own = other(text, &[language]);
+                assert!(own.is_none(), "{text:?}: {own:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn short_answers_go_with_any_prompt() {
+        for prompt in short_texts().prompts.values() {
+            for answer in &short_texts().answers {
+                let told = teller().differs(prompt, answer, 0.1);
+                assert_eq!(told.other, None, "{prompt:?} {answer:?}");
+            }
+        }
+        for (asked, prompt) in &short_texts().prompts {
+            for (answered, answer) in &short_texts().prompts {
+                let told = teller().differs(prompt, answer, 0.1);
+                assert_eq!(told.other.is_some(), asked != answered, "{prompt:?} {answer:?}");
+                assert!(told.judged || asked == answered);
+            }
+        }
+    }
+
+    #[test]
+    fn code_and_what_stands_in_fences_is_in_no_language() {
+        let prose = "Please explain what this does, and why it fails.";
+        for german in [
+            "```\nfür jedes Element in der Liste tue etwas damit\n```",
+            "`für jedes Element in der Liste tue etwas`",
+            "https://beispiel.de/für-jedes-element-in-der-liste",
+        ] {
+            assert_eq!(other(&format!("{prose}\n{german}\n"), &["en"]), None);
+        }
+        assert_eq!(
+            other(
+                "Das ist mir leider nicht klar.\n```\nfor each item in the list\n```",
+                &["en"]
+            )
+            .map(|guess| guess.language),
+            Some("de".to_owned())
+        );
+    }
+
+    #[test]
+    fn says_whether_there_was_enough_to_judge() {
+        let judged = |text: &str| teller().others(text, &["en"]).0.judged;
+        for text in [
+            "",
+            "42",
+            "hi",
+            "Paris",
+            "print('hello world')",
+            "Anna Schmidt, Jürgen Müller",
+        ] {
+            assert!(!judged(text), "{text}");
+        }
+        for text in [
+            "Where is the railway station?",
+            "Wo ist denn hier der Bahnhof?",
+            "Привет",
+            "你好",
+        ] {
+            assert!(judged(text), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_fine(text in "(\\PC|[a-zäß]{1,6} |```\n|`|\n){0,40}") {
+            let (whole, parts) = teller().others(&text, &["en"]);
+            prop_assert_eq!(whole.range, 0..text.len());
+            for part in parts {
+                prop_assert!(text.get(part.range).is_some());
+            }
+            prop_assert_eq!(teller().differs(&text, &text, 0.1).other, None);
+            tells(&text);
+        }
+    }
+}
