@@ -1,8 +1,8 @@
 import { defineScanner } from "./define.ts";
 import { codeOptions, codeScanner } from "./parts/code-pieces.ts";
-import { ofLinearModel, ofThreshold } from "./parts/model-options.ts";
 import { onUntrainedLanguageOption } from "./parts/foreign-languages.ts";
 import { labelScanner } from "./parts/label-scanner.ts";
+import { ofLinearModel, ofThreshold } from "./parts/model-options.ts";
 import { linearModel } from "./parts/piece-scanner.ts";
 
 /** The label of models that tell only code from prose. */

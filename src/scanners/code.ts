@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineScanner } from "./define.ts";
-import { ofLinearModel, ofThreshold } from "./parts/model-options.ts";
 import { type CodePiece, codeOptions, codeScanner, neuralCodeScanner } from "./parts/code-pieces.ts";
+import { ofLinearModel, ofThreshold } from "./parts/model-options.ts";
 import { linearModel } from "./parts/piece-scanner.ts";
 
 export const Code = defineScanner({

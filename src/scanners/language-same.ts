@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { passed, wholeText } from "../scanner.ts";
 import { defineScanner } from "./define.ts";
-import { ofLinearModel } from "./parts/model-options.ts";
 import { languageModelOptions, languageTeller } from "./parts/language-detector.ts";
+import { ofLinearModel } from "./parts/model-options.ts";
 import { FAILED } from "./score.ts";
 
 export const LanguageSame = defineScanner({
@@ -22,7 +22,10 @@ export const LanguageSame = defineScanner({
     ...languageModelOptions,
   }),
   comparesWithPrompt: true,
-  differences: [{ text: "Where the prompt or the answer is too short to tell its language, the answer passes." }, ofLinearModel],
+  differences: [
+    { text: "Where the prompt or the answer is too short to tell its language, the answer passes." },
+    ofLinearModel,
+  ],
   findings: [{ type: "language", label: "The likeliest language of the output, by its ISO 639-1 code." }],
   examples: {
     passes: [{ prompt: "Where is the nearest railway station?", text: "The railway station is behind the town hall." }],

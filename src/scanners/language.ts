@@ -2,8 +2,8 @@ import { z } from "zod";
 import { knownAs, type LanguageGuess } from "../models/languages.ts";
 import { type Finding, passed, wholeText } from "../scanner.ts";
 import { defineScanner } from "./define.ts";
-import { ofLinearModel, ofThreshold } from "./parts/model-options.ts";
 import { languageModelOptions, languageTeller, type ToldLanguage } from "./parts/language-detector.ts";
+import { ofLinearModel, ofThreshold } from "./parts/model-options.ts";
 import { resolveThreshold, thresholdOption } from "./parts/threshold.ts";
 import { PASSED, riskScore } from "./score.ts";
 
@@ -31,7 +31,11 @@ export const Language = defineScanner({
       .describe("full: the text as a whole. sentence: each sentence; the worst decides."),
     ...languageModelOptions,
   }),
-  differences: [{ text: "A text that is too short to tell its language passes, and code, links and names do not count." }, ofLinearModel, ofThreshold],
+  differences: [
+    { text: "A text that is too short to tell its language passes, and code, links and names do not count." },
+    ofLinearModel,
+    ofThreshold,
+  ],
   findings: [{ type: "language", label: "The language, by its ISO 639-1 code." }],
   examples: {
     options: { validLanguages: ["en"] },
