@@ -109,8 +109,22 @@ async function score(entries, rows) {
   return Object.fromEntries(entries.map(({ type }) => [type, rows.map(({ hash }) => kept.get(`${type} ${hash}`))]));
 }
 
-/** Rates at which curves are written down; 0 stands for the highest probability of a harmless text. */
-const RATES = [0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0];
+/** Rates at which curves are written down, besides the lowest one that their number of texts can tell. */
+const RATES = [0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002];
+
+/**
+ * A curve of false positives. The threshold for a rate r is the one that a further harmless text is above with a probability of r at
+ * most: of n texts, at most r (n + 1) - 1 are above it (split conformal prediction, Vovk et al., Algorithmic Learning in a Random
+ * World, 2005).
+ */
+function curveOf(values) {
+  const ordered = [...values].sort((a, b) => b - a);
+  const lowest = 1 / (ordered.length + 1);
+  return [...RATES.filter((rate) => rate > lowest), lowest].map((rate) => {
+    const above = Math.max(0, Math.floor(rate * (ordered.length + 1) + 1e-9) - 1);
+    return [Number(rate.toPrecision(4)), Number((ordered[above] ?? 0).toPrecision(6))];
+  });
+}
 /** A curve of fewer texts tells too little. */
 const FEWEST = 40;
 /** An area under the ROC curve below this is too near to guessing. */
@@ -185,11 +199,7 @@ for (const entry of chosen) {
   const english = rate(byLanguage.get("en"));
   for (const [language, values] of [...byLanguage].sort()) {
     if (values.length < FEWEST) continue;
-    const ordered = [...values].sort((a, b) => b - a);
-    const points = RATES.filter((rate) => rate === 0 || rate * values.length >= 1).map((rate) => [
-      rate,
-      Number((ordered[Math.min(ordered.length - 1, Math.floor(rate * ordered.length))] ?? 0).toPrecision(6)),
-    ]);
+    const points = curveOf(values);
     const ofBad = badScores.get(language) ?? [];
     const measured = ofBad.length >= FEWEST_BAD;
     const auc = measured ? areaUnderCurve(values, ofBad) : undefined;

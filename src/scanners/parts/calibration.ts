@@ -13,21 +13,26 @@ const logit = (probability: number) => {
 };
 const sigmoid = (value: number) => 1 / (1 + Math.exp(-value));
 
+/** The threshold of a curve at a rate that need not be among its points: between two points, linear in both logarithms. */
+function thresholdAt(points: Points, rate: number): number {
+  const after = points.findIndex(([known]) => known <= rate);
+  const [high, low] = [points[Math.max(0, after - 1)], points[after < 0 ? points.length - 1 : after]];
+  if (!high || !low || high[0] <= low[0] || rate >= high[0]) return logit((after < 0 ? low : high)?.[1] ?? 1);
+  const share = (Math.log(high[0]) - Math.log(rate)) / (Math.log(high[0]) - Math.log(low[0]));
+  return logit(high[1]) + share * (logit(low[1]) - logit(high[1]));
+}
+
 /**
  * Makes a function that turns a probability in one language into the one that has the same rate of false positives in the language
  * of reference: quantile mapping (Panofsky and Brier, Some Applications of Statistics to Meteorology, 1958), linear in the logarithm
- * of the odds between the rates that both curves have; beyond the highest threshold, the distance to it stays the same. A
- * probability is never raised: where a model gives all texts in a language low probabilities, it does not know them either.
+ * of the odds between the points of the curve; beyond its highest threshold, the distance to it stays the same. A probability is
+ * never raised: where a model gives all texts in a language low probabilities, it does not know them either.
  *
  * @param reference the curve of the language of reference.
  * @param points the curve of the language that is corrected.
  */
 export function calibrationTo(reference: Points, points: Points): Calibration {
-  const thresholds = new Map(reference);
-  const knots = points.flatMap(([rate, threshold]) => {
-    const wanted = thresholds.get(rate);
-    return wanted === undefined ? [] : [{ from: logit(threshold), to: logit(wanted) }];
-  });
+  const knots = points.map(([rate, threshold]) => ({ from: logit(threshold), to: thresholdAt(reference, rate) }));
   return (probability) => {
     const value = logit(probability);
     const above = knots.findIndex(({ from }) => from >= value);

@@ -21,7 +21,7 @@ pub struct Part {
     /// Its byte range in the text. The parts of a text follow one another without gaps, from its beginning to its end.
     pub range: Range<usize>,
     /// The language, where it is none of the known ones: its ISO 639-1 code; or `und-` and the ISO 15924 code of its script, such as
-    /// `und-Ethi`, where no language of that script can be told (BCP 47, RFC 5646).
+    /// `und-Ethi`, where the language cannot be told (BCP 47, RFC 5646).
     pub foreign: Option<String>,
 }
 
@@ -34,7 +34,11 @@ const FEW: usize = 24;
 
 /// A piece is in a known language when the known ones have at least this share of it together. It is low, because a known language
 /// that is taken for another one is judged by a laxer measure, and an attack with many spelling mistakes looks like this.
-const KNOWN: f32 = 0.35;
+const KNOWN: f32 = 0.2;
+
+/// A language is named when it is this probable. Otherwise it may be one that the detector does not know: sentences in languages that
+/// it knows nearly always have more, and those in others nearly always less.
+const NAMED: f32 = 0.9;
 
 /// Fewer letters than this in Latin script, which hundreds of languages are written in, tell no language: `OK`, `No.`, `Ja`.
 const TOO_FEW: usize = 8;
@@ -129,12 +133,13 @@ impl<Known: AsRef<str>> Judge<'_, Known> {
         let share: f32 = guesses.iter().filter(is_known).map(|guess| guess.probability).sum();
         let foreign = guesses.iter().find(|guess| !is_known(guess));
         match foreign {
-            Some(guess) if share < KNOWN => Judged {
+            Some(guess) if share < KNOWN && guess.probability >= NAMED => Judged {
                 letters,
                 script: Some(script),
                 foreign: Some(guess.language.clone()),
-                sure: 1.0 - share,
+                sure: guess.probability,
             },
+            Some(_) if share < KNOWN => unknown(1.0 - share),
             _ => Judged {
                 letters,
                 script: Some(script),
