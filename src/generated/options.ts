@@ -111,7 +111,10 @@ export interface BanCodeInputOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * embedded:<name>, or a folder with the config.json and model.bin of a linear model with the label none.
+   * A classifier of code and prose, with the label CODE. A linear model needs the label none. embedded:<name>, a folder
+   * with config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx, or a model of the Hugging
+   * Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx. A folder may also
+   * have the model.bin of a linear model.
    * @default "embedded:code"
    */
   model?: string | undefined;
@@ -122,7 +125,10 @@ export interface BanCodeInputOptions {
    * @default 0.97
    */
   threshold?: number | { fpr: number } | undefined;
-  /** Of llm-guard; the model is linear and reads texts of any length. */
+  /**
+   * Longest input of the model in tokens, where it is to be shorter than what the model can read. A linear model reads
+   * all.
+   */
   modelMaxLength?: number | undefined;
   /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
   modelBatchSize?: number | undefined;
@@ -150,8 +156,17 @@ export interface BanCodeInputOptions {
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
    */
   onnxFilename?: string | null | undefined;
-  /** Of llm-guard; the model is linear and needs no ONNX Runtime. */
+  /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
+  /**
+   * What happens to parts of a text in a language that the model was not trained in. score: where the model was
+   * measured in the language and tells harmless texts from others, its probability is corrected, so that the threshold
+   * means the same rate of false positives as in English; other parts are left out, and the coverage says so. pass:
+   * such parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever
+   * it means.
+   * @default "score"
+   */
+  onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
 }
 
 /** The options of BanCode. */
@@ -159,7 +174,10 @@ export interface BanCodeOutputOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * embedded:<name>, or a folder with the config.json and model.bin of a linear model with the label none.
+   * A classifier of code and prose, with the label CODE. A linear model needs the label none. embedded:<name>, a folder
+   * with config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx, or a model of the Hugging
+   * Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx. A folder may also
+   * have the model.bin of a linear model.
    * @default "embedded:code"
    */
   model?: string | undefined;
@@ -170,7 +188,10 @@ export interface BanCodeOutputOptions {
    * @default 0.9
    */
   threshold?: number | { fpr: number } | undefined;
-  /** Of llm-guard; the model is linear and reads texts of any length. */
+  /**
+   * Longest input of the model in tokens, where it is to be shorter than what the model can read. A linear model reads
+   * all.
+   */
   modelMaxLength?: number | undefined;
   /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
   modelBatchSize?: number | undefined;
@@ -198,8 +219,17 @@ export interface BanCodeOutputOptions {
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
    */
   onnxFilename?: string | null | undefined;
-  /** Of llm-guard; the model is linear and needs no ONNX Runtime. */
+  /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
+  /**
+   * What happens to parts of a text in a language that the model was not trained in. score: where the model was
+   * measured in the language and tells harmless texts from others, its probability is corrected, so that the threshold
+   * means the same rate of false positives as in English; other parts are left out, and the coverage says so. pass:
+   * such parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever
+   * it means.
+   * @default "score"
+   */
+  onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
 }
 
 /** The options of BanCompetitors. */
@@ -563,8 +593,8 @@ export interface BiasOptions {
    */
   labels?: string[] | undefined;
   /**
-   * With match_type windows: reads an output behind the last 512 characters of its prompt, so that what these say
-   * counts too. false: by itself, in one pass with other scanners that share the model.
+   * For outputs, with match_type windows: reads an output behind the last 512 characters of its prompt, so that what
+   * these say counts too. false: by itself, in one pass with other scanners that share the model.
    * @default false
    */
   usePrompt?: boolean | undefined;
@@ -577,7 +607,10 @@ export interface CodeOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * embedded:<name>, or a folder with the config.json and model.bin of a linear model with the label none.
+   * A classifier of programming languages. A linear model needs the label none. embedded:<name>, a folder with
+   * config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx, or a model of the Hugging Face
+   * hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx. A folder may also have
+   * the model.bin of a linear model.
    * @default "embedded:code"
    */
   model?: string | undefined;
@@ -588,7 +621,10 @@ export interface CodeOptions {
    * @default 0.5
    */
   threshold?: number | { fpr: number } | undefined;
-  /** Of llm-guard; the model is linear and reads texts of any length. */
+  /**
+   * Longest input of the model in tokens, where it is to be shorter than what the model can read. A linear model reads
+   * all.
+   */
   modelMaxLength?: number | undefined;
   /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
   modelBatchSize?: number | undefined;
@@ -616,7 +652,7 @@ export interface CodeOptions {
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
    */
   onnxFilename?: string | null | undefined;
-  /** Of llm-guard; the model is linear and needs no ONNX Runtime. */
+  /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
   /**
    * true: code in these languages fails. false: code in any other language fails.
@@ -711,12 +747,16 @@ export interface EmotionDetectionOptions {
   /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
   /**
-   * Emotions that a text fails by, of the 28 labels of GoEmotions. Default: the negative ones.
+   * Emotions that a text fails by, of the 28 labels of GoEmotions. With none of them every text passes. Default: the
+   * negative ones.
    * @default
    * ["anger","annoyance","disappointment","disapproval","disgust","embarrassment","fear","grief","nervousness","remorse","sadness"]
    */
   blockedEmotions?: string[] | undefined;
-  /** Of llm-guard; blocking every emotion with the threshold 0 tells the probabilities of all here. */
+  /**
+   * Adds a finding for each emotion that the model knows, with its highest probability in the text.
+   * @default false
+   */
   returnFullOutput?: boolean | undefined;
 }
 
@@ -784,7 +824,9 @@ export interface GibberishInputOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * embedded:<name>, or a folder with the config.json and model.bin of a linear model.
+   * A classifier of gibberish. embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX
+   * file in one, folder:file.onnx, or a model of the Hugging Face hub, which load() downloads: owner/name,
+   * owner/name@revision, owner/name:folder/model.onnx. A folder may also have the model.bin of a linear model.
    * @default "embedded:gibberish"
    */
   model?: string | undefined;
@@ -804,7 +846,19 @@ export interface GibberishInputOptions {
    * @default ["word salad","noise","mild gibberish"]
    */
   labels?: string[] | undefined;
-  /** Of llm-guard; the model is linear and reads texts of any length. */
+  /**
+   * What happens to parts of a text in a language that the model was not trained in. score: where the model was
+   * measured in the language and tells harmless texts from others, its probability is corrected, so that the threshold
+   * means the same rate of false positives as in English; other parts are left out, and the coverage says so. pass:
+   * such parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever
+   * it means.
+   * @default "score"
+   */
+  onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
+  /**
+   * Longest input of the model in tokens, where it is to be shorter than what the model can read. A linear model reads
+   * all.
+   */
   modelMaxLength?: number | undefined;
   /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
   modelBatchSize?: number | undefined;
@@ -832,7 +886,7 @@ export interface GibberishInputOptions {
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
    */
   onnxFilename?: string | null | undefined;
-  /** Of llm-guard; the model is linear and needs no ONNX Runtime. */
+  /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
 }
 
@@ -841,7 +895,9 @@ export interface GibberishOutputOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * embedded:<name>, or a folder with the config.json and model.bin of a linear model.
+   * A classifier of gibberish. embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX
+   * file in one, folder:file.onnx, or a model of the Hugging Face hub, which load() downloads: owner/name,
+   * owner/name@revision, owner/name:folder/model.onnx. A folder may also have the model.bin of a linear model.
    * @default "embedded:gibberish"
    */
   model?: string | undefined;
@@ -861,7 +917,19 @@ export interface GibberishOutputOptions {
    * @default ["word salad","noise","mild gibberish"]
    */
   labels?: string[] | undefined;
-  /** Of llm-guard; the model is linear and reads texts of any length. */
+  /**
+   * What happens to parts of a text in a language that the model was not trained in. score: where the model was
+   * measured in the language and tells harmless texts from others, its probability is corrected, so that the threshold
+   * means the same rate of false positives as in English; other parts are left out, and the coverage says so. pass:
+   * such parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever
+   * it means.
+   * @default "score"
+   */
+  onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
+  /**
+   * Longest input of the model in tokens, where it is to be shorter than what the model can read. A linear model reads
+   * all.
+   */
   modelMaxLength?: number | undefined;
   /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
   modelBatchSize?: number | undefined;
@@ -889,7 +957,7 @@ export interface GibberishOutputOptions {
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
    */
   onnxFilename?: string | null | undefined;
-  /** Of llm-guard; the model is linear and needs no ONNX Runtime. */
+  /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
 }
 
@@ -959,11 +1027,17 @@ export interface LanguageInputOptions {
    */
   matchType?: "full" | "sentence" | undefined;
   /**
-   * embedded:<name>, or a folder with the config.json and model.bin of a linear model of languages.
+   * A classifier of languages, whose labels are ISO 639-1 codes. embedded:<name>, a folder with config.json,
+   * tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx, or a model of the Hugging Face hub, which
+   * load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx. A folder may also have the
+   * model.bin of a linear model.
    * @default "embedded:language"
    */
   model?: string | undefined;
-  /** Of llm-guard; the model is linear and reads texts of any length. */
+  /**
+   * Longest input of the model in tokens, where it is to be shorter than what the model can read. A linear model reads
+   * all.
+   */
   modelMaxLength?: number | undefined;
   /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
   modelBatchSize?: number | undefined;
@@ -991,7 +1065,7 @@ export interface LanguageInputOptions {
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
    */
   onnxFilename?: string | null | undefined;
-  /** Of llm-guard; the model is linear and needs no ONNX Runtime. */
+  /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
 }
 
@@ -1014,11 +1088,17 @@ export interface LanguageOutputOptions {
    */
   matchType?: "full" | "sentence" | undefined;
   /**
-   * embedded:<name>, or a folder with the config.json and model.bin of a linear model of languages.
+   * A classifier of languages, whose labels are ISO 639-1 codes. embedded:<name>, a folder with config.json,
+   * tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx, or a model of the Hugging Face hub, which
+   * load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx. A folder may also have the
+   * model.bin of a linear model.
    * @default "embedded:language"
    */
   model?: string | undefined;
-  /** Of llm-guard; the model is linear and reads texts of any length. */
+  /**
+   * Longest input of the model in tokens, where it is to be shorter than what the model can read. A linear model reads
+   * all.
+   */
   modelMaxLength?: number | undefined;
   /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
   modelBatchSize?: number | undefined;
@@ -1046,7 +1126,7 @@ export interface LanguageOutputOptions {
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
    */
   onnxFilename?: string | null | undefined;
-  /** Of llm-guard; the model is linear and needs no ONNX Runtime. */
+  /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
 }
 
@@ -1060,11 +1140,17 @@ export interface LanguageSameOptions {
    */
   threshold?: number | undefined;
   /**
-   * embedded:<name>, or a folder with the config.json and model.bin of a linear model of languages.
+   * A classifier of languages, whose labels are ISO 639-1 codes. embedded:<name>, a folder with config.json,
+   * tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx, or a model of the Hugging Face hub, which
+   * load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx. A folder may also have the
+   * model.bin of a linear model.
    * @default "embedded:language"
    */
   model?: string | undefined;
-  /** Of llm-guard; the model is linear and reads texts of any length. */
+  /**
+   * Longest input of the model in tokens, where it is to be shorter than what the model can read. A linear model reads
+   * all.
+   */
   modelMaxLength?: number | undefined;
   /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
   modelBatchSize?: number | undefined;
@@ -1092,7 +1178,7 @@ export interface LanguageSameOptions {
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
    */
   onnxFilename?: string | null | undefined;
-  /** Of llm-guard; the model is linear and needs no ONNX Runtime. */
+  /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
 }
 
@@ -1113,11 +1199,17 @@ export interface MaliciousURLsOptions {
    */
   allowedDomains?: string[] | undefined;
   /**
-   * embedded:<name>, or a folder with the config.json and model.bin of a linear model with the label benign.
+   * A classifier of URLs, with the label benign. embedded:<name>, a folder with config.json, tokenizer.json and an ONNX
+   * file, an ONNX file in one, folder:file.onnx, or a model of the Hugging Face hub, which load() downloads:
+   * owner/name, owner/name@revision, owner/name:folder/model.onnx. A folder may also have the model.bin of a linear
+   * model.
    * @default "embedded:malicious-urls"
    */
   model?: string | undefined;
-  /** Of llm-guard; the model is linear and reads texts of any length. */
+  /**
+   * Longest input of the model in tokens, where it is to be shorter than what the model can read. A linear model reads
+   * all.
+   */
   modelMaxLength?: number | undefined;
   /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
   modelBatchSize?: number | undefined;
@@ -1145,7 +1237,7 @@ export interface MaliciousURLsOptions {
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
    */
   onnxFilename?: string | null | undefined;
-  /** Of llm-guard; the model is linear and needs no ONNX Runtime. */
+  /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
 }
 
