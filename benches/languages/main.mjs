@@ -127,11 +127,13 @@ function curveOf(values) {
 }
 /** A curve of fewer texts tells too little. */
 const FEWEST = 40;
+/** Texts whose language cannot be told are in many languages at once, so that their curve needs more of them. */
+const FEWEST_UNTOLD = 300;
 /** An area under the ROC curve below this is too near to guessing. */
 const LEAST_AUC = 0.75;
 /** Bad texts that are needed to measure that area. */
 const FEWEST_BAD = 20;
-/** The largest share of letters that the model's vocabulary may lack: it cannot read the others. */
+/** Without bad texts: the largest share of letters that the model's vocabulary may lack. */
 const MOST_UNKNOWN = 0.05;
 /** Without bad texts: how many more harmless texts may be above the threshold than in English, as a share. */
 const MOST_MORE = 0.1;
@@ -198,7 +200,7 @@ for (const entry of chosen) {
   const rate = (values) => values.filter((value) => value > threshold).length / values.length;
   const english = rate(byLanguage.get("en"));
   for (const [language, values] of [...byLanguage].sort()) {
-    if (values.length < FEWEST) continue;
+    if (values.length < (language.startsWith("und") ? FEWEST_UNTOLD : FEWEST)) continue;
     const points = curveOf(values);
     const ofBad = badScores.get(language) ?? [];
     const measured = ofBad.length >= FEWEST_BAD;
@@ -215,7 +217,7 @@ for (const entry of chosen) {
       rows: values.length,
       points,
       ...(measured ? { bad: { rows: ofBad.length, auc: Number(auc.toFixed(4)) } } : {}),
-      separates: isReadable && (measured ? auc >= LEAST_AUC : flagged <= english + MOST_MORE),
+      separates: measured ? auc >= LEAST_AUC : isReadable && flagged <= english + MOST_MORE,
       flagged: Number(flagged.toFixed(4)),
       unknown: Number(unknown.toFixed(4)),
       model: options.model,

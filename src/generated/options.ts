@@ -160,10 +160,10 @@ export interface BanCodeInputOptions {
   useOnnx?: boolean | undefined;
   /**
    * What happens to parts of a text in a language that the model was not trained in. score: where the model was
-   * measured in the language and tells harmless texts from others, its probability is corrected, so that the threshold
-   * means the same rate of false positives as in English; other parts are left out, and the coverage says so. pass:
-   * such parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever
-   * it means.
+   * measured in the language and tells harmless texts from others, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are left out, and the coverage says so. pass: such
+   * parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever it
+   * means.
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
@@ -223,10 +223,10 @@ export interface BanCodeOutputOptions {
   useOnnx?: boolean | undefined;
   /**
    * What happens to parts of a text in a language that the model was not trained in. score: where the model was
-   * measured in the language and tells harmless texts from others, its probability is corrected, so that the threshold
-   * means the same rate of false positives as in English; other parts are left out, and the coverage says so. pass:
-   * such parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever
-   * it means.
+   * measured in the language and tells harmless texts from others, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are left out, and the coverage says so. pass: such
+   * parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever it
+   * means.
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
@@ -393,10 +393,10 @@ export interface BanTopicsInputOptions {
   deobfuscate?: boolean | undefined;
   /**
    * What happens to parts of a text in a language that the model was not trained in. score: where the model was
-   * measured in the language and tells harmless texts from others, its probability is corrected, so that the threshold
-   * means the same rate of false positives as in English; other parts are left out, and the coverage says so. pass:
-   * such parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever
-   * it means.
+   * measured in the language and tells harmless texts from others, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are left out, and the coverage says so. pass: such
+   * parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever it
+   * means.
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
@@ -478,10 +478,10 @@ export interface BanTopicsOutputOptions {
   deobfuscate?: boolean | undefined;
   /**
    * What happens to parts of a text in a language that the model was not trained in. score: where the model was
-   * measured in the language and tells harmless texts from others, its probability is corrected, so that the threshold
-   * means the same rate of false positives as in English; other parts are left out, and the coverage says so. pass:
-   * such parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever
-   * it means.
+   * measured in the language and tells harmless texts from others, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are left out, and the coverage says so. pass: such
+   * parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever it
+   * means.
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
@@ -550,10 +550,10 @@ export interface BiasOptions {
     | undefined;
   /**
    * What happens to parts of a text in a language that the model was not trained in. score: where the model was
-   * measured in the language and tells harmless texts from others, its probability is corrected, so that the threshold
-   * means the same rate of false positives as in English; other parts are left out, and the coverage says so. pass:
-   * such parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever
-   * it means.
+   * measured in the language and tells harmless texts from others, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are left out, and the coverage says so. pass: such
+   * parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever it
+   * means.
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
@@ -709,10 +709,10 @@ export interface EmotionDetectionOptions {
     | undefined;
   /**
    * What happens to parts of a text in a language that the model was not trained in. score: where the model was
-   * measured in the language and tells harmless texts from others, its probability is corrected, so that the threshold
-   * means the same rate of false positives as in English; other parts are left out, and the coverage says so. pass:
-   * such parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever
-   * it means.
+   * measured in the language and tells harmless texts from others, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are left out, and the coverage says so. pass: such
+   * parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever it
+   * means.
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
@@ -780,10 +780,10 @@ export interface FactualConsistencyOptions {
   minimumScore?: number | { fpr: number } | undefined;
   /**
    * What happens to parts of a text in a language that the model was not trained in. score: where the model was
-   * measured in the language and tells harmless texts from others, its probability is corrected, so that the threshold
-   * means the same rate of false positives as in English; other parts are left out, and the coverage says so. pass:
-   * such parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever
-   * it means.
+   * measured in the language and tells harmless texts from others, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are left out, and the coverage says so. pass: such
+   * parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever it
+   * means.
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
@@ -848,10 +848,10 @@ export interface GibberishInputOptions {
   labels?: string[] | undefined;
   /**
    * What happens to parts of a text in a language that the model was not trained in. score: where the model was
-   * measured in the language and tells harmless texts from others, its probability is corrected, so that the threshold
-   * means the same rate of false positives as in English; other parts are left out, and the coverage says so. pass:
-   * such parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever
-   * it means.
+   * measured in the language and tells harmless texts from others, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are left out, and the coverage says so. pass: such
+   * parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever it
+   * means.
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
@@ -919,10 +919,10 @@ export interface GibberishOutputOptions {
   labels?: string[] | undefined;
   /**
    * What happens to parts of a text in a language that the model was not trained in. score: where the model was
-   * measured in the language and tells harmless texts from others, its probability is corrected, so that the threshold
-   * means the same rate of false positives as in English; other parts are left out, and the coverage says so. pass:
-   * such parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever
-   * it means.
+   * measured in the language and tells harmless texts from others, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are left out, and the coverage says so. pass: such
+   * parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever it
+   * means.
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
@@ -1275,10 +1275,10 @@ export interface NoRefusalOptions {
     | undefined;
   /**
    * What happens to parts of a text in a language that the model was not trained in. score: where the model was
-   * measured in the language and tells harmless texts from others, its probability is corrected, so that the threshold
-   * means the same rate of false positives as in English; other parts are left out, and the coverage says so. pass:
-   * such parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever
-   * it means.
+   * measured in the language and tells harmless texts from others, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are left out, and the coverage says so. pass: such
+   * parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever it
+   * means.
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
@@ -1400,10 +1400,10 @@ export interface PromptInjectionOptions {
   deobfuscate?: boolean | undefined;
   /**
    * What happens to parts of a text in a language that the model was not trained in. score: where the model was
-   * measured in the language and tells harmless texts from others, its probability is corrected, so that the threshold
-   * means the same rate of false positives as in English; other parts are left out, and the coverage says so. pass:
-   * such parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever
-   * it means.
+   * measured in the language and tells harmless texts from others, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are left out, and the coverage says so. pass: such
+   * parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever it
+   * means.
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
@@ -1491,10 +1491,10 @@ export interface RelevanceOptions {
     | undefined;
   /**
    * What happens to parts of a text in a language that the model was not trained in. score: where the model was
-   * measured in the language and tells harmless texts from others, its probability is corrected, so that the threshold
-   * means the same rate of false positives as in English; other parts are left out, and the coverage says so. pass:
-   * such parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever
-   * it means.
+   * measured in the language and tells harmless texts from others, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are left out, and the coverage says so. pass: such
+   * parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever it
+   * means.
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
@@ -1725,10 +1725,10 @@ export interface ToxicityInputOptions {
     | undefined;
   /**
    * What happens to parts of a text in a language that the model was not trained in. score: where the model was
-   * measured in the language and tells harmless texts from others, its probability is corrected, so that the threshold
-   * means the same rate of false positives as in English; other parts are left out, and the coverage says so. pass:
-   * such parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever
-   * it means.
+   * measured in the language and tells harmless texts from others, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are left out, and the coverage says so. pass: such
+   * parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever it
+   * means.
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
@@ -1810,10 +1810,10 @@ export interface ToxicityOutputOptions {
     | undefined;
   /**
    * What happens to parts of a text in a language that the model was not trained in. score: where the model was
-   * measured in the language and tells harmless texts from others, its probability is corrected, so that the threshold
-   * means the same rate of false positives as in English; other parts are left out, and the coverage says so. pass:
-   * such parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever
-   * it means.
+   * measured in the language and tells harmless texts from others, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are left out, and the coverage says so. pass: such
+   * parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever it
+   * means.
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;

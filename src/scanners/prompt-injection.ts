@@ -206,7 +206,7 @@ function byModel(head: LabelHead, { matchType, skipsFragments }: Asking): Judge 
         const isInjection = injections.some((injection) => injection.label === label);
         const attack =
           category < 0 ? likeliest(injections) : top(heads[category]?.labels ?? [], scores[category] ?? []);
-        const isFragment = skipsFragments && saysTooLittle(text.slice(start, end));
+        const isFragment = skipsFragments && saysTooLittle(text, { start, end });
         const probability = isFragment ? 0 : sum(injections.map(({ score }) => score));
         return {
           start,

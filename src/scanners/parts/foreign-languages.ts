@@ -21,8 +21,8 @@ export const onUntrainedLanguageOption = notASetting(
     .default("score")
     .describe(
       "What happens to parts of a text in a language that the model was not trained in. score: where the model was measured in the " +
-        "language and tells harmless texts from others, its probability is corrected, so that the threshold means the same rate of " +
-        "false positives as in English; other parts are left out, and the coverage says so. pass: such parts are always left out. " +
+        "language and tells harmless texts from others, its probability is corrected, so that false positives are at " +
+        "most as frequent as in English; other parts are left out, and the coverage says so. pass: such parts are always left out. " +
         "fail: a text with such a part fails. raw: the model's probability counts, whatever it means.",
     ),
 );
