@@ -63,11 +63,11 @@ describe("the packed package", () => {
     expect(JSON.parse(run("npx", "guard", "scan", "What is the capital of France?"))).toMatchObject({ is_valid: true });
   });
 
-  // Models take 100 MB at most, ONNX Runtime 46, the addon 20.
-  it("takes less than 200 MB", () => {
+  // Models take 100 MB at most, ONNX Runtime 46, the addon 20, the SDK of OpenTelemetry 35, which only servers that export load.
+  it("takes less than 240 MB", () => {
     const size = readdirSync(join(folder, "node_modules"), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
-    expect(size).toBeLessThan(200e6);
+    expect(size).toBeLessThan(240e6);
   });
 });

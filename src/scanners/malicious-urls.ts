@@ -2,6 +2,7 @@ import { domainToASCII } from "node:url";
 import { z } from "zod";
 import { addon, native } from "../native.ts";
 import { urlsOf } from "../text/urls.ts";
+import { notASetting } from "../validation/options.ts";
 import { defineScanner } from "./define.ts";
 import { type Classified, pieceClassifier } from "./parts/classifier.ts";
 import { classifierOption, classifierOptions, ofLinearModel, ofThreshold } from "./parts/model-options.ts";
@@ -38,10 +39,13 @@ export const MaliciousURLs = defineScanner({
       0.5,
       "A text fails when the probability that one of its URLs is malicious is above this.",
     ),
-    allowedDomains: z
-      .array(domain)
-      .default([])
-      .describe("Hosts that never fail, with all hosts below them: example.com allows www.example.com too."),
+    // Hosts that are not judged leave the probabilities of the others as they are.
+    allowedDomains: notASetting(
+      z
+        .array(domain)
+        .default([])
+        .describe("Hosts that never fail, with all hosts below them: example.com allows www.example.com too."),
+    ),
     model: classifierOption("embedded:malicious-urls", `URLs, with the label ${BENIGN}`),
     ...classifierOptions,
   }),

@@ -433,7 +433,7 @@ describe("guard eval --write-cards", () => {
     ];
     file("people.jsonl", people.map((row) => `${JSON.stringify(row)}\n`).join(""));
     const of = (conf: string) =>
-      `{ scanner: Anonymize, params: { recognizer_conf: ${conf} }, file: people.jsonl, spans: ALL }`;
+      `{ scanner: Anonymize, params: { recognizer_conf: ${conf}, entity_types: all }, file: people.jsonl, spans: ALL }`;
     file("names.yml", `evaluations: [${of(names)}, ${of("[]")}]`);
     const { code, stderr } = await guard(["--suite", "names.yml", "--data", folder, "--write-cards"]);
     // Without a curve there is nothing to look thresholds up in.

@@ -41,7 +41,7 @@ describe("fileReport", () => {
     const notes = await report(FILE);
     expect(notes.map(({ line, kind }) => `${line} ${kind}`)).toEqual([
       ...["1 differs", "2 differs"],
-      ...["4 runs", "4 differs"],
+      ...["4 runs", "4 differs", "4 differs"],
       ...["8 runs", "8 differs", "8 differs", "12 ignored"],
       ...["13 runs", "13 differs"],
       ...["17 runs", "17 download"],

@@ -10,6 +10,7 @@ describe("createScanner", () => {
       "BanCompetitors",
       "BanSubstrings",
       "BanTopics",
+      "Bias",
       "Code",
       "EmotionDetection",
       "Gibberish",

@@ -8,7 +8,8 @@ describe("splitSentences", () => {
   it.each([
     ["Dr. Smith paid 3.50 USD. He left!", ["Dr. Smith paid 3.50 USD.", "He left!"]],
     ["See https://example.com/a.b?c=d. It helps.", ["See https://example.com/a.b?c=d.", "It helps."]],
-    ["Yes... No.", ["Yes...", "No."]],
+    ["Yes... No.", ["Yes... No."]],
+    ["I was thinking... The train leaves at nine.", ["I was thinking...", "The train leaves at nine."]],
     ["Wait... what?", ["Wait... what?"]],
     ["J. R. R. Tolkien wrote it... slowly. Really?", ["J. R. R. Tolkien wrote it... slowly.", "Really?"]],
     ["1. Open the box. 2. Look inside.", ["1. Open the box.", "2. Look inside."]],

@@ -10,8 +10,9 @@
 //!
 //! * After `.`, `!`, `?`, `…` and their relatives in other scripts, together with the quotes and brackets that close after
 //!   them, when white space follows and then something that can start a sentence.
-//! * After an ellipsis too, when the next word is not in lower case: "Yes... No." is two sentences, and "Wait... what?" is one.
-//!   Punkt with its English model needs a word there that it knows to start sentences, and takes "Yes... No." for one.
+//! * After an ellipsis too, when the next word is not in lower case and more than one word stands before it: behind a single
+//!   word, as in "Yes... No.", it is a pause. Punkt (Kiss and Strunk, Unsupervised Multilingual Sentence Boundary Detection, 2006)
+//!   takes "Yes... No." for one sentence as well.
 //! * After `。`, `！`, `？` and `｡` with their closing quotes, unless what follows shows that the sentence goes on, such as a
 //!   comma or the Japanese quoting particle.
 //! * At a blank line and at a paragraph separator.
@@ -288,6 +289,9 @@ fn end_of_sentence(text: &str, start: usize, line: usize, run: Range<usize>, quo
     if after.is_empty() {
         return Some(close);
     }
+    if is_pause(&text[start..at], run) {
+        return None;
+    }
     let start_of_next = Start::of(after);
     match start_of_next.kind {
         StartKind::None => None,
@@ -310,6 +314,12 @@ fn end_of_sentence(text: &str, start: usize, line: usize, run: Range<usize>, quo
             (run != "." || stop_ends(&text[start..at], line.saturating_sub(start), &start_of_next)).then_some(close)
         }
     }
+}
+
+/// Whether an ellipsis behind `before`, the sentence so far, is a pause: a single word ends no sentence with it.
+fn is_pause(before: &str, run: &str) -> bool {
+    let is_ellipsis = run == "…" || run.len() > 1 && run.bytes().all(|byte| byte == b'.');
+    is_ellipsis && before.split_whitespace().nth(1).is_none()
 }
 
 /// Where a sentence ends after full-width terminators, or `None` if it goes on.
@@ -733,10 +743,10 @@ mod tests {
             "Visit https://example.com/a.b?c=d. |Then mail bob.smith@example.co.uk. |Thanks.",
             "Open file.txt and node.js v1.2.3 now.| Done.",
             "Well... maybe not.| I see...| Then go.",
-            "Yes...| No.",
+            "Yes... No.",
             "Wait... what?",
-            "Hmm...| OK.| Ja...| Nein.",
-            "Wait… what?| Yes…| Go on.",
+            "Hmm... OK.| I see...| Ja... Nein.",
+            "Wait… what?| Oh yes…| Go on.",
             "\"Really?\" he asked.| \"Yes.\" |She left.",
             "He said \"Go.\" |Then he left.",
             "(This is aside.)| Next one.",
