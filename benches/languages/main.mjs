@@ -48,7 +48,7 @@ function rowsOf({ file, rows, labels }) {
 
 /** The language that the detector names for a whole text; undefined where it names several. */
 async function languageOf(text) {
-  const parts = await engine.languages.foreignParts(text, []);
+  const parts = await engine.languages.foreignParts(text, { known: [] });
   return parts.length === 1 ? (parts[0].language ?? undefined) : undefined;
 }
 

@@ -42,13 +42,18 @@ export class LanguageDetector {
    * Cuts a text into parts, from its beginning to its end: those in languages that a model knows, and those in others.
    *
    * @param known the languages that the model knows, by their ISO 639-1 codes.
+   * @param familiar languages that are named even where the detector is not sure of them.
    */
-  foreignParts(text: string, known: readonly string[], answers?: AnswerCache): Promise<ForeignPart[]> {
+  foreignParts(
+    text: string,
+    { known, familiar = [] }: { known: readonly string[]; familiar?: readonly string[] },
+    answers?: AnswerCache,
+  ): Promise<ForeignPart[]> {
     const make = async () => {
       const model = await this.#model.load();
-      return native(() => model.foreignParts(text, [...known]));
+      return native(() => model.foreignParts(text, [...known], [...familiar]));
     };
-    return answers ? answers.derive(`parts ${this.folder} ${known.join()}`, text, make) : make();
+    return answers ? answers.derive(`parts ${this.folder} ${known.join()} ${familiar.join()}`, text, make) : make();
   }
 
   /** Frees the model. */

@@ -36,15 +36,16 @@ impl NativeLinear {
     }
 
     /// The parts of a text, from its beginning to its end: those in one of the languages `known`, and those in others, where the model
-    /// is one of languages.
+    /// is one of languages. Languages that are `familiar` are named even where the model is not sure of them.
     #[napi]
     pub fn foreign_parts<'env>(
         &self,
         text: JsString<'env>,
         known: Vec<String>,
+        familiar: Vec<String>,
     ) -> Result<Answer<'env, Vec<ForeignPart>>> {
         on_text_with(&self.0, Cost::Length, text, move |model, text| {
-            Ok(foreign_parts(model, text, &known))
+            Ok(foreign_parts(model, text, &known, &familiar))
         })
     }
 
@@ -176,7 +177,7 @@ pub fn tells_language(text: JsString) -> Result<Answer<bool>> {
     on_text(text, |text| Ok(telling::tells(text)))
 }
 
-fn foreign_parts(model: &LinearModel, text: &str, known: &[String]) -> Vec<ForeignPart> {
+fn foreign_parts(model: &LinearModel, text: &str, known: &[String], familiar: &[String]) -> Vec<ForeignPart> {
     let part = |part: parts::Part, Span { start, end }| ForeignPart {
         start,
         end,
@@ -184,7 +185,7 @@ fn foreign_parts(model: &LinearModel, text: &str, known: &[String]) -> Vec<Forei
     };
     with_spans(
         text,
-        parts::foreign(model, text, known),
+        parts::foreign(model, text, known, familiar),
         |part| part.range.clone(),
         part,
     )

@@ -73,7 +73,10 @@ export interface LanguageJudge {
 
 /** What a model knows about languages. */
 interface Knowledge {
+  /** The languages that it was trained in. */
   trained: readonly string[];
+  /** Those of them in which its probabilities count as they are. */
+  plain: readonly string[];
   /** How probabilities are corrected, by language. Languages without an entry cannot be judged. */
   calibrations: ReadonlyMap<string, Calibration>;
 }
@@ -96,17 +99,22 @@ export function languageJudge({ type, engine, model, head, treatment }: Language
     async foreign(text, answers) {
       const languages = knowledge();
       if (!languages) return [];
-      const pieces = await engine.languages.foreignParts(text, languages.trained, answers);
+      const pieces = await engine.languages.foreignParts(text, { known: languages.trained }, answers);
       return pieces.flatMap(({ start, end, language }) => (language === undefined ? [] : [{ start, end, language }]));
     },
     async judge(text, score, corrected, answers) {
       const languages = knowledge();
       if (!languages) return { ...(await score(text)), untrained: [] };
-      const pieces = await engine.languages.foreignParts(text, languages.trained, answers);
+      const pieces = await engine.languages.foreignParts(
+        text,
+        { known: languages.plain, familiar: languages.trained },
+        answers,
+      );
       if (pieces.every(({ language }) => language === undefined)) return { ...(await score(text)), untrained: [] };
       const judged = pieces.map(async ({ start, end, language }) => {
         const correct = language === undefined ? undefined : languages.calibrations.get(language);
-        if (language !== undefined && (!correct || treatment !== "score")) {
+        const isTrained = language === undefined || languages.trained.includes(language);
+        if (language !== undefined && (!correct || (treatment !== "score" && !isTrained))) {
           return { parts: [], skipped: 0, untrained: [{ start, end, language }] };
         }
         const { parts, skipped } = await score(text.slice(start, end));
@@ -162,7 +170,10 @@ function readKnowledge(folder: string, scanner: string, head: string): Knowledge
   // Curves of other weights say nothing about these.
   const isOfThese = evaluation?.model.version === modelIdentity(folder).version;
   const curves = isOfThese ? (evaluation?.languages ?? []).filter((curve) => curve.scanner === scanner) : [];
-  return { trained, calibrations: calibrationsOf(curves) };
+  const calibrations = calibrationsOf(curves);
+  // Also in languages that a model was trained in, thresholds are to mean what they mean in English.
+  const plain = trained.filter((language) => language === REFERENCE || !calibrations.has(language));
+  return { trained, plain, calibrations };
 }
 
 /** The language whose rates of false positives thresholds refer to. */

@@ -49,22 +49,25 @@ const SURE: f32 = 0.9;
 /// Cuts `text` into parts that are in one of the languages `known` (by ISO 639-1 code), or in a language that is named. What has no
 /// letters belongs to the part beside it. A text in known languages is one part. It takes time linear in the length of the text.
 ///
+/// The languages `familiar` are named even where the detector is not sure of them.
+///
 /// ```
 /// use std::path::Path;
 ///
 /// use guard_core::lang::{linear::LinearModel, parts};
 ///
 /// let model = LinearModel::load(Path::new("../../models/language"))?;
-/// let found = parts::foreign(&model, "Σήμερα ο καιρός είναι καλός. Please bring an umbrella tomorrow.", &["en"]);
+/// let text = "Σήμερα ο καιρός είναι καλός. Please bring an umbrella tomorrow.";
+/// let found = parts::foreign(&model, text, &["en"], &[]);
 /// assert_eq!(found[0].foreign.as_deref(), Some("el"));
 /// assert_eq!(found[1].foreign, None);
 /// # Ok::<(), guard_core::model_files::ModelFileError>(())
 /// ```
-pub fn foreign(model: &LinearModel, text: &str, known: &[impl AsRef<str>]) -> Vec<Part> {
+pub fn foreign<Code: AsRef<str>>(model: &LinearModel, text: &str, known: &[Code], familiar: &[Code]) -> Vec<Part> {
     if text.is_empty() {
         return Vec::new();
     }
-    let judge = Judge { model, known };
+    let judge = Judge { model, known, familiar };
     let whole = judge.judge(text);
     let mut pieces: Vec<Piece> = Vec::new();
     for range in pieces_of(text) {
@@ -93,12 +96,13 @@ struct Piece {
     judged: Judged,
 }
 
-struct Judge<'a, Known> {
+struct Judge<'a, Code> {
     model: &'a LinearModel,
-    known: &'a [Known],
+    known: &'a [Code],
+    familiar: &'a [Code],
 }
 
-impl<Known: AsRef<str>> Judge<'_, Known> {
+impl<Code: AsRef<str>> Judge<'_, Code> {
     fn judge(&self, text: &str) -> Judged {
         let scripts = letters_by_script(text);
         let letters = scripts.iter().map(|(_, letters)| letters).sum();
@@ -129,25 +133,44 @@ impl<Known: AsRef<str>> Judge<'_, Known> {
             };
         }
         let guesses = natural::detect(self.model, text);
-        let is_known = |guess: &&Guess| self.known.iter().any(|known| known.as_ref() == guess.language);
-        let share: f32 = guesses.iter().filter(is_known).map(|guess| guess.probability).sum();
-        let foreign = guesses.iter().find(|guess| !is_known(guess));
-        match foreign {
-            Some(guess) if share < KNOWN && guess.probability >= NAMED => Judged {
-                letters,
-                script: Some(script),
-                foreign: Some(guess.language.clone()),
-                sure: guess.probability,
-            },
-            Some(_) if share < KNOWN => unknown(1.0 - share),
-            _ => Judged {
+        let is_known = |guess: &&Guess| is_among(guess, self.known);
+        let is_familiar = |guess: &&Guess| is_among(guess, self.familiar);
+        let known = share(guesses.iter().filter(is_known));
+        let named = |guess: &Guess, sure: f32| Judged {
+            letters,
+            script: Some(script),
+            foreign: Some(guess.language.clone()),
+            sure,
+        };
+        let familiar = guesses.iter().find(|guess| is_familiar(guess) && !is_known(guess));
+        match (familiar, guesses.iter().find(|guess| !is_known(guess))) {
+            _ if known >= KNOWN => Judged {
                 letters,
                 script: Some(script),
                 foreign: None,
-                sure: share,
+                sure: known,
+            },
+            (Some(guess), _) if share(guesses.iter().filter(is_familiar)) >= KNOWN => {
+                named(guess, share(guesses.iter().filter(is_familiar)))
+            }
+            (_, Some(guess)) if guess.probability >= NAMED => named(guess, guess.probability),
+            (_, Some(_)) => unknown(1.0 - known),
+            (_, None) => Judged {
+                letters,
+                script: Some(script),
+                foreign: None,
+                sure: known,
             },
         }
     }
+}
+
+fn is_among<Code: AsRef<str>>(guess: &Guess, languages: &[Code]) -> bool {
+    languages.iter().any(|language| language.as_ref() == guess.language)
+}
+
+fn share<'a>(guesses: impl Iterator<Item = &'a Guess>) -> f32 {
+    guesses.map(|guess| guess.probability).sum()
 }
 
 /// The sentences of a text, cut where the script changes for several words. They cover the text without gaps.
@@ -313,7 +336,7 @@ mod tests {
     const KNOWN: &[&str] = &["en", "de", "ru"];
 
     fn parts(text: &str) -> Vec<(&str, Option<String>)> {
-        foreign(model(), text, KNOWN)
+        foreign(model(), text, KNOWN, &[])
             .into_iter()
             .map(|Part { range, foreign }| (&text[range], foreign))
             .collect()
@@ -376,12 +399,25 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_familiar_language_is_named_where_the_detector_is_not_sure() {
+        let text = "ты тупая сука";
+        assert_eq!(
+            foreign(model(), text, &["en"], &[])[0].foreign.as_deref(),
+            Some("und-Cyrl")
+        );
+        assert_eq!(
+            foreign(model(), text, &["en"], &["ru"])[0].foreign.as_deref(),
+            Some("ru")
+        );
+    }
+
     proptest! {
         #[test]
         fn parts_cover_the_text(text in "\\PC{0,80}|([a-zа-яα-ωก-๙一-十 .]{0,12}[.!?\\n]?){0,8}") {
             let mut end = 0;
             let mut last = None;
-            for part in foreign(model(), &text, KNOWN) {
+            for part in foreign(model(), &text, KNOWN, &[]) {
                 prop_assert_eq!(part.range.start, end);
                 prop_assert!(text.is_char_boundary(part.range.end) && part.range.end > end);
                 prop_assert!(last.as_ref() != Some(&part.foreign));
