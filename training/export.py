@@ -293,16 +293,19 @@ def write_config(
     guard: dict,
     path: Path,
     activations: dict[str, str] | None = None,
+    languages: dict[str, list[str]] | None = None,
 ) -> None:
     """Writes a config.json in Hugging Face's form for the first head, with an object `guard` for what that form lacks.
 
-    `labels` has the labels of every head; a head that gives vectors has none. `activations` are softmax by default.
+    `labels` has the labels of every head; a head that gives vectors has none. `activations` are softmax by default. `languages`
+    are those that a head was trained in, where heads differ.
     """
     first = next(iter(labels.values()))
     if len(labels) > 1:
         heads = [
             {
                 "name": name,
+                **({"languages": languages[name]} if languages else {}),
                 "output": name,
                 "labels": list(of_head),
                 "activation": (activations or {}).get(name, "softmax"),

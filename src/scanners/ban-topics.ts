@@ -5,7 +5,7 @@ import { defineScanner } from "./define.ts";
 import { deobfuscateOption, scoreDisguised } from "./parts/disguises.ts";
 import { languageJudge, onUntrainedLanguageOption, withUntrained } from "./parts/foreign-languages.ts";
 import { correctedLabels, type LabelledPart, labelVerdict, probabilityOf } from "./parts/label-verdict.ts";
-import { engineOptions, matchTypeOption, modelOption, ofReading } from "./parts/model-options.ts";
+import { engineOptions, matchTypeOption, modelOption, ofLanguages, ofReading } from "./parts/model-options.ts";
 import { resolveThreshold, thresholdOption } from "./parts/threshold.ts";
 import { type TopicJudge, topicJudge } from "./parts/topics.ts";
 
@@ -52,6 +52,7 @@ export const BanTopics = defineScanner({
       text: "The probability of a topic does not depend on the other topics; in llm-guard two or more add up to one. A threshold for several topics has to be fitted anew.",
     },
     ofReading,
+    ofLanguages,
   ],
   findings: [{ type: "topic", label: "The topic, or its `name`." }],
   examples: {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineScanner } from "./define.ts";
 import { labelScanner, labelScannerOptions, labelsOf } from "./parts/label-scanner.ts";
-import { ofReading, ofThreshold } from "./parts/model-options.ts";
+import { ofLanguages, ofReading, ofThreshold } from "./parts/model-options.ts";
 
 /** How many UTF-16 code units from the end of the prompt are read together with an output. They fill about half of a window. */
 const PROMPT_CHARS = 512;
@@ -38,6 +38,7 @@ export const Bias = defineScanner({
     },
     ofReading,
     ofThreshold,
+    ofLanguages,
   ],
   findings: [{ type: "bias", label: "The label of the model: `biased`." }],
   examples: {

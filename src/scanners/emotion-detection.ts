@@ -2,7 +2,7 @@ import { z } from "zod";
 import { notASetting } from "../validation/options.ts";
 import { defineScanner } from "./define.ts";
 import { labelScanner, labelScannerOptions } from "./parts/label-scanner.ts";
-import { ofReading, ofThreshold } from "./parts/model-options.ts";
+import { ofLanguages, ofReading, ofThreshold } from "./parts/model-options.ts";
 
 /** The negative emotions of GoEmotions (Demszky et al. 2020), as the `sentiment_mapping.json` of its authors groups them. */
 const NEGATIVE = [
@@ -39,6 +39,7 @@ export const EmotionDetection = defineScanner({
     },
     ofReading,
     ofThreshold,
+    ofLanguages,
   ],
   findings: [
     { type: "emotion", label: "The emotion." },

@@ -13,7 +13,7 @@ import {
   type UntrainedPart,
   withUntrained,
 } from "./parts/foreign-languages.ts";
-import { engineOptions, modelOption } from "./parts/model-options.ts";
+import { engineOptions, modelOption, ofLanguages } from "./parts/model-options.ts";
 import { resolveMinimum, thresholdOption } from "./parts/threshold.ts";
 import { riskScore } from "./score.ts";
 
@@ -51,6 +51,7 @@ export const FactualConsistency = defineScanner({
     {
       text: "It is asked whether each sentence of the answer follows from the prompt. llm-guard asks whether the prompt follows from the answer, both as a whole. Questions are left out.",
     },
+    ofLanguages,
   ],
   findings: [{ type: "unsupported", label: "`contradiction` where the prompt says the opposite, else `neutral`." }],
   examples: {

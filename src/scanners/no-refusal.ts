@@ -2,7 +2,7 @@ import { z } from "zod";
 import { READINGS } from "../models/reading.ts";
 import { defineScanner } from "./define.ts";
 import { labelScanner, labelScannerOptions, labelsOf } from "./parts/label-scanner.ts";
-import { matchTypeOption, ofReading, ofThreshold } from "./parts/model-options.ts";
+import { matchTypeOption, ofLanguages, ofReading, ofThreshold } from "./parts/model-options.ts";
 
 /** The labels that mean a refusal: the first is that of guard's own model, and the second is that of llm-guard's model. */
 const LABELS = ["refusal", "rejection"];
@@ -41,6 +41,7 @@ export const NoRefusal = defineScanner({
     },
     ofReading,
     ofThreshold,
+    ofLanguages,
   ],
   findings: [{ type: "refusal", label: "The label of the model: `refusal`." }],
   examples: {

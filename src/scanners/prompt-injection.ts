@@ -20,7 +20,7 @@ import {
 } from "./parts/disguises.ts";
 import { languageJudge, onUntrainedLanguageOption, withUntrained } from "./parts/foreign-languages.ts";
 import { saysTooLittle } from "./parts/little-text.ts";
-import { engineOptions, modelOption, ofReading, ofThreshold } from "./parts/model-options.ts";
+import { engineOptions, modelOption, ofLanguages, ofReading, ofThreshold } from "./parts/model-options.ts";
 import { resolveThreshold, thresholdOption } from "./parts/threshold.ts";
 import { riskScore } from "./score.ts";
 
@@ -101,7 +101,7 @@ export const PromptInjection = defineScanner({
   }),
   conversation: { window: true, tool: true },
   detects: true,
-  differences: [ofReading, ofThreshold],
+  differences: [ofReading, ofThreshold, ofLanguages],
   findings: [
     {
       type: "injection",

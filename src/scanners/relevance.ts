@@ -5,7 +5,7 @@ import { passed } from "../scanner.ts";
 import { defineScanner } from "./define.ts";
 import { coverageOf } from "./parts/disguises.ts";
 import { languageJudge, lengthOf, onUntrainedLanguageOption, withUntrained } from "./parts/foreign-languages.ts";
-import { engineOptions, matchTypeOption, modelOption } from "./parts/model-options.ts";
+import { engineOptions, matchTypeOption, modelOption, ofLanguages } from "./parts/model-options.ts";
 import { resolveMinimum, thresholdOption } from "./parts/threshold.ts";
 import { riskScore } from "./score.ts";
 
@@ -35,6 +35,7 @@ export const Relevance = defineScanner({
       text: "The threshold is compared with a probability; llm-guard compares it with the cosine, whose usual height depends on the model.",
     },
     { text: "Without a prompt there is nothing to compare, and an answer passes." },
+    ofLanguages,
   ],
   findings: [{ type: "irrelevance" }],
   examples: {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { defineScanner } from "./define.ts";
 import { deobfuscateOption } from "./parts/disguises.ts";
 import { labelScanner, labelScannerOptions, labelsOf } from "./parts/label-scanner.ts";
-import { ofReading, ofThreshold } from "./parts/model-options.ts";
+import { ofLanguages, ofReading, ofThreshold } from "./parts/model-options.ts";
 
 /**
  * The labels of llm-guard's model that count. They are the labels of Jigsaw's "Unintended Bias in Toxicity Classification" (2019).
@@ -29,7 +29,7 @@ export const Toxicity = defineScanner({
     deobfuscate: deobfuscateOption,
   }),
   conversation: { window: true },
-  differences: [ofReading, ofThreshold],
+  differences: [ofReading, ofThreshold, ofLanguages],
   findings: [{ type: "toxicity", label: "The label of the model, such as `threat`." }],
   examples: {
     passes: ["Could you please check my essay for spelling mistakes?", "The knife is too blunt to cut the tomatoes."],

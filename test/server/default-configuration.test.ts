@@ -1,7 +1,13 @@
+import { readFileSync } from "node:fs";
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { loadConfig } from "../../src/config/index.ts";
 import { createServer } from "../../src/server/index.ts";
+
+/** One ordinary sentence, by the code of its language. */
+const ORDINARY: Record<string, string> = JSON.parse(
+  readFileSync(new URL("../fixtures/ordinary-sentences.json", import.meta.url), "utf8"),
+);
 
 /** The scanners.yml of this repository, with its real scanners and model. */
 describe("the default configuration", () => {
@@ -17,6 +23,15 @@ describe("the default configuration", () => {
 
   const post = async (url: string, payload: object) => (await app.inject({ method: "POST", url, payload })).json();
   const user = (content: string) => ({ role: "user", content });
+
+  it("passes an ordinary sentence in eighty languages", async () => {
+    const failed: Record<string, unknown> = {};
+    for (const [language, prompt] of Object.entries(ORDINARY)) {
+      const { is_valid, sanitized_prompt, scanners } = await post("/analyze/prompt", { prompt });
+      if (!is_valid || sanitized_prompt !== prompt) failed[language] = scanners;
+    }
+    expect(failed).toEqual({});
+  });
 
   it("finds an injection in a tool result", async () => {
     const messages = [

@@ -25,3 +25,12 @@ HEADS: dict[str, list[str]] = {
     "meaning": [str(number) for number in range(MEANING)],
 }
 UNIT_HEADS = ["meaning"]
+# The languages that each head was trained in, with hundreds of texts each. Scanners judge others as on_untrained_language says.
+LANGUAGES = {
+    "toxicity": ["en", "ru", "zh"],
+    "emotion": ["en"],
+    "bias": ["en"],
+    "refusal": ["en", "ru", "zh"],
+    "nli": ["en", "ru", "zh"],
+    "meaning": ["de", "en", "es", "fr", "ru", "zh"],
+}

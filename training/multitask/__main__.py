@@ -12,7 +12,7 @@ from .. import datasets, encoder, export, trainer
 from ..arguments import add_training_arguments, settings_of
 from ..runtime import Exported
 from ..start_weights import start_from
-from . import HEADS, MAX_LENGTH, NAME, UNIT_HEADS, VERSION
+from . import HEADS, LANGUAGES, MAX_LENGTH, NAME, UNIT_HEADS, VERSION
 from .evaluate import comparing_of, edges_of, evaluate
 from .model import Losses, MultiTask
 from .rows import add_data_arguments, examples_for
@@ -100,7 +100,7 @@ def main() -> None:
     }
     activations = {name: ACTIVATIONS.get(name, "sigmoid") for name in HEADS}
     labels = {name: [] if name in UNIT_HEADS else labels for name, labels in HEADS.items()}
-    export.write_config(model, labels, guard, args.out / "config.json", activations)
+    export.write_config(model, labels, guard, args.out / "config.json", activations, LANGUAGES)
 
     clinc = datasets.data_folder(args.data) / "topics" / "clinc_train.jsonl.gz"
     fp32 = Exported(work / "model.fp32.onnx", args.out / "tokenizer.json", args.threads)

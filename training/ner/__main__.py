@@ -83,6 +83,7 @@ def main() -> None:
         "max_length": READ_LENGTH,
         "license": "Apache-2.0",
         "training_data": args.licences.split(","),
+        "languages": ["de", "en", "es", "fr", "it", "nl", "pl", "pt", "ru", "zh"],
     }
     export.write_tagger_config(model, LABELS, guard, args.out / "config.json")
     early_exit.add(args.out, *early_exit.texts_for(args, rows), settings.seed, settings.threads)

@@ -23,24 +23,19 @@ function thresholdAt(points: Points, rate: number): number {
 }
 
 /**
- * How many times as rare false positives are to be as in the language of reference. The other curves rest on fewer texts, and on
- * fewer kinds of texts, than people write.
- */
-const RARER = 2;
-
-/**
- * Makes a function that turns a probability in one language into the one that has {@link RARER} times its rate of false positives in
- * the language of reference, so that a threshold gives false positives that are so much rarer: quantile mapping (Panofsky and Brier, Some Applications of Statistics to Meteorology, 1958), linear in the logarithm
+ * Makes a function that turns a probability in one language into the one that has `rarer` times its rate of false positives in the
+ * language of reference, so that a threshold gives false positives that are so much rarer: quantile mapping (Panofsky and Brier, Some Applications of Statistics to Meteorology, 1958), linear in the logarithm
  * of the odds between the points of the curve; beyond its highest threshold, the distance to it stays the same. A probability is
  * never raised: where a model gives all texts in a language low probabilities, it does not know them either.
  *
  * @param reference the curve of the language of reference.
  * @param points the curve of the language that is corrected.
+ * @param rarer how many times as rare false positives are to be as in the language of reference.
  */
-export function calibrationTo(reference: Points, points: Points): Calibration {
+export function calibrationTo(reference: Points, points: Points, rarer = 1): Calibration {
   const knots = points.map(([rate, threshold]) => ({
     from: logit(threshold),
-    to: thresholdAt(reference, RARER * rate),
+    to: thresholdAt(reference, rarer * rate),
   }));
   return (probability) => {
     const value = logit(probability);

@@ -170,7 +170,7 @@ function readKnowledge(folder: string, scanner: string, head: string): Knowledge
   // Curves of other weights say nothing about these.
   const isOfThese = evaluation?.model.version === modelIdentity(folder).version;
   const curves = isOfThese ? (evaluation?.languages ?? []).filter((curve) => curve.scanner === scanner) : [];
-  const calibrations = calibrationsOf(curves);
+  const calibrations = calibrationsOf(curves, trained);
   // Also in languages that a model was trained in, thresholds are to mean what they mean in English.
   const plain = trained.filter((language) => language === REFERENCE || !calibrations.has(language));
   return { trained, plain, calibrations };
@@ -179,12 +179,21 @@ function readKnowledge(folder: string, scanner: string, head: string): Knowledge
 /** The language whose rates of false positives thresholds refer to. */
 const REFERENCE = "en";
 
-function calibrationsOf(curves: readonly LanguageCurve[]): Map<string, Calibration> {
+/**
+ * How many times as rare false positives are to be as in English, in languages that a model was not trained in. Their curves rest on
+ * fewer kinds of texts than people write, and what a model says there is less certain.
+ */
+const RARER = 2;
+
+function calibrationsOf(curves: readonly LanguageCurve[], trained: readonly string[]): Map<string, Calibration> {
   const reference = curves.find(({ language }) => language === REFERENCE);
   if (!reference) return new Map();
   return new Map(
     curves
       .filter(({ separates }) => separates)
-      .map((curve): [string, Calibration] => [curve.language, calibrationTo(reference.points, curve.points)]),
+      .map(({ language, points }): [string, Calibration] => [
+        language,
+        calibrationTo(reference.points, points, trained.includes(language) ? 1 : RARER),
+      ]),
   );
 }

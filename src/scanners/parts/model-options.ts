@@ -61,6 +61,14 @@ export const ofReading: Difference = {
   text: "All of a text is read, in windows; llm-guard reads its beginning only, which is `match_type: full` here.",
 };
 
+/** How scanners whose model was trained in some languages only differ from llm-guard's. */
+export const ofLanguages: Difference = {
+  without: [...NAMES_OF_MODELS, "onUntrainedLanguage"],
+  text:
+    "A text in a language that the model was not trained in is judged by what was measured in that language, or left out, and the " +
+    "coverage says so. llm-guard takes the model by its word, which is `on_untrained_language: raw` here.",
+};
+
 /** How scanners with a linear model differ from llm-guard's, whose models are neural. */
 export const ofLinearModel: Difference = {
   without: NAMES_OF_MODELS,

@@ -25,7 +25,7 @@ describe("a probability that is corrected for its language", () => {
   ];
 
   it("has half the rate of false positives that it has in English", () => {
-    const correct = calibrationTo(english, other);
+    const correct = calibrationTo(english, other, 2);
     expect(correct(0.4)).toBeCloseTo(0.05);
     expect(correct(0.9)).toBeCloseTo(0.3);
     expect(correct(0.98)).toBeCloseTo(0.7);
@@ -34,7 +34,7 @@ describe("a probability that is corrected for its language", () => {
   });
 
   it("keeps its distance to the highest threshold", () => {
-    const correct = calibrationTo(english, other);
+    const correct = calibrationTo(english, other, 2);
     expect(correct(0.99)).toBeGreaterThan(0.7);
     expect(correct(0.9999)).toBeGreaterThan(0.98);
   });
