@@ -115,8 +115,9 @@ export function buildScanners(config: Config, environment: ScannerEnvironment = 
     for (const [index, entry] of config[list].entries()) {
       const prefix = `${name}.${index}`;
       const scanner = attempt(issues, () => {
-        knownClass(side, entry.type, prefix);
-        return belowParams(prefix, () => createScanner(side, entry.type, namedParams(entry), environment));
+        const { options } = knownClass(side, entry.type, prefix);
+        const params = () => withCommonDefaults(options, namedParams(entry), config.app);
+        return belowParams(prefix, () => createScanner(side, entry.type, params(), environment));
       });
       if (scanner) lists[side].push(scanner);
     }
@@ -126,6 +127,17 @@ export function buildScanners(config: Config, environment: ScannerEnvironment = 
     throw new GuardValidationError(issues.map(({ path, message }) => ({ path: toSnakeCase(path), message })));
   }
   return lists;
+}
+
+/** Adds to parameters what the section `app` says for all scanners that have such an option. */
+function withCommonDefaults(
+  { shape }: ScannerClass["options"],
+  params: Record<string, unknown>,
+  { onUntrainedLanguage }: Config["app"],
+): Record<string, unknown> {
+  if (onUntrainedLanguage === undefined || shape.onUntrainedLanguage === undefined) return params;
+  const isGiven = params.onUntrainedLanguage !== undefined || params.on_untrained_language !== undefined;
+  return isGiven ? params : { ...params, onUntrainedLanguage };
 }
 
 /**

@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import { z } from "zod";
 import { conversationRiskOptions, type ScoringFunction } from "../conversation.ts";
 import { type DefinedScanner, isDefinedScanner } from "../scanners/define.ts";
+import { TREATMENTS } from "../scanners/parts/foreign-languages.ts";
 import { checkOptions } from "../validation/options.ts";
 import { PLUGIN_REFERENCE } from "../validation/plugin-kind.ts";
 import { cache } from "./cache.ts";
@@ -53,6 +54,12 @@ const app = z.strictObject({
     .boolean()
     .default(false)
     .describe("A text fails when a part of it or one of its checks was left out, for whatever reason."),
+  onUntrainedLanguage: z
+    .enum(TREATMENTS)
+    .optional()
+    .describe(
+      "What happens to text in languages that a model was not trained in, for all scanners whose params do not say it: score, pass, fail or raw.",
+    ),
   onScannerError: z
     .enum(["fail", "block"])
     .default("fail")

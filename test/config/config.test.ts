@@ -7,6 +7,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { ignoredKeys } from "../../src/config/ignored-keys.ts";
 import { buildScanners, checkConfig, loadConfig, parseConfig, parseRates } from "../../src/config/index.ts";
 import { GuardValidationError } from "../../src/errors.ts";
+import type { BuiltInScanner } from "../../src/scanners/define.ts";
 
 const MINIMAL = "input_scanners: [{type: InvisibleText}]\n";
 
@@ -247,6 +248,21 @@ describe("parseConfig", () => {
       "input_scanners:\n  - {type: InvisibleText, name: A}\n  - {type: InvisibleText, params: {name: B}}\n  - {type: InvisibleText, params: }\n",
     );
     expect(buildScanners(config).input.map(({ name }) => name)).toEqual(["A", "B", "InvisibleText"]);
+  });
+
+  it("tells all scanners with a neural model what to do with other languages", () => {
+    const config = parseConfig(`
+app: {on_untrained_language: pass}
+input_scanners:
+  - {type: Toxicity}
+  - {type: PromptInjection, params: {on_untrained_language: fail}}
+  - {type: InvisibleText}
+`);
+    const treatments = buildScanners(config).input.map((scanner) => (scanner as BuiltInScanner).options);
+    expect(treatments.map(({ onUntrainedLanguage }) => onUntrainedLanguage)).toEqual(["pass", "fail", undefined]);
+    expect(issuesOf("app: {on_untrained_language: guess}\ninput_scanners: []")).toHaveProperty([
+      "app.on_untrained_language",
+    ]);
   });
 
   it("does not take two names from a program either", () => {

@@ -9,7 +9,8 @@ import { notASetting } from "../../validation/options.ts";
 import { FAILED } from "../score.ts";
 import { type Calibration, calibrationTo } from "./calibration.ts";
 
-const TREATMENTS = ["score", "pass", "fail", "raw"] as const;
+/** What may happen to a text in a language that the model was not trained in; see {@link onUntrainedLanguageOption}. */
+export const TREATMENTS = ["score", "pass", "fail", "raw"] as const;
 
 /** What happens to a text in a language that the model was not trained in. */
 export type UntrainedTreatment = (typeof TREATMENTS)[number];
