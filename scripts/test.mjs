@@ -1,5 +1,5 @@
 // Runs every suite and ends with one line that counts all of their tests. `npm test -- NAME ...` runs the suites of these names.
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -33,6 +33,12 @@ const node = (...args) => [process.execPath, ...args];
 const cargo = (...args) => ["cargo", ...args];
 
 /**
+ * The platform, as Rust calls it. The addon is built for a platform by name, and cargo keeps what it compiles that way in another
+ * folder than what it compiles without a name: the dependencies of the tests would be compiled a second time.
+ */
+const [, host] = /^host: (.*)$/m.exec(execFileSync("rustc", ["-vV"], { encoding: "utf8" })) ?? [];
+
+/**
  * Suites, in lanes that run side by side: the tests of TypeScript wait for models and processes much of the time, while the compiler
  * of Rust does not. The profile is that of the addon, so that what both depend on is compiled once.
  */
@@ -54,12 +60,24 @@ const LANES = [
     { name: "format", command: cargo("fmt", "--all", "--check"), count: check },
     {
       name: "rust",
-      command: cargo("test", "--workspace", "--profile", "ci", "--quiet", "--no-fail-fast"),
+      command: cargo("test", "--workspace", "--target", host, "--profile", "ci", "--quiet", "--no-fail-fast"),
       count: libtest,
     },
     {
       name: "clippy",
-      command: cargo("clippy", "--workspace", "--all-targets", "--profile", "ci", "--quiet", "--", "-D", "warnings"),
+      command: cargo(
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--target",
+        host,
+        "--profile",
+        "ci",
+        "--quiet",
+        "--",
+        "-D",
+        "warnings",
+      ),
       count: check,
     },
   ],

@@ -27,6 +27,7 @@ describe("the packed package", () => {
       "--engine-strict",
       "--no-audit",
       "--no-fund",
+      "--prefer-offline",
       ...tarballs.map((name) => join(root, "npm", name)),
     );
   }, 300_000);

@@ -20,6 +20,8 @@ export class MemoryStore implements CacheStore {
       // Each character takes two bytes at most.
       sizeCalculation: (text) => 2 * text.length + ENTRY_BYTES,
       ttl: Math.ceil(ttl * 1000),
+      // The clock is asked each time, so that no result outlives its time while the process is busy.
+      ttlResolution: 0,
     });
   }
 
