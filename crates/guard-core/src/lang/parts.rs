@@ -68,13 +68,12 @@ pub fn foreign<Code: AsRef<str>>(model: &LinearModel, text: &str, known: &[Code]
         return Vec::new();
     }
     let judge = Judge { model, known, familiar };
-    let whole = judge.judge(text);
     let mut pieces: Vec<Piece> = Vec::new();
     for range in pieces_of(text) {
         let judged = judge.judge(&text[range.clone()]);
         pieces.push(Piece { range, judged });
     }
-    follow_neighbours(&mut pieces, &whole);
+    follow_neighbours(&mut pieces, || judge.judge(text));
     merge(pieces, text.len())
 }
 
@@ -259,11 +258,11 @@ fn cut_by_script(text: &str, sentence: Range<usize>, pieces: &mut Vec<Range<usiz
 }
 
 /// Lets short and doubtful pieces count as in the language of the piece before them or, at the beginning, of the piece after them or
-/// of the whole text.
-fn follow_neighbours(pieces: &mut [Piece], whole: &Judged) {
+/// of the whole text. `whole` judges all of the text, which is needed only where every piece is doubtful.
+fn follow_neighbours(pieces: &mut [Piece], whole: impl FnOnce() -> Judged) {
     let is_doubtful = |judged: &Judged| judged.letters == 0 || judged.letters < FEW && judged.sure < SURE;
     let first = pieces.iter().position(|piece| !is_doubtful(&piece.judged));
-    let mut current = first.map_or_else(|| whole.clone(), |first| pieces[first].judged.clone());
+    let mut current = first.map_or_else(whole, |first| pieces[first].judged.clone());
     for piece in pieces {
         // Another script is another language, however short the piece is.
         let is_other_script = piece.judged.script.is_some() && piece.judged.script != current.script;
