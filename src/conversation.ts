@@ -5,7 +5,7 @@ import { GuardError, GuardValidationError, ScannerError } from "./errors.ts";
 import { type Conversation, type Message, readMessages } from "./messages.ts";
 import { AnswerCache } from "./models/answer-cache.ts";
 import { errorKind, summaryOf } from "./observer.ts";
-import { CONVERSATION_RISK, TOOL_SUFFIX, WINDOW_SUFFIX } from "./result-names.ts";
+import { CONVERSATION_RISK, sourceSuffix, WINDOW_SUFFIX } from "./result-names.ts";
 import {
   addVerdict,
   emptyReport,
@@ -200,7 +200,7 @@ export async function scanConversationTexts(
     : named.filter(({ scanner }) => scanner.conversation?.window);
   const ofTools = toolScanners
     ? nameScanners(toolScanners, "toolScanners")
-    : named.filter(({ scanner }) => scanner.conversation?.tool);
+    : named.filter(({ scanner }) => scanner.conversation?.sources?.includes("tool"));
   const suppress = suppressedNames(rest.suppress);
   const { signal, stop } = ownSignal(outer);
   const options = { ...rest, suppress, signal };
@@ -244,7 +244,7 @@ export async function scanConversationTexts(
       return report;
     }
     const reports = await mapTexts(toolTexts, (text) =>
-      runScanners(ofTools, text, context, { ...detect, suffix: TOOL_SUFFIX }),
+      runScanners(ofTools, text, context, { ...detect, suffix: sourceSuffix("tool") }),
     );
     return reports.reduce<ScanReport>(worse, emptyReport());
   };

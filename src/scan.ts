@@ -6,6 +6,7 @@ import { errorKind, type ScanObserver, summaryOf } from "./observer.ts";
 import { isReservedName, RESERVED_NAME } from "./result-names.ts";
 import type { Coverage, Finding, ScanContext, Scanner, Verdict } from "./scanner.ts";
 import { FAILED } from "./scanners/score.ts";
+import type { Source } from "./source.ts";
 import { inUnit, lengthIn, type OffsetUnit } from "./text/offsets.ts";
 import { checkScanOptions } from "./validation/scan-options.ts";
 import { checkedVerdict } from "./validation/verdict.ts";
@@ -33,6 +34,8 @@ export interface ScanOptions {
    * Without any vault, replaced values cannot be restored. Never share a vault between callers.
    */
   vault?: Vault;
+  /** Where the text comes from. The default is `user` for prompts and `assistant` for outputs. */
+  source?: Source;
   /** Aborts the scan. */
   signal?: AbortSignal;
   /** Is told of every scanner that begins and ends, and of the models that it asks. */
@@ -100,7 +103,8 @@ export async function scanPrompt(
 ): Promise<PromptReport> {
   checkTexts({ prompt });
   checkScanOptions(options);
-  const { text, ...report } = await runScanners(nameScanners(scanners), prompt, {}, options);
+  const context = { source: options.source ?? "user" };
+  const { text, ...report } = await runScanners(nameScanners(scanners), prompt, context, options);
   return { sanitizedPrompt: text, ...report };
 }
 
@@ -118,7 +122,8 @@ export async function scanOutput(
 ): Promise<OutputReport> {
   checkTexts({ prompt, output });
   checkScanOptions(options);
-  const { text, ...report } = await runScanners(nameScanners(scanners), output, { prompt }, options);
+  const context = { prompt, source: options.source ?? "assistant" };
+  const { text, ...report } = await runScanners(nameScanners(scanners), output, context, options);
   return { sanitizedOutput: text, ...report };
 }
 

@@ -1,12 +1,17 @@
+import type { MessageText } from "./messages/text.ts";
 import type { AnswerCache } from "./models/answer-cache.ts";
 import { PASSED } from "./scanners/score.ts";
+import type { Source } from "./source.ts";
 import type { Span } from "./text/span.ts";
 import type { Vault } from "./vault.ts";
 
 /** The direction of a text: `input` goes to the model, `output` comes from it. */
 export type Side = "input" | "output";
 
-/** A reason for a scanner's decision. Offsets count UTF-16 code units of the text that the scanner was given. */
+/**
+ * A reason for a scanner's decision. Offsets count UTF-16 code units of the text that the scanner was given, and in results of a
+ * conversation those of the string at `path`.
+ */
 export interface Finding extends Span {
   /** The kind of thing that was found: `pattern`, `substring`, `injection`, ... */
   type: string;
@@ -23,6 +28,13 @@ export interface Finding extends Span {
    * disguise that was undone first comes first.
    */
   view?: string;
+  /** The index of the message that it was found in, in results of a conversation. It is absent beside the messages, as in `tools`. */
+  message?: number;
+  /**
+   * The string that it was found in, in results of a conversation: `messages/5/content → results[2].description`. When it spans
+   * several strings, this is the place of all of them, and the offsets count in these strings joined by line breaks.
+   */
+  path?: string;
 }
 
 /** How much of a text a scanner looked at. */
@@ -63,6 +75,10 @@ export interface Verdict {
 export interface ScanContext {
   /** The prompt that an output answers. Only output scanners get it. */
   prompt?: string;
+  /** Where the text comes from. The default is `user` on the input side and `assistant` on the output side. */
+  source?: Source;
+  /** The conversation that the text belongs to, or that an output answers. It is absent when a text is scanned by itself. */
+  conversation?: ConversationContext;
   /**
    * The vault of this call, for scanners that have no vault of their own. They store in it what they replace, or restore from it.
    * It is a copy when the call rewrites nothing. When it is absent, replaced values cannot be restored.
@@ -72,6 +88,14 @@ export interface ScanContext {
   signal?: AbortSignal;
   /** The answers that models gave in this call. guard's own scanners use it to share one run of a model over the same text. */
   answers?: AnswerCache;
+}
+
+/** What a scanner can see of a conversation. */
+export interface ConversationContext {
+  /** All texts of the conversation, in its order, as they were given: before any scanner rewrote them. */
+  readonly texts: readonly MessageText[];
+  /** The text that is scanned. It is absent when an output is scanned, because that is not in the conversation yet. */
+  readonly current?: MessageText;
 }
 
 /** The result of {@link Scanner.detect}. */
@@ -98,12 +122,19 @@ export interface Scanner {
    * refuses scanners with a vault of their own. When this is absent, the scanner uses no vault.
    */
   readonly vaultScope?: "call" | "own";
-  /** What the scanner checks in a conversation besides the latest user message. When this is absent, it checks nothing else. */
+  /** What the scanner checks in a conversation. When this is absent, it checks what users wrote and the model has not answered. */
   readonly conversation?: {
     /** Whether it checks the last few user messages together, because an attacker may have split an instruction over them. */
     readonly window?: boolean;
-    /** Whether it checks tool results. It does so only when the call names no other scanners for them. */
-    readonly tool?: boolean;
+    /**
+     * The sources that it checks unless the call names the scanners of a source. The default is `user` alone. A scanner without `user`
+     * cannot judge what users write.
+     */
+    readonly sources?: readonly Source[];
+    /** Whether it checks again what the model has answered already, because the model will read it again. */
+    readonly history?: boolean;
+    /** Whether a verdict depends on other texts of the conversation, so that it cannot be kept for the text alone. */
+    readonly dependsOnOthers?: boolean;
   };
   /**
    * Whether the scanner compares a text with its prompt, so that it cannot judge a text without a prompt. When this is absent, it

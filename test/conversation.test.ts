@@ -270,7 +270,7 @@ describe("scanConversation", () => {
       type: "PromptInjection",
       name: "PromptInjection",
       sanitizes: false,
-      conversation: { window: true, tool: true },
+      conversation: { window: true, sources: ["user", "tool"] },
       scan: (text, { signal }) => (text === "b" ? Promise.reject(new Error("no disk")) : endless(text, signal)),
     };
     const risk = new ConversationRisk((text, signal) => endless(`risk of ${text}`, signal));

@@ -6,6 +6,7 @@ import type { Scanner, Side } from "../scanner.ts";
 import { SCANNERS } from "../scanners/catalog.ts";
 import type { DefinedScanner, Example, Examples } from "../scanners/define.ts";
 import type { Difference } from "../scanners/differences.ts";
+import type { Source } from "../source.ts";
 import { commonOptions, metaOf, toSnakeCase } from "../validation/options.ts";
 import { type Figures, figuresOfScanner, type ModelReference, modelReference } from "./model-card.ts";
 import { optionsOf } from "./options.ts";
@@ -71,17 +72,27 @@ export function scannerReference({ definition, classes }: DefinedScanner): Scann
   };
 }
 
+const SOURCE_WORDS: Record<Source, string> = {
+  user: "the user messages that the model has not answered",
+  tool: "tool results that the model is about to read",
+  assistant: "messages of the assistant",
+  tool_call: "the arguments of tool calls",
+  tool_definition: "definitions of tools",
+  system: "system and developer messages",
+};
+
 /** What a scanner looks at besides the text that it is given, in a sentence. */
-export function whereItLooks({ sides, conversation: { window, tool }, comparesWithPrompt }: ScannerReference): string {
+export function whereItLooks({ sides, conversation, comparesWithPrompt }: ScannerReference): string {
   if (!sides.includes("input")) {
     return comparesWithPrompt
       ? "It compares an output with its prompt; without one the output passes."
       : "It does not look at the prompt.";
   }
+  const { window, sources = ["user"], history } = conversation;
   const places = [
-    "the latest user message",
+    ...sources.map((source) => SOURCE_WORDS[source]),
     ...(window ? ["the last few user messages together (where something may have been split)"] : []),
-    ...(tool ? ["the tool results that the model is about to read"] : []),
+    ...(history ? ["what the model has answered already"] : []),
   ];
   return `In a conversation it looks at ${places.length > 1 ? `${places.slice(0, -1).join(", ")} and ` : ""}${places.at(-1)}.`;
 }

@@ -99,7 +99,7 @@ export const PromptInjection = defineScanner({
         "A function, in a file a plugin that exports one, that takes the place of the model. It is given each sentence with match_type sentence, otherwise all of a text.",
       ),
   }),
-  conversation: { window: true, tool: true },
+  conversation: { window: true, sources: ["user", "tool", "tool_definition"], history: true },
   detects: true,
   differences: [ofReading, ofThreshold, ofLanguages],
   findings: [

@@ -1,4 +1,5 @@
 import { GuardValidationError } from "../errors.ts";
+import { SOURCES } from "../source.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { kindOf } from "./plain-words.ts";
 
@@ -37,6 +38,7 @@ const SCAN: Readonly<Record<string, OptionCheck>> = {
   onScannerError: oneOf("throw", "block"),
   offsets: oneOf("utf16", "codePoint"),
   vault: CHECKED_LATER,
+  source: oneOf(...SOURCES),
   signal: { expected: "an AbortSignal", holds: isSignal },
   observer: {
     expected: "a ScanObserver, an object with scannerStarted()",

@@ -37,7 +37,7 @@ export function injectionScanner(
     type: "PromptInjection",
     name: "PromptInjection",
     sanitizes: false,
-    conversation: { window: true, tool: true },
+    conversation: { window: true, sources: ["user", "tool"] },
     detect: async (text) => ({ score: probability(text) }),
     async scan(text) {
       const isValid = probability(text) <= 0.92;

@@ -108,7 +108,7 @@ describe("a vault", () => {
   it("gets nothing from what only judges: the window, tool results, POST /scan", async () => {
     const input = [
       maskingScanner({ conversation: { window: true } }),
-      maskingScanner({ name: "Tool", conversation: { window: true, tool: true } }),
+      maskingScanner({ name: "Tool", conversation: { window: true, sources: ["user", "tool"] } }),
     ];
     const server = await vaultServer({}, input);
     const messages = [

@@ -203,7 +203,7 @@ describe("details", () => {
 
   it("counts in the text that a scanner was given: the window's, the tool result's", async () => {
     const words = wordScanner("secret", { name: "Ban", conversation: { window: true } });
-    const tool = wordScanner("secret", { name: "Tool", conversation: { window: true, tool: true } });
+    const tool = wordScanner("secret", { name: "Tool", conversation: { window: true, sources: ["user", "tool"] } });
     const { post } = await testServer({ input: [words, tool] });
     const messages = [
       { role: "user", content: "😀" },
