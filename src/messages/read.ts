@@ -1,0 +1,59 @@
+import { GuardValidationError } from "../errors.ts";
+import { isRecord } from "../support/is-record.ts";
+import { readChatMessage } from "./chat.ts";
+import { fault } from "./part.ts";
+import { contentAt, readContent } from "./parts.ts";
+import { type PlacedPiece, Reading } from "./reading.ts";
+import { isItem, readItem } from "./responses.ts";
+import { rewriteRequest } from "./rewrite.ts";
+import type { ChatRequest, Conversation, MessageText } from "./text.ts";
+import { readTools } from "./tools.ts";
+
+/**
+ * Reads all texts of a request to a model, each with its source. docs/what-is-read.md says what is read of which shape.
+ *
+ * @throws GuardValidationError for an empty list of messages, an unknown role, and content that has another shape or is nested too
+ * deeply. Its path has points: `messages.5.content.0`.
+ */
+export function readConversation(request: ChatRequest): Conversation {
+  const { messages, tools, system } = request;
+  if (!Array.isArray(messages) || messages.length === 0) {
+    throw fault(["messages"], "expected an array of at least one message");
+  }
+  const reading = new Reading();
+  readContent(system, contentAt(reading, reading.open(["system"], { source: "system" }), ["system"]));
+  readTools(tools, ["tools"], reading);
+  for (const [index, message] of messages.entries()) {
+    if (!isRecord(message)) throw fault(["messages", index], "expected an object with role and content");
+    if (isItem(message)) readItem(message, index, reading);
+    else readChatMessage(message, index, reading);
+  }
+  const placed = new Map<MessageText, readonly PlacedPiece[]>();
+  for (const draft of reading.drafts) {
+    if (draft.keep || draft.pieces.length > 0 || draft.skipped > 0) placed.set(draft.finish(), draft.pieces);
+  }
+  return {
+    texts: [...placed.keys()],
+    size: messages.length,
+    rewritten(replacements) {
+      const replaced = new Map<PlacedPiece, string>();
+      for (const [text, strings] of replacements) {
+        const pieces = placed.get(text);
+        if (!pieces) throw new GuardValidationError([{ path: text.path, message: "is no text of this conversation" }]);
+        if (strings.length !== pieces.length) {
+          throw new GuardValidationError([
+            {
+              path: text.path,
+              message: `expected ${pieces.length} strings, one for each piece, not ${strings.length}`,
+            },
+          ]);
+        }
+        for (const [index, piece] of pieces.entries()) {
+          const string = strings[index] as string;
+          if (string !== piece.value) replaced.set(piece, string);
+        }
+      }
+      return replaced.size === 0 ? request : rewriteRequest(request, replaced);
+    },
+  };
+}
