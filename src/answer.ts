@@ -6,6 +6,10 @@ import { toSnakeCase } from "./validation/options.ts";
 export interface Answer {
   sanitized_prompt?: string;
   sanitized_output?: string;
+  /** All messages of a conversation as they may be sent on. */
+  sanitized_messages?: ServiceReport["sanitizedMessages"];
+  sanitized_tools?: ServiceReport["sanitizedTools"];
+  sanitized_system?: ServiceReport["sanitizedSystem"];
   is_valid: boolean;
   /** Risk scores by scanner: below 0 passes, above 0 fails. */
   scanners: Record<string, number>;
@@ -26,13 +30,18 @@ export interface Answer {
  * @param sanitized the name of the field that holds the sanitized text; without it the answer has no text.
  */
 export function answerOf(
-  { text, isValid, resultsScore, probabilities, findings, timing, engineTiming, coverage }: ServiceReport,
+  report: ServiceReport,
   details: boolean,
   sanitized?: "sanitized_prompt" | "sanitized_output",
 ): Answer {
+  const { text, isValid, resultsScore, probabilities, findings, timing, engineTiming, coverage } = report;
+  const { sanitizedMessages, sanitizedTools, sanitizedSystem } = report;
   const snakeCase = Object.fromEntries(Object.entries(coverage).map(([key, value]) => [toSnakeCase(key), value]));
   return {
     ...(sanitized ? { [sanitized]: text } : {}),
+    ...(sanitized && details && sanitizedMessages ? { sanitized_messages: sanitizedMessages } : {}),
+    ...(sanitized && details && sanitizedTools ? { sanitized_tools: sanitizedTools } : {}),
+    ...(sanitized && details && sanitizedSystem ? { sanitized_system: sanitizedSystem } : {}),
     is_valid: isValid,
     scanners: resultsScore,
     ...(details ? { findings, probabilities, timing, engine_timing: engineTiming, coverage: snakeCase } : {}),

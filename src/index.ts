@@ -21,7 +21,15 @@ export {
 export * as input from "./generated/input-scanners.ts";
 export * as output from "./generated/output-scanners.ts";
 export * from "./generated/scanners.ts";
-export type { ContentPart, Message } from "./messages.ts";
+export type {
+  ChatRequest,
+  ContentPart,
+  Message,
+  MessageText,
+  TextPiece,
+  ToolCall,
+  ToolDefinition,
+} from "./messages/text.ts";
 export { type AnswerListener, defaultEngine, Engine } from "./models/engine.ts";
 export type { EngineOptions } from "./models/engine-options.ts";
 export { listModels, type ModelEntry } from "./models/list-models.ts";
@@ -39,6 +47,7 @@ export {
   scanPrompt,
 } from "./scan.ts";
 export {
+  type ConversationContext,
   type Coverage,
   type Detection,
   type Finding,
@@ -65,11 +74,13 @@ export type { RecognizedEntity, Recognizer } from "./scanners/parts/recognized.t
 export type { Threshold } from "./scanners/parts/threshold.ts";
 export type { ClassifierAnswer, InjectionClassifier } from "./scanners/prompt-injection.ts";
 export { riskScore } from "./scanners/score.ts";
+export { SOURCES, type Source } from "./source.ts";
 export { type Sentence, splitSentences } from "./text/sentences.ts";
 export type { Span } from "./text/span.ts";
 export { type FoundUrl, findUrls } from "./text/urls.ts";
 export type { PluginKind } from "./validation/plugin-kind.ts";
 export { Vault, type VaultEntry } from "./vault.ts";
+export { type SharedVerdicts, VerdictCache, type VerdictStore } from "./verdict-cache.ts";
 
 /** Builds the HTTP server. It is loaded by the first call, so that programs that only scan do not pay for it. */
 export const createServer: typeof import("./server/index.ts").createServer = async (...options) =>

@@ -1,5 +1,8 @@
 import { setMaxListeners } from "node:events";
+import { placed } from "./conversation/pieces.ts";
 import { GuardValidationError, ScannerError } from "./errors.ts";
+import { readConversation } from "./messages/read.ts";
+import type { ChatRequest } from "./messages/text.ts";
 import { AnswerCache } from "./models/answer-cache.ts";
 import type { EngineTimings } from "./native.ts";
 import { errorKind, type ScanObserver, summaryOf } from "./observer.ts";
@@ -11,6 +14,7 @@ import { inUnit, lengthIn, type OffsetUnit } from "./text/offsets.ts";
 import { checkScanOptions } from "./validation/scan-options.ts";
 import { checkedVerdict } from "./validation/verdict.ts";
 import { Vault } from "./vault.ts";
+import type { VerdictCache } from "./verdict-cache.ts";
 
 /** The options that say how a list of scanners is run. */
 export interface ScanOptions {
@@ -36,6 +40,11 @@ export interface ScanOptions {
   vault?: Vault;
   /** Where the text comes from. The default is `user` for prompts and `assistant` for outputs. */
   source?: Source;
+  /**
+   * The conversation that the text belongs to: for an output, the one that it answers. Some scanners compare with it, such as those
+   * that look for the system prompt in an answer.
+   */
+  conversation?: ChatRequest;
   /** Aborts the scan. */
   signal?: AbortSignal;
   /** Is told of every scanner that begins and ends, and of the models that it asks. */
@@ -55,6 +64,11 @@ export interface ScanCoverage extends Omit<Coverage, "untrainedLanguages"> {
    * that it left these parts out. They are ISO 639-1 codes, or `und-` and a script.
    */
   untrainedLanguage: Record<string, string[]>;
+  /**
+   * How much text of each source no scanner looked at, in a conversation. Texts that nobody is to look at, because the caller has
+   * turned their check off, do not count.
+   */
+  unscannedSources: Partial<Record<Source, number>>;
 }
 
 /** The results of several scanners for a text, by their names and in the order of the list. */
@@ -103,7 +117,7 @@ export async function scanPrompt(
 ): Promise<PromptReport> {
   checkTexts({ prompt });
   checkScanOptions(options);
-  const context = { source: options.source ?? "user" };
+  const context = { source: options.source ?? "user", ...conversationContext(options) };
   const { text, ...report } = await runScanners(nameScanners(scanners), prompt, context, options);
   return { sanitizedPrompt: text, ...report };
 }
@@ -122,9 +136,16 @@ export async function scanOutput(
 ): Promise<OutputReport> {
   checkTexts({ prompt, output });
   checkScanOptions(options);
-  const context = { prompt, source: options.source ?? "assistant" };
+  const context = { prompt, source: options.source ?? "assistant", ...conversationContext(options) };
   const { text, ...report } = await runScanners(nameScanners(scanners), output, context, options);
   return { sanitizedOutput: text, ...report };
+}
+
+/** Returns the part of the scanners' context that holds the conversation. */
+export function conversationContext({
+  conversation,
+}: Pick<ScanOptions, "conversation">): Pick<ScanContext, "conversation"> {
+  return conversation ? { conversation: { texts: readConversation(conversation).texts } } : {};
 }
 
 /**
@@ -191,7 +212,7 @@ export function isSuppressed({ name, scanner }: NamedScanner, suppressed: Readon
 }
 
 /** How {@link runScanners} treats the text and its results. */
-export interface RunOptions extends Omit<ScanOptions, "suppress"> {
+export interface RunOptions extends Omit<ScanOptions, "suppress" | "source" | "conversation"> {
   /**
    * The scanners to leave out, by their types or by their names in results. A caller that scans several texts calls
    * {@link suppressedNames} once and passes the set.
@@ -205,6 +226,8 @@ export interface RunOptions extends Omit<ScanOptions, "suppress"> {
   rewrite?: boolean;
   /** A suffix that is appended to every name in results. */
   suffix?: string;
+  /** Keeps verdicts. What it has is not computed again. */
+  verdicts?: VerdictCache;
 }
 
 /** Runs named scanners over a text. The `text` of the result is the sanitized text. */
@@ -219,6 +242,8 @@ export async function runScanners(
   const suppressed = suppressedNames(options.suppress);
   const vault = vaultFor(options);
   const answers = context.answers ?? new AnswerCache();
+  const { source = "user" } = context;
+  const place = context.conversation?.current;
   const report = emptyReport();
   report.coverage.chars = lengthIn(offsets, text);
   report.coverage.suppressed = scanners
@@ -228,15 +253,26 @@ export async function runScanners(
   report.coverage.scannedChars = chosen.length > 0 ? report.coverage.chars : 0;
   const { signal: running, stop } = ownSignal(signal);
 
+  /** Says where findings are, in the unit of the caller. */
+  const shown = (input: string, verdict: Verdict): Verdict => {
+    const counted = inUnit(offsets, input, verdict);
+    return place ? { ...counted, findings: placed(counted.findings, input, place, offsets) } : counted;
+  };
+
   const runOne = async ({ name, scanner }: NamedScanner, input: string) => {
+    const kept = options.verdicts?.get(scanner, input, source, vault.vault);
+    if (kept) return { verdict: shown(input, kept), milliseconds: 0 };
+    const before = vault.vault?.entries() ?? [];
     const start = performance.now();
     const observed = observer?.scannerStarted({ name: name + suffix, type: scanner.type, chars: input.length });
     const own = { ...context, ...vault, answers: observed ? answers.observedBy(observed) : answers, signal: running };
     let verdict: Verdict;
     try {
-      verdict = inUnit(offsets, input, checkedVerdict(input, await scanner.scan(input, own)));
+      const given = checkedVerdict(input, await scanner.scan(input, own));
       // A scanner may ignore the signal, so the signal is checked again after the scanner has answered.
       running.throwIfAborted();
+      options.verdicts?.set(scanner, input, source, given, { before, ...vault });
+      verdict = shown(input, given);
     } catch (error) {
       const reason = running.aborted ? running.reason : error;
       observed?.ended({ milliseconds: performance.now() - start, error: errorKind(reason) });
@@ -305,6 +341,7 @@ export function emptyReport(): ScanReport {
     suppressed: [],
     failed: [],
     untrainedLanguage: {},
+    unscannedSources: {},
   };
   return {
     isValid: true,

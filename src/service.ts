@@ -1,6 +1,8 @@
 import { setMaxListeners } from "node:events";
 import type { z } from "zod";
+import { type ConversationLists, conversationLists, type GivenLists } from "./conversation/lists.ts";
 import {
+  type ConversationReport,
   ConversationRisk,
   type conversationRiskOptions,
   type DetectingScanner,
@@ -8,12 +10,23 @@ import {
   scanConversationTexts,
 } from "./conversation.ts";
 import { GuardError, GuardValidationError } from "./errors.ts";
-import { type Message, readMessages } from "./messages.ts";
+import { readConversation } from "./messages/read.ts";
+import type { ChatRequest } from "./messages/text.ts";
 import type { ScanObserver } from "./observer.ts";
-import { type NamedScanner, nameScanners, runScanners, type ScanOptions, type ScanReport } from "./scan.ts";
+import {
+  conversationContext,
+  type NamedScanner,
+  nameScanners,
+  runScanners,
+  type ScanOptions,
+  type ScanReport,
+} from "./scan.ts";
 import type { Scanner, Side } from "./scanner.ts";
+import { SCANNED, type Scanned, type Source } from "./source.ts";
 import { withSignal } from "./support/with-signal.ts";
+import { didYouMean } from "./validation/did-you-mean.ts";
 import type { Vault } from "./vault.ts";
+import { VerdictCache } from "./verdict-cache.ts";
 
 /** The lists of scanners, by side. */
 export type ScannerLists = Record<Side, readonly Scanner[]>;
@@ -26,7 +39,7 @@ export interface ScanServiceOptions {
   outputTimeout: number;
   /** The most scans that may run at the same time. Further scans are refused. */
   maxScans: number;
-  /** The most messages that a conversation may have, and also the most texts of users and tools in it. */
+  /** The most messages that a conversation may have, and also the most texts in it. */
   maxMessages: number;
   /** Whether models are loaded by the first scan that needs them. Otherwise {@link ScanService.load} loads all of them. */
   lazyLoad: boolean;
@@ -42,6 +55,11 @@ export interface ScanServiceOptions {
     window: number;
     /** Whether tool results are scanned. When they are not to be scanned, they do not count as left out. */
     scanToolMessages: boolean;
+    /**
+     * The names of the scanners that look at texts of a source, or with `history` again at what the model has answered already. By
+     * default these are the scanners that ask for it.
+     */
+    scan?: Partial<Record<Scanned, readonly string[]>> | undefined;
     /** The risk that adds up over the user messages, see {@link ConversationRisk}. */
     risk: {
       enabled: boolean;
@@ -68,7 +86,9 @@ export interface ScanRequest {
 }
 
 /** A report with the text as the sanitizing scanners left it. */
-export type ServiceReport = ScanReport & { text: string };
+export type ServiceReport = ScanReport & { text: string } & Partial<
+    Pick<ConversationReport, "sanitizedMessages" | "sanitizedTools" | "sanitizedSystem">
+  >;
 
 /**
  * Runs the scans of one program. It holds the scanners, loads them, and limits how many scans run and for how long. The HTTP API
@@ -83,7 +103,10 @@ export class ScanService {
   readonly #options: ScanServiceOptions;
   readonly #named: Record<Side, NamedScanner[]>;
   readonly #lists: ScannerLists;
+  /** Which input scanners look at texts of which source. */
+  readonly #looking: ConversationLists;
   readonly #risk: ConversationRisk | undefined;
+  readonly #verdicts: VerdictCache;
   #notReady: GuardError | undefined = new GuardError(
     "GUARD_STARTING",
     "The service is starting: its models are being loaded.",
@@ -101,14 +124,16 @@ export class ScanService {
    * @throws GuardValidationError for a scanner with a reserved name (path `scanners.input.0.name`), and when accumulated risk is
    *   enabled but no scanner can return the probability of an attack (path `conversation.risk.enabled`).
    */
-  constructor(lists: ScannerLists, options: ScanServiceOptions) {
+  constructor(lists: ScannerLists, options: ScanServiceOptions, verdicts = new VerdictCache()) {
     this.#options = options;
     this.#lists = lists;
     this.#named = {
       input: nameScanners(lists.input, "scanners.input"),
       output: nameScanners(lists.output, "scanners.output"),
     };
+    this.#looking = conversationLists(this.#named.input, listsByName(options, this.#named.input));
     this.#risk = conversationRisk(options, lists.input);
+    this.#verdicts = verdicts;
     if (options.lazyLoad) this.#notReady = undefined;
   }
 
@@ -165,41 +190,63 @@ export class ScanService {
     );
   }
 
-  /** Scans a prompt with the input scanners. */
-  prompt(prompt: string, request: ScanRequest): Promise<ServiceReport> {
-    return this.#run(this.#options.promptTimeout, request, (options) =>
-      runScanners(this.#named.input, prompt, {}, options),
-    );
-  }
-
-  /** Scans a model's output, which answers `prompt`, with the output scanners. */
-  output(prompt: string, output: string, request: ScanRequest): Promise<ServiceReport> {
-    return this.#run(this.#options.outputTimeout, request, (options) =>
-      runScanners(this.#named.output, output, { prompt }, options),
-    );
+  /**
+   * Scans a prompt with the input scanners that look at texts of its source.
+   *
+   * @param source where the text comes from: a document that was retrieved is `tool`.
+   */
+  prompt(prompt: string, request: ScanRequest, source: Source = "user"): Promise<ServiceReport> {
+    return this.#run(this.#options.promptTimeout, request, async (options) => {
+      const report = await runScanners(this.#looking[source], prompt, { source }, options);
+      if (this.#looking[source].length === 0) report.coverage.unscannedSources[source] = report.coverage.chars;
+      return report;
+    });
   }
 
   /**
-   * Scans a conversation with the input scanners, as {@link scanConversation} does.
+   * Scans a model's output, which answers `prompt`, with the output scanners.
    *
-   * @param messages the messages in the format of OpenAI or Anthropic, with the oldest first.
+   * @param conversation the conversation that the output answers, for scanners that compare with it.
    */
-  async conversation(messages: readonly Message[], request: ScanRequest): Promise<ServiceReport> {
-    const { maxMessages, promptTimeout, conversation } = this.#options;
-    const tooMany = () => new GuardError("GUARD_TOO_LARGE", `A conversation may have ${maxMessages} messages at most.`);
-    if (messages.length > maxMessages) throw tooMany();
-    const texts = readMessages(messages);
+  async output(
+    prompt: string,
+    output: string,
+    request: ScanRequest,
+    conversation?: ChatRequest,
+  ): Promise<ServiceReport> {
+    if (conversation) this.#checkSize(conversation);
+    const context = {
+      prompt,
+      source: "assistant" as const,
+      ...conversationContext(conversation ? { conversation } : {}),
+    };
+    return this.#run(this.#options.outputTimeout, request, (options) =>
+      runScanners(this.#named.output, output, context, options),
+    );
+  }
+
+  /** Scans a conversation with the input scanners, as {@link scanConversation} does. */
+  async conversation(chat: ChatRequest, request: ScanRequest): Promise<ServiceReport> {
+    const { promptTimeout, conversation } = this.#options;
+    this.#checkSize(chat);
+    const texts = readConversation(chat);
     // One message may hold any number of tool results, and each of them is a text to scan.
-    if (texts.userTexts.length + texts.toolTexts.length > maxMessages) throw tooMany();
+    this.#checkSize({ messages: texts.texts });
     return this.#run(promptTimeout, request, async (options) => {
-      const { sanitizedPrompt, ...report } = await scanConversationTexts(this.#lists.input, texts, {
+      const { sanitizedPrompt, ...report } = await scanConversationTexts(this.#looking, texts, {
         ...options,
         window: conversation.window,
+        verdicts: this.#verdicts,
         ...(this.#risk ? { risk: this.#risk } : {}),
-        ...(conversation.scanToolMessages ? {} : { toolScanners: [] }),
       });
       return { ...report, text: sanitizedPrompt };
     });
+  }
+
+  #checkSize({ messages }: { messages: readonly unknown[] }): void {
+    const { maxMessages } = this.#options;
+    if (messages.length <= maxMessages) return;
+    throw new GuardError("GUARD_TOO_LARGE", `A conversation may have ${maxMessages} messages at most.`);
   }
 
   async #run(
@@ -253,9 +300,11 @@ export class ScanService {
 export function unscannedReasons({ coverage }: Pick<ScanReport, "coverage">): string[] {
   const { truncated, scannedChars, chars, partsSkipped, suppressed, failed, untrainedLanguage } = coverage;
   const isUntrained = Object.keys(untrainedLanguage).length > 0;
+  const ofSources = Object.values(coverage.unscannedSources).reduce((sum, length) => sum + length, 0);
   return Object.entries({
-    // Text that a model left out because of its language is not cut off.
-    truncated: truncated || (scannedChars < chars && !isUntrained),
+    // Text that nobody looked at because of its source, or that a model left out because of its language, is not cut off.
+    truncated: truncated || (scannedChars < chars - ofSources && !isUntrained),
+    unscanned_source: ofSources > 0,
     parts_skipped: partsSkipped > 0,
     suppressed: suppressed.length > 0,
     failed: failed.length > 0,
@@ -284,4 +333,39 @@ function conversationRisk(
     throw new GuardValidationError([{ path: "conversation.risk.enabled", message }]);
   }
   return ConversationRisk.fromScanner(scanner as DetectingScanner, options);
+}
+
+/**
+ * Finds the scanners that the options name for sources.
+ *
+ * @throws GuardValidationError for a name that no input scanner has, with its path.
+ */
+function listsByName({ conversation }: ScanServiceOptions, named: readonly NamedScanner[]): GivenLists {
+  const { scan = {}, scanToolMessages } = conversation;
+  if (!scanToolMessages && scan.tool && scan.tool.length > 0) {
+    const message = "names scanners for tool results, but scan_tool_messages is false";
+    throw new GuardValidationError([{ path: "conversation.scan.tool", message }]);
+  }
+  const lists: GivenLists = scanToolMessages ? {} : { tool: [] };
+  for (const what of SCANNED) {
+    const names = scan[what];
+    if (!names) continue;
+    const chosen = new Set<NamedScanner>();
+    for (const [index, name] of names.entries()) {
+      const found = named.filter((item) => item.name === name || item.scanner.type === name);
+      if (found.length === 0) {
+        const hint =
+          didYouMean(
+            name,
+            named.map((item) => item.name),
+          ) || "; name a scanner of input_scanners";
+        const path = `conversation.scan.${what}.${index}`;
+        throw new GuardValidationError([{ path, message: `unknown scanner ${name}${hint}` }]);
+      }
+      for (const item of found) chosen.add(item);
+    }
+    // In the order of the list: there they run in this order.
+    lists[what] = named.filter((item) => chosen.has(item));
+  }
+  return lists;
 }

@@ -5,3 +5,7 @@
  */
 export const SOURCES = ["user", "tool", "assistant", "tool_call", "tool_definition", "system"] as const;
 export type Source = (typeof SOURCES)[number];
+
+/** Texts of a conversation for which the scanners can be named: those of a source, and those that the model has answered already. */
+export const SCANNED = [...SOURCES, "history"] as const;
+export type Scanned = (typeof SCANNED)[number];

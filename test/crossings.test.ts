@@ -49,9 +49,9 @@ it("asks for nothing of a text twice in one call", async () => {
   const count = (name: string) => seen.filter((other) => other === name).length;
   // Three messages, the window of them and the tool result: five texts, of which each has its views made once.
   expect(count("revealingViews")).toBe(5);
-  // PromptInjection reads all five, Toxicity the latest message and the window.
-  expect(count("NativeModel.classify")).toBe(7);
+  // PromptInjection reads all five, Toxicity the two messages that are not answered and the window.
+  expect(count("NativeModel.classify")).toBe(8);
   // Each model asks once for each text which parts of it are in the languages that it knows.
-  expect(count("NativeLinear.foreignParts")).toBe(7);
-  expect(seen).toHaveLength(21);
+  expect(count("NativeLinear.foreignParts")).toBe(8);
+  expect(seen).toHaveLength(27);
 });

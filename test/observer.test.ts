@@ -85,6 +85,7 @@ describe("an observer", () => {
     await scanConversation([injectionScanner()], messages, { observer });
     expect(told.filter(([what]) => what === "started").map(([, name]) => name)).toEqual([
       "PromptInjection",
+      "PromptInjection",
       "PromptInjection[window]",
       "PromptInjection[tool]",
     ]);

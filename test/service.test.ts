@@ -35,7 +35,7 @@ describe("ScanService", () => {
     expect(await service.prompt("a secret", request())).toMatchObject({ text: "a ***", isValid: false });
     expect(await service.output("?", "a secret", request())).toMatchObject({ text: "a ***", isValid: false });
     const messages = [{ role: "user", content: "a secret" }];
-    expect(await service.conversation(messages, request())).toMatchObject({ text: "a ***", isValid: false });
+    expect(await service.conversation({ messages }, request())).toMatchObject({ text: "a ***", isValid: false });
     expect(await service.prompt("a secret", request({ rewrite: false }))).toMatchObject({ text: "a secret" });
   });
 
@@ -114,11 +114,11 @@ describe("ScanService", () => {
         return "hi";
       },
     };
-    expect(await service.conversation([message], request())).toMatchObject({ isValid: true });
+    expect(await service.conversation({ messages: [message] }, request())).toMatchObject({ isValid: true });
     expect(reads).toBe(1);
     const results = { role: "user", content: ["a", "b", "c"].map((content) => ({ type: "tool_result", content })) };
     for (const messages of [[message, message, message], [results]]) {
-      await expect(service.conversation(messages as never, request())).rejects.toMatchObject({
+      await expect(service.conversation({ messages } as never, request())).rejects.toMatchObject({
         code: "GUARD_TOO_LARGE",
         message: "A conversation may have 2 messages at most.",
       });

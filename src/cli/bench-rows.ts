@@ -139,11 +139,11 @@ async function post(address: string, headers: Headers, body: unknown): Promise<v
 function bodyOf(subject: Subject): unknown {
   switch (subject.kind) {
     case "prompt":
-      return { prompt: subject.text };
+      return { prompt: subject.text, source: subject.source };
     case "output":
       return { prompt: subject.prompt, output: subject.text };
     case "conversation":
-      return { messages: subject.messages };
+      return subject.chat;
   }
 }
 

@@ -33,7 +33,7 @@ async function subjectsOf(file: string): Promise<Subject[]> {
     if (isBlank(line)) continue;
     try {
       const text = decode(line.bytes).replace(/\r$/, "");
-      subjects.push(isJson ? readSubject(readJson(text)) : subjectOf(text, undefined));
+      subjects.push(isJson ? readSubject(readJson(text)) : subjectOf(text));
     } catch (error) {
       throw new UsageError(`${file}, line ${line.number}: ${(error as Error).message}`);
     }

@@ -1,10 +1,11 @@
 import type { Answer } from "../answer.ts";
+import { SOURCES, type Source } from "../source.ts";
 import { type Command, parse, print, UsageError } from "./command.ts";
 import { CONFIG_HELP, configFile } from "./config-path.ts";
 import { countLines, decode, isBlank, type Line, linesOf, open } from "./lines.ts";
 import { readParams } from "./params.ts";
 import { Progress } from "./progress.ts";
-import { idOf, readJson, readSubject, subjectOf } from "./subjects.ts";
+import { idOf, type LineOptions, readJson, readSubject, subjectOf } from "./subjects.ts";
 import type { Choice, Suite } from "./suite.ts";
 
 /** Lines that are scanned at the same time: enough to keep every thread of the engine busy, few enough to hold in memory. */
@@ -39,6 +40,11 @@ const options = {
     value: "JSON",
     help: "parameters of the scanner before it, as in scanners.yml",
   },
+  source: {
+    type: "string",
+    value: "SOURCE",
+    help: `where the text comes from: ${SOURCES.join(", ")}; default user`,
+  },
   "output-of": { type: "string", value: "PROMPT", help: "the text is a model's answer to this prompt" },
   details: { type: "boolean", help: "print findings, timing and coverage too; offsets are in Unicode code points" },
 } as const;
@@ -50,8 +56,8 @@ export const scan: Command = {
   usage:
     "guard scan [TEXT] [--file FILE] [--jsonl] [--config FILE | --scanner NAME --params JSON ...] [--output-of PROMPT]",
   options,
-  notes: `A line of --jsonl is a string or an object with text or prompt, with prompt and output, or with messages (a conversation);
-other keys are left alone. A result has the number of its line, from 1, and its id, where the line has one. A line that cannot be
+  notes: `A line of --jsonl is a string or an object with text or prompt (and source), with prompt and output, or with messages (a
+conversation; tools and system beside them); other keys are left alone. A result has the number of its line, from 1, and its id, where the line has one. A line that cannot be
 scanned gets an error in the place of a result, and the others are scanned.
 A text that starts with - stands behind --. Exit codes: 0 passed, 1 a text failed, 2 an error.`,
   async run(args) {
@@ -62,6 +68,10 @@ A text that starts with - stands behind --. Exit codes: 0 passed, 1 a text faile
     if (text !== undefined && values.jsonl)
       throw new UsageError("--jsonl reads a file or standard input, not an argument");
     if (values.config !== undefined && values.scanner) throw new UsageError("give --config or --scanner, not both");
+    const lines: LineOptions = { outputOf: values["output-of"], source: readSource(values.source) };
+    if (lines.outputOf !== undefined && lines.source !== undefined) {
+      throw new UsageError("give --source or --output-of, not both: an output comes from the assistant");
+    }
     const choices = readChoices(tokens);
 
     // Imported only now: these modules load the addon, which a wrong command line or the help does not need.
@@ -70,10 +80,10 @@ A text that starts with - stands behind --. Exit codes: 0 passed, 1 a text faile
       ? Suite.fromChoices(choices)
       : Suite.fromConfig(configFile(values.config).path));
     const file = values.file ?? "-";
-    const { details = false, "output-of": outputOf } = values;
+    const { details = false } = values;
     try {
-      if (values.jsonl) return await scanLines(suite, file, outputOf, details);
-      const reply = await suite.scan(subjectOf(text ?? (await readText(file)), outputOf), details);
+      if (values.jsonl) return await scanLines(suite, file, lines, details);
+      const reply = await suite.scan(subjectOf(text ?? (await readText(file)), lines), details);
       await print(`${JSON.stringify(reply, null, process.stdout.isTTY ? 2 : 0)}\n`);
       return reply.is_valid ? 0 : 1;
     } finally {
@@ -81,6 +91,13 @@ A text that starts with - stands behind --. Exit codes: 0 passed, 1 a text faile
     }
   },
 };
+
+/** @throws UsageError for a word that is no source. */
+function readSource(word: string | undefined): Source | undefined {
+  const known = SOURCES.find((source) => source === word);
+  if (word !== undefined && !known) throw new UsageError(`--source ${word}: expected one of ${SOURCES.join(", ")}`);
+  return known;
+}
 
 /** The scanners of the command line, each with the `--params` that follow it. */
 function readChoices(tokens: readonly { kind: string; name?: string; value?: string | undefined }[]): Choice[] {
@@ -108,7 +125,7 @@ async function readText(file: string): Promise<string> {
 }
 
 /** Scans JSON lines, a few at a time, and prints each result as soon as those before it are printed. */
-async function scanLines(suite: Suite, file: string, outputOf: string | undefined, details: boolean): Promise<number> {
+async function scanLines(suite: Suite, file: string, lines: LineOptions, details: boolean): Promise<number> {
   const progress = new Progress(file !== "-" && process.stderr.isTTY ? await countLines(file) : undefined);
   let failed = 0;
   let errors = 0;
@@ -119,7 +136,7 @@ async function scanLines(suite: Suite, file: string, outputOf: string | undefine
       const value = readJson(decode(bytes));
       const id = idOf(value);
       if (id !== undefined) place.id = id;
-      return { ...place, ...(await suite.scan(readSubject(value, outputOf), details)) };
+      return { ...place, ...(await suite.scan(readSubject(value, lines), details)) };
     } catch (error) {
       return { ...place, error: error instanceof Error ? error.message : String(error) };
     }

@@ -1,9 +1,21 @@
+import type { ChatRequest } from "../messages/text.ts";
+import { SOURCES, type Source } from "../source.ts";
 import { isRecord } from "../support/is-record.ts";
 import type { Subject } from "./suite.ts";
 
+/** What all lines of a file have in common. */
+export interface LineOptions {
+  /** The prompt of all lines, which then hold outputs. */
+  outputOf?: string | undefined;
+  /** Where the texts of lines come from that do not say it. */
+  source?: Source | undefined;
+}
+
 /** A text as a prompt, or as a model's answer to a prompt. */
-export function subjectOf(text: string, outputOf: string | undefined): Subject {
-  return outputOf === undefined ? { kind: "prompt", text } : { kind: "output", prompt: outputOf, text };
+export function subjectOf(text: string, { outputOf, source }: LineOptions = {}): Subject {
+  return outputOf === undefined
+    ? { kind: "prompt", text, ...(source ? { source } : {}) }
+    : { kind: "output", prompt: outputOf, text };
 }
 
 /** @throws TypeError for a text that is not JSON. Unlike the parser's error it quotes nothing, since the text may be private. */
@@ -13,6 +25,12 @@ export function readJson(json: string): unknown {
   } catch {
     throw new TypeError("not JSON");
   }
+}
+
+/** Where the text of a line comes from, if the line says it in one of guard's words. Files may use the key for something else. */
+function sourceOf({ source }: Record<string, unknown>): Pick<LineOptions, "source"> {
+  const known = SOURCES.find((name) => name === source);
+  return known ? { source: known } : {};
 }
 
 /** The `id` of a line, by which its reader knows it. */
@@ -25,12 +43,12 @@ export function idOf(value: unknown): string | number | undefined {
 /**
  * What a line of a file asks to scan.
  *
- * @param outputOf the prompt of all lines, which then hold outputs.
  * @throws TypeError for a line that could be understood in two ways, such as one with text and prompt: one of the two texts would
  *   not be scanned.
  */
-export function readSubject(value: unknown, outputOf?: string): Subject {
-  if (typeof value === "string") return subjectOf(value, outputOf);
+export function readSubject(value: unknown, options: LineOptions = {}): Subject {
+  const { outputOf } = options;
+  if (typeof value === "string") return subjectOf(value, options);
   if (!isRecord(value)) throw new TypeError("expected a string or an object");
   const { text, prompt, output, messages } = value;
   const given = Object.entries({ text, prompt, output, messages }).filter(([, item]) => item !== undefined);
@@ -42,18 +60,18 @@ export function readSubject(value: unknown, outputOf?: string): Subject {
   }
   switch (names) {
     case "text":
-      return subjectOf(text as string, outputOf);
+      return subjectOf(text as string, { ...options, ...sourceOf(value) });
     case "prompt":
       if (outputOf !== undefined) break;
-      return subjectOf(prompt as string, undefined);
+      return subjectOf(prompt as string, { ...options, ...sourceOf(value) });
     case "output":
       if (outputOf === undefined) break;
-      return subjectOf(output as string, outputOf);
+      return subjectOf(output as string, options);
     case "prompt, output":
-      return subjectOf(output as string, prompt as string);
+      return subjectOf(output as string, { outputOf: prompt as string });
     case "messages":
       if (outputOf !== undefined) break;
-      return { kind: "conversation", messages: messages as never };
+      return { kind: "conversation", chat: { messages, tools: value.tools, system: value.system } as ChatRequest };
   }
   const got = names || "none of them";
   throw new TypeError(

@@ -3,11 +3,12 @@ import { buildScanners, type Config, checkConfig, loadConfig } from "../config/i
 import { scannerWithPlugins } from "../config/plugins.ts";
 import { serviceOptions } from "../config/service-options.ts";
 import { GuardValidationError, type ValidationIssue } from "../errors.ts";
-import type { Message } from "../messages.ts";
+import type { ChatRequest } from "../messages/text.ts";
 import { Engine } from "../models/engine.ts";
 import type { Scanner, Side } from "../scanner.ts";
 import { createScanner, scannerClasses } from "../scanners/catalog.ts";
 import { type ScannerLists, ScanService } from "../service.ts";
+import type { Source } from "../source.ts";
 import { Vault } from "../vault.ts";
 
 /** The largest capacity that the queue of a model can have: an unsigned integer of 32 bits. */
@@ -15,9 +16,9 @@ const UNLIMITED = 2 ** 32 - 1;
 
 /** What is scanned: a prompt, an output with the prompt that it answers, or a conversation. */
 export type Subject =
-  | { kind: "prompt"; text: string }
+  | { kind: "prompt"; text: string; source?: Source }
   | { kind: "output"; prompt: string; text: string }
-  | { kind: "conversation"; messages: readonly Message[] };
+  | { kind: "conversation"; chat: ChatRequest };
 
 /** A scanner that the command line asks for. */
 export interface Choice {
@@ -81,11 +82,11 @@ export class Suite {
     const request = { suppress: [], details, rewrite: true, vault: new Vault(), signal };
     switch (subject.kind) {
       case "prompt":
-        return answerOf(await this.#service.prompt(subject.text, request), details, "sanitized_prompt");
+        return answerOf(await this.#service.prompt(subject.text, request, subject.source), details, "sanitized_prompt");
       case "output":
         return answerOf(await this.#service.output(subject.prompt, subject.text, request), details, "sanitized_output");
       case "conversation":
-        return answerOf(await this.#service.conversation(subject.messages, request), details, "sanitized_prompt");
+        return answerOf(await this.#service.conversation(subject.chat, request), details, "sanitized_prompt");
     }
   }
 

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { conversationRiskOptions, type ScoringFunction } from "../conversation.ts";
 import { type DefinedScanner, isDefinedScanner } from "../scanners/define.ts";
 import { TREATMENTS } from "../scanners/parts/foreign-languages.ts";
+import { SCANNED } from "../source.ts";
 import { checkOptions } from "../validation/options.ts";
 import { PLUGIN_REFERENCE } from "../validation/plugin-kind.ts";
 import { cache } from "./cache.ts";
@@ -65,12 +66,7 @@ const app = z.strictObject({
     .default("fail")
     .describe("What a scanner that throws means: status 500, or a text that fails."),
   maxBodySize: z.number().int().min(1024).default(1_048_576).describe("Largest request body, in bytes."),
-  maxMessages: z
-    .number()
-    .int()
-    .min(1)
-    .default(1000)
-    .describe("Most messages of a conversation, and most texts of users and tools in it."),
+  maxMessages: z.number().int().min(1).default(1000).describe("Most messages of a conversation, and most texts in it."),
   vaultExpiry: z
     .number()
     .int()
@@ -212,6 +208,13 @@ const conversation = z.strictObject({
     .boolean()
     .default(true)
     .describe("Scan tool and function results. Those that are not to be scanned do not count as left out."),
+  scan: z
+    .partialRecord(z.enum(SCANNED), z.array(z.string().min(1)))
+    .optional()
+    .describe(
+      "The scanners of input_scanners, by name or type, that look at texts of a source: user, tool, assistant, tool_call, " +
+        "tool_definition, system; and at what the model has answered already (history). Default: those that ask for it. []: none, and it does not count as left out.",
+    ),
   risk: z
     .strictObject({
       enabled: z.boolean().default(false),

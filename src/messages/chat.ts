@@ -18,7 +18,7 @@ const SOURCE_OF_ROLE = {
 } as const satisfies Record<string, Source>;
 
 /** The roles of messages. */
-export const ROLES = Object.keys(SOURCE_OF_ROLE);
+export const ROLES = Object.keys(SOURCE_OF_ROLE) as (keyof typeof SOURCE_OF_ROLE)[];
 
 /** Reads a message that has a role: of OpenAI's chat completions, of Anthropic, of MCP, or a `message` of the Responses API. */
 export function readChatMessage(message: Record<string, unknown>, index: number, reading: Reading): void {

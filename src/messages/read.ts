@@ -25,8 +25,10 @@ export function readConversation(request: ChatRequest): Conversation {
   readTools(tools, ["tools"], reading);
   for (const [index, message] of messages.entries()) {
     if (!isRecord(message)) throw fault(["messages", index], "expected an object with role and content");
-    if (isItem(message)) readItem(message, index, reading);
-    else readChatMessage(message, index, reading);
+    // A copy, so that each field is read once: what a getter says later would be another text.
+    const copy = { ...message };
+    if (isItem(copy)) readItem(copy, index, reading);
+    else readChatMessage(copy, index, reading);
   }
   const placed = new Map<MessageText, readonly PlacedPiece[]>();
   for (const draft of reading.drafts) {

@@ -1,5 +1,6 @@
 import { GuardValidationError } from "../errors.ts";
-import { SOURCES } from "../source.ts";
+import { SCANNED, SOURCES } from "../source.ts";
+import { isRecord } from "../support/is-record.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { kindOf } from "./plain-words.ts";
 
@@ -39,6 +40,7 @@ const SCAN: Readonly<Record<string, OptionCheck>> = {
   offsets: oneOf("utf16", "codePoint"),
   vault: CHECKED_LATER,
   source: oneOf(...SOURCES),
+  conversation: CHECKED_LATER,
   signal: { expected: "an AbortSignal", holds: isSignal },
   observer: {
     expected: "a ScanObserver, an object with scannerStarted()",
@@ -46,8 +48,20 @@ const SCAN: Readonly<Record<string, OptionCheck>> = {
   },
 };
 
+const { source: _, conversation: __, ...COMMON } = SCAN;
+
 const CONVERSATION: Readonly<Record<string, OptionCheck>> = {
-  ...SCAN,
+  ...COMMON,
+  tools: CHECKED_LATER,
+  system: CHECKED_LATER,
+  scan: {
+    expected: `an object with lists of scanners under ${SCANNED.join(", ")}`,
+    holds: (value) => isRecord(value) && Object.keys(value).every((key) => SCANNED.some((known) => known === key)),
+  },
+  verdicts: {
+    expected: "a VerdictCache",
+    holds: (value) => typeof (value as { prefetch?: unknown } | null)?.prefetch === "function",
+  },
   window: { expected: "a whole number of at least 1", holds: (value) => Number.isInteger(value) && Number(value) >= 1 },
   risk: {
     expected: "a ConversationRisk, such as ConversationRisk.fromScanner(scanner, { decay: 0.7 })",

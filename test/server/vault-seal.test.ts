@@ -105,7 +105,7 @@ describe("a vault", () => {
     );
   });
 
-  it("gets nothing from what only judges: the window, tool results, POST /scan", async () => {
+  it("gets what is replaced in any message, and nothing from the window", async () => {
     const input = [
       maskingScanner({ conversation: { window: true } }),
       maskingScanner({ name: "Tool", conversation: { window: true, sources: ["user", "tool"] } }),
@@ -118,7 +118,7 @@ describe("a vault", () => {
     ];
     const { vault, scanners } = (await server.post("/analyze/conversation", { messages })).json();
     expect(Object.keys(scanners)).toEqual(["Mask", "Tool", "Mask[window]", "Tool[window]", "Tool[tool]"]);
-    expect(await restore(server, "[VALUE_1][VALUE_2][VALUE_3]", vault)).toBe("late[VALUE_2][VALUE_3]");
+    expect(await restore(server, "[VALUE_1][VALUE_2][VALUE_3]", vault)).toBe("earlylatetool");
   });
 
   it("is sealed anew every time, and says nothing of its content but its length", async () => {

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { z } from "zod";
-import type { Message } from "../../messages.ts";
+import { chatOf } from "../chat.ts";
 import { conversationExamples, type conversationRequest } from "../schemas/conversation.ts";
 import { addScanRoutes, type ScanRoutesOptions } from "./scan-routes.ts";
 
@@ -11,10 +11,10 @@ export async function conversationRoutes(app: FastifyInstance, options: ScanRout
     name: "a conversation",
     source: "input",
     request: "ConversationRequest",
-    result: "PromptResult",
+    result: "ConversationResult",
     sanitized: "sanitized_prompt",
     examples: conversationExamples,
-    scan: ({ messages }, request) => options.service.conversation(messages as Message[], request),
-    content: ({ messages }) => ({ messages }),
+    scan: (body, request) => options.service.conversation(chatOf(body), request),
+    content: ({ messages, tools, system }) => ({ messages, tools, system }),
   });
 }

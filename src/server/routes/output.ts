@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { z } from "zod";
+import { chatOf } from "../chat.ts";
 import { outputExamples, type outputRequest } from "../schemas/output.ts";
 import { addScanRoutes, type ScanRoutesOptions } from "./scan-routes.ts";
 
@@ -31,7 +32,13 @@ export async function outputRoutes(app: FastifyInstance, options: ScanRoutesOpti
     examples: outputExamples,
     scan: (body, request) => {
       warnOfPlaceholders(body);
-      return service.output(body.prompt, body.output, request);
+      const { messages, tools, system } = body;
+      return service.output(
+        body.prompt,
+        body.output,
+        request,
+        messages ? chatOf({ messages, tools, system }) : undefined,
+      );
     },
     content: ({ prompt, output }) => ({ prompt, output }),
   });

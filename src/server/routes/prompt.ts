@@ -13,7 +13,7 @@ export async function promptRoutes(app: FastifyInstance, options: ScanRoutesOpti
     result: "PromptResult",
     sanitized: "sanitized_prompt",
     examples: promptExamples,
-    scan: ({ prompt }, request) => options.service.prompt(prompt, request),
+    scan: ({ prompt, source }, request) => options.service.prompt(prompt, request, source ?? "user"),
     content: ({ prompt }) => ({ prompt }),
   });
 }

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { ROLES } from "../../messages.ts";
-import { scanFields } from "./scan.ts";
+import { ROLES } from "../../messages/chat.ts";
+import { resultFields, scanFields, vaultField } from "./scan.ts";
 
 /** A part of a message's content. */
 export const messagePart = z
   .looseObject({
-    type: z.string().describe("text, tool_result, image_url, ...; text and tool_result are read."),
+    type: z.string().describe("text, tool_result, image_url, ..."),
     text: z.string().nullish(),
   })
   .describe("A part of a message.");
@@ -13,21 +13,67 @@ export const messagePart = z
 /** A message of a chat. */
 export const message = z
   .looseObject({
-    role: z.enum(ROLES).describe("Who wrote it."),
+    role: z.enum(ROLES).optional().describe("Who wrote it. Items of the Responses API have a type in its place."),
     content: z
-      .union([z.string(), z.null(), z.array(z.union([z.string(), messagePart]))])
+      .union([z.string(), z.null(), z.array(z.union([z.string(), messagePart])), messagePart])
       .optional()
-      .describe("Text, or parts, of which text and tool_result are read."),
+      .describe("Text, or parts of it."),
   })
-  .describe("A message, in OpenAI's or Anthropic's format.");
+  .describe("A message, in the format of OpenAI (chat completions or Responses), Anthropic or MCP.");
+
+/** Fields of what is sent to a model besides the messages. */
+const besideMessages = {
+  tools: z
+    .array(z.looseObject({}))
+    .nullish()
+    .describe("The definitions of tools, in the format of OpenAI, Anthropic or MCP."),
+  system: z
+    .union([z.string(), z.array(messagePart)])
+    .nullish()
+    .describe("Anthropic's system, or the instructions of the Responses API."),
+};
+
+/** The conversation that an output answers, for the scanners that compare with it. */
+export const answeredConversation = {
+  messages: z
+    .array(message)
+    .min(1)
+    .nullish()
+    .describe("The conversation that the output answers, oldest first, for scanners that compare with it."),
+  ...besideMessages,
+};
 
 /** A conversation to check. */
 export const conversationRequest = z
   .object({
-    messages: z.array(message).min(1).describe("The conversation, oldest first, in OpenAI's or Anthropic's format."),
+    messages: z.array(message).min(1).describe("The conversation, oldest first."),
+    ...besideMessages,
     ...scanFields,
   })
   .describe("A conversation to check.");
+
+/** The fields of an answer that hold the whole conversation as it may be sent on. */
+export const sanitizedConversation = {
+  sanitized_messages: z
+    .array(message)
+    .optional()
+    .describe("With details: all messages as they may be sent on, as the scanners rewrote them."),
+  sanitized_tools: z.array(z.looseObject({})).optional().describe("With details: the tools as they may be sent on."),
+  sanitized_system: z
+    .union([z.string(), z.array(messagePart)])
+    .optional()
+    .describe("With details: the system prompt beside the messages, as it may be sent on."),
+};
+
+/** The answer of `POST /analyze/conversation`. */
+export const conversationResult = z
+  .object({
+    sanitized_prompt: z.string().describe("The latest user message, as the scanners rewrote it."),
+    ...sanitizedConversation,
+    ...resultFields,
+    ...vaultField,
+  })
+  .describe("What the scanners say of a conversation, and what they made of its texts.");
 
 /** The examples of the API's description, of scanners Anonymize and BanSubstrings, the latter with the word zebra. */
 export const conversationExamples = {

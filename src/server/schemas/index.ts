@@ -1,4 +1,4 @@
-import { conversationRequest, message, messagePart } from "./conversation.ts";
+import { conversationRequest, conversationResult, message, messagePart } from "./conversation.ts";
 import { namedSchemas } from "./named.ts";
 import { outputRequest, outputResult } from "./output.ts";
 import { problemSchema } from "./problem.ts";
@@ -22,6 +22,7 @@ export const schemas = [
     {
       PromptResult: promptResult,
       OutputResult: outputResult,
+      ConversationResult: conversationResult,
       ScanResult: scanResult,
       Finding: finding,
       Coverage: coverage,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { answeredConversation } from "./conversation.ts";
 import { resultFields, scanFields } from "./scan.ts";
 
 /** A model's output to check. */
@@ -6,6 +7,7 @@ export const outputRequest = z
   .object({
     prompt: z.string().describe("The prompt that the output answers."),
     output: z.string().describe("The model's output."),
+    ...answeredConversation,
     ...scanFields,
   })
   .describe("A model's output to check.");

@@ -1,19 +1,29 @@
 import { z } from "zod";
+import { SOURCES } from "../../source.ts";
 import { resultFields, scanFields, vaultField } from "./scan.ts";
 
 /** A prompt to check. */
 export const promptRequest = z
-  .object({ prompt: z.string().describe("The prompt."), ...scanFields })
+  .object({
+    prompt: z.string().describe("The prompt."),
+    source: z
+      .enum(SOURCES)
+      .nullish()
+      .describe(
+        "Where the text comes from: user (default), tool (a tool's result, a document, a page, a mail), assistant, tool_call, tool_definition or system.",
+      ),
+    ...scanFields,
+  })
   .describe("A prompt to check.");
 
-/** The answer of `POST /analyze/prompt` and `POST /analyze/conversation`. */
+/** The answer of `POST /analyze/prompt`. */
 export const promptResult = z
   .object({
-    sanitized_prompt: z.string().describe("The prompt, or the latest user message, as the scanners rewrote it."),
+    sanitized_prompt: z.string().describe("The prompt, as the scanners rewrote it."),
     ...resultFields,
     ...vaultField,
   })
-  .describe("What the scanners say of a prompt or a conversation, and what they made of its text.");
+  .describe("What the scanners say of a prompt, and what they made of its text.");
 
 const details = {
   probabilities: {},
@@ -28,6 +38,7 @@ const details = {
     suppressed: [],
     failed: [],
     untrained_language: {},
+    unscanned_sources: {},
   },
 };
 

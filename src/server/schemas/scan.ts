@@ -6,7 +6,7 @@ export const scanFields = {
   scanners_suppress: z
     .array(z.string())
     .nullish()
-    .describe("Names of scanners to leave out, of type or of instance; X leaves out X[window] and X[tool] too."),
+    .describe("Names of scanners to leave out, of type or of instance; X leaves out X[window], X[tool] and so on too."),
   details: z.boolean().nullish().describe("Adds findings, probabilities, timing and coverage to the answer."),
   vault: z
     .string()
@@ -37,6 +37,13 @@ export const finding = z
     label: z.string().optional().describe("The label of the classifier, or the rule that matched."),
     service: z.string().optional().describe("The service whose credential was found."),
     view: z.string().optional().describe("The decoded view that it was found in, such as base64."),
+    message: z.int().optional().describe("In a conversation: the index of the message that it was found in."),
+    path: z
+      .string()
+      .optional()
+      .describe(
+        "In a conversation: the string that it was found in, in whose code points start and end count: messages/5/content → results[2].description.",
+      ),
   })
   .describe("Why a scanner decided as it did.");
 
@@ -55,6 +62,9 @@ export const coverage = z
       .describe(
         "Languages that a scanner's model does not know, so that it left out what is written in them, by scanner.",
       ),
+    unscanned_sources: z
+      .record(z.string(), z.int())
+      .describe("Code points that no scanner looked at, by source: the scanners of conversation.scan look at others."),
   })
   .describe("How much was looked at.");
 

@@ -80,7 +80,7 @@ describe("a cache of results", () => {
         {
           messages: [
             { role: "tool", content: "a" },
-            { role: "user", content: "a" },
+            { role: "user", content: "another" },
           ],
         },
         "token-1",

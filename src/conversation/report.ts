@@ -1,0 +1,103 @@
+import type { MessageText } from "../messages/text.ts";
+import { emptyReport, type ScanReport } from "../scan.ts";
+import { FAILED } from "../scanners/score.ts";
+import type { Source } from "../source.ts";
+import { lengthIn, type OffsetUnit } from "../text/offsets.ts";
+
+/** Adds the results from another part of the conversation to a report. */
+export function merge(to: ScanReport, from: ScanReport): void {
+  to.isValid &&= from.isValid;
+  Object.assign(to.resultsValid, from.resultsValid);
+  Object.assign(to.resultsScore, from.resultsScore);
+  Object.assign(to.probabilities, from.probabilities);
+  Object.assign(to.findings, from.findings);
+  Object.assign(to.timing, from.timing);
+  addCoverage(to, from);
+}
+
+/**
+ * Puts the results of several texts together: for each scanner, the worst score and all findings. The findings are in the order of
+ * the texts, and say in which text they are.
+ */
+export function worst(reports: readonly ScanReport[]): ScanReport {
+  const [first, ...others] = reports;
+  if (!first) return emptyReport();
+  if (others.length === 0) return first;
+  const total = emptyReport();
+  for (const report of reports) {
+    total.isValid &&= report.isValid;
+    for (const [name, score] of Object.entries(report.resultsScore)) {
+      const known = total.resultsScore[name];
+      const findings = [...(total.findings[name] ?? []), ...(report.findings[name] ?? [])];
+      const timing = Math.max(total.timing[name] ?? 0, report.timing[name] ?? 0);
+      if (known === undefined || score > known) copyResult(total, name, report, name);
+      total.findings[name] = findings;
+      total.timing[name] = timing;
+    }
+    addCoverage(total, report);
+  }
+  return total;
+}
+
+/** Copies one result from a report into another one, under another name. */
+export function copyResult(to: ScanReport, name: string, from: ScanReport, source: string): void {
+  const isValid = from.resultsValid[source] ?? false;
+  to.isValid &&= isValid;
+  to.resultsValid[name] = isValid;
+  to.resultsScore[name] = from.resultsScore[source] ?? FAILED;
+  const probability = from.probabilities[source];
+  if (probability === undefined) delete to.probabilities[name];
+  else to.probabilities[name] = probability;
+  to.findings[name] = from.findings[source] ?? [];
+  to.timing[name] = 0;
+  if (from.coverage.failed.includes(source)) to.coverage.failed.push(name);
+}
+
+/** Returns a report with the results of some names only. A scanner that failed counts in any case. */
+export function onlyNames(names: ReadonlySet<string>, report: ScanReport): ScanReport {
+  const failed = new Set(report.coverage.failed);
+  const isCounted = (name: string) => names.has(name) || failed.has(name);
+  const counted = <Value>(record: Record<string, Value>): Record<string, Value> =>
+    Object.fromEntries(Object.entries(record).filter(([name]) => isCounted(name)));
+  const resultsValid = counted(report.resultsValid);
+  return {
+    ...report,
+    isValid: Object.values(resultsValid).every(Boolean),
+    resultsValid,
+    resultsScore: counted(report.resultsScore),
+    probabilities: counted(report.probabilities),
+    findings: counted(report.findings),
+    timing: counted(report.timing),
+    coverage: { ...report.coverage, suppressed: report.coverage.suppressed.filter((name) => names.has(name)) },
+  };
+}
+
+/** Adds texts that nobody looked at to the coverage. */
+export function addUnread(
+  { coverage }: ScanReport,
+  texts: readonly Pick<MessageText, "source" | "text">[],
+  unit: OffsetUnit,
+): void {
+  for (const { source, text } of texts) {
+    if (text === "") continue;
+    const length = lengthIn(unit, text);
+    coverage.chars += length;
+    coverage.unscannedSources[source] = (coverage.unscannedSources[source] ?? 0) + length;
+  }
+}
+
+function addCoverage({ coverage: to }: ScanReport, { coverage: from }: ScanReport): void {
+  to.chars += from.chars;
+  to.scannedChars += from.scannedChars;
+  to.truncated ||= from.truncated;
+  to.windows = Math.max(to.windows, from.windows);
+  to.partsSkipped += from.partsSkipped;
+  for (const [source, chars = 0] of Object.entries(from.unscannedSources) as [Source, number?][]) {
+    to.unscannedSources[source] = (to.unscannedSources[source] ?? 0) + chars;
+  }
+  to.suppressed = [...new Set([...to.suppressed, ...from.suppressed])];
+  to.failed = [...new Set([...to.failed, ...from.failed])];
+  for (const [name, languages] of Object.entries(from.untrainedLanguage)) {
+    to.untrainedLanguage[name] = [...new Set([...(to.untrainedLanguage[name] ?? []), ...languages])].sort();
+  }
+}
