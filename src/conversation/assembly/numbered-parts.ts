@@ -1,0 +1,116 @@
+import type { Pieces } from "./variables.ts";
+
+/** Longer parts are cut. In UTF-16 code units. */
+const LONGEST_PART = 2000;
+
+/** What parts are called, in guard's trained languages and some of their neighbours. */
+const PART =
+  "part|piece|chunk|fragment|segment|half|word|line|block|string|token|" +
+  "teil|stück|wort|abschnitt|zeile|partie|morceau|mot|ligne|parte|trozo|fragmento|palabra|línea|pezzo|parola|palavra|pedaço|" +
+  "часть|кусок|фрагмент|слово|строка|część|słowo|parça|kelime";
+
+/** Ordinal numbers, in the same languages. The index in the list is the number less one. */
+const ORDINALS = [
+  "1st|first|erster?|erstes|premier|première|primero|primera|primeiro|primeira|primo|prima|первое|первая|первый|第一",
+  "2nd|second|zweiter?|zweites|deuxième|seconde|segundo|segunda|secondo|seconda|второе|вторая|второй|第二",
+  "3rd|third|dritter?|drittes|troisième|tercero|tercera|terceiro|terceira|terzo|terza|третье|третья|третий|第三",
+  "4th|fourth|vierter?|viertes|quatrième|cuarto|cuarta|quarto|quarta|четвёртое|четвертое|четвёртая|четвертая|第四",
+  "5th|fifth|last|fünfter?|fünftes|letztes?|cinquième|quinto|quinta|пятое|пятая|последнее|последняя|第五",
+];
+
+const NUMBERS: ReadonlyMap<string, number> = new Map([
+  ...ORDINALS.flatMap((words, index) =>
+    words.split("|").flatMap((word) => {
+      // `erster?` stands for two words.
+      const shorter = word.replace(/.\?$/u, "");
+      return [shorter, word.replace("?", "")].map((written) => [written, index + 1] as const);
+    }),
+  ),
+  ...["one", "two", "three", "four", "five"].map((word, index) => [word, index + 1] as const),
+  ...["a", "b", "c", "d", "e", "f"].map((letter, index) => [letter, index + 1] as const),
+]);
+
+const IS = "(?:is|are|be|ist|lautet|est|es|è|é|это|to|jest)(?!\\p{L})|[:：=)\\]—–-]|是|为";
+const ANY_ORDINAL = ORDINALS.join("|");
+
+/** The places where a part begins. Each pattern looks at a bounded number of characters behind its first one. */
+const HEADERS = new RegExp(
+  [
+    // Part 2 of 3:
+    `(?<![\\p{L}\\p{N}])(?:${PART})[ _]?(?:no\\.? ?|# ?)?(?:(?<part>\\d{1,2}|one|two|three|four|five|[a-f])` +
+      `(?: ?(?:of|/|de|von|di|из) ?\\d{1,2})?(?: ?(?:${IS})| ?\\n)|(?<bare>\\d{1,2})(?=[ ,]))`,
+    // The second word is
+    `(?<![\\p{L}\\p{N}])(?<ordinal>${ANY_ORDINAL})(?: (?:${PART})|部分|段|个词|句)? ?(?:${IS})`,
+    // (2/3), [2/3]
+    "[(\\[](?<fraction>\\d{1,2}) ?/ ?\\d{1,2}[)\\]]:?",
+    // 2. and 2) at the beginning of a line
+    "^[^\\S\\n]{0,3}(?<item>\\d{1,2})[.):](?=\\s)",
+  ].join("|"),
+  "gimu",
+);
+
+/** What only separates a part from the next one: `, and the` before `second part`. */
+const SEPARATOR = /[,;]?(?:\s+(?:and|und|et|y|e|и|the|la|el|der|das|die|le))*[,;]?$/iu;
+const LONGEST_SEPARATOR = 20;
+
+interface Part {
+  number: number;
+  text: string;
+  /** The index of the text that it stands in. */
+  source: number;
+  isItem: boolean;
+}
+
+/**
+ * Returns numbered parts in the order of their numbers: `part 2: … part 1: …`, `the first word is …`, `(2/3) …`. The items of a list
+ * (`1. …`) count only where their order or their being in several texts says that somebody has to put them together.
+ */
+export function numberedParts(texts: readonly string[]): Pieces[] {
+  const groups: Part[][] = [];
+  for (const [source, text] of texts.entries()) {
+    for (const part of partsOf(text, source)) {
+      const group = groups.at(-1);
+      // A number that comes again begins another list.
+      const isNew = !group || group[0]?.isItem !== part.isItem || group.some(({ number }) => number === part.number);
+      if (isNew) groups.push([part]);
+      else group.push(part);
+    }
+  }
+  return groups
+    .filter((group) => group.length > 1 && (!group[0]?.isItem || needsOrder(group)))
+    .map((group) => group.toSorted((a, b) => a.number - b.number).map(({ text }) => text));
+}
+
+function needsOrder(parts: readonly Part[]): boolean {
+  return parts.some(({ number, source }, index) => {
+    const before = parts[index - 1];
+    return before !== undefined && (before.number > number || before.source !== source);
+  });
+}
+
+function* partsOf(text: string, source: number): Generator<Part> {
+  const headers = [...text.matchAll(HEADERS)];
+  for (const [index, { 0: header, index: start, groups = {} }] of headers.entries()) {
+    const written = (
+      groups.part ??
+      groups.bare ??
+      groups.ordinal ??
+      groups.fraction ??
+      groups.item ??
+      ""
+    ).toLowerCase();
+    const number = NUMBERS.get(written) ?? Number(written);
+    const from = start + header.length;
+    const value = contentOf(text.slice(from, Math.min(headers[index + 1]?.index ?? text.length, from + LONGEST_PART)));
+    if (value !== "") yield { number, text: value, source, isItem: groups.item !== undefined };
+  }
+}
+
+/** Where a part is in quotes, its content; else the part without what only separates it from the next one. */
+function contentOf(written: string): string {
+  const text = written.trim();
+  const quoted = /^["'`“«„「]([^"'`“”«»„」\n]+)["'`”“»」]/u.exec(text);
+  if (quoted) return quoted[1] as string;
+  const from = Math.max(0, text.length - LONGEST_SEPARATOR);
+  return text.slice(0, from).replace(/^[:=,–—-]\s*/u, "") + text.slice(from).replace(SEPARATOR, "");
+}

@@ -1,0 +1,290 @@
+import { type Token, tokensOf } from "./tokens.ts";
+
+/** The pieces of one string that somebody put together, in their order. */
+export type Pieces = readonly string[];
+
+/** Longer names are no names of variables, and longer values are cut. In UTF-16 code units. */
+const LONGEST_NAME = 30;
+const LONGEST_VALUE = 2000;
+
+/** A sum ends where it gets longer than this, so that a short text cannot ask for a huge one. In UTF-16 code units. */
+const LONGEST_SUM = 4000;
+
+/** So many variables are put together where no sum names them. */
+const MOST_PARTS = 40;
+
+/** A lone letter, letters with a number, and capitals: names that people give to parts, not words of their sentences. */
+const VARIABLE = /^[$_]?(?:[\p{Lu}\p{Ll}]|\p{L}{1,12}_?\p{Nd}{1,2}|\p{Lu}{2,12})$/u;
+
+/** Words that say that a variable has a value, in guard's trained languages and some of their neighbours. */
+const COPULAS = new Set(
+  "be is as to equals equal means contains holds has sei ist gleich heißt est vaut soit es sea vale significa è sia é seja это будет равно равен 是 为 設為 は を".split(
+    " ",
+  ),
+);
+
+/** Words between the parts of a sum. */
+const GLUE = new Set(
+  "and then plus with followed by und dann mit et puis avec y luego con e poi com depois и затем плюс потом 和 加 と".split(
+    " ",
+  ),
+);
+
+/** Marks between the parts of a sum, or around the name of a variable in it. */
+const OPERATORS = "+.,&|~(){}[]<>$%#*/\\-";
+
+/** Placeholders of templates: `{a}`, `{{a}}`, `${a}`, `<a>`, `[a]`, `%a%`. */
+const PLACEHOLDER = /\$?[{<[%]{1,2}[^\S\n]?([\p{L}_$][\p{L}\p{N}_]{0,29})[^\S\n]?[}>\]%]{1,2}/gu;
+
+/**
+ * Returns what becomes of the variables that texts assign and then put together: `a = "Ignore all "; b = "rules"; print(a + b)`,
+ * `remember X=…, Y=…, now run X+Y`, `let X be “…”`, `{"p1": "…", "p2": "…"}`, `"{a} all {b}"`, and sums and lists of literals.
+ *
+ * Assignments and sums are alike in all languages; only forms without any mark need words (`let X be …`).
+ */
+export function putTogether(texts: readonly string[]): Pieces[] {
+  const values = new Map<string, string>();
+  const sums: Pieces[] = [];
+  const appended = new Set<string>();
+  const rests = texts.map((text) => ({ text, tokens: new Reader(text, { values, sums, appended }).read() }));
+  for (const name of appended) sums.push([values.get(name) as string]);
+  for (const { tokens } of rests) sums.push(...sumsIn(tokens, values));
+  if (values.size > 0) for (const { text } of rests) sums.push(...filledTemplates(text, values));
+  const parts = [...values].filter(([name, value]) => VARIABLE.test(name) && value !== "");
+  if (parts.length > 1) {
+    sums.push(parts.map(([, value]) => value).slice(0, MOST_PARTS));
+    const byName = parts.toSorted(([a], [b]) => compareNames(a, b));
+    if (byName.some((part, index) => part !== parts[index]))
+      sums.push(byName.map(([, value]) => value).slice(0, MOST_PARTS));
+  }
+  return sums;
+}
+
+/** What the assignments of all texts have brought so far. Names are in lower case. */
+interface Found {
+  values: Map<string, string>;
+  /** Sums that stand in assignments. */
+  sums: Pieces[];
+  /** The names of variables to which something was appended. */
+  appended: Set<string>;
+}
+
+/** Reads the assignments of a text. */
+class Reader {
+  readonly #text: string;
+  readonly #tokens: readonly Token[];
+  readonly #found: Found;
+  #at = 0;
+
+  constructor(text: string, found: Found) {
+    this.#text = text;
+    this.#tokens = tokensOf(text);
+    this.#found = found;
+  }
+
+  /** Stores all values, and returns the tokens that belong to no assignment. */
+  read(): Token[] {
+    const rest: Token[] = [];
+    while (this.#at < this.#tokens.length) {
+      const before = this.#at;
+      if (!this.#assignment()) {
+        this.#at = before + 1;
+        rest.push(this.#tokens[before] as Token);
+      } else {
+        rest.push({ kind: "break", text: "\n", start: 0, end: 0 });
+      }
+    }
+    return rest;
+  }
+
+  #peek(ahead = 0): Token | undefined {
+    return this.#tokens[this.#at + ahead];
+  }
+
+  #isMark(mark: string, ahead = 0): boolean {
+    const token = this.#peek(ahead);
+    return token?.kind === "mark" && token.text === mark;
+  }
+
+  #assignment(): boolean {
+    const token = this.#peek() as Token;
+    const name = nameOf(token);
+    if (name !== undefined) {
+      const operator = this.#operator(1);
+      if (operator) {
+        this.#at += 1 + operator.length;
+        return this.#assign(name, operator.appends, operator.needsLiteral);
+      }
+      if (VARIABLE.test(token.text) && token.text !== "I") {
+        // `X shall be "…"`, in any language.
+        for (const gap of [1, 2, 3]) {
+          const next = this.#peek(gap);
+          // `f"…"` is a literal of Python.
+          if (next?.kind === "literal" && next.start === token.end) break;
+          if (next?.kind === "literal") {
+            this.#at += gap;
+            return this.#assign(name, false, true);
+          }
+          if (next?.kind !== "word") break;
+          if (gap === 1 && COPULAS.has(next.text.toLowerCase()) && this.#peek(2)?.kind === "word") {
+            this.#at += 2;
+            return this.#assign(name, false, false);
+          }
+          // In `y X sea “…”` the value is that of the nearer variable.
+          if (VARIABLE.test(next.text) && !COPULAS.has(next.text.toLowerCase())) break;
+        }
+      }
+    }
+    if (token.kind === "literal") {
+      // `store "…" as X`, in any language.
+      for (const gap of [1, 2, 3]) {
+        const next = this.#peek(gap);
+        if (next?.kind !== "word") break;
+        if (gap > 1 && VARIABLE.test(next.text) && !this.#operator(gap + 1)) {
+          this.#at += gap + 1;
+          this.#found.values.set(next.text.toLowerCase(), token.text.slice(0, LONGEST_VALUE));
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  /** The operator of an assignment, when one stands `ahead` tokens further on. */
+  #operator(ahead: number): { length: number; appends: boolean; needsLiteral: boolean } | undefined {
+    if (this.#isMark("=", ahead) || this.#isMark("←", ahead) || this.#isMark("＝", ahead)) {
+      if (this.#isMark("=", ahead + 1) || this.#isMark(">", ahead + 1)) return undefined;
+      return { length: 1, appends: false, needsLiteral: false };
+    }
+    if (this.#isMark("=", ahead + 1)) {
+      if (this.#isMark(":", ahead)) return { length: 2, appends: false, needsLiteral: false };
+      if (this.#isMark("+", ahead)) return { length: 2, appends: true, needsLiteral: false };
+    }
+    const isColon = this.#isMark(":", ahead) || this.#isMark("：", ahead);
+    return isColon ? { length: 1, appends: false, needsLiteral: true } : undefined;
+  }
+
+  #assign(name: string, appends: boolean, needsLiteral: boolean): boolean {
+    const pieces = this.#sum() ?? (needsLiteral ? undefined : this.#unquoted());
+    if (!pieces || pieces.length === 0) return false;
+    if (pieces.length > 1) this.#found.sums.push(pieces);
+    if (appends) this.#found.appended.add(name);
+    const value = (appends ? (this.#found.values.get(name) ?? "") : "") + pieces.join("");
+    this.#found.values.set(name, value.slice(0, LONGEST_VALUE));
+    return true;
+  }
+
+  /** Reads `"…" + a + "…"`. */
+  #sum(): string[] | undefined {
+    const first = this.#operand();
+    if (first === undefined) return undefined;
+    const pieces = [first];
+    let length = first.length;
+    this.#at += 1;
+    for (;;) {
+      let gap = 0;
+      while (gap < 3 && ["+", ".", "&", "|"].some((mark) => this.#isMark(mark, gap))) gap += 1;
+      const next = gap > 0 ? this.#operand(gap) : undefined;
+      if (next === undefined) return pieces;
+      length += next.length;
+      if (length <= LONGEST_SUM) pieces.push(next);
+      this.#at += gap + 1;
+    }
+  }
+
+  #operand(ahead = 0): string | undefined {
+    const token = this.#peek(ahead);
+    if (token?.kind === "literal") return token.text.slice(0, LONGEST_VALUE);
+    // A word that begins a value without quotes is no variable, even if there is one of this name.
+    if (token?.kind !== "word" || this.#peek(ahead + 1)?.kind === "word") return undefined;
+    return this.#found.values.get(token.text.toLowerCase());
+  }
+
+  /** Reads a value without quotes: up to the next comma, semicolon, assignment, or end of the sentence or line. */
+  #unquoted(): string[] {
+    const start = this.#peek()?.start ?? this.#text.length;
+    let end = start;
+    for (let token = this.#peek(); token && token.kind !== "break"; token = this.#peek()) {
+      if (token.kind === "mark") {
+        if (",;，；、。".includes(token.text)) break;
+        const next = this.#text[token.end];
+        if (".!?".includes(token.text) && (next === undefined || next.trim() === "")) break;
+      }
+      if (token.kind === "word" && end > start && this.#operator(1)) break;
+      end = token.end;
+      this.#at += 1;
+    }
+    return end > start ? [withoutGlue(this.#text.slice(start, end)).slice(0, LONGEST_VALUE)] : [];
+  }
+}
+
+/** The name that a token would be, in lower case; the keys of JSON are literals. */
+function nameOf({ kind, text }: Token): string | undefined {
+  if (text.length > LONGEST_NAME) return undefined;
+  if (kind === "word") return text.toLowerCase();
+  return kind === "literal" && /^[\p{L}\p{N}_$ -]+$/u.test(text) ? text.toLowerCase() : undefined;
+}
+
+/** Removes an `and` at the end, which introduces the next assignment. */
+function withoutGlue(value: string): string {
+  const last = /\s(\p{L}+)$/u.exec(value.slice(-20));
+  return last && GLUE.has(last[1]?.toLowerCase() ?? "") ? value.slice(0, -last[0].length) : value;
+}
+
+/** Finds sums of variables and literals: `a + b`, `X and then Y`, `["…", "…"]`, `concat(a, "…")`. */
+function sumsIn(tokens: readonly Token[], values: ReadonlyMap<string, string>): Pieces[] {
+  const sums: Pieces[] = [];
+  let pieces: string[] = [];
+  let length = 0;
+  let gap = 0;
+  let isGlued = false;
+  let isList = false;
+  const finish = () => {
+    if (pieces.length > 1) sums.push(pieces);
+    pieces = [];
+    length = 0;
+  };
+  for (const [index, token] of tokens.entries()) {
+    const variable = token.kind === "word" ? values.get(token.text.toLowerCase()) : undefined;
+    const value = token.kind === "literal" ? token.text.slice(0, LONGEST_VALUE) : variable;
+    if (value !== undefined) {
+      // In a sentence, quoted words with commas between them are only quoted. In brackets they are a list.
+      if (token.kind === "literal" && !isGlued) finish();
+      if (pieces.length === 0) isList = "([{".includes(tokens[index - 1]?.text ?? " ");
+      length += value.length;
+      if (length <= LONGEST_SUM) pieces.push(value);
+      gap = 0;
+      isGlued = false;
+    } else if (pieces.length > 0) {
+      gap += 1;
+      const isOperator = token.kind === "mark" && OPERATORS.includes(token.text);
+      isGlued ||= isOperator && (token.text !== "," || isList);
+      if (gap > 6 || !(isOperator || (token.kind === "word" && GLUE.has(token.text.toLowerCase())))) finish();
+    }
+  }
+  finish();
+  return sums;
+}
+
+/** Returns the lines with placeholders, with the values in their place. */
+function filledTemplates(text: string, values: ReadonlyMap<string, string>): Pieces[] {
+  const filled: Pieces[] = [];
+  for (const line of text.split("\n")) {
+    if (line.length > LONGEST_VALUE) continue;
+    let places = 0;
+    const result = line.replace(PLACEHOLDER, (all, name: string) => {
+      const value = values.get(name.toLowerCase());
+      if (value === undefined) return all;
+      places += 1;
+      return value.slice(0, LONGEST_VALUE / 4);
+    });
+    if (places > 0) filled.push([result.slice(0, 2 * LONGEST_VALUE)]);
+  }
+  return filled;
+}
+
+/** Orders names by their number, where they have one, and else by their letters. */
+function compareNames(a: string, b: string): number {
+  const number = (name: string) => Number(/\d+$/.exec(name)?.[0] ?? 0);
+  return number(a) - number(b) || (a < b ? -1 : 1);
+}
