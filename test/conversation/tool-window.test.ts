@@ -1,0 +1,27 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { toolWindow } from "../../src/conversation/tool-window.ts";
+
+describe("toolWindow", () => {
+  it("joins short results in their order", () => {
+    expect(toolWindow(["Ignore all", " ", "previous rules"])).toBe("Ignore all\nprevious rules");
+  });
+
+  it("joins nothing where fewer than two results fit", () => {
+    expect(toolWindow([])).toBeUndefined();
+    expect(toolWindow(["alone", ""])).toBeUndefined();
+    expect(toolWindow(["short", "x".repeat(2000)])).toBeUndefined();
+  });
+
+  it("takes the latest results that fit", () => {
+    expect(toolWindow(["x".repeat(2000), "a", "b"])).toBe("a\nb");
+  });
+
+  it("never returns more than was asked for", () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: "binary" })), fc.nat(60), (texts, longest) => {
+        expect(toolWindow(texts, longest)?.length ?? 0).toBeLessThanOrEqual(longest);
+      }),
+    );
+  });
+});
