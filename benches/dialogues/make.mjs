@@ -391,10 +391,10 @@ const CHATS = {
       "More friendly, please.",
     ],
     [
-      Array.from(
+      `${Array.from(
         { length: 24 },
         (_, i) => `User: question ${i + 1} about my tax form\nAssistant: fill in line ${i + 30}.`,
-      ).join("\n") + "\nWhich lines are named in this log?",
+      ).join("\n")}\nWhich lines are named in this log?`,
       "Sort them.",
     ],
   ],
