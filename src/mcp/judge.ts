@@ -1,0 +1,171 @@
+import { GuardError, ScannerError } from "../errors.ts";
+import type { MessageText } from "../messages/text.ts";
+import { sourceSuffix } from "../result-names.ts";
+import { type NamedScanner, nameScanners, runScanners, type ScanReport } from "../scan.ts";
+import type { Finding, Scanner } from "../scanner.ts";
+import { unscannedReasons } from "../service.ts";
+import type { Source } from "../source.ts";
+import { Vault } from "../vault.ts";
+
+/** The scanners that read texts of a source. */
+export type ScannersBySource = Partial<Record<Source, readonly Scanner[]>>;
+
+/** What is the same for all texts of a session. */
+export interface JudgeOptions {
+  /** The most seconds that the scan of one text may take. Default 30. */
+  timeout?: number;
+  /** Whether a text fails when a part of it was not looked at, such as an image. Default false. */
+  requireFullCoverage?: boolean;
+  /** Is told why a text could not be checked. The reason quotes no text. */
+  onError?: (reason: string) => void;
+}
+
+/** A finding without the text that was found. */
+export type PlainFinding = Omit<Finding, "text">;
+
+/** What is to be done with a text. */
+export interface Judgement {
+  /**
+   * `passed`: it may go on, with {@link strings} in place of its own where they are there. `masked`: what failed was taken out, and the
+   * rest may go on. `blocked`: nothing of it may go on.
+   */
+  outcome: "passed" | "masked" | "blocked";
+  /** The names of the checks that failed. It is empty when the text could not be checked, or not as a whole. */
+  failing: readonly string[];
+  /** The risk scores of all checks. */
+  scores: Readonly<Record<string, number>>;
+  findings: Readonly<Record<string, readonly PlainFinding[]>>;
+  /** Why a text is blocked although no check failed. */
+  reason?: "error" | "coverage";
+  /** The new strings of the text, one for each of its pieces. */
+  strings?: readonly string[];
+}
+
+/** How one text is judged. */
+export interface Judging {
+  /** The other texts of the session, for scanners that compare. */
+  others: readonly MessageText[];
+  /** Whether what fails may be taken out, so that the rest goes on. Values that become placeholders are always replaced. */
+  mask: boolean;
+  signal: AbortSignal;
+}
+
+/** Says of each text of a session whether it may go on. All its texts share one vault, so that a value has one placeholder. */
+export class Judge {
+  readonly vault = new Vault();
+  readonly #lists: ReadonlyMap<Source, readonly NamedScanner[]>;
+  readonly #timeout: number;
+  readonly #requireFullCoverage: boolean;
+  readonly #onError: (reason: string) => void;
+
+  /** @throws GuardValidationError for a scanner with a reserved name. */
+  constructor(scanners: ScannersBySource, options: JudgeOptions = {}) {
+    const entries = Object.entries(scanners) as [Source, readonly Scanner[]][];
+    this.#lists = new Map(entries.map(([source, list]) => [source, nameScanners(list, `scanners.${source}`)]));
+    this.#timeout = options.timeout ?? 30;
+    this.#requireFullCoverage = options.requireFullCoverage ?? false;
+    this.#onError = options.onError ?? (() => {});
+  }
+
+  /**
+   * Judges a text. A text that cannot be checked is blocked.
+   *
+   * @returns rejected only with the reason of the signal.
+   */
+  async judge(text: MessageText, { others, mask, signal }: Judging): Promise<Judgement> {
+    const named = this.#lists.get(text.source) ?? [];
+    if (named.length === 0) return { outcome: "passed", failing: [], scores: {}, findings: {} };
+    const deadline = AbortSignal.timeout(this.#timeout * 1000);
+    const run = (scanners: readonly NamedScanner[], input: string, rewrite: boolean) =>
+      runScanners(
+        scanners,
+        input,
+        { source: text.source, conversation: { texts: [...others, text], current: text } },
+        { rewrite, vault: this.vault, suffix: sourceSuffix(text.source), signal: AbortSignal.any([signal, deadline]) },
+      );
+    try {
+      return await this.#outcome(text, named, mask, run);
+    } catch (error) {
+      signal.throwIfAborted();
+      this.#onError(deadline.aborted ? `the scan took longer than ${this.#timeout} s` : reasonOf(error));
+      return { outcome: "blocked", failing: [], scores: {}, findings: {}, reason: "error" };
+    }
+  }
+
+  async #outcome(
+    text: MessageText,
+    named: readonly NamedScanner[],
+    mask: boolean,
+    run: (scanners: readonly NamedScanner[], input: string, rewrite: boolean) => Promise<ScanReport & { text: string }>,
+  ): Promise<Judgement> {
+    const suffix = sourceSuffix(text.source);
+    const report = await run(named, text.text, true);
+    report.coverage.partsSkipped += text.skipped;
+    const failing = Object.keys(report.resultsValid).filter((name) => !report.resultsValid[name]);
+    const seen = { failing, scores: report.resultsScore, findings: plainFindings(report, text) };
+    const isIncomplete = this.#requireFullCoverage && unscannedReasons(report).length > 0;
+    if (isIncomplete) return { outcome: "blocked", ...seen, ...(failing.length > 0 ? {} : { reason: "coverage" }) };
+
+    const replaces = (name: string) =>
+      named.some((item) => item.name + suffix === name && replacesValues(item.scanner));
+    const hard = failing.filter((name) => !replaces(name));
+    if (hard.length > 0 && !mask) return { outcome: "blocked", ...seen };
+    const strings = report.text === text.text ? undefined : await split(report.text, text, named, run);
+    if (hard.length > 0) {
+      if (!strings) return { outcome: "blocked", ...seen };
+      // What is left has to pass all checks by itself. Placeholders, and values that stand for others, may look like those values.
+      const rest = await run(
+        named.filter(({ scanner }) => !replacesValues(scanner)),
+        strings.join("\n"),
+        false,
+      );
+      if (!rest.isValid) return { outcome: "blocked", ...seen };
+    }
+    return { outcome: failing.length > 0 ? "masked" : "passed", ...seen, ...(strings ? { strings } : {}) };
+  }
+}
+
+/** Whether a scanner replaces values by placeholders of the vault, so that nothing needs to be blocked. */
+function replacesValues({ sanitizes, vaultScope }: Scanner): boolean {
+  return sanitizes && vaultScope !== undefined;
+}
+
+/**
+ * Splits a rewritten text into the strings that it was made of. Where the number of lines has changed, the strings are rewritten one
+ * by one.
+ */
+async function split(
+  rewritten: string,
+  { text, pieces }: MessageText,
+  named: readonly NamedScanner[],
+  run: (scanners: readonly NamedScanner[], input: string, rewrite: boolean) => Promise<{ text: string }>,
+): Promise<string[]> {
+  if (pieces.length === 1) return [rewritten];
+  const originals = pieces.map(({ start, end }) => text.slice(start, end));
+  const lines = rewritten.split("\n");
+  const counts = originals.map((original) => original.split("\n").length);
+  if (lines.length === counts.reduce((sum, count) => sum + count, 0)) {
+    let next = 0;
+    return counts.map((count) => lines.slice(next, (next += count)).join("\n"));
+  }
+  const rewriting = named.filter(({ scanner }) => scanner.sanitizes);
+  const strings: string[] = [];
+  for (const original of originals) strings.push((await run(rewriting, original, true)).text);
+  return strings;
+}
+
+/** The findings of a text without what was found, each with the path of the string that it is in. */
+function plainFindings({ findings }: ScanReport, { path, pieces }: MessageText): Record<string, PlainFinding[]> {
+  const located = ({ text: _, ...finding }: Finding): PlainFinding => {
+    const piece = pieces.find(({ start, end }) => start <= finding.start && finding.end <= end);
+    if (!piece) return { ...finding, path };
+    return { ...finding, start: finding.start - piece.start, end: finding.end - piece.start, path: piece.path };
+  };
+  return Object.fromEntries(Object.entries(findings).map(([name, list]) => [name, list.map(located)]));
+}
+
+/** Why a scan failed, without the message of an error that is not guard's: it might quote the text. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof ScannerError)) return error instanceof GuardError ? error.message : "an unexpected error";
+  return error.cause instanceof GuardError ? error.message : `${error.scanner} failed`;
+}
