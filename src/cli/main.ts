@@ -8,13 +8,14 @@ import { type Command, commandHelp, print, UsageError } from "./command.ts";
 import { doctor } from "./doctor.ts";
 import { evaluate } from "./eval.ts";
 import { init } from "./init.ts";
+import { mcp } from "./mcp.ts";
 import { models } from "./models.ts";
 import { scan } from "./scan.ts";
 import { scanners } from "./scanners.ts";
 import { serve } from "./serve.ts";
 
 // Commands import the scanners and the addon only when they run, so that the help appears at once.
-const COMMANDS: readonly Command[] = [serve, scan, init, doctor, scanners, evaluate, calibrate, bench, models];
+const COMMANDS: readonly Command[] = [serve, scan, mcp, init, doctor, scanners, evaluate, calibrate, bench, models];
 
 async function main([name, ...args]: string[]): Promise<number> {
   if (name === "--version" || name === "-v") {

@@ -146,7 +146,10 @@ async function split(
   const counts = originals.map((original) => original.split("\n").length);
   if (lines.length === counts.reduce((sum, count) => sum + count, 0)) {
     let next = 0;
-    return counts.map((count) => lines.slice(next, (next += count)).join("\n"));
+    return counts.map((count) => {
+      next += count;
+      return lines.slice(next - count, next).join("\n");
+    });
   }
   const rewriting = named.filter(({ scanner }) => scanner.sanitizes);
   const strings: string[] = [];
