@@ -48,6 +48,7 @@ export const Secrets = defineScanner({
       text: "Every occurrence of a secret is replaced, not only the first one, and a secret that two rules find is replaced once: what is left in the text would be sent on.",
     },
   ],
+  conversation: { sources: ["user", "tool_call"] },
   findings: [
     { type: "secret", label: "The rule that found it; the service stands in `service`, where the rule knows one." },
   ],
