@@ -32,7 +32,7 @@ interface Pending {
   request: JSONRPCRequest;
   /** Is aborted when nobody waits for the answer any more. */
   stop: AbortController;
-  /** Whether the request itself has been judged and sent on. */
+  /** Whether the request has been sent on, and no answer has come yet. */
   isSent: boolean;
 }
 
@@ -134,7 +134,8 @@ export class McpProxy {
     }
     entry.isSent = true;
     const answerIsLost = (reason: string) => {
-      if (pending.get(request.id) !== entry) return;
+      // Streams end behind their answers too, while these are judged.
+      if (pending.get(request.id) !== entry || !entry.isSent) return;
       pending.delete(request.id);
       void this.#send(from, failed(request, reason));
     };

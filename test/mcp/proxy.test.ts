@@ -16,7 +16,11 @@ afterEach(async () => {
 });
 
 /** A client of the SDK that reaches a server through guard. */
-async function through(server: Transport, lists: ConstructorParameters<typeof McpGuard>[0], options: McpGuardOptions = {}) {
+async function through(
+  server: Transport,
+  lists: ConstructorParameters<typeof McpGuard>[0],
+  options: McpGuardOptions = {},
+) {
   const lines: string[] = [];
   const log = (line: string) => void lines.push(line);
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
