@@ -141,3 +141,50 @@ describe("a broken check", () => {
     expect(lines.join("\n")).not.toContain(POISON);
   });
 });
+
+describe("a stream", () => {
+  it("may end while its answer is judged", async () => {
+    const answered: unknown[] = [];
+    const [client, theirs] = InMemoryTransport.createLinkedPair();
+    client.onmessage = (message) => void answered.push(message);
+    const server: Transport = {
+      start: async () => {},
+      close: async () => {},
+      async send(message, options) {
+        const result = { content: [{ type: "text", text: "done" }] };
+        server.onmessage?.({ jsonrpc: "2.0", id: (message as { id: number }).id, result });
+        options?.onRequestStreamEnd?.();
+      },
+    };
+    const proxy = new McpProxy({ client: theirs, server, guard: new McpGuard(scanners()), log: () => {} });
+    await Promise.all([proxy.start(), client.start()]);
+    open.push(proxy);
+    await client.send({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "x", arguments: {} } });
+    await expect.poll(() => answered).toHaveLength(1);
+    expect(answered[0]).toMatchObject({ id: 1, result: { content: [{ text: "done" }] } });
+  });
+
+  it("brings no answers to what was taken back or never asked", async () => {
+    const answered: unknown[] = [];
+    const sent: unknown[] = [];
+    const [client, theirs] = InMemoryTransport.createLinkedPair();
+    client.onmessage = (message) => void answered.push(message);
+    const server: Transport = {
+      start: async () => {},
+      close: async () => {},
+      send: async (message) => void sent.push(message),
+    };
+    const proxy = new McpProxy({ client: theirs, server, guard: new McpGuard(scanners()), log: () => {} });
+    await Promise.all([proxy.start(), client.start()]);
+    open.push(proxy);
+    await client.send({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "x", arguments: {} } });
+    await expect.poll(() => sent).toHaveLength(1);
+    await client.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } });
+    await expect.poll(() => sent).toHaveLength(2);
+    for (const id of [1, 7]) server.onmessage?.({ jsonrpc: "2.0", id, result: { content: [] } });
+    await client.send({ jsonrpc: "2.0", id: 2, method: "ping" });
+    await expect.poll(() => sent).toHaveLength(3);
+    server.onmessage?.({ jsonrpc: "2.0", id: 2, result: {} });
+    await expect.poll(() => answered).toEqual([{ jsonrpc: "2.0", id: 2, result: {} }]);
+  });
+});
