@@ -340,7 +340,10 @@ function conversationRisk(
  *
  * @throws GuardValidationError for a name that no input scanner has, with its path.
  */
-function listsByName({ conversation }: ScanServiceOptions, named: readonly NamedScanner[]): GivenLists {
+export function listsByName(
+  { conversation }: Pick<ScanServiceOptions, "conversation">,
+  named: readonly NamedScanner[],
+): GivenLists {
   const { scan = {}, scanToolMessages } = conversation;
   if (!scanToolMessages && scan.tool && scan.tool.length > 0) {
     const message = "names scanners for tool results, but scan_tool_messages is false";

@@ -3,8 +3,10 @@ import { buildScanners, loadConfig } from "../config/index.ts";
 import { serviceOptions } from "../config/service-options.ts";
 import { GuardValidationError } from "../errors.ts";
 import { Engine } from "../models/engine.ts";
+import { nameScanners } from "../scan.ts";
 import type { Scanner } from "../scanner.ts";
-import { SOURCES, type Source } from "../source.ts";
+import { listsByName, type ScanServiceOptions } from "../service.ts";
+import type { Source } from "../source.ts";
 import { McpGuard, type McpGuardOptions } from "./guard.ts";
 import type { ScannersBySource } from "./judge.ts";
 import { McpProxy } from "./proxy.ts";
@@ -37,14 +39,15 @@ export class McpSession {
   ): Promise<McpSession> {
     const config = await loadConfig(file);
     const { input } = buildScanners(config, { engine: Engine.fromEnvironment(process.env) });
-    const bySource = scannersBySource(input);
+    const limits = serviceOptions(config);
+    const bySource = scannersBySource(input, limits);
     const used = [...new Set(READ.flatMap((source) => bySource[source] ?? []))];
     if (used.length === 0) {
       const message = `${file} has no input scanner that reads ${READ.join(", ")}: every message would pass`;
       throw new GuardValidationError([{ path: "input_scanners", message }]);
     }
     for (const scanner of used) await scanner.load?.();
-    const { promptTimeout: timeout, requireFullCoverage } = serviceOptions(config);
+    const { promptTimeout: timeout, requireFullCoverage } = limits;
     const lists = READ.map(
       (source) => `${source}: ${(bySource[source] ?? []).map(({ name }) => name).join(", ") || "none"}`,
     );
@@ -72,12 +75,18 @@ export class McpSession {
   }
 }
 
-/** The scanners of a list by the sources that they say they read. */
-export function scannersBySource(scanners: readonly Scanner[]): ScannersBySource {
+/**
+ * The scanners of a configuration by the sources that they read: those that `conversation.scan` names, or else those that ask for them.
+ *
+ * @throws GuardValidationError for a name that no input scanner has, with its path.
+ */
+function scannersBySource(scanners: readonly Scanner[], options: ScanServiceOptions): ScannersBySource {
+  const chosen = listsByName(options, nameScanners(scanners, "scanners.input"));
   return Object.fromEntries(
-    SOURCES.map((source) => [
+    READ.map((source) => [
       source,
-      scanners.filter(({ conversation }) => (conversation?.sources ?? ["user"]).includes(source)),
+      chosen[source]?.map(({ scanner }) => scanner) ??
+        scanners.filter(({ conversation }) => conversation?.sources?.includes(source)),
     ]),
   );
 }
