@@ -1,9 +1,10 @@
 import { riskReport } from "./conversation/accumulated.ts";
+import { assembled } from "./conversation/assembled.ts";
 import { type ConversationLists, conversationLists, givenLists } from "./conversation/lists.ts";
 import { mapTexts } from "./conversation/map-texts.ts";
 import { divided } from "./conversation/pieces.ts";
 import { readingOf } from "./conversation/reading.ts";
-import { addUnread, copyResult, merge, onlyNames, worst } from "./conversation/report.ts";
+import { addUnread, asAssembled, copyResult, merge, onlyNames, worst } from "./conversation/report.ts";
 import type { ConversationRisk } from "./conversation/risk.ts";
 import { readConversation } from "./messages/read.ts";
 import type { ChatRequest, Conversation, Message, MessageText } from "./messages/text.ts";
@@ -22,7 +23,7 @@ import {
   suppressedNames,
 } from "./scan.ts";
 import type { Scanner } from "./scanner.ts";
-import { SCANNED, type Scanned, SOURCES } from "./source.ts";
+import { SCANNED, type Scanned, SOURCES, type Source } from "./source.ts";
 import { checkConversationOptions } from "./validation/scan-options.ts";
 import { Vault } from "./vault.ts";
 import { defaultVerdictCache, type VerdictCache } from "./verdict-cache.ts";
@@ -148,7 +149,7 @@ export async function scanConversationTexts(
         reading.new[source].map((text): Job => ({ text, items: lists[source], suffix: sourceSuffix(source) })),
       ]),
     ),
-    history: reading.history.map((text) => historyJob(text, lists, rewrite)),
+    history: historyJobs(reading.history, lists, rewrite),
   } as Record<Scanned, Job[]>;
   const reports = new Map<Job, ScanReport & { text: string }>();
   const scanText = async (job: Job, { failFast = false, ...how }: RunOptions): Promise<void> => {
@@ -176,9 +177,34 @@ export async function scanConversationTexts(
       (job) => scanText(job, what === "user" ? options : judging),
     );
 
+  /** Judges what the model would put together from several texts: an attack that stands in none of them. */
+  const judgeAssembled = async (
+    items: readonly NamedScanner[],
+    texts: readonly string[],
+    source: Source,
+    suffix: string,
+  ) => {
+    if (items.length === 0 || texts.length === 0) return [];
+    const context = { answers, source, conversation: { texts: conversation.texts } };
+    const reports = await mapTexts(assembled(texts), (text) =>
+      runScanners(items, text, context, { ...judging, suffix }),
+    );
+    return reports.map(asAssembled);
+  };
   const windowReport = async (ofUser: () => Promise<unknown>): Promise<ScanReport> => {
     if (prompt === undefined || window === 1 || lists.window.length === 0) return emptyReport();
-    const text = userTexts.slice(-Math.max(window, unanswered)).join("\n");
+    const texts = userTexts.slice(-Math.max(window, unanswered));
+    const [together, fromParts] = await Promise.all([
+      joinedReport(prompt, texts.join("\n"), ofUser),
+      judgeAssembled(lists.window, texts, prompt.source, WINDOW_SUFFIX),
+    ]);
+    return worst([together, ...fromParts]);
+  };
+  const joinedReport = async (
+    prompt: MessageText,
+    text: string,
+    ofUser: () => Promise<unknown>,
+  ): Promise<ScanReport> => {
     const context = { answers, source: prompt.source, conversation: { texts: conversation.texts } };
     const how = { ...judging, suffix: WINDOW_SUFFIX };
     if (text !== prompt.text) return runScanners(lists.window, text, context, how);
@@ -198,8 +224,17 @@ export async function scanConversationTexts(
     }
     return report;
   };
+  let fromToolParts: ScanReport[] = [];
+  const judgeToolParts = async () => {
+    const detecting = lists.tool.filter(({ scanner }) => scanner.conversation?.window);
+    const texts = reading.new.tool.map(({ text }) => text);
+    fromToolParts = await judgeAssembled(detecting, texts, "tool", sourceSuffix("tool"));
+  };
   const total = emptyReport();
-  const add = (what: Scanned) => merge(total, worst(jobs[what].flatMap((job) => reports.get(job) ?? [])));
+  const add = (what: Scanned) => {
+    const ofTexts = jobs[what].flatMap((job) => reports.get(job) ?? []);
+    merge(total, worst(what === "tool" ? [...ofTexts, ...fromToolParts] : ofTexts));
+  };
   const others = SOURCES.filter((source) => source !== "user");
 
   try {
@@ -214,6 +249,7 @@ export async function scanConversationTexts(
         async () => merge(total, await windowReport(async () => {})),
         ...([...others, "history"] as const).map((what) => async () => {
           await judgeTexts(what);
+          if (what === "tool") await judgeToolParts();
           add(what);
         }),
         async () => {
@@ -231,6 +267,7 @@ export async function scanConversationTexts(
         windowReport(() => ofUser),
         risk && prompt ? riskReport(risk, userTexts, answers, options) : emptyReport(),
         ofUser,
+        judgeToolParts(),
         ...([...others, "history"] as const).map(judgeTexts),
       ]);
       add("user");
@@ -295,16 +332,19 @@ export async function scanConversationTexts(
 }
 
 /**
- * A text that the model has answered already: the scanners that look at the history judge it, and those that rewrite texts of its
- * source rewrite it again, because the caller sends its own copy.
+ * The texts that the model has answered already: the scanners that look at the history judge them, and those that rewrite texts of
+ * their source rewrite them again, because the caller sends its own copy.
  */
-function historyJob(text: MessageText, lists: ConversationLists, rewrite: boolean): Job {
-  const ofSource = lists[text.source];
-  const judging = text.source === "user" ? lists.history : lists.history.filter((item) => ofSource.includes(item));
-  const isRewriting = ({ scanner }: NamedScanner) => rewrite && scanner.sanitizes;
-  const rewriting = ofSource.filter((item) => isRewriting(item) && !judging.includes(item));
-  // In the order of the list, so that the scanners are given the same texts as when the text was new.
-  const known = ofSource.filter((item) => judging.includes(item) || rewriting.includes(item));
-  const items = [...known, ...judging.filter((item) => !known.includes(item))];
-  return { text, items, suffix: HISTORY_SUFFIX, counted: new Set(judging.map(({ name }) => name + HISTORY_SUFFIX)) };
+function historyJobs(texts: readonly MessageText[], lists: ConversationLists, rewrite: boolean): Job[] {
+  const ofSource = (source: Source): Omit<Job, "text"> => {
+    const list = lists[source];
+    const judging = source === "user" ? lists.history : lists.history.filter((item) => list.includes(item));
+    const rewriting = list.filter((item) => rewrite && item.scanner.sanitizes && !judging.includes(item));
+    // In the order of the list, so that the scanners are given the same texts as when the text was new.
+    const known = list.filter((item) => judging.includes(item) || rewriting.includes(item));
+    const items = [...known, ...judging.filter((item) => !known.includes(item))];
+    return { items, suffix: HISTORY_SUFFIX, counted: new Set(judging.map(({ name }) => name + HISTORY_SUFFIX)) };
+  };
+  const jobs = { user: ofSource("user"), tool: ofSource("tool") };
+  return texts.map((text) => ({ text, ...(text.source === "user" ? jobs.user : jobs.tool) }));
 }

@@ -251,13 +251,18 @@ export async function runScanners(
     .map(({ name }) => name + suffix);
   const chosen = scanners.filter((item) => !isSuppressed(item, suppressed, suffix));
   report.coverage.scannedChars = chosen.length > 0 ? report.coverage.chars : 0;
-  const { signal: running, stop } = ownSignal(signal);
 
   /** Says where findings are, in the unit of the caller. */
   const shown = (input: string, verdict: Verdict): Verdict => {
     const counted = inUnit(offsets, input, verdict);
     return place ? { ...counted, findings: placed(counted.findings, input, place, offsets) } : counted;
   };
+
+  const kept = keptText(chosen, text, source, { ...options, ...vault }, (name, input, verdict) =>
+    addVerdict(report, name, shown(input, verdict), 0),
+  );
+  if (kept !== undefined) return { ...report, engineTiming: {}, text: kept };
+  const { signal: running, stop } = ownSignal(signal);
 
   const runOne = async ({ name, scanner }: NamedScanner, input: string) => {
     const kept = options.verdicts?.get(scanner, input, source, vault.vault);
@@ -309,6 +314,35 @@ export async function runScanners(
     stop();
   }
   return { ...report, engineTiming: answers.timings, text: current };
+}
+
+/**
+ * Tells the verdicts of all scanners where every one of them is kept. Nearly all texts of a long conversation are known, and this
+ * takes a small part of the time that a scan takes which only looks them up.
+ *
+ * @param tell is called for every scanner, in the order of the list, when all verdicts are there.
+ * @returns the sanitized text; undefined when a scanner has to be asked.
+ */
+function keptText(
+  scanners: readonly NamedScanner[],
+  text: string,
+  source: Source,
+  { verdicts, vault, rewrite = true, failFast = false, suffix = "", signal }: RunOptions,
+  tell: (name: string, input: string, verdict: Verdict) => void,
+): string | undefined {
+  if (!verdicts || scanners.length === 0 || signal?.aborted) return undefined;
+  const told: [string, string, Verdict][] = [];
+  let current = text;
+  for (const { name, scanner } of scanners) {
+    const verdict = verdicts.get(scanner, current, source, vault);
+    if (!verdict) return undefined;
+    told.push([name + suffix, current, verdict]);
+    if (failFast && !verdict.isValid) break;
+    if (rewrite && verdict.sanitized !== undefined) current = verdict.sanitized;
+  }
+  for (const of of told) tell(...of);
+  const last = told.at(-1)?.[2];
+  return failFast && rewrite && last?.sanitized !== undefined ? last.sanitized : current;
 }
 
 /**

@@ -15,7 +15,7 @@ export const Blocklist = defineScanner({
     redactWith: z.string().optional().describe("What words are replaced by. Default: the text stays as it is."),
   }),
   // In a conversation it looks at the last few messages together and at the results of tools too.
-  conversation: { window: true, tool: true },
+  conversation: { window: true, sources: ["user", "tool"] },
   findings: [{ type: "blocked-word", label: "The word as the list has it." }],
   examples: { options: { words: ["heron"] }, passes: ["A grey bird."], fails: ["Operation HERON starts."] },
   create({ options: { words, redactWith } }) {

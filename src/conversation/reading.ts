@@ -26,10 +26,9 @@ export function readingOf({ texts }: Conversation): Reading {
   const messages = texts.filter(isUserMessage);
   const prompt = messages.at(-1);
   const lastUser = prompt?.message ?? -1;
-  const lastAssistant = Math.max(
-    -1,
-    ...texts.map(({ source, message = -1 }) => (source === "assistant" || source === "tool_call" ? message : -1)),
-  );
+  const lastAssistant =
+    texts.findLast(({ source, message }) => message !== undefined && (source === "assistant" || source === "tool_call"))
+      ?.message ?? -1;
   const isNew = ({ source, message = -1 }: MessageText): boolean => {
     if (source === "user") return message > lastAssistant || message === lastUser;
     if (source === "tool") return message > lastAssistant || message >= lastUser;

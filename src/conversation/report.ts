@@ -28,7 +28,8 @@ export function worst(reports: readonly ScanReport[]): ScanReport {
     total.isValid &&= report.isValid;
     for (const [name, score] of Object.entries(report.resultsScore)) {
       const known = total.resultsScore[name];
-      const findings = [...(total.findings[name] ?? []), ...(report.findings[name] ?? [])];
+      const [before = [], found = []] = [total.findings[name], report.findings[name]];
+      const findings = found.length > 0 ? [...before, ...found] : before;
       const timing = Math.max(total.timing[name] ?? 0, report.timing[name] ?? 0);
       if (known === undefined || score > known) copyResult(total, name, report, name);
       total.findings[name] = findings;
@@ -55,6 +56,9 @@ export function copyResult(to: ScanReport, name: string, from: ScanReport, sourc
 
 /** Returns a report with the results of some names only. A scanner that failed counts in any case. */
 export function onlyNames(names: ReadonlySet<string>, report: ScanReport): ScanReport {
+  if (Object.keys(report.resultsValid).every((name) => names.has(name)) && report.coverage.suppressed.length === 0) {
+    return report;
+  }
   const failed = new Set(report.coverage.failed);
   const isCounted = (name: string) => names.has(name) || failed.has(name);
   const counted = <Value>(record: Record<string, Value>): Record<string, Value> =>
@@ -95,9 +99,25 @@ function addCoverage({ coverage: to }: ScanReport, { coverage: from }: ScanRepor
   for (const [source, chars = 0] of Object.entries(from.unscannedSources) as [Source, number?][]) {
     to.unscannedSources[source] = (to.unscannedSources[source] ?? 0) + chars;
   }
-  to.suppressed = [...new Set([...to.suppressed, ...from.suppressed])];
-  to.failed = [...new Set([...to.failed, ...from.failed])];
+  if (from.suppressed.length > 0) to.suppressed = [...new Set([...to.suppressed, ...from.suppressed])];
+  if (from.failed.length > 0) to.failed = [...new Set([...to.failed, ...from.failed])];
   for (const [name, languages] of Object.entries(from.untrainedLanguage)) {
     to.untrainedLanguage[name] = [...new Set([...(to.untrainedLanguage[name] ?? []), ...languages])].sort();
   }
+}
+
+/**
+ * The report on a text that was put together from others. Its findings say so in `view`, with offsets in the text that was put together,
+ * and its length does not count: nobody has written it.
+ */
+export function asAssembled(report: ScanReport): ScanReport {
+  const findings = Object.entries(report.findings).map(([name, found]) => [
+    name,
+    found.map((finding) => ({ ...finding, view: ["assembled", ...(finding.view ? [finding.view] : [])].join(">") })),
+  ]);
+  return {
+    ...report,
+    findings: Object.fromEntries(findings),
+    coverage: { ...report.coverage, chars: 0, scannedChars: 0 },
+  };
 }

@@ -8,8 +8,11 @@ import { Engine } from "../models/engine.ts";
 import { onModelNotice } from "../models/notices.ts";
 import { restrictedModels } from "../models/training-data.ts";
 import { type ScannerLists, ScanService } from "../service.ts";
+import { VerdictCache } from "../verdict-cache.ts";
 import { buildApp } from "./app.ts";
 import { fingerprintOf } from "./cache/fingerprint.ts";
+import type { Caching } from "./cache/make-cache.ts";
+import { RedisVerdicts } from "./cache/shared-verdicts.ts";
 import type { LogStream } from "./log.ts";
 import { assertSafeToListen } from "./safe-address.ts";
 import { KEY_BYTES, readSecretKeys } from "./secret-keys.ts";
@@ -85,16 +88,16 @@ export async function prepareServer({
     // A client sends it back in one body with its texts.
     maxLength: Math.min(vaultMaxSize, Math.floor(maxBodySize / 2)),
   });
-  const service = new ScanService(lists, serviceOptions(config));
+  const cachingOf = (settings: NonNullable<Config["cache"]>, key: Buffer | undefined): Caching => {
+    const secret = createSecretKey(key ?? randomBytes(KEY_BYTES));
+    // Nothing is known of scanners that a program made, so their results are shared with nobody.
+    const ofProgram = scanners?.input || scanners?.output ? randomUUID() : "";
+    const fingerprint = () => fingerprintOf(config, engine) + ofProgram;
+    return { settings, secret, fingerprint, verdicts: new RedisVerdicts(secret, lists.input, fingerprint) };
+  };
   const cacheKey = config.cache?.enabled ? readSecretKeys(CACHE_KEY, process.env, 1)?.[0] : undefined;
-  const caching = config.cache?.enabled
-    ? {
-        settings: config.cache,
-        secret: createSecretKey(cacheKey ?? randomBytes(KEY_BYTES)),
-        // Nothing is known of scanners that a program made, so their results are shared with nobody.
-        fingerprint: () => fingerprintOf(config, engine) + (scanners?.input || scanners?.output ? randomUUID() : ""),
-      }
-    : undefined;
+  const caching = config.cache?.enabled ? cachingOf(config.cache, cacheKey) : undefined;
+  const service = new ScanService(lists, serviceOptions(config), new VerdictCache({}, caching?.verdicts));
   const app = await buildApp(config, service, seal, logger, engine, caching);
   // What runs here besides guard is worth knowing when something goes wrong.
   for (const { path, kind, reference, file } of pluginsOf(config))

@@ -78,6 +78,34 @@ describe.skipIf(skipsRedis)("Redis", () => {
       expect(await scan(await caching({ app: { scanPromptTimeout: 7, port: 1 } }))).toEqual({ ...first, cache: "hit" });
     });
 
+    it("shares the verdicts of conversations too, and nobody can read them there", async () => {
+      const messages = [
+        { role: "user", content: "A zebra 123 is here." },
+        { role: "assistant", content: "Yes?" },
+        { role: "user", content: "And 456." },
+      ];
+      const ask = async (of: TestServer) => {
+        const {
+          timing: _,
+          engine_timing: __,
+          cache: ___,
+          ...answer
+        } = (await of.post("/analyze/conversation", { messages, details: true })).json();
+        return answer;
+      };
+      const one = await caching();
+      const first = await ask(one);
+      expect(first).toMatchObject({ is_valid: false });
+      const verdicts = async () => (await redis.keys()).filter((name) => name.startsWith("guard:verdict:"));
+      await vi.waitFor(async () => expect((await verdicts()).length).toBeGreaterThan(0));
+      for (const name of await verdicts()) {
+        expect(await redis.client.get(name)).not.toContain("zebra");
+        expect(await redis.client.pttl(name)).toBeGreaterThan(0);
+      }
+      await redis.client.del(...(await redis.keys()).filter((name) => name.startsWith("guard:scan:")));
+      expect(await ask(await caching())).toEqual(first);
+    });
+
     it("is not shared by servers with other keys, scanners, options or credentials", async () => {
       await scan(await caching());
       await kept(1);

@@ -4,6 +4,7 @@ import type { RedisLinks } from "../redis-link.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { RedisStore } from "./redis-store.ts";
 import { ResultCache } from "./result-cache.ts";
+import type { RedisVerdicts } from "./shared-verdicts.ts";
 
 /** What a server that caches results knows before it is built. */
 export interface Caching {
@@ -13,14 +14,17 @@ export interface Caching {
   secret: KeyObject;
   /** What results depend on besides requests. It is asked for with the first request that is scanned. */
   fingerprint(): string;
+  /** The verdicts of conversations that servers share, where results are kept in Redis. */
+  verdicts: RedisVerdicts;
 }
 
 /** Makes the cache of a server: in Redis where that is configured, else in memory. */
 export async function makeResultCache(
-  { settings, secret, fingerprint }: Caching,
+  { settings, secret, fingerprint, verdicts }: Caching,
   links: RedisLinks,
 ): Promise<ResultCache> {
   const link = await links.link(settings.redis);
+  if (link) verdicts.connect(new RedisStore(link, { secret, ttl: settings.ttl }, "verdict"));
   const store = link ? new RedisStore(link, { secret, ttl: settings.ttl }) : new MemoryStore(settings);
   return new ResultCache({ secret, fingerprint, store });
 }

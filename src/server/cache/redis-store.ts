@@ -12,33 +12,46 @@ export class RedisStore implements CacheStore {
   readonly #link: RedisLink;
   readonly #secret: KeyObject;
   readonly #ttl: number;
+  readonly #kind: string;
 
-  /** @param ttl in seconds. */
-  constructor(link: RedisLink, { secret, ttl }: { secret: KeyObject; ttl: number }) {
+  /**
+   * @param ttl in seconds.
+   * @param kind what is kept: results of scans, or verdicts of single texts.
+   */
+  constructor(link: RedisLink, { secret, ttl }: { secret: KeyObject; ttl: number }, kind: "scan" | "verdict" = "scan") {
+    this.#kind = kind;
     this.#link = link;
     this.#secret = secret;
     this.#ttl = Math.ceil(ttl * 1000);
   }
 
   async get(key: string): Promise<string | undefined> {
-    const got = await this.#link.use("cache", (client) => client.getBuffer(nameOf(key)));
-    const opened = got?.value ? openText(this.#sealedFor(key), got.value) : undefined;
-    if (opened === undefined) return undefined;
-    const line = opened.indexOf("\n");
-    return Number(opened.slice(0, line)) > Date.now() ? opened.slice(line + 1) : undefined;
+    return (await this.getAll([key]))[0];
+  }
+
+  /** Returns the values of several keys, in their order, with one question to Redis. */
+  async getAll(keys: readonly string[]): Promise<(string | undefined)[]> {
+    const got = await this.#link.use("cache", (client) => client.mgetBuffer(keys.map((key) => this.#nameOf(key))));
+    return keys.map((key, index) => {
+      const value = got?.value[index];
+      const opened = value ? openText(this.#sealedFor(key), value) : undefined;
+      if (opened === undefined) return undefined;
+      const line = opened.indexOf("\n");
+      return Number(opened.slice(0, line)) > Date.now() ? opened.slice(line + 1) : undefined;
+    });
   }
 
   set(key: string, text: string): void {
     const sealed = sealText(this.#sealedFor(key), `${Date.now() + this.#ttl}\n${text}`);
-    void this.#link.use("cache", (client) => client.set(nameOf(key), sealed, "PX", this.#ttl));
+    void this.#link.use("cache", (client) => client.set(this.#nameOf(key), sealed, "PX", this.#ttl));
   }
 
   #sealedFor(key: string) {
-    return { secret: this.#secret, purpose: "cache value", context: key };
+    return { secret: this.#secret, purpose: "cache value", context: `${this.#kind}:${key}` };
   }
-}
 
-/** The name of a result in Redis, behind the prefix of all names. */
-function nameOf(key: string): string {
-  return `scan:${key}`;
+  /** The name of a value in Redis, behind the prefix of all names. */
+  #nameOf(key: string): string {
+    return `${this.#kind}:${key}`;
+  }
 }

@@ -72,6 +72,7 @@ describe("the API's description", () => {
     const document = (await (await testServer()).get("/openapi.json")).json();
     expect(Object.keys(document.components.schemas).sort()).toEqual([
       "ConversationRequest",
+      "ConversationResult",
       "Coverage",
       "Finding",
       "Message",

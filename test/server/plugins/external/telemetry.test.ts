@@ -127,13 +127,15 @@ describe("traces", () => {
     const { app, post } = await testServer({ input: [injectionScanner()] }, config);
     const messages = [
       { role: "user", content: "p=0.5" },
+      { role: "assistant", content: "Yes?" },
       { role: "user", content: "p=0.6" },
       { role: "tool", content: "p=0.99" },
     ];
     await post("/analyze/conversation", { messages });
     await app.close();
     const request = named(spans(), "POST /analyze/conversation");
-    for (const name of ["PromptInjection", "PromptInjection[window]", "PromptInjection[tool]", "ConversationRisk"]) {
+    const parts = ["", "[window]", "[tool]"].map((suffix) => `PromptInjection${suffix}`);
+    for (const name of [...parts, "ConversationRisk"]) {
       expect(named(spans(), `scanner ${name}`).parentSpanId).toBe(request.spanId);
     }
     expect(request.attributes).toMatchObject({ "guard.flagged": ["PromptInjection[tool]"] });

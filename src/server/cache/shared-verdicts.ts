@@ -1,0 +1,41 @@
+import type { KeyObject } from "node:crypto";
+import type { Scanner } from "../../scanner.ts";
+import type { SharedVerdicts, VerdictStore } from "../../verdict-cache.ts";
+import { derived, KEY_BYTES } from "../secret-keys.ts";
+import type { RedisStore } from "./redis-store.ts";
+
+/** Shares the verdicts of conversations between servers, through the cache that they share. */
+export class RedisVerdicts implements SharedVerdicts {
+  readonly secret: Uint8Array;
+  readonly #scanners: readonly Scanner[];
+  readonly #askFingerprint: () => string;
+  #fingerprint: string | undefined;
+  #store: RedisStore | undefined;
+
+  /**
+   * @param secret the secret that the servers share.
+   * @param scanners the input scanners. Those of servers with the same fingerprint are the same, in the same order.
+   */
+  constructor(secret: KeyObject, scanners: readonly Scanner[], fingerprint: () => string) {
+    this.secret = derived(secret, "", "verdict key", KEY_BYTES);
+    this.#scanners = scanners;
+    this.#askFingerprint = fingerprint;
+  }
+
+  /** Begins to share. Until then nothing is there. */
+  connect(store: RedisStore): void {
+    this.#store = store;
+  }
+
+  readonly store: VerdictStore = {
+    get: async (keys) => (await this.#store?.getAll(keys)) ?? [],
+    set: (key, value) => this.#store?.set(key, value),
+  };
+
+  idOf(scanner: Scanner): string | undefined {
+    const index = this.#scanners.indexOf(scanner);
+    if (index < 0) return undefined;
+    this.#fingerprint ??= this.#askFingerprint();
+    return `${this.#fingerprint} ${index}`;
+  }
+}
