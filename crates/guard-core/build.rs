@@ -7,10 +7,11 @@ use std::error::Error;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-const FOLDERS: [(&str, &str); 3] = [
+const FOLDERS: [(&str, &str); 4] = [
     ("secret_providers", "src/rules/secrets/providers"),
     ("pii_recognizers", "src/pii/recognizers"),
     ("refusals", "src/rules/phrases/refusals"),
+    ("orders", "src/rules/phrases/orders"),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {

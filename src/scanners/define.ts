@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
 import { GuardValidationError } from "../errors.ts";
+import type { ChatRequest } from "../messages/text.ts";
 import { defaultEngine, type Engine } from "../models/engine.ts";
 import { passed, type ScanContext, type Scanner, type Side, type Verdict } from "../scanner.ts";
+import type { Source } from "../source.ts";
 import { isRecord } from "../support/is-record.ts";
 import { type commonOptions, parseOptions } from "../validation/options.ts";
 import type { Difference } from "./differences.ts";
@@ -52,6 +54,10 @@ export type Example =
       text: string;
       /** The prompt that the text answers. */
       prompt?: string;
+      /** Where the text comes from, when not from the user. The last text of this source in `conversation` is what is scanned. */
+      source?: Source;
+      /** The conversation that the text belongs to. It is given together with `source`. */
+      conversation?: ChatRequest;
       /** Options, in camelCase, that are added to those that all examples of the scanner have. */
       options?: Record<string, unknown>;
       /** The text after the scanner rewrote it, if it rewrites it. */

@@ -26,5 +26,7 @@ export { Secrets } from "./secrets.ts";
 export { Sensitive } from "./sensitive.ts";
 export { Sentiment } from "./sentiment.ts";
 export { TokenLimit } from "./token-limit.ts";
+export { ToolDefinitions } from "./tool-definitions.ts";
+export { ToolPolicy } from "./tool-policy.ts";
 export { Toxicity } from "./toxicity.ts";
 export { URLReachability } from "./url-reachability.ts";

@@ -221,6 +221,15 @@ function renameKeys(schema: z.ZodType, value: unknown, path: string, issues: Val
       }),
     );
   }
+  // The keys of a record are names that the user chose, but what stands at them may be described.
+  if (inner instanceof z.ZodRecord && isRecord(value)) {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [
+        key,
+        renameKeys(inner.valueType as z.ZodType, item, below(key), issues),
+      ]),
+    );
+  }
   if (inner instanceof z.ZodArray && Array.isArray(value)) {
     return value.map((item, index) => renameKeys(inner.element as z.ZodType, item, below(index), issues));
   }

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
+import { readConversation } from "../../src/messages/read.ts";
 import { scanOutput, scanPrompt } from "../../src/scan.ts";
 import type { Side } from "../../src/scanner.ts";
 import { SCANNERS } from "../../src/scanners/catalog.ts";
@@ -24,8 +25,24 @@ describe.each(SCANNERS.map((scanner) => [scanner.definition.type, scanner] as co
   });
 
   const scan = async (side: Side, example: Example) => {
-    const { text, prompt = "", options } = typeof example === "string" ? { text: example } : example;
+    const {
+      text,
+      prompt = "",
+      options,
+      source,
+      conversation,
+    }: Exclude<Example, string> = typeof example === "string" ? { text: example } : example;
     const scanners = [scannerWith(side, options)];
+    if (source && conversation) {
+      const { texts } = readConversation(conversation);
+      const current = texts.findLast((item) => item.source === source);
+      expect(current?.text, "the text is the one of the conversation").toBe(text);
+      const verdict = await (scanners[0] as BuiltInScanner).scan(text, {
+        source,
+        conversation: { texts, ...(current && { current }) },
+      });
+      return { isValid: verdict.isValid, sanitized: verdict.sanitized ?? text, findings: verdict.findings };
+    }
     if (side === "input") {
       const { isValid, sanitizedPrompt, findings } = await scanPrompt(scanners, text);
       return { isValid, sanitized: sanitizedPrompt, findings: Object.values(findings).flat() };

@@ -2,7 +2,8 @@
 //!
 //! Run them with `cargo run --release -p guard-dev -- COMMAND`:
 //!
-//! * `check-rules KIND FILE...` checks rule files against their own examples. KIND is `secrets`, `recognizers` or `refusals`.
+//! * `check-rules KIND FILE...` checks rule files against their own examples. KIND is `secrets`, `recognizers`,
+//!   `refusals` or `orders`.
 //! * `features SPEC.json OUT.bin < ROWS.jsonl` writes the features of texts for a training.
 //! * `fit FEATURES.bin LABELS.bin OUT.bin LABEL_COUNT EPOCHS RATE DROPOUT SMOOTHING SEED` fits a linear model to them.
 

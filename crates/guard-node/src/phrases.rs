@@ -9,7 +9,7 @@ use napi_derive::napi;
 
 use crate::answer::{Answer, Cost, on_text_with};
 use crate::error::{Failure, at_once};
-use crate::rules::{RuleScan, rule_scan};
+use crate::rules::{RuleScan, in_views, rule_scan};
 
 /// Phrases that refuse to do what was asked for.
 #[napi]
@@ -36,4 +36,36 @@ fn scan(phrases: &Phrases, text: &str) -> std::result::Result<Option<RuleScan>, 
     let found = phrases.find(text).map_err(Failure::in_search)?;
     let found = found.into_iter().map(|found| (0, found.range, None));
     Ok(rule_scan(text, found.collect(), false))
+}
+
+/// Orders to a model that have no business in the description of a tool.
+#[napi]
+pub struct Orders(Arc<Phrases>);
+
+#[napi]
+impl Orders {
+    #[napi(constructor)]
+    pub fn new(env: &Env) -> Result<Self> {
+        at_once(env, || Ok(Self(phrases::orders()?)))
+    }
+
+    /// The ids of the phrases; the rule of a match is an index of this list.
+    #[napi(getter)]
+    pub fn ids(&self) -> Vec<String> {
+        self.0.ids().into_iter().map(str::to_owned).collect()
+    }
+
+    /// The function that scans a text and its views; it gives null where nothing is found.
+    #[napi(ts_return_type = "(text: string) => Answer<RuleScan | null>")]
+    pub fn scanner<'env>(&self, env: &'env Env) -> Result<Function<'env, String, Answer<'static, Option<RuleScan>>>> {
+        let phrases = Arc::clone(&self.0);
+        env.create_function_from_closure("scan", move |call| {
+            on_text_with(&phrases, Cost::Length, call.get(0)?, scan_views)
+        })
+    }
+}
+
+fn scan_views(phrases: &Phrases, text: &str) -> std::result::Result<Option<RuleScan>, Failure> {
+    let found = phrases.find_across_views(text).map_err(Failure::in_search)?;
+    Ok(rule_scan(text, in_views(found), false))
 }

@@ -47,7 +47,7 @@ fn in_text<M: across::RuleMatch>(found: Vec<M>) -> Vec<Found> {
         .collect()
 }
 
-fn in_views<M: across::RuleMatch>(sightings: Vec<Sighting<M>>) -> Vec<Found> {
+pub(crate) fn in_views<M: across::RuleMatch>(sightings: Vec<Sighting<M>>) -> Vec<Found> {
     sightings
         .into_iter()
         .map(|sighting| (sighting.found.rule(), sighting.range, sighting.view))

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use guard_core::text::invisible::{self, Invisible, Kind};
+use guard_core::text::names;
 use guard_core::text::sentences;
 use guard_core::text::views::{self, RevealingView, View};
 use napi::bindgen_prelude::Uint32Array;
@@ -133,4 +134,23 @@ pub fn revealing_views(text: JsString<'_>) -> Result<Answer<'_, Vec<TextView>>> 
         };
         Ok(views.into_iter().map(view).collect())
     })
+}
+
+/// A name, as readers see it.
+#[napi(object)]
+pub struct SeenName {
+    /// What is left when nothing counts that readers overlook: names with the same skeleton are taken for each other.
+    pub skeleton: String,
+    /// Whether letters of another script stand for Latin ones in it.
+    pub disguised: bool,
+}
+
+/// How readers see each of these names; see `names` of guard-core.
+#[napi]
+pub fn seen_names(names: Vec<String>) -> Vec<SeenName> {
+    let seen = |name: &String| SeenName {
+        skeleton: names::skeleton(name),
+        disguised: names::is_disguised(name),
+    };
+    names.iter().map(seen).collect()
 }

@@ -58,3 +58,12 @@ pub fn url_standings(env: &Env, urls: Vec<String>) -> Result<Answer<'_, Vec<Nati
         Ok(urls.iter().map(standing).collect())
     })
 }
+
+/// The registrable domain of each of these hosts; see `registrable_domain` of guard-core.
+#[napi]
+pub fn registrable_domains(hosts: Vec<String>) -> Vec<String> {
+    hosts
+        .iter()
+        .map(|host| urls::registrable_domain(host).to_owned())
+        .collect()
+}

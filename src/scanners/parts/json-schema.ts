@@ -1,6 +1,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import { GuardError, GuardValidationError, issueOf } from "../../errors.ts";
 import { addon, native } from "../../native.ts";
+import { canonicalJson } from "../../support/canonical-json.ts";
 
 /**
  * The milliseconds that the patterns of a schema may take for all JSON in a text of up to a million characters. A longer text gets
@@ -43,7 +44,8 @@ export class JsonSchema {
       keyword: "uniqueItems",
       type: "array",
       schemaType: "boolean",
-      validate: (unique: boolean, items: unknown[]) => !unique || new Set(items.map(canonical)).size === items.length,
+      validate: (unique: boolean, items: unknown[]) =>
+        !unique || new Set(items.map(canonicalJson)).size === items.length,
       error: { message: "must not have items that are equal" },
     });
     try {
@@ -113,16 +115,4 @@ function compile(pattern: string): (text: string, limit: number) => boolean {
 function tooSlow(pattern: string, cause?: unknown): GuardError {
   const message = `schema: its patterns take too long in this text, at last ${JSON.stringify(pattern)}`;
   return new GuardError("GUARD_PATTERN", message, { cause });
-}
-
-/**
- * Turns a value into a text such that equal values (section 4.2.2 of the core specification) have the same text, whatever the order
- * of their keys.
- */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, inner) =>
-    inner !== null && typeof inner === "object" && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
 }

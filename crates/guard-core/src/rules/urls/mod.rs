@@ -56,3 +56,13 @@ pub fn find(text: &str) -> Vec<FoundUrl> {
         })
         .collect()
 }
+
+/// The name that a registrar gave to whoever owns a host, by the Public Suffix List: `example.co.uk` for `www.example.co.uk`, and
+/// `a.github.io` for itself, since others own its neighbours. A host that has none (an address, `localhost`) is its own.
+///
+/// `host` is in lower case and in ASCII, as in a parsed URL.
+pub fn registrable_domain(host: &str) -> &str {
+    let is_name = host.parse::<std::net::IpAddr>().is_err() && !host.starts_with('[');
+    let domain = is_name.then(|| psl::domain_str(host)).flatten();
+    domain.unwrap_or(host)
+}

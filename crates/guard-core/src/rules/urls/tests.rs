@@ -232,3 +232,19 @@ proptest! {
         prop_assert_eq!(hit.map(|found| (found.url.as_str(), &text[found.range.clone()])), Some(("https://evil.com/a/b", url)));
     }
 }
+
+#[test]
+fn hosts_belong_to_registrable_domains() {
+    for (host, domain) in [
+        ("www.example.co.uk", "example.co.uk"),
+        ("example.com", "example.com"),
+        ("a.b.github.io", "b.github.io"),
+        ("192.168.0.1", "192.168.0.1"),
+        ("[::1]", "[::1]"),
+        ("localhost", "localhost"),
+        ("com", "com"),
+        ("", ""),
+    ] {
+        assert_eq!(super::registrable_domain(host), domain);
+    }
+}

@@ -1,0 +1,12 @@
+/**
+ * Writes a value as RFC 8785 (JSON Canonicalization Scheme) says: without white space, with the keys of objects in the order of their
+ * UTF-16 code units, and with strings and numbers as ECMAScript writes them. Equal values have equal texts, whatever the order of
+ * their keys.
+ */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value ?? null);
+  const fields = Object.entries(value).filter(([, item]) => item !== undefined);
+  const sorted = fields.sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${sorted.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(",")}}`;
+}
