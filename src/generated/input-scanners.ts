@@ -19,6 +19,8 @@ import type {
   SecretsOptions,
   SentimentInputOptions,
   TokenLimitOptions,
+  ToolDefinitionsOptions,
+  ToolPolicyOptions,
   ToxicityInputOptions,
 } from "./options.ts";
 
@@ -280,6 +282,41 @@ export const TokenLimit = registry.TokenLimit.classes.input as unknown as Scanne
   InstanceOf<typeof registry.TokenLimit>
 >;
 export type TokenLimit = InstanceType<typeof TokenLimit>;
+
+/**
+ * Fails definitions of tools that give the model hidden orders, look like another tool, or are not what they were.
+ *
+ * It reads names, descriptions and schemas, also what they say in base64, in look-alike letters and in other disguises.
+ * Ordinary orders, such as to call a tool first or to use absolute paths, are no findings; to keep something from the
+ * user, to read keys, to pass on the whole conversation or to put aside other instructions is.
+ *
+ * A tool that `tool_pins` has and that is as it was pinned has been read by whoever pinned it, and its words are not
+ * judged again. `pins: trust_first` compares each definition with the first one of that name that this scanner saw. All
+ * callers share what it saw, so it is for programs and proxies with a single tenant. Pins of programs come from
+ * `pinTools(tools, key)`.
+ */
+export const ToolDefinitions = registry.ToolDefinitions.classes.input as unknown as ScannerClass<
+  ToolDefinitionsOptions,
+  InstanceOf<typeof registry.ToolDefinitions>
+>;
+export type ToolDefinitions = InstanceType<typeof ToolDefinitions>;
+
+/**
+ * Fails tool calls that a policy does not allow: by the tool, its arguments, where they come from and what they carry
+ * out.
+ *
+ * Without options it fails calls of tools that the conversation does not define. The keys of `tools` are names, in
+ * which `*` stands for any characters; all rules that fit a tool hold. A call whose arguments are no JSON object fails
+ * where a rule needs one.
+ *
+ * An agent copies addresses and ids from one result into the next call all the time, so `taint` holds only for the
+ * tools that name it: those that send, pay, delete or run something.
+ */
+export const ToolPolicy = registry.ToolPolicy.classes.input as unknown as ScannerClass<
+  ToolPolicyOptions,
+  InstanceOf<typeof registry.ToolPolicy>
+>;
+export type ToolPolicy = InstanceType<typeof ToolPolicy>;
 
 /**
  * Blocks texts that insult, threaten, attack people for what they are, or are obscene.

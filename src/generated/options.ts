@@ -3,6 +3,7 @@
 import type { NerModelConf } from "../scanners/parts/ner-model.ts";
 import type { OwnNerModel } from "../scanners/parts/own-ner-model.ts";
 import type { Recognizer } from "../scanners/parts/recognized.ts";
+import type { PinStore } from "../scanners/parts/tool-pins.ts";
 import type { InjectionClassifier } from "../scanners/prompt-injection.ts";
 import type { Vault } from "../vault.ts";
 
@@ -1689,6 +1690,78 @@ export interface TokenLimitOptions {
   modelName?: string | null | undefined;
   /** Path of a tokenizer.json, taken instead. */
   tokenizer?: string | undefined;
+}
+
+/** The options of ToolDefinitions. */
+export interface ToolDefinitionsOptions {
+  /** Name in results, for a scanner that is listed more than once. */
+  name?: string | undefined;
+  /**
+   * Pins of definitions that were read before, by the names of the tools.
+   * @default {}
+   */
+  toolPins?: Record<string, string> | undefined;
+  /** The secret key of the pins, with which pinTools made them. */
+  pinKey?: string | undefined;
+  /**
+   * Fails every tool that tool_pins does not have.
+   * @default false
+   */
+  requirePins?: boolean | undefined;
+  /**
+   * trust_first: a definition that differs from the first one of its name fails. For a single tenant.
+   * @default "off"
+   */
+  pins?: "off" | "trust_first" | undefined;
+  /** Where trust_first keeps what it saw. Default: in memory, for as long as the scanner lives. */
+  pinStore?: PinStore | undefined;
+}
+
+/** The options of ToolPolicy. */
+export interface ToolPolicyOptions {
+  /** Name in results, for a scanner that is listed more than once. */
+  name?: string | undefined;
+  /** The only tools that may be called; * stands for any characters. */
+  allowedTools?: string[] | undefined;
+  /**
+   * Tools that must not be called; * stands for any characters.
+   * @default []
+   */
+  deniedTools?: string[] | undefined;
+  /**
+   * Rules by the names of tools.
+   * @default {}
+   */
+  tools?:
+    | Record<
+        string,
+        {
+          arguments?: Record<
+            string,
+            {
+              pattern?: string;
+              allowed?: (string | number | boolean)[];
+              denied?: (string | number | boolean)[];
+              maxLength?: number;
+            }
+          >;
+          schema?: Record<string, unknown> | boolean;
+          hosts?: string[];
+          forbid?: string[];
+          taint?: ("addresses" | "commands")[];
+        }
+      >
+    | undefined;
+  /**
+   * given: arguments have to match the schema in the tool's definition in the conversation.
+   * @default "off"
+   */
+  schemas?: "off" | "given" | undefined;
+  /**
+   * Tools whose results count as written by the user, such as an address book.
+   * @default []
+   */
+  trustedTools?: string[] | undefined;
 }
 
 /** The options of Toxicity. */

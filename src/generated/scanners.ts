@@ -12,6 +12,8 @@ export {
   Regex,
   Secrets,
   TokenLimit,
+  ToolDefinitions,
+  ToolPolicy,
 } from "./input-scanners.ts";
 export {
   Deanonymize,

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
-import { GuardError, GuardValidationError, madeFrom } from "../errors.ts";
+import { GuardError, madeFrom } from "../errors.ts";
 import type { MessageText } from "../messages/text.ts";
 import type { Engine } from "../models/engine.ts";
 import { addon, built, native } from "../native.ts";
@@ -132,6 +132,8 @@ export const ToolPolicy = defineScanner({
     );
     const given = new GivenSchemas();
     return {
+      // A call without arguments is a call.
+      checksEmpty: true,
       async check(text, context) {
         if (context.source !== "tool_call") return passed(text);
         const current = context.conversation?.current;

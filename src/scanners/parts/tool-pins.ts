@@ -67,7 +67,7 @@ export function pinTools(tools: readonly Record<string, unknown>[], key: string)
     throw new GuardValidationError([{ path: "key", message: `expected a text of at least ${LEAST_KEY} characters` }]);
   }
   const pins = new Map<string, string>();
-  for (const { toolDefinition, path } of readConversation({ messages: [], tools }).texts) {
+  for (const { toolDefinition, path } of readConversation({ messages: [{ role: "user", content: "" }], tools }).texts) {
     if (!toolDefinition) continue;
     if (pins.has(toolDefinition.name)) {
       throw new GuardValidationError([{ path, message: `another tool is called ${toolDefinition.name} too` }]);
