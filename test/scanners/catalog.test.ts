@@ -22,6 +22,8 @@ describe("createScanner", () => {
       "Secrets",
       "Sentiment",
       "TokenLimit",
+      "ToolDefinitions",
+      "ToolPolicy",
       "Toxicity",
     ]);
     expect(scannerTypes("output")).toEqual([

@@ -103,6 +103,9 @@ pub struct PhraseMatch<'a> {
     pub language: &'a str,
 }
 
+/// A match of the phrase with this number; the range is one of the text that was searched.
+pub type NumberedMatch = (usize, Range<usize>);
+
 /// Phrases ready to be searched for.
 #[derive(Debug)]
 pub struct Phrases {
@@ -290,7 +293,7 @@ impl Phrases {
     /// # Errors
     ///
     /// As in [`Phrases::find`].
-    pub fn find_across_views(&self, text: &str) -> Result<Vec<Sighting<(usize, Range<usize>)>>, RuleError> {
+    pub fn find_across_views(&self, text: &str) -> Result<Vec<Sighting<NumberedMatch>>, RuleError> {
         let ids = self.ids();
         across_views(text, Wanted::Nearest, |view| {
             let found = self.find(view)?;
