@@ -11,6 +11,7 @@ import {
 import { isOwnNerModel, type OwnNerModel } from "../scanners/parts/own-ner-model.ts";
 import type { Recognizer } from "../scanners/parts/recognized.ts";
 import type { InjectionClassifier } from "../scanners/prompt-injection.ts";
+import { SOURCES } from "../source.ts";
 import { isRecord } from "../support/is-record.ts";
 import { parseOptions } from "../validation/options.ts";
 import { kindOf } from "../validation/plain-words.ts";
@@ -71,7 +72,9 @@ const definitionSchema = z.looseObject({
   options: z
     .custom<object>((value) => value instanceof Object && "~standard" in value, "expected a schema, such as one of zod")
     .optional(),
-  conversation: z.strictObject({ window: flag, tool: flag }).optional(),
+  conversation: z
+    .strictObject({ window: flag, sources: z.array(z.enum(SOURCES)).optional(), history: flag, dependsOnOthers: flag })
+    .optional(),
   comparesWithPrompt: flag,
   detects: flag,
   findings: z.array(z.looseObject({ type: z.string() })).optional(),
