@@ -139,7 +139,8 @@ export async function scanConversationTexts(
   // placeholders.
   const { vault: _, ...judging } = { ...options, rewrite: false };
   const reading = readingOf(conversation);
-  const { prompt, userTexts, unanswered } = reading;
+  const { prompt, messages, unanswered } = reading;
+  const toRisk = { messages, toolResults: lists.off.has("tool") ? [] : reading.toolResults };
   const unit = options.offsets ?? "utf16";
 
   const jobs = {
@@ -193,7 +194,7 @@ export async function scanConversationTexts(
   };
   const windowReport = async (ofUser: () => Promise<unknown>): Promise<ScanReport> => {
     if (prompt === undefined || window === 1 || lists.window.length === 0) return emptyReport();
-    const texts = userTexts.slice(-Math.max(window, unanswered));
+    const texts = messages.slice(-Math.max(window, unanswered)).map(({ text }) => text);
     const [together, fromParts] = await Promise.all([
       joinedReport(prompt, texts.join("\n"), ofUser),
       judgeAssembled(lists.window, texts, prompt.source, WINDOW_SUFFIX),
@@ -253,7 +254,7 @@ export async function scanConversationTexts(
           add(what);
         }),
         async () => {
-          if (risk && prompt) merge(total, await riskReport(risk, userTexts, answers, options));
+          if (risk && prompt) merge(total, await riskReport(risk, toRisk, answers, options));
         },
       ];
       for (const stage of stages) {
@@ -265,7 +266,7 @@ export async function scanConversationTexts(
       const ofUser = Promise.all([rewritten, judgeTexts("user")]);
       const [ofWindow, ofRisk] = await Promise.all([
         windowReport(() => ofUser),
-        risk && prompt ? riskReport(risk, userTexts, answers, options) : emptyReport(),
+        risk && prompt ? riskReport(risk, toRisk, answers, options) : emptyReport(),
         ofUser,
         judgeToolParts(),
         ...([...others, "history"] as const).map(judgeTexts),

@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type ConversationOptions, type Message, scanConversation, VerdictCache } from "../src/conversation.ts";
+import {
+  type ConversationOptions,
+  ConversationRisk,
+  type Message,
+  scanConversation,
+  VerdictCache,
+} from "../src/conversation.ts";
 import { GuardValidationError } from "../src/errors.ts";
 import { Anonymize, BanSubstrings, PromptInjection, Regex, Secrets } from "../src/generated/input-scanners.ts";
 import { scanOutput, scanPrompt } from "../src/scan.ts";
@@ -350,5 +356,26 @@ describe("what a model would put together", () => {
   it("is nothing in ordinary sums", async () => {
     const messages = [user("let x = 3"), assistant("ok"), user("let y = 4, what is x + y?")];
     expect(await scanConversation([injection()], messages)).toMatchObject({ isValid: true });
+  });
+});
+
+describe("the accumulated risk", () => {
+  const risk = (options: object) =>
+    new ConversationRisk((text) => Number(text), { threshold: 1, decay: 0.5, ...options });
+
+  it("adds the worst tool result of each turn, with a weight of its own", async () => {
+    const messages = [user("0.4"), tool("0.8"), tool("0.7"), assistant("ok"), user("0.4"), tool("0.9"), tool("0.1")];
+    const total = 0.4 * 0.5 + 0.4 + 0.5 * (0.8 * 0.5 + 0.9);
+    const report = await scanConversation([], messages, { risk: risk({}) });
+    expect(report.resultsScore.ConversationRisk).toBeCloseTo(total - 1, 1);
+    expect(report.findings.ConversationRisk?.map(({ label, message }) => [label, message])).toEqual([
+      ["user message 1", 0],
+      ["user message 2", 4],
+      ["tool result", 1],
+      ["tool result", 2],
+      ["tool result", 5],
+    ]);
+    const off = await scanConversation([], messages, { risk: risk({ toolWeight: 0 }) });
+    expect(off.resultsScore.ConversationRisk).toBeCloseTo(0.6 - 1, 5);
   });
 });

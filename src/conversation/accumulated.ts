@@ -1,4 +1,5 @@
 import { ScannerError } from "../errors.ts";
+import type { MessageText } from "../messages/text.ts";
 import type { AnswerCache } from "../models/answer-cache.ts";
 import { errorKind, summaryOf } from "../observer.ts";
 import { CONVERSATION_RISK } from "../result-names.ts";
@@ -6,12 +7,19 @@ import { addVerdict, emptyReport, type RunOptions, type ScanReport } from "../sc
 import type { Finding, Verdict } from "../scanner.ts";
 import { FAILED } from "../scanners/score.ts";
 import { lengthIn, type OffsetUnit } from "../text/offsets.ts";
-import type { ConversationRisk } from "./risk.ts";
+import type { AgedText, ConversationRisk } from "./risk.ts";
+
+/** The texts whose risk adds up. */
+interface Assessed {
+  /** The user messages, with the oldest first. */
+  messages: readonly MessageText[];
+  toolResults: readonly (AgedText & { of: MessageText })[];
+}
 
 /** Assesses the accumulated risk of a conversation, as one of its checks. */
 export async function riskReport(
   risk: ConversationRisk,
-  userTexts: readonly string[],
+  { messages, toolResults }: Assessed,
   given: AnswerCache,
   { suppress, signal, observer, offsets, onScannerError }: RunOptions & { suppress: ReadonlySet<string> },
 ): Promise<ScanReport> {
@@ -21,14 +29,23 @@ export async function riskReport(
     return report;
   }
   const start = performance.now();
-  const chars = userTexts.reduce((sum, text) => sum + text.length, 0);
+  const chars = messages.reduce((sum, { text }) => sum + text.length, 0);
   const observed = observer?.scannerStarted({ name: CONVERSATION_RISK, type: CONVERSATION_RISK, chars });
   const answers = observed ? given.observedBy(observed) : given;
-  const coverage = { chars: 0, scannedChars: 0, truncated: false, windows: userTexts.length };
+  const coverage = { chars: 0, scannedChars: 0, truncated: false, windows: messages.length };
   let verdict: Verdict;
   try {
-    const { isValid, score, scores } = await risk.assess(userTexts, signal, answers);
-    const findings = isValid ? [] : contributions(userTexts, scores, risk.minScore, offsets);
+    const { isValid, score, scores, toolScores } = await risk.assess(
+      messages.map(({ text }) => text),
+      signal,
+      answers,
+      toolResults,
+    );
+    const added = [
+      ...messages.map((text, index) => ({ text, score: scores[index] ?? 0, label: `user message ${index + 1}` })),
+      ...toolResults.map(({ of }, index) => ({ text: of, score: toolScores[index] ?? 0, label: "tool result" })),
+    ];
+    const findings = isValid ? [] : contributions(added, risk.minScore, offsets);
     verdict = { isValid, score, findings, coverage };
   } catch (error) {
     const reason = signal?.aborted ? signal.reason : error;
@@ -47,27 +64,17 @@ export async function riskReport(
 }
 
 /**
- * Returns a finding for each message that added to the risk. The offsets are offsets in the message that the label names, such as
- * `user message 3`, where only user messages are counted.
+ * Returns a finding for each text that added to the risk. The label of a user message says which one it is, where only user messages are
+ * counted.
  */
 function contributions(
-  userTexts: readonly string[],
-  scores: readonly number[],
+  added: readonly { text: MessageText; score: number; label: string }[],
   minScore: number,
   unit: OffsetUnit = "utf16",
 ): Finding[] {
-  return userTexts.flatMap((text, index) => {
-    const score = scores[index] ?? 0;
-    return score >= minScore
-      ? [
-          {
-            start: 0,
-            end: lengthIn(unit, text),
-            type: "message",
-            score: Math.min(1, score),
-            label: `user message ${index + 1}`,
-          },
-        ]
-      : [];
+  return added.flatMap(({ text: { text, message, path }, score, label }) => {
+    if (score < minScore) return [];
+    const place = { path, ...(message === undefined ? {} : { message }) };
+    return [{ start: 0, end: lengthIn(unit, text), type: "message", score: Math.min(1, score), label, ...place }];
   });
 }

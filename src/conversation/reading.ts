@@ -5,8 +5,10 @@ import { SOURCES, type Source } from "../source.ts";
 export interface Reading {
   /** The latest user message. It is absent when there is none. */
   prompt: MessageText | undefined;
-  /** The texts of all user messages, with the oldest first. */
-  userTexts: string[];
+  /** All user messages, with the oldest first. */
+  messages: MessageText[];
+  /** All tool results, with the number of user messages behind each. */
+  toolResults: { of: MessageText; text: string; age: number }[];
   /** How many user messages the model has not answered yet; the latest one counts in any case. */
   unanswered: number;
   /** The texts that the model is about to read, by source. Of texts of users and tools these are those that it has not answered. */
@@ -37,7 +39,8 @@ export function readingOf({ texts }: Conversation): Reading {
   };
   const reading: Reading = {
     prompt,
-    userTexts: messages.map(({ text }) => text),
+    messages,
+    toolResults: agedResults(texts, messages),
     unanswered: messages.filter(isNew).length,
     new: Object.fromEntries(SOURCES.map((source) => [source, [] as MessageText[]])) as Record<Source, MessageText[]>,
     history: [],
@@ -47,6 +50,16 @@ export function readingOf({ texts }: Conversation): Reading {
     else if (text.source !== "tool_call") reading.history.push(text);
   }
   return reading;
+}
+
+function agedResults(texts: readonly MessageText[], messages: readonly MessageText[]): Reading["toolResults"] {
+  let passed = 0;
+  return texts
+    .filter(({ source }) => source === "tool")
+    .map((of) => {
+      while ((messages[passed]?.message ?? Number.POSITIVE_INFINITY) <= (of.message ?? -1)) passed += 1;
+      return { of, text: of.text, age: messages.length - passed };
+    });
 }
 
 function isUserMessage({ source, isBeside }: MessageText): boolean {

@@ -16,6 +16,14 @@ export const conversationRiskOptions = z.strictObject({
     .default(1.2)
     .describe("The conversation is flagged when the decayed sum reaches this."),
   decay: z.number().min(0).max(1).default(0.7).describe("Weight of a message's score per user message of age."),
+  toolWeight: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.5)
+    .describe(
+      "Weight of the worst tool result between two user messages, beside that of its age; 0 leaves tool results out.",
+    ),
   minScore: z.number().min(0).default(0.2).describe("Scores below this do not add up."),
   cacheSize: z.number().int().min(0).default(10_000).describe("Scores of messages that are kept; no text is."),
 });
@@ -38,19 +46,30 @@ export interface RiskAssessment {
   total: number;
   /** The scores of the user messages, with the oldest message first. */
   scores: number[];
+  /** The scores of the tool results, in their order. */
+  toolScores: number[];
+}
+
+/** A tool result, as the accumulated risk sees it. */
+export interface AgedText {
+  text: string;
+  /** How many user messages there are behind it. */
+  age: number;
 }
 
 /**
  * Adds up risk over the user messages of a conversation, to catch attacks that escalate slowly.
  *
  * Let `s` be the score of a user message and `a` its age in user messages (0 for the latest). The sum of `s * decay ** a` over the
- * messages with `s >= minScore` is compared with `threshold`. Scores of messages are cached, so that a call pays only for its new
+ * messages with `s >= minScore` is compared with `threshold`. Of the tool results of one age only the worst adds to it, with
+ * `toolWeight`: how many documents a search returns says nothing of an attack. Scores of messages are cached, so that a call pays only for its new
  * messages. Make one object and use it for all conversations.
  */
 export class ConversationRisk {
   readonly threshold: number;
   readonly decay: number;
   readonly minScore: number;
+  readonly toolWeight: number;
   readonly #score: ScoringFunction;
   /**
    * Texts are stored as hashes that are keyed with a secret of this object, so that a key reveals nothing about its text and two
@@ -67,10 +86,11 @@ export class ConversationRisk {
     if (typeof score !== "function") {
       throw new GuardValidationError([{ path: "score", message: "expected a function from a text to a number" }]);
     }
-    const { threshold, decay, minScore, cacheSize } = parseOptions(conversationRiskOptions, options);
+    const { threshold, decay, minScore, toolWeight, cacheSize } = parseOptions(conversationRiskOptions, options);
     this.threshold = threshold;
     this.decay = decay;
     this.minScore = minScore;
+    this.toolWeight = toolWeight;
     this.#score = score;
     this.#cache = cacheSize > 0 ? new LRUCache({ max: cacheSize }) : undefined;
   }
@@ -94,19 +114,36 @@ export class ConversationRisk {
     );
   }
 
-  /** Assesses the user messages of a conversation. `userTexts` begins with the oldest message. */
-  async assess(userTexts: readonly string[], signal?: AbortSignal, answers?: AnswerCache): Promise<RiskAssessment> {
-    const scores = await mapTexts(userTexts, (text) => this.#scoreOf(text, signal, answers));
+  /** Assesses a conversation. `userTexts` begins with the oldest message. */
+  async assess(
+    userTexts: readonly string[],
+    signal?: AbortSignal,
+    answers?: AnswerCache,
+    toolTexts: readonly AgedText[] = [],
+  ): Promise<RiskAssessment> {
+    const ofTools = this.toolWeight > 0 ? toolTexts : [];
+    const all = await mapTexts([...userTexts, ...ofTools.map(({ text }) => text)], (text) =>
+      this.#scoreOf(text, signal, answers),
+    );
+    const scores = all.slice(0, userTexts.length);
+    const toolScores = all.slice(userTexts.length);
     let total = 0;
     for (const [index, score] of scores.entries()) {
       if (score >= this.minScore) total += score * this.decay ** (scores.length - 1 - index);
+    }
+    const worstByAge = new Map<number, number>();
+    for (const [index, { age }] of ofTools.entries()) {
+      worstByAge.set(age, Math.max(worstByAge.get(age) ?? 0, toolScores[index] as number));
+    }
+    for (const [age, score] of worstByAge) {
+      if (score >= this.minScore) total += this.toolWeight * score * this.decay ** age;
     }
     const distance = (total - this.threshold) / this.threshold;
     const isValid = total < this.threshold;
     const score = isValid
       ? Math.min(-0.01, round(Math.max(-1, distance), 2))
       : round(Math.min(1, Math.max(0.01, distance)), 2);
-    return { isValid, score, total, scores };
+    return { isValid, score, total, scores, toolScores };
   }
 
   async #scoreOf(text: string, signal?: AbortSignal, answers?: AnswerCache): Promise<number> {
