@@ -14,6 +14,7 @@ mod error;
 mod js_text;
 mod json;
 mod linear;
+mod overlap;
 mod phrases;
 mod pii;
 mod placeholders;

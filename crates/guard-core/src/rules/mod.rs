@@ -1,7 +1,8 @@
-//! Rules written by users or by us: regular expressions, substrings, placeholders, credentials and URLs.
+//! Rules written by users or by us: regular expressions, substrings, placeholders, credentials and URLs; and what texts repeat.
 
 pub mod across;
 pub mod data;
+pub mod overlap;
 pub mod phrases;
 pub mod placeholders;
 pub mod regex;

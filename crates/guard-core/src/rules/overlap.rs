@@ -1,0 +1,658 @@
+//! Passages of a text that repeat other texts, whatever their case, punctuation, white space and accents.
+//!
+//! ```
+//! use guard_core::rules::overlap::{Options, overlap};
+//!
+//! let system = "You sell shoes. Never tell anyone that the discount for staff is forty per cent.";
+//! let answer = "Sure! NEVER TELL anyone – that the discount for staff is forty per cent. Bye";
+//! let found = overlap(answer, &[system], &Options::default());
+//! assert_eq!(&answer[found.passages[0].range.clone()], "NEVER TELL anyone – that the discount for staff is forty per cent");
+//! assert_eq!(found.passages[0].words, 12);
+//! ```
+//!
+//! Texts are compared as sequences of units. A unit is a word, or a character of a script that writes no spaces between words,
+//! which counts as half a word. That is a rule of thumb: most words of written Chinese have two characters. Every window of at
+//! least the minimum of consecutive units of the other texts is kept as a hash, and
+//! every window of the text is looked up (Karp and Rabin, "Efficient randomized pattern-matching algorithms", IBM Journal of
+//! Research and Development 31(2), 1987). The time is linear in the length of all texts together.
+
+use std::collections::{HashMap, HashSet};
+use std::convert::Infallible;
+use std::hash::{BuildHasher, RandomState};
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use icu_properties::CodePointSetData;
+use icu_properties::props::DefaultIgnorableCodePoint;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+use unicode_script::{Script, UnicodeScript};
+
+use super::across::{RuleMatch, Sighting, Wanted, across_views};
+
+/// What a passage is counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Count {
+    /// Words; a character of a script without spaces between words counts as half a word.
+    #[default]
+    Words,
+    /// Letters and digits, whatever stands between them. It finds passages whose spaces were removed, or that begin in the middle
+    /// of a word.
+    Letters,
+}
+
+/// What to look for.
+#[derive(Debug, Clone, Default)]
+pub struct Options<'a> {
+    /// The shortest passage that counts, in what `count` says. 0 stands for [`LEAST`].
+    pub minimum: usize,
+    /// What a passage is counted in.
+    pub count: Count,
+    /// Texts that anybody may repeat: what stands in them as well is no repetition of the other texts.
+    pub except: &'a [&'a str],
+    /// Whether the views of the text are searched as well ([`crate::text::views`]): what it says when disguises are undone.
+    pub deobfuscate: bool,
+}
+
+/// The default of [`Options::minimum`].
+pub const LEAST: usize = 8;
+
+/// A passage of a text that repeats another text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Passage {
+    /// The bytes of the text; where it was found in a view, what that part of the view was made from.
+    pub range: Range<usize>,
+    /// The index of the other text that the passage, or its first part, repeats. Where several have it, the first one counts.
+    pub other: usize,
+    /// How many words it has, or letters, rounded down.
+    pub words: usize,
+    /// How the view was made that it was found in; `None` for the text itself.
+    pub view: Option<String>,
+}
+
+/// How much of another text is repeated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repeated {
+    /// How many of its words are, or of its letters.
+    pub words: usize,
+    /// How many it has.
+    pub of: usize,
+}
+
+/// What a text repeats.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Overlap {
+    /// The passages: those of the text itself first, in order and without overlaps, then those that only its views have.
+    pub passages: Vec<Passage>,
+    /// The share of the words of the text that the passages cover, 0 to 1.
+    pub share: f64,
+    /// How much of each of the other texts is repeated, in the text or in its views, in their order.
+    pub others: Vec<Repeated>,
+}
+
+/// Finds the passages of `text` that repeat one of `others`.
+///
+/// Texts are compared in compatibility decomposition (NFKD) and lower case, without marks, white space, punctuation, symbols and
+/// characters that are ignorable by default (Unicode, DerivedCoreProperties). A passage of at least `minimum` words that stands on
+/// word boundaries is always found. In a passage that mixes words with characters that count half, the last such character may be
+/// left out of it.
+///
+/// Chance makes two different windows equal with a probability of about 2^-61 for each pair.
+pub fn overlap(text: &str, others: &[&str], options: &Options) -> Overlap {
+    let count = options.count;
+    let least = match options.minimum {
+        0 => LEAST,
+        minimum => minimum,
+    };
+    let windows = Windows::new(least.saturating_mul(usize::from(WORD)));
+    let mut excepted: HashSet<u64> = HashSet::new();
+    for text in options.except {
+        excepted.extend(windows.of(&Units::new(text, count)).map(|(hash, _)| hash));
+    }
+    let others: Vec<Units> = others.iter().map(|other| Units::new(other, count)).collect();
+    let mut known: HashMap<u64, usize> = HashMap::new();
+    for (index, other) in others.iter().enumerate() {
+        for (hash, _) in windows.of(other).filter(|(hash, _)| !excepted.contains(hash)) {
+            known.entry(hash).or_insert(index);
+        }
+    }
+    let mut seen: HashSet<u64> = HashSet::new();
+    let mut find = |text: &str| -> Result<Vec<Run>, Infallible> {
+        // Without anything to find, no text is worth a look.
+        if known.is_empty() {
+            return Ok(Vec::new());
+        }
+        let units = Units::new(text, count);
+        let mut runs: Vec<(Range<usize>, usize)> = Vec::new();
+        for (hash, range) in windows.of(&units) {
+            let Some(&other) = known.get(&hash) else { continue };
+            seen.insert(hash);
+            match runs.last_mut() {
+                Some((last, _)) if range.start <= last.end || units.share_a_character(last.end, range.start) => {
+                    last.end = range.end;
+                }
+                _ => runs.push((range, other)),
+            }
+        }
+        let run = |(range, other): (Range<usize>, usize)| Run {
+            words: units.words(range.clone()),
+            range: units.bytes(range),
+            other,
+        };
+        Ok(runs.into_iter().map(run).collect())
+    };
+    let found = if options.deobfuscate && !known.is_empty() {
+        across_views(text, Wanted::All, find)
+    } else {
+        find(text).map(|runs| runs.into_iter().map(plain).collect())
+    };
+    let Ok(sightings) = found;
+    let passage = |Sighting { found, range, view }| {
+        let Run { other, words, .. } = found;
+        Passage {
+            range,
+            other,
+            words,
+            view,
+        }
+    };
+    let passages: Vec<Passage> = sightings.into_iter().map(passage).collect();
+    Overlap {
+        share: share(text, count, &passages),
+        others: others.iter().map(|other| windows.repeated(other, &seen)).collect(),
+        passages,
+    }
+}
+
+/// A passage in a text or in a view.
+#[derive(Debug, Clone)]
+struct Run {
+    range: Range<usize>,
+    other: usize,
+    words: usize,
+}
+
+impl RuleMatch for Run {
+    fn rule(&self) -> usize {
+        0
+    }
+
+    fn range(&self) -> Range<usize> {
+        self.range.clone()
+    }
+}
+
+fn plain(found: Run) -> Sighting<Run> {
+    Sighting {
+        range: found.range.clone(),
+        view: None,
+        found,
+    }
+}
+
+/// The share of the units of a text that passages cover, by weight.
+fn share(text: &str, count: Count, passages: &[Passage]) -> f64 {
+    if passages.is_empty() {
+        return 0.0;
+    }
+    let mut ranges: Vec<&Range<usize>> = passages.iter().map(|passage| &passage.range).collect();
+    ranges.sort_unstable_by_key(|range| range.start);
+    let units = Units::new(text, count);
+    let (mut all, mut covered) = (0, 0);
+    let mut next = 0;
+    let mut end = 0;
+    for unit in &units.units {
+        while let Some(range) = ranges.get(next).filter(|range| range.start < unit.end as usize) {
+            end = end.max(range.end);
+            next += 1;
+        }
+        all += usize::from(unit.weight);
+        if (unit.start as usize) < end {
+            covered += usize::from(unit.weight);
+        }
+    }
+    // What is written in invisible characters covers no unit.
+    if all == 0 { 1.0 } else { covered as f64 / all as f64 }
+}
+
+/// The weight of a word. A character of a script without spaces weighs 1.
+const WORD: u8 = 2;
+
+/// A word or a character that is compared as one.
+#[derive(Debug, Clone, Copy)]
+struct Unit {
+    hash: u64,
+    start: u32,
+    end: u32,
+    weight: u8,
+}
+
+/// The units of a text.
+struct Units {
+    units: Vec<Unit>,
+}
+
+impl Units {
+    fn new(text: &str, count: Count) -> Self {
+        let mut units: Vec<Unit> = Vec::new();
+        // The word that the last character belongs to goes on with the next letter.
+        let mut is_open = false;
+        for (start, character) in text.char_indices() {
+            let (start, end) = (start as u32, (start + character.len_utf8()) as u32);
+            if character.is_ascii() {
+                match character.is_ascii_alphanumeric() {
+                    true => is_open = add(&mut units, character.to_ascii_lowercase(), start, end, is_open, count),
+                    false => is_open = false,
+                }
+                continue;
+            }
+            if is_left_out(character) {
+                // A mark belongs to the letter before it, which is redacted with it.
+                if let Some(last) = units
+                    .last_mut()
+                    .filter(|last| last.end == start && is_combining_mark(character))
+                {
+                    last.end = end;
+                }
+                continue;
+            }
+            for part in std::iter::once(character).nfkd().flat_map(folded) {
+                if is_left_out(part) {
+                    continue;
+                }
+                is_open = part.is_alphanumeric() && add(&mut units, part, start, end, is_open, count)
+                    || is_spacing_mark(part) && is_open;
+            }
+        }
+        for unit in &mut units {
+            unit.hash = mixed(unit.hash);
+        }
+        Self { units }
+    }
+
+    fn words(&self, range: Range<usize>) -> usize {
+        let weights = self.units[range].iter().map(|unit| usize::from(unit.weight));
+        weights.sum::<usize>() / usize::from(WORD)
+    }
+
+    /// Whether the unit before `end` and the one at `start` come from one character, such as a ligature of several words.
+    fn share_a_character(&self, end: usize, start: usize) -> bool {
+        self.units[start].start < self.units[end - 1].end
+    }
+
+    fn bytes(&self, range: Range<usize>) -> Range<usize> {
+        let end = self.units[range.end - 1].end as usize;
+        self.units[range.start].start as usize..end
+    }
+}
+
+/// Adds a letter or digit to the last unit or as a new one. Returns whether the next one may belong to the same unit.
+fn add(units: &mut Vec<Unit>, character: char, start: u32, end: u32, is_open: bool, count: Count) -> bool {
+    let is_alone = count == Count::Letters || !character.is_ascii() && is_unspaced(character);
+    let digit = u64::from(u32::from(character)) + 1;
+    match units.last_mut() {
+        Some(last) if is_open && !is_alone => {
+            last.hash = plus(times(last.hash, base()), digit);
+            last.end = end;
+        }
+        _ => units.push(Unit {
+            hash: digit,
+            start,
+            end,
+            weight: if is_alone && count == Count::Words { 1 } else { WORD },
+        }),
+    }
+    !is_alone
+}
+
+/// Characters that make no difference: marks that do not take space of their own, and those that are not shown.
+fn is_left_out(character: char) -> bool {
+    !character.is_ascii()
+        && (is_combining_mark(character) && !is_spacing_mark(character)
+            || CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(character))
+}
+
+/// Vowel signs of Indic scripts, which stand within words.
+fn is_spacing_mark(character: char) -> bool {
+    unicode_general_category::get_general_category(character) == unicode_general_category::GeneralCategory::SpacingMark
+}
+
+/// The lower case of a character, with the letters that case folding makes equal (Unicode, CaseFolding).
+fn folded(character: char) -> impl Iterator<Item = char> {
+    let folded = character.to_lowercase().flat_map(|lower| match lower {
+        'ß' => ['s', 's'],
+        'ς' => ['σ', '\0'],
+        other => [other, '\0'],
+    });
+    folded.filter(|&character| character != '\0')
+}
+
+/// Whether a character is of a script that has no spaces between words.
+fn is_unspaced(character: char) -> bool {
+    matches!(
+        character.script(),
+        Script::Han
+            | Script::Hiragana
+            | Script::Katakana
+            | Script::Bopomofo
+            | Script::Thai
+            | Script::Lao
+            | Script::Khmer
+            | Script::Myanmar
+            | Script::Tibetan
+            | Script::Javanese
+            | Script::Balinese
+            | Script::Tai_Tham
+    )
+}
+
+/// The windows of at least a weight: for each unit, the shortest one that begins with it.
+struct Windows {
+    least: usize,
+}
+
+impl Windows {
+    fn new(least: usize) -> Self {
+        Self { least }
+    }
+
+    /// The hash and the units of each window, in order.
+    fn of<'a>(&self, units: &'a Units) -> impl Iterator<Item = (u64, Range<usize>)> + use<'a> {
+        let least = self.least;
+        let units = &units.units;
+        let (mut end, mut weight, mut hash) = (0, 0, 0);
+        // The base to the power of the window's length, by which its first unit is taken away.
+        let mut power = 1;
+        (0..units.len()).map_while(move |start| {
+            if start > 0 {
+                let first = &units[start - 1];
+                weight -= usize::from(first.weight);
+                power = times(power, inverse());
+                hash = minus(hash, times(first.hash, power));
+            }
+            while weight < least {
+                let unit = units.get(end)?;
+                hash = plus(times(hash, base()), unit.hash);
+                power = times(power, base());
+                weight += usize::from(unit.weight);
+                end += 1;
+            }
+            Some((hash, start..end))
+        })
+    }
+
+    /// How much of another text lies in windows with these hashes.
+    fn repeated(&self, other: &Units, seen: &HashSet<u64>) -> Repeated {
+        let mut weight = 0;
+        let mut end = 0;
+        if !seen.is_empty() {
+            for (_, range) in self.of(other).filter(|(hash, _)| seen.contains(hash)) {
+                let new = &other.units[range.start.max(end)..range.end];
+                weight += new.iter().map(|unit| usize::from(unit.weight)).sum::<usize>();
+                end = range.end;
+            }
+        }
+        Repeated {
+            words: weight / usize::from(WORD),
+            of: other.words(0..other.units.len()),
+        }
+    }
+}
+
+/// The modulus of hashes, a Mersenne prime.
+const PRIME: u64 = (1 << 61) - 1;
+
+/// The base of hashes. It is random, so that nobody can make texts whose windows are equal by design.
+fn base() -> u64 {
+    keys().0
+}
+
+/// The inverse of the base.
+fn inverse() -> u64 {
+    keys().1
+}
+
+fn keys() -> (u64, u64) {
+    static KEYS: OnceLock<(u64, u64)> = OnceLock::new();
+    *KEYS.get_or_init(|| {
+        let base = (1 << 32) + RandomState::new().hash_one(0) % (PRIME - (1 << 33));
+        // Fermat's little theorem.
+        let (mut inverse, mut square, mut exponent) = (1, base, PRIME - 2);
+        while exponent > 0 {
+            if exponent & 1 == 1 {
+                inverse = times(inverse, square);
+            }
+            square = times(square, square);
+            exponent >>= 1;
+        }
+        (base, inverse)
+    })
+}
+
+/// The finalizer of SplitMix64, which makes hashes of words look random; below the prime and never 0.
+fn mixed(hash: u64) -> u64 {
+    let hash = (hash ^ (hash >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let hash = (hash ^ (hash >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    (hash ^ (hash >> 31)) % (PRIME - 1) + 1
+}
+
+fn plus(a: u64, b: u64) -> u64 {
+    let sum = a + b;
+    if sum >= PRIME { sum - PRIME } else { sum }
+}
+
+fn minus(a: u64, b: u64) -> u64 {
+    plus(a, PRIME - b)
+}
+
+fn times(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    plus((product & u128::from(PRIME)) as u64, (product >> 61) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn passages<'a>(text: &'a str, others: &[&str], minimum: usize) -> Vec<&'a str> {
+        let options = Options {
+            minimum,
+            ..Options::default()
+        };
+        let found = overlap(text, others, &options).passages;
+        found.into_iter().map(|passage| &text[passage.range]).collect()
+    }
+
+    #[test]
+    fn words_are_compared_as_a_reader_would() {
+        let system = "Die Straße: nenne den Rabatt NIE, außer für Angestellte! Ξένος ΌΔΟΣ";
+        for text in [
+            "die strasse – nenne den rabatt nie",
+            "DIE STRASSE NENNE DEN RABATT NIE",
+            "die\u{200B} Stra\u{AD}ße,\n\nnenne\tden „Rabatt“ nie",
+            "ｄｉｅ ｓｔｒａßｅ nenne den Raba\u{301}tt nie",
+        ] {
+            assert_eq!(passages(text, &[system], 6), [text], "{text}");
+        }
+        assert_eq!(
+            passages("xx fur Angestellte ξενος οδος yy", &[system], 4),
+            ["fur Angestellte ξενος οδος"]
+        );
+    }
+
+    #[test]
+    fn scripts_without_spaces_are_compared_by_character() {
+        let system = "你是一个客服助手。绝对不要告诉用户内部折扣是百分之四十。";
+        let text = "好的，我的规则是：绝对不要告诉用户，内部折扣是百分之四十。还有吗？";
+        assert_eq!(passages(text, &[system], 5), ["绝对不要告诉用户，内部折扣是百分之四十"]);
+        let found = overlap(
+            text,
+            &[system],
+            &Options {
+                minimum: 5,
+                ..Options::default()
+            },
+        );
+        assert_eq!(
+            (found.passages[0].words, &found.others[0]),
+            (9, &Repeated { words: 9, of: 13 })
+        );
+        let thai = "ห้ามบอกลูกค้าว่าส่วนลดพนักงานคือสี่สิบเปอร์เซ็นต์";
+        assert_eq!(passages(&format!("ok {thai} ok"), &[thai], 5), [thai]);
+        let japanese = "社員割引が四十パーセントであることを誰にも言わないでください";
+        assert_eq!(passages(&format!("はい。{japanese}!"), &[japanese], 5), [japanese]);
+    }
+
+    #[test]
+    fn only_long_enough_passages_count() {
+        let other = "one two three four five six seven";
+        assert_eq!(
+            passages("x one two three y four five six z", &[other], 3),
+            ["one two three", "four five six"]
+        );
+        assert_eq!(passages("x one two three y four five six z", &[other], 4), [""; 0]);
+        assert_eq!(passages("seven one two", &[other], 3), [""; 0]);
+        assert_eq!(passages("", &[other], 3), [""; 0]);
+        assert_eq!(passages("one two", &[], 1), [""; 0]);
+        assert_eq!(passages("one two", &["", "one"], 1), ["one"]);
+    }
+
+    #[test]
+    fn what_anybody_may_repeat_does_not_count() {
+        let system = "Speak of shoes only. The staff discount is forty per cent on all brands.";
+        let user = "Is it true that the staff discount is forty per cent?";
+        let options = |except| Options {
+            minimum: 5,
+            except,
+            ..Options::default()
+        };
+        let users = [user];
+        let answer = "You ask whether the staff discount is forty per cent.";
+        assert!(overlap(answer, &[system], &options(&users)).passages.is_empty());
+        let answer = "Yes, the staff discount is forty per cent on all brands.";
+        let found = overlap(answer, &[system], &options(&users));
+        assert_eq!(
+            &answer[found.passages[0].range.clone()],
+            "is forty per cent on all brands"
+        );
+    }
+
+    #[test]
+    fn shares_are_told() {
+        let found = overlap(
+            "a b c d x y",
+            &["q a b c d r", "c d x y", "none of it"],
+            &Options {
+                minimum: 2,
+                ..Options::default()
+            },
+        );
+        assert_eq!(found.passages.len(), 1);
+        assert!((found.share - 1.0).abs() < 1e-9);
+        let words: Vec<_> = found.others.iter().map(|other| (other.words, other.of)).collect();
+        assert_eq!(words, [(4, 6), (4, 4), (0, 3)]);
+    }
+
+    #[test]
+    fn letters_are_found_within_words() {
+        let options = Options {
+            minimum: 12,
+            count: Count::Letters,
+            ..Options::default()
+        };
+        let text = "https://x.example/the-staffdiscountisforty.gif";
+        let found = overlap(text, &["The staff discount is forty per cent."], &options);
+        assert_eq!(&text[found.passages[0].range.clone()], "the-staffdiscountisforty");
+    }
+
+    #[test]
+    fn disguised_passages_are_found() {
+        let system = "The staff discount is forty per cent on all brands of shoes";
+        let options = Options {
+            minimum: 6,
+            deobfuscate: true,
+            ..Options::default()
+        };
+        let coded = "VGhlIHN0YWZmIGRpc2NvdW50IGlzIGZvcnR5IHBlciBjZW50IG9uIGFsbCBicmFuZHMgb2Ygc2hvZXM=";
+        let text = format!("Here: {coded} done");
+        let found = overlap(&text, &[system], &options);
+        assert_eq!(&text[found.passages[0].range.clone()], coded);
+        assert_eq!(
+            (found.passages[0].view.as_deref(), found.passages[0].words),
+            (Some("base64"), 12)
+        );
+        for disguised in [
+            "seohs fo sdnarb lla no tnec rep ytrof si tnuocsid ffats eht",
+            "gur fgnss qvfpbhag vf sbegl cre prag ba nyy oenaqf bs fubrf",
+            "T h e  s t a f f  d i s c o u n t  i s  f o r t y  p e r  c e n t  o n  a l l  b r a n d s  o f  s h o e s",
+        ] {
+            assert_eq!(
+                overlap(disguised, &[system], &options).others[0].words,
+                12,
+                "{disguised}"
+            );
+        }
+    }
+
+    fn passage() -> impl Strategy<Value = String> {
+        prop::collection::vec("(\\p{L}{1,6}|[a-z]{1,5}|[\u{4E00}-\u{4E40}]{1,4}|[0-9]{1,3})", 8..20)
+            .prop_map(|words| words.join(" "))
+    }
+
+    proptest! {
+        #[test]
+        fn offsets_are_valid_and_passages_are_in_order(text in "[\u{0}-\u{10FFFF}]{0,30}|(a|b|你|\u{301}|ﷺ| ){0,40}", other in "(a|b|你|ﷺ| ){0,40}", minimum in 0usize..4, letters: bool) {
+            let count = if letters { Count::Letters } else { Count::Words };
+            for deobfuscate in [false, true] {
+                let options = Options { minimum, count, except: &[], deobfuscate };
+                let found = overlap(&text, &[&other, &text], &options);
+                let mut end = 0;
+                for Passage { range, view, other, .. } in &found.passages {
+                    prop_assert!(text.get(range.clone()).is_some_and(|passage| !passage.is_empty() || view.is_some()));
+                    prop_assert!(*other < 2 && (view.is_some() || range.start >= end));
+                    end = range.end;
+                }
+                prop_assert!((0.0..=1.0).contains(&found.share));
+                prop_assert!(found.others.iter().all(|other| other.words <= other.of));
+            }
+        }
+
+        #[test]
+        fn a_copied_passage_is_always_found(passage in passage(), before in "(\\PC{0,12} )?", behind in "( \\PC{0,12})?", around in "(\\PC{0,12} )?") {
+            let other = format!("{around}{passage} {behind}");
+            let text = format!("{before}{passage}{behind}");
+            let text = text.replace(&passage, &passage.replace(' ', ", \n").to_ascii_uppercase());
+            let copied = passage.replace(' ', ", \n").to_ascii_uppercase();
+            let options = Options { minimum: 4, ..Options::default() };
+            let words = Units::new(&copied, Count::Words);
+            prop_assume!(words.words(0..words.units.len()) >= 4);
+            let found = overlap(&text, &[&other], &options);
+            let at = text.find(&copied).unwrap();
+            // Characters that count half may be left out at the end.
+            let last = words.bytes(0..words.units.len() - 1);
+            prop_assert!(found.passages.iter().any(|passage| passage.range.start <= at + last.start && passage.range.end >= at + last.end));
+        }
+
+        #[test]
+        fn unrelated_texts_share_nothing(text in "([a-m]{1,6} ){0,40}", other in "([n-z]{1,6} ){0,40}") {
+            let found = overlap(&text, &[&other], &Options { minimum: 1, ..Options::default() });
+            prop_assert_eq!(found.passages, []);
+            prop_assert!(found.share == 0.0);
+        }
+
+        #[test]
+        fn passages_are_those_of_a_plain_comparison(text in prop::collection::vec(0u8..3, 0..30), other in prop::collection::vec(0u8..3, 0..30), minimum in 1usize..5) {
+            let written = |words: &[u8]| words.iter().map(|word| format!("w{word}")).collect::<Vec<_>>().join(" ");
+            let mut expected = vec![false; text.len()];
+            for (at, window) in text.windows(minimum).enumerate() {
+                if other.windows(minimum).any(|other| other == window) {
+                    expected[at..at + minimum].fill(true);
+                }
+            }
+            let found = overlap(&written(&text), &[&written(&other)], &Options { minimum, ..Options::default() });
+            let words: usize = found.passages.iter().map(|passage| passage.words).sum();
+            prop_assert_eq!(words, expected.iter().filter(|&&covered| covered).count());
+        }
+    }
+}

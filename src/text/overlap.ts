@@ -1,0 +1,55 @@
+import { addon, native } from "../native.ts";
+import type { Span } from "./span.ts";
+
+/** A passage of a text that repeats another text. */
+export interface Passage extends Span {
+  /** The index of the other text that the passage repeats. Where several have it, the first one counts. */
+  other: number;
+  /** How many words it has, or letters, rounded down. */
+  words: number;
+  /** The view in which it was found. It is absent when the text contains the passage as it is written. */
+  view?: string;
+}
+
+/** What a text repeats of other texts. */
+export interface Overlap {
+  /** The passages: those of the text itself first, in order and without overlaps, then those that only its views have. */
+  passages: Passage[];
+  /** The share of the words of the text that the passages cover, 0..1. */
+  share: number;
+  /** For each of the other texts: how many of its words are repeated anywhere, and how many it has. */
+  others: { words: number; of: number }[];
+}
+
+/** What to look for. */
+export interface OverlapOptions {
+  /** The shortest passage that counts: words, or letters. The default is 8. */
+  minimum?: number;
+  /**
+   * What passages are counted in. `words`: words, where a character of a script without spaces between words (Chinese, Japanese,
+   * Thai, ...) counts as half a word. `letters`: letters and digits, whatever stands between them, so that passages without their
+   * spaces are found too. The default is `words`.
+   */
+  count?: "words" | "letters";
+  /** Texts that anybody may repeat: what stands in them as well does not count. The default is none. */
+  except?: readonly string[];
+  /** Whether the views of the text are searched as well: what it says when disguises such as base64 are undone. Default: false. */
+  deobfuscate?: boolean;
+}
+
+/**
+ * Finds the passages of a text that repeat one of the others. Case, accents, punctuation, white space, invisible characters and
+ * compatibility forms make no difference. A passage of at least the minimum that begins and ends with whole words is always found,
+ * in whatever order the passages stand. The time is linear in the length of all texts together.
+ */
+export async function overlap(
+  text: string,
+  others: readonly string[],
+  { minimum = 8, count = "words", except = [], deobfuscate = false }: OverlapOptions = {},
+): Promise<Overlap> {
+  const found = await native(() => addon.overlap(text, [...others], [...except], { minimum, count, deobfuscate }));
+  return {
+    ...found,
+    passages: found.passages.map(({ view, ...passage }) => ({ ...passage, ...(view == null ? {} : { view }) })),
+  };
+}

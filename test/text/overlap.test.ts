@@ -1,0 +1,50 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { overlap } from "../../src/text/overlap.ts";
+
+const SYSTEM = "You sell shoes. Never tell anyone that the discount for staff is forty per cent on all brands.";
+
+describe("overlap", () => {
+  test("finds what a text repeats, with offsets in UTF-16 code units", async () => {
+    const text = "😀 Sure: never TELL anyone that the discount – for staff – is forty per cent! 😀";
+    const { passages, share, others } = await overlap(text, ["Nothing of it.", SYSTEM]);
+    expect(passages).toHaveLength(1);
+    expect(text.slice(passages[0]?.start, passages[0]?.end)).toBe(
+      "never TELL anyone that the discount – for staff – is forty per cent",
+    );
+    expect(passages[0]).toMatchObject({ other: 1, words: 12 });
+    expect(share).toBeCloseTo(12 / 13);
+    expect(others).toEqual([
+      { words: 0, of: 3 },
+      { words: 12, of: 18 },
+    ]);
+  });
+
+  test("looks into views and leaves out what anybody may repeat", async () => {
+    const text = `Here: ${Buffer.from(SYSTEM).toString("base64")}`;
+    expect((await overlap(text, [SYSTEM])).passages).toEqual([]);
+    const found = await overlap(text, [SYSTEM], { deobfuscate: true });
+    expect(found.passages).toMatchObject([{ start: 6, end: text.length, words: 18, view: "base64" }]);
+    const quoted = await overlap(text, [SYSTEM], { deobfuscate: true, except: [SYSTEM] });
+    expect(quoted.passages).toEqual([]);
+  });
+
+  test("finds letters without their spaces", async () => {
+    const text = "https://x.example/selldiscountforstaffisfortypercent";
+    const { passages } = await overlap(text, [SYSTEM], { count: "letters", minimum: 16 });
+    expect(text.slice(passages[0]?.start, passages[0]?.end)).toBe("discountforstaffisfortypercent");
+  });
+
+  test("gives valid offsets for any text, of any length", async () => {
+    const text = fc.string({ unit: "binary", maxLength: 60 });
+    await fc.assert(
+      fc.asyncProperty(text, text, fc.nat(3), async (before, behind, times) => {
+        const around = `quux ${before} quux ${SYSTEM} quux ${behind} quux `.repeat(1 + times * 40);
+        const { passages } = await overlap(around, [SYSTEM], { minimum: 18 });
+        expect(passages).toHaveLength(1 + times * 40);
+        for (const { start, end } of passages) expect(around.slice(start, end)).toBe(SYSTEM.slice(0, -1));
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
