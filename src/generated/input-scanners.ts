@@ -18,6 +18,7 @@ import type {
   RegexOptions,
   SecretsOptions,
   SentimentInputOptions,
+  SystemPromptLeakOptions,
   TokenLimitOptions,
   ToolDefinitionsOptions,
   ToolPolicyOptions,
@@ -270,6 +271,29 @@ export const Sentiment = registry.Sentiment.classes.input as unknown as ScannerC
   InstanceOf<typeof registry.Sentiment>
 >;
 export type Sentiment = InstanceType<typeof Sentiment>;
+
+/**
+ * Fails texts that repeat passages of the system prompt.
+ *
+ * A text fails when it repeats `minimum_words` consecutive words of a system prompt, or twice as many in passages of at
+ * least 8 words, in any order; or all of a shorter system prompt that has at least 8 words. Case, accents, punctuation
+ * and white space make no difference, and a character of a script without spaces counts as half a word. What the text
+ * says when disguises such as base64, rot13 and reversed writing are undone counts too. Translations and summaries are
+ * not found.
+ *
+ * What users have written themselves is no leak, also when the system prompt has it. Facts for users in a system
+ * prompt, such as opening hours, are found when an answer repeats them word by word: raise `minimum_words` where
+ * answers have to do so.
+ *
+ * System prompts come from the system and developer messages of the conversation, and from `system_prompt`. Without
+ * any, a text passes, and its coverage says that nothing of it was looked at. As an input scanner, it reads the
+ * arguments of tool calls.
+ */
+export const SystemPromptLeak = registry.SystemPromptLeak.classes.input as unknown as ScannerClass<
+  SystemPromptLeakOptions,
+  InstanceOf<typeof registry.SystemPromptLeak>
+>;
+export type SystemPromptLeak = InstanceType<typeof SystemPromptLeak>;
 
 /**
  * Fails texts of more tokens than a limit, and cuts them to it.

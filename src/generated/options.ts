@@ -1672,6 +1672,24 @@ export interface SentimentOutputOptions {
   lexicon?: "vader_lexicon" | undefined;
 }
 
+/** The options of SystemPromptLeak. */
+export interface SystemPromptLeakOptions {
+  /** Name in results, for a scanner that is listed more than once. */
+  name?: string | undefined;
+  /** A system prompt, for texts that are scanned without their conversation. It is looked for besides those. */
+  systemPrompt?: string | undefined;
+  /**
+   * The fewest consecutive words of a system prompt that fail a text.
+   * @default 12
+   */
+  minimumWords?: number | undefined;
+  /**
+   * Replaces the repeated passages of a text that fails by [REDACTED].
+   * @default false
+   */
+  redact?: boolean | undefined;
+}
+
 /** The options of TokenLimit. */
 export interface TokenLimitOptions {
   /** Name in results, for a scanner that is listed more than once. */

@@ -11,6 +11,7 @@ export {
   PromptInjection,
   Regex,
   Secrets,
+  SystemPromptLeak,
   TokenLimit,
   ToolDefinitions,
   ToolPolicy,

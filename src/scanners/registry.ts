@@ -25,6 +25,7 @@ export { Relevance } from "./relevance.ts";
 export { Secrets } from "./secrets.ts";
 export { Sensitive } from "./sensitive.ts";
 export { Sentiment } from "./sentiment.ts";
+export { SystemPromptLeak } from "./system-prompt-leak.ts";
 export { TokenLimit } from "./token-limit.ts";
 export { ToolDefinitions } from "./tool-definitions.ts";
 export { ToolPolicy } from "./tool-policy.ts";

@@ -21,6 +21,7 @@ describe("createScanner", () => {
       "Regex",
       "Secrets",
       "Sentiment",
+      "SystemPromptLeak",
       "TokenLimit",
       "ToolDefinitions",
       "ToolPolicy",
@@ -50,6 +51,7 @@ describe("createScanner", () => {
       "Secrets",
       "Sensitive",
       "Sentiment",
+      "SystemPromptLeak",
       "Toxicity",
       "URLReachability",
     ]);
