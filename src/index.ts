@@ -11,6 +11,13 @@ export {
   scanConversation,
 } from "./conversation.ts";
 export {
+  type DocumentReport,
+  type DocumentsOptions,
+  type DocumentsReport,
+  type MaskedReport,
+  scanDocuments,
+} from "./documents.ts";
+export {
   type ErrorCode,
   GuardError,
   GuardValidationError,

@@ -72,6 +72,8 @@ const CONVERSATION: Readonly<Record<string, OptionCheck>> = {
   rewrite: BOOLEAN,
 };
 
+const DOCUMENTS: Readonly<Record<string, OptionCheck>> = { ...SCAN, maskInjections: BOOLEAN, rewrite: BOOLEAN };
+
 /**
  * Checks the options of `scanPrompt` and `scanOutput`. Without this check an unknown option, such as `fail_fast`, would be silently
  * ignored, and the caller would rely on a check that does not happen.
@@ -85,6 +87,11 @@ export function checkScanOptions(options: unknown): void {
 /** Checks the options of `scanConversation` in the same way. */
 export function checkConversationOptions(options: unknown): void {
   check(CONVERSATION, options);
+}
+
+/** Checks the options of `scanDocuments` in the same way. */
+export function checkDocumentsOptions(options: unknown): void {
+  check(DOCUMENTS, options);
 }
 
 /** Checks options without a schema library, because every scan pays for this check. */
