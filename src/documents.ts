@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import pLimit from "p-limit";
+import { addCoverage } from "./conversation/report.ts";
 import { GuardError, GuardValidationError } from "./errors.ts";
 import { type Judgement, type MaskedText, maskText } from "./masking.ts";
 import { AnswerCache } from "./models/answer-cache.ts";
@@ -22,7 +23,7 @@ import { checkDocumentsOptions } from "./validation/scan-options.ts";
 import { Vault } from "./vault.ts";
 
 /** The options that say how documents are scanned. */
-export interface DocumentsOptions extends ScanOptions {
+export interface DocumentsOptions extends Omit<ScanOptions, "conversation"> {
   /**
    * Whether the statements of a document by which it fails as an injection are cut out, so that the rest of it can be used. A
    * statement is a sentence, or a line of a table, a list or a log. All scanners with {@link Scanner.detect} have a say. The
@@ -53,6 +54,8 @@ export interface MaskedReport {
   /** The results for what is left, by scanner. */
   resultsValid: Record<string, boolean>;
   resultsScore: Record<string, number>;
+  /** How much was looked at of what is left. */
+  coverage: ScanCoverage;
   /** The number of statements that were cut out. */
   statements: number;
   /** What was cut out, in ascending order. The document as it was given is what is left and these spans. */
@@ -87,7 +90,7 @@ export async function scanDocuments(
 ): Promise<DocumentsReport> {
   checkDocuments(texts);
   checkDocumentsOptions(options);
-  return scanNamed(nameScanners(scanners), texts, options, options.failFast ?? false);
+  return scanNamedDocuments(nameScanners(scanners), texts, options, options.failFast ?? false);
 }
 
 function checkDocuments(texts: unknown): void {
@@ -106,7 +109,7 @@ function checkDocuments(texts: unknown): void {
  *
  * @param stops whether no document is scanned after the first one that fails.
  */
-export async function scanNamed(
+export async function scanNamedDocuments(
   named: readonly NamedScanner[],
   texts: readonly string[],
   { maskInjections = false, signal: outer, source = "tool", ...rest }: DocumentsOptions,
@@ -142,12 +145,10 @@ export async function scanNamed(
   const documents = (failed < 0 ? texts : texts.slice(0, failed + 1)).map(
     (text) => reports.get(text) as DocumentReport,
   );
-  return {
-    isValid: documents.every(({ isValid }) => isValid),
-    documents,
-    engineTiming: context.answers.timings,
-    coverage: totalCoverage(documents),
-  };
+  const { coverage } = emptyReport();
+  for (const document of documents) addCoverage({ coverage }, document);
+  const isValid = documents.every((document) => document.isValid);
+  return { isValid, documents, engineTiming: context.answers.timings, coverage };
 }
 
 /**
@@ -204,13 +205,13 @@ class DocumentScan {
       const given = await this.#run(this.#scanners, text, { ...judging, rewrite: false });
       const { text: __, engineTiming: ___, ...report } = given;
       const left = await this.#run(scanners, masked.text, this.#options);
-      const { isValid, resultsValid, resultsScore } = left;
+      const { isValid, resultsValid, resultsScore, coverage } = left;
       const { statements } = masked;
       const cuts = findingsIn(this.#options.offsets, text, masked.cuts);
       return {
         ...report,
         sanitizedText: left.text,
-        masked: { isValid, resultsValid, resultsScore, statements, cuts },
+        masked: { isValid, resultsValid, resultsScore, coverage, statements, cuts },
       };
     } finally {
       leave();
@@ -330,21 +331,4 @@ function findingsIn(unit: OffsetUnit = "utf16", text: string, findings: readonly
     start: points.get(finding.start) ?? finding.start,
     end: points.get(finding.end) ?? finding.end,
   }));
-}
-
-/** Adds up the coverage of documents. */
-function totalCoverage(documents: readonly Pick<ScanReport, "coverage">[]): ScanCoverage {
-  const { coverage: total } = emptyReport();
-  for (const { coverage } of documents) {
-    total.chars += coverage.chars;
-    total.scannedChars += coverage.scannedChars;
-    total.truncated ||= coverage.truncated;
-    total.windows = Math.max(total.windows, coverage.windows);
-    total.suppressed = [...new Set([...total.suppressed, ...coverage.suppressed])];
-    total.failed = [...new Set([...total.failed, ...coverage.failed])];
-    for (const [name, languages] of Object.entries(coverage.untrainedLanguage)) {
-      total.untrainedLanguage[name] = [...new Set([...(total.untrainedLanguage[name] ?? []), ...languages])].sort();
-    }
-  }
-  return total;
 }

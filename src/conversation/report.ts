@@ -90,7 +90,11 @@ export function addUnread(
   }
 }
 
-function addCoverage({ coverage: to }: ScanReport, { coverage: from }: ScanReport): void {
+/** Adds what was looked at of a text to what was looked at of others. */
+export function addCoverage(
+  { coverage: to }: Pick<ScanReport, "coverage">,
+  { coverage: from }: Pick<ScanReport, "coverage">,
+): void {
   to.chars += from.chars;
   to.scannedChars += from.scannedChars;
   to.truncated ||= from.truncated;

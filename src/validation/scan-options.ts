@@ -72,7 +72,12 @@ const CONVERSATION: Readonly<Record<string, OptionCheck>> = {
   rewrite: BOOLEAN,
 };
 
-const DOCUMENTS: Readonly<Record<string, OptionCheck>> = { ...SCAN, maskInjections: BOOLEAN, rewrite: BOOLEAN };
+const DOCUMENTS: Readonly<Record<string, OptionCheck>> = {
+  ...COMMON,
+  source: oneOf(...SOURCES),
+  maskInjections: BOOLEAN,
+  rewrite: BOOLEAN,
+};
 
 /**
  * Checks the options of `scanPrompt` and `scanOutput`. Without this check an unknown option, such as `fail_fast`, would be silently
