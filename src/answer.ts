@@ -1,15 +1,22 @@
 import type { ScanReport } from "./scan.ts";
-import type { ServiceReport } from "./service.ts";
+import type { Finding } from "./scanner.ts";
+import type { ServiceDocument, ServiceReport } from "./service.ts";
 import { toSnakeCase } from "./validation/options.ts";
 
 /** The answer to a scan, as the HTTP API and the command line write it in JSON. */
-export interface Answer {
+export interface Answer extends Results {
   sanitized_prompt?: string;
   sanitized_output?: string;
   /** All messages of a conversation as they may be sent on. */
   sanitized_messages?: ServiceReport["sanitizedMessages"];
   sanitized_tools?: ServiceReport["sanitizedTools"];
   sanitized_system?: ServiceReport["sanitizedSystem"];
+  /** Milliseconds by model; see {@link ScanReport.engineTiming}. */
+  engine_timing?: ScanReport["engineTiming"];
+}
+
+/** What the scanners say of a text. */
+interface Results {
   is_valid: boolean;
   /** Risk scores by scanner: below 0 passes, above 0 fails. */
   scanners: Record<string, number>;
@@ -17,10 +24,30 @@ export interface Answer {
   probabilities?: ScanReport["probabilities"];
   /** Milliseconds by scanner. */
   timing?: ScanReport["timing"];
-  /** Milliseconds by model; see {@link ScanReport.engineTiming}. */
-  engine_timing?: ScanReport["engineTiming"];
   /** The fields of {@link ScanReport.coverage} with names in snake_case. */
   coverage?: Record<string, unknown>;
+}
+
+/** What a client calls one of its documents. */
+export type DocumentId = string | number;
+
+/** The answer to a scan of documents. */
+export interface DocumentsAnswer {
+  /** Whether all documents pass as they were given. */
+  is_valid: boolean;
+  documents: DocumentAnswer[];
+  engine_timing?: ScanReport["engineTiming"];
+  /** How much was looked at of all documents together. */
+  coverage?: Record<string, unknown>;
+}
+
+/** The results of one document as it was given. */
+interface DocumentAnswer extends Results {
+  id?: DocumentId;
+  /** The document as it may be used. */
+  sanitized_text?: string;
+  /** What was cut out of the document, and the results of what is left. */
+  masked?: Pick<Results, "is_valid" | "scanners" | "coverage"> & { statements: number; cuts: Finding[] };
 }
 
 /**
@@ -34,16 +61,67 @@ export function answerOf(
   details: boolean,
   sanitized?: "sanitized_prompt" | "sanitized_output",
 ): Answer {
-  const { text, isValid, resultsScore, probabilities, findings, timing, engineTiming, coverage } = report;
-  const { sanitizedMessages, sanitizedTools, sanitizedSystem } = report;
-  const snakeCase = Object.fromEntries(Object.entries(coverage).map(([key, value]) => [toSnakeCase(key), value]));
+  const { text, engineTiming, sanitizedMessages, sanitizedTools, sanitizedSystem } = report;
   return {
     ...(sanitized ? { [sanitized]: text } : {}),
     ...(sanitized && details && sanitizedMessages ? { sanitized_messages: sanitizedMessages } : {}),
     ...(sanitized && details && sanitizedTools ? { sanitized_tools: sanitizedTools } : {}),
     ...(sanitized && details && sanitizedSystem ? { sanitized_system: sanitizedSystem } : {}),
+    ...resultsOf(report, details),
+    ...(details ? { engine_timing: engineTiming } : {}),
+  };
+}
+
+/**
+ * Turns a report on documents into the answer that is written in JSON.
+ *
+ * @param ids what the documents are called, in their order; undefined for those without a name.
+ * @param details whether the answer includes findings, probabilities, timing and coverage.
+ */
+export function documentsAnswerOf(
+  { isValid, documents = [], engineTiming, coverage }: ServiceReport,
+  ids: readonly (DocumentId | undefined)[],
+  details: boolean,
+): DocumentsAnswer {
+  return {
+    is_valid: isValid,
+    documents: documents.map((document, index) => documentAnswerOf(document, ids[index], details)),
+    ...(details ? { engine_timing: engineTiming, coverage: snakeCase(coverage) } : {}),
+  };
+}
+
+function documentAnswerOf(
+  { sanitizedText, masked, ...document }: ServiceDocument,
+  id: DocumentId | undefined,
+  details: boolean,
+): DocumentAnswer {
+  return {
+    ...(id === undefined ? {} : { id }),
+    ...(sanitizedText === undefined ? {} : { sanitized_text: sanitizedText }),
+    ...resultsOf(document, details),
+    ...(masked
+      ? {
+          masked: {
+            is_valid: masked.isValid,
+            scanners: masked.resultsScore,
+            statements: masked.statements,
+            cuts: masked.cuts,
+            ...(details ? { coverage: snakeCase(masked.coverage) } : {}),
+          },
+        }
+      : {}),
+  };
+}
+
+function resultsOf(report: Omit<ScanReport, "engineTiming">, details: boolean): Results {
+  const { isValid, resultsScore, probabilities, findings, timing, coverage } = report;
+  return {
     is_valid: isValid,
     scanners: resultsScore,
-    ...(details ? { findings, probabilities, timing, engine_timing: engineTiming, coverage: snakeCase } : {}),
+    ...(details ? { findings, probabilities, timing, coverage: snakeCase(coverage) } : {}),
   };
+}
+
+function snakeCase(coverage: ScanReport["coverage"]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(coverage).map(([key, value]) => [toSnakeCase(key), value]));
 }

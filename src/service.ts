@@ -1,6 +1,7 @@
 import { setMaxListeners } from "node:events";
 import type { z } from "zod";
 import { type ConversationLists, conversationLists, type GivenLists } from "./conversation/lists.ts";
+import { worst } from "./conversation/report.ts";
 import {
   type ConversationReport,
   ConversationRisk,
@@ -9,6 +10,7 @@ import {
   type ScoringFunction,
   scanConversationTexts,
 } from "./conversation.ts";
+import { type DocumentReport, type DocumentsOptions, scanNamedDocuments } from "./documents.ts";
 import { GuardError, GuardValidationError } from "./errors.ts";
 import { readConversation } from "./messages/read.ts";
 import type { ChatRequest } from "./messages/text.ts";
@@ -39,7 +41,7 @@ export interface ScanServiceOptions {
   outputTimeout: number;
   /** The most scans that may run at the same time. Further scans are refused. */
   maxScans: number;
-  /** The most messages that a conversation may have, and also the most texts in it. */
+  /** The most messages that a conversation may have, the most texts in it, and the most documents of a call. */
   maxMessages: number;
   /** Whether models are loaded by the first scan that needs them. Otherwise {@link ScanService.load} loads all of them. */
   lazyLoad: boolean;
@@ -86,9 +88,14 @@ export interface ScanRequest {
 }
 
 /** A report with the text as the sanitizing scanners left it. */
-export type ServiceReport = ScanReport & { text: string } & Partial<
-    Pick<ConversationReport, "sanitizedMessages" | "sanitizedTools" | "sanitizedSystem">
-  >;
+export type ServiceReport = ScanReport & {
+  text: string;
+  /** The results of each document, where documents were scanned. The report itself then has the worst results of them all. */
+  documents?: ServiceDocument[];
+} & Partial<Pick<ConversationReport, "sanitizedMessages" | "sanitizedTools" | "sanitizedSystem">>;
+
+/** The results for a document. The text is there when it may have been rewritten or masked. */
+export type ServiceDocument = Omit<DocumentReport, "sanitizedText"> & Partial<Pick<DocumentReport, "sanitizedText">>;
 
 /**
  * Runs the scans of one program. It holds the scanners, loads them, and limits how many scans run and for how long. The HTTP API
@@ -97,7 +104,7 @@ export type ServiceReport = ScanReport & { text: string } & Partial<
  * Its methods reject with a {@link GuardError} whose message is a whole sentence that quotes no text. The codes are
  * `GUARD_STARTING` before the models are loaded, `GUARD_UNAVAILABLE` when a model could not be loaded, `GUARD_CLOSED` after
  * {@link close}, `GUARD_OVERLOADED` when too many scans run, `GUARD_TIMEOUT` when a scan takes too long, and `GUARD_TOO_LARGE` for a
- * conversation with too many messages. They reject with the reason of the caller's signal when that signal is aborted.
+ * conversation with too many messages or for too many documents. They reject with the reason of the caller's signal when that signal is aborted.
  */
 export class ScanService {
   readonly #options: ScanServiceOptions;
@@ -240,6 +247,46 @@ export class ScanService {
         ...(this.#risk ? { risk: this.#risk } : {}),
       });
       return { ...report, text: sanitizedPrompt };
+    });
+  }
+
+  /**
+   * Scans documents, each by itself, with the input scanners that look at texts of their source, as {@link scanDocuments} does. All
+   * of them together are one scan, with the time limit of a prompt.
+   *
+   * @param source where the documents come from.
+   */
+  async documents(
+    texts: readonly string[],
+    request: ScanRequest,
+    { maskInjections = false, source = "tool" }: Pick<DocumentsOptions, "maskInjections" | "source"> = {},
+  ): Promise<ServiceReport> {
+    const { maxMessages, promptTimeout, requireFullCoverage } = this.#options;
+    if (texts.length > maxMessages) {
+      throw new GuardError("GUARD_TOO_LARGE", `A call may have ${maxMessages} documents at most.`);
+    }
+    const scanners = this.#looking[source];
+    return this.#run(promptTimeout, request, async (options) => {
+      // Places of cuts are always shown, so their offsets count what all places that are shown count.
+      const counting = maskInjections ? ({ offsets: "codePoint" } as const) : {};
+      const given = { ...options, ...counting, maskInjections, source };
+      const { documents, engineTiming } = await scanNamedDocuments(scanners, texts, given, false);
+      const isCovered = (report: Pick<ScanReport, "coverage">) =>
+        !requireFullCoverage || unscannedReasons(report).length === 0;
+      const judged = documents.map(({ sanitizedText, masked, ...document }): ServiceDocument => {
+        const { coverage } = document;
+        if (scanners.length === 0) coverage.unscannedSources[source] = coverage.chars;
+        return {
+          ...document,
+          isValid: document.isValid && isCovered(document),
+          ...(options.rewrite || maskInjections ? { sanitizedText } : {}),
+          ...(masked ? { masked: { ...masked, isValid: masked.isValid && isCovered(masked) } } : {}),
+        };
+      });
+      const total = worst(
+        judged.map(({ sanitizedText: _, masked: __, ...report }) => ({ ...report, engineTiming: {} })),
+      );
+      return { ...total, findings: {}, engineTiming, text: "", documents: judged };
     });
   }
 

@@ -39,6 +39,26 @@ describe("ScanService", () => {
     expect(await service.prompt("a secret", request({ rewrite: false }))).toMatchObject({ text: "a secret" });
   });
 
+  it("scans documents with the scanners of their source", async () => {
+    const service = await serviceOf([wordScanner("bad", { conversation: { sources: ["tool"] } })]);
+    expect(await service.documents(["good", "bad", "good"], request())).toMatchObject({
+      isValid: false,
+      resultsValid: { Word: false },
+      documents: [{ isValid: true }, { isValid: false }, { isValid: true }],
+    });
+    // Nobody looks at texts of the user, so nothing is claimed of them.
+    const unread = await service.documents(["bad", "😀"], request({ details: true }), { source: "user" });
+    const unscanned = (user: number) => ({ scannedChars: 0, unscannedSources: { user } });
+    expect(unread.coverage).toMatchObject(unscanned(4));
+    expect(unread.documents?.map(({ coverage }) => coverage)).toMatchObject([unscanned(3), unscanned(1)]);
+    const strict = await serviceOf([], { requireFullCoverage: true });
+    expect(await strict.documents(["bad", ""], request())).toMatchObject({
+      isValid: false,
+      documents: [{ isValid: false }, { isValid: true }],
+    });
+    await expect(service.documents(Array(11).fill("x"), request())).rejects.toMatchObject({ code: "GUARD_TOO_LARGE" });
+  });
+
   it("counts in code points for those who will see it", async () => {
     const service = await serviceOf([wordScanner("secret")]);
     expect((await service.prompt("😀 secret", request())).findings.Word?.[0]).toMatchObject({ start: 3 });

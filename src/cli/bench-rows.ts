@@ -144,6 +144,8 @@ function bodyOf(subject: Subject): unknown {
       return { prompt: subject.prompt, output: subject.text };
     case "conversation":
       return subject.chat;
+    case "documents":
+      return { documents: subject.documents, source: subject.source };
   }
 }
 

@@ -33,7 +33,9 @@ async function subjectsOf(file: string): Promise<Subject[]> {
     if (isBlank(line)) continue;
     try {
       const text = decode(line.bytes).replace(/\r$/, "");
-      subjects.push(isJson ? readSubject(readJson(text)) : subjectOf(text));
+      const subject = isJson ? readSubject(readJson(text)) : subjectOf(text);
+      if (subject.kind === "documents") throw new TypeError("documents: expected prompts, outputs or conversations");
+      subjects.push(subject);
     } catch (error) {
       throw new UsageError(`${file}, line ${line.number}: ${(error as Error).message}`);
     }

@@ -1,4 +1,4 @@
-import type { Answer } from "../answer.ts";
+import type { Answer, DocumentsAnswer } from "../answer.ts";
 import { SOURCES, type Source } from "../source.ts";
 import { type Command, parse, print, UsageError } from "./command.ts";
 import { CONFIG_HELP, configFile } from "./config-path.ts";
@@ -18,7 +18,7 @@ interface Place {
   line: number;
   id?: string | number;
 }
-type LineResult = Place & (Answer | { error: string });
+type LineResult = Place & (Answer | DocumentsAnswer | { error: string });
 
 const options = {
   file: { type: "string", value: "FILE", help: "scan the content of a file, - for standard input" },
@@ -43,9 +43,10 @@ const options = {
   source: {
     type: "string",
     value: "SOURCE",
-    help: `where the text comes from: ${SOURCES.join(", ")}; default user`,
+    help: `where the text comes from: ${SOURCES.join(", ")}; default user, for documents tool`,
   },
   "output-of": { type: "string", value: "PROMPT", help: "the text is a model's answer to this prompt" },
+  "mask-injections": { type: "boolean", help: "cut injections out of the documents of --jsonl, and keep the rest" },
   details: { type: "boolean", help: "print findings, timing and coverage too; offsets are in Unicode code points" },
 } as const;
 
@@ -57,7 +58,8 @@ export const scan: Command = {
     "guard scan [TEXT] [--file FILE] [--jsonl] [--config FILE | --scanner NAME --params JSON ...] [--output-of PROMPT]",
   options,
   notes: `A line of --jsonl is a string or an object with text or prompt (and source), with prompt and output, or with messages (a
-conversation; tools and system beside them); other keys are left alone. A result has the number of its line, from 1, and its id, where the line has one. A line that cannot be
+conversation; tools and system beside them), or with documents (a list of strings, or of objects with text and perhaps id; source beside
+it); other keys are left alone. A result has the number of its line, from 1, and its id, where the line has one. A line that cannot be
 scanned gets an error in the place of a result, and the others are scanned.
 A text that starts with - stands behind --. Exit codes: 0 passed, 1 a text failed, 2 an error.`,
   async run(args) {
@@ -68,6 +70,7 @@ A text that starts with - stands behind --. Exit codes: 0 passed, 1 a text faile
     if (text !== undefined && values.jsonl)
       throw new UsageError("--jsonl reads a file or standard input, not an argument");
     if (values.config !== undefined && values.scanner) throw new UsageError("give --config or --scanner, not both");
+    if (values["mask-injections"] && !values.jsonl) throw new UsageError("--mask-injections needs --jsonl");
     const lines: LineOptions = { outputOf: values["output-of"], source: readSource(values.source) };
     if (lines.outputOf !== undefined && lines.source !== undefined) {
       throw new UsageError("give --source or --output-of, not both: an output comes from the assistant");
@@ -80,9 +83,9 @@ A text that starts with - stands behind --. Exit codes: 0 passed, 1 a text faile
       ? Suite.fromChoices(choices)
       : Suite.fromConfig(configFile(values.config).path));
     const file = values.file ?? "-";
-    const { details = false } = values;
+    const { details = false, "mask-injections": masks = false } = values;
     try {
-      if (values.jsonl) return await scanLines(suite, file, lines, details);
+      if (values.jsonl) return await scanLines(suite, file, lines, { details, masks });
       const reply = await suite.scan(subjectOf(text ?? (await readText(file)), lines), details);
       await print(`${JSON.stringify(reply, null, process.stdout.isTTY ? 2 : 0)}\n`);
       return reply.is_valid ? 0 : 1;
@@ -125,7 +128,12 @@ async function readText(file: string): Promise<string> {
 }
 
 /** Scans JSON lines, a few at a time, and prints each result as soon as those before it are printed. */
-async function scanLines(suite: Suite, file: string, lines: LineOptions, details: boolean): Promise<number> {
+async function scanLines(
+  suite: Suite,
+  file: string,
+  lines: LineOptions,
+  { details, masks }: { details: boolean; masks: boolean },
+): Promise<number> {
   const progress = new Progress(file !== "-" && process.stderr.isTTY ? await countLines(file) : undefined);
   let failed = 0;
   let errors = 0;
@@ -136,7 +144,7 @@ async function scanLines(suite: Suite, file: string, lines: LineOptions, details
       const value = readJson(decode(bytes));
       const id = idOf(value);
       if (id !== undefined) place.id = id;
-      return { ...place, ...(await suite.scan(readSubject(value, lines), details)) };
+      return { ...place, ...(await suite.scan(readSubject(value, lines), details, masks)) };
     } catch (error) {
       return { ...place, error: error instanceof Error ? error.message : String(error) };
     }

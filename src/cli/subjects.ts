@@ -40,6 +40,16 @@ export function idOf(value: unknown): string | number | undefined {
   return typeof id === "string" || typeof id === "number" ? id : undefined;
 }
 
+/** @throws TypeError for a document that is neither a string nor an object with a text, with its index. */
+function readDocuments(documents: readonly unknown[]): (Subject & { kind: "documents" })["documents"] {
+  return documents.map((document, index) => {
+    const text = isRecord(document) ? document.text : document;
+    if (typeof text !== "string") throw new TypeError(`documents.${index}: expected a string, or an object with text`);
+    const id = idOf(document);
+    return { text, ...(id === undefined ? {} : { id }) };
+  });
+}
+
 /**
  * What a line of a file asks to scan.
  *
@@ -50,12 +60,13 @@ export function readSubject(value: unknown, options: LineOptions = {}): Subject 
   const { outputOf } = options;
   if (typeof value === "string") return subjectOf(value, options);
   if (!isRecord(value)) throw new TypeError("expected a string or an object");
-  const { text, prompt, output, messages } = value;
-  const given = Object.entries({ text, prompt, output, messages }).filter(([, item]) => item !== undefined);
+  const { text, prompt, output, messages, documents } = value;
+  const given = Object.entries({ text, prompt, output, messages, documents }).filter(([, item]) => item !== undefined);
   const names = given.map(([name]) => name).join(", ");
   for (const [name, item] of given) {
-    if (name === "messages" ? !Array.isArray(item) : typeof item !== "string") {
-      throw new TypeError(`${name}: expected ${name === "messages" ? "an array" : "a string"}`);
+    const isList = name === "messages" || name === "documents";
+    if (isList ? !Array.isArray(item) : typeof item !== "string") {
+      throw new TypeError(`${name}: expected ${isList ? "an array" : "a string"}`);
     }
   }
   switch (names) {
@@ -72,9 +83,14 @@ export function readSubject(value: unknown, options: LineOptions = {}): Subject 
     case "messages":
       if (outputOf !== undefined) break;
       return { kind: "conversation", chat: { messages, tools: value.tools, system: value.system } as ChatRequest };
+    case "documents": {
+      if (outputOf !== undefined) break;
+      const { source } = { ...options, ...sourceOf(value) };
+      return { kind: "documents", documents: readDocuments(documents as unknown[]), ...(source ? { source } : {}) };
+    }
   }
   const got = names || "none of them";
   throw new TypeError(
-    `expected text, prompt, prompt and output, or messages; got ${got}${outputOf === undefined ? "" : ", with --output-of"}`,
+    `expected text, prompt, prompt and output, messages, or documents; got ${got}${outputOf === undefined ? "" : ", with --output-of"}`,
   );
 }

@@ -1,4 +1,4 @@
-import { type Answer, answerOf } from "../answer.ts";
+import { type Answer, answerOf, type DocumentId, type DocumentsAnswer, documentsAnswerOf } from "../answer.ts";
 import { buildScanners, type Config, checkConfig, loadConfig } from "../config/index.ts";
 import { scannerWithPlugins } from "../config/plugins.ts";
 import { serviceOptions } from "../config/service-options.ts";
@@ -14,11 +14,12 @@ import { Vault } from "../vault.ts";
 /** The largest capacity that the queue of a model can have: an unsigned integer of 32 bits. */
 const UNLIMITED = 2 ** 32 - 1;
 
-/** What is scanned: a prompt, an output with the prompt that it answers, or a conversation. */
+/** What is scanned: a prompt, an output with the prompt that it answers, a conversation, or documents. */
 export type Subject =
   | { kind: "prompt"; text: string; source?: Source }
   | { kind: "output"; prompt: string; text: string }
-  | { kind: "conversation"; chat: ChatRequest };
+  | { kind: "conversation"; chat: ChatRequest }
+  | { kind: "documents"; documents: readonly { id?: DocumentId; text: string }[]; source?: Source };
 
 /** A scanner that the command line asks for. */
 export interface Choice {
@@ -74,8 +75,15 @@ export class Suite {
     );
   }
 
-  /** Scans a subject. */
-  async scan(subject: Subject, details: boolean): Promise<Answer> {
+  /**
+   * Scans a subject.
+   *
+   * @param maskInjections whether injections are cut out of documents.
+   */
+  async scan(subject: Subject, details: boolean, maskInjections = false): Promise<Answer | DocumentsAnswer> {
+    if (maskInjections && subject.kind !== "documents") {
+      throw new TypeError("--mask-injections is for documents: expected an object with a list of documents");
+    }
     const missing = this.#missing[subject.kind === "output" ? "output" : "input"];
     if (missing) throw missing;
     const { signal } = new AbortController();
@@ -87,6 +95,13 @@ export class Suite {
         return answerOf(await this.#service.output(subject.prompt, subject.text, request), details, "sanitized_output");
       case "conversation":
         return answerOf(await this.#service.conversation(subject.chat, request), details, "sanitized_prompt");
+      case "documents": {
+        const { documents, source = "tool" } = subject;
+        const texts = documents.map(({ text }) => text);
+        const report = await this.#service.documents(texts, request, { maskInjections, source });
+        const ids = documents.map(({ id }) => id);
+        return documentsAnswerOf(report, ids, details);
+      }
     }
   }
 

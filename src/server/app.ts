@@ -17,6 +17,7 @@ import { rateLimit } from "./plugins/external/rate-limit.ts";
 import { Problem } from "./problem.ts";
 import { RedisLinks } from "./redis-link.ts";
 import { conversationRoutes } from "./routes/conversation.ts";
+import { documentsRoutes } from "./routes/documents.ts";
 import { metricsRoute } from "./routes/metrics.ts";
 import { outputRoutes } from "./routes/output.ts";
 import { promptRoutes } from "./routes/prompt.ts";
@@ -105,5 +106,6 @@ export async function buildApp(
   await app.register(promptRoutes, scanning);
   await app.register(outputRoutes, scanning);
   await app.register(conversationRoutes, scanning);
+  await app.register(documentsRoutes, scanning);
   return app;
 }

@@ -1,5 +1,5 @@
 import { createHmac, type KeyObject } from "node:crypto";
-import type { ServiceReport } from "../../service.ts";
+import type { ServiceDocument, ServiceReport } from "../../service.ts";
 import { withSignal } from "../../support/with-signal.ts";
 import { Vault } from "../../vault.ts";
 import { derived, KEY_BYTES } from "../secret-keys.ts";
@@ -108,19 +108,27 @@ export class ResultCache {
 
 /** Whether the same request would have the same result again, with nothing in it that belongs to one caller only. */
 function isCacheable({ report, vault }: Scanned): boolean {
-  return vault.size === 0 && report.coverage.failed.length === 0;
+  const failed = [report, ...(report.documents ?? []).flatMap(({ masked }) => masked ?? [])].some(
+    ({ coverage }) => coverage.failed.length > 0,
+  );
+  return vault.size === 0 && !failed;
 }
 
 /** A report without what the answer will not have: texts that nobody asks for are not kept. */
 function shown(report: ServiceReport, { details, rewrite }: CacheRequest): ServiceReport {
-  const { text, findings, probabilities, timing, engineTiming, ...rest } = report;
+  const { text, engineTiming, documents, ...rest } = report;
   return {
-    ...rest,
+    ...(details ? rest : withoutDetails(rest)),
     text: rewrite ? text : "",
-    ...(details
-      ? { findings, probabilities, timing, engineTiming }
-      : { findings: {}, probabilities: {}, timing: {}, engineTiming: {} }),
+    engineTiming: details ? engineTiming : {},
+    ...(documents ? { documents: details ? documents : documents.map((document) => withoutDetails(document)) } : {}),
   };
+}
+
+function withoutDetails<Report extends Pick<ServiceDocument, "findings" | "probabilities" | "timing">>(
+  report: Report,
+): Report {
+  return { ...report, findings: {}, probabilities: {}, timing: {} };
 }
 
 function restored(text: string): Scanned {

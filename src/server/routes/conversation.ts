@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { z } from "zod";
+import { answerOf } from "../../answer.ts";
 import { chatOf } from "../chat.ts";
 import { conversationExamples, type conversationRequest } from "../schemas/conversation.ts";
 import { addScanRoutes, type ScanRoutesOptions } from "./scan-routes.ts";
@@ -11,10 +12,10 @@ export async function conversationRoutes(app: FastifyInstance, options: ScanRout
     name: "a conversation",
     source: "input",
     request: "ConversationRequest",
-    result: "ConversationResult",
-    sanitized: "sanitized_prompt",
+    results: { analyze: "ConversationResult", scan: "ScanResult" },
     examples: conversationExamples,
     scan: (body, request) => options.service.conversation(chatOf(body), request),
+    answer: (report, details, rewrite) => answerOf(report, details, rewrite ? "sanitized_prompt" : undefined),
     content: ({ messages, tools, system }) => ({ messages, tools, system }),
   });
 }

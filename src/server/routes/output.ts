@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { z } from "zod";
+import { answerOf } from "../../answer.ts";
 import { chatOf } from "../chat.ts";
 import { outputExamples, type outputRequest } from "../schemas/output.ts";
 import { addScanRoutes, type ScanRoutesOptions } from "./scan-routes.ts";
@@ -27,8 +28,7 @@ export async function outputRoutes(app: FastifyInstance, options: ScanRoutesOpti
     name: "an output",
     source: "output",
     request: "OutputRequest",
-    result: "OutputResult",
-    sanitized: "sanitized_output",
+    results: { analyze: "OutputResult", scan: "ScanResult" },
     examples: outputExamples,
     scan: (body, request) => {
       warnOfPlaceholders(body);
@@ -40,6 +40,7 @@ export async function outputRoutes(app: FastifyInstance, options: ScanRoutesOpti
         messages ? chatOf({ messages, tools, system }) : undefined,
       );
     },
+    answer: (report, details, rewrite) => answerOf(report, details, rewrite ? "sanitized_output" : undefined),
     content: ({ prompt, output }) => ({ prompt, output }),
   });
 }

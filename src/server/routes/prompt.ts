@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { z } from "zod";
+import { answerOf } from "../../answer.ts";
 import { promptExamples, type promptRequest } from "../schemas/prompt.ts";
 import { addScanRoutes, type ScanRoutesOptions } from "./scan-routes.ts";
 
@@ -10,10 +11,10 @@ export async function promptRoutes(app: FastifyInstance, options: ScanRoutesOpti
     name: "a prompt",
     source: "input",
     request: "PromptRequest",
-    result: "PromptResult",
-    sanitized: "sanitized_prompt",
+    results: { analyze: "PromptResult", scan: "ScanResult" },
     examples: promptExamples,
     scan: ({ prompt, source }, request) => options.service.prompt(prompt, request, source ?? "user"),
+    answer: (report, details, rewrite) => answerOf(report, details, rewrite ? "sanitized_prompt" : undefined),
     content: ({ prompt }) => ({ prompt }),
   });
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
-import { answerOf } from "../../answer.ts";
+import type { Answer, DocumentsAnswer } from "../../answer.ts";
 import { GuardError } from "../../errors.ts";
 import type { ScanObserver } from "../../observer.ts";
 import type { Side } from "../../scanner.ts";
@@ -31,7 +31,7 @@ export interface ScanRoutesOptions {
   logContent: boolean;
 }
 
-/** What a route scans: a prompt, an output or a conversation. */
+/** What a route scans: a prompt, an output, a conversation or documents. */
 export interface Subject<Body extends ScanFields> {
   /** The paths of `POST /analyze/*`, which rewrites texts and gives them back, and of `POST /scan/*`, which only judges. */
   paths: { analyze: readonly string[]; scan: readonly string[] };
@@ -41,13 +41,17 @@ export interface Subject<Body extends ScanFields> {
   source: Side;
   /** The name of the body's schema. */
   request: string;
-  /** The name of the schema of the answer to `POST /analyze/*`. */
-  result: string;
-  /** The field of the sanitized text. */
-  sanitized: "sanitized_prompt" | "sanitized_output";
+  /** The names of the schemas of the answers to `POST /analyze/*` and `POST /scan/*`. */
+  results: { analyze: string; scan: string };
   /** Examples for the API's description. */
   examples: { request: unknown; analyzed: unknown; scanned: unknown };
   scan(body: Body, request: ScanRequest): Promise<ServiceReport>;
+  /**
+   * Turns the report into the answer.
+   *
+   * @param rewrite whether the answer has the rewritten text.
+   */
+  answer(report: ServiceReport, details: boolean, rewrite: boolean, body: Body): Answer | DocumentsAnswer;
   /** The texts, for the log of those who want them there. */
   content(body: Body): Record<string, unknown>;
 }
@@ -56,18 +60,18 @@ export interface Subject<Body extends ScanFields> {
 export function addScanRoutes<Body extends ScanFields>(
   app: FastifyInstance,
   { service, metrics, seal, cache, logContent }: ScanRoutesOptions,
-  { paths, name, source, request: schema, result, sanitized, examples, scan, content }: Subject<Body>,
+  { paths, name, source, request: schema, results, examples, scan, answer, content }: Subject<Body>,
 ): void {
-  for (const [kind, urls] of Object.entries(paths)) {
+  for (const kind of ["analyze", "scan"] as const) {
     const rewrite = kind === "analyze";
-    for (const url of urls) {
+    for (const url of paths[kind]) {
       app.post(url, {
         schema: {
           tags: [rewrite ? "Analyze" : "Scan"],
           operationId: url.slice(1).replace("/", "_"),
           summary: rewrite ? `Check ${name} and sanitize it` : `Check ${name}`,
           body: named(schema),
-          response: jsonReply(rewrite ? result : "ScanResult", rewrite ? examples.analyzed : examples.scanned),
+          response: jsonReply(results[kind], rewrite ? examples.analyzed : examples.scanned),
         },
         config: { problems: scanProblems, requestExample: examples.request },
         handler: async (request, reply) => {
@@ -101,7 +105,7 @@ export function addScanRoutes<Body extends ScanFields>(
             ...(logContent ? { content: content(fields) } : {}),
           };
           return {
-            ...answerOf(report, details, rewrite ? sanitized : undefined),
+            ...answer(report, details, rewrite, fields),
             ...(details && use ? { cache: use } : {}),
             // It also holds the pairs of the request's vault, so a client has to keep only the latest vault.
             ...(rewrite && source === "input" && vault.size > 0 ? { vault: seal.seal(vault) } : {}),

@@ -1,4 +1,5 @@
 import { conversationRequest, conversationResult, message, messagePart } from "./conversation.ts";
+import { document, documentResult, documentsRequest, documentsResult } from "./documents.ts";
 import { namedSchemas } from "./named.ts";
 import { outputRequest, outputResult } from "./output.ts";
 import { problemSchema } from "./problem.ts";
@@ -15,6 +16,8 @@ export const schemas = [
       ConversationRequest: conversationRequest,
       Message: message,
       MessagePart: messagePart,
+      DocumentsRequest: documentsRequest,
+      Document: document,
     },
     "input",
   ),
@@ -23,6 +26,8 @@ export const schemas = [
       PromptResult: promptResult,
       OutputResult: outputResult,
       ConversationResult: conversationResult,
+      DocumentsResult: documentsResult,
+      DocumentResult: documentResult,
       ScanResult: scanResult,
       Finding: finding,
       Coverage: coverage,

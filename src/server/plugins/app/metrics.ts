@@ -2,9 +2,8 @@ import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Engine } from "../../../models/engine.ts";
-import type { ScanReport } from "../../../scan.ts";
 import type { Side } from "../../../scanner.ts";
-import { type ScanService, unscannedReasons } from "../../../service.ts";
+import { type ScanService, type ServiceReport, unscannedReasons } from "../../../service.ts";
 import type { CacheUse } from "../../cache/result-cache.ts";
 import type { RedisUse } from "../../redis-link.ts";
 
@@ -100,16 +99,18 @@ export class Metrics {
   }
 
   /**
-   * Counts the results of a scan of texts of one side.
+   * Counts the results of a scan of texts of one side. Each document of a scan of documents counts as a text.
    *
    * @param use what the cache had to do with it. Scanners that did not run for this request took no time for it.
    */
-  countScan(source: Side, report: ScanReport, use?: CacheUse): void {
+  countScan(source: Side, report: ServiceReport, use?: CacheUse): void {
     if (use) this.#cached.inc({ result: use });
-    for (const [scanner, valid] of Object.entries(report.resultsValid)) {
-      this.#verdicts.inc({ source, scanner, valid: String(valid) });
-      if (use === "hit" || use === "shared") continue;
-      this.#scannerSeconds.observe({ source, scanner }, (report.timing[scanner] ?? 0) / 1000);
+    for (const { resultsValid, timing } of report.documents ?? [report]) {
+      for (const [scanner, valid] of Object.entries(resultsValid)) {
+        this.#verdicts.inc({ source, scanner, valid: String(valid) });
+        if (use === "hit" || use === "shared") continue;
+        this.#scannerSeconds.observe({ source, scanner }, (timing[scanner] ?? 0) / 1000);
+      }
     }
     for (const reason of unscannedReasons(report)) this.#unscanned.inc({ reason });
   }

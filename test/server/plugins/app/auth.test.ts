@@ -90,9 +90,11 @@ describe("auth", () => {
     "/analyze/scan",
     "/analyze/output",
     "/analyze/conversation",
+    "/analyze/documents",
     "/scan/prompt",
     "/scan/output",
     "/scan/conversation",
+    "/scan/documents",
   ])("covers POST %s", async (url) => {
     const { post } = await serverWith(BEARER);
     expect((await post(url, {})).statusCode).toBe(401);

@@ -52,6 +52,11 @@ describe("problems", () => {
     ["/analyze/conversation", { messages: [{ role: "wizard", content: "x" }] }, "/messages/0/role"],
     ["/analyze/conversation", { messages: [{ content: "x" }] }, "/messages/0/role"],
     ["/analyze/conversation", { messages: [{ role: "user", content: 5 }] }, "/messages/0/content"],
+    ["/scan/documents", {}, "/documents"],
+    ["/scan/documents", { documents: ["x", 5] }, "/documents/1"],
+    ["/scan/documents", { documents: [{ id: "x" }] }, "/documents/0/text"],
+    ["/analyze/documents", { documents: ["x"], mask_injections: "yes" }, "/mask_injections"],
+    ["/analyze/documents", { documents: ["x"], source: "page" }, "/source"],
     [
       "/analyze/conversation",
       { messages: [{ role: "user", content: [{ type: "text" }] }] },

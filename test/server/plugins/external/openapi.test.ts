@@ -31,6 +31,7 @@ describe("the API's description", () => {
     expect(Object.keys(document.paths).sort()).toEqual([
       "/",
       "/analyze/conversation",
+      "/analyze/documents",
       "/analyze/output",
       "/analyze/prompt",
       "/analyze/scan",
@@ -38,6 +39,7 @@ describe("the API's description", () => {
       "/metrics",
       "/readyz",
       "/scan/conversation",
+      "/scan/documents",
       "/scan/output",
       "/scan/prompt",
     ]);
@@ -56,7 +58,7 @@ describe("the API's description", () => {
         }
       }
     }
-    expect(ids.size).toBe(11);
+    expect(ids.size).toBe(13);
   });
 
   it("is valid OpenAPI", async () => {
@@ -74,6 +76,10 @@ describe("the API's description", () => {
       "ConversationRequest",
       "ConversationResult",
       "Coverage",
+      "Document",
+      "DocumentResult",
+      "DocumentsRequest",
+      "DocumentsResult",
       "Finding",
       "Message",
       "MessagePart",
@@ -115,13 +121,16 @@ describe("the API's description", () => {
 
   it("has examples that are true", async () => {
     const zebra = { substrings: ["zebra"] };
-    const { get, post } = await testServer({
-      input: [new Anonymize({ recognizerConf: [] }), new BanSubstrings(zebra)],
-      output: [new BanSubstrings({ ...zebra, redact: true })],
-    });
+    const { get, post } = await testServer(
+      {
+        input: [new Anonymize({ recognizerConf: [] }), new BanSubstrings(zebra)],
+        output: [new BanSubstrings({ ...zebra, redact: true })],
+      },
+      { conversation: { scan: { tool: ["Anonymize", "BanSubstrings"] } } },
+    );
     const { paths } = (await get("/openapi.json")).json();
     const operations = Object.entries<Record<string, Operation>>(paths).filter(([, { post }]) => post);
-    expect(operations).toHaveLength(7);
+    expect(operations).toHaveLength(9);
     for (const [path, { post: operation }] of operations) {
       const json = "application/json";
       const { requestBody, responses } = operation as Operation;

@@ -1,0 +1,27 @@
+import type { FastifyInstance } from "fastify";
+import type { z } from "zod";
+import { documentsAnswerOf } from "../../answer.ts";
+import { documentsExamples, type documentsRequest } from "../schemas/documents.ts";
+import { addScanRoutes, type ScanRoutesOptions } from "./scan-routes.ts";
+
+/** `POST /analyze/documents` and `POST /scan/documents`. */
+export async function documentsRoutes(app: FastifyInstance, options: ScanRoutesOptions): Promise<void> {
+  addScanRoutes<z.output<typeof documentsRequest>>(app, options, {
+    paths: { analyze: ["/analyze/documents"], scan: ["/scan/documents"] },
+    name: "documents",
+    source: "input",
+    request: "DocumentsRequest",
+    results: { analyze: "DocumentsResult", scan: "DocumentsResult" },
+    examples: documentsExamples,
+    scan: ({ documents, mask_injections, source }, request) => {
+      const texts = documents.map((document) => (typeof document === "string" ? document : document.text));
+      const maskInjections = mask_injections ?? false;
+      return options.service.documents(texts, request, { maskInjections, source: source ?? "tool" });
+    },
+    answer: (report, details, _rewrite, { documents }) => {
+      const ids = documents.map((document) => (typeof document === "string" ? undefined : (document.id ?? undefined)));
+      return documentsAnswerOf(report, ids, details);
+    },
+    content: ({ documents }) => ({ documents }),
+  });
+}
