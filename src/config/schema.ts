@@ -66,7 +66,12 @@ const app = z.strictObject({
     .default("fail")
     .describe("What a scanner that throws means: status 500, or a text that fails."),
   maxBodySize: z.number().int().min(1024).default(1_048_576).describe("Largest request body, in bytes."),
-  maxMessages: z.number().int().min(1).default(1000).describe("Most messages of a conversation, and most texts in it."),
+  maxMessages: z
+    .number()
+    .int()
+    .min(1)
+    .default(1000)
+    .describe("Most messages of a conversation, texts in it, and documents of a call."),
   vaultExpiry: z
     .number()
     .int()

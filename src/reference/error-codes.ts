@@ -94,7 +94,7 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, ErrorMeaning>> = {
     status: 504,
   },
   GUARD_TOO_LARGE: {
-    meaning: "A conversation or a vault is larger than the service allows.",
+    meaning: "A conversation, a list of documents or a vault is larger than the service allows.",
     remedy: "Raise `max_messages` or `vault_max_size`, or send less.",
     status: 413,
   },
