@@ -366,7 +366,7 @@ describe("the accumulated risk", () => {
   it("adds the worst tool result of each turn, with a weight of its own", async () => {
     const messages = [user("0.4"), tool("0.8"), tool("0.7"), assistant("ok"), user("0.4"), tool("0.9"), tool("0.1")];
     const total = 0.4 * 0.5 + 0.4 + 0.5 * (0.8 * 0.5 + 0.9);
-    const report = await scanConversation([], messages, { risk: risk({}) });
+    const report = await scanConversation([], messages, { risk: risk({ toolWeight: 0.5 }) });
     expect(report.resultsScore.ConversationRisk).toBeCloseTo(total - 1, 1);
     expect(report.findings.ConversationRisk?.map(({ label, message }) => [label, message])).toEqual([
       ["user message 1", 0],
@@ -375,7 +375,7 @@ describe("the accumulated risk", () => {
       ["tool result", 2],
       ["tool result", 5],
     ]);
-    const off = await scanConversation([], messages, { risk: risk({ toolWeight: 0 }) });
+    const off = await scanConversation([], messages, { risk: risk({}) });
     expect(off.resultsScore.ConversationRisk).toBeCloseTo(0.6 - 1, 5);
   });
 });

@@ -20,9 +20,9 @@ export const conversationRiskOptions = z.strictObject({
     .number()
     .min(0)
     .max(1)
-    .default(0.5)
+    .default(0)
     .describe(
-      "Weight of the worst tool result between two user messages, beside that of its age; 0 leaves tool results out.",
+      "Weight of the worst tool result between two user messages, beside that of its age; 0 leaves tool results out: they are judged by themselves.",
     ),
   minScore: z.number().min(0).default(0.2).describe("Scores below this do not add up."),
   cacheSize: z.number().int().min(0).default(10_000).describe("Scores of messages that are kept; no text is."),
