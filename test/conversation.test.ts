@@ -290,7 +290,7 @@ describe("scanConversation", () => {
     const risk = new ConversationRisk((text, signal) => endless(`risk of ${text}`, signal));
     const messages = [user("a"), user("b"), { role: "tool", content: "result" }];
     await expect(scanConversation([scanner], messages, { risk })).rejects.toThrow("PromptInjection: no disk");
-    expect(stopped.sort()).toEqual(["a", "a\nb", "result", "risk of a", "risk of b", "risk of result"]);
+    expect(stopped.sort()).toEqual(["a", "a\nb", "result", "risk of a", "risk of b"]);
   });
 
   it("is aborted by its signal, in all parts", async () => {

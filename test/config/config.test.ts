@@ -43,7 +43,7 @@ describe("parseConfig", () => {
     expect(config.conversation).toEqual({
       window: 3,
       scanToolMessages: true,
-      risk: { enabled: false, decay: 0.7, threshold: 1.2, minScore: 0.2, cacheSize: 10_000 },
+      risk: { enabled: false, decay: 0.7, threshold: 1.2, toolWeight: 0, minScore: 0.2, cacheSize: 10_000 },
     });
   });
 
