@@ -1,16 +1,17 @@
-// Writes what is made from the scanners' definitions: types, indexes, documentation and schemas. With --check it writes nothing,
-// and fails where a file on disk is not what it would write.
+// Writes what is made from the scanners' definitions and from the shapes of messages: types, indexes, documentation and schemas. With
+// --check it writes nothing, and fails where a file on disk is not what it would write.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { formatted } from "./formatted.mjs";
+import { whatIsRead } from "./what-is-read.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const { generatedFiles } = await import("../dist/reference/generated-files.js");
 const check = process.argv.includes("--check");
 
 const stale = [];
-for (const [path, wanted] of formatted(generatedFiles())) {
+for (const [path, wanted] of formatted(new Map([...generatedFiles(), whatIsRead()]))) {
   const file = join(root, path);
   if (existsSync(file) && readFileSync(file, "utf8") === wanted) continue;
   stale.push(path);

@@ -2,10 +2,12 @@ import type { Source } from "../source.ts";
 import { isRecord } from "../support/is-record.ts";
 import { addCall, addName } from "./calls.ts";
 import { readCitations } from "./citations.ts";
+import { FIELDS_OF_MESSAGE } from "./known-fields.ts";
 import { readLoosely } from "./loose.ts";
 import { type At, fault } from "./part.ts";
 import { contentAt, isToolResult, readContent } from "./parts.ts";
 import type { Keys, Reading } from "./reading.ts";
+import { readRest } from "./rest.ts";
 
 /** The roles of OpenAI's chat format, which include those of Anthropic's format and of MCP, with what each of them says. */
 const SOURCE_OF_ROLE = {
@@ -38,6 +40,7 @@ export function readChatMessage(message: Record<string, unknown>, index: number,
   readBesideContent(message, { ...at, keys });
   readCalls(message, { ...at, keys });
   addName(message.name, [...keys, "name"], own, reading);
+  readRest(message, FIELDS_OF_MESSAGE, { ...at, keys });
   own.keep = isKept(message, source);
 }
 

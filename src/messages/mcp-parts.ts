@@ -7,7 +7,9 @@ const readResource: PartReader = (part, at) => {
   const resource = isRecord(part.resource) ? part.resource : {};
   const keys = [...at.keys, "resource"];
   if (typeof resource.text === "string") dataDraft(at).add(resource.text, [...keys, "text"]);
-  else readFileIn({ data: resource.blob, mediaType: resource.mimeType, keys: [...keys, "blob"] }, at);
+  if (typeof resource.text !== "string" || resource.blob !== undefined) {
+    readFileIn({ data: resource.blob, mediaType: resource.mimeType, keys: [...keys, "blob"] }, at);
+  }
 };
 
 /** A resource that is elsewhere. The server that offers it wrote how it is called. */

@@ -1,10 +1,12 @@
 import { isRecord } from "../support/is-record.ts";
 import { anthropicParts } from "./anthropic-parts.ts";
+import { fieldsOfPart } from "./known-fields.ts";
 import { readLoosely } from "./loose.ts";
 import { mcpParts } from "./mcp-parts.ts";
 import { openaiParts } from "./openai-parts.ts";
 import { type At, dataDraft, fault, type PartReader, type RawPart } from "./part.ts";
 import type { Draft, Keys, Reading } from "./reading.ts";
+import { readRest } from "./rest.ts";
 
 /** How deep tool results and documents may be nested in each other. */
 const MOST_NESTED = 8;
@@ -70,6 +72,7 @@ function readPart(part: RawPart, at: At): void {
   const reader = readerOf(part.type);
   if (reader) {
     reader(part, at);
+    readUnknownFields(part, at);
     return;
   }
   // Nobody knows what else is in such a part, so it counts as skipped in any case.
@@ -77,6 +80,25 @@ function readPart(part: RawPart, at: At): void {
   if (typeof part.text === "string") at.into.add(part.text, [...at.keys, "text"]);
   const { text: _, ...rest } = part;
   readLoosely(typeof part.text === "string" ? rest : part, { ...at, into: dataDraft(at) });
+}
+
+/** Types of parts that others than the author of the message have written. */
+const DATA = /^(?:document|search_result|resource|resource_link)$/;
+
+/** Reads what stands in a part of a known type beside the fields of that type. */
+function readUnknownFields(part: RawPart, at: At): void {
+  const known = fieldsOfPart(part.type);
+  if (!known) return;
+  const isData = DATA.test(part.type) || isToolResult(part.type);
+  if (known.has("text") || isData || typeof part.text !== "string") {
+    const isAside = isData && at.into.source !== "tool";
+    readRest(part, known, isAside ? { ...at, into: at.reading.aside(at.keys, "tool", at.message) } : at);
+    return;
+  }
+  // A text beside an image or a file is said as any other.
+  const { text, ...rest } = part;
+  at.into.add(text, [...at.keys, "text"]);
+  readRest(rest, known, at);
 }
 
 /** Whether an object inside another one is a part that has a reader of its own. */

@@ -158,4 +158,9 @@ export class Reading {
     this.drafts.push(draft);
     return draft;
   }
+
+  /** Opens a text beside the content of a message. */
+  aside(keys: Keys, source: Source, message: number | undefined): Draft {
+    return this.open(keys, { source, message, isBeside: true });
+  }
 }

@@ -1,9 +1,11 @@
 import type { Source } from "../source.ts";
 import { addCall } from "./calls.ts";
+import { fieldsOfItem } from "./known-fields.ts";
 import { readLoosely } from "./loose.ts";
 import type { At } from "./part.ts";
 import { contentAt, readContent } from "./parts.ts";
 import type { Draft, Keys, Reading } from "./reading.ts";
+import { readRest } from "./rest.ts";
 import { readTools } from "./tools.ts";
 
 type Item = Record<string, unknown>;
@@ -147,7 +149,11 @@ const ITEMS: ReadonlyMap<string, ItemReader> = new Map(
 /** Reads an item of OpenAI's Responses API that is no message. */
 export function readItem(item: Item, index: number, reading: Reading): void {
   const type = typeof item.type === "string" ? item.type : "item_reference";
-  (ITEMS.get(type) ?? readUnknown)({ item, keys: ["messages", index], message: index, reading });
+  const keys = ["messages", index];
+  const place: Place = { item, keys, message: index, reading };
+  const read = ITEMS.get(type);
+  (read ?? readUnknown)(place);
+  if (read) readRest(item, fieldsOfItem(type), { ...at(place, reading.aside(keys, "tool", index), ""), keys });
 }
 
 /** Whether a message is an item of the Responses API, and no message with a role and content. */

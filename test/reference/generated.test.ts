@@ -4,16 +4,17 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { formatted } from "../../scripts/formatted.mjs";
+import { whatIsRead } from "../../scripts/what-is-read.mjs";
 import { buildScanners, parseConfig } from "../../src/config/index.ts";
 import { generatedFiles } from "../../src/reference/generated-files.ts";
 import { kebabCase } from "../../src/reference/markdown.ts";
 import { SCANNERS } from "../../src/scanners/catalog.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const files: Map<string, string> = formatted(generatedFiles());
+const files: Map<string, string> = formatted(new Map([...generatedFiles(), whatIsRead()]));
 const pages = [...files].filter(([path]) => path.startsWith("docs/scanners/") && !path.endsWith("README.md"));
 
-describe("what is generated from the scanners", () => {
+describe("what is generated from the scanners and the shapes of messages", () => {
   it.each([...files])("is what stands in %s", (path, text) => {
     const message = "it is stale: run npm run generate, and commit what it writes";
     expect(readFileSync(join(root, path), "utf8") === text, message).toBe(true);

@@ -1,0 +1,97 @@
+import { fields } from "./rest.ts";
+
+const sound = "input_audio audio transcript";
+const image = "image_url.url image_url.detail detail file_id";
+const result = "tool_use_id toolUseId content structuredContent is_error isError";
+const use = "id name input server_name";
+
+/**
+ * The fields of parts that their readers read, or that hold nothing for the model. Whatever else stands in a part is read by
+ * `readRest`.
+ */
+const FIELDS_OF_PART: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  Object.entries({
+    text: "text annotations citations",
+    input_text: "text annotations citations",
+    // The single tokens of a text that is read.
+    output_text: "text annotations citations logprobs",
+    summary_text: "text",
+    reasoning_text: "text",
+    refusal: "refusal",
+    image_url: image,
+    input_image: `${image} image_url`,
+    computer_screenshot: `${image} image_url`,
+    image_file: "image_file.file_id image_file.detail",
+    input_audio: `${sound} input_audio.data input_audio.format`,
+    output_audio: `${sound} data`,
+    file: "file.file_data file.filename file.file_id",
+    input_file: "file_data file_url filename file_id detail",
+    // What is encrypted can be read by nobody but the provider.
+    thinking: "thinking signature",
+    redacted_thinking: "data",
+    tool_use: use,
+    server_tool_use: use,
+    mcp_tool_use: use,
+    document: "title context source.type source.data source.content source.url source.media_type source.file_id",
+    search_result: "title source content",
+    image: "source.type source.data source.url source.media_type source.file_id data mimeType",
+    container_upload: "file_id",
+    audio: "data mimeType",
+    resource: "resource.text resource.blob resource.mimeType",
+    resource_link: "name title description mimeType",
+  }).map(([type, names]) => [type, fields(`type cache_control ${names}`)]),
+);
+
+const FIELDS_OF_RESULT = fields(`type cache_control ${result}`);
+
+/** The fields of a part of a type that has a reader; undefined where the reader reads all fields. */
+export function fieldsOfPart(type: string): ReadonlySet<string> | undefined {
+  if (type === "reasoning") return;
+  return FIELDS_OF_PART.get(type) ?? FIELDS_OF_RESULT;
+}
+
+/** The same for a message with a role. The last ones are what APIs add to what they return. */
+export const FIELDS_OF_MESSAGE: ReadonlySet<string> = fields(
+  "role content name tool_calls function_call tool_call_id refusal reasoning reasoning_content reasoning_details annotations citations " +
+    "audio.id audio.data audio.expires_at audio.transcript " +
+    "id type status phase model stop_reason stop_sequence usage container",
+);
+
+const FIELDS_OF_ITEM: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  Object.entries({
+    function_call: "name arguments",
+    custom_tool_call: "name input",
+    mcp_call: "name arguments output error",
+    mcp_approval_request: "name arguments",
+    mcp_approval_response: "reason",
+    mcp_list_tools: "tools error",
+    tool_search_call: "arguments",
+    tool_search_output: "tools",
+    additional_tools: "tools",
+    web_search_call: "action results",
+    file_search_call: "queries results",
+    computer_call: "action actions pending_safety_checks",
+    code_interpreter_call: "code outputs",
+    local_shell_call: "action",
+    shell_call: "action",
+    apply_patch_call: "operation",
+    // The image itself counts as skipped.
+    image_generation_call: "revised_prompt result",
+    program: "code",
+    function_call_output: "output",
+    custom_tool_call_output: "output",
+    local_shell_call_output: "output",
+    apply_patch_call_output: "output",
+    computer_call_output: "output acknowledged_safety_checks",
+    shell_call_output: "output",
+    program_output: "result",
+    reasoning: "summary content",
+  }).map(([type, names]) => [type, fields(`type ${names}`)]),
+);
+
+const NO_FIELDS: ReadonlySet<string> = new Set(["type"]);
+
+/** The same for an item of the Responses API. */
+export function fieldsOfItem(type: string): ReadonlySet<string> {
+  return FIELDS_OF_ITEM.get(type) ?? NO_FIELDS;
+}
