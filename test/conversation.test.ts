@@ -187,7 +187,7 @@ describe("scanConversation", () => {
     expect(report.coverage.partsSkipped).toBe(1);
   });
 
-  it("counts parts that are no text, and none of tool results that nobody is to look at", async () => {
+  it("reads the text beside an image, and counts parts that are no text, but none of tool results that nobody is to look at", async () => {
     const image = { type: "image_url", text: "a cat", image_url: { url: "data:" } };
     const { scanner, asked } = injection({});
     const messages = [
@@ -196,7 +196,7 @@ describe("scanConversation", () => {
       user([{ type: "tool_result", content: [image] }]),
     ];
     const { coverage } = await scanConversation([scanner], messages);
-    expect(asked).toContain("what is this?");
+    expect(asked).toContain("what is this?\na cat");
     expect(coverage.partsSkipped).toBe(3);
     const without = await scanConversation([scanner], messages, { toolScanners: [] });
     expect(without.coverage.partsSkipped).toBe(1);

@@ -26,6 +26,7 @@ describe("the walk-through for a scanner in CONTRIBUTING.md", () => {
       "src",
       "scripts",
       "docs",
+      "test/messages/shapes",
       "package.json",
       "tsconfig.json",
       "biome.json",
