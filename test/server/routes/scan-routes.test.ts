@@ -85,7 +85,7 @@ describe("conversations", () => {
         PromptInjection: -0.5,
         "PromptInjection[window]": -0.5,
         "PromptInjection[tool]": 0.5,
-        ConversationRisk: -0.59,
+        ConversationRisk: -1,
       },
     });
   });
