@@ -2,6 +2,7 @@ import { riskReport } from "./conversation/accumulated.ts";
 import { assembled } from "./conversation/assembled.ts";
 import { type ConversationLists, conversationLists, givenLists } from "./conversation/lists.ts";
 import { mapTexts } from "./conversation/map-texts.ts";
+import { narrowed } from "./conversation/narrowed.ts";
 import { divided } from "./conversation/pieces.ts";
 import { readingOf } from "./conversation/reading.ts";
 import { addUnread, asAssembled, copyResult, merge, onlyNames, worst } from "./conversation/report.ts";
@@ -157,7 +158,12 @@ export async function scanConversationTexts(
     const { text, items, suffix, counted } = job;
     if (items.length === 0) return;
     const context = { answers, source: text.source, conversation: { texts: conversation.texts, current: text } };
-    const report = await runScanners(items, text.text, context, { ...how, suffix, failFast: failFast && !counted });
+    const scanned = await runScanners(items, text.text, context, { ...how, suffix, failFast: failFast && !counted });
+    const report = await narrowed(scanned, text, { items, suffix, unit }, (item, string) => {
+      const { source, conversation } = context;
+      const ofString = { answers, source, conversation: { ...conversation, current: string } };
+      return runScanners([item], string.text, ofString, { ...judging, suffix });
+    });
     reports.set(job, counted ? { ...onlyNames(counted, report), text: report.text } : report);
   };
   const isRewriting = ({ items }: Job) =>

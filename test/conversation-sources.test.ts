@@ -102,6 +102,17 @@ describe("a conversation", () => {
     expect(report.findings["Fails[tool_call]"]?.[0]?.path).toMatch(/^messages\/1\/.*arguments → to\[1\]$/);
   });
 
+  it("names the string of JSON that a model fails, where it judged all of them together", async () => {
+    const injection = new PromptInjection({ classifier: (text) => (text.includes("attack") ? 0.99 : 0.1) });
+    const results = JSON.stringify({
+      results: [{ text: "A fine hotel." }, { text: "An attack on the model." }, { text: "😀 Nice." }],
+    });
+    const { findings } = await scanConversation([injection], [user("go"), tool(results)], { offsets: "codePoint" });
+    expect(findings["PromptInjection[tool]"]).toMatchObject([
+      { start: 0, end: 23, text: "An attack on the model.", message: 1, path: "messages/1/content → results[1].text" },
+    ]);
+  });
+
   it("reads definitions of tools and the system prompt beside the messages where somebody looks at them", async () => {
     const { scanner } = fails("evil", { conversation: everywhere });
     const options: ConversationOptions = {

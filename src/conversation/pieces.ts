@@ -34,7 +34,7 @@ export function placed(
 }
 
 /** Where the strings of a text are in what scanners have made of it. The list is empty where that cannot be told. */
-function rangesIn(given: string, text: MessageText, unit: OffsetUnit): Range[] {
+export function rangesIn(given: string, text: MessageText, unit: OffsetUnit): Range[] {
   const strings =
     given === text.text ? text.pieces.map(({ start, end }) => given.slice(start, end)) : divided(given, text);
   if (!strings) return [];
