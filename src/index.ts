@@ -79,7 +79,7 @@ export type { NerModelConf } from "./scanners/parts/ner-model.ts";
 export type { OwnNerModel } from "./scanners/parts/own-ner-model.ts";
 export type { RecognizedEntity, Recognizer } from "./scanners/parts/recognized.ts";
 export type { Threshold } from "./scanners/parts/threshold.ts";
-export { type PinStore, pinTools } from "./scanners/parts/tool-pins.ts";
+export { type PinStore, pinTools, type ToolPins } from "./scanners/parts/tool-pins.ts";
 export type { ClassifierAnswer, InjectionClassifier } from "./scanners/prompt-injection.ts";
 export { riskScore } from "./scanners/score.ts";
 export { SOURCES, type Source } from "./source.ts";

@@ -122,6 +122,11 @@ export interface Scanner {
    * refuses scanners with a vault of their own. When this is absent, the scanner uses no vault.
    */
   readonly vaultScope?: "call" | "own";
+  /**
+   * Whether the scanner compares definitions of tools with the first ones that it saw, and keeps pins of these in the store that its
+   * builder gave it. When this is absent, it does not.
+   */
+  readonly keepsPins?: boolean;
   /** What the scanner checks in a conversation. When this is absent, it checks what users wrote and the model has not answered. */
   readonly conversation?: {
     /** Whether it checks the last few user messages together, because an attacker may have split an instruction over them. */

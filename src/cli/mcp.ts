@@ -1,9 +1,11 @@
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { ServerIdentity } from "../mcp/pin-file.ts";
 import { type Command, parse, UsageError } from "./command.ts";
 
 const options = {
   config: { type: "string", value: "FILE", help: "configuration; default: the mcp.yml that comes with guard" },
-  name: { type: "string", value: "NAME", help: "name of the server in lines of the log" },
+  name: { type: "string", value: "NAME", help: "name of the server in lines of the log and in the file of pins" },
   url: { type: "string", value: "URL", help: "a server over streamable HTTP, instead of a command" },
   header: {
     type: "string",
@@ -18,17 +20,25 @@ const options = {
     value: "NAME",
     help: "tool that gets real values where arguments have placeholders; may be repeated",
   },
+  pins: {
+    type: "string",
+    value: "FILE",
+    help: "remembers the server's tools from session to session; a tool that has changed is left out",
+  },
+  accept: { type: "boolean", help: "pins the tools as they are now in --pins, prints them, and exits" },
 } as const;
 
 /** `guard mcp`: a proxy between an MCP client and a server. */
 export const mcp: Command = {
   name: "mcp",
   summary: "Guards an MCP server: checks its tools, their arguments and their results.",
-  usage: "guard mcp [--config FILE] [--restore NAME ...] (-- COMMAND [ARGS ...] | --url URL [--header 'K: V' ...])",
+  usage:
+    "guard mcp [--config FILE] [--pins FILE [--accept]] [--restore NAME ...] (-- COMMAND [ARGS ...] | --url URL [--header 'K: V' ...])",
   options,
   notes:
     "An MCP client starts it in the place of the server. Standard output is the protocol's; the log is on standard error.\n" +
-    "Exit codes: 0 the client has ended the session, 2 an error, or the server has ended.",
+    "Exit codes: 0 the client has ended the session, 2 an error, or the server has ended.\n" +
+    "With --accept: 0 all tools of the server are pinned, 1 some failed a check and are not.",
   async run(args) {
     const end = args.indexOf("--");
     const { values, positionals } = parse(options, end < 0 ? args : args.slice(0, end));
@@ -37,6 +47,7 @@ export const mcp: Command = {
       throw new UsageError(`unexpected argument ${positionals[0]}: the command stands behind --`);
     if ((command === undefined) === (values.url === undefined)) throw new UsageError("give -- COMMAND or --url URL");
     if (values.header && values.url === undefined) throw new UsageError("--header belongs to --url");
+    if (values.accept && values.pins === undefined) throw new UsageError("--accept belongs to --pins");
     const onFinding = values["on-finding"] ?? "mask";
     if (onFinding !== "mask" && onFinding !== "block") throw new UsageError("--on-finding: expected mask or block");
     const url = values.url === undefined ? undefined : readUrl(values.url);
@@ -45,15 +56,34 @@ export const mcp: Command = {
     const label = values.name === undefined ? "guard mcp" : `guard mcp ${JSON.stringify(values.name)}`;
     const log = (line: string) => void process.stderr.write(`${label}: ${line}\n`);
 
-    const [{ McpSession }, { clientOverStdio, serverOverHttp, serverOverStdio }] = await Promise.all([
+    const [{ McpSession }, { PinFile }, { clientOverStdio, serverOverHttp, serverOverStdio }] = await Promise.all([
       import("../mcp/session.ts"),
+      import("../mcp/pin-file.ts"),
       import("../mcp/transports.ts"),
     ]);
     const server = url ? serverOverHttp(url, headers) : serverOverStdio(command as string, rest);
-    const session = await McpSession.fromConfig(file, { onFinding, restore: values.restore ?? [], log });
+    const identity = values.name === undefined ? identityOf(url, command as string, rest) : { name: values.name };
+    const pins = values.pins === undefined ? undefined : await PinFile.open(values.pins, identity, values.accept);
+    let failed = 0;
+    const session = await McpSession.fromConfig(file, {
+      onFinding,
+      restore: values.restore ?? [],
+      log,
+      pins,
+      onRemovedTool: () => failed++,
+    });
     const stop = () => void session.close();
     process.once("SIGTERM", stop).once("SIGINT", stop);
     try {
+      if (pins && values.accept) {
+        const tools = await session.listTools(server);
+        const descriptions = new Map(tools.map(({ name, description }) => [name, description]));
+        for (const { name, state } of await pins.accept([...descriptions.keys()])) {
+          const description = state === "new" || state === "changed" ? `: ${printable(descriptions.get(name))}` : "";
+          process.stdout.write(`${state.padEnd(9)}  ${printable(name)}${description}\n`);
+        }
+        return failed > 0 ? 1 : 0;
+      }
       const endedBy = await session.run(clientOverStdio(), server);
       if (endedBy === "server") log("the server has ended");
       return endedBy === "server" ? 2 : 0;
@@ -62,6 +92,18 @@ export const mcp: Command = {
     }
   },
 };
+
+/** How a server without a name is told from others in a file of pins. */
+function identityOf(url: URL | undefined, command: string, args: readonly string[]): ServerIdentity {
+  return url ? { label: url.host, address: [url.href] } : { label: basename(command), address: [command, ...args] };
+}
+
+/** What a server wrote, on one line and without characters that a terminal would obey or hide. */
+function printable(text = ""): string {
+  return JSON.stringify(text).replace(/[^\P{C}]/gu, (character) => {
+    return `\\u{${(character.codePointAt(0) as number).toString(16)}}`;
+  });
+}
 
 function readUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;

@@ -316,8 +316,8 @@ export type TokenLimit = InstanceType<typeof TokenLimit>;
  *
  * A tool that `tool_pins` has and that is as it was pinned has been read by whoever pinned it, and its words are not
  * judged again. `pins: trust_first` compares each definition with the first one of that name that this scanner saw. All
- * callers share what it saw, so it is for programs and proxies with a single tenant. Pins of programs come from
- * `pinTools(tools, key)`.
+ * callers share what it saw, so it is for programs and proxies with a single tenant. `guard mcp --pins FILE` does so
+ * and keeps the pins in a file. Pins of programs come from `pinTools(tools, key)`.
  */
 export const ToolDefinitions = registry.ToolDefinitions.classes.input as unknown as ScannerClass<
   ToolDefinitionsOptions,

@@ -32,6 +32,8 @@ export interface McpGuardOptions extends JudgeOptions {
   onFinding?: "mask" | "block";
   /** The names of the tools that get the real values where arguments have placeholders. */
   restore?: readonly string[];
+  /** Is told the name of each tool that is left out of the list. */
+  onRemovedTool?: (name: string) => void;
   /** Is told in one line, without texts, of each thing that was left out, masked or blocked. */
   log?: (line: string) => void;
 }
@@ -80,14 +82,19 @@ export class McpGuard {
   readonly #mask: boolean;
   readonly #restore: ReadonlySet<string>;
   readonly #log: (line: string) => void;
+  readonly #onRemovedTool: (name: string) => void;
   /** Tools that were left out of the list, with the reason. */
   readonly #removedTools = new Map<string, string>();
   #definitions: readonly MessageText[] = [];
   #recent: readonly MessageText[] = [];
 
   /** @throws GuardValidationError for a scanner with a reserved name. */
-  constructor(scanners: ScannersBySource, { onFinding = "mask", restore = [], log, ...options }: McpGuardOptions = {}) {
+  constructor(
+    scanners: ScannersBySource,
+    { onFinding = "mask", restore = [], log, onRemovedTool, ...options }: McpGuardOptions = {},
+  ) {
     this.#log = log ?? (() => {});
+    this.#onRemovedTool = onRemovedTool ?? (() => {});
     this.#judge = new Judge(scanners, {
       onError: (reason) => this.#log(`a text could not be checked: ${reason}`),
       ...options,
@@ -147,7 +154,10 @@ export class McpGuard {
     const { method } = request;
     if (method === "initialize" || method === "server/discover") await this.#introduction(result, signal);
     const listed = Object.hasOwn(LISTS, method) ? LISTS[method] : undefined;
-    if (listed) await this.#definitionList(result, ...listed, signal);
+    if (listed) {
+      const isFirst = !isRecord(request.params) || request.params.cursor === undefined;
+      await this.#definitionList(result, listed, isFirst, signal);
+    }
     const name = isRecord(request.params) ? request.params.name : undefined;
     const read = Object.hasOwn(RESULTS, method) ? RESULTS[method] : undefined;
     const toolName = method === "tools/call" ? String(name) : undefined;
@@ -193,10 +203,8 @@ export class McpGuard {
   /** Judges a part, writes what was changed into its message, and remembers it for scanners that compare. */
   async #judged(part: Part, mask: boolean, signal: AbortSignal): Promise<Judgement> {
     const { text } = part;
-    const others = [...this.#definitions, ...this.#recent].filter(
-      (other) => other.path !== text.path || other.source !== "tool_definition",
-    );
-    const judged = await this.#judge.judge(text, { others, mask, signal });
+    const texts = [...this.#definitions, ...this.#recent];
+    const judged = await this.#judge.judge(text, { texts, mask, signal });
     if (judged.outcome === "blocked") return judged;
     if (judged.strings && !part.write(judged.strings)) return { ...judged, outcome: "blocked" };
     if (text.source !== "tool_definition") this.#remember(text);
@@ -226,12 +234,20 @@ export class McpGuard {
     }
   }
 
-  /** Leaves out of a list the definitions that fail. */
-  async #definitionList(result: Shape, key: string, what: string, signal: AbortSignal): Promise<void> {
+  /** Leaves out of a page of a list the definitions that fail. */
+  async #definitionList(
+    result: Shape,
+    [key, what]: readonly [key: string, what: string],
+    isFirst: boolean,
+    signal: AbortSignal,
+  ): Promise<void> {
     const entries = list(result[key]);
     const read = key === "tools" ? toolDefinition : listEntry;
     const parts = entries.map((entry, index) => read(entry, `result/${key}/${index}`));
-    if (key === "tools") this.#definitions = parts.flatMap((part) => (part ? [part.text] : []));
+    if (key === "tools") {
+      const texts = parts.flatMap((part) => (part ? [part.text] : []));
+      this.#definitions = isFirst ? texts : [...this.#definitions, ...texts];
+    }
     const limit = pLimit(PARALLEL);
     const judged = await Promise.all(
       parts.map((part) => limit(() => (part ? this.#judged(part, false, signal) : undefined))),
@@ -243,7 +259,10 @@ export class McpGuard {
         if (key === "tools") this.#removedTools.delete(name);
         return true;
       }
-      if (key === "tools") this.#removedTools.set(name, reasonFor(judgement).replace(/^it\b/, "its definition"));
+      if (key === "tools") {
+        this.#removedTools.set(name, reasonFor(judgement).replace(/^it\b/, "its definition"));
+        this.#onRemovedTool(name);
+      }
       this.#log(`removed the ${what} ${quoted(name)}: ${reasonFor(judgement)}`);
       return false;
     });

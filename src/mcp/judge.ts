@@ -43,8 +43,8 @@ export interface Judgement {
 
 /** How one text is judged. */
 export interface Judging {
-  /** The other texts of the session, for scanners that compare. */
-  others: readonly MessageText[];
+  /** The texts of the session, in their order, for scanners that compare. The text itself stands behind them unless it is among them. */
+  texts: readonly MessageText[];
   /** Whether what fails may be taken out, so that the rest goes on. Values that become placeholders are always replaced. */
   mask: boolean;
   signal: AbortSignal;
@@ -72,7 +72,7 @@ export class Judge {
    *
    * @returns rejected only with the reason of the signal.
    */
-  async judge(text: MessageText, { others, mask, signal }: Judging): Promise<Judgement> {
+  async judge(text: MessageText, { texts, mask, signal }: Judging): Promise<Judgement> {
     const named = this.#lists.get(text.source) ?? [];
     if (named.length === 0) return { outcome: "passed", failing: [], scores: {}, findings: {} };
     const deadline = AbortSignal.timeout(this.#timeout * 1000);
@@ -80,7 +80,10 @@ export class Judge {
       runScanners(
         scanners,
         input,
-        { source: text.source, conversation: { texts: [...others, text], current: text } },
+        {
+          source: text.source,
+          conversation: { texts: texts.includes(text) ? texts : [...texts, text], current: text },
+        },
         { rewrite, vault: this.vault, suffix: sourceSuffix(text.source), signal: AbortSignal.any([signal, deadline]) },
       );
     try {

@@ -9,10 +9,14 @@ export const BLOCKED = -32010;
 export const NO_ANSWER = -32000;
 
 /** Why something is blocked: a sentence for agents and people that quotes no text. */
-export function reasonFor({ failing, reason }: Judgement): string {
+export function reasonFor({ failing, reason, findings }: Judgement): string {
   if (reason === "error") return "it could not be checked";
   if (reason === "coverage") return "a part of it cannot be checked, and the configuration demands that all of it is";
-  return `it failed ${failing.join(", ")}`;
+  const checks = failing.map((name) => {
+    const kinds = [...new Set((findings[name] ?? []).map(({ type }) => type))];
+    return kinds.length > 0 ? `${name} (${kinds.join(", ")})` : name;
+  });
+  return `it failed ${checks.join(", ")}`;
 }
 
 /** The scores and findings for programs, without the texts that were found. */

@@ -1,4 +1,4 @@
-import type { Transport } from "@modelcontextprotocol/client";
+import { Client, InMemoryTransport, type Transport } from "@modelcontextprotocol/client";
 import { buildScanners, loadConfig } from "../config/index.ts";
 import { serviceOptions } from "../config/service-options.ts";
 import { GuardValidationError } from "../errors.ts";
@@ -7,8 +7,10 @@ import { nameScanners } from "../scan.ts";
 import type { Scanner } from "../scanner.ts";
 import { listsByName, type ScanServiceOptions } from "../service.ts";
 import type { Source } from "../source.ts";
+import { version } from "../support/version.ts";
 import { McpGuard, type McpGuardOptions } from "./guard.ts";
 import type { ScannersBySource } from "./judge.ts";
+import type { PinFile } from "./pin-file.ts";
 import { McpProxy } from "./proxy.ts";
 
 /** The sources that texts of MCP have. */
@@ -31,19 +33,24 @@ export class McpSession {
   /**
    * Reads a configuration and loads the models of its input scanners that read texts of MCP.
    *
-   * @throws GuardValidationError with the path of every value at fault, or when no scanner reads such texts.
+   * @throws GuardValidationError with the path of every value at fault, or when no scanner reads such texts or keeps the pins.
    */
   static async fromConfig(
     file: string,
-    options: McpGuardOptions & { log: (line: string) => void },
+    { pins, ...options }: McpGuardOptions & { log: (line: string) => void; pins?: PinFile | undefined },
   ): Promise<McpSession> {
     const config = await loadConfig(file);
-    const { input } = buildScanners(config, { engine: Engine.fromEnvironment(process.env) });
+    const engine = Engine.fromEnvironment(process.env);
+    const { input } = buildScanners(config, { engine, ...(pins && { toolPins: pins }) });
     const limits = serviceOptions(config);
     const bySource = scannersBySource(input, limits);
     const used = [...new Set(READ.flatMap((source) => bySource[source] ?? []))];
     if (used.length === 0) {
       const message = `${file} has no input scanner that reads ${READ.join(", ")}: every message would pass`;
+      throw new GuardValidationError([{ path: "input_scanners", message }]);
+    }
+    if (pins && !bySource.tool_definition?.some(({ keepsPins }) => keepsPins)) {
+      const message = `${file} has no scanner that reads tool_definition and keeps pins: a changed tool would pass`;
       throw new GuardValidationError([{ path: "input_scanners", message }]);
     }
     for (const scanner of used) await scanner.load?.();
@@ -65,6 +72,29 @@ export class McpSession {
     } finally {
       await this.#proxy.close();
       await Promise.allSettled(this.#scanners.map((scanner) => scanner.close?.()));
+    }
+  }
+
+  /** Lists the tools of a server, and ends the session. @returns those that pass, as the server describes them. */
+  async listTools(server: Transport): Promise<{ name: string; description?: string | undefined }[]> {
+    const [near, far] = InMemoryTransport.createLinkedPair();
+    const ended = this.run(far, server);
+    // A server that cannot be started rejects this promise before anybody waits for it.
+    ended.catch(() => {});
+    const client = new Client({ name: "guard", version });
+    try {
+      await Promise.race([client.connect(near), ended.then(() => Promise.reject(new Error("the server has ended")))]);
+      const tools: { name: string; description?: string | undefined }[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await client.listTools(cursor === undefined ? undefined : { cursor });
+        tools.push(...page.tools);
+        cursor = page.nextCursor;
+      } while (cursor !== undefined);
+      return tools;
+    } finally {
+      await client.close();
+      await ended.catch(() => {});
     }
   }
 

@@ -10,11 +10,14 @@ import { type commonOptions, parseOptions } from "../validation/options.ts";
 import type { Difference } from "./differences.ts";
 import { type OptionsSchema, optionsSchema } from "./options-schema.ts";
 import { withModelPath } from "./parts/model-path.ts";
+import type { ToolPins } from "./parts/tool-pins.ts";
 
 /** The environment in which a scanner is built. */
 export interface ScannerEnvironment {
   /** The engine that loads the scanner's models. By default, all scanners of the process that are given no engine share one. */
   engine?: Engine;
+  /** Where pins of definitions of tools are kept from one run to the next, for scanners that compare them with the first ones. */
+  toolPins?: ToolPins;
 }
 
 /** The input from which `create` of a definition builds a scanner. */
@@ -27,6 +30,8 @@ export interface Build<Options = Record<string, unknown>> {
   readonly options: Options;
   /** Loads models. */
   readonly engine: Engine;
+  /** Where pins of definitions of tools are kept; see {@link ScannerEnvironment.toolPins}. */
+  readonly toolPins?: ToolPins;
 }
 
 /** What a definition builds: the part of a {@link Scanner} that differs from scanner to scanner. */
@@ -35,6 +40,8 @@ export interface ScannerBody {
   readonly sanitizes?: boolean;
   /** The vault that the scanner uses, if it uses one. */
   readonly vaultScope?: "call" | "own";
+  /** Whether the scanner keeps pins in {@link Build.toolPins}; see {@link Scanner.keepsPins}. */
+  readonly keepsPins?: boolean;
   /** Loads models. */
   load?(signal?: AbortSignal): Promise<void>;
   /** Frees models. */
@@ -227,10 +234,14 @@ function scannerClass(definition: AnyScannerDefinition, defaults: object): Scann
     static readonly options: z.ZodObject = schema;
     static readonly definition: AnyScannerDefinition = definition;
 
-    constructor(given?: unknown, { engine = defaultEngine() }: ScannerEnvironment = {}) {
+    constructor(given?: unknown, { engine = defaultEngine(), toolPins }: ScannerEnvironment = {}) {
       const named = withModelPath(schema, optionsObject(type, given));
       const options = parseOptions(schema, named.given);
-      super(definition, options as { name?: string }, created({ type, schema, options, engine }));
+      super(
+        definition,
+        options as { name?: string },
+        created({ type, schema, options, engine, ...(toolPins && { toolPins }) }),
+      );
 
       function created(build: Build): ScannerBody {
         try {
@@ -273,6 +284,7 @@ abstract class BodyScanner implements BuiltInScanner {
   readonly name: string;
   readonly sanitizes: boolean;
   readonly vaultScope?: "call" | "own";
+  readonly keepsPins?: boolean;
   readonly conversation?: NonNullable<Scanner["conversation"]>;
   readonly comparesWithPrompt?: boolean;
   readonly volatile?: boolean;
@@ -286,6 +298,7 @@ abstract class BodyScanner implements BuiltInScanner {
     this.options = options as Record<string, unknown>;
     this.sanitizes = body.sanitizes ?? false;
     if (body.vaultScope) this.vaultScope = body.vaultScope;
+    if (body.keepsPins) this.keepsPins = true;
     if (definition.conversation) this.conversation = definition.conversation;
     if (definition.comparesWithPrompt) this.comparesWithPrompt = true;
     if (definition.volatile) this.volatile = true;

@@ -25,7 +25,7 @@ export const ToolDefinitions = defineScanner({
     "pass on the whole conversation or to put aside other instructions is.\n\n" +
     "A tool that `tool_pins` has and that is as it was pinned has been read by whoever pinned it, and its words are not judged again. " +
     "`pins: trust_first` compares each definition with the first one of that name that this scanner saw. All callers share what it " +
-    "saw, so it is for programs and proxies with a single tenant. Pins of programs come from `pinTools(tools, key)`.",
+    "saw, so it is for programs and proxies with a single tenant. `guard mcp --pins FILE` does so and keeps the pins in a file. Pins of programs come from `pinTools(tools, key)`.",
   sides: { input: {} },
   options: () => ({
     toolPins: notASetting(
@@ -101,7 +101,7 @@ export const ToolDefinitions = defineScanner({
       },
     ],
   },
-  create({ options: { toolPins, pinKey, requirePins, pins, pinStore } }) {
+  create({ options: { toolPins, pinKey, requirePins, pins, pinStore }, toolPins: kept }) {
     const pinned = new Map(Object.entries(toolPins));
     if ((pinned.size > 0 || pinStore) && pinKey === undefined) {
       const message = `is needed for ${pinned.size > 0 ? "toolPins" : "a store of your own"}: a hash without its key cannot be compared`;
@@ -110,8 +110,12 @@ export const ToolDefinitions = defineScanner({
     if (pinStore && pins === "off") {
       throw new GuardValidationError([{ path: "pinStore", message: 'is used with pins: "trust_first" only' }]);
     }
-    const key = pinKey ?? randomKey();
-    const seen = pins === "trust_first" ? (pinStore ?? memoryStore()) : undefined;
+    if (kept && pinKey !== undefined) {
+      const message = "is not used where the program keeps the pins: they have a key of their own";
+      throw new GuardValidationError([{ path: "pinKey", message }]);
+    }
+    const key = pinKey ?? kept?.key ?? randomKey();
+    const seen = kept?.store ?? (pins === "trust_first" ? (pinStore ?? memoryStore()) : undefined);
     const orders = built(() => new addon.Orders());
     const { ids } = orders;
     const findOrders = orders.scanner();
@@ -129,6 +133,7 @@ export const ToolDefinitions = defineScanner({
     return {
       // A definition without words may change too.
       checksEmpty: true,
+      keepsPins: kept !== undefined,
       async check(text, { source, conversation }) {
         if (source !== "tool_definition") return passed(text);
         const current = conversation?.current;

@@ -17,6 +17,12 @@ export interface PinStore {
   set(name: string, pin: string): unknown;
 }
 
+/** Where a program keeps pins for the scanners that it builds, and the secret key of their hashes, of at least 16 characters. */
+export interface ToolPins {
+  readonly key: string;
+  readonly store: PinStore;
+}
+
 export function memoryStore(): PinStore {
   return new LRUCache<string, string>({ max: REMEMBERED });
 }
