@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import pLimit from "p-limit";
 import { addCoverage } from "./conversation/report.ts";
 import { GuardError, GuardValidationError } from "./errors.ts";
-import { type Judgement, type MaskedText, maskText } from "./masking.ts";
+import { type Judgement, judgementOf, type MaskedText, maskText } from "./masking.ts";
 import { AnswerCache } from "./models/answer-cache.ts";
 import {
   emptyReport,
@@ -17,7 +17,6 @@ import {
   suppressedNames,
 } from "./scan.ts";
 import type { Finding, ScanContext, Scanner } from "./scanner.ts";
-import { FAILED } from "./scanners/score.ts";
 import { codePointOffsets, type OffsetUnit } from "./text/offsets.ts";
 import { checkDocumentsOptions } from "./validation/scan-options.ts";
 import { Vault } from "./vault.ts";
@@ -236,16 +235,8 @@ class DocumentScan {
   async #judge(text: string): Promise<Judgement & { isBroken: boolean }> {
     const { vault: _, ...options } = this.#options;
     const judging = { ...options, offsets: "utf16", rewrite: false, failFast: false } as const;
-    const { isValid, resultsValid, findings, probabilities, coverage } = await this.#run(this.#masking, text, judging);
-    const places = Object.entries(resultsValid).flatMap(([name, passes]): Finding[] => {
-      const score = probabilities[name] ?? FAILED;
-      // A scanner that names no place means the whole text.
-      const whole = { start: 0, end: text.length, type: "injection", score };
-      const found = findings[name] ?? [];
-      return passes ? [] : found.length > 0 ? found : [whole];
-    });
-    const probability = Math.max(0, ...Object.values(probabilities));
-    return { isValid, findings: places, probability, isBroken: coverage.failed.length > 0 };
+    const report = await this.#run(this.#masking, text, judging);
+    return { ...judgementOf(report, text), isBroken: report.coverage.failed.length > 0 };
   }
 
   #run(scanners: readonly NamedScanner[], text: string, options: Parameters<typeof runScanners>[3]) {

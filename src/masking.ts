@@ -1,4 +1,6 @@
+import type { ScanReport } from "./scan.ts";
 import type { Finding } from "./scanner.ts";
+import { FAILED } from "./scanners/score.ts";
 import type { Span } from "./text/span.ts";
 import { type Cutting, splitStatements, withoutStatements } from "./text/statements.ts";
 
@@ -9,6 +11,22 @@ export interface Judgement {
   findings: readonly Finding[];
   /** The highest probability that one of them gave, 0..1; 0 when none goes by a probability. */
   probability: number;
+}
+
+/**
+ * What the results of the masking scanners say of a text, for {@link maskText}.
+ *
+ * @param report the results, with offsets in UTF-16 code units.
+ */
+export function judgementOf({ isValid, resultsValid, findings, probabilities }: ScanReport, text: string): Judgement {
+  const places = Object.entries(resultsValid).flatMap(([name, passes]): Finding[] => {
+    const score = probabilities[name] ?? FAILED;
+    // A scanner that names no place means the whole text.
+    const whole = { start: 0, end: text.length, type: "injection", score };
+    const found = findings[name] ?? [];
+    return passes ? [] : found.length > 0 ? found : [whole];
+  });
+  return { isValid, findings: places, probability: Math.max(0, ...Object.values(probabilities)) };
 }
 
 /** What is left of a text after masking. */

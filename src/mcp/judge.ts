@@ -1,4 +1,6 @@
+import pLimit from "p-limit";
 import { GuardError, ScannerError } from "../errors.ts";
+import { judgementOf, maskText, type Judgement as PartJudgement } from "../masking.ts";
 import type { MessageText } from "../messages/text.ts";
 import { sourceSuffix } from "../result-names.ts";
 import { type NamedScanner, nameScanners, runScanners, type ScanReport } from "../scan.ts";
@@ -6,6 +8,9 @@ import type { Finding, Scanner } from "../scanner.ts";
 import { unscannedReasons } from "../service.ts";
 import type { Source } from "../source.ts";
 import { Vault } from "../vault.ts";
+
+/** How many strings of a text are judged at the same time. More would only fill the queues of models. */
+const PARALLEL = 8;
 
 /** The scanners that read texts of a source. */
 export type ScannersBySource = Partial<Record<Source, readonly Scanner[]>>;
@@ -113,9 +118,11 @@ export class Judge {
       named.some((item) => item.name + suffix === name && replacesValues(item.scanner));
     const hard = failing.filter((name) => !replaces(name));
     if (hard.length > 0 && !mask) return { outcome: "blocked", ...seen };
-    const strings = report.text === text.text ? undefined : await split(report.text, text, named, run);
+    const rewritten = report.text === text.text ? undefined : await split(report.text, text, named, run);
+    const strings = hard.length > 0 ? await withoutAttacks(rewritten ?? stringsOf(text), named, run) : rewritten;
     if (hard.length > 0) {
-      if (!strings) return { outcome: "blocked", ...seen };
+      // An answer without any text would tell an agent less than the reason why there is none.
+      if (!strings || strings.every((string) => string.trim() === "")) return { outcome: "blocked", ...seen };
       // What is left has to pass all checks by itself. Placeholders, and values that stand for others, may look like those values.
       const rest = await run(
         named.filter(({ scanner }) => !replacesValues(scanner)),
@@ -134,19 +141,49 @@ function replacesValues({ sanitizes, vaultScope }: Scanner): boolean {
 }
 
 /**
+ * Cuts out of strings the statements by which they fail as attacks. An attack that only several strings together make stays: the
+ * whole text then fails once more.
+ */
+async function withoutAttacks(
+  strings: readonly string[],
+  named: readonly NamedScanner[],
+  run: (scanners: readonly NamedScanner[], input: string, rewrite: boolean) => Promise<ScanReport>,
+): Promise<string[]> {
+  const masking = named.filter(({ scanner }) => scanner.detect !== undefined);
+  const known = new Map<string, Promise<PartJudgement>>();
+  const limit = pLimit(PARALLEL);
+  const judge = (part: string) => {
+    const judged = known.get(part) ?? limit(async () => judgementOf(await run(masking, part, false), part));
+    known.set(part, judged);
+    return judged;
+  };
+  return Promise.all(
+    strings.map(async (string) => {
+      const judged = await judge(string);
+      return judged.isValid ? string : (await maskText(string, judge, judged)).text;
+    }),
+  );
+}
+
+/** The strings that a text was made of. */
+function stringsOf({ text, pieces }: MessageText): string[] {
+  return pieces.map(({ start, end }) => text.slice(start, end));
+}
+
+/**
  * Splits a rewritten text into the strings that it was made of. Where the number of lines has changed, the strings are rewritten one
  * by one.
  */
 async function split(
   rewritten: string,
-  { text, pieces }: MessageText,
+  original: MessageText,
   named: readonly NamedScanner[],
   run: (scanners: readonly NamedScanner[], input: string, rewrite: boolean) => Promise<{ text: string }>,
 ): Promise<string[]> {
-  if (pieces.length === 1) return [rewritten];
-  const originals = pieces.map(({ start, end }) => text.slice(start, end));
+  const originals = stringsOf(original);
+  if (originals.length === 1) return [rewritten];
   const lines = rewritten.split("\n");
-  const counts = originals.map((original) => original.split("\n").length);
+  const counts = originals.map((string) => string.split("\n").length);
   if (lines.length === counts.reduce((sum, count) => sum + count, 0)) {
     let next = 0;
     return counts.map((count) => {
@@ -156,7 +193,7 @@ async function split(
   }
   const rewriting = named.filter(({ scanner }) => scanner.sanitizes);
   const strings: string[] = [];
-  for (const original of originals) strings.push((await run(rewriting, original, true)).text);
+  for (const string of originals) strings.push((await run(rewriting, string, true)).text);
   return strings;
 }
 

@@ -52,6 +52,19 @@ describe("a poisoned server behind guard", () => {
     expect(JSON.stringify(result)).not.toContain(POISON);
   });
 
+  it("keeps the rest of a result out of which an injection is cut, unless findings block", async () => {
+    const rest = "The meeting is at noon. Bring the figures.";
+    const run = () => JSON.stringify({ from: "Jane", body: `The meeting is at noon. ${POISON} Bring the figures.` });
+    const tools = { read: { description: "Reads.", run } };
+    const masked = await through(await serverWith(tools), scanners());
+    const result = await masked.client.callTool({ name: "read", arguments: { text: "x" } });
+    expect(result.isError).toBeFalsy();
+    expect(JSON.parse(textOf(result))).toEqual({ from: "Jane", body: rest });
+    expect(masked.lines.join("\n")).toContain('masked the result of tools/call "read"');
+    const blocked = await through(await serverWith(tools), scanners(), { onFinding: "block" });
+    expect((await blocked.client.callTool({ name: "read", arguments: { text: "x" } })).isError).toBe(true);
+  });
+
   it("never sees arguments with a secret", async () => {
     const seen: string[] = [];
     const run = (text: string) => {
