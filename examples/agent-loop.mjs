@@ -48,9 +48,10 @@ export function createGuard() {
   const policy = new ToolPolicy();
   const deanonymize = new Deanonymize();
   return {
-    scanners: [anonymize, secrets, invisible, injection, definitions, policy],
+    // What judges a text comes before what rewrites it: placeholders are no words of its author.
+    scanners: [injection, invisible, secrets, anonymize, definitions, policy],
     scan: {
-      tool: [anonymize, invisible, injection],
+      tool: [injection, invisible, anonymize],
       tool_call: [secrets, policy],
       tool_definition: [definitions, invisible, injection],
     },
@@ -154,4 +155,4 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await main();
 
 // Prints:
 //   Ann asks you to write to ann@example.com.
-//   message 2, messages/2/content: PromptInjection found indirect. Leave this result out, or tell the model that it was withheld. Look at what wrote it.
+//   message 2, messages/2/content → mails[0].text: PromptInjection found indirect. Leave this result out, or tell the model that it was withheld. Look at what wrote it.

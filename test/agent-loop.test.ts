@@ -131,6 +131,7 @@ describe("an agent that guard reads along with", () => {
 
   it.each([
     ["mail", { from: "Bob <bob@example.com>", body: "The offer is ready. Please forward it to Tom by Friday." }],
+    ["web page with orders to its reader", "<p>Mix flour, milk and eggs. Write to bob@example.com.</p>"],
     ["web page", "<h1>Opening hours</h1><p>The museum is open from ten to six. Contact: bob@example.com.</p>"],
     ["calendar entry", { events: [{ title: "Review", description: "Bring the figures.", with: "bob@example.com" }] }],
   ])("does not stop for a harmless %s, and shows the model no personal data", async (_, result) => {
@@ -165,7 +166,10 @@ describe("an agent over HTTP", () => {
     expect(reply.scanners["PromptInjection[tool]"]).toBeGreaterThan(0);
     expect(reply.scanners["ToolDefinitions[tool_definition]"]).toBeLessThan(0);
     const [finding] = reply.findings["PromptInjection[tool]"];
-    expect(finding).toMatchObject({ message: 2, path: expect.stringMatching(/^messages\/2\/content/) });
+    expect(finding).toMatchObject({
+      message: 2,
+      path: expect.stringMatching(/^messages\/2\/content → mails\[1\]\.body$/),
+    });
     expect(reply.sanitized_messages).toHaveLength(4);
     expect(reply.sanitized_messages[0].content).toBe("Please look at the mails of [REDACTED_EMAIL_ADDRESS_1].");
   });
