@@ -22,6 +22,7 @@ import { languageJudge, onUntrainedLanguageOption, withUntrained } from "./parts
 import { saysTooLittle } from "./parts/little-text.ts";
 import { engineOptions, modelOption, ofLanguages, ofReading, ofThreshold } from "./parts/model-options.ts";
 import { resolveThreshold, thresholdOption } from "./parts/threshold.ts";
+import { withoutPlaceholders } from "./parts/without-placeholders.ts";
 import { riskScore } from "./score.ts";
 
 /**
@@ -139,7 +140,8 @@ export const PromptInjection = defineScanner({
     const corrected = (part: InjectionPart, correct: Calibration) => ({ ...part, score: correct(part.score) });
     const score = (text: string, signal?: AbortSignal, answers?: AnswerCache) =>
       scoreDisguised<InjectionPart>(
-        text,
+        // A classifier of the caller is given what stands there.
+        model ? withoutPlaceholders(text) : text,
         { matchType, deobfuscate },
         async (view) => {
           const ask = (part: string) => judge(part, signal, answers);
