@@ -75,6 +75,7 @@ export {
   type ScannerEnvironment,
 } from "./scanners/define.ts";
 export type { OptionsSchema, StandardSchema } from "./scanners/options-schema.ts";
+export { type PlantedCanary, plantCanary } from "./scanners/parts/canary-token.ts";
 export type { NerModelConf } from "./scanners/parts/ner-model.ts";
 export type { OwnNerModel } from "./scanners/parts/own-ner-model.ts";
 export type { RecognizedEntity, Recognizer } from "./scanners/parts/recognized.ts";

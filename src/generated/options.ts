@@ -601,6 +601,23 @@ export interface BiasOptions {
   usePrompt?: boolean | undefined;
 }
 
+/** The options of Canary. */
+export interface CanaryOptions {
+  /** Name in results, for a scanner that is listed more than once. */
+  name?: string | undefined;
+  /**
+   * Canaries, for texts that are scanned without their conversation. They are looked for besides those of the
+   * conversation.
+   * @default []
+   */
+  canaries?: string[] | undefined;
+  /**
+   * Replaces what was found in a text that fails by [REDACTED].
+   * @default false
+   */
+  redact?: boolean | undefined;
+}
+
 /** The options of Code. */
 export interface CodeOptions {
   /** Programming languages by name or alias, such as Python, C++ or js; upper and lower case are the same. */

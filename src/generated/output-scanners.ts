@@ -7,6 +7,7 @@ import type {
   BanSubstringsOptions,
   BanTopicsOutputOptions,
   BiasOptions,
+  CanaryOptions,
   CodeOptions,
   DeanonymizeOptions,
   EmotionDetectionOptions,
@@ -100,6 +101,28 @@ export const Bias = registry.Bias.classes.output as unknown as ScannerClass<
   InstanceOf<typeof registry.Bias>
 >;
 export type Bias = InstanceType<typeof Bias>;
+
+/**
+ * Fails texts that give away a canary: a random token that was planted in the system prompt.
+ *
+ * `plantCanary` adds a canary to a system prompt: `guard-canary-` and 16 random characters (80 bits), with the order
+ * never to repeat it. An answer or a tool call that has it shows that the system prompt leaks.
+ *
+ * At least 10 consecutive ones of the 16 characters fail a text, in either case, whatever stands between them, and also
+ * in base64, hexadecimal digits, percent encoding, rot13, backwards, in look-alike letters and in the other disguises
+ * that guard undoes, and as numbers of characters: decimal, hexadecimal, octal and binary. The marker alone is no leak.
+ * A text of a million random characters fails by chance with a probability of about 2^-25, and each decoded view of it
+ * adds as much.
+ *
+ * Canaries come from the system and developer messages of the conversation, where they are recognized by their marker,
+ * and from `canaries`. Without any, a text passes, and its coverage says that nothing of it was looked at. As an input
+ * scanner, it reads the arguments of tool calls.
+ */
+export const Canary = registry.Canary.classes.output as unknown as ScannerClass<
+  CanaryOptions,
+  InstanceOf<typeof registry.Canary>
+>;
+export type Canary = InstanceType<typeof Canary>;
 
 /**
  * Blocks code in certain programming languages, or in all but certain ones.

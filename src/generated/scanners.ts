@@ -4,6 +4,7 @@ export {
   BanCompetitors,
   BanSubstrings,
   Bias,
+  Canary,
   Code,
   EmotionDetection,
   InvisibleText,

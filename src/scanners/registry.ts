@@ -6,6 +6,7 @@ export { BanCompetitors } from "./ban-competitors.ts";
 export { BanSubstrings } from "./ban-substrings.ts";
 export { BanTopics } from "./ban-topics.ts";
 export { Bias } from "./bias.ts";
+export { Canary } from "./canary.ts";
 export { Code } from "./code.ts";
 export { Deanonymize } from "./deanonymize.ts";
 export { EmotionDetection } from "./emotion-detection.ts";

@@ -1,0 +1,63 @@
+import type { Span } from "./span.ts";
+
+/** The letters and digits that the numbers of a text stand for. */
+export interface NumberReading {
+  /** How the numbers were read: `decimal`, `hex`, `octal`, `binary`, or `base64` for runs that are no numbers of single characters. */
+  view: string;
+  /** ASCII letters and digits in the order of the text, whatever stands between the numbers. */
+  text: string;
+  /** Returns the part of the original text that a span of this one was read from. */
+  locate(span: Span): Span;
+}
+
+/** How numbers are written, and the codes that one of them stands for. Every pattern is linear. */
+const WAYS: { view: string; pattern: RegExp; codes: (digits: string) => Iterable<number> }[] = [
+  { view: "decimal", pattern: /(?<!\d)\d{2,4}(?!\d)/g, codes: (digits) => [Number(digits)] },
+  // Also U+0043, \u0043, 0x43 and %43: a code point of ASCII is its byte, with zeros before it.
+  {
+    view: "hex",
+    pattern: /\d[\da-f]+/gi,
+    codes: (digits) => Buffer.from(digits.length % 2 ? `0${digits}` : digits, "hex"),
+  },
+  { view: "octal", pattern: /(?<!\d)[0-7]{2,4}(?!\d)/g, codes: (digits) => [Number.parseInt(digits, 8)] },
+  { view: "binary", pattern: /(?<!\d)[01]{7,}(?!\d)/g, codes: bits },
+  { view: "base64", pattern: /[\w+/-]{12,}/g, codes: (digits) => Buffer.from(digits, "base64url") },
+];
+
+/**
+ * Reads the numbers of a text as codes of ASCII letters and digits, in each of the ways in which code points and bytes are written.
+ * Other codes are left out, and so is everything between the numbers: `chr(67) + chr(97)` reads as `Ca`. This invents letters
+ * wherever a text has numbers. It is of use only to look for something that cannot be there by chance. The time is linear.
+ *
+ * @param least readings of fewer characters are left out.
+ */
+export function readNumbers(text: string, least: number): NumberReading[] {
+  return WAYS.flatMap(({ view, pattern, codes }) => {
+    let read = "";
+    const sources: Span[] = [];
+    for (const { 0: digits, index } of text.matchAll(pattern)) {
+      for (const code of codes(digits)) {
+        if (!isAlphanumeric(code)) continue;
+        read += String.fromCharCode(code);
+        sources.push({ start: index, end: index + digits.length });
+      }
+    }
+    if (read.length < least) return [];
+    const locate = ({ start, end }: Span) => ({ start: sources[start]?.start ?? 0, end: sources[end - 1]?.end ?? 0 });
+    return [{ view, text: read, locate }];
+  });
+}
+
+/** Returns the bytes, or the characters of 7 bits, of binary digits. */
+function bits(digits: string): number[] {
+  const size = digits.length % 8 === 0 ? 8 : 7;
+  const codes: number[] = [];
+  for (let at = 0; at + size <= digits.length; at += size) {
+    codes.push(Number.parseInt(digits.slice(at, at + size), 2));
+  }
+  return codes;
+}
+
+function isAlphanumeric(code: number): boolean {
+  return (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122);
+}
