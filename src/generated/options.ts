@@ -679,6 +679,22 @@ export interface CodeOptions {
   isBlocked?: boolean | undefined;
 }
 
+/** The options of DataExfiltration. */
+export interface DataExfiltrationOptions {
+  /** Name in results, for a scanner that is listed more than once. */
+  name?: string | undefined;
+  /**
+   * Hosts that may get data, with all hosts below them.
+   * @default []
+   */
+  allowedDomains?: string[] | undefined;
+  /**
+   * Replaces the URLs by [REDACTED], and takes out invisible characters that say something.
+   * @default false
+   */
+  redact?: boolean | undefined;
+}
+
 /** The options of Deanonymize. */
 export interface DeanonymizeOptions {
   /** Name in results, for a scanner that is listed more than once. */

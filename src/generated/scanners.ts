@@ -6,6 +6,7 @@ export {
   Bias,
   Canary,
   Code,
+  DataExfiltration,
   EmotionDetection,
   InvisibleText,
   MaliciousURLs,

@@ -8,6 +8,7 @@ export { BanTopics } from "./ban-topics.ts";
 export { Bias } from "./bias.ts";
 export { Canary } from "./canary.ts";
 export { Code } from "./code.ts";
+export { DataExfiltration } from "./data-exfiltration.ts";
 export { Deanonymize } from "./deanonymize.ts";
 export { EmotionDetection } from "./emotion-detection.ts";
 export { FactualConsistency } from "./factual-consistency.ts";

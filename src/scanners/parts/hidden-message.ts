@@ -1,0 +1,67 @@
+import { addon, native } from "../../native.ts";
+import type { Span } from "../../text/span.ts";
+import { readable } from "./carried-data.ts";
+
+/** Invisible characters that say something. */
+export interface HiddenMessage extends Span {
+  /** What carries it: `tag characters`, `variation selectors` or `zero-width characters`. */
+  carrier: string;
+}
+
+/** The fewest characters of a message: what is shorter stands in texts by chance, such as what is left of a flag. */
+const SHORTEST = 4;
+
+/**
+ * Finds messages in characters that nobody sees: Unicode tags, which mirror ASCII (block U+E0000); bytes as variation selectors, in
+ * their order; and bits as two kinds of zero-width characters, in bytes of eight or seven bits, anywhere in the text.
+ */
+export async function hiddenMessages(text: string): Promise<HiddenMessage[]> {
+  if (!/[^\p{ASCII}]/u.test(text)) return [];
+  const { runs } = await native(() => addon.scanInvisible(text, []));
+  const found: HiddenMessage[] = [];
+  const narrow: Span[] = [];
+  for (const { start, end, kind } of runs) {
+    const run = text.slice(start, end);
+    if (kind === "tags") {
+      if ([...run].filter(isPrintableTag).length >= SHORTEST) found.push({ start, end, carrier: "tag characters" });
+    } else if (kind === "variation_selectors") {
+      if (readable(Uint8Array.from([...run].map(selectorByte))).length >= SHORTEST) {
+        found.push({ start, end, carrier: "variation selectors" });
+      }
+    } else narrow.push({ start, end });
+  }
+  const joined = narrow.map(({ start, end }) => text.slice(start, end)).join("");
+  if (saysSomething(joined)) {
+    for (const span of narrow) found.push({ ...span, carrier: "zero-width characters" });
+  }
+  return found.sort((a, b) => a.start - b.start);
+}
+
+function isPrintableTag(character: string): boolean {
+  const code = (character.codePointAt(0) as number) - 0xe0000;
+  return code > 0x20 && code < 0x7f;
+}
+
+/** The byte of a variation selector: U+FE00 to U+FE0F are 0 to 15, U+E0100 to U+E01EF are 16 to 255. */
+function selectorByte(character: string): number {
+  const code = character.codePointAt(0) as number;
+  return code >= 0xe0100 ? code - 0xe0100 + 16 : code - 0xfe00;
+}
+
+/** Whether zero-width characters are the bits of a text. Other characters among them stand between its letters. */
+function saysSomething(characters: string): boolean {
+  const counts = new Map<string, number>();
+  for (const character of characters) counts.set(character, (counts.get(character) ?? 0) + 1);
+  const [zero, one] = [...counts].sort((a, b) => b[1] - a[1]).map(([character]) => character);
+  if (zero === undefined || one === undefined) return false;
+  const bits = [...characters].filter((character) => character === zero || character === one);
+  return [8, 7].some((width) =>
+    [zero, one].some((set) => {
+      const bytes: number[] = [];
+      for (let at = 0; at + width <= bits.length; at += width) {
+        bytes.push(bits.slice(at, at + width).reduce((byte, bit) => byte * 2 + (bit === set ? 1 : 0), 0));
+      }
+      return readable(Uint8Array.from(bytes)).length >= SHORTEST;
+    }),
+  );
+}
