@@ -37,7 +37,8 @@ describe("a scanner that is added as CONTRIBUTING.md says", () => {
   const load = (path: string) => import(/* @vite-ignore */ pathToFileURL(join(folder, path)).href);
 
   beforeAll(() => {
-    for (const path of ["src", "scripts"]) cpSync(join(root, path), join(folder, path), { recursive: true });
+    for (const path of ["src", "scripts", "docs", "test/messages/shapes"])
+      cpSync(join(root, path), join(folder, path), { recursive: true });
     for (const path of ["package.json", "tsconfig.json", "biome.json"])
       copyFileSync(join(root, path), join(folder, path));
     for (const path of ["node_modules", "native", "models"])

@@ -10,6 +10,8 @@ import { printTable } from "../table.mjs";
 const machine = machineNow();
 const rounds = process.argv.includes("--quick") ? 3 : 15;
 const SIZES = [10, 100, 1000];
+/** A conversation whose window is full: what it costs more than the new message alone is the price of the window. */
+const SHORT = 6;
 const { ConversationRisk, PromptInjection, scanConversation, scanPrompt, VerdictCache } = guard;
 const scanner = new PromptInjection();
 const sentence = (n) =>
@@ -44,23 +46,38 @@ for (const size of SIZES) {
     for (let round = 0; round < rounds; round++) {
       const latest = `${sentence(`${size}${way}${round}`)} It is for a talk.`;
       const alone = await timed(() => scanPrompt([scanner], `${latest} Thanks`));
-      pairs.push({ alone, whole: await timed(() => scan(latest)) });
+      const shortOne = messagesOf(SHORT, `${latest} Bye`);
+      const short = await timed(() => scanConversation([scanner], shortOne, { risk: risks[way], ...options() }));
+      pairs.push({ alone, short, whole: await timed(() => scan(latest)) });
     }
     const alone = median(pairs.map((pair) => pair.alone));
     const whole = median(pairs.map((pair) => pair.whole));
-    results.push({ size, way, alone, whole, ratio: median(pairs.map((pair) => pair.whole / pair.alone)) });
+    const short = median(pairs.map((pair) => pair.short));
+    const ratio = median(pairs.map((pair) => pair.whole / pair.alone));
+    const byLength = median(pairs.map((pair) => pair.whole / pair.short));
+    results.push({ size, way, alone, short, whole, ratio, byLength });
   }
 }
 await scanner.close();
 console.log(`${describe(machine)}, medians of ${rounds}\n`);
 printTable(
-  ["messages", "verdicts", "new message alone, ms", "conversation, ms", "ratio"],
-  results.map(({ size, way, alone, whole, ratio }) => [
+  [
+    "messages",
+    "verdicts",
+    "new message alone, ms",
+    `${SHORT} messages, ms`,
+    "conversation, ms",
+    "to alone",
+    `to ${SHORT}`,
+  ],
+  results.map(({ size, way, alone, short, whole, ratio, byLength }) => [
     String(size),
     way,
     alone.toFixed(1),
+    short.toFixed(1),
     whole.toFixed(1),
     ratio.toFixed(2),
+    byLength.toFixed(2),
   ]),
 );
 const path = (name) => fileURLToPath(new URL(`../../bench-results/${name}`, import.meta.url));
