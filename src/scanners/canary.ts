@@ -13,6 +13,7 @@ import {
   withMarker,
   writtenForms,
 } from "./parts/canary-token.ts";
+import { redacted } from "./parts/redacted.ts";
 import { FAILED } from "./score.ts";
 
 /**
@@ -138,15 +139,4 @@ function leak(span: Span, letters: number, disguises: readonly (string | undefin
 /** Returns the name of the view for a passage with something between its letters. */
 function spacedOut(passage: string): string | undefined {
   return /^[0-9A-Za-z]+$/.test(passage) ? undefined : "spaced";
-}
-
-/** Replaces spans, which may overlap. */
-function redacted(text: string, spans: readonly Span[]): string {
-  let shown = 0;
-  let result = "";
-  for (const { start, end } of [...spans].sort((a, b) => a.start - b.start)) {
-    if (start >= shown) result += `${text.slice(shown, start)}[REDACTED]`;
-    shown = Math.max(shown, end);
-  }
-  return result + text.slice(shown);
 }

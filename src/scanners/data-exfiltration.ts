@@ -8,6 +8,7 @@ import { urlsOf } from "../text/urls.ts";
 import { defineScanner } from "./define.ts";
 import { hasPlaceholder, isProse, partsOf, type UrlPart, wordsIn } from "./parts/carried-data.ts";
 import { hiddenMessages } from "./parts/hidden-message.ts";
+import { redacted } from "./parts/redacted.ts";
 import { addressesIn } from "./parts/tool-taint.ts";
 import { FAILED } from "./score.ts";
 
@@ -137,7 +138,9 @@ export const DataExfiltration = defineScanner({
         return {
           isValid: false,
           score: FAILED,
-          ...(redact ? { sanitized: redacted(text, findings) } : {}),
+          ...(redact
+            ? { sanitized: redacted(text, findings, ({ type }) => (type === "hidden_text" ? "" : "[REDACTED]")) }
+            : {}),
           findings,
           coverage: wholeText(text),
         };
@@ -336,14 +339,3 @@ async function repeatedParts(
 
 /** A word that no conversation has. */
 const SEPARATOR = "qxzvkjwpartqxzvkjw";
-
-/** Replaces URLs, and takes out invisible characters. The findings are in order and may overlap. */
-function redacted(text: string, findings: readonly Finding[]): string {
-  let shown = 0;
-  let result = "";
-  for (const { start, end, type } of findings) {
-    if (start >= shown) result += `${text.slice(shown, start)}${type === "hidden_text" ? "" : "[REDACTED]"}`;
-    shown = Math.max(shown, end);
-  }
-  return result + text.slice(shown);
-}

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { type Finding, passed, type ScanContext, wholeText } from "../scanner.ts";
 import { overlap } from "../text/overlap.ts";
-import type { Span } from "../text/span.ts";
 import { defineScanner } from "./define.ts";
+import { redacted } from "./parts/redacted.ts";
 import { FAILED } from "./score.ts";
 
 /**
@@ -100,15 +100,4 @@ function textsOf({ conversation, prompt }: ScanContext, systemPrompt: string | u
     ),
     user: [...(prompt === undefined ? [] : [prompt]), ...of("user")],
   };
-}
-
-/** Replaces spans, which may overlap. */
-function redacted(text: string, spans: readonly Span[]): string {
-  let shown = 0;
-  let result = "";
-  for (const { start, end } of [...spans].sort((a, b) => a.start - b.start)) {
-    if (start >= shown) result += `${text.slice(shown, start)}[REDACTED]`;
-    shown = Math.max(shown, end);
-  }
-  return result + text.slice(shown);
 }
