@@ -4,9 +4,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { assembled } from "../../dist/conversation/assembled.js";
-import { toolWindow } from "../../dist/conversation/tool-window.js";
 import { ConversationRisk, PromptInjection } from "../../dist/index.js";
 import { printTable } from "../table.mjs";
+import { toolWindow } from "./tool-window.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const rows = ["attacks", "harmless"].flatMap((name) =>

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { toolWindow } from "../../src/conversation/tool-window.ts";
+import { toolWindow } from "../../benches/agents/tool-window.mjs";
 
 describe("toolWindow", () => {
   it("joins short results in their order", () => {

@@ -8,12 +8,13 @@ const LONGEST_JOINED = 1000;
  * Returns the tool results of one turn as one text, for the scanners that judge each of them, because an attacker who controls several
  * results may split an instruction over them.
  *
- * @param texts the results that the model is about to read, with the oldest first.
- * @param longest the most UTF-16 code units of the joined text; of more, the latest results that fit are joined.
- * @returns the results joined by line breaks, or undefined when fewer than two fit.
+ * @param {readonly string[]} texts the results that the model is about to read, with the oldest first.
+ * @param {number} longest the most UTF-16 code units of the joined text; of more, the latest results that fit are joined.
+ * @returns {string | undefined} the results joined by line breaks, or undefined when fewer than two fit.
  */
-export function toolWindow(texts: readonly string[], longest = LONGEST_JOINED): string | undefined {
-  const joined: string[] = [];
+export function toolWindow(texts, longest = LONGEST_JOINED) {
+  /** @type {string[]} */
+  const joined = [];
   let length = 0;
   for (const text of texts.toReversed()) {
     if (text.trim() === "") continue;
