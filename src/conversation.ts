@@ -179,10 +179,13 @@ export async function scanConversationTexts(
     }
   };
   const judgeTexts = (what: Scanned) =>
-    mapTexts(
-      jobs[what].filter((job) => !isRewriting(job)),
-      (job) => scanText(job, what === "user" ? options : judging),
-    );
+    Promise.all([
+      mapTexts(
+        jobs[what].filter((job) => !isRewriting(job)),
+        (job) => scanText(job, what === "user" ? options : judging),
+      ),
+      what === "tool" ? judgeToolParts() : undefined,
+    ]);
 
   /** Judges what the model would put together from several texts: an attack that stands in none of them. */
   const judgeAssembled = async (
@@ -242,7 +245,8 @@ export async function scanConversationTexts(
     const ofTexts = jobs[what].flatMap((job) => reports.get(job) ?? []);
     merge(total, worst(what === "tool" ? [...ofTexts, ...fromToolParts] : ofTexts));
   };
-  const others = SOURCES.filter((source) => source !== "user");
+  /** Everything that is judged besides what users wrote last, in the order of the results. */
+  const others = SCANNED.filter((what) => what !== "user");
 
   try {
     await verdicts.prefetch(conversation.texts);
@@ -254,9 +258,8 @@ export async function scanConversationTexts(
           add("user");
         },
         async () => merge(total, await windowReport(async () => {})),
-        ...([...others, "history"] as const).map((what) => async () => {
+        ...others.map((what) => async () => {
           await judgeTexts(what);
-          if (what === "tool") await judgeToolParts();
           add(what);
         }),
         async () => {
@@ -274,12 +277,11 @@ export async function scanConversationTexts(
         windowReport(() => ofUser),
         risk && prompt ? riskReport(risk, toRisk, answers, options) : emptyReport(),
         ofUser,
-        judgeToolParts(),
-        ...([...others, "history"] as const).map(judgeTexts),
+        ...others.map(judgeTexts),
       ]);
       add("user");
       merge(total, ofWindow);
-      for (const what of [...others, "history"] as const) add(what);
+      for (const what of others) add(what);
       merge(total, ofRisk);
     }
 

@@ -337,12 +337,11 @@ function keptText(
     const verdict = verdicts.get(scanner, current, source, vault);
     if (!verdict) return undefined;
     told.push([name + suffix, current, verdict]);
-    if (failFast && !verdict.isValid) break;
     if (rewrite && verdict.sanitized !== undefined) current = verdict.sanitized;
+    if (failFast && !verdict.isValid) break;
   }
   for (const of of told) tell(...of);
-  const last = told.at(-1)?.[2];
-  return failFast && rewrite && last?.sanitized !== undefined ? last.sanitized : current;
+  return current;
 }
 
 /**

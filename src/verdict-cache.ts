@@ -89,7 +89,8 @@ export class VerdictCache {
     if (!this.#texts || !isKept(scanner)) return undefined;
     const kept = this.#texts.get(this.#keyOf(text, source))?.get(this.#nameOf(scanner, vault));
     if (!kept) return undefined;
-    if ("verdict" in kept) return kept.verdict;
+    // A list of its own: what is kept has no findings, and stays so whatever a caller does with its report.
+    if ("verdict" in kept) return { ...kept.verdict, findings: [] };
     const content = this.#open(text, kept.sealed);
     for (const pair of content?.added ?? []) vault?.append(pair);
     return content?.verdict;
