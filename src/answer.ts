@@ -11,6 +11,10 @@ export interface Answer extends Results {
   sanitized_messages?: ServiceReport["sanitizedMessages"];
   sanitized_tools?: ServiceReport["sanitizedTools"];
   sanitized_system?: ServiceReport["sanitizedSystem"];
+  /** The tool calls of an output as they may be made. */
+  sanitized_tool_calls?: ServiceReport["sanitizedToolCalls"];
+  /** What becomes of the text. */
+  outcome?: ServiceReport["outcome"];
   /** Milliseconds by model; see {@link ScanReport.engineTiming}. */
   engine_timing?: ScanReport["engineTiming"];
 }
@@ -36,6 +40,8 @@ export interface DocumentsAnswer {
   /** Whether all documents pass as they were given. */
   is_valid: boolean;
   documents: DocumentAnswer[];
+  /** What becomes of the documents together. */
+  outcome?: ServiceReport["outcome"];
   engine_timing?: ScanReport["engineTiming"];
   /** How much was looked at of all documents together. */
   coverage?: Record<string, unknown>;
@@ -61,14 +67,16 @@ export function answerOf(
   details: boolean,
   sanitized?: "sanitized_prompt" | "sanitized_output",
 ): Answer {
-  const { text, engineTiming, sanitizedMessages, sanitizedTools, sanitizedSystem } = report;
+  const { text, outcome, engineTiming, sanitizedMessages, sanitizedTools, sanitizedSystem, sanitizedToolCalls } =
+    report;
   return {
     ...(sanitized ? { [sanitized]: text } : {}),
     ...(sanitized && details && sanitizedMessages ? { sanitized_messages: sanitizedMessages } : {}),
     ...(sanitized && details && sanitizedTools ? { sanitized_tools: sanitizedTools } : {}),
     ...(sanitized && details && sanitizedSystem ? { sanitized_system: sanitizedSystem } : {}),
+    ...(sanitized && sanitizedToolCalls ? { sanitized_tool_calls: sanitizedToolCalls } : {}),
     ...resultsOf(report, details),
-    ...(details ? { engine_timing: engineTiming } : {}),
+    ...(details ? { outcome, engine_timing: engineTiming } : {}),
   };
 }
 
@@ -79,14 +87,14 @@ export function answerOf(
  * @param details whether the answer includes findings, probabilities, timing and coverage.
  */
 export function documentsAnswerOf(
-  { isValid, documents = [], engineTiming, coverage }: ServiceReport,
+  { isValid, outcome, documents = [], engineTiming, coverage }: ServiceReport,
   ids: readonly (DocumentId | undefined)[],
   details: boolean,
 ): DocumentsAnswer {
   return {
     is_valid: isValid,
     documents: documents.map((document, index) => documentAnswerOf(document, ids[index], details)),
-    ...(details ? { engine_timing: engineTiming, coverage: snakeCase(coverage) } : {}),
+    ...(details ? { outcome, engine_timing: engineTiming, coverage: snakeCase(coverage) } : {}),
   };
 }
 

@@ -25,7 +25,11 @@ export type ErrorCode =
   /** A scan took longer than the service allows. */
   | "GUARD_TIMEOUT"
   /** A conversation has more messages than the service allows. */
-  | "GUARD_TOO_LARGE";
+  | "GUARD_TOO_LARGE"
+  /** A check failed, so that a request must not be sent or an answer must not be shown. */
+  | "GUARD_BLOCKED"
+  /** A guard server could not be reached, or its reply makes no sense. */
+  | "GUARD_UNREACHABLE";
 
 /** The fields that an error may have besides its code and message. */
 export interface GuardErrorOptions extends ErrorOptions {

@@ -28,7 +28,10 @@ export {
 export * as input from "./generated/input-scanners.ts";
 export * as output from "./generated/output-scanners.ts";
 export * from "./generated/scanners.ts";
+export { type Blocked, GuardBlockedError } from "./guard/blocked.ts";
+export type * from "./guard/guard.ts";
 export type {
+  AnsweredToolCall,
   ChatRequest,
   ContentPart,
   Message,
@@ -42,6 +45,7 @@ export type { EngineOptions } from "./models/engine-options.ts";
 export { listModels, type ModelEntry } from "./models/list-models.ts";
 export type { EngineInfo, EngineTimings } from "./native.ts";
 export type { ModelEnd, ScannerEnd, ScannerObserver, ScannerStart, ScanObserver, VerdictSummary } from "./observer.ts";
+export type { Outcome } from "./outcome.ts";
 export { loadPlugin, type PluginSource } from "./plugins/load.ts";
 export type { Plugins } from "./plugins/plugins.ts";
 export {

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import type { z } from "zod";
 import { type ConversationLists, conversationLists, type GivenLists } from "./conversation/lists.ts";
-import { worst } from "./conversation/report.ts";
+import { merge, worst } from "./conversation/report.ts";
 import {
   type ConversationReport,
   ConversationRisk,
@@ -13,8 +13,9 @@ import {
 import { type DocumentReport, type DocumentsOptions, scanNamedDocuments } from "./documents.ts";
 import { GuardError, GuardValidationError } from "./errors.ts";
 import { readConversation } from "./messages/read.ts";
-import type { ChatRequest } from "./messages/text.ts";
+import type { AnsweredToolCall, ChatRequest, Conversation, MessageText } from "./messages/text.ts";
 import type { ScanObserver } from "./observer.ts";
+import { type Outcome, outcomeOf, replacesValues } from "./outcome.ts";
 import {
   conversationContext,
   type NamedScanner,
@@ -25,6 +26,7 @@ import {
 } from "./scan.ts";
 import type { Scanner, Side } from "./scanner.ts";
 import { SCANNED, type Scanned, type Source } from "./source.ts";
+import type { OutputStream } from "./stream.ts";
 import { withSignal } from "./support/with-signal.ts";
 import { didYouMean } from "./validation/did-you-mean.ts";
 import type { Vault } from "./vault.ts";
@@ -51,6 +53,11 @@ export interface ScanServiceOptions {
   onScannerError: "throw" | "block";
   /** Whether a text fails when a part of it was not looked at, or when one of its checks was left out, for whatever reason. */
   requireFullCoverage: boolean;
+  /**
+   * The scanners, by name or type, whose failing texts may go on as they rewrote them; see {@link outcomeOf}. Scanners that put
+   * placeholders of a vault into a text are always among them. By default there are no others.
+   */
+  masking?: readonly string[];
   /** How conversations are scanned. */
   conversation: {
     /** How many user messages are scanned together. 1 turns this off. */
@@ -90,6 +97,10 @@ export interface ScanRequest {
 /** A report with the text as the sanitizing scanners left it. */
 export type ServiceReport = ScanReport & {
   text: string;
+  /** What becomes of the text, or of all texts of the call. */
+  outcome: Outcome;
+  /** The tool calls of an output, as they may be made: with what was restored in their arguments. */
+  sanitizedToolCalls?: AnsweredToolCall[];
   /** The results of each document, where documents were scanned. The report itself then has the worst results of them all. */
   documents?: ServiceDocument[];
 } & Partial<Pick<ConversationReport, "sanitizedMessages" | "sanitizedTools" | "sanitizedSystem">>;
@@ -114,6 +125,7 @@ export class ScanService {
   readonly #looking: ConversationLists;
   readonly #risk: ConversationRisk | undefined;
   readonly #verdicts: VerdictCache;
+  readonly #masking: ReadonlySet<string>;
   #notReady: GuardError | undefined = new GuardError(
     "GUARD_STARTING",
     "The service is starting: its models are being loaded.",
@@ -141,6 +153,8 @@ export class ScanService {
     this.#looking = conversationLists(this.#named.input, listsByName(options, this.#named.input));
     this.#risk = conversationRisk(options, lists.input);
     this.#verdicts = verdicts;
+    this.#masking = new Set(options.masking);
+    checkMasking(this.#masking, [...this.#named.input, ...this.#named.output]);
     if (options.lazyLoad) this.#notReady = undefined;
   }
 
@@ -151,7 +165,11 @@ export class ScanService {
 
   /** Whether outputs are restored from the vault of their call. */
   get restores(): boolean {
-    return this.#lists.output.some(({ vaultScope, sanitizes }) => vaultScope === "call" && sanitizes);
+    return this.#restoring.length > 0;
+  }
+
+  get #restoring(): NamedScanner[] {
+    return this.#named.output.filter(({ scanner }) => scanner.vaultScope === "call" && scanner.sanitizes);
   }
 
   /** Whether the verdicts of a side may change although texts and options stay the same. */
@@ -214,12 +232,15 @@ export class ScanService {
    * Scans a model's output, which answers `prompt`, with the output scanners.
    *
    * @param conversation the conversation that the output answers, for scanners that compare with it.
+   * @param toolCalls the tool calls that stand beside the output. The scanners that look at tool calls judge them, and values that
+   *   were replaced are restored in their arguments.
    */
   async output(
     prompt: string,
     output: string,
     request: ScanRequest,
     conversation?: ChatRequest,
+    toolCalls?: readonly AnsweredToolCall[],
   ): Promise<ServiceReport> {
     if (conversation) this.#checkSize(conversation);
     const context = {
@@ -227,9 +248,65 @@ export class ScanService {
       source: "assistant" as const,
       ...conversationContext(conversation ? { conversation } : {}),
     };
-    return this.#run(this.#options.outputTimeout, request, (options) =>
-      runScanners(this.#named.output, output, context, options),
-    );
+    const calling = toolCalls?.length
+      ? callsOf(conversation ?? { messages: [{ role: "user", content: prompt }] }, toolCalls)
+      : undefined;
+    return this.#run(this.#options.outputTimeout, request, async (options) => {
+      const report = await runScanners(this.#named.output, output, context, options);
+      if (!calling || (options.failFast && !report.isValid)) return report;
+      const { sanitizedToolCalls, ...ofCalls } = await this.#toolCalls(calling, options);
+      merge(report, ofCalls);
+      return { ...report, sanitizedToolCalls };
+    });
+  }
+
+  /**
+   * Scans a model's output while it arrives. The arguments are those of {@link output}. Each step rejects as that method does.
+   */
+  outputStream(prompt: string, request: ScanRequest, conversation?: ChatRequest): OutputStream<ServiceReport> {
+    const pieces: string[] = [];
+    return {
+      waiting: undefined,
+      push: async (piece) => {
+        pieces.push(piece);
+        return { text: "" };
+      },
+      flush: async () => ({ text: "" }),
+      end: async () => {
+        const report = await this.output(prompt, pieces.join(""), request, conversation);
+        return { text: report.outcome === "blocked" ? "" : report.text, report };
+      },
+    };
+  }
+
+  /** Judges the tool calls of the last message of a conversation, and restores values in their arguments. */
+  async #toolCalls(
+    conversation: Conversation,
+    options: ScanOptions & { rewrite: boolean },
+  ): Promise<ScanReport & { sanitizedToolCalls: AnsweredToolCall[] }> {
+    const none = Object.fromEntries(SCANNED.map((what) => [what, []])) as unknown as Record<Scanned, []>;
+    const off = new Set(SCANNED.filter((what) => what !== "tool_call" || this.#looking.off.has(what)));
+    const lists = { ...none, window: [], tool_call: this.#looking.tool_call, off };
+    const {
+      sanitizedPrompt: _,
+      sanitizedMessages,
+      ...report
+    } = await scanConversationTexts(lists, conversation, {
+      ...options,
+      verdicts: this.#verdicts,
+    });
+    const judged = readConversation({ messages: sanitizedMessages.slice(-1) });
+    const restored = new Map<MessageText, string[]>();
+    for (const text of options.rewrite && this.restores ? judged.texts : []) {
+      const strings: string[] = [];
+      for (const { start, end } of text.pieces) {
+        const { text: string } = await runScanners(this.#restoring, text.text.slice(start, end), {}, options);
+        strings.push(string);
+      }
+      restored.set(text, strings);
+    }
+    const [message] = judged.rewritten(restored).messages;
+    return { ...report, sanitizedToolCalls: message?.tool_calls as AnsweredToolCall[] };
   }
 
   /** Scans a conversation with the input scanners, as {@link scanConversation} does. */
@@ -299,7 +376,7 @@ export class ScanService {
   async #run(
     seconds: number,
     { suppress, details, rewrite, vault, signal: caller, observer }: ScanRequest,
-    scan: (options: ScanOptions & { rewrite: boolean }) => Promise<ServiceReport>,
+    scan: (options: ScanOptions & { rewrite: boolean }) => Promise<Omit<ServiceReport, "outcome">>,
   ): Promise<ServiceReport> {
     if (this.notReady) throw this.notReady;
     const { failFast, onScannerError, requireFullCoverage, maxScans } = this.#options;
@@ -330,7 +407,11 @@ export class ScanService {
     try {
       // A scanner that ignores the signal must not keep the caller waiting.
       const report = await withSignal(scanned, signal);
-      return requireFullCoverage && unscannedReasons(report).length > 0 ? { ...report, isValid: false } : report;
+      const isIncomplete = requireFullCoverage && unscannedReasons(report).length > 0;
+      const isValid = report.isValid && !isIncomplete;
+      const named = [...this.#named.input, ...this.#named.output];
+      const outcome = isIncomplete ? "blocked" : outcomeOf(report, named, this.#masking);
+      return { ...report, isValid, outcome };
     } finally {
       clearTimeout(timer);
       caller.removeEventListener("abort", onAbort);
@@ -365,6 +446,27 @@ export function unscannedReasons({ coverage }: Pick<ScanReport, "coverage">): st
  */
 export function closedError(): GuardError {
   return new GuardError("GUARD_CLOSED", "The service is closing.");
+}
+
+/** Reads the conversation that ends with a message of tool calls. */
+function callsOf({ messages, tools, system }: ChatRequest, toolCalls: readonly AnsweredToolCall[]): Conversation {
+  const called = { role: "assistant", content: null, tool_calls: toolCalls };
+  return readConversation({ messages: [...messages, called], tools, system });
+}
+
+/** @throws GuardValidationError for a name that no scanner has that rewrites texts. */
+function checkMasking(masking: ReadonlySet<string>, named: readonly NamedScanner[]): void {
+  const issues = [...masking].flatMap((wanted, index) => {
+    const found = named.filter(({ name, scanner }) => name === wanted || scanner.type === wanted);
+    if (found.some(({ scanner }) => scanner.sanitizes)) return [];
+    const names = named.filter(({ scanner }) => scanner.sanitizes && !replacesValues(scanner)).map(({ name }) => name);
+    const message =
+      found.length > 0
+        ? `${wanted} does not take out what it finds`
+        : `unknown scanner ${wanted}${didYouMean(wanted, names) || "; name a scanner that rewrites texts"}`;
+    return [{ path: `app.masking.${index}`, message }];
+  });
+  if (issues.length > 0) throw new GuardValidationError(issues);
 }
 
 function conversationRisk(

@@ -7,6 +7,7 @@ import { SCANNED } from "../source.ts";
 import { checkOptions } from "../validation/options.ts";
 import { PLUGIN_REFERENCE } from "../validation/plugin-kind.ts";
 import { cache } from "./cache.ts";
+import { DIALECTS } from "./dialects.ts";
 import { rateLimit } from "./rate-limit.ts";
 
 const seconds = z.number().positive().max(3600);
@@ -65,6 +66,13 @@ const app = z.strictObject({
     .enum(["fail", "block"])
     .default("fail")
     .describe("What a scanner that throws means: status 500, or a text that fails."),
+  masking: z
+    .array(z.string().min(1))
+    .default([])
+    .describe(
+      "Scanners, by name or type, whose failing texts may go on as they rewrote them: the outcome is masked, not blocked. " +
+        "Those that put placeholders of a vault into texts need not be named.",
+    ),
   maxBodySize: z.number().int().min(1024).default(1_048_576).describe("Largest request body, in bytes."),
   maxMessages: z
     .number()
@@ -250,6 +258,10 @@ export const configSchema = z.strictObject({
   inputScanners: z.array(scanner).default([]),
   outputScanners: z.array(scanner).default([]),
   conversation: conversation.prefault({}),
+  dialects: z
+    .array(z.enum(DIALECTS))
+    .default([])
+    .describe("The APIs of other products that the server speaks as well, for gateways that call them."),
   plugins: z
     .array(z.string().min(1))
     .optional()

@@ -12,6 +12,7 @@ export function serviceOptions({ app, conversation }: Config): ScanServiceOption
     failFast: app.scanFailFast,
     onScannerError: app.onScannerError === "block" ? "block" : "throw",
     requireFullCoverage: app.requireFullCoverage,
+    masking: app.masking,
     conversation,
   };
 }

@@ -2,6 +2,7 @@ import pLimit from "p-limit";
 import { GuardError, ScannerError } from "../errors.ts";
 import { judgementOf, maskText, type Judgement as PartJudgement } from "../masking.ts";
 import type { MessageText } from "../messages/text.ts";
+import { type Outcome, replacesValues } from "../outcome.ts";
 import { sourceSuffix } from "../result-names.ts";
 import { type NamedScanner, nameScanners, runScanners, type ScanReport } from "../scan.ts";
 import type { Finding, Scanner } from "../scanner.ts";
@@ -34,7 +35,7 @@ export interface Judgement {
    * `passed`: it may go on, with {@link strings} in place of its own where they are there. `masked`: what failed was taken out, and the
    * rest may go on. `blocked`: nothing of it may go on.
    */
-  outcome: "passed" | "masked" | "blocked";
+  outcome: Outcome;
   /** The names of the checks that failed. It is empty when the text could not be checked, or not as a whole. */
   failing: readonly string[];
   /** The risk scores of all checks. */
@@ -133,11 +134,6 @@ export class Judge {
     }
     return { outcome: failing.length > 0 ? "masked" : "passed", ...seen, ...(strings ? { strings } : {}) };
   }
-}
-
-/** Whether a scanner replaces values by placeholders of the vault, so that nothing needs to be blocked. */
-function replacesValues({ sanitizes, vaultScope }: Scanner): boolean {
-  return sanitizes && vaultScope !== undefined;
 }
 
 /**

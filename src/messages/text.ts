@@ -48,6 +48,17 @@ export interface ToolCall {
   arguments: unknown;
 }
 
+/** A tool call in an answer of a model, in the shape of OpenAI's chat completions. */
+export interface AnsweredToolCall {
+  id?: string;
+  type: "function";
+  function: {
+    name: string;
+    /** The arguments as the model wrote them, which should be JSON. */
+    arguments: string;
+  };
+}
+
 /** A tool that is offered to the model. */
 export interface ToolDefinition {
   name: string;

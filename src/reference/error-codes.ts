@@ -98,6 +98,15 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, ErrorMeaning>> = {
     remedy: "Raise `max_messages` or `vault_max_size`, or send less.",
     status: 413,
   },
+  GUARD_BLOCKED: {
+    meaning:
+      "A check failed: a wrapped client did not send the request, or does not show the answer. `report` says which check.",
+    remedy: "Show the user that it was blocked, or give the wrapper a text to answer with.",
+  },
+  GUARD_UNREACHABLE: {
+    meaning: "A server of guard could not be reached, or its reply made no sense. Nothing was checked.",
+    remedy: "Look at `cause`, and check the address and the credential of the server.",
+  },
 };
 
 /** The page of the error codes. */

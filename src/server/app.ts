@@ -5,6 +5,7 @@ import type { Engine } from "../models/engine.ts";
 import type { ScanService } from "../service.ts";
 import { version } from "../support/version.ts";
 import { type Caching, makeResultCache } from "./cache/make-cache.ts";
+import { dialectRoutes } from "./dialects/dialect-routes.ts";
 import { type LogStream, loggerOptions } from "./log.ts";
 import { auth } from "./plugins/app/auth.ts";
 import { errors, rawProblem, send } from "./plugins/app/errors.ts";
@@ -107,5 +108,6 @@ export async function buildApp(
   await app.register(outputRoutes, scanning);
   await app.register(conversationRoutes, scanning);
   await app.register(documentsRoutes, scanning);
+  await app.register(dialectRoutes, { service, metrics, names: config.dialects });
   return app;
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { z } from "zod";
 import { answerOf } from "../../answer.ts";
+import type { AnsweredToolCall } from "../../messages/text.ts";
 import { chatOf } from "../chat.ts";
 import { outputExamples, type outputRequest } from "../schemas/output.ts";
 import { addScanRoutes, type ScanRoutesOptions } from "./scan-routes.ts";
@@ -32,15 +33,16 @@ export async function outputRoutes(app: FastifyInstance, options: ScanRoutesOpti
     examples: outputExamples,
     scan: (body, request) => {
       warnOfPlaceholders(body);
-      const { messages, tools, system } = body;
+      const { messages, tools, system, tool_calls } = body;
       return service.output(
         body.prompt,
         body.output,
         request,
         messages ? chatOf({ messages, tools, system }) : undefined,
+        (tool_calls ?? undefined) as AnsweredToolCall[] | undefined,
       );
     },
     answer: (report, details, rewrite) => answerOf(report, details, rewrite ? "sanitized_output" : undefined),
-    content: ({ prompt, output }) => ({ prompt, output }),
+    content: ({ prompt, output, tool_calls }) => ({ prompt, output, tool_calls }),
   });
 }

@@ -1,11 +1,11 @@
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance } from "fastify";
 import type { Answer, DocumentsAnswer } from "../../answer.ts";
-import { GuardError } from "../../errors.ts";
 import type { ScanObserver } from "../../observer.ts";
 import type { Side } from "../../scanner.ts";
 import type { ScanRequest, ScanService, ServiceReport } from "../../service.ts";
 import { Vault } from "../../vault.ts";
 import type { CacheUse, ResultCache, Scanned } from "../cache/result-cache.ts";
+import { clientGone } from "../client-gone.ts";
 import type { Metrics } from "../plugins/app/metrics.ts";
 import { scanProblems } from "../problem-replies.ts";
 import { named } from "../schemas/named.ts";
@@ -114,13 +114,4 @@ export function addScanRoutes<Body extends ScanFields>(
       });
     }
   }
-}
-
-/** A signal that is aborted when the connection closes before the answer is out. */
-function clientGone(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController();
-  reply.raw.once("close", () => {
-    if (!reply.raw.writableFinished) gone.abort(new GuardError("GUARD_ABORTED", "The client closed the connection."));
-  });
-  return gone.signal;
 }

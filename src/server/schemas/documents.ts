@@ -31,7 +31,7 @@ export const documentsRequest = z
   })
   .describe("Documents to check.");
 
-const { engine_timing, cache, ...ofDocument } = resultFields;
+const { engine_timing, cache, outcome, ...ofDocument } = resultFields;
 
 /** What is said of one document. */
 export const documentResult = z
@@ -66,6 +66,7 @@ export const documentsResult = z
   .object({
     is_valid: z.boolean().describe("Whether all documents passed every check, as they were given."),
     documents: z.array(documentResult).describe("The results of each document, in the order of the documents."),
+    outcome,
     engine_timing,
     coverage: coverage.optional().describe("With details: how much was looked at of all documents together."),
     cache,

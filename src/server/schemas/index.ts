@@ -1,7 +1,7 @@
 import { conversationRequest, conversationResult, message, messagePart } from "./conversation.ts";
 import { document, documentResult, documentsRequest, documentsResult } from "./documents.ts";
 import { namedSchemas } from "./named.ts";
-import { outputRequest, outputResult } from "./output.ts";
+import { outputRequest, outputResult, toolCall } from "./output.ts";
 import { problemSchema } from "./problem.ts";
 import { promptRequest, promptResult } from "./prompt.ts";
 import { coverage, finding, scanResult } from "./scan.ts";
@@ -15,6 +15,7 @@ export const schemas = [
       OutputRequest: outputRequest,
       ConversationRequest: conversationRequest,
       Message: message,
+      ToolCall: toolCall,
       MessagePart: messagePart,
       DocumentsRequest: documentsRequest,
       Document: document,

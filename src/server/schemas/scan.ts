@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { OUTCOMES } from "../../outcome.ts";
 import { CACHE_USES } from "../cache/result-cache.ts";
 
 /** Body fields of every scan. Fields that are not known are ignored, as llm-guard does. */
@@ -76,6 +77,12 @@ export const resultFields = {
     .record(z.string(), z.array(finding))
     .optional()
     .describe("With details: why each scanner decided as it did."),
+  outcome: z
+    .enum(OUTCOMES)
+    .optional()
+    .describe(
+      "With details: what becomes of the text. masked: checks failed, but they took out what they found (see app.masking).",
+    ),
   probabilities: z
     .record(z.string(), z.number())
     .optional()

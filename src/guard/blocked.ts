@@ -1,0 +1,25 @@
+import { GuardError } from "../errors.ts";
+import type { GuardReport } from "./guard.ts";
+
+/** What was blocked: the request to a model, or the answer of one. */
+export type Blocked = "request" | "answer";
+
+/** A request was not sent, or an answer is not shown, because a check failed. The message names checks and quotes no text. */
+export class GuardBlockedError extends GuardError {
+  readonly what: Blocked;
+  readonly report: GuardReport;
+
+  constructor(what: Blocked, report: GuardReport) {
+    super("GUARD_BLOCKED", blockedMessage(what, report));
+    this.what = what;
+    this.report = report;
+  }
+}
+
+/** Says in one sentence that something was blocked, and by which checks. */
+export function blockedMessage(what: Blocked, { resultsScore }: Pick<GuardReport, "resultsScore">): string {
+  const failing = Object.keys(resultsScore).filter((name) => (resultsScore[name] ?? 0) > 0);
+  // A text may fail although no check did, because something of it was not looked at.
+  const by = failing.length > 0 ? failing.join(", ") : "incomplete coverage";
+  return `The ${what} was blocked by guard: ${by}.`;
+}

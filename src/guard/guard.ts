@@ -1,0 +1,119 @@
+import type { AnsweredToolCall, ChatRequest } from "../messages/text.ts";
+import type { Outcome } from "../outcome.ts";
+import type { ScanCoverage } from "../scan.ts";
+import type { Finding } from "../scanner.ts";
+import type { Source } from "../source.ts";
+
+/** What the scanners say of a request, an answer or other texts, wherever guard runs. */
+export interface GuardReport {
+  /** What becomes of the texts. With `blocked` nothing of them may go on. */
+  outcome: Outcome;
+  /** Whether all checks passed. Texts that failed may still go on when what was found was taken out: their outcome is `masked`. */
+  isValid: boolean;
+  /** Risk scores by the name of the check. A score below 0 means that it passed, and a score above 0 that it failed. */
+  resultsScore: Record<string, number>;
+  /** Why the checks decided as they did. Offsets count Unicode code points, as in the HTTP API. */
+  findings: Record<string, Finding[]>;
+  coverage: ScanCoverage;
+}
+
+/** A request to a model, and what the scanners say of it. */
+export interface CheckedRequest {
+  report: GuardReport;
+  /** The request as it may be sent on. It must not be sent when the outcome is `blocked`. */
+  request: ChatRequest;
+}
+
+/** Texts, and what the scanners say of them. */
+export interface CheckedTexts {
+  report: GuardReport;
+  /** The texts as they may be used, in their order. They must not be used when the outcome is `blocked`. */
+  texts: string[];
+}
+
+/** What a model answered. */
+export interface ModelAnswer {
+  /** The text. It is empty when the model only called tools. */
+  text: string;
+  toolCalls?: readonly AnsweredToolCall[];
+}
+
+/** What a model answered, and what the scanners say of it. */
+export interface CheckedAnswer {
+  report: GuardReport;
+  /** The text with what was restored, and without what was taken out. It must not be used when the outcome is `blocked`. */
+  text: string;
+  /** The tool calls with what was restored in their arguments, in their order. */
+  toolCalls: AnsweredToolCall[];
+}
+
+/** What came of the latest piece of an answer that arrives in pieces. */
+export interface StreamStep {
+  /** What may be shown now. It follows what earlier steps gave. It is often empty, because the decision needs more of the answer. */
+  text: string;
+  /**
+   * It is there when the answer has ended: with {@link AnswerStream.end}, or before that when a check failed. With the outcome
+   * `blocked` nothing more may be shown, and nothing more may be pushed.
+   */
+  report?: GuardReport;
+}
+
+/**
+ * An answer that arrives in pieces. Its methods are called one after the other: each call waits for the one before it. When nobody needs
+ * the rest, the signal of the call ends the work.
+ */
+export interface AnswerStream {
+  /** Takes the next piece of the answer. A piece may end anywhere, also within a character that UTF-16 writes as two code units. */
+  push(piece: string): Promise<StreamStep>;
+  /**
+   * Gives out what may be shown although no new piece has come, when a piece has waited for as long as the options allow. Call it when
+   * {@link waiting} says so.
+   */
+  flush(): Promise<StreamStep>;
+  /** The milliseconds after which {@link flush} would give something out; undefined when only more of the answer can. */
+  readonly waiting: number | undefined;
+  /** Ends the answer. The step has the rest of the text, and the report on all of it. */
+  end(): Promise<StreamStep>;
+}
+
+/** How a call of a model is guarded. */
+export interface CallOptions {
+  /** Ends all checks of the call. They then reject with its reason. */
+  signal?: AbortSignal;
+  /** The scanners to leave out, by their types or by their names in results. */
+  suppress?: readonly string[];
+}
+
+/**
+ * One call of a model: the request, and the answer to it. The checks of a call share one vault, so that what was replaced in the request
+ * is restored in the answer. All methods reject with a GuardError when guard cannot check a text; such a text must not go on.
+ */
+export interface GuardedCall {
+  /**
+   * Judges a request before it is sent.
+   *
+   * @throws GuardValidationError for a request whose shape cannot be read.
+   */
+  request(chat: ChatRequest): Promise<CheckedRequest>;
+  /**
+   * Judges texts that belong to no conversation, such as those of which embeddings are made. Each is judged by itself.
+   *
+   * @param source where the texts come from. The default is `user`.
+   */
+  texts(texts: readonly string[], source?: Source): Promise<CheckedTexts>;
+  /** Judges an answer to the request. An answer of several choices is judged choice by choice. */
+  answer(answer: ModelAnswer): Promise<CheckedAnswer>;
+  /** Judges the text of an answer while it arrives. A call may have several at the same time, one for each choice. */
+  answerStream(): AnswerStream;
+}
+
+/**
+ * What gateways, wrapped clients and the proxy ask of guard. It is the same whether the scanners run in this process
+ * ({@link ServiceGuard}) or on a server ({@link RemoteGuard}).
+ */
+export interface Guard {
+  /** Begins a call of a model. */
+  call(options?: CallOptions): GuardedCall;
+  /** Frees what the guard holds. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,128 @@
+import type { ChatRequest } from "../messages/text.ts";
+import type { ScanObserver } from "../observer.ts";
+import type { Side } from "../scanner.ts";
+import type { ScanRequest, ScanService, ServiceReport } from "../service.ts";
+import type { Source } from "../source.ts";
+import type { OutputStreamStep } from "../stream.ts";
+import { Vault } from "../vault.ts";
+import type {
+  AnswerStream,
+  CallOptions,
+  CheckedAnswer,
+  CheckedRequest,
+  CheckedTexts,
+  Guard,
+  GuardedCall,
+  GuardReport,
+  ModelAnswer,
+  StreamStep,
+} from "./guard.ts";
+
+/** How a {@link ServiceGuard} tells others what it does. */
+export interface ServiceGuardOptions {
+  /** Is told of every scan that has ended, for metrics. */
+  onReport?: (side: Side, report: ServiceReport) => void;
+}
+
+/** How a call is guarded by the scanners of this process. */
+export interface ServiceCallOptions extends CallOptions {
+  /** The vault of the call. The default is a new one. */
+  vault?: Vault;
+  /** Is told of the scanners and models of this call. */
+  observer?: ScanObserver | undefined;
+}
+
+/** Guards calls of models with the scanners of this process. */
+export class ServiceGuard implements Guard {
+  readonly #service: ScanService;
+  readonly #onReport: (side: Side, report: ServiceReport) => void;
+
+  constructor(service: ScanService, { onReport = () => {} }: ServiceGuardOptions = {}) {
+    this.#service = service;
+    this.#onReport = onReport;
+  }
+
+  call(options: ServiceCallOptions = {}): ServiceCall {
+    return new ServiceCall(this.#service, options, this.#onReport);
+  }
+
+  close(): Promise<void> {
+    return this.#service.close();
+  }
+}
+
+/** A call that the scanners of this process guard. */
+export class ServiceCall implements GuardedCall {
+  readonly vault: Vault;
+  readonly #service: ScanService;
+  readonly #request: ScanRequest;
+  readonly #onReport: (side: Side, report: ServiceReport) => void;
+  /** What the model was sent. */
+  #sent: { prompt: string; chat?: ChatRequest } = { prompt: "" };
+
+  constructor(
+    service: ScanService,
+    { signal = new AbortController().signal, suppress = [], vault = new Vault(), observer }: ServiceCallOptions,
+    onReport: (side: Side, report: ServiceReport) => void,
+  ) {
+    this.vault = vault;
+    this.#service = service;
+    // Findings are shown, so that their offsets count code points.
+    this.#request = { suppress, details: true, rewrite: true, vault, signal, observer };
+    this.#onReport = onReport;
+  }
+
+  async request(chat: ChatRequest): Promise<CheckedRequest> {
+    const report = await this.#service.conversation(chat, this.#request);
+    this.#onReport("input", report);
+    const { sanitizedMessages, sanitizedTools, sanitizedSystem } = report;
+    const request: ChatRequest = {
+      messages: sanitizedMessages ?? chat.messages,
+      ...("tools" in chat ? { tools: sanitizedTools ?? chat.tools } : {}),
+      ...("system" in chat ? { system: sanitizedSystem ?? chat.system } : {}),
+    };
+    this.#sent = { prompt: report.text, chat: request };
+    return { report: guardReport(report), request };
+  }
+
+  async texts(texts: readonly string[], source: Source = "user"): Promise<CheckedTexts> {
+    const report = await this.#service.documents(texts, this.#request, { source });
+    this.#onReport("input", report);
+    const sanitized = report.documents?.map(({ sanitizedText }, index) => sanitizedText ?? texts[index] ?? "") ?? [];
+    if (texts.length === 1) this.#sent = { prompt: sanitized[0] ?? "" };
+    return { report: guardReport(report), texts: sanitized };
+  }
+
+  async answer({ text, toolCalls }: ModelAnswer): Promise<CheckedAnswer> {
+    const { prompt, chat } = this.#sent;
+    const report = await this.#service.output(prompt, text, this.#request, chat, toolCalls);
+    this.#onReport("output", report);
+    return {
+      report: guardReport(report),
+      text: report.text,
+      toolCalls: report.sanitizedToolCalls ?? [...(toolCalls ?? [])],
+    };
+  }
+
+  answerStream(): AnswerStream {
+    const { prompt, chat } = this.#sent;
+    const stream = this.#service.outputStream(prompt, this.#request, chat);
+    const step = ({ text, report }: OutputStreamStep<ServiceReport>): StreamStep => {
+      if (!report) return { text };
+      this.#onReport("output", report);
+      return { text, report: guardReport(report) };
+    };
+    return {
+      push: async (piece) => step(await stream.push(piece)),
+      flush: async () => step(await stream.flush()),
+      end: async () => step(await stream.end()),
+      get waiting() {
+        return stream.waiting;
+      },
+    };
+  }
+}
+
+function guardReport({ outcome, isValid, resultsScore, findings, coverage }: ServiceReport): GuardReport {
+  return { outcome, isValid, resultsScore, findings, coverage };
+}

@@ -1,0 +1,45 @@
+import { SUFFIXES, WINDOW_SUFFIX } from "./result-names.ts";
+import type { NamedScanner, ScanReport } from "./scan.ts";
+import type { Scanner } from "./scanner.ts";
+
+/** What becomes of a text that was scanned; see {@link outcomeOf}. */
+export const OUTCOMES = ["passed", "masked", "blocked"] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** Tells whether a scanner replaces values by placeholders of a vault, so that nothing needs to be blocked. */
+export function replacesValues({ sanitizes, vaultScope }: Scanner): boolean {
+  return sanitizes && vaultScope !== undefined;
+}
+
+/**
+ * Decides what becomes of a text. `passed`: no check failed, and the text goes on as the scanners left it. `masked`: some check
+ * failed, but only checks that took out what they found, so that what they left may go on. `blocked`: nothing of it may go on.
+ *
+ * Checks that replace values by placeholders of a vault never block. Others block, unless the caller names them.
+ *
+ * @param masking the names or types of the other scanners whose findings need not block, because they take them out of the text.
+ */
+export function outcomeOf(
+  { isValid, resultsValid, coverage }: Pick<ScanReport, "isValid" | "resultsValid" | "coverage">,
+  scanners: readonly NamedScanner[],
+  masking: ReadonlySet<string>,
+): Outcome {
+  if (isValid) return "passed";
+  const failing = Object.keys(resultsValid).filter((name) => resultsValid[name] === false);
+  const masks = (result: string) => {
+    // The text of a check that threw is as it was.
+    if (coverage.failed.includes(result)) return false;
+    const suffix = SUFFIXES.find((suffix) => result.endsWith(suffix)) ?? "";
+    const name = suffix === "" ? result : result.slice(0, -suffix.length);
+    // The window is no text of its own. What a scanner finds in it is gone when it took it out of the messages.
+    if (suffix === WINDOW_SUFFIX && resultsValid[name] !== false) return false;
+    return scanners.some(
+      (item) =>
+        item.name === name &&
+        item.scanner.sanitizes &&
+        (replacesValues(item.scanner) || masking.has(name) || masking.has(item.scanner.type)),
+    );
+  };
+  // A text may also fail although no check did, because something of it was not looked at.
+  return failing.length > 0 && failing.every(masks) ? "masked" : "blocked";
+}

@@ -1,0 +1,66 @@
+import type { FastifyInstance } from "fastify";
+import { z } from "zod";
+import type { DialectName } from "../../config/dialects.ts";
+import { ServiceGuard } from "../../guard/service-guard.ts";
+import type { ScanService } from "../../service.ts";
+import { clientGone } from "../client-gone.ts";
+import type { Metrics } from "../plugins/app/metrics.ts";
+import { scanProblems } from "../problem-replies.ts";
+import type { Dialect, Endpoint } from "./dialect.ts";
+import { DIALECTS } from "./index.ts";
+
+/** What the routes of dialects need. */
+export interface DialectRoutesOptions {
+  service: ScanService;
+  metrics: Metrics;
+  /** The dialects that the server speaks. The others are not even loaded. */
+  names: readonly DialectName[];
+}
+
+/** Adds the endpoints of the dialects that the configuration names. */
+export async function dialectRoutes(
+  app: FastifyInstance,
+  { service, metrics, names }: DialectRoutesOptions,
+): Promise<void> {
+  const guard = new ServiceGuard(service, { onReport: (side, report) => metrics.countScan(side, report) });
+  for (const name of new Set(names)) {
+    const dialect = await DIALECTS[name]();
+    for (const endpoint of dialect.endpoints) addEndpoint(app, name, dialect, endpoint, guard);
+  }
+}
+
+function addEndpoint(
+  app: FastifyInstance,
+  name: string,
+  { summary }: Dialect,
+  { path, body, example, answer, ...described }: Endpoint,
+  guard: ServiceGuard,
+): void {
+  const { $schema: _, ...schema } = z.toJSONSchema(body, { target: "draft-7", io: "input" });
+  const json = { schema: {}, example: example.reply };
+  app.post(path, {
+    schema: {
+      tags: [summary],
+      operationId: `${name}${path.replaceAll(/[^A-Za-z0-9]+/g, "_")}`,
+      summary: described.summary,
+      body: schema,
+      response: { 200: { description: "OK", content: { "application/json": json } } } as Record<number, unknown>,
+    },
+    config: { problems: scanProblems, requestExample: example.request },
+    handler: async (request, reply) => {
+      const call = guard.call({ signal: clientGone(reply), observer: request.scanObserver });
+      const { status = 200, body, reports } = await answer(request.body, { call, headers: request.headers });
+      request.scanLog = {
+        valid: reports.every(({ isValid }) => isValid),
+        flagged: [
+          ...new Set(
+            reports.flatMap(({ resultsScore }) =>
+              Object.keys(resultsScore).filter((check) => (resultsScore[check] ?? 0) > 0),
+            ),
+          ),
+        ],
+      };
+      return reply.code(status).send(body);
+    },
+  });
+}

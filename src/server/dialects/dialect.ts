@@ -1,0 +1,45 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { z } from "zod";
+import type { GuardReport } from "../../guard/guard.ts";
+import type { ServiceCall } from "../../guard/service-guard.ts";
+
+/** The API of another product, which the server speaks so that gateways and clients of that product can call guard. */
+export interface Dialect {
+  /** What the product calls its API, for the description of ours. */
+  readonly summary: string;
+  readonly endpoints: readonly Endpoint[];
+}
+
+/** One `POST` endpoint of a dialect. */
+export interface Endpoint<Body extends z.ZodType = z.ZodType> {
+  /** The path, with parameters as Fastify writes them. */
+  readonly path: string;
+  readonly summary: string;
+  /** The shape of the body. Fields that are not known are ignored, because newer versions of the product may send more. */
+  readonly body: Body;
+  /** A request and the answer to it, for the API's description. */
+  readonly example: { readonly request: unknown; readonly reply: unknown };
+  /** Turns a body into calls of guard, and their reports into the answer of the product. */
+  answer(body: z.output<Body>, call: DialectCall): Promise<DialectReply>;
+}
+
+/** What an endpoint is given besides the body. */
+export interface DialectCall {
+  /** The checks of this request. */
+  readonly call: ServiceCall;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** The answer of an endpoint. */
+export interface DialectReply {
+  /** Default: 200. */
+  readonly status?: number;
+  readonly body: unknown;
+  /** The reports that the answer rests on, for the log of requests. */
+  readonly reports: readonly GuardReport[];
+}
+
+/** Checks that an endpoint fits its schema. */
+export function endpoint<Body extends z.ZodType>(definition: Endpoint<Body>): Endpoint {
+  return definition as unknown as Endpoint;
+}
