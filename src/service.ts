@@ -410,7 +410,9 @@ export class ScanService {
       const isIncomplete = requireFullCoverage && unscannedReasons(report).length > 0;
       const isValid = report.isValid && !isIncomplete;
       const named = [...this.#named.input, ...this.#named.output];
-      const outcome = isIncomplete ? "blocked" : outcomeOf(report, named, this.#masking);
+      // A scan that stopped at a failing check says nothing of the others, so that what is left of the text may not go on.
+      const isUndecided = isIncomplete || (failFast && !isValid);
+      const outcome = isUndecided ? "blocked" : outcomeOf(report, named, this.#masking);
       return { ...report, isValid, outcome };
     } finally {
       clearTimeout(timer);

@@ -1,0 +1,151 @@
+import { describe, expect, it } from "vitest";
+import { Anonymize, Regex as InputRegex, Secrets } from "../../src/generated/input-scanners.ts";
+import { BanSubstrings, Deanonymize } from "../../src/generated/output-scanners.ts";
+import { blockedMessage, GuardBlockedError } from "../../src/guard/blocked.ts";
+import type { GuardedCall } from "../../src/guard/guard.ts";
+import { ServiceGuard } from "../../src/guard/service-guard.ts";
+import type { AnsweredToolCall } from "../../src/messages/text.ts";
+import { passed, type ScanContext, type Scanner } from "../../src/scanner.ts";
+import { serviceWith } from "../support/service.ts";
+
+const zebra = () => new BanSubstrings({ substrings: ["zebra"] });
+
+async function callOf(scanners: { input?: Scanner[]; output?: Scanner[] }): Promise<GuardedCall> {
+  const { service } = await serviceWith(scanners);
+  return new ServiceGuard(service).call();
+}
+
+const toolCall = (name: string, given: unknown, id = "call_1"): AnsweredToolCall => ({
+  id,
+  type: "function",
+  function: { name, arguments: JSON.stringify(given) },
+});
+
+describe("ServiceGuard", () => {
+  it("replaces values in a request and restores them in the answer and in the arguments of its tool calls", async () => {
+    const call = await callOf({ input: [new Anonymize()], output: [new Deanonymize()] });
+    const tools = [{ type: "function", function: { name: "mail", parameters: { type: "object" } } }];
+    const { report, request } = await call.request({
+      messages: [{ role: "user", content: "Write to ann@example.org." }],
+      tools,
+    });
+    expect(report).toMatchObject({ outcome: "masked", isValid: false });
+    expect(request).toEqual({
+      messages: [{ role: "user", content: "Write to [REDACTED_EMAIL_ADDRESS_1]." }],
+      tools,
+    });
+    const answer = await call.answer({
+      text: "I wrote to [REDACTED_EMAIL_ADDRESS_1].",
+      toolCalls: [toolCall("mail", { to: ["[REDACTED_EMAIL_ADDRESS_1]"], urgent: true })],
+    });
+    expect(answer).toMatchObject({
+      report: { outcome: "passed" },
+      text: "I wrote to ann@example.org.",
+      toolCalls: [toolCall("mail", { to: ["ann@example.org"], urgent: true })],
+    });
+  });
+
+  it("does not share a vault between calls", async () => {
+    const { service } = await serviceWith({ input: [new Anonymize()], output: [new Deanonymize()] });
+    const guard = new ServiceGuard(service);
+    await guard.call().request({ messages: [{ role: "user", content: "Write to ann@example.org." }] });
+    const { text } = await guard.call().answer({ text: "[REDACTED_EMAIL_ADDRESS_1]" });
+    expect(text).toBe("[REDACTED_EMAIL_ADDRESS_1]");
+  });
+
+  it("judges the arguments of tool calls with the scanners of tool calls", async () => {
+    const call = await callOf({ input: [new Secrets()], output: [zebra()] });
+    await call.request({ messages: [{ role: "user", content: "Log in." }] });
+    const key = "AKIAIOSFODNN7EXAMPLQ";
+    const { report } = await call.answer({ text: "", toolCalls: [toolCall("login", { user: "ann", key })] });
+    expect(report).toMatchObject({ outcome: "blocked", resultsScore: { BanSubstrings: -1, "Secrets[tool_call]": 1 } });
+    expect(report.findings["Secrets[tool_call]"]).toMatchObject([{ text: key }]);
+  });
+
+  it("keeps arguments that are no JSON, and all others, as they are when nothing is found", async () => {
+    const call = await callOf({ input: [new Secrets()], output: [new Deanonymize()] });
+    const given = [toolCall("a", { x: [1, null, "é 😀"] }), toolCall("b", {}, "call_2")];
+    const broken = { type: "function" as const, function: { name: "c", arguments: '{"x": "cut o' } };
+    const { report, toolCalls } = await call.answer({ text: "", toolCalls: [...given, broken] });
+    expect(report.outcome).toBe("passed");
+    expect(toolCalls).toEqual([...given, broken]);
+  });
+
+  it("judges an answer with the prompt and the conversation as the model was sent them", async () => {
+    const seen: ScanContext[] = [];
+    const watching: Scanner = {
+      type: "Watching",
+      name: "Watching",
+      sanitizes: false,
+      scan: async (text, context) => {
+        seen.push(context);
+        return passed(text);
+      },
+    };
+    const call = await callOf({ input: [new Anonymize()], output: [watching] });
+    await call.request({ messages: [{ role: "user", content: "I am ann@example.org." }], system: "Be kind." });
+    await call.answer({ text: "Hello." });
+    expect(seen[0]?.prompt).toBe("I am [REDACTED_EMAIL_ADDRESS_1].");
+    expect(seen[0]?.conversation?.texts.map(({ text }) => text)).toEqual([
+      "Be kind.",
+      "I am [REDACTED_EMAIL_ADDRESS_1].",
+    ]);
+  });
+
+  it("judges texts of no conversation one by one, with one vault", async () => {
+    const call = await callOf({ input: [new Anonymize(), new InputRegex({ patterns: ["^bad$"] })] });
+    const good = await call.texts(["ann@example.org", "bob@example.org", "ann@example.org"]);
+    expect(good).toMatchObject({
+      report: { outcome: "masked" },
+      texts: ["[REDACTED_EMAIL_ADDRESS_1]", "[REDACTED_EMAIL_ADDRESS_2]", "[REDACTED_EMAIL_ADDRESS_1]"],
+    });
+    expect((await call.texts(["fine", "bad"])).report.outcome).toBe("blocked");
+    // Two texts that are harmless one by one are not read together.
+    expect((await call.texts(["ba", "d"])).report.outcome).toBe("passed");
+  });
+
+  it("tells of every report", async () => {
+    const { service } = await serviceWith({ input: [new Anonymize()], output: [zebra()] });
+    const told: string[] = [];
+    const guard = new ServiceGuard(service, { onReport: (side, { outcome }) => told.push(`${side} ${outcome}`) });
+    const call = guard.call();
+    await call.request({ messages: [{ role: "user", content: "I am ann@example.org." }] });
+    await call.answer({ text: "A zebra." });
+    const stream = call.answerStream();
+    await stream.push("A horse.");
+    await stream.end();
+    expect(told).toEqual(["input masked", "output blocked", "output passed"]);
+  });
+
+  it("gives out the text of a stream, and nothing of one that is blocked", async () => {
+    const call = await callOf({ output: [zebra()] });
+    const shown = async (...pieces: string[]) => {
+      const stream = call.answerStream();
+      let text = "";
+      for (const piece of pieces) {
+        const step = await stream.push(piece);
+        text += step.text;
+        if (step.report) return { text, outcome: step.report.outcome };
+      }
+      const last = await stream.end();
+      return { text: text + last.text, outcome: last.report?.outcome };
+    };
+    expect(await shown("A ho", "rse.")).toEqual({ text: "A horse.", outcome: "passed" });
+    const blocked = await shown("A ze", "bra. More.");
+    expect(blocked.outcome).toBe("blocked");
+    expect(blocked.text).not.toContain("ze");
+  });
+});
+
+describe("GuardBlockedError", () => {
+  it("names what was blocked and the checks that failed, and quotes no text", async () => {
+    const call = await callOf({ output: [zebra()] });
+    const { report } = await call.answer({ text: "A zebra." });
+    const error = new GuardBlockedError("answer", report);
+    expect(error).toMatchObject({ code: "GUARD_BLOCKED", what: "answer", report });
+    expect(error.message).toBe("The answer was blocked by guard: BanSubstrings.");
+    expect(blockedMessage("request", { resultsScore: {} })).toBe(
+      "The request was blocked by guard: incomplete coverage.",
+    );
+  });
+});

@@ -1,0 +1,30 @@
+import { onTestFinished } from "vitest";
+import type { Scanner, Side } from "../../src/scanner.ts";
+import { type ScanRequest, ScanService, type ScanServiceOptions } from "../../src/service.ts";
+import { Vault } from "../../src/vault.ts";
+
+const OPTIONS: ScanServiceOptions = {
+  promptTimeout: 30,
+  outputTimeout: 30,
+  maxScans: 10,
+  maxMessages: 10,
+  lazyLoad: true,
+  failFast: false,
+  onScannerError: "throw",
+  requireFullCoverage: false,
+  conversation: { window: 3, scanToolMessages: true, risk: { enabled: false } },
+};
+
+/** A service of scanners that ends with the test, and a function that makes requests to it. */
+export async function serviceWith(
+  { input = [], output = [] }: Partial<Record<Side, Scanner[]>>,
+  options: Partial<ScanServiceOptions> = {},
+): Promise<{ service: ScanService; request: (more?: Partial<ScanRequest>) => ScanRequest }> {
+  const service = new ScanService({ input, output }, { ...OPTIONS, ...options });
+  onTestFinished(() => service.close());
+  const request = (more: Partial<ScanRequest> = {}): ScanRequest => {
+    const { signal } = new AbortController();
+    return { suppress: [], details: false, rewrite: true, vault: new Vault(), signal, ...more };
+  };
+  return { service, request };
+}
