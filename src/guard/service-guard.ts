@@ -51,6 +51,15 @@ export class ServiceGuard implements Guard {
   }
 }
 
+/** What the scanners of this process say, which know more than every guard tells. */
+export interface ServiceGuardReport extends GuardReport {
+  /** The probabilities, 0..1, that the thresholds were compared with, by the name of the check; only checks by models have one. */
+  probabilities: Record<string, number>;
+}
+
+/** A result with the report of the scanners of this process. */
+export type Reported<Checked extends { report?: GuardReport }> = Checked & { report: ServiceGuardReport };
+
 /** A call that the scanners of this process guard. */
 export class ServiceCall implements GuardedCall {
   readonly vault: Vault;
@@ -72,7 +81,7 @@ export class ServiceCall implements GuardedCall {
     this.#onReport = onReport;
   }
 
-  async request(chat: ChatRequest): Promise<CheckedRequest> {
+  async request(chat: ChatRequest): Promise<Reported<CheckedRequest>> {
     const report = await this.#service.conversation(chat, this.#request);
     this.#onReport("input", report);
     const { sanitizedMessages, sanitizedTools, sanitizedSystem } = report;
@@ -85,7 +94,7 @@ export class ServiceCall implements GuardedCall {
     return { report: guardReport(report), request };
   }
 
-  async texts(texts: readonly string[], source: Source = "user"): Promise<CheckedTexts> {
+  async texts(texts: readonly string[], source: Source = "user"): Promise<Reported<CheckedTexts>> {
     const report = await this.#service.documents(texts, this.#request, { source });
     this.#onReport("input", report);
     const sanitized = report.documents?.map(({ sanitizedText }, index) => sanitizedText ?? texts[index] ?? "") ?? [];
@@ -93,7 +102,7 @@ export class ServiceCall implements GuardedCall {
     return { report: guardReport(report), texts: sanitized };
   }
 
-  async answer({ text, toolCalls }: ModelAnswer): Promise<CheckedAnswer> {
+  async answer({ text, toolCalls }: ModelAnswer): Promise<Reported<CheckedAnswer>> {
     const { prompt, chat } = this.#sent;
     const report = await this.#service.output(prompt, text, this.#request, chat, toolCalls);
     this.#onReport("output", report);
@@ -123,6 +132,7 @@ export class ServiceCall implements GuardedCall {
   }
 }
 
-function guardReport({ outcome, isValid, resultsScore, findings, coverage }: ServiceReport): GuardReport {
-  return { outcome, isValid, resultsScore, findings, coverage };
+function guardReport(report: ServiceReport): ServiceGuardReport {
+  const { outcome, isValid, resultsScore, probabilities, findings, coverage } = report;
+  return { outcome, isValid, resultsScore, probabilities, findings, coverage };
 }

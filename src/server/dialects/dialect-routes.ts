@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import type { DialectName } from "../../config/dialects.ts";
+import type { CallOptions } from "../../guard/guard.ts";
 import { ServiceGuard } from "../../guard/service-guard.ts";
 import type { ScanService } from "../../service.ts";
 import { clientGone } from "../client-gone.ts";
@@ -32,7 +33,7 @@ export async function dialectRoutes(
 function addEndpoint(
   app: FastifyInstance,
   name: string,
-  { summary }: Dialect,
+  { summary, problem: bodyOf }: Dialect,
   { path, body, example, answer, ...described }: Endpoint,
   guard: ServiceGuard,
 ): void {
@@ -46,10 +47,12 @@ function addEndpoint(
       body: schema,
       response: { 200: { description: "OK", content: { "application/json": json } } } as Record<number, unknown>,
     },
-    config: { problems: scanProblems, requestExample: example.request },
+    config: { problems: scanProblems, ...(bodyOf ? { problemBody: bodyOf } : {}), requestExample: example.request },
     handler: async (request, reply) => {
-      const call = guard.call({ signal: clientGone(reply), observer: request.scanObserver });
-      const { status = 200, body, reports } = await answer(request.body, { call, headers: request.headers });
+      const given = { signal: clientGone(reply), observer: request.scanObserver };
+      const begin = (options: CallOptions = {}) => guard.call({ ...options, ...given });
+      const asked = { call: begin(), begin, headers: request.headers };
+      const { status = 200, body, reports } = await answer(request.body, asked);
       request.scanLog = {
         valid: reports.every(({ isValid }) => isValid),
         flagged: [

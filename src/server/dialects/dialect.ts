@@ -1,13 +1,19 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { z } from "zod";
-import type { GuardReport } from "../../guard/guard.ts";
+import type { CallOptions, GuardReport } from "../../guard/guard.ts";
 import type { ServiceCall } from "../../guard/service-guard.ts";
+import type { Problem } from "../problem.ts";
 
 /** The API of another product, which the server speaks so that gateways and clients of that product can call guard. */
 export interface Dialect {
   /** What the product calls its API, for the description of ours. */
   readonly summary: string;
   readonly endpoints: readonly Endpoint[];
+  /**
+   * The body of an error, in the shape in which the product writes errors, for endpoints whose clients read it. The status and the
+   * headers stay. By default errors are problems (RFC 9457), as in the rest of the server.
+   */
+  problem?(problem: Problem): unknown;
 }
 
 /** One `POST` endpoint of a dialect. */
@@ -27,6 +33,8 @@ export interface Endpoint<Body extends z.ZodType = z.ZodType> {
 export interface DialectCall {
   /** The checks of this request. */
   readonly call: ServiceCall;
+  /** Begins further checks, for a request that holds several independent calls of a model, or that leaves scanners out. */
+  begin(options?: Pick<CallOptions, "suppress">): ServiceCall;
   readonly headers: IncomingHttpHeaders;
 }
 

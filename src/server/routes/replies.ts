@@ -1,4 +1,4 @@
-import { problemBody } from "../problem.ts";
+import { type Problem, problemBody } from "../problem.ts";
 import type { ProblemReplies } from "../problem-replies.ts";
 import { named } from "../schemas/named.ts";
 
@@ -7,14 +7,23 @@ export function jsonReply(schema: string, example: unknown): Record<number, unkn
   return { 200: { description: "OK", content: { "application/json": { schema: named(schema), example } } } };
 }
 
-/** Replies that are problems, by status, as the API's description has them. */
-export function problemReplies(problems: ProblemReplies): Record<number, unknown> {
+/**
+ * Replies that are problems, by status, as the API's description has them.
+ *
+ * @param ownBody makes the body of errors where the route has another shape for them.
+ */
+export function problemReplies(
+  problems: ProblemReplies,
+  ownBody?: (problem: Problem) => unknown,
+): Record<number, unknown> {
   return Object.fromEntries(
     Object.entries(problems).map(([status, { description, example }]) => [
       status,
       {
         description,
-        content: { "application/problem+json": { schema: named("Problem"), example: problemBody(example) } },
+        content: ownBody
+          ? { "application/json": { schema: {}, example: ownBody(example) } }
+          : { "application/problem+json": { schema: named("Problem"), example: problemBody(example) } },
       },
     ]),
   );

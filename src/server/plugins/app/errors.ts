@@ -4,6 +4,13 @@ import { type ErrorCode, GuardError, GuardValidationError, ScannerError } from "
 import { closedError } from "../../../service.ts";
 import { Problem, type ProblemError, problemBody } from "../../problem.ts";
 
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** The body of an error of this route, in JSON, for routes whose clients read errors of another shape than problems. */
+    problemBody?: (problem: Problem) => unknown;
+  }
+}
+
 /**
  * The statuses of errors of the service, whose messages are whole sentences that quote no text. `retryAfter` is in seconds: whoever
  * tries again then finds this server able to answer, or another one in its place. 499 is nginx's status for a client that went
@@ -32,7 +39,7 @@ const DETAILS: Record<number, string> = {
 };
 
 /**
- * Every error leaves as a problem (RFC 9457), whatever threw it, and nothing of the request's content is in it. This file alone
+ * Every error leaves as a problem (RFC 9457) or in the shape of its route, whatever threw it, and nothing of the request's content is in it. This file alone
  * knows which error has which status.
  */
 export const errors = fp(async (app: FastifyInstance) => {
@@ -62,14 +69,15 @@ export const errors = fp(async (app: FastifyInstance) => {
   });
 });
 
-/** Sends a problem. */
+/** Sends a problem, in the shape that the route has for errors. */
 export function send(reply: FastifyReply, problem: Problem): FastifyReply {
+  const { problemBody: ownBody } = reply.routeOptions?.config ?? {};
   return reply
     .code(problem.status)
     .headers(problem.headers)
-    .type("application/problem+json")
+    .type(ownBody ? "application/json" : "application/problem+json")
     .serializer((body: unknown) => JSON.stringify(body))
-    .send(problemBody(problem));
+    .send(ownBody ? ownBody(problem) : problemBody(problem));
 }
 
 /**

@@ -51,10 +51,11 @@ export const openapi = fp(async (app: FastifyInstance, { title, version, auth }:
     refResolver: { buildLocalReference: ({ $id }) => $id as string },
     // Problems are described here, not in the routes' schemas: Fastify would compile a serializer for each of them.
     transform: ({ schema, url, route }) => {
-      const { problems = {}, requestExample } = route.config ?? {};
+      const { problems = {}, problemBody, requestExample } = route.config ?? {};
       const { operationId } = (schema ?? {}) as { operationId?: string };
       if (operationId && requestExample) requestExamples.set(operationId, requestExample);
-      return { url, schema: { ...schema, response: { ...(schema?.response as object), ...problemReplies(problems) } } };
+      const replies = problemReplies(problems, problemBody);
+      return { url, schema: { ...schema, response: { ...(schema?.response as object), ...replies } } };
     },
     transformObject: (document) => {
       if (!("openapiObject" in document)) return document.swaggerObject;
