@@ -4,4 +4,5 @@ import type { Dialect } from "./dialect.ts";
 /** The dialects, by their names in `scanners.yml`. Each is loaded only when the configuration names it. */
 export const DIALECTS: Record<DialectName, () => Promise<Dialect>> = {
   lakera: async () => (await import("./lakera.ts")).lakera,
+  litellm: async () => (await import("./litellm.ts")).litellm,
 };
