@@ -8,7 +8,7 @@ const PATH = "/beta/litellm_basic_guardrail_api";
 
 const CONFIG: ConfigInput = {
   dialects: ["litellm"],
-  app: { masking: ["Secrets"] },
+  app: { lazyLoad: true, masking: ["Secrets"] },
   inputScanners: [
     { type: "Anonymize" },
     { type: "Secrets" },
@@ -104,7 +104,7 @@ describe("LiteLLM's Generic Guardrail API", () => {
   });
 
   it("judges answers and the tool calls in them, and says how much of a stream must wait", async () => {
-    const server = await testServer({}, { ...CONFIG, app: {} });
+    const server = await testServer({}, { ...CONFIG, app: { lazyLoad: true } });
     const text = "Grüße 😀 an alle. Bis morgen";
     const { action, stream_holdback_chars } = await asks(server, { input_type: "response", texts: [text] });
     expect(action).toBe("NONE");
@@ -126,7 +126,7 @@ describe("LiteLLM's Generic Guardrail API", () => {
   });
 
   it("counts images as not scanned", async () => {
-    const server = await testServer({}, { ...CONFIG, app: { requireFullCoverage: true } });
+    const server = await testServer({}, { ...CONFIG, app: { lazyLoad: true, requireFullCoverage: true } });
     const images = ["data:image/png;base64,AAAA"];
     const blocked = { action: "BLOCKED" };
     expect(await asks(server, { input_type: "request", texts: ["A cat."], images })).toMatchObject(blocked);
