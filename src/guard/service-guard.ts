@@ -28,6 +28,11 @@ export interface ServiceGuardOptions {
 export interface ServiceCallOptions extends CallOptions {
   /** The vault of the call. The default is a new one. */
   vault?: Vault;
+  /**
+   * With `false` no text is rewritten, and all scanners see the texts as they were given, so that the places of all findings count in
+   * these. The default is `true`.
+   */
+  rewrite?: boolean;
   /** Is told of the scanners and models of this call. */
   observer?: ScanObserver | undefined;
 }
@@ -71,13 +76,19 @@ export class ServiceCall implements GuardedCall {
 
   constructor(
     service: ScanService,
-    { signal = new AbortController().signal, suppress = [], vault = new Vault(), observer }: ServiceCallOptions,
+    {
+      signal = new AbortController().signal,
+      suppress = [],
+      vault = new Vault(),
+      rewrite = true,
+      observer,
+    }: ServiceCallOptions,
     onReport: (side: Side, report: ServiceReport) => void,
   ) {
     this.vault = vault;
     this.#service = service;
     // Findings are shown, so that their offsets count code points.
-    this.#request = { suppress, details: true, rewrite: true, vault, signal, observer };
+    this.#request = { suppress, details: true, rewrite, vault, signal, observer };
     this.#onReport = onReport;
   }
 

@@ -1,8 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import type { DialectName } from "../../config/dialects.ts";
-import type { CallOptions } from "../../guard/guard.ts";
-import { ServiceGuard } from "../../guard/service-guard.ts";
+import { type ServiceCallOptions, ServiceGuard } from "../../guard/service-guard.ts";
 import type { ScanService } from "../../service.ts";
 import { clientGone } from "../client-gone.ts";
 import type { Metrics } from "../plugins/app/metrics.ts";
@@ -50,7 +49,7 @@ function addEndpoint(
     config: { problems: scanProblems, ...(bodyOf ? { problemBody: bodyOf } : {}), requestExample: example.request },
     handler: async (request, reply) => {
       const given = { signal: clientGone(reply), observer: request.scanObserver };
-      const begin = (options: CallOptions = {}) => guard.call({ ...options, ...given });
+      const begin = (options: ServiceCallOptions = {}) => guard.call({ ...options, ...given });
       const asked = { call: begin(), begin, headers: request.headers };
       const { status = 200, body, reports } = await answer(request.body, asked);
       request.scanLog = {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { z } from "zod";
-import type { CallOptions, GuardReport } from "../../guard/guard.ts";
-import type { ServiceCall } from "../../guard/service-guard.ts";
+import type { GuardReport } from "../../guard/guard.ts";
+import type { ServiceCall, ServiceCallOptions } from "../../guard/service-guard.ts";
 import type { Problem } from "../problem.ts";
 
 /** The API of another product, which the server speaks so that gateways and clients of that product can call guard. */
@@ -33,8 +33,8 @@ export interface Endpoint<Body extends z.ZodType = z.ZodType> {
 export interface DialectCall {
   /** The checks of this request. */
   readonly call: ServiceCall;
-  /** Begins further checks, for a request that holds several independent calls of a model, or that leaves scanners out. */
-  begin(options?: Pick<CallOptions, "suppress">): ServiceCall;
+  /** Begins further checks, for a request that holds several calls of a model, or that only wants to know what is in its texts. */
+  begin(options?: Pick<ServiceCallOptions, "suppress" | "rewrite">): ServiceCall;
   readonly headers: IncomingHttpHeaders;
 }
 

@@ -1,28 +1,245 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
+import type { ServiceCall, ServiceGuardReport } from "../../guard/service-guard.ts";
+import type { AnsweredToolCall, Message } from "../../messages/text.ts";
+import type { Finding } from "../../scanner.ts";
+import { isRecord } from "../../support/is-record.ts";
+import { version } from "../../support/version.ts";
 import { chatOf } from "../chat.ts";
 import { message } from "../schemas/conversation.ts";
 import { type Dialect, endpoint } from "./dialect.ts";
+import { findingTypeOf, isPlaced, type PlacedFinding } from "./findings.ts";
 
-/** The second version of Lakera's API: `POST /v2/guard` says whether messages are flagged. */
+const body = z.looseObject({
+  messages: z.array(message).min(1),
+  project_id: z
+    .string()
+    .nullish()
+    .describe("Handed back in the breakdown. The server has one configuration for all projects."),
+  payload: z.boolean().nullish().describe("Whether the answer says where personal data and other matches are."),
+  breakdown: z.boolean().nullish().describe("Whether the answer lists the checks."),
+  dev_info: z.boolean().nullish().describe("Whether the answer has the version of this server."),
+});
+type Body = z.output<typeof body>;
+
+/**
+ * The second version of Lakera's API, as its public documentation has it (docs.lakera.ai, "Guard API Endpoint" and "Guard Results API
+ * Endpoint"): `POST /v2/guard` says whether messages are flagged, and `POST /v2/guard/results` how sure the checks are.
+ */
 export const lakera: Dialect = {
   summary: "Lakera Guard",
   endpoints: [
     endpoint({
       path: "/v2/guard",
       summary: "Check messages, as Lakera Guard does",
-      body: z.looseObject({ messages: z.array(message).min(1) }),
+      body,
+      example: {
+        request: { messages: [{ role: "user", content: "Hello" }], breakdown: true },
+        reply: {
+          flagged: false,
+          metadata: { request_uuid: "7d1c3f7e-5d1b-4a43-8f3c-0c3b2f6a1d55" },
+          breakdown: [
+            {
+              project_id: "project-default",
+              policy_id: "policy-guard",
+              detector_id: "detector-PromptInjection",
+              detector_type: "prompt_attack",
+              detected: false,
+              result: "l5_unlikely",
+              message_id: 0,
+            },
+          ],
+        },
+      },
+      async answer(asked, { begin }) {
+        const reports = await judged(asked.messages as Message[], begin({ rewrite: false }));
+        return {
+          body: {
+            flagged: reports.some(({ isValid }) => !isValid),
+            metadata: { request_uuid: randomUUID() },
+            ...(asked.payload ? { payload: payloadOf(reports, asked) } : {}),
+            ...(asked.breakdown ? { breakdown: breakdownOf(reports, asked) } : {}),
+            ...(asked.dev_info ? { dev_info: DEV_INFO } : {}),
+          },
+          reports,
+        };
+      },
+    }),
+    endpoint({
+      path: "/v2/guard/results",
+      summary: "Say how sure the checks are of messages, as Lakera Guard does",
+      body,
       example: {
         request: { messages: [{ role: "user", content: "Hello" }] },
-        reply: { flagged: false, metadata: { request_uuid: "7d1c3f7e-5d1b-4a43-8f3c-0c3b2f6a1d55" } },
+        reply: {
+          results: [
+            {
+              project_id: "project-default",
+              policy_id: "policy-guard",
+              detector_id: "detector-PromptInjection",
+              detector_type: "prompt_attack",
+              result: "l5_unlikely",
+              message_id: 0,
+            },
+          ],
+          metadata: { request_uuid: "7d1c3f7e-5d1b-4a43-8f3c-0c3b2f6a1d55" },
+        },
       },
-      async answer({ messages }, { call }) {
-        const { report } = await call.request(chatOf({ messages }));
-        return {
-          body: { flagged: !report.isValid, metadata: { request_uuid: randomUUID() } },
-          reports: [report],
-        };
+      async answer(asked, { begin }) {
+        const reports = await judged(asked.messages as Message[], begin({ rewrite: false }));
+        const results = breakdownOf(reports, asked).map(({ detected: _, ...result }) => result);
+        return { body: { results, metadata: { request_uuid: randomUUID() } }, reports };
       },
     }),
   ],
 };
+
+/** What Lakera says of its build. There is no revision of a repository in a package. */
+const DEV_INFO = { git_revision: "unknown", git_timestamp: "unknown", model_version: `guard-${version}`, version };
+
+/** A report, with the index of the message that findings without a place are in. */
+type Judged = ServiceGuardReport & { message: number };
+
+/**
+ * Judges the conversation as a request, and its last message as an answer when the assistant wrote it: Lakera's clients ask before and
+ * after the model with the same endpoint.
+ */
+async function judged(messages: readonly Message[], call: ServiceCall): Promise<Judged[]> {
+  const last = messages.length - 1;
+  const { role, content, tool_calls: toolCalls } = messages[last] as Message;
+  if (role !== "assistant") return [{ ...(await call.request(chatOf({ messages }))).report, message: last }];
+  const parts = Array.isArray(content) ? content : [content ?? ""];
+  const texts = parts.map((part: unknown) => (isRecord(part) ? part.text : part));
+  const isText = texts.every((text) => typeof text === "string");
+  // Parts that are no text are counted in the conversation only.
+  const sent = isText ? messages.slice(0, -1) : messages;
+  const reports: Judged[] = [];
+  if (sent.length > 0) reports.push({ ...(await call.request(chatOf({ messages: sent }))).report, message: last });
+  const { report } = await call.answer({
+    text: texts.filter((text) => typeof text === "string").join("\n"),
+    toolCalls: (toolCalls ?? []) as AnsweredToolCall[],
+  });
+  return [...reports, { ...report, message: last }];
+}
+
+/** Lakera's names of personal data, by ours. Others have ours. */
+const PERSONAL_DATA: Record<string, string> = {
+  PERSON: "name",
+  PHONE_NUMBER: "phone_number",
+  EMAIL_ADDRESS: "email",
+  IP_ADDRESS: "ip_address",
+  STREET_ADDRESS: "address",
+  LOCATION: "address",
+  CREDIT_CARD: "credit_card",
+  IBAN_CODE: "iban_code",
+  US_SSN: "us_social_security_number",
+};
+
+/** Lakera's names of content, by the labels of Jigsaw's "Unintended Bias in Toxicity Classification". Others have ours. */
+const CONTENT: Record<string, string> = {
+  identity_attack: "hate",
+  obscene: "profanity",
+  sexual_explicit: "sexual",
+  threat: "violence",
+};
+
+/** Returns Lakera's type of what a check looks for, or of what it found. Lakera has no type for most checks; these have their names. */
+function detectorType(check: string, type: string | undefined, label?: string): string {
+  switch (type) {
+    case "injection":
+      return "prompt_attack";
+    case "url":
+      return "unknown_links";
+    case "personal_data":
+      return label === undefined ? "pii" : `pii/${PERSONAL_DATA[label] ?? label.toLowerCase()}`;
+    case "toxicity":
+      return label === undefined ? "moderated_content" : `moderated_content/${CONTENT[label] ?? label}`;
+    default:
+      return `guard/${check}`;
+  }
+}
+
+interface Detector {
+  project_id: string;
+  policy_id: string;
+  detector_id: string;
+  detector_type: string;
+  detected: boolean;
+  result: string;
+  message_id: number;
+}
+
+function breakdownOf(reports: readonly Judged[], { project_id, messages }: Body): Detector[] {
+  const entry = (check: string, detector_type: string, detected: boolean, result: string, message_id: number) => ({
+    project_id: project_id ?? "project-default",
+    policy_id: "policy-guard",
+    detector_id: `detector-${check}`,
+    detector_type,
+    detected,
+    result,
+    message_id,
+  });
+  const entries = reports.flatMap((report) => {
+    const { resultsScore, probabilities, findings, message } = report;
+    const ofChecks = Object.entries(resultsScore).flatMap(([check, score]) => {
+      const level = levelOf(probabilities[check], score > 0);
+      const found = score > 0 ? (findings[check] ?? []) : [];
+      if (found.length === 0) {
+        return [entry(check, detectorType(check, findingTypeOf(check)), score > 0, level, message)];
+      }
+      return found.map((finding) => {
+        const { type, label } = finding;
+        // Clients mask personal data by the payload, and pass on what is left. What the payload cannot point at must not look like it.
+        const isHidden = type === "personal_data" && !isPlaced(finding, message, messages as Message[]);
+        const name = isHidden ? `guard/${check}` : detectorType(check, type, label ?? "");
+        return entry(check, name, true, level, finding.message ?? message);
+      });
+    });
+    const isOther = !report.isValid && ofChecks.every(({ detected }) => !detected);
+    return isOther ? [...ofChecks, entry("coverage", "guard/coverage", true, "l1_confident", message)] : ofChecks;
+  });
+  return [...new Map(entries.map((entry) => [JSON.stringify(entry), entry])).values()];
+}
+
+/**
+ * Lakera's confidence levels, which are names without numbers ("Confident", "Very likely", "Likely", "Less likely", "Unlikely"). Here
+ * they are the fifths of the probability, and those of checks without one are the ends.
+ */
+function levelOf(probability: number | undefined, isFailed: boolean): string {
+  const sure = probability ?? (isFailed ? 1 : 0);
+  if (sure >= 0.8) return "l1_confident";
+  if (sure >= 0.6) return "l2_very_likely";
+  if (sure >= 0.4) return "l3_likely";
+  return sure >= 0.2 ? "l4_less_likely" : "l5_unlikely";
+}
+
+/** The types of findings that are matches in a text, and no judgement on all of it. */
+const MATCHES = new Set(["personal_data", "secret", "substring", "pattern", "competitor"]);
+
+/** Where matches are, in code points of the messages. No two of a message overlap, because clients replace them one after the other. */
+function payloadOf(reports: readonly Judged[], { messages }: Body): Record<string, unknown>[] {
+  const matches = reports
+    .flatMap(({ findings, resultsScore, message }) =>
+      Object.entries(findings).flatMap(([check, found]) => {
+        if ((resultsScore[check] ?? 0) <= 0) return [];
+        const isMatch = (finding: Finding): finding is PlacedFinding =>
+          MATCHES.has(finding.type) && isPlaced(finding, message, messages as Message[]);
+        return found.filter(isMatch).map((finding) => ({ ...finding, check, message: finding.message ?? message }));
+      }),
+    )
+    .sort((a, b) => a.message - b.message || a.start - b.start || b.end - a.end);
+  const apart: typeof matches = [];
+  for (const match of matches) {
+    const before = apart.at(-1);
+    if (!before || before.message !== match.message || match.start >= before.end) apart.push({ ...match });
+    else before.end = Math.max(before.end, match.end);
+  }
+  return apart.map(({ start, end, message, type, label, check }) => ({
+    start,
+    end,
+    text: [...((messages[message] as Message).content as string)].slice(start, end).join(""),
+    detector_type: detectorType(check, type, label ?? ""),
+    labels: label === undefined ? [] : [label],
+    message_id: message,
+  }));
+}

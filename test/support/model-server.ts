@@ -1,0 +1,109 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { onTestFinished } from "vitest";
+
+/** What a model was sent. */
+export interface Sent {
+  path: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of all APIs
+  body: any;
+}
+
+/** A model on loopback that says what it is told to, in the APIs of OpenAI and Anthropic. */
+export interface ModelServer {
+  /** Without a path: `http://127.0.0.1:1234`. */
+  url: string;
+  /** What it was sent since the last look, which forgets it. */
+  sent(): Sent[];
+  /** What it answers. Streams send it in pieces of three characters. */
+  says: string;
+  /** The tool calls of its chat completions. */
+  calls: { id: string; type: "function"; function: { name: string; arguments: string } }[];
+  close(): Promise<void>;
+}
+
+/** Starts a model that ends with the test. */
+export async function modelServer(): Promise<ModelServer> {
+  const model = await startModelServer();
+  onTestFinished(() => model.close());
+  return model;
+}
+
+/** Starts a model that the caller closes. */
+export async function startModelServer(): Promise<ModelServer> {
+  const sent: Sent[] = [];
+  const server = createServer(async (request, reply) => {
+    const body = await bodyOf(request);
+    sent.push({ path: request.url ?? "", body });
+    answer(request.url ?? "", body, model, reply);
+  });
+  const model: ModelServer = {
+    url: "",
+    sent: () => sent.splice(0),
+    says: "Hello.",
+    calls: [],
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  model.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return model;
+}
+
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const text = Buffer.concat(chunks).toString();
+  return request.headers["content-type"]?.startsWith("application/json") ? JSON.parse(text) : text;
+}
+
+function answer(path: string, body: unknown, { says, calls }: ModelServer, reply: ServerResponse): void {
+  const asked = body as { stream?: boolean; model?: string; input?: unknown; n?: number };
+  const model = asked.model ?? "fake";
+  const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+  const json = (value: unknown) =>
+    reply.setHeader("content-type", "application/json").end(`${JSON.stringify(value)}\n`);
+  const tool_calls = calls.length > 0 ? { tool_calls: calls } : {};
+  const indexes = Array.from({ length: asked.n ?? 1 }, (_, index) => index);
+  if (path.includes("/chat/completions") && asked.stream) {
+    const chunk = { id: "c1", object: "chat.completion.chunk", created: 1, model };
+    reply.setHeader("content-type", "text/event-stream");
+    const send = (delta: object, finish_reason: string | null = null) =>
+      reply.write(`data: ${JSON.stringify({ ...chunk, choices: [{ index: 0, delta, finish_reason }] })}\n\n`);
+    send({ role: "assistant", content: "" });
+    for (const content of pieces(says)) send({ content });
+    for (const [index, call] of calls.entries()) send({ tool_calls: [{ index, ...call }] });
+    send({}, calls.length > 0 ? "tool_calls" : "stop");
+    reply.end("data: [DONE]\n\n");
+  } else if (path.includes("/chat/completions")) {
+    const message = { role: "assistant", content: says, ...tool_calls };
+    const choices = indexes.map((index) => ({ index, message, finish_reason: "stop" }));
+    json({ id: "c1", object: "chat.completion", created: 1, model, choices, usage });
+  } else if (path.includes("/completions")) {
+    const choices = indexes.map((index) => ({ index, text: says, finish_reason: "stop", logprobs: null }));
+    json({ id: "c1", object: "text_completion", created: 1, model, choices, usage });
+  } else if (path.includes("/embeddings")) {
+    const data = [asked.input].flat().map((_, index) => ({ object: "embedding", index, embedding: [0.5, 0.25] }));
+    json({ object: "list", model, data, usage });
+  } else if (path.includes("/messages")) {
+    const content = [{ type: "text", text: says }];
+    const stop = { stop_reason: "end_turn", stop_sequence: null };
+    const counted = { input_tokens: 1, output_tokens: 1 };
+    json({ id: "m1", type: "message", role: "assistant", model, content, ...stop, usage: counted });
+  } else if (path.includes("/responses")) {
+    const content = [{ type: "output_text", text: says, annotations: [] }];
+    const output = [{ id: "o1", type: "message", role: "assistant", status: "completed", content }];
+    const counted = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };
+    json({ id: "r1", object: "response", created_at: 1, status: "completed", model, output, usage: counted });
+  } else {
+    reply.writeHead(404).end();
+  }
+}
+
+function pieces(text: string): string[] {
+  const characters = [...text];
+  return characters.flatMap((_, at) => (at % 3 === 0 ? [characters.slice(at, at + 3).join("")] : []));
+}
