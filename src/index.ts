@@ -1,5 +1,11 @@
 // A scanner whose defaults differ between the sides is named by its side: `new input.Toxicity()`, `new output.Toxicity()`.
 
+export {
+  type ConfiguredGuardOptions,
+  createGuard,
+  type GuardOptions,
+  type ListedGuardOptions,
+} from "./config/create-guard.ts";
 export { loadConfig } from "./config/index.ts";
 export {
   type ConversationOptions,

@@ -18,10 +18,12 @@ import type {
   StreamStep,
 } from "./guard.ts";
 
-/** How a {@link ServiceGuard} tells others what it does. */
+/** What a {@link ServiceGuard} tells others. */
 export interface ServiceGuardOptions {
   /** Is told of every scan that has ended, for metrics. */
   onReport?: (side: Side, report: ServiceReport) => void;
+  /** Is called when the scanners are closed. */
+  onClosed?: () => Promise<void>;
 }
 
 /** How a call is guarded by the scanners of this process. */
@@ -41,18 +43,21 @@ export interface ServiceCallOptions extends CallOptions {
 export class ServiceGuard implements Guard {
   readonly #service: ScanService;
   readonly #onReport: (side: Side, report: ServiceReport) => void;
+  readonly #onClosed: () => Promise<void>;
 
-  constructor(service: ScanService, { onReport = () => {} }: ServiceGuardOptions = {}) {
+  constructor(service: ScanService, { onReport = () => {}, onClosed = async () => {} }: ServiceGuardOptions = {}) {
     this.#service = service;
     this.#onReport = onReport;
+    this.#onClosed = onClosed;
   }
 
   call(options: ServiceCallOptions = {}): ServiceCall {
     return new ServiceCall(this.#service, options, this.#onReport);
   }
 
-  close(): Promise<void> {
-    return this.#service.close();
+  async close(): Promise<void> {
+    await this.#service.close();
+    await this.#onClosed();
   }
 }
 

@@ -3,7 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { ignoredKeys } from "../config/ignored-keys.ts";
 import { buildScanners, type Config, type ConfigInput, checkConfig, pluginsOf } from "../config/index.ts";
 import { serviceOptions } from "../config/service-options.ts";
-import { GuardValidationError } from "../errors.ts";
+import { refuseOwnVaults } from "../guard/own-vaults.ts";
 import { Engine } from "../models/engine.ts";
 import { onModelNotice } from "../models/notices.ts";
 import { restrictedModels } from "../models/training-data.ts";
@@ -80,7 +80,7 @@ export async function prepareServer({
   };
   const built = buildScanners({ ...config, ...replaced }, { engine });
   const lists = { input: scanners?.input ?? built.input, output: scanners?.output ?? built.output };
-  refuseOwnVaults(lists);
+  refuseOwnVaults(lists, "scanners.");
   const keys = readVaultKeys();
   const { vaultExpiry, vaultMaxSize, maxBodySize } = config.app;
   const seal = new VaultSeal(keys ?? [randomVaultKey()], {
@@ -155,18 +155,6 @@ function listeningSafely(app: FastifyInstance, config: Config): FastifyInstance 
     return listen(...args);
   }) as FastifyInstance["listen"];
   return app;
-}
-
-/** A vault that outlives a call would show the values of one caller to the next. */
-function refuseOwnVaults(lists: ScannerLists): void {
-  const issues = Object.entries(lists).flatMap(([side, scanners]) =>
-    scanners.flatMap(({ name, vaultScope }, index) => {
-      if (vaultScope !== "own") return [];
-      const message = `${name} has a vault of its own, which all callers would share`;
-      return [{ path: `scanners.${side}.${index}`, message }];
-    }),
-  );
-  if (issues.length > 0) throw new GuardValidationError(issues);
 }
 
 /** The warnings that the log shows at the start: settings that have no effect, and risks that the configuration takes. */
