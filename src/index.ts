@@ -36,6 +36,8 @@ export * as output from "./generated/output-scanners.ts";
 export * from "./generated/scanners.ts";
 export { type Blocked, GuardBlockedError } from "./guard/blocked.ts";
 export type * from "./guard/guard.ts";
+export type { RemoteCredential, RemoteGuardOptions } from "./guard/remote/options.ts";
+export { RemoteGuard } from "./guard/remote/remote-guard.ts";
 export type {
   AnsweredToolCall,
   ChatRequest,

@@ -1,0 +1,98 @@
+import { z } from "zod";
+import { parseOptions } from "../../validation/options.ts";
+
+/** What a guard server is shown to let a caller in: one of its `auth` entries. */
+export type RemoteCredential =
+  /** A key in a header: an entry of type `api_key`. The default of `header` is `X-API-Key`. */
+  | { apiKey: string; header?: string }
+  /** A token: an entry of type `http_bearer`. */
+  | { bearer: string }
+  /** A user: an entry of type `http_basic`. */
+  | { basic: { username: string; password: string } };
+
+/** Where a guard server is, and how it is called. */
+export interface RemoteGuardOptions {
+  /** The address of the server, such as `http://127.0.0.1:8000`. It may have a path, for a server behind a proxy. */
+  url: string | URL;
+  /** Default: none, for a server that lets everybody in. */
+  credential?: RemoteCredential;
+  /** The most seconds that a check may take, with all tries. Default: 60, which leaves room for a try again after a scan of 30. */
+  timeout?: number;
+  /** How often a call is tried again that a server refuses for now (429, 503 with `Retry-After`) or that a connection lost. Default: 2. */
+  retries?: number;
+  /** Makes the HTTP requests. Default: the global `fetch`, which keeps connections open and has many at once. */
+  fetch?: typeof fetch;
+}
+
+/** Header values hold printable ASCII without white space around it. */
+const secret = z
+  .string()
+  .regex(
+    /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/,
+    "expected printable ASCII characters without white space around them",
+  );
+
+const credential = z.union([
+  z.strictObject({
+    apiKey: secret,
+    header: z
+      .string()
+      .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "expected the name of a header")
+      .default("X-API-Key"),
+  }),
+  z.strictObject({ bearer: secret }),
+  z.strictObject({
+    basic: z.strictObject({
+      username: z.string().regex(/^[^:]+$/, "expected a name without a colon"),
+      password: z.string().min(1),
+    }),
+  }),
+]);
+
+const url = z
+  .union([z.string(), z.instanceof(URL)])
+  .refine((value) => URL.canParse(String(value)), "expected an address such as http://127.0.0.1:8000")
+  .transform((value) => new URL(value))
+  .refine(({ protocol }) => /^https?:$/.test(protocol), "expected an address that begins with http:// or https://")
+  .refine(({ username, password }) => !username && !password, "give the credential in credential, not in the address")
+  .refine(({ search, hash }) => !search && !hash, "expected an address without ? and #")
+  .transform((value) => new URL(value.pathname.endsWith("/") ? value : `${value}/`));
+
+const schema = z.strictObject({
+  url,
+  credential: credential.optional(),
+  timeout: z.number().positive().max(3600).default(60),
+  retries: z.number().int().min(0).max(10).default(2),
+  fetch: z.custom<typeof fetch>((value) => typeof value === "function", "expected a function like fetch").optional(),
+});
+
+/** Checked options: where requests go, and the headers of each. */
+export interface CheckedRemoteOptions {
+  /** It ends with a slash. */
+  url: URL;
+  headers: Record<string, string>;
+  /** In milliseconds. */
+  timeout: number;
+  retries: number;
+  fetch: typeof fetch;
+}
+
+/** @throws GuardValidationError with the path of every value at fault. No message quotes a credential. */
+export function checkRemoteOptions(options: RemoteGuardOptions): CheckedRemoteOptions {
+  const { url, credential, timeout, retries, fetch: own } = parseOptions(schema, options);
+  return {
+    url,
+    headers: credential ? headersOf(credential) : {},
+    timeout: timeout * 1000,
+    retries,
+    // The global function is looked up for each request, because programs replace it.
+    fetch: own ?? ((...request) => fetch(...request)),
+  };
+}
+
+function headersOf(given: z.output<typeof credential>): Record<string, string> {
+  if ("apiKey" in given) return { [given.header]: given.apiKey };
+  if ("bearer" in given) return { authorization: `Bearer ${given.bearer}` };
+  const { username, password } = given.basic;
+  return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}` };
+}

@@ -1,0 +1,128 @@
+import { z } from "zod";
+import type { ChatRequest } from "../../messages/text.ts";
+import { OUTCOMES } from "../../outcome.ts";
+import type { ScanCoverage } from "../../scan.ts";
+import type { Finding } from "../../scanner.ts";
+import type { GuardReport } from "../guard.ts";
+
+/*
+ * What a guard server replies, as far as it is read. A reply that lacks any of this is none: were it taken, a text that nobody
+ * has judged would go on.
+ */
+
+const count = z.number().int().min(0);
+const scores = z.record(z.string(), z.number());
+const names = z.array(z.string());
+
+const coverage = z
+  .object({
+    chars: count,
+    scanned_chars: count,
+    truncated: z.boolean(),
+    windows: count,
+    parts_skipped: count,
+    suppressed: names,
+    failed: names,
+    untrained_language: z.record(z.string(), names),
+    unscanned_sources: z.record(z.string(), count),
+  })
+  .transform(
+    (given): ScanCoverage => ({
+      chars: given.chars,
+      scannedChars: given.scanned_chars,
+      truncated: given.truncated,
+      windows: given.windows,
+      partsSkipped: given.parts_skipped,
+      suppressed: given.suppressed,
+      failed: given.failed,
+      untrainedLanguage: given.untrained_language,
+      unscannedSources: given.unscanned_sources,
+    }),
+  );
+
+const finding = z
+  .looseObject({ start: count, end: count, type: z.string(), score: z.number() })
+  .transform((given) => given as unknown as Finding);
+
+const outcome = { is_valid: z.boolean(), outcome: z.enum(OUTCOMES) };
+
+/** The fields of a report. */
+export const report = {
+  ...outcome,
+  scanners: scores,
+  findings: z.record(z.string(), z.array(finding)),
+  coverage,
+};
+
+const toolCall = z.looseObject({
+  id: z.string().optional(),
+  type: z.literal("function"),
+  function: z.looseObject({ name: z.string(), arguments: z.string() }),
+});
+
+const CONTRADICTION = { path: ["outcome"], message: "contradicts is_valid" };
+
+const vault = z.string().min(1).optional();
+
+/** The reply of `POST /analyze/conversation`. */
+export const conversationReply = z
+  .object({
+    ...report,
+    sanitized_prompt: z.string(),
+    sanitized_messages: z.array(z.looseObject({})),
+    sanitized_tools: z.array(z.looseObject({})).optional(),
+    sanitized_system: z.custom<NonNullable<ChatRequest["system"]>>(isSystem).optional(),
+    vault,
+  })
+  .refine(isConsistent, CONTRADICTION);
+
+/** The reply of `POST /analyze/documents`. */
+export const documentsReply = z
+  .object({
+    ...outcome,
+    documents: z.array(z.object({ is_valid: z.boolean(), scanners: scores, sanitized_text: z.string() })),
+    coverage,
+    vault,
+  })
+  .refine(isConsistent, CONTRADICTION);
+
+/** The reply of `POST /analyze/output`. */
+export const outputReply = z
+  .object({ ...report, sanitized_output: z.string(), sanitized_tool_calls: z.array(toolCall).optional() })
+  .refine(isConsistent, CONTRADICTION);
+
+/** What callers of a guard are told of a reply. */
+export function reportOf(reply: z.output<z.ZodObject<typeof report>>): GuardReport {
+  return {
+    outcome: reply.outcome,
+    isValid: reply.is_valid,
+    resultsScore: reply.scanners,
+    findings: reply.findings,
+    coverage: reply.coverage,
+  };
+}
+
+/** What callers of a guard are told of several documents: the worst score of each check. */
+export function documentsReportOf({
+  outcome,
+  is_valid,
+  documents,
+  coverage,
+}: z.output<typeof documentsReply>): GuardReport {
+  const resultsScore: Record<string, number> = {};
+  for (const { scanners } of documents) {
+    for (const [name, score] of Object.entries(scanners)) {
+      resultsScore[name] = Math.max(resultsScore[name] ?? score, score);
+    }
+  }
+  return { outcome, isValid: is_valid, resultsScore, findings: {}, coverage };
+}
+
+/** Whether the two fields that say what becomes of a text say the same. */
+function isConsistent({ is_valid, outcome }: { is_valid: boolean; outcome: string }): boolean {
+  return is_valid === (outcome === "passed");
+}
+
+function isSystem(value: unknown): boolean {
+  return typeof value === "string" || Array.isArray(value);
+}

@@ -1,0 +1,44 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  exports: Record<string, string | { default: string }>;
+};
+
+/** The parts of the package that a process can use that carries no scanners: remote mode, and everything that wraps an SDK. */
+const light = Object.entries(exports).flatMap(([path, target]) =>
+  typeof target === "object" && (path === "./remote" || target.default.startsWith("./dist/integrations/"))
+    ? [join(root, target.default)]
+    : [],
+);
+
+/** Imports modules in a process of their own, and returns the CommonJS modules and addons that were loaded with them. */
+function loadedBy(files: readonly string[]): string[] {
+  const program = `
+    import { createRequire } from "node:module";
+    import { pathToFileURL } from "node:url";
+    for (const file of process.argv.slice(1)) await import(pathToFileURL(file).href);
+    console.log(JSON.stringify([
+      ...Object.keys(createRequire(import.meta.url).cache),
+      ...process.report.getReport().sharedObjects,
+    ]));`;
+  const printed = execFileSync(process.execPath, ["--input-type=module", "-e", program, ...files], {
+    encoding: "utf8",
+  });
+  return JSON.parse(printed);
+}
+
+const ofAddon = (file: string) => file.startsWith(join(root, "native")) || /guard[\w.-]*\.node$|onnxruntime/.test(file);
+
+describe("the parts of the package that carry no scanners", () => {
+  it("load neither the addon nor a runtime of models", () => {
+    expect(light.length).toBeGreaterThan(0);
+    expect(loadedBy(light).filter(ofAddon)).toEqual([]);
+    // The whole package does, so that this would show.
+    expect(loadedBy([join(root, "dist/index.js")]).filter(ofAddon)).not.toEqual([]);
+  });
+});
