@@ -5,4 +5,5 @@ import type { Dialect } from "./dialect.ts";
 export const DIALECTS: Record<DialectName, () => Promise<Dialect>> = {
   lakera: async () => (await import("./lakera.ts")).lakera,
   litellm: async () => (await import("./litellm.ts")).litellm,
+  openai: async () => (await import("./openai.ts")).openai,
 };

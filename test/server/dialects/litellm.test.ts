@@ -83,9 +83,10 @@ describe("LiteLLM's Generic Guardrail API", () => {
   it("sends messages back where texts cannot carry the change", async () => {
     const secret = "AKIAIOSFODNN7EXAMPLQ";
     const server = await testServer({}, CONFIG);
+    const tool_calls = [call("login", JSON.stringify({ key: secret }))];
     const structured_messages = [
       user("Log in."),
-      { role: "assistant", content: null, tool_calls: [call("login", JSON.stringify({ key: secret }))] },
+      { role: "assistant", content: null, tool_calls },
       { role: "tool", tool_call_id: "c1", content: "done" },
     ];
     const {
@@ -96,7 +97,7 @@ describe("LiteLLM's Generic Guardrail API", () => {
       input_type: "request",
       texts: ["Log in.", "done"],
       structured_messages,
-      tool_calls: structured_messages[1]?.tool_calls,
+      tool_calls,
     });
     expect({ action, texts }).toEqual({ action: "GUARDRAIL_INTERVENED", texts: ["Log in.", "done"] });
     expect(messages).toHaveLength(3);

@@ -1,0 +1,150 @@
+import { randomUUID } from "node:crypto";
+import { z } from "zod";
+import type { ServiceGuardReport } from "../../guard/service-guard.ts";
+import type { Problem } from "../problem.ts";
+import { type Dialect, type DialectCall, endpoint } from "./dialect.ts";
+
+const part = z.union([
+  z.looseObject({ type: z.literal("text"), text: z.string() }),
+  z.looseObject({ type: z.literal("image_url"), image_url: z.looseObject({ url: z.string() }) }),
+]);
+type Part = z.output<typeof part>;
+
+/** Each text is a scan of its own, so that one request must not ask for any number of them. */
+const MOST_INPUTS = 2048;
+
+const body = z.looseObject({
+  input: z
+    .union([z.string(), z.array(z.string()).min(1).max(MOST_INPUTS), z.array(part).min(1)])
+    .describe(
+      "A text, several texts that are judged one by one, or the parts of one message. Images are not looked at.",
+    ),
+  model: z.string().nullish().describe("Handed back. The server's own models judge."),
+});
+
+/** The moderation endpoint of OpenAI's API, with the fields of the package openai 6.46 (`Moderation`). */
+export const openai: Dialect = {
+  summary: "OpenAI moderation",
+  problem: errorOf,
+  endpoints: [
+    endpoint({
+      path: "/v1/moderations",
+      summary: "Say which categories of unwanted content texts belong to, as OpenAI does",
+      body,
+      example: {
+        request: { input: "You are a stupid idiot.", model: "omni-moderation-latest" },
+        reply: {
+          id: "modr-7d1c3f7e-5d1b-4a43-8f3c-0c3b2f6a1d55",
+          model: "omni-moderation-latest",
+          results: [
+            {
+              flagged: true,
+              categories: { harassment: true, hate: false, "guard/Toxicity": true },
+              category_scores: { harassment: 0.97, hate: 0, "guard/Toxicity": 0.97 },
+              category_applied_input_types: { harassment: ["text"], hate: ["text"], "guard/Toxicity": ["text"] },
+            },
+          ],
+        },
+      },
+      async answer({ input, model }, call) {
+        const reports: ServiceGuardReport[] = [];
+        // One after the other, so that a long list does not take the places of all other requests.
+        for (const content of inputsOf(input)) reports.push(await judged(content, call));
+        return {
+          body: { id: `modr-${randomUUID()}`, model: model ?? "guard", results: reports.map(resultOf) },
+          reports,
+        };
+      },
+    }),
+  ],
+};
+
+/** The inputs that have a result each. */
+function inputsOf(input: z.output<typeof body>["input"]): (string | Part[])[] {
+  if (typeof input === "string") return [input];
+  const texts = input.filter((item) => typeof item === "string");
+  return texts.length > 0 ? texts : [input as Part[]];
+}
+
+async function judged(content: string | Part[], { begin }: DialectCall): Promise<ServiceGuardReport> {
+  const { report } = await begin({ rewrite: false }).request({ messages: [{ role: "user", content }] });
+  return report;
+}
+
+/**
+ * The categories that mean what labels of Jigsaw's "Unintended Bias in Toxicity Classification" mean, by these labels. A threat is
+ * harassment that includes violence, and depicts it. Nothing here means what obscene words alone are.
+ */
+const CATEGORIES: Record<string, readonly string[]> = {
+  toxicity: ["harassment"],
+  severe_toxicity: ["harassment"],
+  insult: ["harassment"],
+  threat: ["harassment", "harassment/threatening", "violence"],
+  identity_attack: ["hate"],
+  sexual_explicit: ["sexual"],
+};
+
+/** The categories of OpenAI that no check looks for. */
+const NOT_JUDGED = [
+  "illicit",
+  "illicit/violent",
+  "self-harm",
+  "self-harm/instructions",
+  "self-harm/intent",
+  "sexual/minors",
+  "violence/graphic",
+];
+
+const JUDGED = [...new Set(Object.values(CATEGORIES).flat()), "hate/threatening"];
+
+/**
+ * The result for an input. OpenAI's categories come from the labels that were found; a label that is below the threshold has no finding,
+ * so that its category has 0. Beside them stands every check by its own name, with its probability, or 1 and 0 where it has none.
+ */
+function resultOf({ isValid, resultsScore, probabilities, findings }: ServiceGuardReport): Record<string, unknown> {
+  const scores = new Map(JUDGED.map((category) => [category, 0]));
+  const raise = (category: string, score: number) => scores.set(category, Math.max(scores.get(category) ?? 0, score));
+  const found = new Map<string, number>();
+  for (const [check, all] of Object.entries(findings)) {
+    if ((resultsScore[check] ?? 0) <= 0) continue;
+    for (const { type, label = "", score } of all) {
+      if (type === "toxicity") found.set(label, Math.max(found.get(label) ?? 0, score));
+    }
+  }
+  for (const [label, score] of found) for (const category of CATEGORIES[label] ?? []) raise(category, score);
+  raise("hate/threatening", Math.min(found.get("identity_attack") ?? 0, found.get("threat") ?? 0));
+  const flags = new Map([...scores].map(([category, score]) => [category, score > 0]));
+
+  for (const [check, score] of Object.entries(resultsScore)) {
+    flags.set(`guard/${check}`, score > 0);
+    scores.set(`guard/${check}`, probabilities[check] ?? (score > 0 ? 1 : 0));
+  }
+  if (!isValid && ![...flags.values()].includes(true)) {
+    // A text may fail although no check did, because something of it was not looked at.
+    flags.set("guard/coverage", true);
+    scores.set("guard/coverage", 1);
+  }
+  const types = new Map([...scores.keys()].map((category) => [category, ["text"]]));
+  const none = <Value>(value: Value) => NOT_JUDGED.map((category) => [category, value] as const);
+  return {
+    flagged: !isValid,
+    categories: Object.fromEntries([...flags, ...none(false)]),
+    category_scores: Object.fromEntries([...scores, ...none(0)]),
+    category_applied_input_types: Object.fromEntries([...types, ...none([])]),
+  };
+}
+
+/** An error as OpenAI writes it. */
+function errorOf({ status, message, errors = [] }: Problem): unknown {
+  const [first] = errors;
+  const param = first ? first.pointer.slice(1).replaceAll("/", ".") || null : null;
+  const details = errors.map(({ pointer, detail }) => `${pointer || "the body"} ${detail}`).join("; ");
+  return {
+    error: {
+      message: details === "" ? message : `${message} ${details}`,
+      type: status === 429 ? "requests" : status < 500 ? "invalid_request_error" : "server_error",
+      param,
+      code: status === 401 ? "invalid_api_key" : status === 429 ? "rate_limit_exceeded" : null,
+    },
+  };
+}
