@@ -1,3 +1,5 @@
+import { readingOf } from "../conversation/reading.ts";
+import { readConversation } from "../messages/read.ts";
 import type { ChatRequest } from "../messages/text.ts";
 import type { ScanObserver } from "../observer.ts";
 import type { Side } from "../scanner.ts";
@@ -108,6 +110,11 @@ export class ServiceCall implements GuardedCall {
     };
     this.#sent = { prompt: report.text, chat: request };
     return { report: guardReport(report), request };
+  }
+
+  /** Takes a request that was judged before, as the model was sent it, so that an answer can be compared with it. */
+  sent(chat: ChatRequest): void {
+    this.#sent = { prompt: readingOf(readConversation(chat)).prompt?.text ?? "", chat };
   }
 
   async texts(texts: readonly string[], source: Source = "user"): Promise<Reported<CheckedTexts>> {

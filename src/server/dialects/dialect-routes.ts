@@ -6,13 +6,15 @@ import type { ScanService } from "../../service.ts";
 import { clientGone } from "../client-gone.ts";
 import type { Metrics } from "../plugins/app/metrics.ts";
 import { scanProblems } from "../problem-replies.ts";
-import type { Dialect, Endpoint } from "./dialect.ts";
+import type { VaultSeal } from "../vault-seal.ts";
+import type { Dialect, DialectCall, Endpoint } from "./dialect.ts";
 import { DIALECTS } from "./index.ts";
 
 /** What the routes of dialects need. */
 export interface DialectRoutesOptions {
   service: ScanService;
   metrics: Metrics;
+  seal: VaultSeal;
   /** The dialects that the server speaks. The others are not even loaded. */
   names: readonly DialectName[];
 }
@@ -20,12 +22,13 @@ export interface DialectRoutesOptions {
 /** Adds the endpoints of the dialects that the configuration names. */
 export async function dialectRoutes(
   app: FastifyInstance,
-  { service, metrics, names }: DialectRoutesOptions,
+  { service, metrics, seal, names }: DialectRoutesOptions,
 ): Promise<void> {
   const guard = new ServiceGuard(service, { onReport: (side, report) => metrics.countScan(side, report) });
   for (const name of new Set(names)) {
     const dialect = await DIALECTS[name]();
-    for (const endpoint of dialect.endpoints) addEndpoint(app, name, dialect, endpoint, guard);
+    const given = { guard, vaults: seal, restores: service.restores };
+    for (const endpoint of dialect.endpoints) addEndpoint(app, name, dialect, endpoint, given);
   }
 }
 
@@ -34,7 +37,7 @@ function addEndpoint(
   name: string,
   { summary, problem: bodyOf }: Dialect,
   { path, body, example, answer, ...described }: Endpoint,
-  guard: ServiceGuard,
+  { guard, ...ofServer }: { guard: ServiceGuard } & Pick<DialectCall, "vaults" | "restores">,
 ): void {
   const { $schema: _, ...schema } = z.toJSONSchema(body, { target: "draft-7", io: "input" });
   const json = { schema: {}, example: example.reply };
@@ -50,7 +53,7 @@ function addEndpoint(
     handler: async (request, reply) => {
       const given = { signal: clientGone(reply), observer: request.scanObserver };
       const begin = (options: ServiceCallOptions = {}) => guard.call({ ...options, ...given });
-      const asked = { call: begin(), begin, headers: request.headers };
+      const asked = { call: begin(), begin, headers: request.headers, ...ofServer };
       const { status = 200, body, reports } = await answer(request.body, asked);
       request.scanLog = {
         valid: reports.every(({ isValid }) => isValid),

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { GuardReport } from "../../guard/guard.ts";
 import type { ServiceCall, ServiceCallOptions } from "../../guard/service-guard.ts";
 import type { Problem } from "../problem.ts";
+import type { VaultSeal } from "../vault-seal.ts";
 
 /** The API of another product, which the server speaks so that gateways and clients of that product can call guard. */
 export interface Dialect {
@@ -34,7 +35,11 @@ export interface DialectCall {
   /** The checks of this request. */
   readonly call: ServiceCall;
   /** Begins further checks, for a request that holds several calls of a model, or that only wants to know what is in its texts. */
-  begin(options?: Pick<ServiceCallOptions, "suppress" | "rewrite">): ServiceCall;
+  begin(options?: Pick<ServiceCallOptions, "suppress" | "rewrite" | "vault">): ServiceCall;
+  /** Makes tokens of vaults and opens them, for a product that asks before and after the model and can keep one in between. */
+  readonly vaults: Pick<VaultSeal, "seal" | "open">;
+  /** Whether answers are restored from the vault of their call. */
+  readonly restores: boolean;
   readonly headers: IncomingHttpHeaders;
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import type { ServiceGuardReport } from "../../guard/service-guard.ts";
+import { WINDOW_SUFFIX } from "../../result-names.ts";
 import type { Problem } from "../problem.ts";
 import { type Dialect, type DialectCall, endpoint } from "./dialect.ts";
 
@@ -116,6 +117,8 @@ function resultOf({ isValid, resultsScore, probabilities, findings }: ServiceGua
   const flags = new Map([...scores].map(([category, score]) => [category, score > 0]));
 
   for (const [check, score] of Object.entries(resultsScore)) {
+    // There is one message, so that the last few of them together say the same again.
+    if (check.endsWith(WINDOW_SUFFIX) && check.slice(0, -WINDOW_SUFFIX.length) in resultsScore) continue;
     flags.set(`guard/${check}`, score > 0);
     scores.set(`guard/${check}`, probabilities[check] ?? (score > 0 ? 1 : 0));
   }

@@ -81,11 +81,11 @@ describe("OpenAI's moderation endpoint, with OpenAI's client", () => {
         "The knife is too blunt to cut the tomatoes. ¿Me ayudas? 👋",
       ],
     });
-    console.log(JSON.stringify(results.map(flagged)));
     const [insult, attack, harmless] = results;
     expect(insult).toMatchObject({ flagged: true, categories: { harassment: true, "guard/PromptInjection": false } });
     expect(attack).toMatchObject({ flagged: true, categories: { harassment: false, "guard/PromptInjection": true } });
     expect(harmless).toMatchObject({ flagged: false, categories: { harassment: false } });
+    expect(Object.keys(flagged(insult as never))).toEqual(["harassment", "guard/Toxicity"]);
     for (const { category_scores: scores } of results) {
       for (const score of Object.values(scores)) expect(score).toBeGreaterThanOrEqual(0);
       for (const score of Object.values(scores)) expect(score).toBeLessThanOrEqual(1);
