@@ -369,7 +369,8 @@ export class ScanService {
 
   #checkSize({ messages }: { messages: readonly unknown[] }): void {
     const { maxMessages } = this.#options;
-    if (messages.length <= maxMessages) return;
+    // What is no list has no length, and is refused where it is read.
+    if (!(messages?.length > maxMessages)) return;
     throw new GuardError("GUARD_TOO_LARGE", `A conversation may have ${maxMessages} messages at most.`);
   }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { GuardValidationError } from "../../src/errors.ts";
 import { Anonymize, Regex as InputRegex, Secrets } from "../../src/generated/input-scanners.ts";
 import { BanSubstrings, Deanonymize } from "../../src/generated/output-scanners.ts";
 import { blockedMessage, GuardBlockedError } from "../../src/guard/blocked.ts";
@@ -6,6 +7,7 @@ import type { GuardedCall } from "../../src/guard/guard.ts";
 import { ServiceGuard } from "../../src/guard/service-guard.ts";
 import type { AnsweredToolCall } from "../../src/messages/text.ts";
 import { passed, type ScanContext, type Scanner } from "../../src/scanner.ts";
+import { Vault } from "../../src/vault.ts";
 import { serviceWith } from "../support/service.ts";
 
 const zebra = () => new BanSubstrings({ substrings: ["zebra"] });
@@ -102,6 +104,28 @@ describe("ServiceGuard", () => {
     expect((await call.texts(["fine", "bad"])).report.outcome).toBe("blocked");
     // Two texts that are harmless one by one are not read together.
     expect((await call.texts(["ba", "d"])).report.outcome).toBe("passed");
+  });
+
+  it("refuses a request that cannot be read, whatever is wrong with it", async () => {
+    const call = await callOf({ input: [zebra()] });
+    for (const messages of [1, "Hi.", null, [1], [{ role: "robot", content: "Hi." }], [{ role: "user", content: 1 }]]) {
+      await expect(call.request({ messages: messages as never })).rejects.toThrow(GuardValidationError);
+    }
+  });
+
+  it("keeps texts as they are where they are only judged, and takes a request that was judged before", async () => {
+    const { service } = await serviceWith({ input: [new Anonymize(), zebra()], output: [new Deanonymize()] });
+    const judging = new ServiceGuard(service).call({ rewrite: false });
+    const chat = { messages: [{ role: "user", content: "😀 Ask ann@example.org for a zebra." }] };
+    const { report, request } = await judging.request(chat);
+    expect(request).toEqual(chat);
+    expect(report.isValid).toBe(false);
+    expect(report.findings.BanSubstrings).toMatchObject([{ start: 28, end: 33, text: "zebra" }]);
+    expect((await judging.texts(["ann@example.org"])).texts).toEqual(["ann@example.org"]);
+    const vault = new Vault([["[REDACTED_EMAIL_ADDRESS_1]", "ann@example.org"]]);
+    const answering = new ServiceGuard(service).call({ vault });
+    answering.sent({ messages: [{ role: "user", content: "Ask [REDACTED_EMAIL_ADDRESS_1]." }] });
+    expect((await answering.answer({ text: "I ask [REDACTED_EMAIL_ADDRESS_1]." })).text).toBe("I ask ann@example.org.");
   });
 
   it("tells of every report", async () => {
