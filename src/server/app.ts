@@ -108,6 +108,6 @@ export async function buildApp(
   await app.register(outputRoutes, scanning);
   await app.register(conversationRoutes, scanning);
   await app.register(documentsRoutes, scanning);
-  await app.register(dialectRoutes, { service, metrics, seal, names: config.dialects });
+  await app.register(dialectRoutes, { service, metrics, seal, logContent, names: config.dialects });
   return app;
 }

@@ -15,6 +15,8 @@ export interface DialectRoutesOptions {
   service: ScanService;
   metrics: Metrics;
   seal: VaultSeal;
+  /** Whether the log may have the texts. */
+  logContent: boolean;
   /** The dialects that the server speaks. The others are not even loaded. */
   names: readonly DialectName[];
 }
@@ -22,12 +24,12 @@ export interface DialectRoutesOptions {
 /** Adds the endpoints of the dialects that the configuration names. */
 export async function dialectRoutes(
   app: FastifyInstance,
-  { service, metrics, seal, names }: DialectRoutesOptions,
+  { service, metrics, seal, logContent, names }: DialectRoutesOptions,
 ): Promise<void> {
   const guard = new ServiceGuard(service, { onReport: (side, report) => metrics.countScan(side, report) });
   for (const name of new Set(names)) {
     const dialect = await DIALECTS[name]();
-    const given = { guard, vaults: seal, restores: service.restores };
+    const given = { guard, logContent, vaults: seal, restores: service.restores };
     for (const endpoint of dialect.endpoints) addEndpoint(app, name, dialect, endpoint, given);
   }
 }
@@ -37,7 +39,11 @@ function addEndpoint(
   name: string,
   { summary, problem: bodyOf }: Dialect,
   { path, body, example, answer, ...described }: Endpoint,
-  { guard, ...ofServer }: { guard: ServiceGuard } & Pick<DialectCall, "vaults" | "restores">,
+  {
+    guard,
+    logContent,
+    ...ofServer
+  }: { guard: ServiceGuard; logContent: boolean } & Pick<DialectCall, "vaults" | "restores">,
 ): void {
   const { $schema: _, ...schema } = z.toJSONSchema(body, { target: "draft-7", io: "input" });
   const json = { schema: {}, example: example.reply };
@@ -64,6 +70,7 @@ function addEndpoint(
             ),
           ),
         ],
+        ...(logContent ? { content: request.body } : {}),
       };
       return reply.code(status).send(body);
     },
