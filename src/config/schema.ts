@@ -74,6 +74,17 @@ const app = z.strictObject({
         "Those that put placeholders of a vault into texts need not be named. With scan_fail_fast every failing text is blocked, because not all checks have run.",
     ),
   maxBodySize: z.number().int().min(1024).default(1_048_576).describe("Largest request body, in bytes."),
+  maxStreamSize: z
+    .number()
+    .int()
+    .min(1024)
+    .default(16_777_216)
+    .describe(
+      "Largest body of a request that streams an output, in bytes; a line of it is as long as max_body_size at most.",
+    ),
+  streamIdleTimeout: seconds
+    .default(120)
+    .describe("Seconds after which a stream ends whose client sends no line, or takes nothing."),
   maxMessages: z
     .number()
     .int()

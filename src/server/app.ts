@@ -8,6 +8,7 @@ import { type Caching, makeResultCache } from "./cache/make-cache.ts";
 import { dialectRoutes } from "./dialects/dialect-routes.ts";
 import { type LogStream, loggerOptions } from "./log.ts";
 import { auth } from "./plugins/app/auth.ts";
+import { bodyTimeout } from "./plugins/app/body-timeout.ts";
 import { errors, rawProblem, send } from "./plugins/app/errors.ts";
 import { jsonBody } from "./plugins/app/json-body.ts";
 import { lifecycle } from "./plugins/app/lifecycle.ts";
@@ -21,6 +22,7 @@ import { conversationRoutes } from "./routes/conversation.ts";
 import { documentsRoutes } from "./routes/documents.ts";
 import { metricsRoute } from "./routes/metrics.ts";
 import { outputRoutes } from "./routes/output.ts";
+import { outputStreamRoutes } from "./routes/output-stream.ts";
 import { promptRoutes } from "./routes/prompt.ts";
 import { rootRoute } from "./routes/root.ts";
 import { statusRoutes } from "./routes/status.ts";
@@ -34,6 +36,9 @@ import type { VaultSeal } from "./vault-seal.ts";
 export function graceOf({ app }: Config): number {
   return Math.max(app.scanPromptTimeout, app.scanOutputTimeout) * 1000 + 5000;
 }
+
+/** The most milliseconds that the headers of a request may take, and its body. */
+const REQUEST_TIMEOUT = 60_000;
 
 /** Wires the server together: it loads plugins and routes in their order, and holds no logic. It does not listen yet. */
 export async function buildApp(
@@ -51,7 +56,9 @@ export async function buildApp(
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: config.app.maxBodySize,
     trustProxy: config.app.trustProxy,
-    requestTimeout: 60_000,
+    // The plugin bodyTimeout limits bodies, except those of streams. Without a limit of its own for headers, Node.js would have none.
+    requestTimeout: 0,
+    http: { headersTimeout: REQUEST_TIMEOUT },
     // The plugin lifecycle answers 503 as a problem.
     return503OnClosing: false,
     forceCloseConnections: "idle",
@@ -81,6 +88,7 @@ export async function buildApp(
   }
   await app.register(jsonBody);
   await app.register(errors);
+  await app.register(bodyTimeout, { milliseconds: REQUEST_TIMEOUT });
   await app.register(requestLog);
   await app.register(metricsPlugin, { metrics });
   await app.register(lifecycle, { graceMs, onClosed: () => service.close() });
@@ -106,6 +114,13 @@ export async function buildApp(
   const scanning = { service, metrics, seal, cache, logContent };
   await app.register(promptRoutes, scanning);
   await app.register(outputRoutes, scanning);
+  const { maxBodySize, maxStreamSize, streamIdleTimeout, queueSize, scanOutputTimeout } = config.app;
+  await app.register(outputStreamRoutes, {
+    ...scanning,
+    limits: { lineBytes: maxBodySize, totalBytes: maxStreamSize, idle: streamIdleTimeout * 1000 },
+    maxStreams: queueSize,
+    graceMs: scanOutputTimeout * 1000,
+  });
   await app.register(conversationRoutes, scanning);
   await app.register(documentsRoutes, scanning);
   await app.register(dialectRoutes, { service, metrics, seal, logContent, names: config.dialects });

@@ -2,6 +2,7 @@ import { conversationRequest, conversationResult, message, messagePart } from ".
 import { document, documentResult, documentsRequest, documentsResult } from "./documents.ts";
 import { namedSchemas } from "./named.ts";
 import { outputRequest, outputResult, toolCall } from "./output.ts";
+import { outputStreamEvent, outputStreamRequest, outputStreamStart } from "./output-stream.ts";
 import { problemSchema } from "./problem.ts";
 import { promptRequest, promptResult } from "./prompt.ts";
 import { coverage, finding, scanResult } from "./scan.ts";
@@ -13,6 +14,8 @@ export const schemas = [
     {
       PromptRequest: promptRequest,
       OutputRequest: outputRequest,
+      OutputStreamRequest: outputStreamRequest,
+      OutputStreamStart: outputStreamStart,
       ConversationRequest: conversationRequest,
       Message: message,
       ToolCall: toolCall,
@@ -26,6 +29,7 @@ export const schemas = [
     {
       PromptResult: promptResult,
       OutputResult: outputResult,
+      OutputStreamEvent: outputStreamEvent,
       ConversationResult: conversationResult,
       DocumentsResult: documentsResult,
       DocumentResult: documentResult,

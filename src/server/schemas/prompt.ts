@@ -26,6 +26,7 @@ export const promptResult = z
   .describe("What the scanners say of a prompt, and what they made of its text.");
 
 const details = {
+  outcome: "blocked",
   probabilities: {},
   timing: { Anonymize: 4.2, BanSubstrings: 0.1 },
   engine_timing: { "embedded:ner": { queued: 0.1, tokenized: 0.2, inferred: 3.8 } },

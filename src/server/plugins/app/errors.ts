@@ -51,11 +51,7 @@ export const errors = fp(async (app: FastifyInstance) => {
   });
 
   app.setErrorHandler<FastifyError>(async (error, request, reply) => {
-    const problem = toProblem(error);
-    if (problem.status >= 500 && problem.status !== 503 && problem.status !== 504) {
-      request.log.error({ err: error }, "request failed");
-    }
-    return send(reply, problem);
+    return send(reply, problemOf(error, request.log));
   });
 
   app.setNotFoundHandler(async (request: FastifyRequest, reply: FastifyReply) => {
@@ -68,6 +64,15 @@ export const errors = fp(async (app: FastifyInstance) => {
     );
   });
 });
+
+/** The problem that an error is told as. Errors that are nobody's fault but ours are logged. */
+export function problemOf(error: FastifyError | Error, log: FastifyRequest["log"]): Problem {
+  const problem = toProblem(error);
+  if (problem.status >= 500 && problem.status !== 503 && problem.status !== 504) {
+    log.error({ err: error }, "request failed");
+  }
+  return problem;
+}
 
 /** Sends a problem, in the shape that the route has for errors. */
 export function send(reply: FastifyReply, problem: Problem): FastifyReply {

@@ -13,6 +13,8 @@ declare module "fastify" {
     problems?: ProblemReplies;
     /** A body of a request, for the API's description. */
     requestExample?: unknown;
+    /** A body of lines, for routes that take lines of JSON as well. */
+    requestLines?: string;
   }
 }
 
@@ -39,7 +41,7 @@ const TAGS = [
 export const openapi = fp(async (app: FastifyInstance, { title, version, auth }: OpenapiOptions) => {
   const securitySchemes = schemesOf(auth);
   /** The bodies of example requests by the ids of their operations: the plugin has no place for them in a route's schema. */
-  const requestExamples = new Map<string, unknown>();
+  const requestExamples = new Map<string, Record<string, unknown>>();
   await app.register(swagger, {
     openapi: {
       openapi: "3.1.0",
@@ -51,9 +53,11 @@ export const openapi = fp(async (app: FastifyInstance, { title, version, auth }:
     refResolver: { buildLocalReference: ({ $id }) => $id as string },
     // Problems are described here, not in the routes' schemas: Fastify would compile a serializer for each of them.
     transform: ({ schema, url, route }) => {
-      const { problems = {}, problemBody, requestExample } = route.config ?? {};
+      const { problems = {}, problemBody, requestExample, requestLines } = route.config ?? {};
       const { operationId } = (schema ?? {}) as { operationId?: string };
-      if (operationId && requestExample) requestExamples.set(operationId, requestExample);
+      if (operationId && requestExample) {
+        requestExamples.set(operationId, { "application/json": requestExample, "application/x-ndjson": requestLines });
+      }
       const replies = problemReplies(problems, problemBody);
       return { url, schema: { ...schema, response: { ...(schema?.response as object), ...replies } } };
     },
@@ -65,7 +69,7 @@ export const openapi = fp(async (app: FastifyInstance, { title, version, auth }:
         )) {
           const example = requestExamples.get(operationId ?? "");
           if (!example || !requestBody || !("content" in requestBody)) continue;
-          for (const media of Object.values(requestBody.content)) media.example = example;
+          for (const [type, media] of Object.entries(requestBody.content)) media.example = example[type];
         }
       }
       return document.openapiObject;

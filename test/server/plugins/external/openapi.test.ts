@@ -33,6 +33,7 @@ describe("the API's description", () => {
       "/analyze/conversation",
       "/analyze/documents",
       "/analyze/output",
+      "/analyze/output/stream",
       "/analyze/prompt",
       "/analyze/scan",
       "/healthz",
@@ -41,6 +42,7 @@ describe("the API's description", () => {
       "/scan/conversation",
       "/scan/documents",
       "/scan/output",
+      "/scan/output/stream",
       "/scan/prompt",
     ]);
     const ids = new Set<string>();
@@ -58,7 +60,7 @@ describe("the API's description", () => {
         }
       }
     }
-    expect(ids.size).toBe(13);
+    expect(ids.size).toBe(15);
   });
 
   it("is valid OpenAPI", async () => {
@@ -85,12 +87,16 @@ describe("the API's description", () => {
       "MessagePart",
       "OutputRequest",
       "OutputResult",
+      "OutputStreamEvent",
+      "OutputStreamRequest",
+      "OutputStreamStart",
       "Problem",
       "PromptRequest",
       "PromptResult",
       "ScanResult",
       "ServiceName",
       "Status",
+      "ToolCall",
     ]);
     const { requestBody, responses } = document.paths["/analyze/prompt"].post;
     const schemaOf = ({ content }: Body) => Object.values(content ?? {}).map(({ schema }) => schema.$ref);
@@ -130,10 +136,20 @@ describe("the API's description", () => {
     );
     const { paths } = (await get("/openapi.json")).json();
     const operations = Object.entries<Record<string, Operation>>(paths).filter(([, { post }]) => post);
-    expect(operations).toHaveLength(9);
+    expect(operations).toHaveLength(11);
     for (const [path, { post: operation }] of operations) {
       const json = "application/json";
       const { requestBody, responses } = operation as Operation;
+      if (path.endsWith("/stream")) {
+        for (const [type, { example: payload }] of Object.entries(requestBody?.content ?? {})) {
+          for (const [accept, { example }] of Object.entries(responses[200]?.content ?? {})) {
+            const reply = await post(path, payload, { accept, "content-type": type });
+            const shown = typeof example === "string" ? example : `${JSON.stringify(example)}\n`;
+            expect(reply.payload.endsWith(`\n${shown}`), `${path} ${type} ${accept}`).toBe(true);
+          }
+        }
+        continue;
+      }
       const {
         vault,
         timing,

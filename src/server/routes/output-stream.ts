@@ -1,0 +1,263 @@
+import { setMaxListeners } from "node:events";
+import { Readable } from "node:stream";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { z } from "zod";
+import { answerOf } from "../../answer.ts";
+import { GuardError } from "../../errors.ts";
+import { closedError, type ServiceReport } from "../../service.ts";
+import { Vault } from "../../vault.ts";
+import { chatOf } from "../chat.ts";
+import { clientGone } from "../client-gone.ts";
+import { problemOf } from "../plugins/app/errors.ts";
+import { Problem, problemBody } from "../problem.ts";
+import { scanProblems } from "../problem-replies.ts";
+import { named } from "../schemas/named.ts";
+import { outputStreamExamples, type outputStreamRequest, type outputStreamStart } from "../schemas/output-stream.ts";
+import { type AnswerEvent, answerEvents } from "../streams/answer-events.ts";
+import { type AnswerLines, linesOf, piecesOf } from "../streams/answer-lines.ts";
+import { type EventFormat, formatFor, NDJSON, SSE } from "../streams/event-format.ts";
+import { JsonLines, type LineLimits } from "../streams/json-lines.ts";
+import type { ScanRoutesOptions } from "./scan-routes.ts";
+
+type Start = z.output<typeof outputStreamStart>;
+
+/** What the routes need besides what all routes need that scan. */
+export interface OutputStreamOptions extends Omit<ScanRoutesOptions, "cache"> {
+  limits: LineLimits;
+  /** The most answers that are read at the same time. */
+  maxStreams: number;
+  /** The milliseconds that answers under way have when the server closes. */
+  graceMs: number;
+}
+
+/** How long a client may go on sending what nobody reads any more. A connection that is cut earlier could lose the last events. */
+const LINGER = 5000;
+
+const START = named("OutputStreamStart");
+
+/**
+ * `POST /analyze/output/stream` and `POST /scan/output/stream`: an answer goes in piece by piece, and what may be shown of it comes out
+ * of the same request while it still arrives.
+ */
+export async function outputStreamRoutes(app: FastifyInstance, options: OutputStreamOptions): Promise<void> {
+  const { limits, graceMs } = options;
+  const streams = new Set<AbortController>();
+  let cut: NodeJS.Timeout | undefined;
+  app.addHook("preClose", async () => {
+    cut = setTimeout(() => {
+      for (const stop of streams) stop.abort(closedError());
+    }, graceMs);
+  });
+  app.addHook("onClose", async () => clearTimeout(cut));
+
+  // The body is read while the answer is written. Only these routes take it.
+  app.addContentTypeParser(NDJSON, (request, payload, done) => {
+    const { "content-encoding": encoding = "identity" } = request.headers;
+    if (encoding === "identity") done(null, payload);
+    else done(new Problem(415, "The body has an encoding that is not taken: send it as it is."));
+  });
+
+  for (const kind of ["analyze", "scan"] as const) {
+    app.post(`/${kind}/output/stream`, {
+      schema: {
+        tags: [kind === "analyze" ? "Analyze" : "Scan"],
+        operationId: `${kind}_output_stream`,
+        summary:
+          kind === "analyze"
+            ? "Check an output while it arrives, and sanitize it"
+            : "Check an output while it arrives; its text comes back as it was",
+        body: {
+          content: {
+            "application/json": { schema: named("OutputStreamRequest") },
+            [NDJSON]: { schema: { description: "Lines of JSON: OutputStreamStart, then the pieces of the output." } },
+          },
+        },
+        response: {
+          200: {
+            description: "Events, while the output arrives",
+            content: {
+              [NDJSON]: { schema: named("OutputStreamEvent"), example: outputStreamExamples.event },
+              [SSE]: {
+                schema: { description: "The same events, as server-sent events." },
+                example: outputStreamExamples.sse,
+              },
+            },
+          },
+        } as Record<number, unknown>,
+      },
+      config: {
+        problems: {
+          ...scanProblems,
+          406: {
+            description: "No format that the client takes",
+            example: new Problem(406, "The answer is text/event-stream."),
+          },
+        },
+        requestExample: outputStreamExamples.request,
+        requestLines: outputStreamExamples.lines,
+        streams: true,
+      },
+      handler: async (request, reply) => {
+        const format = formatFor(request.headers.accept);
+        const { body } = request;
+        lingering(request, reply);
+        const read = body instanceof Readable ? new JsonLines(body, limits) : undefined;
+        try {
+          const start = read ? await startOf(request, read) : (body as Start);
+          const lines = read ? linesOf(read) : piecesOf([(body as z.output<typeof outputStreamRequest>).output].flat());
+          const events = answering(
+            { ...options, streams, request, reply, format, rewrite: kind === "analyze" },
+            start,
+            lines,
+          );
+          return reply
+            .type(format.mediaType)
+            .headers({ "cache-control": "no-store", "x-accel-buffering": "no" })
+            .send(Readable.from(events, { objectMode: false }));
+        } catch (error) {
+          read?.close();
+          throw error;
+        }
+      },
+    });
+  }
+}
+
+/** The first line of a body, checked. */
+async function startOf(request: FastifyRequest, lines: JsonLines): Promise<Start> {
+  const first = await lines.next();
+  const validate = request.compileValidationSchema(START);
+  const value = first?.value ?? null;
+  if (validate(value)) return value as Start;
+  throw Object.assign(new Error("the first line has the wrong shape"), { validation: validate.errors ?? [] });
+}
+
+/** What is needed to answer one request. */
+interface Asked extends OutputStreamOptions {
+  streams: Set<AbortController>;
+  request: FastifyRequest;
+  reply: FastifyReply;
+  format: EventFormat;
+  rewrite: boolean;
+}
+
+/**
+ * Begins the scan of an answer, and returns the events about it as they are sent.
+ *
+ * @throws GuardError or Problem for what is wrong before the scan begins.
+ */
+function answering(asked: Asked, start: Start, lines: AnswerLines): AsyncGenerator<string> {
+  const { service, seal, streams, maxStreams, request, reply, rewrite } = asked;
+  if (service.notReady) throw service.notReady;
+  if (streams.size >= maxStreams) throw new GuardError("GUARD_OVERLOADED", "Too many scans are under way.");
+  const { prompt, messages, tools, system, every_step: everyStep, scanners_suppress: suppress, details } = start;
+  const stop = new AbortController();
+  setMaxListeners(0, stop.signal);
+  const stream = service.outputStream(
+    prompt,
+    {
+      suppress: suppress ?? [],
+      details: details ?? false,
+      rewrite,
+      vault: typeof start.vault === "string" ? seal.open(start.vault) : new Vault(),
+      signal: stop.signal,
+      observer: request.scanObserver,
+    },
+    messages ? chatOf({ messages, tools, system }) : undefined,
+  );
+  const gone = clientGone(reply);
+  const end = (reason: unknown) => {
+    streams.delete(stop);
+    lines.close();
+    // Nobody needs what the scan may still do.
+    stop.abort(reason);
+  };
+  gone.addEventListener("abort", () => end(gone.reason), { once: true });
+  streams.add(stop);
+  const events = answerEvents(lines, stream, { everyStep: everyStep ?? false });
+  return written(events, asked, start, stop, () => end(closedError()));
+}
+
+/** Writes events, and what goes wrong as the last of them. It goes on when what it wrote was taken. */
+async function* written(
+  events: AsyncGenerator<AnswerEvent>,
+  asked: Asked,
+  start: Start,
+  { signal }: AbortController,
+  onEnd: () => void,
+): AsyncGenerator<string> {
+  const { format, reply, request, limits } = asked;
+  try {
+    yield format.opening;
+    for await (const event of untilAborted(events, signal)) {
+      // A client that takes nothing must not keep the connection.
+      const stalled = setTimeout(() => reply.raw.destroy(), limits.idle);
+      try {
+        yield lineOf(event, asked, start);
+      } finally {
+        clearTimeout(stalled);
+      }
+    }
+  } catch (error) {
+    if (reply.raw.destroyed) return;
+    const problem = problemOf(error as Error, request.log);
+    request.scanLog = { ...request.scanLog, error: problem.status };
+    yield format.write("error", problemBody(problem));
+  } finally {
+    onEnd();
+  }
+}
+
+function lineOf(event: AnswerEvent, asked: Asked, start: Start): string {
+  const { format } = asked;
+  if (event.event === "text") {
+    const { event: name, ...data } = event;
+    return format.write(name, data);
+  }
+  const { outcome } = event.report;
+  told(asked, start, event.report);
+  const answer = { ...answerOf(event.report, start.details ?? false), outcome };
+  return format.write(outcome === "blocked" ? "blocked" : "done", answer);
+}
+
+/** Ends with the reason of a signal as soon as it is aborted, even when nothing comes. */
+async function* untilAborted<T>(source: AsyncGenerator<T>, signal: AbortSignal): AsyncGenerator<T> {
+  let onAbort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) onAbort();
+  });
+  aborted.catch(() => {});
+  try {
+    for (;;) {
+      const next = source.next();
+      next.catch(() => {});
+      const { value, done } = await Promise.race([next, aborted]);
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/** Tells metrics and the log of an answer that has ended. */
+function told({ metrics, request, logContent }: Asked, { prompt }: Start, report: ServiceReport): void {
+  metrics.countScan("output", report);
+  request.scanLog = {
+    valid: report.isValid,
+    flagged: Object.keys(report.resultsValid).filter((name) => !report.resultsValid[name]),
+    // The answer itself was not kept.
+    ...(logContent ? { content: { prompt } } : {}),
+  };
+}
+
+/** Cuts the connection of a client that has its answer and does not stop sending. */
+function lingering({ raw }: FastifyRequest, reply: FastifyReply): void {
+  reply.raw.once("finish", () => {
+    if (raw.readableEnded) return;
+    const timer = setTimeout(() => raw.destroy(), LINGER).unref();
+    raw.once("end", () => clearTimeout(timer)).once("close", () => clearTimeout(timer));
+  });
+}

@@ -1,0 +1,272 @@
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { input, output } from "../../../src/index.ts";
+import { listeningServer } from "../../support/guard-server.ts";
+import { scannerOf, testServer, waitingScanner, wordScanner } from "../fixtures.ts";
+
+const NDJSON = { "content-type": "application/x-ndjson" };
+const lines = (...values: unknown[]) => values.map((value) => `${JSON.stringify(value)}\n`).join("");
+
+/** The events of a reply in lines of JSON. */
+const eventsOf = (payload: string) =>
+  payload
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
+
+/** The text that events give out. */
+const textOf = (events: { text?: string }[]) => events.map(({ text = "" }) => text).join("");
+
+/** A request whose body is open, with the events of its answer as they come. */
+class Duplex {
+  readonly sent: ClientRequest;
+  readonly #reply: Promise<IncomingMessage>;
+  #rest = "";
+
+  constructor(url: string, headers: Record<string, string> = NDJSON) {
+    this.sent = httpRequest(url, { method: "POST", headers });
+    onTestFinished(() => void this.sent.destroy());
+    this.#reply = new Promise((resolve, reject) => this.sent.once("response", resolve).once("error", reject));
+    this.#reply.catch(() => {});
+    this.sent.on("error", () => {});
+  }
+
+  /** Writes lines, and waits until the connection takes more. */
+  async write(...values: unknown[]): Promise<void> {
+    if (!this.sent.write(lines(...values))) await new Promise((resolve) => this.sent.once("drain", resolve));
+  }
+
+  async status(): Promise<number | undefined> {
+    return (await this.#reply).statusCode;
+  }
+
+  /** The next event; undefined at the end of the answer. */
+  async event(): Promise<Record<string, unknown> | undefined> {
+    const reply = await this.#reply;
+    for (;;) {
+      const end = this.#rest.indexOf("\n");
+      if (end >= 0) {
+        const line = this.#rest.slice(0, end);
+        this.#rest = this.#rest.slice(end + 1);
+        if (line !== "") return JSON.parse(line);
+        continue;
+      }
+      const piece = reply.read() as Buffer | null;
+      if (piece) this.#rest += piece.toString();
+      else if (reply.readableEnded || reply.destroyed) return undefined;
+      else await new Promise((resolve) => reply.once("readable", resolve).once("end", resolve).once("close", resolve));
+    }
+  }
+}
+
+describe("POST /analyze/output/stream", () => {
+  it("gives out an answer that arrives in lines, and the results at the end", async () => {
+    const { post } = await testServer({ output: [wordScanner("zebra", { replacement: "***", vaultScope: "call" })] });
+    const body = lines({ prompt: "Who?" }, { text: "The zeb" }, "ra.", { end: true });
+    const reply = await post("/analyze/output/stream", body, NDJSON);
+    expect(reply.statusCode).toBe(200);
+    expect(reply.headers["content-type"]).toBe("application/x-ndjson");
+    const events = eventsOf(reply.payload);
+    expect(textOf(events)).toBe("The ***.");
+    expect(events.at(-1)).toEqual({ event: "done", outcome: "masked", is_valid: false, scanners: { Word: 1 } });
+  });
+
+  it("gives out nothing of a text that fails, and says why", async () => {
+    const { post, log } = await testServer({ output: [wordScanner("zebra")] });
+    const reply = await post("/analyze/output/stream", lines({ prompt: "Who?", details: true }, "The zebra."), NDJSON);
+    const events = eventsOf(reply.payload);
+    expect(textOf(events)).toBe("");
+    expect(events.at(-1)).toMatchObject({
+      event: "blocked",
+      outcome: "blocked",
+      findings: { Word: [{ start: 4, end: 9 }] },
+      coverage: { chars: 10 },
+    });
+    expect(log.join("")).not.toContain("zebra");
+    expect(log.map((line) => JSON.parse(line)).find(({ msg }) => msg === "request")).toMatchObject({
+      route: "/analyze/output/stream",
+      status: 200,
+      valid: false,
+      flagged: ["Word"],
+    });
+  });
+
+  it("restores what a request replaced", async () => {
+    const scanners = { input: [new input.Anonymize()], output: [new output.Deanonymize()] };
+    const { post } = await testServer(scanners, { app: { lazyLoad: true } });
+    const asked = (await post("/analyze/prompt", { prompt: "Write to ann@example.org" })).json();
+    const pieces = asked.sanitized_prompt.match(/.{1,3}/g);
+    const start = { prompt: asked.sanitized_prompt, vault: asked.vault };
+    const bodies = [
+      lines(start, ...pieces),
+      { ...start, output: pieces },
+      { ...start, output: asked.sanitized_prompt },
+    ];
+    for (const body of bodies) {
+      const reply = await post("/analyze/output/stream", body, typeof body === "string" ? NDJSON : {});
+      expect(textOf(eventsOf(reply.payload))).toBe("Write to ann@example.org");
+    }
+  });
+
+  it("writes server-sent events for clients that take them", async () => {
+    const { post } = await testServer({ output: [wordScanner("zebra")] });
+    const reply = await post("/analyze/output/stream", lines({ prompt: "" }, "a\nb"), {
+      ...NDJSON,
+      accept: "text/event-stream",
+    });
+    expect(reply.headers["content-type"]).toBe("text/event-stream");
+    expect(reply.payload).toBe(
+      ':\n\nevent: text\ndata: {"text":"a\\nb"}\n\n' +
+        'event: done\ndata: {"is_valid":true,"scanners":{"Word":-1},"outcome":"passed"}\n\n',
+    );
+    for (const [accept, type] of Object.entries({
+      "text/*;q=0.5": "text/event-stream",
+      "text/event-stream;q=0, */*": "application/x-ndjson",
+    })) {
+      const reply = await post("/analyze/output/stream", { prompt: "", output: "" }, { accept });
+      expect(reply.headers["content-type"]).toBe(type);
+    }
+    const none = await post("/analyze/output/stream", { prompt: "", output: "" }, { accept: "text/html" });
+    expect(none.statusCode).toBe(406);
+  });
+
+  it("answers each line with one event when asked to, over one open connection", async () => {
+    const { url } = await listeningServer({ output: [wordScanner("zebra")] });
+    const duplex = new Duplex(`${url}/analyze/output/stream`);
+    await duplex.write({ prompt: "Who?", every_step: true });
+    expect(await duplex.status()).toBe(200);
+    for (const line of ["a", { text: "b" }, { flush: true }, ""]) {
+      await duplex.write(line);
+      expect(await duplex.event()).toMatchObject({ event: "text", waiting: null });
+    }
+    await duplex.write({ end: true });
+    expect(await duplex.event()).toEqual({ event: "text", text: "ab" });
+    expect(await duplex.event()).toMatchObject({ event: "done" });
+    expect(await duplex.event()).toBeUndefined();
+  });
+
+  it.each<[string, unknown, Record<string, string>, number, string | undefined]>([
+    ["no prompt", lines({}), NDJSON, 422, "/prompt"],
+    ["an empty body", "", NDJSON, 422, ""],
+    ["a wrong field", lines({ prompt: "", details: 1 }), NDJSON, 422, "/details"],
+    ["a vault of somebody else", lines({ prompt: "", vault: "AAAA" }), NDJSON, 422, "/vault"],
+    ["no JSON", "{\n", NDJSON, 400, undefined],
+    ["bytes that are not UTF-8", Buffer.from([0xff, 0x0a]), NDJSON, 400, undefined],
+    ["a compressed body", "", { ...NDJSON, "content-encoding": "gzip" }, 415, undefined],
+    ["another type", "", { "content-type": "text/plain" }, 415, undefined],
+    ["a first line that is too long", lines({ prompt: "x".repeat(2000) }), NDJSON, 413, undefined],
+    ["no output", { prompt: "" }, {}, 422, "/output"],
+  ])("refuses a request with %s, with a status", async (_, body, headers, status, pointer) => {
+    const { post } = await testServer({ output: [wordScanner("zebra")] }, { app: { maxBodySize: 1024 } });
+    const reply = await post("/analyze/output/stream", body, headers);
+    expect(reply.statusCode).toBe(status);
+    expect(reply.headers["content-type"]).toBe("application/problem+json");
+    if (pointer !== undefined) expect(reply.json().errors[0].pointer).toBe(pointer);
+  });
+
+  it.each<[string, string | Buffer, number]>([
+    ["a line that is no step", lines({ text: 1 }), 422],
+    ["a list", lines([]), 422],
+    ["a line that is not JSON", "zebra\n", 400],
+    ["bytes that are not UTF-8", Buffer.from([0xff, 0x0a]), 400],
+    ["a line that is too long", lines("x".repeat(1100)), 413],
+    ["too much in all", lines("x".repeat(900)).repeat(3), 413],
+  ])("ends with a problem for %s", async (_, rest, status) => {
+    const { post } = await testServer({ output: [] }, { app: { maxBodySize: 1024, maxStreamSize: 2048 } });
+    const body = Buffer.concat([Buffer.from(lines({ prompt: "" }, "good")), Buffer.from(rest)]);
+    const reply = await post("/analyze/output/stream", body, NDJSON);
+    expect(reply.statusCode).toBe(200);
+    const events = eventsOf(reply.payload);
+    expect(events.at(-1)).toMatchObject({
+      event: "error",
+      status,
+      title: expect.any(String),
+      detail: expect.any(String),
+    });
+    expect(reply.payload).not.toContain("zebra");
+  });
+
+  it("tells of a scanner that fails, and quotes nothing", async () => {
+    const failing = scannerOf("Broken", () => Promise.reject(new Error("zebra")));
+    const { post } = await testServer({ output: [failing] });
+    const reply = await post("/analyze/output/stream", lines({ prompt: "" }, "zebra"), NDJSON);
+    expect(eventsOf(reply.payload)).toEqual([
+      expect.objectContaining({ event: "error", status: 500, detail: "The scanner Broken failed." }),
+    ]);
+    expect(reply.payload).not.toContain("zebra");
+  });
+
+  it("ends when no line comes", async () => {
+    const { url } = await listeningServer({}, { app: { streamIdleTimeout: 0.2 } });
+    const silent = new Duplex(`${url}/analyze/output/stream`);
+    silent.sent.flushHeaders();
+    expect(await silent.status()).toBe(408);
+    const begun = new Duplex(`${url}/analyze/output/stream`);
+    await begun.write({ prompt: "" }, "x");
+    expect(await begun.event()).toMatchObject({ event: "error", status: 408 });
+    expect(await begun.event()).toBeUndefined();
+  });
+
+  it("needs a credential, and counts in metrics", async () => {
+    const auth = [{ type: "http_bearer" as const, token: "x" }];
+    const { post, get } = await testServer({ output: [wordScanner("zebra")] }, { auth });
+    expect((await post("/scan/output/stream", lines({ prompt: "" }), NDJSON)).statusCode).toBe(401);
+    const authorization = "Bearer x";
+    await post("/scan/output/stream", lines({ prompt: "" }, "zebra"), { ...NDJSON, authorization });
+    const metrics = (await get("/metrics", { authorization })).payload;
+    expect(metrics).toContain('guard_scanner_verdicts_total{source="output",scanner="Word",valid="false"} 1');
+    expect(metrics).toContain('route="/scan/output/stream",status="200"} 1');
+  });
+
+  it("stops the scan when the client goes away", async () => {
+    const { scanner, started, aborted } = waitingScanner();
+    const { url } = await listeningServer({ output: [scanner] });
+    const duplex = new Duplex(`${url}/analyze/output/stream`);
+    await duplex.write({ prompt: "" }, { text: "x", end: true });
+    await started;
+    duplex.sent.destroy();
+    await aborted;
+  });
+
+  it("takes so many answers at once, and then refuses", async () => {
+    const { url } = await listeningServer({}, { app: { queueSize: 1 } });
+    const first = new Duplex(`${url}/analyze/output/stream`);
+    await first.write({ prompt: "" });
+    expect(await first.status()).toBe(200);
+    const second = new Duplex(`${url}/analyze/output/stream`);
+    await second.write({ prompt: "" });
+    expect(await second.status()).toBe(503);
+    first.sent.end();
+    expect(await first.event()).toMatchObject({ event: "done" });
+    const third = new Duplex(`${url}/analyze/output/stream`);
+    third.sent.end(lines({ prompt: "" }));
+    expect(await third.status()).toBe(200);
+  });
+
+  it("lets answers end when the server closes, and cuts them with an event when they take too long", async () => {
+    const { url, close } = await listeningServer({}, { app: { scanOutputTimeout: 1 } });
+    const short = new Duplex(`${url}/analyze/output/stream`);
+    const long = new Duplex(`${url}/analyze/output/stream`);
+    for (const duplex of [short, long]) {
+      await duplex.write({ prompt: "" }, "x");
+      expect(await duplex.status()).toBe(200);
+    }
+    const closed = close();
+    short.sent.end();
+    expect(textOf([(await short.event()) ?? {}])).toBe("x");
+    expect(await short.event()).toMatchObject({ event: "done" });
+    expect(await long.event()).toMatchObject({ event: "error", status: 503 });
+    expect(await long.event()).toBeUndefined();
+    await closed;
+  });
+});
+
+describe("POST /scan/output/stream", () => {
+  it("gives the text back as it was", async () => {
+    const { post } = await testServer({ output: [wordScanner("zebra", { replacement: "***", vaultScope: "call" })] });
+    const reply = await post("/scan/output/stream", lines({ prompt: "" }, "a zebra"), NDJSON);
+    const events = eventsOf(reply.payload);
+    expect(textOf(events)).toBe("a zebra");
+    expect(events.at(-1)).toMatchObject({ event: "done", outcome: "masked", scanners: { Word: 1 } });
+  });
+});
