@@ -5,6 +5,9 @@ import { withSignal } from "../../support/with-signal.ts";
 import { problemError, unreachable } from "./errors.ts";
 import type { CheckedRemoteOptions } from "./options.ts";
 
+/** The type of bodies that are lines of JSON. */
+const LINES = "application/x-ndjson";
+
 /** Codes of connections that ended while they were used: Node.js's own, and that of its `fetch`. */
 const CUT = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 
@@ -38,36 +41,110 @@ export class GuardServer {
     schema: Reply,
     signal: AbortSignal | undefined,
   ): Promise<z.output<Reply>> {
-    const text = json(body);
+    const init: RequestInit = {
+      body: json(body),
+      headers: { "content-type": "application/json", accept: "application/json" },
+    };
+    return this.#inTime(signal, async (running, until) => {
+      const response = await this.#send(path, () => init, running, until);
+      return readReply(schema, await withSignal(jsonOf(response), running));
+    });
+  }
+
+  /**
+   * Opens a request whose body goes on while its reply comes, both in lines of JSON.
+   *
+   * @param first the first line of the body.
+   * @throws GuardError as {@link post} does.
+   */
+  async open(path: string, first: Record<string, unknown>, signal: AbortSignal | undefined): Promise<OpenRequest> {
+    const line = encoded(first);
+    const { signal: running, stop } = anyOf([this.#closed.signal, signal]);
+    const cut = new AbortController();
+    const onAbort = () => cut.abort(running.reason);
+    running.addEventListener("abort", onAbort, { once: true });
+    if (running.aborted) onAbort();
+    let body: WritableStreamDefaultWriter<Uint8Array> | undefined;
+    const init = (): RequestInit => {
+      // A try that is not the first one has a new body.
+      body?.abort().catch(() => {});
+      const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+      body = writable.getWriter();
+      body.closed.catch(() => {});
+      body.write(line).catch(() => {});
+      const headers = { "content-type": LINES, accept: LINES };
+      // Node's fetch hands out the reply while the body goes on, although its one value for `duplex` is called half.
+      return { body: readable, headers, duplex: "half" } as RequestInit;
+    };
+    try {
+      const response = await this.#inTime(cut.signal, (opening, until) =>
+        this.#send(path, init, opening, until, cut.signal),
+      );
+      if (mediaType(response) !== LINES || !response.body)
+        throw unreachable("sent a reply that makes no sense: its type");
+      return new OpenRequest(body as WritableStreamDefaultWriter<Uint8Array>, response.body, cut, stop);
+    } catch (error) {
+      stop();
+      cut.abort();
+      body?.abort().catch(() => {});
+      throw error;
+    }
+  }
+
+  /** Limits the time of a check, and ends it with the guard and with the signal of its caller. */
+  async #inTime<Result>(
+    caller: AbortSignal | undefined,
+    check: (signal: AbortSignal, until: number) => Promise<Result>,
+  ): Promise<Result> {
     const { timeout } = this.#options;
     const limit = new AbortController();
-    const timer = setTimeout(() => limit.abort(unreachable(`did not answer within ${timeout / 1000} s`)), timeout);
-    const until = performance.now() + timeout;
-    const { signal: running, stop } = anyOf([limit.signal, this.#closed.signal, signal]);
+    const timer = setTimeout(() => limit.abort(this.late()), timeout);
+    const { signal, stop } = anyOf([limit.signal, this.#closed.signal, caller]);
     try {
-      const response = await this.#send(path, text, running, until);
-      return readReply(schema, await withSignal(jsonOf(response), running));
+      return await check(signal, performance.now() + timeout);
     } catch (error) {
-      throw running.aborted ? running.reason : error;
+      throw signal.aborted ? signal.reason : error;
     } finally {
       clearTimeout(timer);
       stop();
     }
   }
 
-  /** Sends a request until it is answered, and returns the answer when it is a success. */
-  async #send(path: string, body: string, signal: AbortSignal, until: number): Promise<Response> {
+  /** The most milliseconds that the server may take for a step. */
+  get timeout(): number {
+    return this.#options.timeout;
+  }
+
+  /** The error of a server that took longer. */
+  late(): GuardError {
+    return unreachable(`did not answer within ${this.timeout / 1000} s`);
+  }
+
+  /**
+   * Sends a request until it is answered, and returns the answer when it is a success.
+   *
+   * @param signal ends the waiting for an answer.
+   * @param life ends the request itself. It may outlive the waiting.
+   */
+  async #send(
+    path: string,
+    init: () => RequestInit,
+    signal: AbortSignal,
+    until: number,
+    life: AbortSignal = signal,
+  ): Promise<Response> {
     const { url, headers, fetch, retries } = this.#options;
     for (let triesLeft = retries; ; triesLeft--) {
       signal.throwIfAborted();
+      const { headers: types, ...given } = init();
       let response: Response;
       try {
         response = await withSignal(
           fetch(new URL(path, url), {
             method: "POST",
-            headers: { ...headers, "content-type": "application/json", accept: "application/json" },
-            body,
-            signal,
+            headers: { ...headers, ...(types as Record<string, string>) },
+            ...given,
+            signal: life,
             // A guard server never redirects, and texts must not go to another one.
             redirect: "manual",
           }),
@@ -88,6 +165,70 @@ export class GuardServer {
       }
       throw await errorOf(response, signal);
     }
+  }
+}
+
+/** A request that is open: lines go out, and lines come in. */
+export class OpenRequest {
+  readonly #body: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #reply: ReadableStream<Uint8Array>;
+  readonly #cut: AbortController;
+  readonly #stop: () => void;
+
+  constructor(
+    body: WritableStreamDefaultWriter<Uint8Array>,
+    reply: ReadableStream<Uint8Array>,
+    cut: AbortController,
+    stop: () => void,
+  ) {
+    this.#body = body;
+    this.#reply = reply;
+    this.#cut = cut;
+    this.#stop = stop;
+  }
+
+  /** Is aborted when the request is cut, with what its caller is told. */
+  get signal(): AbortSignal {
+    return this.#cut.signal;
+  }
+
+  /** Sends a line. It resolves when the connection takes more. */
+  async write(line: Record<string, unknown>): Promise<void> {
+    this.#body.write(encoded(line)).catch(() => {});
+    // What goes wrong with the body ends the reply too, which tells more.
+    await this.#body.ready.catch(() => {});
+  }
+
+  /** Ends the body. */
+  end(): void {
+    this.#body.close().catch(() => {});
+  }
+
+  /** Cuts the connection when the reply has not ended, and lets go of the signals. */
+  close(reason?: GuardError): void {
+    this.#stop();
+    this.#cut.abort(reason);
+  }
+
+  /**
+   * The lines of the reply as they come.
+   *
+   * @throws GuardError `GUARD_UNREACHABLE` when the reply breaks off, or is no JSON.
+   */
+  async *lines(): AsyncGenerator<unknown> {
+    const decoder = new TextDecoder("utf-8", { fatal: true });
+    let open = "";
+    try {
+      for await (const bytes of this.#reply as unknown as AsyncIterable<Uint8Array>) {
+        const lines = (open + decoder.decode(bytes, { stream: true })).split("\n");
+        open = lines.pop() ?? "";
+        for (const line of lines) if (line.trim() !== "") yield parsed(line);
+      }
+    } catch (error) {
+      if (this.#cut.signal.aborted) throw this.#cut.signal.reason;
+      throw error instanceof GuardError ? error : unreachable(`broke off its reply: ${codeOf(error)}`, error);
+    }
+    if (open.trim() !== "") yield parsed(open);
   }
 }
 
@@ -122,12 +263,20 @@ async function jsonOf(response: Response): Promise<unknown> {
   } catch (error) {
     throw unreachable(`broke off its reply: ${codeOf(error)}`, error);
   }
+  return parsed(text);
+}
+
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
     // The parser's error quotes the text.
     throw unreachable("sent a reply that is not JSON");
   }
+}
+
+function encoded(line: Record<string, unknown>): Uint8Array {
+  return new TextEncoder().encode(`${json(line)}\n`);
 }
 
 /** The type of a reply's body, without parameters. */

@@ -10,6 +10,7 @@ import type {
   GuardedCall,
   ModelAnswer,
 } from "../guard.ts";
+import { RemoteAnswerStream } from "./answer-stream.ts";
 import { unreachable } from "./errors.ts";
 import { GuardServer } from "./guard-server.ts";
 import { checkRemoteOptions, type RemoteGuardOptions } from "./options.ts";
@@ -98,19 +99,11 @@ class RemoteCall implements GuardedCall {
   }
 
   answerStream(): AnswerStream {
-    const pieces: string[] = [];
-    return {
-      waiting: undefined,
-      push: async (piece) => {
-        pieces.push(piece);
-        return { text: "" };
-      },
-      flush: async () => ({ text: "" }),
-      end: async () => {
-        const { report, text } = await this.answer({ text: pieces.join("") });
-        return { report, text: report.outcome === "blocked" ? "" : text };
-      },
+    const start = async () => {
+      await this.#adding;
+      return { ...this.#answered(), ...this.#common() };
     };
+    return new RemoteAnswerStream(this.#server, start, this.#options.signal);
   }
 
   /** The fields of every body. */

@@ -91,6 +91,21 @@ export const outputReply = z
   .object({ ...report, sanitized_output: z.string(), sanitized_tool_calls: z.array(toolCall).optional() })
   .refine(isConsistent, CONTRADICTION);
 
+const atEnd = z
+  .object({ event: z.enum(["done", "blocked"]), ...report })
+  .refine(isConsistent, CONTRADICTION)
+  .refine(({ event, outcome }) => (event === "blocked") === (outcome === "blocked"), {
+    path: ["event"],
+    message: "contradicts outcome",
+  });
+
+/** An event of `POST /analyze/output/stream`, where every step is asked for. */
+export const streamEvent = z.union([
+  z.object({ event: z.literal("text"), text: z.string(), waiting: z.number().min(0).nullish() }),
+  atEnd,
+  z.looseObject({ event: z.literal("error"), status: z.number().int() }),
+]);
+
 /** What callers of a guard are told of a reply. */
 export function reportOf(reply: z.output<z.ZodObject<typeof report>>): GuardReport {
   return {

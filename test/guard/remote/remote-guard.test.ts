@@ -28,6 +28,11 @@ const CHECKS: Record<string, (call: GuardedCall) => Promise<unknown>> = {
   request: (call) => call.request(ask(SECRET)),
   texts: (call) => call.texts([SECRET]),
   answer: (call) => call.answer({ text: SECRET, toolCalls: [toolCall({ to: SECRET })] }),
+  stream: async (call) => {
+    const stream = call.answerStream();
+    await stream.push(SECRET);
+    return stream.end();
+  },
 };
 
 /** Everything that an error says, with what caused it. */
@@ -52,7 +57,7 @@ async function errorsOf(options: RemoteGuardOptions): Promise<Record<string, str
   return Object.fromEntries(codes);
 }
 
-const all = (code: string) => ({ request: code, texts: code, answer: code });
+const all = (code: string) => ({ request: code, texts: code, answer: code, stream: code });
 
 describe("RemoteGuard", () => {
   it("replaces values in a request and restores them in the answer and in the arguments of its tool calls", async () => {
@@ -228,7 +233,8 @@ describe("RemoteGuard", () => {
 
   it("takes a reply that makes sense", async () => {
     const { url } = await fakeServer((response) => response.end(JSON.stringify(good)));
-    for (const check of Object.values(CHECKS)) {
+    const { stream: _, ...checks } = CHECKS;
+    for (const check of Object.values(checks)) {
       expect(await check(remoteGuard({ url }).call())).toMatchObject({ report: { outcome: "passed" } });
     }
   });
