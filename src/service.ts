@@ -163,6 +163,11 @@ export class ScanService {
     return this.#running.size;
   }
 
+  /** The scanners of each side, with their names in results. */
+  get scanners(): Readonly<Record<Side, readonly NamedScanner[]>> {
+    return this.#named;
+  }
+
   /** Whether outputs are restored from the vault of their call. */
   get restores(): boolean {
     return this.#restoring.length > 0;

@@ -37,6 +37,8 @@ export interface ServiceCallOptions extends CallOptions {
    * these. The default is `true`.
    */
   rewrite?: boolean;
+  /** What the model was sent, for answers whose request this call does not judge. */
+  prompt?: string;
   /** Is told of the scanners and models of this call. */
   observer?: ScanObserver | undefined;
 }
@@ -69,6 +71,9 @@ export interface ServiceGuardReport extends GuardReport {
   probabilities: Record<string, number>;
 }
 
+/** What the scanners say of one of several texts. */
+export type TextReport = Omit<ServiceGuardReport, "outcome">;
+
 /** A result with the report of the scanners of this process. */
 export type Reported<Checked extends { report?: GuardReport }> = Checked & { report: ServiceGuardReport };
 
@@ -79,7 +84,7 @@ export class ServiceCall implements GuardedCall {
   readonly #request: ScanRequest;
   readonly #onReport: (side: Side, report: ServiceReport) => void;
   /** What the model was sent. */
-  #sent: { prompt: string; chat?: ChatRequest } = { prompt: "" };
+  #sent: { prompt: string; chat?: ChatRequest };
 
   constructor(
     service: ScanService,
@@ -88,6 +93,7 @@ export class ServiceCall implements GuardedCall {
       suppress = [],
       vault = new Vault(),
       rewrite = true,
+      prompt = "",
       observer,
     }: ServiceCallOptions,
     onReport: (side: Side, report: ServiceReport) => void,
@@ -97,6 +103,7 @@ export class ServiceCall implements GuardedCall {
     // Findings are shown, so that their offsets count code points.
     this.#request = { suppress, details: true, rewrite, vault, signal, observer };
     this.#onReport = onReport;
+    this.#sent = { prompt };
   }
 
   async request(chat: ChatRequest): Promise<Reported<CheckedRequest>> {
@@ -123,6 +130,13 @@ export class ServiceCall implements GuardedCall {
     const sanitized = report.documents?.map(({ sanitizedText }, index) => sanitizedText ?? texts[index] ?? "") ?? [];
     if (texts.length === 1) this.#sent = { prompt: sanitized[0] ?? "" };
     return { report: guardReport(report), texts: sanitized };
+  }
+
+  /** Judges texts as {@link texts} does, and says of each of them what was found in it. */
+  async textReports(texts: readonly string[], source: Source = "user"): Promise<TextReport[]> {
+    const report = await this.#service.documents(texts, this.#request, { source });
+    this.#onReport("input", report);
+    return (report.documents ?? []).map(textReport);
   }
 
   async answer({ text, toolCalls }: ModelAnswer): Promise<Reported<CheckedAnswer>> {
@@ -156,6 +170,10 @@ export class ServiceCall implements GuardedCall {
 }
 
 function guardReport(report: ServiceReport): ServiceGuardReport {
-  const { outcome, isValid, resultsScore, probabilities, findings, coverage } = report;
-  return { outcome, isValid, resultsScore, probabilities, findings, coverage };
+  return { outcome: report.outcome, ...textReport(report) };
+}
+
+function textReport(report: TextReport): TextReport {
+  const { isValid, resultsScore, probabilities, findings, coverage } = report;
+  return { isValid, resultsScore, probabilities, findings, coverage };
 }

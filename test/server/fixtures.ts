@@ -118,13 +118,19 @@ export interface TestServer {
 
 /** Starts a server that closes with the test. */
 export async function testServer(scanners: Partial<ScannerLists> = {}, config: ConfigInput = {}): Promise<TestServer> {
+  const server = await startServer(scanners, config);
+  onTestFinished(() => server.app.close());
+  return server;
+}
+
+/** Starts a server that several tests share. Whoever starts it closes its `app`. */
+export async function startServer(scanners: Partial<ScannerLists> = {}, config: ConfigInput = {}): Promise<TestServer> {
   const log: string[] = [];
   const app = await createServer({
     config: { ...config, app: { logLevel: "trace", ...config.app } },
     scanners,
     logger: { write: (line) => log.push(line) },
   });
-  onTestFinished(() => app.close());
   await app.ready();
   // Loading goes on in the background; scanners without load() are there a moment later.
   await new Promise(setImmediate);

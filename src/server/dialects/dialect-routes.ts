@@ -1,11 +1,12 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import type { DialectName } from "../../config/dialects.ts";
+import { GuardValidationError } from "../../errors.ts";
 import { type ServiceCallOptions, ServiceGuard } from "../../guard/service-guard.ts";
 import type { ScanService } from "../../service.ts";
 import { clientGone } from "../client-gone.ts";
 import type { Metrics } from "../plugins/app/metrics.ts";
-import { scanProblems } from "../problem-replies.ts";
+import { notReady, scanProblems } from "../problem-replies.ts";
 import type { VaultSeal } from "../vault-seal.ts";
 import type { Dialect, DialectCall, Endpoint } from "./dialect.ts";
 import { DIALECTS } from "./index.ts";
@@ -27,11 +28,46 @@ export async function dialectRoutes(
   { service, metrics, seal, logContent, names }: DialectRoutesOptions,
 ): Promise<void> {
   const guard = new ServiceGuard(service, { onReport: (side, report) => metrics.countScan(side, report) });
+  const speakers = new Map<string, DialectName>();
   for (const name of new Set(names)) {
     const dialect = await DIALECTS[name]();
-    const given = { guard, logContent, vaults: seal, restores: service.restores };
+    for (const path of pathsOf(dialect)) {
+      const other = speakers.get(path);
+      const message = `${name} and ${other} both answer ${path}: choose one of them`;
+      if (other) throw new GuardValidationError([{ path: `dialects.${names.indexOf(name)}`, message }]);
+      speakers.set(path, name);
+    }
+    const given = { guard, logContent, scanners: service.scanners, vaults: seal, restores: service.restores };
     for (const endpoint of dialect.endpoints) addEndpoint(app, name, dialect, endpoint, given);
+    if (dialect.health) addHealth(app, name, dialect, dialect.health, service);
   }
+}
+
+function pathsOf({ endpoints, health }: Dialect): string[] {
+  return [...endpoints.map(({ path }) => path), ...(health ? [health.path] : [])];
+}
+
+function addHealth(
+  app: FastifyInstance,
+  name: string,
+  { summary, problem: bodyOf }: Dialect,
+  { path, body }: NonNullable<Dialect["health"]>,
+  service: ScanService,
+): void {
+  app.get(path, {
+    schema: {
+      tags: [summary],
+      operationId: `${name}_health`,
+      summary: "Whether the models are loaded and scans are taken",
+      security: [],
+      response: { 200: { description: "OK", content: { "application/json": { schema: {}, example: body } } } },
+    },
+    config: { public: true, problems: notReady, ...(bodyOf ? { problemBody: bodyOf } : {}) },
+    handler: async () => {
+      if (service.notReady) throw service.notReady;
+      return body;
+    },
+  });
 }
 
 function addEndpoint(
@@ -43,7 +79,7 @@ function addEndpoint(
     guard,
     logContent,
     ...ofServer
-  }: { guard: ServiceGuard; logContent: boolean } & Pick<DialectCall, "vaults" | "restores">,
+  }: { guard: ServiceGuard; logContent: boolean } & Pick<DialectCall, "scanners" | "vaults" | "restores">,
 ): void {
   const { $schema: _, ...schema } = z.toJSONSchema(body, { target: "draft-7", io: "input" });
   const json = { schema: {}, example: example.reply };

@@ -2,6 +2,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { z } from "zod";
 import type { GuardReport } from "../../guard/guard.ts";
 import type { ServiceCall, ServiceCallOptions } from "../../guard/service-guard.ts";
+import type { NamedScanner } from "../../scan.ts";
+import type { Side } from "../../scanner.ts";
 import type { Problem } from "../problem.ts";
 import type { VaultSeal } from "../vault-seal.ts";
 
@@ -15,6 +17,11 @@ export interface Dialect {
    * headers stay. By default errors are problems (RFC 9457), as in the rest of the server.
    */
   problem?(problem: Problem): unknown;
+  /**
+   * Where the product asks whether the service is ready (`GET`, without a credential), and the body that says so. A service that is not
+   * ready answers with status 503.
+   */
+  readonly health?: { readonly path: string; readonly body: unknown };
 }
 
 /** One `POST` endpoint of a dialect. */
@@ -35,11 +42,13 @@ export interface DialectCall {
   /** The checks of this request. */
   readonly call: ServiceCall;
   /** Begins further checks, for a request that holds several calls of a model, or that only wants to know what is in its texts. */
-  begin(options?: Pick<ServiceCallOptions, "suppress" | "rewrite" | "vault">): ServiceCall;
+  begin(options?: Pick<ServiceCallOptions, "suppress" | "rewrite" | "prompt" | "vault">): ServiceCall;
   /** Makes tokens of vaults and opens them, for a product that asks before and after the model and can keep one in between. */
   readonly vaults: Pick<VaultSeal, "seal" | "open">;
   /** Whether answers are restored from the vault of their call. */
   readonly restores: boolean;
+  /** The scanners of the server, by side. */
+  readonly scanners: Readonly<Record<Side, readonly NamedScanner[]>>;
   readonly headers: IncomingHttpHeaders;
 }
 
@@ -49,7 +58,7 @@ export interface DialectReply {
   readonly status?: number;
   readonly body: unknown;
   /** The reports that the answer rests on, for the log of requests. */
-  readonly reports: readonly GuardReport[];
+  readonly reports: readonly Pick<GuardReport, "isValid" | "resultsScore">[];
 }
 
 /** Checks that an endpoint fits its schema. */
