@@ -3,6 +3,9 @@ import type { Dialect } from "./dialect.ts";
 
 /** The dialects, by their names in `scanners.yml`. Each is loaded only when the configuration names it. */
 export const DIALECTS: Record<DialectName, () => Promise<Dialect>> = {
+  agentgateway: async () => (await import("./agentgateway.ts")).agentgateway,
+  fms: async () => (await import("./fms.ts")).fms,
+  kgateway: async () => (await import("./agentgateway.ts")).kgateway,
   lakera: async () => (await import("./lakera.ts")).lakera,
   litellm: async () => (await import("./litellm.ts")).litellm,
   openai: async () => (await import("./openai.ts")).openai,
