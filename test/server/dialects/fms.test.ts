@@ -193,6 +193,23 @@ describe("other requests of the FMS detectors API", () => {
     expect(reply.json()).toHaveLength(1);
   });
 
+  it("tells the surest detection first", async () => {
+    const sure = (name: string, probability: number) =>
+      scannerOf(name, async (text) => ({
+        isValid: false,
+        score: 0.1,
+        probability,
+        findings: [],
+        coverage: wholeText(text),
+      }));
+    const other = await testServer(
+      { input: [sure("Unsure", 0.6), sure("Sure", 0.99), sure("Halfway", 0.8)] },
+      { dialects: ["fms"] },
+    );
+    const found = await detects<{ detection: string }[]>(other, CHAT, { messages: chat });
+    expect(found.map(({ detection }) => detection)).toEqual(["Sure", "Halfway", "Unsure"]);
+  });
+
   it("judges what tools return, and only by the scanner that is asked", async () => {
     const server = await testServer({ input: [injectionScanner(), wordScanner("zebra")] }, { dialects: ["fms"] });
     const messages = [

@@ -56,10 +56,13 @@ export function detectionsIn(text: string, report: TextReport, detector: Detecto
   return detections.sort((a, b) => a.start - b.start || a.end - b.end);
 }
 
-/** Says which checks failed for several texts together, with what they found. */
+/**
+ * Says which checks failed for several texts together, with what they found: the surest first, because there are clients that read
+ * the first detection only (`ChatDetector` of TrustyAI's provider for Llama Stack).
+ */
 export function detectionsOf(report: TextReport, detector: Detector): Detection[] {
   const { partsSkipped } = report.coverage;
-  return [
+  const detections = [
     ...(isIncomplete(report) ? [incomplete(report)] : []),
     ...failingChecks(report, detector).map(({ check, findings }): Detection => {
       const [worst] = [...findings].sort((a, b) => b.score - a.score);
@@ -72,6 +75,7 @@ export function detectionsOf(report: TextReport, detector: Detector): Detection[
     }),
     ...(partsSkipped > 0 ? [notScanned(partsSkipped)] : []),
   ];
+  return detections.sort((a, b) => b.score - a.score);
 }
 
 /**
