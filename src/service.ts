@@ -343,10 +343,8 @@ export class ScanService {
     request: ScanRequest,
     { maskInjections = false, source = "tool" }: Pick<DocumentsOptions, "maskInjections" | "source"> = {},
   ): Promise<ServiceReport> {
-    const { maxMessages, promptTimeout, requireFullCoverage } = this.#options;
-    if (texts.length > maxMessages) {
-      throw new GuardError("GUARD_TOO_LARGE", `A call may have ${maxMessages} documents at most.`);
-    }
+    const { promptTimeout, requireFullCoverage } = this.#options;
+    this.checkCount(texts, "documents");
     const scanners = this.#looking[source];
     return this.#run(promptTimeout, request, async (options) => {
       // Places of cuts are always shown, so their offsets count what all places that are shown count.
@@ -370,6 +368,18 @@ export class ScanService {
       );
       return { ...total, findings: {}, engineTiming, text: "", documents: judged };
     });
+  }
+
+  /**
+   * Checks that a call has no more texts than {@link ScanServiceOptions.maxMessages}.
+   *
+   * @param what what the texts are, for the error.
+   * @throws GuardError `GUARD_TOO_LARGE`.
+   */
+  checkCount(texts: readonly unknown[], what: string): void {
+    const { maxMessages } = this.#options;
+    if (texts.length <= maxMessages) return;
+    throw new GuardError("GUARD_TOO_LARGE", `A call may have ${maxMessages} ${what} at most.`);
   }
 
   #checkSize({ messages }: { messages: readonly unknown[] }): void {

@@ -150,6 +150,14 @@ export class ServiceCall implements GuardedCall {
     };
   }
 
+  /** Judges answers that have nothing to do with each other, one after the other. */
+  async answers(texts: readonly string[]): Promise<Reported<CheckedAnswer>[]> {
+    this.#service.checkCount(texts, "answers");
+    const answers: Reported<CheckedAnswer>[] = [];
+    for (const text of texts) answers.push(await this.answer({ text }));
+    return answers;
+  }
+
   answerStream(): AnswerStream {
     const { prompt, chat } = this.#sent;
     const stream = this.#service.outputStream(prompt, this.#request, chat);

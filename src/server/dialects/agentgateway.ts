@@ -94,14 +94,13 @@ async function judgeAnswers(
   if (choices.length === 0) return { body: passing("There was no text to check."), reports: [] };
   // The gateway does not say what was asked, so nothing can be compared with it.
   const suppress = scanners.output.filter(({ scanner }) => scanner.comparesWithPrompt).map(({ name }) => name);
-  const reports: GuardReport[] = [];
-  const texts: string[] = [];
-  for (const { message } of choices) {
-    const { report, text } = await begin({ suppress }).answer({ text: message.content });
-    reports.push(report);
-    if (report.outcome === "blocked" && rejectsAnswers) return { body: rejecting("answer", report), reports };
-    texts.push(report.outcome === "blocked" ? blockedMessage("answer", report) : text);
-  }
+  const answers = await begin({ suppress }).answers(choices.map(({ message }) => message.content));
+  const reports = answers.map(({ report }) => report);
+  const blocked = reports.find(({ outcome }) => outcome === "blocked");
+  if (blocked && rejectsAnswers) return { body: rejecting("answer", blocked), reports };
+  const texts = answers.map(({ report, text }) =>
+    report.outcome === "blocked" ? blockedMessage("answer", report) : text,
+  );
   if (texts.every((text, index) => text === choices[index]?.message.content)) return { body: passing(), reports };
   const changed = choices.map((choice, index) => ({
     ...choice,

@@ -58,8 +58,10 @@ export const fms: Dialect = {
         const detector = detectorOf(headers, scanners, { sides: ["input", "output"], knowsPrompt: false });
         const { side, suppress } = detector;
         const call = begin({ suppress, rewrite: false });
-        const reports = side === "input" ? await call.textReports(contents) : [];
-        if (side === "output") for (const text of contents) reports.push((await call.answer({ text })).report);
+        const reports =
+          side === "input"
+            ? await call.textReports(contents)
+            : (await call.answers(contents)).map(({ report }) => report);
         const body = reports.map((report, index) =>
           reaching(detectionsIn(contents[index] ?? "", report, detector), threshold),
         );

@@ -154,6 +154,14 @@ describe("texts of the FMS detectors API", () => {
     );
   });
 
+  it.each(["guard", "guard-output"])("takes only so many texts at once for %s", async (detector) => {
+    const few = await testServer({ input: [], output: [] }, { dialects: ["fms"], app: { maxMessages: 2 } });
+    expect(await inTexts(few, ["a", "b"], detector)).toEqual([[], []]);
+    const reply = await few.post(CONTENTS, { contents: ["a", "b", "c"] }, { "detector-id": detector });
+    expect(reply.statusCode).toBe(413);
+    expect(reply.json()).toEqual({ code: 413, message: expect.stringMatching(/^A call may have 2 \w+ at most\.$/) });
+  });
+
   it("says so when a text was not looked at as a whole and has to be", async () => {
     const partly = scannerOf("Partly", async (text) => {
       const coverage = { ...wholeText(text), scannedChars: 0, truncated: true };
