@@ -83,6 +83,20 @@ describe("texts of the FMS detectors API", () => {
     for (const { start, end, text } of found) expect(Array.from(content).slice(start, end).join("")).toBe(text);
   });
 
+  it("cuts out what was found, whatever stands around it", async () => {
+    const other = await testServer({ input: [wordScanner("zebra")] }, { dialects: ["fms"] });
+    const around = fc.string({ unit: "grapheme", maxLength: 30 });
+    await fc.assert(
+      fc.asyncProperty(around, around, async (before, after) => {
+        const content = `${before}zebra${after}`;
+        const [[found] = []] = await inTexts(other, [content]);
+        expect(found?.text).toBe("zebra");
+        expect(Array.from(content).slice(found?.start, found?.end).join("")).toBe("zebra");
+      }),
+      { numRuns: 50 },
+    );
+  });
+
   it("asks the scanners of one side, or one scanner, as the detector's id says", async () => {
     const contents = ["Ask carol@example.org at Umbrella Corp about the zebra."];
     const scanners = async (detector: string) => {
