@@ -103,6 +103,7 @@ describe.skipIf(!PROGRAM)("the real LiteLLM proxy with guard as its guardrail", 
         guardrail("during", "during_call"),
         guardrail("post", "post_call"),
         guardrail("diff", "post_call", incremental),
+        guardrail("diff-at-end", "post_call", { ...incremental, streaming_end_of_stream_only: true }),
         guardrail("down", "pre_call", { api_base: "http://127.0.0.1:9" }),
         guardrail("wrong-key", "pre_call", { api_key: "another" }),
         {
@@ -255,13 +256,17 @@ describe.skipIf(!PROGRAM)("the real LiteLLM proxy with guard as its guardrail", 
   it("masks streams in the mode incremental_diff, and only blocks them otherwise", async () => {
     model.says = "There are many animals in the park 😀. Some are as nice as K-1234 is. Good night to all of you.";
     const redacted = model.says.replace("K-1234", "[REDACTED]");
-    expect(streamed(await chat("Hi.", "diff", { stream: true }))).toEqual({ text: redacted });
+    for (const guardrail of ["diff", "diff-at-end"]) {
+      expect(streamed(await chat("Hi.", guardrail, { stream: true }))).toEqual({ text: redacted });
+    }
     expect(streamed(await chat("Hi.", "post", { stream: true }))).toEqual({ text: model.says });
     model.says =
       "There are many animals in the park. Some of them are nice. Then came a zebra and it was blue. It ran.";
-    const cut = await chat("Hi.", "diff", { stream: true });
-    expect(cut.text).toContain("The answer was blocked by guard: BanSubstrings.");
-    expect(streamed(cut).text).not.toContain("zebra");
+    for (const guardrail of ["diff", "diff-at-end"]) {
+      const cut = await chat("Hi.", guardrail, { stream: true });
+      expect(cut.text).toContain("The answer was blocked by guard: BanSubstrings.");
+      expect(streamed(cut).text).not.toContain("zebra");
+    }
     const late = await chat("Hi.", "post", { stream: true });
     expect(streamed(late).error?.message).toBe("The answer was blocked by guard: BanSubstrings.");
   });

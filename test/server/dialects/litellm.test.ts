@@ -126,6 +126,54 @@ describe("LiteLLM's Generic Guardrail API", () => {
     });
   });
 
+  it("tells LiteLLM texts of a stream that only ever grow, and that end as the whole text does", async () => {
+    const server = await testServer(
+      {},
+      {
+        dialects: ["litellm"],
+        app: { masking: ["Secrets", "Regex"] },
+        outputScanners: [
+          { type: "Secrets" },
+          { type: "Regex", params: { patterns: ["\\bK-\\d{4}\\b"], redact: true } },
+          { type: "BanSubstrings", params: { substrings: ["zebra"] } },
+        ],
+      },
+    );
+    const key = "AKIAIOSFODNN7EXAMPLQ";
+    const answers = [
+      `Der Schlüssel ist ${key} 😀. Er gehört zu K-1234, und sonst niemandem. Bis bald!`,
+      `- eins\n- K-9876\n- ${key}\n\nDas war alles 👋🏽`,
+      "Nichts zu sehen hier. Wirklich nichts! Oder doch? Nein.",
+      "Es war einmal ein K-0001. Dann kam ein zebra. Es lief weg.",
+    ];
+    const asked = (text: string) => asks(server, { input_type: "response", texts: [text] });
+    const sizes = fc.array(fc.integer({ min: 1, max: 15 }), { minLength: 60, maxLength: 60 });
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...answers), sizes, async (answer, sizes) => {
+        const characters = [...answer];
+        const whole = await asked(answer);
+        let emitted = "";
+        for (let end = 0, piece = 0; end < characters.length; piece++) {
+          end += sizes[piece % sizes.length] as number;
+          const soFar = characters.slice(0, end).join("");
+          const { action, texts = [soFar], stream_holdback_chars: holdback = [0] } = await asked(soFar);
+          const [text, held] = [(texts as string[])[0] as string, (holdback as number[])[0] as number];
+          if (action === "BLOCKED") break;
+          // What LiteLLM 1.106.2 does with the reply; it counts code points, as Python does.
+          expect(text.startsWith(emitted)).toBe(true);
+          const shown = [...text];
+          const isFinal = end >= characters.length;
+          emitted = shown.slice(0, Math.max([...emitted].length, shown.length - (isFinal ? 0 : held))).join("");
+          expect(emitted).not.toMatch(/AKIA|K-\d{4}/);
+        }
+        expect(emitted).not.toContain("zebra");
+        if (whole.action !== "BLOCKED") expect(emitted).toBe((whole.texts as string[] | undefined)?.[0] ?? answer);
+        else expect(answer).toContain("zebra");
+      }),
+      { numRuns: 20 },
+    );
+  });
+
   it("counts images as not scanned", async () => {
     const server = await testServer({}, { ...CONFIG, app: { lazyLoad: true, requireFullCoverage: true } });
     const images = ["data:image/png;base64,AAAA"];
