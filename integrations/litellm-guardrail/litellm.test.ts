@@ -271,6 +271,26 @@ describe.skipIf(!PROGRAM)("the real LiteLLM proxy with guard as its guardrail", 
     expect(streamed(late).error?.message).toBe("The answer was blocked by guard: BanSubstrings.");
   });
 
+  it("masks no other streams, blocks those of messages and responses, and never asks about completions", async () => {
+    const messages = [{ role: "user", content: "Hi." }];
+    const bodies: Record<string, object> = {
+      "/v1/completions": { model: "txt-fake", prompt: "Hi." },
+      "/v1/messages": { model: "claude-fake", max_tokens: 9, messages },
+      "/v1/responses": { model: "gpt-fake", input: "Hi." },
+    };
+    const stream = async (path: string) =>
+      (await post(path, { ...bodies[path], stream: true, guardrails: ["diff"] })).text;
+    const blocked = "The answer was blocked by guard: BanSubstrings.";
+    for (const path of Object.keys(bodies)) {
+      model.says = "K-1234 is nice. Good night to all of you.";
+      expect(await stream(path)).not.toContain("[REDACTED]");
+      model.says = "Some of them are nice. Then came a zebra and it was blue. It ran.";
+      const text = await stream(path);
+      if (path === "/v1/completions") expect(text).not.toContain(blocked);
+      else expect(text).toContain(blocked);
+    }
+  });
+
   it("lets nothing pass when guard is away, refuses the key, or cannot judge", async () => {
     for (const guardrail of ["down", "wrong-key"]) {
       expect((await chat("Hi.", guardrail)).status).toBe(500);
