@@ -1,0 +1,116 @@
+import { Anonymize, Deanonymize } from "../../src/generated/scanners.ts";
+import type { Guard, GuardReport, StreamStep } from "../../src/guard/guard.ts";
+import { ServiceGuard } from "../../src/guard/service-guard.ts";
+import type { Scanner } from "../../src/scanner.ts";
+import { SOURCES } from "../../src/source.ts";
+import { wordScanner } from "../server/fixtures.ts";
+import { serviceWith } from "./service.ts";
+
+/** What {@link testGuard} blocks, wherever it stands. */
+export const FORBIDDEN = "FORBIDDEN";
+
+/** What {@link testGuard} takes out of answers, and what it leaves there. */
+export const TOKEN = "sk-token";
+export const TAKEN_OUT = "[TOKEN]";
+
+/**
+ * A guard that replaces mail addresses in all that a model reads and restores them in what it answers, blocks {@link FORBIDDEN}, and
+ * takes {@link TOKEN} out of answers.
+ */
+export async function testGuard({ input = [], output = [] }: { input?: Scanner[]; output?: Scanner[] } = {}) {
+  const sources = [...SOURCES];
+  const forbidden = () => wordScanner(FORBIDDEN, { type: "Forbidden", name: "Forbidden", conversation: { sources } });
+  const token = wordScanner(TOKEN, { type: "Token", name: "Token", replacement: TAKEN_OUT, conversation: { sources } });
+  const { service } = await serviceWith(
+    {
+      input: [new Anonymize({ entityTypes: ["EMAIL_ADDRESS"] }), forbidden(), ...input],
+      output: [new Deanonymize(), token, forbidden(), ...output],
+    },
+    { masking: ["Token"], maxMessages: 1000 },
+  );
+  return new ServiceGuard(service);
+}
+
+const PASSED: GuardReport = {
+  outcome: "passed",
+  isValid: true,
+  resultsScore: {},
+  findings: {},
+  coverage: {
+    chars: 0,
+    scannedChars: 0,
+    truncated: false,
+    windows: 0,
+    partsSkipped: 0,
+    unscannedSources: {},
+    untrainedLanguage: {},
+    suppressed: [],
+    failed: [],
+  },
+};
+
+const BLOCKED: GuardReport = { ...PASSED, outcome: "blocked", isValid: false, resultsScore: { Forbidden: 1 } };
+
+/**
+ * A guard that lets requests pass and gives out the words of an answer as soon as they have ended, or after `waiting` milliseconds.
+ * {@link FORBIDDEN} ends an answer as soon as it is complete.
+ */
+export function wordwiseGuard({ waiting }: { waiting?: number } = {}): Guard {
+  const answerStream = () => {
+    let held = "";
+    let isBlocked = false;
+    const give = (end: number): StreamStep => {
+      if (isBlocked) throw new Error("pushed to an answer that was blocked");
+      isBlocked = held.includes(FORBIDDEN);
+      if (isBlocked) return { text: "", report: BLOCKED };
+      const text = held.slice(0, end);
+      held = held.slice(end);
+      return { text };
+    };
+    return {
+      push: async (piece: string) => {
+        held += piece;
+        return give(held.lastIndexOf(" ") + 1);
+      },
+      flush: async () => give(held.length),
+      end: async () => ({ report: PASSED, ...give(held.length) }),
+      get waiting() {
+        return held === "" ? undefined : waiting;
+      },
+    };
+  };
+  return {
+    call: () => ({
+      request: async (request) => ({ report: PASSED, request }),
+      texts: async (texts) => ({ report: PASSED, texts: [...texts] }),
+      answer: async ({ text, toolCalls = [] }) => ({
+        report: JSON.stringify([text, toolCalls]).includes(FORBIDDEN) ? BLOCKED : PASSED,
+        text,
+        toolCalls: [...toolCalls],
+      }),
+      answerStream,
+    }),
+    close: async () => {},
+  };
+}
+
+/** A guard that cannot judge anything, because its server is away. */
+export function brokenGuard(error: Error): Guard {
+  const fail = () => Promise.reject(error);
+  return {
+    call: () => ({
+      request: fail,
+      texts: fail,
+      answer: fail,
+      answerStream: () => ({ push: fail, flush: fail, end: fail, waiting: undefined }),
+    }),
+    close: async () => {},
+  };
+}
+
+/** Everything that an iterable gives. */
+export async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const result: Item[] = [];
+  for await (const item of items) result.push(item);
+  return result;
+}
