@@ -33,7 +33,12 @@ async function guarded(
   guard?: Guard,
 ) {
   const server = await upstream(reply);
-  const provider = createOpenAICompatible({ name: "fake", baseURL: server.baseURL, includeUsage: true });
+  const provider = createOpenAICompatible({
+    name: "fake",
+    baseURL: server.baseURL,
+    includeUsage: true,
+    supportsStructuredOutputs: true,
+  });
   const middleware = guardMiddleware(guard ?? (await testGuard()), options);
   const model = wrapLanguageModel({ model: provider("fake"), middleware });
   return { server, provider, model };
@@ -93,7 +98,11 @@ it("never sends a request that is blocked", async () => {
   await expect(call).rejects.toMatchObject({ what: "request", report: { resultsScore: { Forbidden: 1 } } });
 
   const errors: unknown[] = [];
-  const result = streamText({ model, prompt: `This is ${FORBIDDEN}.`, onError: ({ error }) => void errors.push(error) });
+  const result = streamText({
+    model,
+    prompt: `This is ${FORBIDDEN}.`,
+    onError: ({ error }) => void errors.push(error),
+  });
   const parts = await all(result.fullStream);
   expect(parts).toMatchObject([{ type: "start" }, { type: "error", error: { code: "GUARD_BLOCKED" } }]);
   expect(errors).toEqual([expect.any(GuardBlockedError)]);
@@ -129,10 +138,9 @@ it("shows nothing more of an answer that is blocked", async () => {
 
 it("answers blocked calls by a text of the user's", async () => {
   const onBlocked = ({ what }: GuardBlockedError) => `Sorry, this ${what} cannot be shown.`;
-  const { model } = await guarded(
-    ({ stream }) => (stream ? streamed([FORBIDDEN, "!"]) : completion(FORBIDDEN)),
-    { onBlocked },
-  );
+  const { model } = await guarded(({ stream }) => (stream ? streamed([FORBIDDEN, "!"]) : completion(FORBIDDEN)), {
+    onBlocked,
+  });
   for (const [prompt, what] of [
     [FORBIDDEN, "request"],
     ["Hi", "answer"],

@@ -84,7 +84,7 @@ async function stream(
   try {
     const { chat, back } = readCall(params);
     const result = await model.doStream({ ...back(await judge.request(chat)), abortSignal: signal });
-    const parts = new GuardedAnswer(judge, options.onBlocked).parts(itemsOf(result.stream, signal));
+    const parts = new GuardedAnswer(judge, options.onBlocked).parts(itemsOf(result.stream, signal), signal);
     return { ...result, stream: streamOf(parts, (reason) => left.abort(reason)) };
   } catch (error) {
     if (!(error instanceof GuardBlockedError) || !options.onBlocked) throw error;

@@ -18,15 +18,21 @@ export const TAKEN_OUT = "[TOKEN]";
  * takes {@link TOKEN} out of answers.
  */
 export async function testGuard({ input = [], output = [] }: { input?: Scanner[]; output?: Scanner[] } = {}) {
-  const sources = [...SOURCES];
-  const forbidden = () => wordScanner(FORBIDDEN, { type: "Forbidden", name: "Forbidden", conversation: { sources } });
-  const token = wordScanner(TOKEN, { type: "Token", name: "Token", replacement: TAKEN_OUT, conversation: { sources } });
+  const forbidden = () => wordScanner(FORBIDDEN, { type: "Forbidden", name: "Forbidden" });
+  const token = wordScanner(TOKEN, { type: "Token", name: "Token", replacement: TAKEN_OUT });
+  const inputs = [new Anonymize({ entityTypes: ["EMAIL_ADDRESS"] }), forbidden(), ...input];
+  const names = inputs.map(({ name }) => name);
+  const scan = Object.fromEntries(SOURCES.map((source) => [source, names]));
   const { service } = await serviceWith(
     {
-      input: [new Anonymize({ entityTypes: ["EMAIL_ADDRESS"] }), forbidden(), ...input],
+      input: inputs,
       output: [new Deanonymize(), token, forbidden(), ...output],
     },
-    { masking: ["Token"], maxMessages: 1000 },
+    {
+      masking: ["Token"],
+      maxMessages: 1000,
+      conversation: { window: 3, scanToolMessages: true, risk: { enabled: false }, scan },
+    },
   );
   return new ServiceGuard(service);
 }

@@ -28,7 +28,8 @@ export async function judgeResult(
   const lastText = result.content.findLastIndex(({ type }) => type === "text");
   let restored: AnsweredToolCall[] = [];
   // What a model does belongs to what it says, so both are judged together where it says something.
-  if (lastText < 0 && calls.length > 0) restored = await judgeCalls(calls, "", judge).then(({ toolCalls }) => toolCalls);
+  if (lastText < 0 && calls.length > 0)
+    restored = await judgeCalls(calls, "", judge).then(({ toolCalls }) => toolCalls);
   const content: LanguageModelV3Content[] = [];
   let isChanged = false;
   for (const [index, part] of result.content.entries()) {
@@ -91,7 +92,5 @@ function unread({ response, ...result }: LanguageModelV3GenerateResult): Languag
 
 /** What a provider says of an answer, without the probabilities of its tokens: they are the answer as the model wrote it. */
 export function withoutTokens(metadata: SharedV3ProviderMetadata): SharedV3ProviderMetadata {
-  return Object.fromEntries(
-    Object.entries(metadata).map(([provider, { logprobs: _, ...rest }]) => [provider, rest]),
-  );
+  return Object.fromEntries(Object.entries(metadata).map(([provider, { logprobs: _, ...rest }]) => [provider, rest]));
 }

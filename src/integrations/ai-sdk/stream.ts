@@ -1,7 +1,7 @@
 import type { LanguageModelV3FinishReason, LanguageModelV3StreamPart, LanguageModelV3ToolCall } from "@ai-sdk/provider";
 import { GuardBlockedError } from "../../guard/blocked.ts";
 import { IDLE, withIdle } from "../parts/idle.ts";
-import { type JudgedText, type Judge, shortestWaiting } from "../parts/judge.ts";
+import { type Judge, type JudgedText, shortestWaiting } from "../parts/judge.ts";
 import type { GuardedModelOptions } from "../parts/options.ts";
 import { FILTERED, judgeCalls, NO_USAGE, withArguments, withoutTokens } from "./answer.ts";
 
@@ -63,24 +63,27 @@ export class GuardedAnswer {
     this.#onBlocked = onBlocked;
   }
 
-  /** @param source the parts of the model. It is ended as soon as something is blocked. */
-  async *parts(source: AsyncIterable<Part>): AsyncGenerator<Part, void, undefined> {
-    try {
-      const waiting = () => shortestWaiting([...this.#open.values()].map(({ judged }) => judged));
-      for await (const part of withIdle(source, waiting)) {
-        if (part === IDLE) await this.#flush();
-        else await this.#take(part);
-        yield* this.#ready.splice(0);
-      }
-      // The answer broke off. What it has said and done so far is judged as a whole answer.
-      await this.#finish();
+  /**
+   * @param source the parts of the model. It is ended as soon as something is blocked.
+   * @param signal that of the call. An answer whose call was aborted ends with an exception, as it does without guard.
+   */
+  async *parts(source: AsyncIterable<Part>, signal: AbortSignal): AsyncGenerator<Part, void, undefined> {
+    const waiting = () => shortestWaiting([...this.#open.values()].map(({ judged }) => judged));
+    for await (const part of withIdle(source, waiting)) {
+      const failure = await failureOf(part === IDLE ? this.#flush() : this.#take(part));
+      // What was ready before a verdict passed its own.
       yield* this.#ready.splice(0);
-    } catch (error) {
-      if (!(error instanceof GuardBlockedError)) throw error;
-      // What was ready before the verdict passed its own.
-      yield* this.#ready.splice(0);
-      yield* this.#blocked(error);
+      if (!failure) continue;
+      if (signal.aborted) throw failure.error;
+      yield* this.#failed(failure.error);
+      return;
     }
+    // The answer broke off, unless it had a finish. What it has said and done so far is judged as a whole answer.
+    const failure = await failureOf(this.#finish());
+    yield* this.#ready.splice(0);
+    if (!failure) return;
+    if (signal.aborted) throw failure.error;
+    yield* this.#failed(failure.error);
   }
 
   async #take(part: Part): Promise<void> {
@@ -197,10 +200,10 @@ export class GuardedAnswer {
     }
   }
 
-  /** The end of an answer that was blocked: texts that have begun end, so that the stream is well formed. */
-  *#blocked(error: GuardBlockedError): Generator<Part, void, undefined> {
+  /** The end of an answer that was blocked or could not be judged. Texts that have begun end, so that the stream is well formed. */
+  *#failed(error: unknown): Generator<Part, void, undefined> {
     for (const { kind, id, isShown } of this.#open.values()) if (isShown) yield { type: `${kind}-end`, id };
-    if (this.#onBlocked) {
+    if (this.#onBlocked && error instanceof GuardBlockedError) {
       yield* textParts(this.#onBlocked(error));
     } else {
       yield { type: "error", error };
@@ -219,4 +222,13 @@ export function* textParts(text: string): Generator<Part, void, undefined> {
   yield { type: "text-delta", id: BLOCKED_ID, delta: text };
   yield { type: "text-end", id: BLOCKED_ID };
   yield { type: "finish", usage: NO_USAGE, finishReason: FILTERED };
+}
+
+async function failureOf(work: Promise<void>): Promise<{ error: unknown } | undefined> {
+  try {
+    await work;
+    return;
+  } catch (error) {
+    return { error };
+  }
 }
