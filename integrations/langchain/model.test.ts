@@ -151,7 +151,7 @@ describe("a request", () => {
     ]);
     // Not every model turns tools into the format of its provider when they are bound.
     await model.invoke("Hi", { tools: [lookup] });
-    const [sent] = inner.sent[1]?.options.tools as [typeof lookup];
+    const sent = inner.sent[1]?.options.tools?.[0] as typeof lookup;
     expect(sent).toMatchObject({ name: "lookup", description: `Looks people up, such as ${PLACEHOLDER}.` });
     expect(sent.constructor).toBe(lookup.constructor);
     expect(lookup.description).toContain(MAIL);
@@ -438,13 +438,13 @@ describe("a guarded model", () => {
         { content: "", tool_call_chunks: [{ index: 0, id: "c1", name: "extract", args: `{"mail":"${PLACEHOLDER}"}` }] },
       ],
     });
-    // The base class of LangChain reads calls of chunks only.
-    const parsed = await all(await model.withStructuredOutput(schema).stream(hello));
-    expect(parsed).toEqual([{ mail: MAIL }]);
+    // What LangChain makes for models without a way of their own reads calls of chunks only.
+    expect(await all(await model.withStructuredOutput(schema).stream(hello))).toEqual([{ mail: MAIL }]);
     const both = await all(await model.withStructuredOutput(schema, { includeRaw: true }).stream(hello));
     expect(Object.assign({}, ...both)).toMatchObject({ parsed: { mail: MAIL } });
+    const sent = inner.sent.length;
     await expect(model.withStructuredOutput(schema).stream(FORBIDDEN).then(all)).rejects.toThrow(GuardBlockedError);
-    expect(inner.sent).toHaveLength(2);
+    expect(inner.sent).toHaveLength(sent);
   });
 
   it("stays guarded with options bound to it, before and after", async () => {
@@ -456,6 +456,7 @@ describe("a guarded model", () => {
       guardChatModel(new RecordingModel(answer).withConfig({ stop: ["x"] }), guard),
       guardChatModel(new RecordingModel(answer), guard).withConfig({ stop: ["x"] }),
       guardChatModel(new RecordingModel(answer).withRetry(), guard),
+      guardChatModel(new RecordingModel(answer).withFallbacks([new RecordingModel(answer)]), guard),
     ];
     for (const model of models) expect((await model.invoke(hello)).content).toBe(`To ${MAIL}`);
     expect(() => guardChatModel(new StringOutputParser() as never, guard)).toThrow(/expected a chat model/);

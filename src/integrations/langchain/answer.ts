@@ -1,5 +1,4 @@
-import { AIMessage, type AIMessageChunk, type BaseMessage } from "@langchain/core/messages";
-import type { ChatGeneration } from "@langchain/core/outputs";
+import { AIMessage, type BaseMessage, type MessageContent } from "@langchain/core/messages";
 import type { AnsweredToolCall } from "../../messages/text.ts";
 import { otherShape, parsed } from "../parts/back.ts";
 import type { Judge } from "../parts/judge.ts";
@@ -28,18 +27,7 @@ export function textField(block: Block): string | undefined {
 }
 
 /** Judges an answer of a model. */
-export async function judgeGeneration(generation: ChatGeneration, judge: Judge): Promise<ChatGeneration> {
-  const message = await judgeMessage(generation.message, judge);
-  const { content } = message;
-  return {
-    ...generation,
-    message,
-    text: typeof content === "string" ? content : message.text,
-    ...(generation.generationInfo && { generationInfo: withoutTokens(generation.generationInfo) }),
-  };
-}
-
-async function judgeMessage<M extends BaseMessage>(message: M, judge: Judge): Promise<M> {
+export async function judgeMessage<M extends BaseMessage>(message: M, judge: Judge): Promise<M> {
   const { content, additional_kwargs: kwargs, response_metadata: metadata } = message;
   const calls = new Calls(message);
   const changes: Partial<BaseMessage> = {};
@@ -160,11 +148,18 @@ export function withoutTokens<Fields extends Record<string, unknown>>({ logprobs
   return rest as unknown as Fields;
 }
 
+/** The text of a content. */
+export function textOf(content: MessageContent): string {
+  if (typeof content === "string") return content;
+  return (content as Block[]).map((block) => (block.type === "text" ? block.text : "")).join("");
+}
+
 /** The answer to a blocked call. */
-export function textMessage(text: string, message?: AIMessage | AIMessageChunk): AIMessage {
+export function textMessage(text: string, answer?: BaseMessage): AIMessage {
+  const usage_metadata = (answer as AIMessage | undefined)?.usage_metadata;
   return new AIMessage({
     content: text,
     response_metadata: { finish_reason: "content_filter" },
-    ...(message?.usage_metadata ? { usage_metadata: message.usage_metadata } : {}),
+    ...(usage_metadata ? { usage_metadata } : {}),
   });
 }

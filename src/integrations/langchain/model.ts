@@ -5,14 +5,14 @@ import {
   type BaseChatModelCallOptions,
   type BindToolsInput,
 } from "@langchain/core/language_models/chat_models";
-import { type AIMessage, AIMessageChunk, type BaseMessage } from "@langchain/core/messages";
+import { AIMessageChunk, type BaseMessage } from "@langchain/core/messages";
 import { ChatGenerationChunk, type ChatResult } from "@langchain/core/outputs";
 import type { Runnable } from "@langchain/core/runnables";
 import { GuardBlockedError } from "../../guard/blocked.ts";
 import type { Guard } from "../../guard/guard.ts";
 import { Judge } from "../parts/judge.ts";
 import type { GuardedModelOptions } from "../parts/options.ts";
-import { judgeGeneration, textMessage } from "./answer.ts";
+import { judgeMessage, textMessage, textOf } from "./answer.ts";
 import { type ReadOptions, readRequest } from "./request.ts";
 import { withModels } from "./runnables.ts";
 import { GuardedChunks } from "./stream.ts";
@@ -31,14 +31,9 @@ export class GuardedChatModel<
   readonly #options: GuardedModelOptions;
 
   constructor(inner: BaseChatModel<CallOptions>, guard: Guard, options: GuardedModelOptions = {}) {
-    const { callbacks, tags, metadata, verbose, outputVersion } = inner;
-    super({
-      verbose,
-      ...(callbacks && { callbacks }),
-      ...(tags && { tags }),
-      ...(metadata && { metadata }),
-      ...(outputVersion && { outputVersion }),
-    });
+    // Callbacks of the model itself are told of what it is sent and what it writes.
+    const { tags, metadata, verbose } = inner;
+    super({ verbose, ...(tags && { tags }), ...(metadata && { metadata }) });
     this.#inner = inner;
     this.#guard = guard;
     this.#options = options;
@@ -68,26 +63,18 @@ export class GuardedChatModel<
     return this.#inner.invocationParams(options);
   }
 
-  override _combineLLMOutput(...outputs: NonNullable<ChatResult["llmOutput"]>[]): ChatResult["llmOutput"] {
-    return this.#inner._combineLLMOutput?.(...outputs);
-  }
-
   override async _generate(messages: BaseMessage[], options: this["ParsedCallOptions"]): Promise<ChatResult> {
     const judge = new Judge(this.#guard, this.#options, options.signal);
-    let result: ChatResult | undefined;
+    let answer: BaseMessage | undefined;
     try {
-      const { chat, back } = readRequest(messages, options as ReadOptions);
-      const checked = back(await judge.request(chat));
-      // Callbacks are not handed on: they would be told of texts that nobody has judged.
-      result = await this.#inner._generate(checked.messages, checked.options as this["ParsedCallOptions"]);
-      const generations: ChatResult["generations"] = [];
-      for (const generation of result.generations) generations.push(await judgeGeneration(generation, judge));
-      return { ...result, generations };
+      const { checked, given } = await this.#request(judge, messages, options);
+      answer = await this.#inner.invoke(checked, given);
+      const message = await judgeMessage(answer, judge);
+      return { generations: [{ text: message.text, message }] };
     } catch (error) {
       if (!(error instanceof GuardBlockedError) || !this.#options.onBlocked) throw error;
       const text = this.#options.onBlocked(error);
-      const message = textMessage(text, result?.generations[0]?.message as AIMessage | undefined);
-      return { generations: [{ text, message }], ...(result?.llmOutput && { llmOutput: result.llmOutput }) };
+      return { generations: [{ text, message: textMessage(text, answer) }] };
     }
   }
 
@@ -96,30 +83,41 @@ export class GuardedChatModel<
     options: this["ParsedCallOptions"],
     runManager?: CallbackManagerForLLMRun,
   ): AsyncGenerator<ChatGenerationChunk> {
-    for await (const chunk of this.#chunks(messages, options)) {
+    for await (const message of this.#chunks(messages, options)) {
+      const chunk = new ChatGenerationChunk({ text: textOf(message.content), message });
       yield chunk;
       await runManager?.handleLLMNewToken(chunk.text, undefined, undefined, undefined, undefined, { chunk });
     }
   }
 
-  async *#chunks(messages: BaseMessage[], options: this["ParsedCallOptions"]): AsyncGenerator<ChatGenerationChunk> {
+  async *#chunks(messages: BaseMessage[], options: this["ParsedCallOptions"]): AsyncGenerator<AIMessageChunk> {
     const left = new AbortController();
     const signal = options.signal ? AbortSignal.any([options.signal, left.signal]) : left.signal;
     const judge = new Judge(this.#guard, this.#options, signal);
     try {
-      const { chat, back } = readRequest(messages, options as ReadOptions);
-      const checked = back(await judge.request(chat));
-      const given = { ...checked.options, signal } as this["ParsedCallOptions"];
-      yield* new GuardedChunks(judge).chunks(this.#inner._streamResponseChunks(checked.messages, given));
+      const { checked, given } = await this.#request(judge, messages, { ...options, signal });
+      yield* new GuardedChunks(judge).chunks(await this.#inner.stream(checked, given));
     } catch (error) {
       if (!(error instanceof GuardBlockedError) || !this.#options.onBlocked) throw error;
-      const text = this.#options.onBlocked(error);
-      const { content, response_metadata } = textMessage(text);
-      yield new ChatGenerationChunk({ text, message: new AIMessageChunk({ content, response_metadata }) });
+      const { content, response_metadata } = textMessage(this.#options.onBlocked(error));
+      yield new AIMessageChunk({ content, response_metadata });
     } finally {
       // Whoever reads no more needs no more of the model either.
       left.abort();
     }
+  }
+
+  /** Judges a request, and returns it as the model may be sent it. */
+  async #request(judge: Judge, messages: BaseMessage[], options: this["ParsedCallOptions"]) {
+    // Models of OpenAI keep options that were bound to them, such as tools, where nothing else can be told of them.
+    const { defaultOptions } = this.#inner as { defaultOptions?: Partial<CallOptions> };
+    const { chat, back } = readRequest(messages, { ...defaultOptions, ...options } as ReadOptions);
+    const checked = back(await judge.request(chat));
+    // The callbacks of this call would be told of texts that nobody has judged.
+    return {
+      checked: checked.messages,
+      given: { ...checked.options, callbacks: [] } as unknown as Partial<CallOptions>,
+    };
   }
 
   override bindTools(

@@ -32,7 +32,8 @@ export function readRequest<Options extends ReadOptions>(
   const format = isRecord(options.response_format) ? options.response_format : {};
   const schema = isRecord(format.json_schema) ? format.json_schema : undefined;
   const definitions = tools.map(({ definition }) => definition);
-  if (schema) definitions.push({ type: "function", function: schema });
+  const described = schema && ofSchema(schema);
+  if (described) definitions.push({ type: "function", function: described });
   return {
     chat: {
       messages: read.map(({ chat }) => chat),
@@ -46,13 +47,19 @@ export function readRequest<Options extends ReadOptions>(
         const given = options.tools as unknown[];
         result.tools = mapped(given, (_, index) => tools[index]?.back(definitionsBack[index] as Definition));
       }
-      if (schema) {
+      if (described) {
         const json_schema = (definitionsBack[tools.length] as Definition).function;
-        result.response_format = withField(format, "json_schema", json_schema);
+        if (json_schema !== described) result.response_format = withField(format, "json_schema", json_schema);
       }
       return { messages: read.map(({ back }, index) => back(checked[index] as Message)), options: result };
     },
   };
+}
+
+/** The description of a structured answer, whose schema may be one of Zod. */
+function ofSchema(described: Definition): Definition {
+  const { schema } = described;
+  return schema === undefined ? described : { ...described, schema: toJsonSchema(schema as LangChainTool["schema"]) };
 }
 
 interface ReadTool {

@@ -1,5 +1,4 @@
 import { AIMessageChunk, type BaseMessageChunk, type MessageContent } from "@langchain/core/messages";
-import { ChatGenerationChunk } from "@langchain/core/outputs";
 import type { AnsweredToolCall } from "../../messages/text.ts";
 import { otherShape } from "../parts/back.ts";
 import { IDLE, withIdle } from "../parts/idle.ts";
@@ -38,7 +37,7 @@ export class GuardedChunks {
   }
 
   /** @param source the chunks of the model. It is ended as soon as something is blocked. */
-  async *chunks(source: AsyncIterable<ChatGenerationChunk>): AsyncGenerator<ChatGenerationChunk, void, undefined> {
+  async *chunks(source: AsyncIterable<BaseMessageChunk>): AsyncGenerator<AIMessageChunk, void, undefined> {
     const waiting = () => shortestWaiting([...this.#texts.values()].map(({ judged }) => judged));
     for await (const chunk of withIdle(source, waiting)) {
       if (chunk === IDLE) {
@@ -61,8 +60,7 @@ export class GuardedChunks {
   }
 
   /** Returns what may be shown of a chunk now. */
-  async #take(chunk: ChatGenerationChunk): Promise<ChatGenerationChunk | undefined> {
-    const { message } = chunk;
+  async #take(message: BaseMessageChunk): Promise<AIMessageChunk | undefined> {
     this.#id = message.id ?? this.#id;
     const { content, wasEmpty } = await this.#takeContent(message.content);
     const kwargs = withoutWritten({ ...message.additional_kwargs });
@@ -78,17 +76,13 @@ export class GuardedChunks {
     const usage = (message as Partial<AIMessageChunk>).usage_metadata;
     const isEmpty = content.length === 0 && Object.keys(otherKwargs).length === 0;
     if (isEmpty && !wasEmpty && !usage) return;
-    return new ChatGenerationChunk({
-      text: textOf(content),
-      message: new AIMessageChunk({
-        content,
-        additional_kwargs: otherKwargs,
-        response_metadata: withoutTokens(message.response_metadata),
-        ...(message.id !== undefined && { id: message.id }),
-        ...(message.name !== undefined && { name: message.name }),
-        ...(usage ? { usage_metadata: usage } : {}),
-      }),
-      ...(chunk.generationInfo && { generationInfo: withoutTokens(chunk.generationInfo) }),
+    return new AIMessageChunk({
+      content,
+      additional_kwargs: otherKwargs,
+      response_metadata: withoutTokens(message.response_metadata),
+      ...(message.id !== undefined && { id: message.id }),
+      ...(message.name !== undefined && { name: message.name }),
+      ...(usage ? { usage_metadata: usage } : {}),
     });
   }
 
@@ -150,7 +144,7 @@ export class GuardedChunks {
   }
 
   /** Judges the calls, and puts them into one chunk. */
-  async #judgedCalls(): Promise<ChatGenerationChunk | undefined> {
+  async #judgedCalls(): Promise<AIMessageChunk | undefined> {
     const message = this.#calls;
     if (!message) return;
     const pieces = message.tool_call_chunks ?? [];
@@ -179,32 +173,23 @@ export class GuardedChunks {
       const args = byId.get(call.id);
       return args === undefined ? [] : [{ ...call, function: { ...call.function, arguments: args } }];
     });
-    return new ChatGenerationChunk({
-      text: "",
-      message: new AIMessageChunk({
-        content: content as unknown as MessageContent,
-        tool_call_chunks: pieces.map((piece, index) => ({ ...piece, args: args[index] ?? "" })),
-        additional_kwargs: {
-          ...(raw && { tool_calls: raw }),
-          ...(legacy && { function_call: { ...legacy, arguments: args.at(-1) ?? "" } }),
-        },
-        ...(this.#id !== undefined && { id: this.#id }),
-      }),
+    return new AIMessageChunk({
+      content: content as unknown as MessageContent,
+      tool_call_chunks: pieces.map((piece, index) => ({ ...piece, args: args[index] ?? "" })),
+      additional_kwargs: {
+        ...(raw && { tool_calls: raw }),
+        ...(legacy && { function_call: { ...legacy, arguments: args.at(-1) ?? "" } }),
+      },
+      ...(this.#id !== undefined && { id: this.#id }),
     });
   }
 
-  #made({ content, kwargs = {} }: Piece): ChatGenerationChunk {
+  #made({ content, kwargs = {} }: Piece): AIMessageChunk {
     const id = this.#id === undefined ? {} : { id: this.#id };
-    const message = new AIMessageChunk({ content, additional_kwargs: kwargs, ...id });
-    return new ChatGenerationChunk({ text: textOf(content), message });
+    return new AIMessageChunk({ content, additional_kwargs: kwargs, ...id });
   }
 }
 
 function answered(id: string | undefined, name = "", args = ""): AnsweredToolCall {
   return { ...(id !== undefined && { id }), type: "function", function: { name, arguments: args } };
-}
-
-function textOf(content: MessageContent): string {
-  if (typeof content === "string") return content;
-  return (content as Block[]).map((block) => (block.type === "text" ? block.text : "")).join("");
 }
