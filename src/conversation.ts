@@ -151,7 +151,10 @@ export async function scanConversationTexts(
         reading.new[source].map((text): Job => ({ text, items: lists[source], suffix: sourceSuffix(source) })),
       ]),
     ),
-    history: historyJobs(reading.history, lists, rewrite),
+    history: [
+      ...historyJobs(reading.history, lists, rewrite),
+      ...(rewrite ? pastCallJobs(reading.pastCalls, lists.tool_call) : []),
+    ],
   } as Record<Scanned, Job[]>;
   const reports = new Map<Job, ScanReport & { text: string }>();
   const scanText = async (job: Job, { failFast = false, ...how }: RunOptions): Promise<void> => {
@@ -288,7 +291,10 @@ export async function scanConversationTexts(
     for (const [what, texts] of Object.entries({ ...reading.new, history: reading.history })) {
       if (lists.off.has(what as Scanned)) continue;
       total.coverage.partsSkipped += texts.reduce((sum, { skipped }) => sum + skipped, 0);
-      const unread = jobs[what as Scanned].filter(({ items, counted }) => (counted?.size ?? items.length) === 0);
+      const own = new Set(texts);
+      const unread = jobs[what as Scanned].filter(
+        ({ text, items, counted }) => own.has(text) && (counted?.size ?? items.length) === 0,
+      );
       addUnread(
         total,
         unread.map(({ text }) => text),
@@ -338,6 +344,12 @@ export async function scanConversationTexts(
     }
     return strings;
   }
+}
+
+/** The tool calls of earlier turns: the scanners that rewrite tool calls rewrite them again, and nobody judges them twice. */
+function pastCallJobs(texts: readonly MessageText[], list: readonly NamedScanner[]): Job[] {
+  const items = list.filter(({ scanner }) => scanner.sanitizes);
+  return items.length === 0 ? [] : texts.map((text) => ({ text, items, suffix: HISTORY_SUFFIX, counted: new Set() }));
 }
 
 /**

@@ -205,6 +205,31 @@ describe("a conversation", () => {
     expect(vault.entries().map(([, original]) => original)).toEqual(["Eve", "Ann", "Bob"]);
   });
 
+  it("rewrites the tool calls of earlier turns, and judges them no more", async () => {
+    const messages = [
+      user("hi"),
+      call("mail", { to: "<ann>" }),
+      tool("sent to <ann>"),
+      assistant("Done."),
+      user("<ann>?"),
+    ];
+    const { scanner, texts } = fails("ann", { conversation: { sources: ["tool_call"] } });
+    const masking = maskingScanner({ conversation: { sources: ["user", "tool", "tool_call"] } });
+    const report = await scanConversation([scanner, masking], messages);
+    expect(report.sanitizedMessages).toEqual([
+      user("hi"),
+      call("mail", { to: "[VALUE_1]" }),
+      tool("sent to [VALUE_1]"),
+      assistant("Done."),
+      user("[VALUE_1]?"),
+    ]);
+    expect(report.isValid).toBe(true);
+    expect(texts()).toEqual([]);
+    expect(report.coverage.unscannedSources).not.toHaveProperty("tool_call");
+    const judged = await scanConversation([scanner, masking], messages, { rewrite: false });
+    expect(judged.sanitizedMessages).toEqual(messages);
+  });
+
   it("rewrites parts by themselves where rewriting changes the number of lines", async () => {
     const parts = (...texts: string[]) => texts.map((text) => ({ type: "text", text }));
     const { sanitizedMessages, sanitizedPrompt } = await scanConversation(

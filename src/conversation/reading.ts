@@ -15,6 +15,8 @@ export interface Reading {
   new: Record<Source, MessageText[]>;
   /** What users wrote and tools returned before that: the model has answered it, and reads it again. */
   history: MessageText[];
+  /** The tool calls that the model made before that. They were judged then, but what they say must be rewritten as all else is. */
+  pastCalls: MessageText[];
 }
 
 /**
@@ -44,10 +46,12 @@ export function readingOf({ texts }: Conversation): Reading {
     unanswered: messages.filter(isNew).length,
     new: Object.fromEntries(SOURCES.map((source) => [source, [] as MessageText[]])) as Record<Source, MessageText[]>,
     history: [],
+    pastCalls: [],
   };
   for (const text of texts) {
     if (isNew(text)) reading.new[text.source].push(text);
-    else if (text.source !== "tool_call") reading.history.push(text);
+    else if (text.source === "tool_call") reading.pastCalls.push(text);
+    else reading.history.push(text);
   }
   return reading;
 }
