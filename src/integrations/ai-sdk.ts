@@ -84,12 +84,22 @@ async function stream(
   try {
     const { chat, back } = readCall(params);
     const result = await model.doStream({ ...back(await judge.request(chat)), abortSignal: signal });
-    const parts = new GuardedAnswer(judge, options.onBlocked).parts(itemsOf(result.stream, signal), signal);
+    const answer = new GuardedAnswer(judge, options.onBlocked);
+    const parts = endingWith(left, answer.parts(itemsOf(result.stream, signal), signal));
     return { ...result, stream: streamOf(parts, (reason) => left.abort(reason)) };
   } catch (error) {
     if (!(error instanceof GuardBlockedError) || !options.onBlocked) throw error;
     const { onBlocked } = options;
     return { stream: streamOf(startedParts(onBlocked(error))) };
+  }
+}
+
+/** Frees what the checks of a stream hold when it has ended, however it ends. */
+async function* endingWith<Part>(stop: AbortController, parts: AsyncGenerator<Part>): AsyncGenerator<Part> {
+  try {
+    yield* parts;
+  } finally {
+    stop.abort();
   }
 }
 
