@@ -20,7 +20,7 @@ import {
   guardEmbeddingMiddleware,
   guardMiddleware,
 } from "../../src/integrations/ai-sdk.ts";
-import { all, FORBIDDEN, TAKEN_OUT, TOKEN, testGuard } from "../../test/support/guards.ts";
+import { all, FORBIDDEN, remoteTestGuard, TAKEN_OUT, TOKEN, testGuard } from "../../test/support/guards.ts";
 import { completion, type Reply, streamed, type Upstream, upstream } from "./upstream.ts";
 
 const MAIL = "ann@example.com";
@@ -29,8 +29,8 @@ const PLACEHOLDER = "[REDACTED_EMAIL_ADDRESS_1]";
 /** A provider of a real package, whose model answers as told and is guarded. */
 async function guarded(
   reply: (body: Record<string, unknown>, count: number) => Reply,
-  options?: GuardedModelOptions,
   guard?: Guard,
+  options?: GuardedModelOptions,
 ) {
   const server = await upstream(reply);
   const provider = createOpenAICompatible({
@@ -90,7 +90,7 @@ it("takes out of an answer what must not be shown", async () => {
 
 it("never sends a request that is blocked", async () => {
   const reports: [string, GuardReport][] = [];
-  const { server, model } = await guarded(() => completion("never"), {
+  const { server, model } = await guarded(() => completion("never"), undefined, {
     onReport: (what, report) => void reports.push([what, report]),
   });
   const call = generateText({ model, prompt: `This is ${FORBIDDEN}.` });
@@ -138,9 +138,13 @@ it("shows nothing more of an answer that is blocked", async () => {
 
 it("answers blocked calls by a text of the user's", async () => {
   const onBlocked = ({ what }: GuardBlockedError) => `Sorry, this ${what} cannot be shown.`;
-  const { model } = await guarded(({ stream }) => (stream ? streamed([FORBIDDEN, "!"]) : completion(FORBIDDEN)), {
-    onBlocked,
-  });
+  const { model } = await guarded(
+    ({ stream }) => (stream ? streamed([FORBIDDEN, "!"]) : completion(FORBIDDEN)),
+    undefined,
+    {
+      onBlocked,
+    },
+  );
   for (const [prompt, what] of [
     [FORBIDDEN, "request"],
     ["Hi", "answer"],
@@ -163,14 +167,22 @@ const mailTool = (seen: unknown[]) =>
     },
   });
 
-it.each(["generate", "stream"])("runs a loop of tools over several steps: %s", async (how) => {
+it.each([
+  ["generate", testGuard],
+  ["stream", testGuard],
+  ["generate", remoteTestGuard],
+  ["stream", remoteTestGuard],
+])("runs a loop of tools over several steps: %s with %o", async (how, guardOf) => {
   const seen: unknown[] = [];
   const call = { id: "call_1", name: "lookup", arguments: JSON.stringify({ mail: PLACEHOLDER }) };
   const last = `[REDACTED_EMAIL_ADDRESS_2] knows ${PLACEHOLDER}.`;
-  const { server, model } = await guarded(({ stream }, count) => {
-    if (stream) return count === 1 ? streamed(["Looking."], [call]) : streamed([last.slice(0, 9), last.slice(9)]);
-    return count === 1 ? completion("Looking.", [call]) : completion(last);
-  });
+  const { server, model } = await guarded(
+    ({ stream }, count) => {
+      if (stream) return count === 1 ? streamed(["Looking."], [call]) : streamed([last.slice(0, 9), last.slice(9)]);
+      return count === 1 ? completion("Looking.", [call]) : completion(last);
+    },
+    await guardOf(),
+  );
   const options = {
     model,
     tools: { lookup: mailTool(seen) },

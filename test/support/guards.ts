@@ -1,7 +1,6 @@
 import { Anonymize, Deanonymize } from "../../src/generated/scanners.ts";
 import type { Guard, GuardReport, StreamStep } from "../../src/guard/guard.ts";
 import { ServiceGuard } from "../../src/guard/service-guard.ts";
-import type { Scanner } from "../../src/scanner.ts";
 import { SOURCES } from "../../src/source.ts";
 import { wordScanner } from "../server/fixtures.ts";
 import { serviceWith } from "./service.ts";
@@ -13,28 +12,41 @@ export const FORBIDDEN = "FORBIDDEN";
 export const TOKEN = "sk-token";
 export const TAKEN_OUT = "[TOKEN]";
 
+/** The scanners of {@link testGuard}, and which of them read what. */
+function testScanners() {
+  const forbidden = () => wordScanner(FORBIDDEN, { type: "Forbidden", name: "Forbidden" });
+  const token = wordScanner(TOKEN, { type: "Token", name: "Token", replacement: TAKEN_OUT });
+  const input = [new Anonymize({ entityTypes: ["EMAIL_ADDRESS"] }), forbidden()];
+  const names = input.map(({ name }) => name);
+  return {
+    scanners: { input, output: [new Deanonymize(), token, forbidden()] },
+    masking: [token.name],
+    scan: Object.fromEntries(SOURCES.map((source) => [source, names])),
+  };
+}
+
 /**
  * A guard that replaces mail addresses in all that a model reads and restores them in what it answers, blocks {@link FORBIDDEN}, and
  * takes {@link TOKEN} out of answers.
  */
-export async function testGuard({ input = [], output = [] }: { input?: Scanner[]; output?: Scanner[] } = {}) {
-  const forbidden = () => wordScanner(FORBIDDEN, { type: "Forbidden", name: "Forbidden" });
-  const token = wordScanner(TOKEN, { type: "Token", name: "Token", replacement: TAKEN_OUT });
-  const inputs = [new Anonymize({ entityTypes: ["EMAIL_ADDRESS"] }), forbidden(), ...input];
-  const names = inputs.map(({ name }) => name);
-  const scan = Object.fromEntries(SOURCES.map((source) => [source, names]));
-  const { service } = await serviceWith(
-    {
-      input: inputs,
-      output: [new Deanonymize(), token, forbidden(), ...output],
-    },
-    {
-      masking: ["Token"],
-      maxMessages: 1000,
-      conversation: { window: 3, scanToolMessages: true, risk: { enabled: false }, scan },
-    },
-  );
+export async function testGuard(): Promise<Guard> {
+  const { scanners, masking, scan } = testScanners();
+  const { service } = await serviceWith(scanners, {
+    masking,
+    maxMessages: 1000,
+    conversation: { window: 3, scanToolMessages: true, risk: { enabled: false }, scan },
+  });
   return new ServiceGuard(service);
+}
+
+/** The same guard on a server. */
+export async function remoteTestGuard(): Promise<Guard> {
+  const { scanners, masking, scan } = testScanners();
+  const conversation = { scan, risk: { enabled: false } };
+  // Most tests need no server.
+  const { listeningServer, remoteGuard } = await import("./guard-server.ts");
+  const { url } = await listeningServer(scanners, { app: { masking }, conversation });
+  return remoteGuard({ url });
 }
 
 const PASSED: GuardReport = {
