@@ -6,6 +6,7 @@ import {
   generateText,
   Output,
   stepCountIs,
+  streamObject,
   streamText,
   tool,
   wrapEmbeddingModel,
@@ -168,11 +169,11 @@ const mailTool = (seen: unknown[]) =>
   });
 
 it.each([
-  ["generate", testGuard],
-  ["stream", testGuard],
-  ["generate", remoteTestGuard],
-  ["stream", remoteTestGuard],
-])("runs a loop of tools over several steps: %s with %o", async (how, guardOf) => {
+  ["generate", "in the process", testGuard],
+  ["stream", "in the process", testGuard],
+  ["generate", "on a server", remoteTestGuard],
+  ["stream", "on a server", remoteTestGuard],
+])("runs a loop of tools over several steps: %s, with guard %s", async (how, _, guardOf) => {
   const seen: unknown[] = [];
   const call = { id: "call_1", name: "lookup", arguments: JSON.stringify({ mail: PLACEHOLDER }) };
   const last = `[REDACTED_EMAIL_ADDRESS_2] knows ${PLACEHOLDER}.`;
@@ -247,6 +248,28 @@ it("guards structured answers and the schemas of them", async () => {
   const bad = z.object({ mail: z.string().describe(FORBIDDEN) });
   await expect(generateObject({ model, schema: bad, prompt: "Hi" })).rejects.toThrow(GuardBlockedError);
   expect(server.bodies).toHaveLength(2);
+});
+
+it("streams structured answers", async () => {
+  const json = JSON.stringify({ mail: PLACEHOLDER, note: "Hi" });
+  const { model } = await guarded(({ messages }) => {
+    const isBad = JSON.stringify(messages).includes("Be bad");
+    return streamed(isBad ? ['{"note":"', FORBIDDEN, '"}'] : [json.slice(0, 15), json.slice(15)]);
+  });
+  const schema = z.object({ mail: z.string(), note: z.string() });
+  const prompt = `My mail is ${MAIL}`;
+  const objects = streamObject({ model, schema, prompt });
+  expect((await all(objects.partialObjectStream)).at(-1)).toEqual({ mail: MAIL, note: "Hi" });
+  expect(await objects.object).toEqual({ mail: MAIL, note: "Hi" });
+  const { partialOutputStream, output } = streamText({ model, output: Output.object({ schema }), prompt });
+  expect((await all(partialOutputStream)).at(-1)).toEqual({ mail: MAIL, note: "Hi" });
+  expect(await output).toEqual({ mail: MAIL, note: "Hi" });
+
+  const errors: unknown[] = [];
+  const bad = streamObject({ model, schema, prompt: "Be bad", onError: ({ error }) => void errors.push(error) });
+  const shown = await all(bad.partialObjectStream).catch((error) => error);
+  expect(JSON.stringify(shown)).not.toContain(FORBIDDEN);
+  expect(errors).toContainEqual(expect.any(GuardBlockedError));
 });
 
 it("guards embeddings", async () => {
