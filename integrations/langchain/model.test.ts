@@ -218,6 +218,41 @@ describe("an answer", () => {
     expect(message.response_metadata).toMatchObject({ finish_reason: "stop", tokenUsage: { totalTokens: 3 } });
   });
 
+  const summed = (text: string) => ({
+    id: "rs_1",
+    type: "reasoning",
+    summary: [{ type: "summary_text", index: 0, text }],
+  });
+
+  it("of OpenAI's Responses API is neither shown nor sent again as it was written", async () => {
+    const output = [{ type: "message", content: [{ type: "output_text", text: `To ${PLACEHOLDER}` }] }];
+    const content = [{ type: "text", text: `To ${PLACEHOLDER}`, annotations: [] }] as never;
+    const { inner, model } = await scripted({
+      answer: {
+        content,
+        additional_kwargs: { reasoning: summed(`Is it ${PLACEHOLDER}?`) },
+        response_metadata: { output },
+      },
+      chunks: [
+        { content: "", additional_kwargs: { reasoning: summed("Is it [REDACTED_EMAIL") } },
+        { content: "", additional_kwargs: { reasoning: { summary: [{ index: 0, text: "_ADDRESS_1]?" }] } } },
+        { content, response_metadata: { output, status: "completed" } },
+      ],
+    });
+    for (const answer of [await model.invoke(hello), await joined(await model.stream(hello))]) {
+      expect(JSON.stringify(answer)).not.toContain("REDACTED");
+      expect(answer.text).toBe(`To ${MAIL}`);
+      expect(answer.additional_kwargs.reasoning).toMatchObject({ summary: [{ index: 0, text: `Is it ${MAIL}?` }] });
+      await model.invoke([new HumanMessage(hello), answer, new HumanMessage("And?")]);
+    }
+    const given = new AIMessage({ content: "Hi", response_metadata: { output: [{ type: "message", content: MAIL }] } });
+    await model.invoke([given]);
+    expect(JSON.stringify(inner.sent)).not.toContain(MAIL);
+    expect(given.response_metadata.output).toHaveLength(1);
+    const blocked = await scripted({ answer: { content: "", additional_kwargs: { reasoning: summed(FORBIDDEN) } } });
+    await expect(blocked.model.invoke("Hi")).rejects.toThrow(GuardBlockedError);
+  });
+
   it.each<Script["answer"]>([
     FORBIDDEN,
     {

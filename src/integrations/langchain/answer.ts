@@ -1,9 +1,12 @@
 import { AIMessage, type BaseMessage, type MessageContent } from "@langchain/core/messages";
 import type { AnsweredToolCall } from "../../messages/text.ts";
+import { isRecord } from "../../support/is-record.ts";
 import { otherShape, parsed } from "../parts/back.ts";
 import type { Judge } from "../parts/judge.ts";
 import { cloneWith } from "./clone.ts";
-import type { Block } from "./messages.ts";
+
+/** A block of the content of a message, in the format of LangChain or of a provider. */
+export type Block = Record<string, unknown> & { type: string };
 
 /** The field with the text of a block of an answer, by the type of the block. */
 const TEXT_OF_BLOCK: Readonly<Record<string, string>> = {
@@ -15,10 +18,19 @@ const TEXT_OF_BLOCK: Readonly<Record<string, string>> = {
 };
 
 /** What is said beside the content, in fields of providers. */
-export const SAID_IN_KWARGS = ["reasoning_content", "refusal"] as const;
+export const SAID_BESIDE = ["reasoning_content", "reasoning", "refusal"] as const;
 
 /** The fields of providers that hold the answer once more, as the model wrote it. */
-const WRITTEN = ["parsed", "__raw_response"];
+const WRITTEN = ["parsed", "__raw_response", "output", "logprobs"];
+
+/** A part of the summary of what a model of OpenAI has thought, as `reasoning` in the fields of that provider has it. */
+export type SummaryPart = Record<string, unknown> & { text: string };
+
+/** The parts of a summary that have a text. */
+export function summaryOf(reasoning: unknown): SummaryPart[] | undefined {
+  if (!isRecord(reasoning) || !Array.isArray(reasoning.summary)) return;
+  return reasoning.summary.filter((part) => isRecord(part) && typeof part.text === "string") as SummaryPart[];
+}
 
 /** The field with the text of a block of an answer; undefined for a block without text. */
 export function textField(block: Block): string | undefined {
@@ -32,8 +44,15 @@ export async function judgeMessage<M extends BaseMessage>(message: M, judge: Jud
   const calls = new Calls(message);
   const changes: Partial<BaseMessage> = {};
   const newKwargs = withoutWritten(kwargs);
-  for (const key of SAID_IN_KWARGS) {
-    if (typeof kwargs[key] === "string") newKwargs[key] = (await judge.answer({ text: kwargs[key] })).text;
+  for (const key of SAID_BESIDE) {
+    const said = kwargs[key];
+    const summary = summaryOf(said);
+    if (typeof said === "string") newKwargs[key] = (await judge.answer({ text: said })).text;
+    else if (summary) {
+      const judged: SummaryPart[] = [];
+      for (const part of summary) judged.push({ ...part, text: (await judge.answer({ text: part.text })).text });
+      newKwargs[key] = { ...(said as object), summary: judged };
+    }
   }
   if (typeof content === "string") {
     // What a model does belongs to what it says, so both are judged together.
@@ -55,7 +74,7 @@ export async function judgeMessage<M extends BaseMessage>(message: M, judge: Jud
     changes.content = judged.map((block) => calls.inBlock(block)) as BaseMessage["content"];
   }
   changes.additional_kwargs = calls.inKwargs(newKwargs);
-  changes.response_metadata = withoutTokens(metadata);
+  changes.response_metadata = withoutWritten(metadata);
   return cloneWith(message, { ...changes, ...calls.inMessage() } as Partial<M>);
 }
 
@@ -138,14 +157,9 @@ class Calls {
   }
 }
 
-/** Fields of providers without those that have the answer once more. */
-export function withoutWritten<Fields extends Record<string, unknown>>(kwargs: Fields): Fields {
-  return Object.fromEntries(Object.entries(kwargs).filter(([key]) => !WRITTEN.includes(key))) as Fields;
-}
-
-/** What a provider says of an answer, without the probabilities of its tokens: they are the answer as the model wrote it. */
-export function withoutTokens<Fields extends Record<string, unknown>>({ logprobs: _, ...rest }: Fields): Fields {
-  return rest as unknown as Fields;
+/** What a provider says of an answer, without what holds the answer once more, as the model wrote it. */
+export function withoutWritten<Fields extends Record<string, unknown>>(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([key]) => !WRITTEN.includes(key))) as Fields;
 }
 
 /** The text of a content. */

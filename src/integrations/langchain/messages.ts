@@ -4,6 +4,7 @@ import type { ContentPart, Message } from "../../messages/text.ts";
 import { isRecord } from "../../support/is-record.ts";
 import { mapped, otherShape } from "../parts/back.ts";
 import { base64Of, filePart, unreadPart } from "../parts/files.ts";
+import { type Block, SAID_BESIDE, withoutWritten } from "./answer.ts";
 import { cloneWith } from "./clone.ts";
 
 /** A message of LangChain as guard reads it, and the way back. */
@@ -12,14 +13,8 @@ export interface ReadMessage {
   back(chat: Message): BaseMessage;
 }
 
-/** A block of the content of a message, in the format of LangChain or of a provider. */
-export type Block = Record<string, unknown> & { type: string };
-
 /** The roles of the types of LangChain's messages that are called otherwise. */
 const ROLE_OF_TYPE: Readonly<Record<string, string>> = { human: "user", ai: "assistant" };
-
-/** What a model said beside the content, by the names that providers give it. */
-const SAID_BESIDE = ["reasoning_content", "reasoning", "refusal"] as const;
 
 /** Reads a message. */
 export function readMessage(message: BaseMessage): ReadMessage {
@@ -121,6 +116,7 @@ type Call = Record<string, unknown>;
 /** Reads the calls of tools, and what stands in the fields of providers. */
 function readBeside(message: AIMessage): { chat: Partial<Message>; back(checked: Message): Partial<AIMessage> } {
   const { tool_calls: calls = [], invalid_tool_calls: invalid = [], additional_kwargs: kwargs } = message;
+  const { response_metadata: metadata } = message;
   // The same calls as the provider wrote them.
   const raw = Array.isArray(kwargs.tool_calls) ? (kwargs.tool_calls as Call[]) : [];
   const ofCall = ({ id, name, args }: { id?: string; name?: string; args?: unknown }): Call => ({
@@ -151,10 +147,12 @@ function readBeside(message: AIMessage): { chat: Partial<Message>; back(checked:
       const newInvalid = withArgs(invalid, checkedCalls.splice(0, invalid.length));
       if (newCalls !== calls) changes.tool_calls = newCalls;
       if (newInvalid !== invalid) changes.invalid_tool_calls = newInvalid;
-      // The pieces of which the calls were made are not needed any more.
+      // The pieces of which the calls were made are needed no more.
       if (Object.keys(changes).length > 0 && "tool_call_chunks" in message) {
         Object.assign(changes, { tool_call_chunks: [] });
       }
+      // Models of OpenAI send on what stands there in the place of the message.
+      if (metadata.output !== undefined) changes.response_metadata = withoutWritten(metadata);
       const newKwargs: Record<string, unknown> = {};
       if (raw.some((call, index) => call !== checkedCalls[index])) newKwargs.tool_calls = checkedCalls;
       if (checked.function_call !== legacy) newKwargs.function_call = checked.function_call;

@@ -3,8 +3,7 @@ import type { AnsweredToolCall } from "../../messages/text.ts";
 import { otherShape } from "../parts/back.ts";
 import { IDLE, withIdle } from "../parts/idle.ts";
 import { type Judge, type JudgedText, shortestWaiting } from "../parts/judge.ts";
-import { SAID_IN_KWARGS, textField, withoutTokens, withoutWritten } from "./answer.ts";
-import type { Block } from "./messages.ts";
+import { type Block, SAID_BESIDE, type SummaryPart, summaryOf, textField, withoutWritten } from "./answer.ts";
 
 /** Types of blocks with a call of a tool, or a piece of one. */
 const CALL_BLOCK = /^(?:tool_use|input_json_delta|tool_call|tool_call_chunk)$/;
@@ -64,13 +63,7 @@ export class GuardedChunks {
     this.#id = message.id ?? this.#id;
     const { content, wasEmpty } = await this.#takeContent(message.content);
     const kwargs = withoutWritten({ ...message.additional_kwargs });
-    for (const key of SAID_IN_KWARGS) {
-      const piece = kwargs[key];
-      if (typeof piece !== "string") continue;
-      const text = await this.#text(key, (text) => ({ content: "", kwargs: { [key]: text } })).push(piece);
-      if (text === "") delete kwargs[key];
-      else kwargs[key] = text;
-    }
+    for (const key of SAID_BESIDE) await this.#takeBeside(key, kwargs);
     const { tool_calls, function_call, ...otherKwargs } = kwargs;
     this.#keepCalls(message, { ...(tool_calls ? { tool_calls } : {}), ...(function_call ? { function_call } : {}) });
     const usage = (message as Partial<AIMessageChunk>).usage_metadata;
@@ -79,11 +72,31 @@ export class GuardedChunks {
     return new AIMessageChunk({
       content,
       additional_kwargs: otherKwargs,
-      response_metadata: withoutTokens(message.response_metadata),
+      response_metadata: withoutWritten(message.response_metadata),
       ...(message.id !== undefined && { id: message.id }),
       ...(message.name !== undefined && { name: message.name }),
       ...(usage ? { usage_metadata: usage } : {}),
     });
+  }
+
+  /** Puts what may be shown of a field in the place of what came in it. */
+  async #takeBeside(key: (typeof SAID_BESIDE)[number], kwargs: Record<string, unknown>): Promise<void> {
+    const said = kwargs[key];
+    if (typeof said === "string") {
+      const text = await this.#text(key, (text) => ({ content: "", kwargs: { [key]: text } })).push(said);
+      if (text === "") delete kwargs[key];
+      else kwargs[key] = text;
+      return;
+    }
+    const summary = summaryOf(said);
+    if (!summary) return;
+    const shown: SummaryPart[] = [];
+    for (const { text: piece, ...part } of summary) {
+      const chunkOf = (text: string) => ({ content: "", kwargs: { [key]: { summary: [{ ...part, text }] } } });
+      const text = await this.#text(`${key} ${part.index}`, chunkOf).push(piece);
+      if (text !== "") shown.push({ ...part, text });
+    }
+    kwargs[key] = { ...(said as object), summary: shown };
   }
 
   async #takeContent(content: MessageContent): Promise<{ content: MessageContent; wasEmpty: boolean }> {
