@@ -227,6 +227,11 @@ describe("an answer", () => {
   it("of OpenAI's Responses API is neither shown nor sent again as it was written", async () => {
     const output = [{ type: "message", content: [{ type: "output_text", text: `To ${PLACEHOLDER}` }] }];
     const content = [{ type: "text", text: `To ${PLACEHOLDER}`, annotations: [] }] as never;
+    // Thoughts stand in a block and in the fields of the provider.
+    const thought = (reasoning: string, summary: object) => ({
+      content: [{ type: "reasoning", index: 0, reasoning }],
+      additional_kwargs: { reasoning: summary },
+    });
     const { inner, model } = await scripted({
       answer: {
         content,
@@ -234,8 +239,8 @@ describe("an answer", () => {
         response_metadata: { output },
       },
       chunks: [
-        { content: "", additional_kwargs: { reasoning: summed("Is it [REDACTED_EMAIL") } },
-        { content: "", additional_kwargs: { reasoning: { summary: [{ index: 0, text: "_ADDRESS_1]?" }] } } },
+        thought("Is it [REDACTED_EMAIL", summed("Is it [REDACTED_EMAIL")),
+        thought("_ADDRESS_1]?", { summary: [{ index: 0, text: "_ADDRESS_1]?" }] }),
         { content, response_metadata: { output, status: "completed" } },
       ],
     });

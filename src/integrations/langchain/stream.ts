@@ -93,7 +93,7 @@ export class GuardedChunks {
     const shown: SummaryPart[] = [];
     for (const { text: piece, ...part } of summary) {
       const chunkOf = (text: string) => ({ content: "", kwargs: { [key]: { summary: [{ ...part, text }] } } });
-      const text = await this.#text(`${key} ${part.index}`, chunkOf).push(piece);
+      const text = await this.#text(`${key}.summary ${part.index}`, chunkOf).push(piece);
       if (text !== "") shown.push({ ...part, text });
     }
     kwargs[key] = { ...(said as object), summary: shown };
@@ -118,7 +118,7 @@ export class GuardedChunks {
         const rest = { type, ...(index !== undefined && { index }), [field]: text };
         return { content: [rest] as unknown as MessageContent };
       };
-      const text = await this.#text(`${type} ${index}`, chunkOf).push(block[field] as string);
+      const text = await this.#text(`content ${type} ${index}`, chunkOf).push(block[field] as string);
       // Other fields of a block, such as the signature of what a model has thought, go on also without text.
       const isBare = Object.keys(block).every((key) => key === field || key === "type" || key === "index");
       if (text !== "" || !isBare) shown.push({ ...block, [field]: text });
