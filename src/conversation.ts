@@ -1,5 +1,6 @@
 import { riskReport } from "./conversation/accumulated.ts";
 import { assembled } from "./conversation/assembled.ts";
+import { placeholdersFor } from "./conversation/known-values.ts";
 import { type ConversationLists, conversationLists, givenLists } from "./conversation/lists.ts";
 import { mapTexts } from "./conversation/map-texts.ts";
 import { narrowed } from "./conversation/narrowed.ts";
@@ -10,6 +11,7 @@ import type { ConversationRisk } from "./conversation/risk.ts";
 import { readConversation } from "./messages/read.ts";
 import type { ChatRequest, Conversation, Message, MessageText } from "./messages/text.ts";
 import { AnswerCache } from "./models/answer-cache.ts";
+import { replacesValues } from "./outcome.ts";
 import { HISTORY_SUFFIX, sourceSuffix, WINDOW_SUFFIX } from "./result-names.ts";
 import {
   emptyReport,
@@ -144,16 +146,14 @@ export async function scanConversationTexts(
   const toRisk = { messages, toolResults: lists.off.has("tool") ? [] : reading.toolResults };
   const unit = options.offsets ?? "utf16";
 
+  const replacing = rewrite
+    ? lists.user.filter((item) => replacesValues(item.scanner) && !isSuppressed(item, suppress))
+    : [];
   const jobs = {
-    ...Object.fromEntries(
-      SOURCES.map((source) => [
-        source,
-        reading.new[source].map((text): Job => ({ text, items: lists[source], suffix: sourceSuffix(source) })),
-      ]),
-    ),
+    ...Object.fromEntries(SOURCES.map((source) => [source, newJobs(source, reading.new[source], lists, replacing)])),
     history: [
       ...historyJobs(reading.history, lists, rewrite),
-      ...(rewrite ? pastCallJobs(reading.pastCalls, lists.tool_call) : []),
+      ...(rewrite ? pastCallJobs(reading.pastCalls, itemsOf("tool_call", lists, replacing)) : []),
     ],
   } as Record<Scanned, Job[]>;
   const reports = new Map<Job, ScanReport & { text: string }>();
@@ -327,7 +327,19 @@ export async function scanConversationTexts(
       if (rewritten === job.text.text) continue;
       changed.set(job.text, divided(rewritten, job.text) ?? (await oneByOne(job)));
     }
+    if (replacing.some(({ scanner }) => scanner.vaultScope === "call")) await replaceKnown(changed);
     return changed;
+  }
+
+  /** Replaces values that the vault knows in what the model wrote and tools returned: they were restored there before. */
+  async function replaceKnown(changed: Map<MessageText, readonly string[]>): Promise<void> {
+    const replaced = placeholdersFor(options.vault.entries());
+    for (const text of conversation.texts) {
+      if (!isAnswering(text.source) || lists.off.has(text.source)) continue;
+      const strings = changed.get(text) ?? text.pieces.map(({ start, end }) => text.text.slice(start, end));
+      const without = await Promise.all(strings.map(replaced));
+      if (without.some((string, index) => string !== strings[index])) changed.set(text, without);
+    }
   }
 
   /** Rewrites the strings of a text by themselves, because nothing tells where they end in the rewritten text. */
@@ -344,6 +356,37 @@ export async function scanConversationTexts(
     }
     return strings;
   }
+}
+
+/** Whether a text may hold what was restored in an answer before: what the model wrote, and what tools made of it. */
+function isAnswering(source: Source): boolean {
+  return source === "assistant" || source === "tool_call" || source === "tool";
+}
+
+/** The new texts of a source. Scanners that replace values of users do so in what the model wrote too, where nobody counts them. */
+function newJobs(
+  source: Source,
+  texts: readonly MessageText[],
+  lists: ConversationLists,
+  replacing: readonly NamedScanner[],
+): Job[] {
+  const suffix = sourceSuffix(source);
+  const items = itemsOf(source, lists, replacing);
+  const counted = items === lists[source] ? {} : { counted: new Set(lists[source].map(({ name }) => name + suffix)) };
+  return texts.map((text) => ({ text, items, suffix, ...counted }));
+}
+
+/** The scanners that look at new texts of a source or rewrite them. */
+function itemsOf(
+  source: Source,
+  lists: ConversationLists,
+  replacing: readonly NamedScanner[],
+): readonly NamedScanner[] {
+  const own = lists[source];
+  // What was restored in an answer stands in clear in what the client sends with the next turn.
+  if ((source !== "assistant" && source !== "tool_call") || lists.off.has(source)) return own;
+  const others = replacing.filter((item) => !own.includes(item));
+  return others.length > 0 ? [...own, ...others] : own;
 }
 
 /** The tool calls of earlier turns: the scanners that rewrite tool calls rewrite them again, and nobody judges them twice. */

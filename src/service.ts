@@ -257,7 +257,9 @@ export class ScanService {
       ? callsOf(conversation ?? { messages: [{ role: "user", content: prompt }] }, toolCalls)
       : undefined;
     return this.#run(this.#options.outputTimeout, request, async (options) => {
-      const report = await runScanners(this.#named.output, output, context, options);
+      // An answer that only calls tools says nothing that could be judged as a text.
+      const scanners = calling && output === "" ? [] : this.#named.output;
+      const report = await runScanners(scanners, output, context, options);
       if (!calling || (options.failFast && !report.isValid)) return report;
       const { sanitizedToolCalls, ...ofCalls } = await this.#toolCalls(calling, options);
       merge(report, ofCalls);

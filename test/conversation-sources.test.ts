@@ -415,3 +415,68 @@ describe("the accumulated risk", () => {
     expect(off.resultsScore.ConversationRisk).toBeCloseTo(0.6 - 1, 5);
   });
 });
+
+describe("values that were restored in an answer", () => {
+  const known = () =>
+    new Vault([
+      ["[REDACTED_EMAIL_ADDRESS_1]", "ann@example.org"],
+      ["[REDACTED_PERSON_1]", "Ann"],
+    ]);
+  const sent = async (messages: Message[], options: ConversationOptions = {}) =>
+    (await scanConversation([new Anonymize({ recognizerConf: [] })], messages, { vault: known(), ...options }))
+      .sanitizedMessages;
+
+  it("leave as placeholders again, wherever the model or a tool wrote them", async () => {
+    const messages = [
+      user("Write to ann@example.org."),
+      call("mail", { to: "ann@example.org", priority: 1 }),
+      tool('{"sent": "ann@example.org", "n": 3}'),
+      assistant("I wrote to ann@example.org, dear Ann."),
+      user("Thanks."),
+    ];
+    expect(await sent(messages)).toEqual([
+      user("Write to [REDACTED_EMAIL_ADDRESS_1]."),
+      call("mail", { to: "[REDACTED_EMAIL_ADDRESS_1]", priority: 1 }),
+      tool('{"sent": "[REDACTED_EMAIL_ADDRESS_1]", "n": 3}'),
+      assistant("I wrote to [REDACTED_EMAIL_ADDRESS_1], dear [REDACTED_PERSON_1]."),
+      user("Thanks."),
+    ]);
+  });
+
+  it("leave as placeholders where only the answer has them, and count for nobody", async () => {
+    const messages = [user("Who wrote?"), assistant("It was bob@example.org."), user("Thanks.")];
+    const report = await scanConversation([new Anonymize({ recognizerConf: [] })], messages, { vault: known() });
+    expect(report.sanitizedMessages[1]).toEqual(assistant("It was [REDACTED_EMAIL_ADDRESS_2]."));
+    expect(report).toMatchObject({ isValid: true, resultsScore: { Anonymize: -1 } });
+    expect(report.coverage.unscannedSources).toHaveProperty("assistant");
+  });
+
+  it("stay where they are a part of a word, and where the caller wants nothing looked at", async () => {
+    const words = assistant("Annual, Joann, Änn and ANN are other words; 안Ann씨, Ann様 and 'Ann' are not.");
+    expect(await sent([user("Hello"), words, user("Thanks.")])).toEqual([
+      user("Hello"),
+      assistant(
+        "Annual, Joann, Änn and ANN are other words; 안[REDACTED_PERSON_1]씨, [REDACTED_PERSON_1]様 and '[REDACTED_PERSON_1]' are not.",
+      ),
+      user("Thanks."),
+    ]);
+    const results = [user("Hello"), tool("Call carl@example.org."), user("Thanks.")];
+    expect(await sent(results)).toEqual(results);
+  });
+
+  it("stay where nothing is rewritten", async () => {
+    const messages = [user("Write to ann@example.org."), assistant("To ann@example.org."), user("Thanks.")];
+    expect(await sent(messages, { suppress: ["Anonymize"] })).toEqual(messages);
+  });
+
+  it("leave every other text as it is", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: "binary" }), async (text) => {
+        fc.pre(!text.includes("@") && !/ann/i.test(text));
+        const messages = [user("Hello"), tool(text), user("Thanks.")];
+        expect(await sent(messages)).toEqual(messages);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { GuardValidationError } from "../../src/errors.ts";
 import { Anonymize, Regex as InputRegex, Secrets } from "../../src/generated/input-scanners.ts";
-import { BanSubstrings, Deanonymize } from "../../src/generated/output-scanners.ts";
+import { BanSubstrings, Deanonymize, JSON as JSONScanner } from "../../src/generated/output-scanners.ts";
 import { blockedMessage, GuardBlockedError } from "../../src/guard/blocked.ts";
 import type { GuardedCall } from "../../src/guard/guard.ts";
 import { ServiceGuard } from "../../src/guard/service-guard.ts";
@@ -60,8 +60,14 @@ describe("ServiceGuard", () => {
     await call.request({ messages: [{ role: "user", content: "Log in." }] });
     const key = "AKIAIOSFODNN7EXAMPLQ";
     const { report } = await call.answer({ text: "", toolCalls: [toolCall("login", { user: "ann", key })] });
-    expect(report).toMatchObject({ outcome: "blocked", resultsScore: { BanSubstrings: -1, "Secrets[tool_call]": 1 } });
+    expect(report).toMatchObject({ outcome: "blocked", resultsScore: { "Secrets[tool_call]": 1 } });
     expect(report.findings["Secrets[tool_call]"]).toMatchObject([{ text: key }]);
+  });
+
+  it("does not judge the text of an answer that only calls tools", async () => {
+    const call = await callOf({ output: [new JSONScanner({ requiredElements: 1 })] });
+    expect((await call.answer({ text: "", toolCalls: [toolCall("a", {})] })).report.outcome).toBe("passed");
+    expect((await call.answer({ text: "No JSON.", toolCalls: [toolCall("a", {})] })).report.outcome).toBe("blocked");
   });
 
   it("keeps arguments that are no JSON, and all others, as they are when nothing is found", async () => {
