@@ -29,7 +29,9 @@ export type ErrorCode =
   /** A check failed, so that a request must not be sent or an answer must not be shown. */
   | "GUARD_BLOCKED"
   /** A guard server could not be reached, or its reply makes no sense. */
-  | "GUARD_UNREACHABLE";
+  | "GUARD_UNREACHABLE"
+  /** The answer of a model could not be read, so that nobody could check it. */
+  | "GUARD_UPSTREAM";
 
 /** The fields that an error may have besides its code and message. */
 export interface GuardErrorOptions extends ErrorOptions {

@@ -107,6 +107,10 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, ErrorMeaning>> = {
     meaning: "A server of guard could not be reached, or its reply made no sense. Nothing was checked.",
     remedy: "Look at `cause`, and check the address and the credential of the server.",
   },
+  GUARD_UPSTREAM: {
+    meaning: "The answer of a model has another shape than its API says, so nothing of it was checked or shown.",
+    remedy: "Check that the address is that of an API whose format guard reads.",
+  },
 };
 
 /** The page of the error codes. */

@@ -1,0 +1,25 @@
+import type { OpenAI } from "openai";
+import type { Guard } from "../guard/guard.ts";
+import { type GuardedFetchOptions, guardedFetch } from "../wire/guarded-fetch.ts";
+
+/**
+ * Returns a client of OpenAI's SDK whose calls are guarded; see {@link guardedFetch}. It has the type and the options of the client that it
+ * is made from, and that client stays as it is.
+ *
+ * A call that a check has stopped rejects with a GuardBlockedError; the helpers that emit events (`.stream()`, `runTools`) wrap every
+ * error of theirs, and have it as `cause`.
+ *
+ * @example
+ * const client = guardOpenAI(new OpenAI(), guard);
+ */
+export function guardOpenAI<Client extends OpenAI>(
+  client: Client,
+  guard: Guard,
+  options: GuardedFetchOptions = {},
+): Client {
+  // The fetch of the client is private to it. Requests go on through the one that it was made with.
+  const { fetch } = client as unknown as { fetch: typeof globalThis.fetch };
+  return client.withOptions({ fetch: guardedFetch(guard, { fetch, ...options }) }) as Client;
+}
+
+export type { GuardedFetchOptions };

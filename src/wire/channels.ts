@@ -1,0 +1,81 @@
+import { GuardBlockedError } from "../guard/blocked.ts";
+import type { AnswerStream, GuardedCall, StreamStep } from "../guard/guard.ts";
+import type { SseEvent } from "./sse.ts";
+
+/** Makes an event that carries a text of a channel. */
+type Make = (text: string) => SseEvent;
+
+interface Channel {
+  stream: AnswerStream;
+  make: Make;
+  /** When {@link AnswerStream.flush} would give something out, in milliseconds of `performance.now()`. */
+  due: number | undefined;
+}
+
+/** The texts of an answer that arrive side by side: one for each choice, content block or output item. */
+export class Channels {
+  readonly #call: GuardedCall;
+  readonly #open = new Map<string, Channel>();
+
+  constructor(call: GuardedCall) {
+    this.#call = call;
+  }
+
+  /**
+   * Takes the next piece of a text.
+   *
+   * @param make makes the event for what is released later, without a piece of its own.
+   * @returns what may be shown now.
+   * @throws GuardBlockedError when nothing more may be shown.
+   */
+  async push(key: string, piece: string, make: Make): Promise<string> {
+    let channel = this.#open.get(key);
+    if (!channel) {
+      if (piece === "") return "";
+      channel = { stream: this.#call.answerStream(), make, due: undefined };
+      this.#open.set(key, channel);
+    }
+    channel.make = make;
+    return piece === "" ? "" : this.#released(channel, await channel.stream.push(piece));
+  }
+
+  /** Ends the texts whose keys begin with `prefix`, and returns the events for what they still held. */
+  async end(prefix = ""): Promise<SseEvent[]> {
+    const events: SseEvent[] = [];
+    for (const [key, channel] of [...this.#open]) {
+      if (!key.startsWith(prefix)) continue;
+      this.#open.delete(key);
+      const text = this.#released(channel, await channel.stream.end());
+      if (text !== "") events.push(channel.make(text));
+    }
+    return events;
+  }
+
+  /** The time at which {@link flush} should be called, in milliseconds of `performance.now()`. */
+  get due(): number | undefined {
+    let due: number | undefined;
+    for (const channel of this.#open.values()) {
+      if (channel.due !== undefined && (due === undefined || channel.due < due)) due = channel.due;
+    }
+    return due;
+  }
+
+  /** Gives out what has waited for long enough. */
+  async flush(): Promise<SseEvent[]> {
+    const events: SseEvent[] = [];
+    const now = performance.now();
+    for (const channel of this.#open.values()) {
+      if (channel.due === undefined || channel.due > now) continue;
+      const text = this.#released(channel, await channel.stream.flush());
+      if (text !== "") events.push(channel.make(text));
+    }
+    return events;
+  }
+
+  #released(channel: Channel, { text, report }: StreamStep): string {
+    if (report?.outcome === "blocked") throw new GuardBlockedError("answer", report);
+    const { waiting } = channel.stream;
+    channel.due = waiting === undefined ? undefined : performance.now() + waiting;
+    return text;
+  }
+}

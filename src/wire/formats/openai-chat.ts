@@ -1,0 +1,70 @@
+import type { ChatRequest } from "../../messages/text.ts";
+import type { Format, Json, RequestParts } from "../format.ts";
+import { descriptions, recordAt, slotsIn } from "../slots.ts";
+import { choices, partsOfMessage, withoutLogprobs } from "./openai-chat-parts.ts";
+import { ChatStream } from "./openai-chat-stream.ts";
+import { openaiErrors } from "./openai-errors.ts";
+
+/** OpenAI's chat completions (https://platform.openai.com/docs/api-reference/chat), which many other providers speak. */
+export const openaiChat: Format = {
+  name: "OpenAI chat completions",
+  path: /\/chat\/completions$/,
+  errors: openaiErrors,
+  request: readRequest,
+  answer(body) {
+    return choices(body).flatMap((choice) => {
+      const message = recordAt(choice, "message");
+      return message ? partsOfMessage(message, () => withoutLogprobs(choice)) : [];
+    });
+  },
+  stream: (call, request) => new ChatStream(call, request),
+  blocked: {
+    body(text, request, answer) {
+      return {
+        id: "chatcmpl-guard",
+        object: "chat.completion",
+        created: Math.floor(Date.now() / 1000),
+        model: request.model,
+        ...answer,
+        choices: [
+          {
+            index: 0,
+            message: { role: "assistant", content: text, refusal: null },
+            logprobs: null,
+            finish_reason: "content_filter",
+          },
+        ],
+      };
+    },
+  },
+};
+
+/** Reads what stands in the request: messages, tools, and texts beside them. */
+function readRequest(body: Json): RequestParts {
+  const { messages, tools, functions } = body;
+  const lists = { tools, functions };
+  const all = Object.values(lists).flatMap((list) => (Array.isArray(list) ? list : []));
+  const format = recordAt(body, "response_format");
+  const prediction = recordAt(body, "prediction");
+  return {
+    texts: [
+      { source: "tool_definition", slots: descriptions(format?.json_schema) },
+      { source: "assistant", slots: prediction ? slotsIn(prediction) : [] },
+    ],
+    chat: {
+      request: {
+        messages: messages as ChatRequest["messages"],
+        ...(all.length > 0 && { tools: all }),
+      },
+      set(request) {
+        body.messages = request.messages;
+        let start = 0;
+        for (const [key, list] of Object.entries(lists)) {
+          if (!Array.isArray(list)) continue;
+          body[key] = (request.tools ?? []).slice(start, start + list.length);
+          start += list.length;
+        }
+      },
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import type { StreamGuard } from "./format.ts";
+import { type SseEvent, SseReader, sseBytes } from "./sse.ts";
+
+/** How the events of an answer are guarded. */
+export interface GuardedStreamOptions {
+  guard: StreamGuard;
+  /** Says how the answer ends when a check failed, or could not be made: with further events, or by throwing. */
+  onError(error: unknown): Promise<readonly SseEvent[]>;
+  /** Is called when nobody reads on. */
+  onCancel(reason: unknown): void;
+}
+
+/** Guards an answer that arrives as server-sent events. What is read of upstream is never ahead of what the reader takes. */
+export function guardedStream(
+  upstream: ReadableStream<Uint8Array>,
+  { guard, onError, onCancel }: GuardedStreamOptions,
+): ReadableStream<Uint8Array> {
+  const reader = upstream.getReader();
+  const stop = (reason: unknown) => {
+    reader.cancel(reason).catch(() => {});
+  };
+  const events = guardedEvents(reader, guard, async (error) => {
+    stop(error);
+    return onError(error);
+  });
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { value, done } = await events.next();
+        if (done) controller.close();
+        else controller.enqueue(sseBytes(value));
+      },
+      cancel(reason) {
+        stop(reason);
+        onCancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+async function* guardedEvents(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  guard: StreamGuard,
+  onError: (error: unknown) => Promise<readonly SseEvent[]>,
+): AsyncGenerator<SseEvent, void> {
+  const sse = new SseReader();
+  let read = reader.read();
+  // A failed read is looked at below. Until then nobody has to catch it.
+  read.catch(() => {});
+  for (;;) {
+    let arrived: Awaited<typeof read> | undefined;
+    // A failure of upstream is not one of guard: the reader is told of it as it is.
+    arrived = await withDeadline(read, guard.channels.due);
+    try {
+      if (!arrived) {
+        yield* await guard.channels.flush();
+        continue;
+      }
+      const events = arrived.done ? sse.end() : sse.read(arrived.value);
+      for (const event of events) yield* await guard.take(event);
+      if (arrived.done) {
+        yield* await guard.finish();
+        return;
+      }
+    } catch (error) {
+      yield* await onError(error);
+      return;
+    }
+    read = reader.read();
+    read.catch(() => {});
+  }
+}
+
+/** Waits for a promise until a time of `performance.now()`. It resolves with undefined when that comes first. */
+async function withDeadline<T>(promise: Promise<T>, due: number | undefined): Promise<T | undefined> {
+  if (due === undefined) return promise;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), Math.max(0, due - performance.now()));
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,112 @@
+import { NO_TEXT } from "../messages/loose.ts";
+import { isRecord } from "../support/is-record.ts";
+import { upstreamError } from "./errors.ts";
+import type { CallSlot, Json, TextSlot } from "./format.ts";
+
+/** How deep objects and arrays of an answer may be nested. */
+const DEEPEST = 100;
+
+/** The text at a key of an object. */
+export function slot(holder: Json, key: string): TextSlot[] {
+  const text = holder[key];
+  if (typeof text !== "string") return [];
+  return [{ text, set: (changed) => Object.assign(holder, { [key]: changed }) }];
+}
+
+/** A text somewhere in a value, with the keys and indexes that lead to it. */
+export interface PlacedSlot extends TextSlot {
+  keys: readonly (string | number)[];
+}
+
+/**
+ * All strings of a value that could be text: ids, types, states and what is encrypted are left out, and what stands at the keys of
+ * `skip`.
+ */
+export function slotsIn(value: unknown, skip: ReadonlySet<string> = new Set()): PlacedSlot[] {
+  const found: PlacedSlot[] = [];
+  const walk = (value: unknown, keys: readonly (string | number)[], set: (text: string) => void): void => {
+    if (keys.length > DEEPEST) throw upstreamError("The answer is nested too deeply.");
+    if (typeof value === "string") {
+      if (value !== "") found.push({ text: value, keys, set });
+    } else if (Array.isArray(value)) {
+      for (const [index, item] of value.entries()) {
+        walk(item, [...keys, index], (text) => {
+          value[index] = text;
+        });
+      }
+    } else if (isRecord(value)) {
+      for (const [key, item] of Object.entries(value)) {
+        if (skip.has(key) || NO_TEXT.has(key)) continue;
+        walk(item, [...keys, key], (text) => {
+          value[key] = text;
+        });
+      }
+    }
+  };
+  walk(value, [], () => {});
+  return found;
+}
+
+/** The descriptions in a JSON Schema, which the model reads. */
+export function descriptions(schema: unknown): TextSlot[] {
+  return slotsIn(schema).filter(({ keys }) => keys.at(-1) === "description" || keys.at(-1) === "title");
+}
+
+/**
+ * A tool call whose arguments stand at a key of an object: as a text, or as JSON.
+ *
+ * @param name the name of the tool.
+ */
+export function callSlot(holder: Json, key: string, name: unknown, id: unknown): CallSlot[] {
+  const value = holder[key];
+  if (value === undefined || value === null) return [];
+  const isText = typeof value === "string";
+  return [
+    {
+      call: {
+        ...(typeof id === "string" && { id }),
+        type: "function",
+        function: { name: typeof name === "string" ? name : "", arguments: isText ? value : JSON.stringify(value) },
+      },
+      set: (changed) => {
+        holder[key] = isText ? changed : parsed(changed);
+      },
+    },
+  ];
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw upstreamError("The arguments of a tool call are no JSON any more.", { cause: error });
+  }
+}
+
+/** The object at a key, where there is one. */
+export function recordAt(holder: Json, key: string): Json | undefined {
+  const value = holder[key];
+  return isRecord(value) ? value : undefined;
+}
+
+/** The objects of the array at a key. What is no object is left out. */
+export function recordsAt(holder: Json, key: string): Json[] {
+  const value = holder[key];
+  return Array.isArray(value) ? value.filter(isRecord) : [];
+}
+
+/**
+ * Reads the body or an event of an answer.
+ *
+ * @throws GuardError `GUARD_UPSTREAM` for what is no JSON object.
+ */
+export function parsedObject(text: string): Json {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw upstreamError("The answer is no JSON.", { cause: error });
+  }
+  if (!isRecord(value)) throw upstreamError("The answer is no object.");
+  return value;
+}

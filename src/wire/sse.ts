@@ -1,0 +1,69 @@
+import { createParser } from "eventsource-parser";
+import { upstreamError } from "./errors.ts";
+
+/** One server-sent event, as the WHATWG HTML standard defines them in section 9.2. */
+export interface SseEvent {
+  event?: string | undefined;
+  id?: string | undefined;
+  /** The data. An event without data is a comment, which keeps the connection alive. */
+  data?: string;
+}
+
+/** The most characters of one event: the last event of OpenAI's Responses API holds the whole answer. */
+const LONGEST_EVENT = 64 * 1024 * 1024;
+
+/** Reads server-sent events from bytes that arrive in any pieces. */
+export class SseReader {
+  readonly #decoder = new TextDecoder();
+  #events: SseEvent[] = [];
+  #failed = false;
+  readonly #parser = createParser({
+    maxBufferSize: LONGEST_EVENT,
+    onEvent: ({ event, id, data }) => {
+      this.#events.push({ event, id, data });
+    },
+    // What a comment says is no part of the answer, so only the sign of life goes on.
+    onComment: () => {
+      this.#events.push({});
+    },
+    onError: ({ type }) => {
+      if (type === "max-buffer-size-exceeded") this.#failed = true;
+    },
+  });
+
+  /** @throws GuardError `GUARD_UPSTREAM` for an event that is too long. */
+  read(bytes: Uint8Array): SseEvent[] {
+    return this.#feed(this.#decoder.decode(bytes, { stream: true }));
+  }
+
+  /** The rest, when no more bytes come. Some servers leave out the empty line after the last event. */
+  end(): SseEvent[] {
+    return this.#feed(`${this.#decoder.decode()}\n\n`);
+  }
+
+  #feed(text: string): SseEvent[] {
+    this.#parser.feed(text);
+    if (this.#failed) throw upstreamError("An event of the answer is too long.");
+    const events = this.#events;
+    this.#events = [];
+    return events;
+  }
+}
+
+const encoder = new TextEncoder();
+
+/** The bytes of an event. */
+export function sseBytes({ event, id, data }: SseEvent): Uint8Array {
+  if (data === undefined) return encoder.encode(":\n\n");
+  const lines = [
+    ...(event === undefined ? [] : [`event: ${event}`]),
+    ...(id === undefined ? [] : [`id: ${id}`]),
+    ...data.split("\n").map((line) => `data: ${line}`),
+  ];
+  return encoder.encode(`${lines.join("\n")}\n\n`);
+}
+
+/** An event whose data is JSON. */
+export function jsonEvent(data: unknown, like: SseEvent = {}): SseEvent {
+  return { ...like, data: JSON.stringify(data) };
+}
