@@ -61,8 +61,7 @@ describe("chat completions of a guarded client", () => {
     const answer = await client.chat.completions.create(body);
     expect(upstream.received).toHaveLength(1);
     const sent = JSON.parse(JSON.stringify(body).replaceAll(MAIL, HIDDEN));
-    expect(upstream.received[0]?.json.messages).toEqual(sent.messages);
-    expect(upstream.received[0]?.json).toMatchObject({ temperature: 0.5, unknown_field: { deep: [1, "two"] } });
+    expect(upstream.received[0]?.json).toEqual(sent);
     expect(Object.keys(upstream.received[0]?.json)).toEqual(Object.keys(body));
     expect(answer).toEqual(completion(choice(`I wrote to ${MAIL}.`)));
   });

@@ -4,9 +4,22 @@ import { Anonymize, BanSubstrings, Deanonymize } from "../../src/index.ts";
 import type { ScanServiceOptions } from "../../src/service.ts";
 import { serviceWith } from "./service.ts";
 
+/** Which scanners look at what stands beside the words of users. */
+const CONVERSATION: ScanServiceOptions["conversation"] = {
+  window: 3,
+  scanToolMessages: true,
+  risk: { enabled: false },
+  scan: {
+    system: ["Anonymize"],
+    tool: ["Anonymize", "BanSubstrings"],
+    tool_definition: ["Anonymize"],
+    tool_call: ["BanSubstrings"],
+  },
+};
+
 /**
- * A guard without models. E-mail addresses go out as placeholders, and come back. Requests with the word `forbidden` are blocked, and
- * answers with the word `leaked`.
+ * A guard without models. E-mail addresses go out as placeholders, and come back. Requests and tool calls with the word `forbidden` are
+ * blocked, and answers with the word `leaked`.
  */
 export async function exampleGuard(options: Partial<ScanServiceOptions> = {}): Promise<ServiceGuard> {
   const word = (substring: string) => new BanSubstrings({ substrings: [substring], matchType: "word" });
@@ -15,7 +28,7 @@ export async function exampleGuard(options: Partial<ScanServiceOptions> = {}): P
       input: [new Anonymize({ entityTypes: ["EMAIL_ADDRESS"], recognizerConf: [] }), word("forbidden")],
       output: [new Deanonymize(), word("leaked")],
     },
-    options,
+    { conversation: CONVERSATION, ...options },
   );
   const guard = new ServiceGuard(service);
   onTestFinished(() => guard.close());
