@@ -49,7 +49,7 @@ function readRequest(body: Json): RequestParts {
   return {
     texts: [
       { source: "tool_definition", slots: descriptions(format?.json_schema) },
-      { source: "assistant", slots: prediction ? slotsIn(prediction) : [] },
+      { source: "user", slots: prediction ? slotsIn(prediction) : [] },
     ],
     chat: {
       request: {
