@@ -2,6 +2,13 @@ import type { OpenAI } from "openai";
 import type { Guard } from "../guard/guard.ts";
 import { type GuardedFetchOptions, guardedFetch } from "../wire/guarded-fetch.ts";
 
+/** What a client keeps of its options. */
+interface ClientFields {
+  fetch: typeof globalThis.fetch;
+  apiVersion?: string;
+  deploymentName?: string;
+}
+
 /**
  * Returns a client of OpenAI's SDK whose calls are guarded; see {@link guardedFetch}. It has the type and the options of the client that it
  * is made from, and that client stays as it is.
@@ -17,9 +24,10 @@ export function guardOpenAI<Client extends OpenAI>(
   guard: Guard,
   options: GuardedFetchOptions = {},
 ): Client {
-  // The fetch of the client is private to it. Requests go on through the one that it was made with.
-  const { fetch } = client as unknown as { fetch: typeof globalThis.fetch };
-  return client.withOptions({ fetch: guardedFetch(guard, { fetch, ...options }) }) as Client;
+  // These are private to the client, and its own withOptions forgets those of Azure.
+  const { fetch, apiVersion, deploymentName } = client as unknown as ClientFields;
+  const azure = apiVersion === undefined ? {} : { apiVersion, deployment: deploymentName };
+  return client.withOptions({ ...azure, fetch: guardedFetch(guard, { fetch, ...options }) }) as Client;
 }
 
 export type { GuardedFetchOptions };

@@ -5,6 +5,7 @@ import { openaiCompletions } from "./formats/openai-completions.ts";
 import { openaiResponses, openaiTokenCount } from "./formats/openai-responses.ts";
 import {
   openaiEmbeddings,
+  openaiImageEdits,
   openaiImages,
   openaiModerations,
   openaiSpeech,
@@ -22,6 +23,7 @@ export const FORMATS: readonly Format[] = [
   openaiTranscripts,
   openaiSpeech,
   openaiImages,
+  openaiImageEdits,
   anthropicMessages,
   anthropicTokenCount,
 ];

@@ -87,7 +87,7 @@ class Exchange {
 
   /** Judges the body of the request, and returns the body that may be sent. */
   async #judged(format: Format, call: GuardedCall, unguarded: "refuse" | "pass"): Promise<Body> {
-    const body = await readBody(this.#request, format.request === undefined);
+    const body = await readBody(this.#request, format);
     await judgeRequest(call, this.#parts(format, body, unguarded));
     if ("json" in body) return JSON.stringify(body.json);
     // The form gets another boundary.

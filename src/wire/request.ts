@@ -1,4 +1,5 @@
 import { unreadable } from "./errors.ts";
+import type { Format } from "./format.ts";
 
 /** The body of a request or reply, in any form that `fetch` takes. */
 export type Body = NonNullable<RequestInit["body"]>;
@@ -37,12 +38,16 @@ export type WireBody = { json: Record<string, unknown> } | { form: FormData };
  *
  * @throws GuardValidationError when it is of another type than the format asks for.
  */
-export async function readBody({ body, headers }: WireRequest, isForm: boolean): Promise<WireBody> {
+export async function readBody(
+  { body, headers }: WireRequest,
+  { form, request }: Pick<Format, "form" | "request">,
+): Promise<WireBody> {
   const encoding = headers.get("content-encoding");
   if (encoding && encoding !== "identity") {
     throw unreadable("content-encoding", `a body in ${encoding} cannot be read; send it without`);
   }
-  if (isForm) return { form: body instanceof FormData ? body : await readForm(body, headers) };
+  const isForm = body instanceof FormData || (headers.get("content-type") ?? "").startsWith("multipart/");
+  if (form && (isForm || !request)) return { form: body instanceof FormData ? body : await readForm(body, headers) };
   let json: unknown;
   try {
     json = await new Response(body ?? "").json();

@@ -13,7 +13,8 @@ const CONVERSATION: ScanServiceOptions["conversation"] = {
     system: ["Anonymize"],
     tool: ["Anonymize", "BanSubstrings"],
     tool_definition: ["Anonymize"],
-    tool_call: ["BanSubstrings"],
+    tool_call: ["Anonymize", "BanSubstrings"],
+    assistant: ["Anonymize"],
   },
 };
 

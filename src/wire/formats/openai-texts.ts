@@ -50,6 +50,14 @@ export const openaiImages: Format = {
   stream: (call, request) => new ResponseEvents(call, request),
 };
 
+/** OpenAI's changes of images (https://platform.openai.com/docs/api-reference/images/createEdit). The images are not checked. */
+export const openaiImageEdits: Format = {
+  ...openaiImages,
+  name: "OpenAI image edits",
+  path: /\/images\/edits$/,
+  form: ["prompt"],
+};
+
 /** The fields of a transcript whose texts are the whole again, in pieces. */
 const PIECES = ["segments", "words"];
 
