@@ -22,4 +22,5 @@ export function guardAnthropic<Client extends Anthropic>(
   return client.withOptions({ fetch: guardedFetch(guard, { fetch, ...options }) }) as Client;
 }
 
+export { GuardBlockedError } from "../guard/blocked.ts";
 export type { GuardedFetchOptions };

@@ -30,4 +30,5 @@ export function guardOpenAI<Client extends OpenAI>(
   return client.withOptions({ ...azure, fetch: guardedFetch(guard, { fetch, ...options }) }) as Client;
 }
 
+export { GuardBlockedError } from "../guard/blocked.ts";
 export type { GuardedFetchOptions };

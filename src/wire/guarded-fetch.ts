@@ -10,6 +10,8 @@ import { type Body, readArguments, readBody, type WireBody, type WireRequest } f
 import { parsedObject } from "./slots.ts";
 import { type SseEvent, sseBytes } from "./sse.ts";
 
+export { GuardBlockedError };
+
 /** How calls of models are guarded on their way. */
 export interface GuardedFetchOptions extends Pick<CallOptions, "suppress"> {
   /** What sends the requests on. The default is the global `fetch`. */
