@@ -89,6 +89,11 @@ export interface Format {
    * @throws GuardValidationError for a body whose texts cannot be read.
    */
   request?(body: Json, options: FormatOptions): RequestParts;
+  /**
+   * The fields of a request that `request` reads, or that say nothing to the model: its name, numbers, and what the caller notes down. Texts
+   * in all other fields are judged too, since servers of models have fields of their own, such as `documents`.
+   */
+  fields?: ReadonlySet<string>;
   /** The fields of a form that are read. */
   form?: readonly string[];
   /**

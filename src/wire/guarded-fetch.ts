@@ -7,7 +7,7 @@ import { formatOf } from "./formats.ts";
 import { guardedStream } from "./guarded-stream.ts";
 import { judgeAnswer, judgeRequest } from "./judge.ts";
 import { type Body, readArguments, readBody, type WireBody, type WireRequest } from "./request.ts";
-import { parsedObject } from "./slots.ts";
+import { parsedObject, unknownTexts } from "./slots.ts";
 import { type SseEvent, sseBytes } from "./sse.ts";
 
 export { GuardBlockedError };
@@ -100,7 +100,9 @@ class Exchange {
   #parts(format: Format, body: WireBody, unguarded: "refuse" | "pass"): RequestParts {
     if ("json" in body) {
       this.#json = body.json;
-      return format.request?.(body.json, { unguarded }) ?? {};
+      const { texts = [], ...parts } = format.request?.(body.json, { unguarded }) ?? {};
+      const others = unknownTexts(body.json, format.fields ?? new Set());
+      return { ...parts, texts: [{ source: "user", slots: others }, ...texts] };
     }
     const { form } = body;
     const slots = (format.form ?? []).flatMap((name) => {

@@ -47,6 +47,25 @@ export function slotsIn(value: unknown, skip: ReadonlySet<string> = new Set()): 
   return found;
 }
 
+/** Ids, names, addresses, hashes and the bytes of files: printable ASCII without white space. */
+const NO_WORDS = /^[\x21-\x7e]*$/;
+
+/** The texts in fields that are not among those that are known. Words have white space or signs of other scripts, and mail addresses an @. */
+export function unknownTexts(body: Json, known: ReadonlySet<string>): TextSlot[] {
+  return Object.keys(body)
+    .filter((key) => !known.has(key))
+    .flatMap((key) => {
+      const value = body[key];
+      return typeof value === "string" ? slot(body, key) : slotsIn(value);
+    })
+    .filter(({ text }) => !NO_WORDS.test(text) || text.includes("@"));
+}
+
+/** Names with white space between them, as a set. */
+export function names(...lists: readonly string[]): ReadonlySet<string> {
+  return new Set(lists.join(" ").split(/\s+/));
+}
+
 /** The descriptions in a JSON Schema, which the model reads. */
 export function descriptions(schema: unknown): TextSlot[] {
   return slotsIn(schema).filter(({ keys }) => keys.at(-1) === "description" || keys.at(-1) === "title");

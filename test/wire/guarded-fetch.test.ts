@@ -165,6 +165,30 @@ describe("guardedFetch", () => {
     expect(sent).toEqual([]);
   });
 
+  it("judges the texts in fields that it does not know", async () => {
+    const paths = ["/chat/completions", "/completions", "/responses", "/embeddings", "/messages"];
+    for (const path of paths) {
+      const { post, sent } = await guarded({ error: {} });
+      const body = {
+        ...chat,
+        input: "Hi",
+        prompt: "Hi",
+        documents: [{ id: "doc 1", title: TEXT }],
+        more: MAIL,
+        url: "a:b",
+      };
+      await (await post(path, body)).text().catch(() => {});
+      expect(JSON.parse(sent[0]?.init.body as string)).toMatchObject({
+        documents: [{ id: "doc 1", title: swapped(TEXT) }],
+        more: HIDDEN,
+        url: "a:b",
+      });
+      const blocked = await post(path, { ...body, documents: ["This is forbidden."] });
+      await expect(blocked.json()).rejects.toMatchObject({ code: "GUARD_BLOCKED" });
+      expect(sent).toHaveLength(1);
+    }
+  });
+
   it("sends on what has no body", async () => {
     const { call, sent } = await guarded({ data: [] });
     expect(await (await call(`${BASE}/models`)).json()).toEqual({ data: [] });

@@ -1,15 +1,22 @@
 import type { ChatRequest } from "../../messages/text.ts";
 import type { Format, Json, RequestParts } from "../format.ts";
-import { descriptions, recordAt } from "../slots.ts";
+import { descriptions, names, recordAt } from "../slots.ts";
 import { anthropicErrors } from "./anthropic-errors.ts";
 import { partsOfAnswer } from "./anthropic-parts.ts";
 import { AnthropicStream } from "./anthropic-stream.ts";
 
+const FIELDS = names(
+  "messages tools system model stream metadata stop_sequences thinking tool_choice service_tier container mcp_servers",
+  "context_management output_config output_format betas cache_control inference_geo speed",
+);
+
 /** Anthropic's messages (https://docs.anthropic.com/en/api/messages). */
 export const anthropicMessages: Format = {
   name: "Anthropic messages",
-  path: /\/messages$/,
+  // Messages of threads are OpenAI's, and have another shape.
+  path: /(?<!\/threads\/[^/]+)\/messages$/,
   errors: anthropicErrors,
+  fields: FIELDS,
   request: readRequest,
   answer: partsOfAnswer,
   stream: (call, request) => new AnthropicStream(call, request),
@@ -33,6 +40,7 @@ export const anthropicTokenCount: Format = {
   name: "Anthropic token counts",
   path: /\/messages\/count_tokens$/,
   errors: anthropicErrors,
+  fields: FIELDS,
   request: readRequest,
 };
 

@@ -1,6 +1,6 @@
 import type { ChatRequest } from "../../messages/text.ts";
 import type { Format, Json, RequestParts } from "../format.ts";
-import { descriptions, recordAt, slotsIn } from "../slots.ts";
+import { descriptions, names, recordAt, slotsIn } from "../slots.ts";
 import { choices, partsOfMessage, withoutLogprobs } from "./openai-chat-parts.ts";
 import { ChatStream } from "./openai-chat-stream.ts";
 import { openaiErrors } from "./openai-errors.ts";
@@ -10,6 +10,11 @@ export const openaiChat: Format = {
   name: "OpenAI chat completions",
   path: /\/chat\/completions$/,
   errors: openaiErrors,
+  fields: names(
+    "messages tools functions prediction response_format model models provider stream stream_options user metadata stop n seed",
+    "audio function_call logit_bias logprobs top_logprobs modalities moderation parallel_tool_calls prompt_cache_key",
+    "prompt_cache_retention reasoning reasoning_effort safety_identifier service_tier store tool_choice verbosity web_search_options",
+  ),
   request: readRequest,
   answer(body) {
     return choices(body).flatMap((choice) => {

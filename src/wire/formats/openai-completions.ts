@@ -2,7 +2,7 @@ import type { GuardedCall } from "../../guard/guard.ts";
 import { Channels } from "../channels.ts";
 import { unreadable, type WireError } from "../errors.ts";
 import type { Format, FormatOptions, Json, StreamGuard, TextSlot } from "../format.ts";
-import { parsedObject, slot } from "../slots.ts";
+import { names, parsedObject, slot } from "../slots.ts";
 import { jsonEvent, type SseEvent } from "../sse.ts";
 import { choices, withoutLogprobs } from "./openai-chat-parts.ts";
 import { openaiErrors } from "./openai-errors.ts";
@@ -12,6 +12,9 @@ export const openaiCompletions: Format = {
   name: "OpenAI completions",
   path: /\/completions$/,
   errors: openaiErrors,
+  fields: names(
+    "prompt suffix model models provider stream stream_options user metadata stop n seed logit_bias logprobs",
+  ),
   request: (body, options) => ({
     texts: [
       { source: "user", slots: slot(body, "suffix") },

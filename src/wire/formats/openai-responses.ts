@@ -1,15 +1,22 @@
 import type { ChatRequest, Message } from "../../messages/text.ts";
 import type { Format, Json, RequestParts } from "../format.ts";
-import { descriptions, recordAt, slotsIn } from "../slots.ts";
+import { descriptions, names, recordAt, slotsIn } from "../slots.ts";
 import { openaiErrors } from "./openai-errors.ts";
 import { partsOfResponse } from "./openai-responses-parts.ts";
 import { messageItem, ResponseEvents, responseLike } from "./openai-responses-stream.ts";
+
+const FIELDS = names(
+  "input instructions tools text model models provider stream stream_options user metadata background context_management conversation",
+  "include moderation parallel_tool_calls previous_response_id prompt prompt_cache_key prompt_cache_retention reasoning",
+  "safety_identifier service_tier store tool_choice truncation",
+);
 
 /** OpenAI's Responses API (https://platform.openai.com/docs/api-reference/responses). */
 export const openaiResponses: Format = {
   name: "OpenAI responses",
   path: /\/responses$/,
   errors: openaiErrors,
+  fields: FIELDS,
   request: readRequest,
   answer: partsOfResponse,
   stream: (call, request) => new ResponseEvents(call, request),
@@ -28,6 +35,7 @@ export const openaiTokenCount: Format = {
   name: "OpenAI token counts",
   path: /\/responses\/input_tokens$/,
   errors: openaiErrors,
+  fields: FIELDS,
   request: readRequest,
 };
 

@@ -1,6 +1,6 @@
 import { isRecord } from "../../support/is-record.ts";
 import type { Format, FormatOptions, Json, TextSlot } from "../format.ts";
-import { recordsAt, slot, slotsIn } from "../slots.ts";
+import { names, recordsAt, slot, slotsIn } from "../slots.ts";
 import { textsAt } from "./openai-completions.ts";
 import { openaiErrors } from "./openai-errors.ts";
 import { ResponseEvents } from "./openai-responses-stream.ts";
@@ -10,6 +10,7 @@ export const openaiEmbeddings: Format = {
   name: "OpenAI embeddings",
   path: /\/embeddings$/,
   errors: openaiErrors,
+  fields: names("input model user metadata encoding_format"),
   request: (body, options) => ({ texts: [{ source: "user", slots: textsAt(body, "input", options) }] }),
 };
 
@@ -18,6 +19,7 @@ export const openaiModerations: Format = {
   name: "OpenAI moderations",
   path: /\/moderations$/,
   errors: openaiErrors,
+  fields: names("input model metadata"),
   request: (body, options) => ({ texts: [{ source: "user", slots: inputs(body, options) }] }),
 };
 
@@ -32,6 +34,7 @@ export const openaiSpeech: Format = {
   name: "OpenAI speech",
   path: /\/audio\/speech$/,
   errors: openaiErrors,
+  fields: names("input instructions model voice response_format stream_format"),
   request: (body) => ({
     texts: [
       { source: "user", slots: slot(body, "instructions") },
@@ -45,6 +48,7 @@ export const openaiImages: Format = {
   name: "OpenAI images",
   path: /\/images\/generations$/,
   errors: openaiErrors,
+  fields: names("prompt model user stream size quality style background moderation output_format response_format"),
   request: (body) => ({ texts: [{ source: "user", slots: slot(body, "prompt") }] }),
   answer: (body) => recordsAt(body, "data").map((image) => ({ texts: slot(image, "revised_prompt") })),
   stream: (call, request) => new ResponseEvents(call, request),
