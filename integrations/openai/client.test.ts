@@ -2,10 +2,11 @@ import OpenAI, { AzureOpenAI, toFile } from "openai";
 import { zodResponseFormat, zodTextFormat } from "openai/helpers/zod";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { GuardBlockedError } from "../../src/index.ts";
+import { GuardBlockedError, input, output } from "../../src/index.ts";
 import { guardOpenAI } from "../../src/integrations/openai.ts";
+import { listeningServer, remoteGuard } from "../../test/support/guard-server.ts";
 import { exampleGuard } from "../../test/support/example-guard.ts";
-import { upstreamForTests } from "../../test/support/upstream.ts";
+import { sse, upstreamForTests } from "../../test/support/upstream.ts";
 
 const upstream = upstreamForTests();
 const MAIL = "ann@example.com";
@@ -136,6 +137,36 @@ describe("a guarded client of OpenAI's SDK", () => {
     await expect(translation).rejects.toThrow(GuardBlockedError);
     await expect(client.files.create({ file, purpose: "user_data" })).rejects.toThrow("is not known to guard");
     expect(upstream.received).toHaveLength(2);
+  });
+
+  it("may ask a server of guard", async () => {
+    const { url } = await listeningServer({
+      input: [
+        new input.Anonymize({ entityTypes: ["EMAIL_ADDRESS"], recognizerConf: [] }),
+        new input.BanSubstrings({ substrings: ["forbidden"] }),
+      ],
+      output: [new output.Deanonymize(), new output.BanSubstrings({ substrings: ["leaked"] })],
+    });
+    const plain = new OpenAI({ apiKey: "none", baseURL: `${upstream.url}/v1`, maxRetries: 0 });
+    const client = guardOpenAI(plain, remoteGuard({ url }));
+    const body = { model: "gpt", messages: [{ role: "user" as const, content: MAIL }] };
+    upstream.answers = [answering(`To ${HIDDEN}.`)];
+    expect((await client.chat.completions.create(body)).choices[0]?.message.content).toBe(`To ${MAIL}.`);
+    const chunk = (delta: object, finish_reason: string | null = null) => ({
+      id: "1",
+      choices: [{ index: 0, delta, finish_reason }],
+    });
+    const pieces = ["To [REDACTED_EMAIL_", "ADDRESS_1]", "."].map((content) => chunk({ role: "assistant", content }));
+    upstream.answers = [{ pieces: sse([...pieces, chunk({}, "stop")]) }];
+    expect(await client.chat.completions.stream(body).finalContent()).toBe(`To ${MAIL}.`);
+    upstream.answers = [{ pieces: sse([chunk({ content: "It was leaked." }), chunk({}, "stop")]) }];
+    const blocked = client.chat.completions.stream(body).finalContent();
+    await expect(blocked).rejects.toMatchObject({ cause: expect.any(GuardBlockedError) });
+    expect(upstream.received.map(({ json }) => json.messages[0].content)).toEqual([HIDDEN, HIDDEN, HIDDEN]);
+
+    const away = guardOpenAI(plain, remoteGuard({ url: "http://127.0.0.1:9", retries: 0 }));
+    await expect(away.chat.completions.create(body)).rejects.toMatchObject({ code: "GUARD_UNREACHABLE" });
+    expect(upstream.received).toHaveLength(3);
   });
 
   it("may be one for Azure", async () => {
