@@ -11,8 +11,8 @@ export interface WireError {
 }
 
 /** The error for an answer of a model that cannot be read, so that nobody has judged it. */
-export function upstreamError(message: string, options?: ErrorOptions): GuardError {
-  return new GuardError("GUARD_UPSTREAM", message, options);
+export function upstreamError(message: string): GuardError {
+  return new GuardError("GUARD_UPSTREAM", message);
 }
 
 /** The error for a value of a request that cannot be read. */

@@ -197,7 +197,7 @@ class Exchange {
   #instead(format: Format, text: string, reply?: Response, answer?: Json): Response {
     if (this.#json.stream === true && format.stream) {
       const events = format.stream(this.#guard.call(), this.#json).replace(text);
-      return replyLike(reply, Buffer.concat(events.map(sseBytes)), { type: SSE_TYPE });
+      return replyLike(reply, new Blob(events.map(sseBytes)), { type: SSE_TYPE });
     }
     return replyLike(reply, JSON.stringify(format.blocked?.body(text, this.#json, answer)), { type: JSON_TYPE });
   }

@@ -72,13 +72,14 @@ export function descriptions(schema: unknown): TextSlot[] {
 }
 
 /**
- * A tool call whose arguments stand at a key of an object: as a text, or as JSON.
+ * A tool call whose arguments stand at a key of an object: as a text, or as JSON. One that has a name of its own is a call also without
+ * arguments.
  *
  * @param name the name of the tool.
  */
 export function callSlot(holder: Json, key: string, name: unknown, id: unknown): CallSlot[] {
-  const value = holder[key];
-  if (value === undefined || value === null) return [];
+  const value = holder[key] ?? (typeof holder.name === "string" ? "" : undefined);
+  if (value === undefined) return [];
   const isText = typeof value === "string";
   return [
     {
@@ -97,8 +98,8 @@ export function callSlot(holder: Json, key: string, name: unknown, id: unknown):
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
-  } catch (error) {
-    throw upstreamError("The arguments of a tool call are no JSON any more.", { cause: error });
+  } catch {
+    throw upstreamError("The arguments of a tool call are no JSON any more.");
   }
 }
 
@@ -123,8 +124,9 @@ export function parsedObject(text: string): Json {
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch (error) {
-    throw upstreamError("The answer is no JSON.", { cause: error });
+  } catch {
+    // What the parser says quotes the answer.
+    throw upstreamError("The answer is no JSON.");
   }
   if (!isRecord(value)) throw upstreamError("The answer is no object.");
   return value;

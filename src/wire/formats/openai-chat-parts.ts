@@ -58,7 +58,8 @@ export function callsOf(message: Json): CallSlot[] {
       const made = recordAt(call, "function");
       const custom = recordAt(call, "custom");
       if (made) return callSlot(made, "arguments", made.name, call.id);
-      return custom ? callSlot(custom, "input", custom.name, call.id) : [];
+      if (custom) return callSlot(custom, "input", custom.name, call.id);
+      return callSlot(call, call.arguments === undefined ? "input" : "arguments", call.name, call.id);
     }),
     ...(legacy ? callSlot(legacy, "arguments", legacy.name, undefined) : []),
   ];

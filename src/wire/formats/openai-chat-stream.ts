@@ -11,6 +11,9 @@ import { openaiErrors } from "./openai-errors.ts";
 
 const DONE = "[DONE]";
 
+/** The fields of deltas that do not arrive as pieces of a text. */
+const HELD: ReadonlySet<string> = new Set([...NOT_TEXT, ...SOURCES]);
+
 /** Guards the chunks of a chat completion. Tool calls are held until their choice has ended. */
 export class ChatStream implements StreamGuard {
   readonly channels: Channels;
@@ -83,11 +86,12 @@ export class ChatStream implements StreamGuard {
     const isLast = choice.finish_reason !== null && choice.finish_reason !== undefined;
     const delta = recordAt(choice, "delta");
     const events: SseEvent[] = [];
-    let isEmpty = !isLast && delta !== undefined && delta.role === undefined;
     this.#running.add(index);
+    // A choice of which everything is held says nothing yet.
+    let isEmpty = !isLast && delta !== undefined && delta.role === undefined && delta.audio === undefined;
     if (delta) {
-      if (this.#hold(index, delta)) isEmpty &&= true;
-      const slots = slotsIn(delta, new Set([...NOT_TEXT, ...SOURCES]));
+      const holds = this.#hold(index, delta);
+      const slots = slotsIn(delta, HELD);
       for (const { keys, text, set } of slots) {
         const make = (text: string) => this.#chunk(index, along(delta, keys, text) as Json);
         const released = await this.channels.push(`${index}/${placeOf(delta, keys)}/`, text, make);
@@ -95,13 +99,9 @@ export class ChatStream implements StreamGuard {
         set(isLast ? "" : released);
         if (released !== "") isEmpty = false;
       }
-      isEmpty &&= slots.length > 0 || Object.keys(delta).length === 0;
-      for (const key of SOURCES) {
-        if (delta[key] === undefined) continue;
-        isEmpty = false;
-        await judgeAnswer(this.#call, [{ texts: slotsIn(delta[key]), separator: "\n" }]);
-      }
-      if (recordAt(delta, "audio")) isEmpty = false;
+      const sources = [...SOURCES].filter((key) => delta[key] !== undefined);
+      for (const key of sources) await judgeAnswer(this.#call, [{ texts: slotsIn(delta[key]), separator: "\n" }]);
+      if (sources.length > 0 || (!holds && slots.length === 0)) isEmpty = false;
     }
     if (isLast) {
       this.#running.delete(index);
