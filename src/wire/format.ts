@@ -82,6 +82,8 @@ export interface Format {
   name: string;
   /** Matches the end of the paths of its URLs. */
   path: RegExp;
+  /** Matches the end of the paths under which answers are fetched that were given before. Their requests have no body. */
+  stored?: RegExp;
   errors: ErrorShape;
   /**
    * Reads the body of a request. It is absent where the body is a form.

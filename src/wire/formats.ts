@@ -28,8 +28,12 @@ export const FORMATS: readonly Format[] = [
   anthropicTokenCount,
 ];
 
-/** The format of the requests to a path of a URL; undefined where none is known. */
-export function formatOf(path: string): Format | undefined {
+/**
+ * The format of a request, by the path of its URL; undefined where none is known.
+ *
+ * @param hasBody whether the request has a body, or fetches an answer that was given before.
+ */
+export function formatOf(path: string, hasBody: boolean): Format | undefined {
   const trimmed = path.replace(/\/+$/, "");
-  return FORMATS.find((format) => format.path.test(trimmed));
+  return FORMATS.find(({ path, stored }) => (hasBody ? path : stored)?.test(trimmed));
 }

@@ -52,6 +52,7 @@ class Exchange {
   readonly #guard: Guard;
   readonly #options: GuardedFetchOptions;
   readonly #request: WireRequest;
+  readonly #hasBody: boolean;
   readonly #format: Format | undefined;
   /** Ends the checks, and the request to the provider, when nobody reads the reply any more. */
   readonly #stop = new AbortController();
@@ -63,21 +64,24 @@ class Exchange {
     this.#guard = guard;
     this.#options = options;
     this.#request = request;
-    this.#format = formatOf(request.url.pathname);
+    const { method, body, url } = request;
+    this.#hasBody = body !== undefined && method !== "GET" && method !== "HEAD";
+    const isKnown = method === "POST" || method === "GET";
+    this.#format = isKnown ? formatOf(url.pathname, this.#hasBody) : undefined;
     this.#signal = request.signal ? AbortSignal.any([request.signal, this.#stop.signal]) : this.#stop.signal;
   }
 
   async run(): Promise<Response> {
     const { method, body, url } = this.#request;
     const { unguarded = "refuse", suppress } = this.#options;
-    const hasBody = body !== undefined && method !== "GET" && method !== "HEAD";
-    const format = method === "POST" ? this.#format : undefined;
+    const format = this.#format;
     if (!format) {
-      if (!hasBody || unguarded === "pass") return this.#send(body);
+      if (!this.#hasBody || unguarded === "pass") return this.#send(body);
       const message = `${method} ${url.pathname} is not known to guard, so its body cannot be checked; set unguarded to "pass" to send it unchecked`;
       return this.#failed(unreadable("url", message));
     }
     const call = this.#guard.call({ signal: this.#signal, ...(suppress && { suppress }) });
+    if (!this.#hasBody) return this.#answered(format, call, await this.#send(body));
     let sent: Body;
     try {
       sent = await this.#judged(format, call, unguarded);

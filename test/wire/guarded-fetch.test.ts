@@ -192,9 +192,28 @@ describe("guardedFetch", () => {
   it("sends on what has no body", async () => {
     const { call, sent } = await guarded({ data: [] });
     expect(await (await call(`${BASE}/models`)).json()).toEqual({ data: [] });
-    await call(`${BASE}/responses/resp_1/cancel`, { method: "POST" });
-    await call(`${BASE}/responses/resp_1`, { method: "DELETE" });
+    await call(`${BASE}/files/file_1`, { method: "DELETE" });
+    await call(`${BASE}/batches/batch_1/cancel`, { method: "POST" });
     expect(sent).toHaveLength(3);
+  });
+
+  it("judges answers that are fetched later", async () => {
+    const output = (text: string) => ({ output: [{ type: "message", content: [{ type: "output_text", text }] }] });
+    const stored: [string, RequestInit, (text: string) => object][] = [
+      ["/responses/resp_1", {}, output],
+      ["/responses/resp_1/cancel", { method: "POST" }, output],
+      ["/chat/completions/chatcmpl-1", {}, (content) => ({ choices: [{ message: { content } }] })],
+    ];
+    for (const [path, init, answer] of stored) {
+      const fine = await guarded(answer("Fine."));
+      expect(await (await fine.call(`${BASE}${path}`, init)).json()).toEqual(answer("Fine."));
+      const blocked = await guarded(answer("leaked"));
+      await expect((await blocked.call(`${BASE}${path}`, init)).json()).rejects.toThrow("The answer was blocked");
+    }
+    const { call } = await guarded({ id: "resp_1", deleted: true });
+    expect(await (await call(`${BASE}/responses/resp_1`, { method: "DELETE" })).json()).toMatchObject({
+      deleted: true,
+    });
   });
 
   it("corrects the headers that belong to the body", async () => {

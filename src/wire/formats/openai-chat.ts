@@ -9,6 +9,7 @@ import { openaiErrors } from "./openai-errors.ts";
 export const openaiChat: Format = {
   name: "OpenAI chat completions",
   path: /\/chat\/completions$/,
+  stored: /\/chat\/completions\/[^/]+$/,
   errors: openaiErrors,
   fields: names(
     "messages tools functions prediction response_format model models provider stream stream_options user metadata stop n seed",

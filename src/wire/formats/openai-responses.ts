@@ -15,6 +15,7 @@ const FIELDS = names(
 export const openaiResponses: Format = {
   name: "OpenAI responses",
   path: /\/responses$/,
+  stored: /\/responses\/[^/]+(?:\/cancel)?$/,
   errors: openaiErrors,
   fields: FIELDS,
   request: readRequest,
