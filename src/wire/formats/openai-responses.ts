@@ -2,8 +2,9 @@ import type { ChatRequest, Message } from "../../messages/text.ts";
 import type { Format, Json, RequestParts } from "../format.ts";
 import { descriptions, names, recordAt, slotsIn } from "../slots.ts";
 import { openaiErrors } from "./openai-errors.ts";
+import { messageItem, responseLike } from "./openai-responses-events.ts";
 import { partsOfResponse } from "./openai-responses-parts.ts";
-import { messageItem, ResponseEvents, responseLike } from "./openai-responses-stream.ts";
+import { ResponseEvents } from "./openai-responses-stream.ts";
 
 const FIELDS = names(
   "input instructions tools text model models provider stream stream_options user metadata background context_management conversation",
