@@ -31,9 +31,9 @@ export const FORMATS: readonly Format[] = [
 /**
  * The format of a request, by the path of its URL; undefined where none is known.
  *
- * @param hasBody whether the request has a body, or fetches an answer that was given before.
+ * @param hasBody whether the request has a body. Without one it fetches an answer that was given before.
  */
-export function formatOf(path: string, hasBody: boolean): Format | undefined {
+export function formatOf(path: string, hasBody = true): Format | undefined {
   const trimmed = path.replace(/\/+$/, "");
   return FORMATS.find(({ path, stored }) => (hasBody ? path : stored)?.test(trimmed));
 }
