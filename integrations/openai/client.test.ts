@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { GuardBlockedError, input, output } from "../../src/index.ts";
 import { guardOpenAI } from "../../src/integrations/openai.ts";
-import { listeningServer, remoteGuard } from "../../test/support/guard-server.ts";
 import { exampleGuard } from "../../test/support/example-guard.ts";
+import { listeningServer, remoteGuard } from "../../test/support/guard-server.ts";
 import { sse, upstreamForTests } from "../../test/support/upstream.ts";
 
 const upstream = upstreamForTests();

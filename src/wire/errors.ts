@@ -1,4 +1,4 @@
-import { GuardError, GuardValidationError } from "../errors.ts";
+import { GuardError, GuardValidationError, ScannerError } from "../errors.ts";
 import { GuardBlockedError } from "../guard/blocked.ts";
 
 /** An error as a reply tells it. */
@@ -42,6 +42,12 @@ export function wireError(error: unknown): WireError {
     status,
     type: status < 500 ? "invalid_request_error" : "api_error",
     code: error instanceof GuardBlockedError ? "content_policy_violation" : known ? error.code.toLowerCase() : "error",
-    message: known && error.code !== "GUARD_SCANNER" ? error.message : "guard could not check this call.",
+    message: messageOf(error),
   };
+}
+
+/** What a scanner says of its failure may quote the text that it was given. */
+function messageOf(error: unknown): string {
+  if (error instanceof ScannerError) return `The scanner ${error.scanner} failed.`;
+  return error instanceof GuardError ? error.message : "guard could not check this call.";
 }

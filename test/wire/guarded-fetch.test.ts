@@ -1,8 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Guard } from "../../src/guard/guard.ts";
+import { ServiceGuard } from "../../src/guard/service-guard.ts";
+import type { Scanner } from "../../src/scanner.ts";
 import { type GuardedFetchOptions, guardedFetch } from "../../src/wire/guarded-fetch.ts";
 import { exampleGuard } from "../support/example-guard.ts";
+import { serviceWith } from "../support/service.ts";
 
 const MAIL = "ann@example.com";
 const HIDDEN = "[REDACTED_EMAIL_ADDRESS_1]";
@@ -246,6 +249,23 @@ describe("guardedFetch", () => {
       expect([path, reply.status]).toEqual([path, 502]);
       expect(await reply.text()).not.toContain("leaked");
     }
+  });
+
+  it("quotes nothing that a scanner says of its failure", async () => {
+    const broken: Scanner = {
+      type: "Broken",
+      name: "Broken",
+      sanitizes: false,
+      scan: (text) => Promise.reject(new Error(`cannot read: ${text}`)),
+    };
+    const { service } = await serviceWith({ input: [broken] });
+    const { post, sent } = await guarded(message, { onBlocked: "respond" }, new ServiceGuard(service));
+    const reply = await post("/chat/completions", chat);
+    expect(reply.status).toBe(500);
+    expect(await reply.json()).toEqual({
+      error: { message: "The scanner Broken failed.", type: "api_error", param: null, code: "guard_scanner" },
+    });
+    expect(sent).toEqual([]);
   });
 
   it("rejects with the reason of the signal", async () => {
