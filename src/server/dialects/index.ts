@@ -9,4 +9,5 @@ export const DIALECTS: Record<DialectName, () => Promise<Dialect>> = {
   lakera: async () => (await import("./lakera.ts")).lakera,
   litellm: async () => (await import("./litellm.ts")).litellm,
   openai: async () => (await import("./openai.ts")).openai,
+  portkey: async () => (await import("./portkey.ts")).portkey,
 };
