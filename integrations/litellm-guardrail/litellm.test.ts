@@ -219,11 +219,10 @@ describe.skipIf(!PROGRAM)("the real LiteLLM proxy with guard as its guardrail", 
     expect(upstream()[0]).toMatchObject({ instructions: "Be kind.", input: masked });
   });
 
-  it("blocks during the call, when the model has been asked already, and masks nothing then", async () => {
+  it("blocks during the call; whether the model was asked already, and what it got, is a matter of luck", async () => {
     expect((await chat(me, "during")).status).toBe(200);
-    expect(upstream()[0].messages[1].content).toBe(me);
+    expect([me, masked]).toContain(upstream()[0].messages[1].content);
     expect((await chat("A zebra.", "during")).status).toBe(400);
-    expect(upstream()).toHaveLength(1);
   });
 
   it("masks and blocks answers and the tool calls in them", async () => {
