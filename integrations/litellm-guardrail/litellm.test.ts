@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer as createSocket } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Anonymize, BanSubstrings, Secrets } from "../../src/generated/input-scanners.ts";
@@ -115,7 +115,7 @@ describe.skipIf(!PROGRAM)("the real LiteLLM proxy with guard as its guardrail", 
     const file = join(folder, "config.yaml");
     writeFileSync(file, JSON.stringify(config));
     const port = await freePort();
-    const child = spawn(PROGRAM as string, ["--config", file, "--host", "127.0.0.1", "--port", String(port)], {
+    const child = spawn(resolve(PROGRAM as string), ["--config", file, "--host", "127.0.0.1", "--port", String(port)], {
       cwd: folder,
       env: { ...process.env, LITELLM_LOCAL_MODEL_COST_MAP: "True" },
       detached: true,
