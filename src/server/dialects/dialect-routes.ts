@@ -4,7 +4,7 @@ import type { DialectName } from "../../config/dialects.ts";
 import { GuardValidationError } from "../../errors.ts";
 import { type ServiceCallOptions, ServiceGuard } from "../../guard/service-guard.ts";
 import type { ScanService } from "../../service.ts";
-import { clientGone } from "../client-gone.ts";
+import { clientGone } from "../../support/client-gone.ts";
 import type { Metrics } from "../plugins/app/metrics.ts";
 import { notReady, scanProblems } from "../problem-replies.ts";
 import type { VaultSeal } from "../vault-seal.ts";
@@ -93,7 +93,7 @@ function addEndpoint(
     },
     config: { problems: scanProblems, ...(bodyOf ? { problemBody: bodyOf } : {}), requestExample: example.request },
     handler: async (request, reply) => {
-      const given = { signal: clientGone(reply), observer: request.scanObserver };
+      const given = { signal: clientGone(reply.raw), observer: request.scanObserver };
       const begin = (options: ServiceCallOptions = {}) => guard.call({ ...options, ...given });
       const asked = { call: begin(), begin, headers: request.headers, ...ofServer };
       const { status = 200, body, reports } = await answer(request.body, asked);

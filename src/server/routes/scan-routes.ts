@@ -3,9 +3,9 @@ import type { Answer, DocumentsAnswer } from "../../answer.ts";
 import type { ScanObserver } from "../../observer.ts";
 import type { Side } from "../../scanner.ts";
 import type { ScanRequest, ScanService, ServiceReport } from "../../service.ts";
+import { clientGone } from "../../support/client-gone.ts";
 import { Vault } from "../../vault.ts";
 import type { CacheUse, ResultCache, Scanned } from "../cache/result-cache.ts";
-import { clientGone } from "../client-gone.ts";
 import type { Metrics } from "../plugins/app/metrics.ts";
 import { scanProblems } from "../problem-replies.ts";
 import { named } from "../schemas/named.ts";
@@ -83,7 +83,7 @@ export function addScanRoutes<Body extends ScanFields>(
             const vault = typeof fields.vault === "string" ? seal.open(fields.vault) : new Vault();
             return { report: await scan(fields, { suppress, details, rewrite, vault, signal, observer }), vault };
           };
-          const gone = clientGone(reply);
+          const gone = clientGone(reply.raw);
           const scanned = async (): Promise<Scanned & { use?: CacheUse }> => {
             if (!cache) return compute(gone);
             if (typeof fields.vault === "string" || service.isVolatile(source)) {

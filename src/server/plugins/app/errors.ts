@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
-import { type ErrorCode, GuardError, GuardValidationError, ScannerError } from "../../../errors.ts";
-import { closedError } from "../../../service.ts";
+import { GuardValidationError } from "../../../errors.ts";
+import { failureOf } from "../../../guard/failure.ts";
 import { Problem, type ProblemError, problemBody } from "../../problem.ts";
 
 declare module "fastify" {
@@ -10,21 +10,6 @@ declare module "fastify" {
     problemBody?: (problem: Problem) => unknown;
   }
 }
-
-/**
- * The statuses of errors of the service, whose messages are whole sentences that quote no text. `retryAfter` is in seconds: whoever
- * tries again then finds this server able to answer, or another one in its place. 499 is nginx's status for a client that went
- * away; nobody reads that answer, but the log has it.
- */
-const SERVICE_ERRORS: Partial<Record<ErrorCode, { status: number; retryAfter?: number }>> = {
-  GUARD_TOO_LARGE: { status: 413 },
-  GUARD_ABORTED: { status: 499 },
-  GUARD_STARTING: { status: 503, retryAfter: 5 },
-  GUARD_CLOSED: { status: 503, retryAfter: 5 },
-  GUARD_OVERLOADED: { status: 503, retryAfter: 1 },
-  GUARD_UNAVAILABLE: { status: 503 },
-  GUARD_TIMEOUT: { status: 504 },
-};
 
 /** The meaning of Fastify's own errors. Fastify's messages are not used, because some of them quote the request. */
 const DETAILS: Record<number, string> = {
@@ -39,8 +24,8 @@ const DETAILS: Record<number, string> = {
 };
 
 /**
- * Every error leaves as a problem (RFC 9457) or in the shape of its route, whatever threw it, and nothing of the request's content is in it. This file alone
- * knows which error has which status.
+ * Every error leaves as a problem (RFC 9457) or in the shape of its route, whatever threw it, and nothing of the request's content is in
+ * it. The statuses of guard's own errors are those of `failureOf`.
  */
 export const errors = fp(async (app: FastifyInstance) => {
   const methods = new Map<string, Set<string>>();
@@ -105,27 +90,18 @@ export function rawProblem(code: string): string {
 
 function toProblem(error: FastifyError | Error): Problem {
   if (error instanceof Problem) return error;
-  if (error instanceof ScannerError) return scannerProblem(error);
   if (error instanceof GuardValidationError) {
     return invalid(error.issues.map(({ path, message }) => ({ pointer: pointerTo(path), detail: message })));
   }
-  if (error instanceof GuardError && Object.hasOwn(SERVICE_ERRORS, error.code)) return serviceProblem(error);
+  const failure = failureOf(error);
+  if (failure) {
+    const { status, message, retryAfter } = failure;
+    return new Problem(status, message, retryAfter ? { headers: { "retry-after": String(retryAfter) } } : {});
+  }
   if ("validation" in error && error.validation) return invalid(error.validation.map(shapeError));
   const status = ("statusCode" in error && error.statusCode) || 500;
   const detail = DETAILS[status];
   return detail ? new Problem(status, detail) : new Problem(500, "Something went wrong here.");
-}
-
-function serviceProblem({ code, message }: GuardError): Problem {
-  const { status, retryAfter } = SERVICE_ERRORS[code] as { status: number; retryAfter?: number };
-  return new Problem(status, message, retryAfter ? { headers: { "retry-after": String(retryAfter) } } : {});
-}
-
-/** A scanner's message may quote the text that it was given, so only the error's code and the scanner's name are used. */
-function scannerProblem({ code, scanner }: ScannerError): Problem {
-  if (code === "GUARD_OVERLOADED") return serviceProblem(new GuardError(code, "Too many texts wait for a model."));
-  if (code === "GUARD_CLOSED") return serviceProblem(closedError());
-  return new Problem(500, `The scanner ${scanner} failed.`);
 }
 
 function invalid(errors: readonly ProblemError[]): Problem {
