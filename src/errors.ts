@@ -110,3 +110,11 @@ export class ScannerError extends GuardError {
     this.scanner = scanner;
   }
 }
+
+/**
+ * Returns the error of a service that accepts no more scans. A caller that tries again reaches another instance, or this one after
+ * a restart.
+ */
+export function closedError(): GuardError {
+  return new GuardError("GUARD_CLOSED", "The service is closing.");
+}

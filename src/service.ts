@@ -11,7 +11,7 @@ import {
   scanConversationTexts,
 } from "./conversation.ts";
 import { type DocumentReport, type DocumentsOptions, scanNamedDocuments } from "./documents.ts";
-import { GuardError, GuardValidationError } from "./errors.ts";
+import { closedError, GuardError, GuardValidationError } from "./errors.ts";
 import { readConversation } from "./messages/read.ts";
 import type { AnsweredToolCall, ChatRequest, Conversation, MessageText } from "./messages/text.ts";
 import type { ScanObserver } from "./observer.ts";
@@ -458,14 +458,6 @@ export function unscannedReasons({ coverage }: Pick<ScanReport, "coverage">): st
     failed: failed.length > 0,
     untrained_language: isUntrained,
   }).flatMap(([reason, applies]) => (applies ? [reason] : []));
-}
-
-/**
- * Returns the error of a service that accepts no more scans. A caller that tries again reaches another instance, or this one after
- * a restart.
- */
-export function closedError(): GuardError {
-  return new GuardError("GUARD_CLOSED", "The service is closing.");
 }
 
 /** Reads the conversation that ends with a message of tool calls. */

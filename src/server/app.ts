@@ -10,9 +10,10 @@ import { type LogStream, loggerOptions } from "./log.ts";
 import { auth } from "./plugins/app/auth.ts";
 import { bodyTimeout } from "./plugins/app/body-timeout.ts";
 import { errors, rawProblem, send } from "./plugins/app/errors.ts";
+import { httpMetrics } from "./plugins/app/http-metrics.ts";
 import { jsonBody } from "./plugins/app/json-body.ts";
 import { lifecycle } from "./plugins/app/lifecycle.ts";
-import { Metrics, metrics as metricsPlugin } from "./plugins/app/metrics.ts";
+import { Metrics } from "./plugins/app/metrics.ts";
 import { requestLog } from "./plugins/app/request-log.ts";
 import { openapi } from "./plugins/external/openapi.ts";
 import { rateLimit } from "./plugins/external/rate-limit.ts";
@@ -90,7 +91,7 @@ export async function buildApp(
   await app.register(errors);
   await app.register(bodyTimeout, { milliseconds: REQUEST_TIMEOUT });
   await app.register(requestLog);
-  await app.register(metricsPlugin, { metrics });
+  await app.register(httpMetrics, { registry: metrics.registry });
   await app.register(lifecycle, { graceMs, onClosed: () => service.close() });
 
   const links = new RedisLinks({ log: app.log, onFailure: (use) => metrics.countRedisFailure(use) });

@@ -2,6 +2,7 @@
 export type { ScannerLists } from "../service.ts";
 export { createServer, type ServerOptions } from "./create-server.ts";
 export type { LogStream } from "./log.ts";
+export type { RunningServer } from "./running-server.ts";
 export { assertSafeToListen } from "./safe-address.ts";
 export type { ConfigSource } from "./start-log.ts";
-export { type ListenOptions, type RunningServer, startServer } from "./start-server.ts";
+export { type ListenOptions, startServer } from "./start-server.ts";
