@@ -44,8 +44,8 @@ describe("imports", () => {
     expect(circles).toEqual([]);
   });
 
-  it("of the core have nothing of the server or the command line", () => {
-    const above = (file: string) => file.startsWith("server/") || file.startsWith("cli/");
+  it("of the core have nothing of the server, the proxy or the command line", () => {
+    const above = (file: string) => /^(?:server|proxy|cli)\//.test(file);
     const wrong = [...imports].filter(([file, targets]) => !above(file) && targets.some(above)).map(([file]) => file);
     // The package's entry point loads the server only when a program creates one.
     expect(wrong).toEqual(["index.ts"]);
@@ -63,6 +63,25 @@ describe("imports", () => {
     expect(app).not.toMatch(/from "[^"]*telemetry/);
   });
 
+  it("of the proxy leave the addon alone, but for scanners of its own process", () => {
+    const reached = new Set<string>();
+    const visit = (file: string) => {
+      if (reached.has(file)) return;
+      reached.add(file);
+      for (const target of valueImports(file)) visit(target);
+    };
+    visit("proxy/index.ts");
+    expect(reached).toContain("guard/remote/remote-guard.ts");
+    expect([...reached].filter((file) => file === "native.ts" || file === "service.ts")).toEqual([]);
+  });
+
+  it("of the server have nothing of the proxy", () => {
+    const wrong = [...imports].filter(
+      ([file, targets]) => file.startsWith("server/") && targets.some((target) => target.startsWith("proxy/")),
+    );
+    expect(wrong.map(([file]) => file)).toEqual([]);
+  });
+
   it("of the command line have the server in guard serve alone", () => {
     const wrong = [...imports].filter(
       ([file, targets]) => file.startsWith("cli/") && targets.some((target) => target.startsWith("server/")),
@@ -70,6 +89,16 @@ describe("imports", () => {
     expect(wrong.map(([file]) => file)).toEqual(["cli/serve.ts"]);
   });
 });
+
+/** The files whose values a file imports when it is loaded. */
+function valueImports(file: string): string[] {
+  const text = readFileSync(join(root, file), "utf8");
+  const found = text.matchAll(/^(?:import|export)\b(?! type)([^;"]*)from "(\.[^"$]+)"/gm);
+  // A list of nothing but types is left out when the file is compiled.
+  return [...found]
+    .filter(([, names = ""]) => !/^\s*\{(?:\s*type\s[^,}]*,?)*\s*\}\s*$/.test(names))
+    .map(([, , path]) => slashed(join(dirname(file), path as string)));
+}
 
 function slashed(path: string): string {
   return relative(".", path).split(sep).join("/");

@@ -10,12 +10,25 @@ import { evaluate } from "./eval.ts";
 import { init } from "./init.ts";
 import { mcp } from "./mcp.ts";
 import { models } from "./models.ts";
+import { proxy } from "./proxy.ts";
 import { scan } from "./scan.ts";
 import { scanners } from "./scanners.ts";
 import { serve } from "./serve.ts";
 
 // Commands import the scanners and the addon only when they run, so that the help appears at once.
-const COMMANDS: readonly Command[] = [serve, scan, mcp, init, doctor, scanners, evaluate, calibrate, bench, models];
+const COMMANDS: readonly Command[] = [
+  serve,
+  scan,
+  proxy,
+  mcp,
+  init,
+  doctor,
+  scanners,
+  evaluate,
+  calibrate,
+  bench,
+  models,
+];
 
 async function main([name, ...args]: string[]): Promise<number> {
   if (name === "--version" || name === "-v") {

@@ -24,6 +24,7 @@ const STATUSES: Partial<Record<ErrorCode, Omit<Failure, "message">>> = {
   GUARD_OVERLOADED: { status: 503, retryAfter: 1 },
   GUARD_UNAVAILABLE: { status: 503 },
   GUARD_UNREACHABLE: { status: 502 },
+  GUARD_UPSTREAM: { status: 502 },
   GUARD_TIMEOUT: { status: 504 },
 };
 

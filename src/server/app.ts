@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import fastify, { type FastifyInstance, LogController } from "fastify";
 import type { Config } from "../config/index.ts";
 import type { Engine } from "../models/engine.ts";
@@ -9,7 +8,7 @@ import { dialectRoutes } from "./dialects/dialect-routes.ts";
 import { type LogStream, loggerOptions } from "./log.ts";
 import { auth } from "./plugins/app/auth.ts";
 import { bodyTimeout } from "./plugins/app/body-timeout.ts";
-import { errors, rawProblem, send } from "./plugins/app/errors.ts";
+import { answerUnreadable, errors, send } from "./plugins/app/errors.ts";
 import { httpMetrics } from "./plugins/app/http-metrics.ts";
 import { jsonBody } from "./plugins/app/json-body.ts";
 import { lifecycle } from "./plugins/app/lifecycle.ts";
@@ -19,6 +18,7 @@ import { openapi } from "./plugins/external/openapi.ts";
 import { rateLimit } from "./plugins/external/rate-limit.ts";
 import { Problem } from "./problem.ts";
 import { RedisLinks } from "./redis-link.ts";
+import { requestId } from "./request-id.ts";
 import { conversationRoutes } from "./routes/conversation.ts";
 import { documentsRoutes } from "./routes/documents.ts";
 import { metricsRoute } from "./routes/metrics.ts";
@@ -64,19 +64,12 @@ export async function buildApp(
     return503OnClosing: false,
     forceCloseConnections: "idle",
     requestIdHeader: false,
-    genReqId: ({ headers }) => {
-      const id = headers["x-request-id"];
-      return typeof id === "string" && /^[\w.:-]{1,128}$/.test(id) ? id : randomUUID();
-    },
+    genReqId: requestId,
     // By default Fastify would convert numbers to strings and drop fields that it does not know.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false } },
     // A path that cannot be decoded has no route. Fastify's own answer would quote it.
     frameworkErrors: (_error, _request, reply) => void send(reply, new Problem(400, "The path is not valid.")),
-    clientErrorHandler(error, socket) {
-      if (error.code !== "ECONNRESET" && socket.writable) socket.write(rawProblem(error.code));
-      // A client that does not hang up must not keep the connection.
-      socket.destroySoon();
-    },
+    clientErrorHandler: answerUnreadable,
   }) as unknown as FastifyInstance;
 
   for (const schema of schemas) app.addSchema(schema);

@@ -18,7 +18,7 @@ export function assertSafeToListen(config: Pick<Config, "auth">, host: string): 
 }
 
 /** Whether only this machine can reach an address: 127.0.0.0/8 (RFC 1122, 3.2.1.3), ::1 (RFC 4291, 2.5.3) or localhost. */
-function isLoopback(host: string): boolean {
+export function isLoopback(host: string): boolean {
   if (isIPv4(host)) return host.startsWith("127.");
   return isIPv6(host) ? host === "::1" : host.toLowerCase() === "localhost";
 }

@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import { GuardValidationError } from "../../../errors.ts";
@@ -70,12 +71,19 @@ export function send(reply: FastifyReply, problem: Problem): FastifyReply {
     .send(ownBody ? ownBody(problem) : problemBody(problem));
 }
 
+/** Answers bytes that are not HTTP, and closes their connection. */
+export function answerUnreadable(error: Error & { code: string }, socket: Socket): void {
+  if (error.code !== "ECONNRESET" && socket.writable) socket.write(rawProblem(error.code));
+  // A client that does not hang up must not keep the connection.
+  socket.destroySoon();
+}
+
 /**
  * The whole answer, headers included, to bytes that are not HTTP. There is no request yet that could be answered.
  *
  * @param code the code of Node's error, such as `HPE_INVALID_METHOD`.
  */
-export function rawProblem(code: string): string {
+function rawProblem(code: string): string {
   const status = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 }[code] ?? 400;
   const problem = problemBody(new Problem(status, "This is not a request that can be read."));
   const body = JSON.stringify(problem);

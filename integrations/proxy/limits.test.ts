@@ -1,0 +1,249 @@
+import http from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { connect, createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { Guard } from "../../src/guard/guard.ts";
+import { LettingThrough } from "../../test/support/letting-through.ts";
+import { sse, upstreamForTests } from "../../test/support/upstream.ts";
+import { startedProxy } from "./started.ts";
+
+const upstream = upstreamForTests();
+
+const CHAT = "/v1/chat/completions";
+const chunk = (content: string) => ({
+  id: "chatcmpl-1",
+  object: "chat.completion.chunk",
+  created: 1,
+  model: "gpt",
+  choices: [{ index: 0, delta: { content }, finish_reason: null }],
+});
+const body = (more: object = {}) =>
+  JSON.stringify({ model: "gpt", messages: [{ role: "user", content: "Hi" }], ...more });
+const post = (url: string, text = body({ stream: true }), signal?: AbortSignal) =>
+  fetch(url + CHAT, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: text,
+    ...(signal ? { signal } : {}),
+  });
+
+/** A stream of events that is open until it is ended, and never says more. */
+async function* silent(): AsyncGenerator<string> {
+  yield* sse([chunk("One. ")], "");
+  await new Promise<never>(() => {});
+}
+
+/** A server whose connections do as a test says. */
+async function bareServer(onConnection: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket.on("error", () => {}));
+    onConnection(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe("limits of guard proxy", () => {
+  it("refuse a body that is too large", async () => {
+    const { url } = await startedProxy(upstream.url, { maxBodySize: 2000 });
+    const reply = await post(url, body({ user: "u".repeat(3000) }));
+    expect(reply.status).toBe(413);
+    expect(await reply.json()).toMatchObject({ error: { message: "The body is too large." } });
+    expect(upstream.received).toEqual([]);
+  });
+
+  it("refuse a call too many, and take it when there is room", async () => {
+    const { url } = await startedProxy(upstream.url, { maxCalls: 1, guard: new LettingThrough() });
+    upstream.answers = [{ pieces: silent() }, { pieces: sse([chunk("Two.")]) }];
+    const first = new AbortController();
+    const open = await post(url, undefined, first.signal);
+    await open.body?.getReader().read();
+    const second = await post(url);
+    expect([second.status, second.headers.get("retry-after")]).toEqual([503, "1"]);
+    first.abort();
+    await expect.poll(async () => (await post(url)).status).toBe(200);
+  });
+
+  it("say that upstream cannot be reached", async () => {
+    const { url } = await startedProxy("http://127.0.0.1:9");
+    const reply = await post(url);
+    expect(reply.status).toBe(502);
+    expect(await reply.json()).toMatchObject({
+      error: { type: "api_error", message: "The upstream could not be reached: ECONNREFUSED." },
+    });
+  });
+
+  it("say that upstream has sent nothing for too long", async () => {
+    const slow = await bareServer(() => {});
+    const { url } = await startedProxy(slow, { idleTimeout: 0.2 });
+    const reply = await post(url);
+    expect(reply.status).toBe(504);
+    expect(await reply.json()).toMatchObject({ error: { message: "The upstream has sent nothing for too long." } });
+  });
+
+  it("cut the answer when upstream breaks off, or falls silent", async () => {
+    const head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+    const event = `data: ${JSON.stringify(chunk("One. "))}\n\n`;
+    const piece = `${event.length.toString(16)}\r\n${event}\r\n`;
+    const breaking = await bareServer((socket) =>
+      socket.once("data", async () => {
+        socket.write(head + piece);
+        await sleep(50);
+        socket.destroy();
+      }),
+    );
+    const quiet = await bareServer((socket) => socket.once("data", () => socket.write(head + piece)));
+    for (const upstreams of [breaking, quiet]) {
+      const { url, calls } = await startedProxy(upstreams, { guard: new LettingThrough(), idleTimeout: 0.3 });
+      const reply = await post(url);
+      expect(reply.status).toBe(200);
+      await expect(reply.text()).rejects.toThrow();
+      await expect.poll(calls).toMatchObject([{ cut: "by upstream" }]);
+    }
+  });
+
+  it("answer 502 when upstream breaks off an answer that is read as a whole", async () => {
+    const breaking = await bareServer((socket) =>
+      socket.once("data", () => {
+        socket.end("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{");
+      }),
+    );
+    const { url } = await startedProxy(breaking);
+    expect((await post(url, body())).status).toBe(502);
+  });
+
+  it("end the call of upstream and the checks when the client goes away", async () => {
+    const guard = new LettingThrough();
+    const { url, calls } = await startedProxy(upstream.url, { guard });
+    upstream.answers = [{ pieces: silent() }];
+    const gone = new AbortController();
+    const reply = await post(url, undefined, gone.signal);
+    await reply.body?.getReader().read();
+    expect(upstream.gone).toBe(0);
+    gone.abort();
+    await expect.poll(() => upstream.gone).toBe(1);
+    await expect.poll(() => guard.signals[0]?.aborted).toBe(true);
+    await expect.poll(calls).toMatchObject([{ cut: "by client" }]);
+  });
+
+  it("do not begin a call of upstream for a client that went away during the checks", async () => {
+    let judged = () => {};
+    const through = new LettingThrough();
+    const guard: Guard = {
+      close: async () => {},
+      call(options) {
+        const call = through.call(options);
+        const request: typeof call.request = async (chat) => {
+          await new Promise<void>((resolve) => {
+            judged = resolve;
+          });
+          return call.request(chat);
+        };
+        return { ...call, request };
+      },
+    };
+    const { url } = await startedProxy(upstream.url, { guard });
+    const gone = new AbortController();
+    const sent = post(url, undefined, gone.signal).catch(() => {});
+    await expect.poll(() => through.signals.length).toBe(1);
+    gone.abort();
+    await sent;
+    await expect.poll(() => through.signals[0]?.aborted).toBe(true);
+    judged();
+    await sleep(50);
+    expect(upstream.received).toEqual([]);
+  });
+
+  it("read of upstream no more than the client takes", async () => {
+    const events = Buffer.from(
+      sse(
+        Array.from({ length: 50 }, () => chunk("word ".repeat(200))),
+        "",
+      ).join(""),
+    );
+    let produced = 0;
+    async function* endless(): AsyncGenerator<Uint8Array> {
+      for (;;) {
+        produced += events.length;
+        yield events;
+      }
+    }
+    const { url } = await startedProxy(upstream.url, { guard: new LettingThrough() });
+    upstream.answers = [{ pieces: endless() }];
+    const { hostname, port } = new URL(url);
+    const client = connect(Number(port), hostname);
+    onTestFinished(() => void client.destroy());
+    const text = body({ stream: true });
+    client.pause();
+    client.write(
+      `POST ${CHAT} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n${text}`,
+    );
+    // All buffers on the way fill up, and then nothing more is taken.
+    let before = -1;
+    await expect
+      .poll(
+        () => {
+          const isStill = produced > 0 && produced === before;
+          before = produced;
+          return isStill;
+        },
+        { interval: 500, timeout: 20_000 },
+      )
+      .toBe(true);
+    expect(produced).toBeLessThan(30_000_000);
+  });
+
+  it("keep no answer of 10 MB in memory", async () => {
+    const { url } = await startedProxy(upstream.url, { guard: new LettingThrough() });
+    const piece = "word ".repeat(2000);
+    async function* long(): AsyncGenerator<string> {
+      for (let count = 0; count < 1000; count++) yield* sse([chunk(piece)], "");
+      yield "data: [DONE]\n\n";
+    }
+    upstream.answers = [{ pieces: long() }];
+    const reply = await post(url);
+    let length = 0;
+    let most = 0;
+    const start = process.memoryUsage().rss;
+    for await (const bytes of reply.body as unknown as AsyncIterable<Uint8Array>) {
+      length += bytes.length;
+      most = Math.max(most, process.memoryUsage().rss - start);
+    }
+    expect(length).toBeGreaterThan(10_000_000);
+    // The test's own server, client and garbage are in it.
+    expect(most).toBeLessThan(150_000_000);
+  });
+});
+
+describe("the end of guard proxy", () => {
+  it("lets calls under way finish, and refuses new ones", async () => {
+    const { url, close } = await startedProxy(upstream.url, { guard: new LettingThrough() });
+    let goOn = () => {};
+    async function* waiting(): AsyncGenerator<string> {
+      yield* sse([chunk("One. ")], "");
+      await new Promise<void>((resolve) => {
+        goOn = resolve;
+      });
+      yield* sse([chunk("Two.")]);
+    }
+    upstream.answers = [{ pieces: waiting() }];
+    const agent = new http.Agent({ keepAlive: true });
+    onTestFinished(() => agent.destroy());
+    const reply = await post(url);
+    const closed = close();
+    await sleep(20);
+    await expect(post(url).then(({ status }) => status))
+      .resolves.toBe(503)
+      .catch(() => {});
+    goOn();
+    expect(await reply.text()).toContain("Two.");
+    await closed;
+    await expect(post(url)).rejects.toThrow();
+  });
+});

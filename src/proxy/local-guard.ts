@@ -1,0 +1,41 @@
+import type { Config } from "../config/index.ts";
+import { buildScanners } from "../config/index.ts";
+import { serviceOptions } from "../config/service-options.ts";
+import { refuseOwnVaults } from "../guard/own-vaults.ts";
+import { ServiceGuard } from "../guard/service-guard.ts";
+import { Engine } from "../models/engine.ts";
+import { Metrics } from "../server/plugins/app/metrics.ts";
+import { type ConfigSource, startLines } from "../server/start-log.ts";
+import { ScanService } from "../service.ts";
+import type { ProxyGuard } from "./settings.ts";
+
+/**
+ * The guard of a proxy whose scanners run in this process.
+ *
+ * @throws GuardValidationError with the path of every value at fault.
+ */
+export async function localGuard(config: Config, source?: ConfigSource): Promise<ProxyGuard> {
+  const engine = Engine.fromEnvironment(process.env, {
+    queueCapacity: config.app.queueSize,
+    // With lazyLoad a call loads a model, and a call must not wait for a download.
+    downloads: !config.app.lazyLoad,
+  });
+  const lists = buildScanners(config, { engine });
+  refuseOwnVaults(lists, "scanners.");
+  const service = new ScanService(lists, serviceOptions(config));
+  const metrics = new Metrics(service, engine);
+  const guard = new ServiceGuard(service, { onReport: (side, report) => metrics.countScan(side, report) });
+  return {
+    guard,
+    registry: metrics.registry,
+    load: () => service.load(),
+    async ready() {
+      if (service.notReady) throw service.notReady;
+    },
+    async close() {
+      await guard.close();
+      await engine.close();
+    },
+    lines: startLines(source, lists, engine),
+  };
+}

@@ -1,0 +1,82 @@
+import { GuardValidationError } from "../errors.ts";
+import type { LogStream } from "../server/log.ts";
+import { listenUntilClosed, type RunningServer } from "../server/running-server.ts";
+import { isLoopback } from "../server/safe-address.ts";
+import { buildProxy, type ProxyConfig } from "./app.ts";
+import { checkSettings, type ProxyGuard, type ProxyLimits } from "./settings.ts";
+
+/** Where and how a proxy runs. */
+export interface ProxyOptions extends ProxyLimits {
+  /** Makes what judges the calls. It is called when all other options are right; the proxy closes it. */
+  guard: () => ProxyGuard | Promise<ProxyGuard>;
+  config?: ProxyConfig;
+  /** Default: 127.0.0.1. */
+  host?: string;
+  /** Default: 8080; 0 takes a free one. */
+  port?: number;
+  /** Whether other machines may call without a credential of guard's own. */
+  isPublic?: boolean;
+  /** Where log lines go. Default: standard output. */
+  logger?: LogStream;
+  /** Closes the proxy when aborted. */
+  signal?: AbortSignal;
+}
+
+/** The milliseconds that calls under way have to finish when the proxy closes. A long answer is cut then. */
+const GRACE = 30_000;
+
+const DEFAULT_CONFIG: ProxyConfig = { app: { logLevel: "info", logJson: true, logContent: false } };
+
+/**
+ * Starts a proxy as the program of this process: SIGTERM and SIGINT close it, and a model that cannot be loaded ends it with exit code 2.
+ *
+ * @throws GuardValidationError for options that are wrong, and for an address that is open to others without `auth` or `isPublic`.
+ */
+export async function startProxy({
+  guard: makeGuard,
+  config = DEFAULT_CONFIG,
+  host = "127.0.0.1",
+  port = 8080,
+  isPublic = false,
+  logger = process.stdout,
+  signal,
+  ...limits
+}: ProxyOptions): Promise<RunningServer> {
+  const settings = checkSettings(limits);
+  if (!isPublic && (config.auth?.length ?? 0) === 0 && !isLoopback(host)) {
+    const message =
+      `listening on ${host} lets other machines use the upstreams. Give --public if they may, or add the section auth to the ` +
+      "configuration, with type: api_key and a header of its own";
+    throw new GuardValidationError([{ path: "host", message }]);
+  }
+  const guard = await makeGuard();
+  let app: Awaited<ReturnType<typeof buildProxy>>;
+  try {
+    app = await buildProxy({ settings, guard, config, logger, graceMs: GRACE });
+  } catch (error) {
+    await guard.close();
+    throw error;
+  }
+  for (const [fields, message] of guard.lines) app.log.info(fields, message);
+  return listenUntilClosed(
+    app,
+    { host, port },
+    {
+      graceMs: GRACE,
+      ...(signal ? { signal } : {}),
+      onListening(url, close) {
+        const upstreams = settings.upstreams.map(({ prefix, base }) => `${prefix}/ to ${base}`);
+        app.log.info({ url, upstreams, pass: settings.pass }, "guarding");
+        const start = performance.now();
+        guard.load().then(
+          () => app.log.info({ ms: Math.round(performance.now() - start) }, "ready"),
+          (error) => {
+            app.log.fatal({ err: error, reason: error.message }, "a scanner could not be loaded");
+            process.exitCode = 2;
+            return close();
+          },
+        );
+      },
+    },
+  );
+}
