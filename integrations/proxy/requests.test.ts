@@ -183,6 +183,21 @@ describe("paths of guard proxy", () => {
   });
 });
 
+describe("the log of guard proxy", () => {
+  it("has texts only where app.log_content asks for them", async () => {
+    const app = { logLevel: "info", logJson: true } as const;
+    upstream.answers = [{ json: answer }];
+    const quiet = await startedProxy(upstream.url, { config: { app: { ...app, logContent: false } } });
+    await post(quiet.url, `${CHAT}?key=secret`, ask("My words"));
+    await expect.poll(quiet.calls).toHaveLength(1);
+    expect(quiet.log.join("")).not.toMatch(/My words|secret|Hi\./);
+    const open = await startedProxy(upstream.url, { config: { app: { ...app, logContent: true } } });
+    await post(open.url, CHAT, ask("My words"));
+    const { messages } = ask("My words");
+    await expect.poll(open.calls).toMatchObject([{ content: { request: [{ messages }], answer: "Hi." } }]);
+  });
+});
+
 describe("who may use guard proxy", () => {
   it("is this machine alone, unless there is a credential or it is said", async () => {
     await expect(startedProxy(upstream.url, { host: "0.0.0.0" })).rejects.toThrow("--public");

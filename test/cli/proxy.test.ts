@@ -1,0 +1,95 @@
+import { spawn } from "node:child_process";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { createServer as createGuardServer } from "../../src/server/index.ts";
+import { wordScanner } from "../server/fixtures.ts";
+
+const cli = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+
+/** The prompts that the upstream got. */
+let prompts: string[] = [];
+let upstream: Server;
+const addressOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+beforeAll(async () => {
+  upstream = createServer(async (request, reply) => {
+    let text = "";
+    for await (const chunk of request) text += chunk;
+    prompts.push(JSON.parse(text).messages[0].content);
+    const message = { role: "assistant", content: "Fine." };
+    reply.setHeader("content-type", "application/json");
+    reply.end(JSON.stringify({ choices: [{ index: 0, finish_reason: "stop", message }] }));
+  });
+  await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve));
+});
+afterAll(() => {
+  upstream.closeAllConnections();
+  upstream.close();
+});
+
+function run(args: readonly string[], env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [cli, "proxy", ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...env },
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const log: Record<string, unknown>[] = [];
+  createInterface(child.stdout).on("line", (line) => log.push(JSON.parse(line)));
+  let stderr = "";
+  child.stderr.on("data", (chunk) => {
+    stderr += chunk;
+  });
+  const code = new Promise<number | null>((resolve) => child.once("close", resolve));
+  return { child, code, log, stderr: () => stderr };
+}
+
+const ask = (url: string, content: string) =>
+  fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ model: "m", messages: [{ role: "user", content }] }),
+  });
+
+describe("guard proxy", () => {
+  it("asks a guard server, loads no addon, and ends on SIGTERM", async () => {
+    prompts = [];
+    const server = await createGuardServer({
+      config: { auth: [{ type: "http_bearer", token: "of-guard" }] },
+      scanners: { input: [wordScanner("zebra")] },
+      logger: { write() {} },
+    });
+    onTestFinished(() => server.close());
+    const guard = await server.listen({ port: 0, host: "127.0.0.1" });
+    const { child, code, log } = run(["--upstream", addressOf(upstream), "--guard", guard, "--port", "0"], {
+      GUARD_TOKEN: "of-guard",
+      // A process that loads the addon would fail.
+      NAPI_RS_NATIVE_LIBRARY_PATH: "/nowhere/guard.node",
+      NODE_OPTIONS: "",
+    });
+    await expect.poll(() => log.find(({ msg }) => msg === "guarding"), { timeout: 30_000 }).toBeDefined();
+    const url = String(log.find(({ msg }) => msg === "guarding")?.url);
+    await expect.poll(async () => (await fetch(`${url}/readyz`)).status).toBe(200);
+    expect((await ask(url, "a zebra")).status).toBe(400);
+    expect((await ask(url, "a horse")).status).toBe(200);
+    expect(prompts).toEqual(["a horse"]);
+    expect(JSON.stringify(log)).not.toMatch(/zebra|horse|of-guard/);
+    child.kill("SIGTERM");
+    // Windows ends a process at once, whichever signal is sent.
+    if (process.platform !== "win32") expect(await code).toBe(0);
+  });
+
+  it.each([
+    [[], "give --upstream URL"],
+    [["--upstream", "https://a", "--config", "a.yml", "--guard", "http://b"], "give it or --guard"],
+    [["--upstream", "https://a", "--guard", "b"], "url: expected an address"],
+    [["--upstream", "https://a", "--guard", "http://b", "--host", "0.0.0.0"], "Give --public if they may"],
+  ])("%j is a mistake that it explains", async (args, message) => {
+    const { code, stderr } = run(args);
+    expect(await code).toBe(2);
+    expect(stderr()).toContain(message);
+    expect(stderr()).not.toMatch(/^\s+at /m);
+  });
+});
