@@ -58,6 +58,26 @@ describe("limits of guard proxy", () => {
     expect(upstream.received).toEqual([]);
   });
 
+  it("refuse an answer that is too large, and end a stream that becomes so", async () => {
+    const { url } = await startedProxy(upstream.url, { maxAnswerSize: 5000, guard: new LettingThrough() });
+    upstream.answers = [{ json: { choices: [], filler: "word ".repeat(2000) } }];
+    const reply = await post(url, body());
+    expect([reply.status, await reply.json()]).toMatchObject([
+      502,
+      { error: { message: expect.stringContaining("too large") } },
+    ]);
+    async function* growing(): AsyncGenerator<string> {
+      for (let count = 0; count < 20; count++) {
+        yield* sse([chunk("word ".repeat(100))], "");
+        await sleep(10);
+      }
+    }
+    upstream.answers = [{ pieces: growing() }];
+    const stream = await post(url);
+    expect(stream.status).toBe(200);
+    await expect(stream.text()).rejects.toThrow();
+  });
+
   it("refuse a call too many, and take it when there is room", async () => {
     const { url } = await startedProxy(upstream.url, { maxCalls: 1, guard: new LettingThrough() });
     upstream.answers = [{ pieces: silent() }, { pieces: sse([chunk("Two.")]) }];

@@ -22,6 +22,7 @@ const options = {
     help: "a path that goes to the upstream unchecked, such as /v1/files, or all below one: /v1/files/*; may be repeated",
   },
   "max-body": { type: "string", value: "BYTES", help: "the largest body of a request; default: 33554432" },
+  "max-answer": { type: "string", value: "BYTES", help: "the largest answer that is checked; default: 268435456" },
   "max-calls": { type: "string", value: "NUMBER", help: "the most calls at a time; default: 256" },
   "idle-timeout": {
     type: "string",
@@ -50,6 +51,7 @@ export const proxy: Command = {
     if (port !== undefined && port > 65535)
       throw new UsageError(`--port: expected a number from 0 to 65535, got ${port}`);
     const maxBodySize = numberOf("--max-body", values["max-body"]);
+    const maxAnswerSize = numberOf("--max-answer", values["max-answer"]);
     const maxCalls = numberOf("--max-calls", values["max-calls"]);
     const idleTimeout = numberOf("--idle-timeout", values["idle-timeout"]);
     const { startProxy, remoteGuard } = await import("../proxy/index.ts");
@@ -66,6 +68,7 @@ export const proxy: Command = {
       ...(values.host === undefined ? {} : { host: values.host }),
       ...(port === undefined ? {} : { port }),
       ...(maxBodySize === undefined ? {} : { maxBodySize }),
+      ...(maxAnswerSize === undefined ? {} : { maxAnswerSize }),
       ...(maxCalls === undefined ? {} : { maxCalls }),
       ...(idleTimeout === undefined ? {} : { idleTimeout }),
     });

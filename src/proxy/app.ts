@@ -53,10 +53,10 @@ export async function buildProxy({
   logger,
   graceMs,
 }: ProxyAppOptions): Promise<FastifyInstance> {
-  const { upstreams, pass, maxBodySize, maxCalls, idleTimeout } = settings;
+  const { upstreams, pass, maxBodySize, maxAnswerSize, maxCalls, idleTimeout } = settings;
   const entries = config.auth ?? [];
   const ofGuard = credentialHeaders(entries);
-  const client = new UpstreamClient(idleTimeout * 1000);
+  const client = new UpstreamClient(idleTimeout * 1000, maxAnswerSize);
   const ownPaths = OWN_PATHS.filter((path) => !pass.includes(path));
   const app = fastify({
     logger: loggerOptions(config.app as Config["app"], logger),

@@ -12,6 +12,8 @@ const schema = z.strictObject({
   pass: z.array(z.string().regex(/^\/[^?#]*$/, "expected a path such as /v1/files or /v1/files/*")).default([]),
   /** Bytes. Anthropic takes requests of up to 32 MB, OpenAI sounds of 25 MB. */
   maxBodySize: z.number().int().min(1024).default(33_554_432),
+  /** Bytes. An answer of 128,000 tokens that arrives token by token has about 40 MB. */
+  maxAnswerSize: z.number().int().min(1024).default(268_435_456),
   maxCalls: z.number().int().min(1).default(256),
   /** Seconds. The clients of OpenAI and Anthropic wait for ten minutes. */
   idleTimeout: z.number().positive().max(86_400).default(600),

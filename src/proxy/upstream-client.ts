@@ -23,15 +23,20 @@ const WITHOUT_BODY = new Set([204, 205, 304]);
  */
 export class UpstreamClient {
   readonly #idleTimeout: number;
+  readonly #maxAnswerSize: number;
   /** As Node.js makes its own agents: connections wait five seconds for another request, since most servers keep them for longer. */
   readonly #agents = {
     "http:": new http.Agent({ keepAlive: true, scheduling: "lifo", timeout: 5000 }),
     "https:": new https.Agent({ keepAlive: true, scheduling: "lifo", timeout: 5000 }),
   };
 
-  /** @param idleTimeout the most milliseconds in which upstream may send nothing. */
-  constructor(idleTimeout: number) {
+  /**
+   * @param idleTimeout the most milliseconds in which upstream may send nothing.
+   * @param maxAnswerSize the most bytes of an answer that guard reads: it may have to hold all of it.
+   */
+  constructor(idleTimeout: number, maxAnswerSize: number) {
     this.#idleTimeout = idleTimeout;
+    this.#maxAnswerSize = maxAnswerSize;
   }
 
   /**
@@ -100,7 +105,10 @@ export class UpstreamClient {
     const status = reply.statusCode as number;
     const isEmpty = WITHOUT_BODY.has(status) || method === "HEAD";
     if (isEmpty) reply.resume();
-    return new Response(isEmpty ? null : bodyOf(reply), { status, headers: replyHeaders(reply.rawHeaders) });
+    return new Response(isEmpty ? null : bodyOf(reply, this.#maxAnswerSize), {
+      status,
+      headers: replyHeaders(reply.rawHeaders),
+    });
   };
 
   /** Closes connections that nobody uses. */
@@ -121,13 +129,19 @@ function faultOf({ statusCode = 0, headers }: IncomingMessage): string | undefin
 }
 
 /** A body that is read no faster than somebody takes it. That of `Readable.toWeb` would take all of it into memory. */
-function bodyOf(reply: IncomingMessage): ReadableStream<Uint8Array> {
+function bodyOf(reply: IncomingMessage, limit: number): ReadableStream<Uint8Array> {
+  let size = 0;
   const chunks = reply[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
           const { done, value } = await chunks.next();
+          size += value?.length ?? 0;
+          if (size > limit) {
+            reply.destroy();
+            throw new GuardError("GUARD_UPSTREAM", "The answer of the upstream is too large.");
+          }
           if (done) controller.close();
           else controller.enqueue(value);
         } catch (error) {

@@ -3,11 +3,11 @@ import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { z } from "zod";
 import { answerOf } from "../../answer.ts";
-import { GuardError } from "../../errors.ts";
-import { closedError, type ServiceReport } from "../../service.ts";
+import { closedError, GuardError } from "../../errors.ts";
+import type { ServiceReport } from "../../service.ts";
+import { clientGone } from "../../support/client-gone.ts";
 import { Vault } from "../../vault.ts";
 import { chatOf } from "../chat.ts";
-import { clientGone } from "../client-gone.ts";
 import { problemOf } from "../plugins/app/errors.ts";
 import { Problem, problemBody } from "../problem.ts";
 import { scanProblems } from "../problem-replies.ts";
@@ -165,7 +165,7 @@ function answering(asked: Asked, start: Start, lines: AnswerLines): AsyncGenerat
     },
     messages ? chatOf({ messages, tools, system }) : undefined,
   );
-  const gone = clientGone(reply);
+  const gone = clientGone(reply.raw);
   const end = (reason: unknown) => {
     streams.delete(stop);
     lines.close();

@@ -83,7 +83,7 @@ export function answerUnreadable(error: Error & { code: string }, socket: Socket
  *
  * @param code the code of Node's error, such as `HPE_INVALID_METHOD`.
  */
-function rawProblem(code: string): string {
+export function rawProblem(code: string): string {
   const status = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 }[code] ?? 400;
   const problem = problemBody(new Problem(status, "This is not a request that can be read."));
   const body = JSON.stringify(problem);
