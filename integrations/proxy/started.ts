@@ -30,6 +30,7 @@ export async function startedProxy(
       load: async () => {},
       ready: async () => {},
       close: () => judge.close(),
+      warnings: [],
       lines: [],
     }),
     ...options,

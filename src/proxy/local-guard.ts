@@ -36,6 +36,21 @@ export async function localGuard(config: Config, source?: ConfigSource): Promise
       await guard.close();
       await engine.close();
     },
+    warnings: warningsOf(config),
     lines: startLines(source, lists, engine),
   };
+}
+
+/** Says what a configuration asks of a server, and does not get from a proxy; and on which side nothing is checked. */
+function warningsOf({ rateLimit, cache, dialects, tracing, metrics, inputScanners, outputScanners }: Config): string[] {
+  const said: [applies: boolean, warning: string][] = [
+    [rateLimit.enabled, "rate_limit: has no effect on a proxy"],
+    [cache?.enabled === true, "cache: has no effect on a proxy"],
+    [dialects.length > 0, "dialects: have no effect on a proxy"],
+    [tracing.exporter !== "none", "tracing: has no effect on a proxy"],
+    [metrics.exporter !== "prometheus", "metrics.exporter: has no effect on a proxy, which serves GET /metrics"],
+    [inputScanners.length === 0, "no input scanners: every request passes"],
+    [outputScanners.length === 0, "no output scanners: every answer passes"],
+  ];
+  return said.filter(([applies]) => applies).map(([, warning]) => warning);
 }

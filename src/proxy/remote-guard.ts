@@ -25,6 +25,7 @@ export function remoteGuard(url: string, token?: string): ProxyGuard {
       if (!reply?.ok) throw new GuardError("GUARD_UNAVAILABLE", "The guard server is not ready.");
     },
     close: () => guard.close(),
+    warnings: [],
     lines: [[{ guard: new URL(url).origin }, "checks are made by a guard server"]],
   };
 }

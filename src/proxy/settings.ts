@@ -47,6 +47,8 @@ export interface ProxyGuard {
   /** @throws GuardError when calls cannot be judged now. */
   ready(): Promise<void>;
   close(): Promise<void>;
+  /** What the log warns of at the start. */
+  warnings: readonly string[];
   /** What the log says at the start. */
   lines: readonly (readonly [fields: Record<string, unknown>, message: string])[];
 }

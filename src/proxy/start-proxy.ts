@@ -58,6 +58,7 @@ export async function startProxy({
     throw error;
   }
   for (const [fields, message] of guard.lines) app.log.info(fields, message);
+  for (const warning of guard.warnings) app.log.warn(warning);
   return listenUntilClosed(
     app,
     { host, port },
