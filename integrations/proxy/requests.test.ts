@@ -104,11 +104,31 @@ describe("what guard proxy hands on", () => {
 });
 
 describe("paths of guard proxy", () => {
+  it("of an answer that was kept are guarded when it is fetched", async () => {
+    const { url, calls } = await startedProxy(upstream.url);
+    const kept = (text: string) => {
+      const content = [{ type: "output_text", text, annotations: [] }];
+      return { id: "resp_1", object: "response", output: [{ type: "message", role: "assistant", content }] };
+    };
+    upstream.answers = [{ json: kept("Fine.") }, { json: kept("It was leaked.") }];
+    expect(JSON.parse((await raw(url, "GET", "/v1/responses/resp_1")).text)).toEqual(kept("Fine."));
+    const blocked = await raw(url, "GET", "/v1/responses/resp_1");
+    expect([blocked.status, blocked.text]).toEqual([400, expect.not.stringContaining("leaked")]);
+    await expect.poll(calls).toMatchObject([{ outcome: "passed" }, { outcome: "blocked" }]);
+  });
+
+  it("of calls need a body", async () => {
+    const { url } = await startedProxy(upstream.url);
+    expect((await raw(url, "POST", CHAT)).status).toBe(405);
+    expect((await raw(url, "POST", CHAT, { "transfer-encoding": "chunked" })).status).toBe(400);
+    expect(upstream.received).toEqual([]);
+  });
+
   it.each([
     ["POST", "/v1/files"],
     ["POST", "/v1/fine_tuning/jobs"],
     ["POST", "/"],
-    ["GET", "/v1/responses/resp_1"],
+    ["GET", "/v1/responses/resp_1/input_items"],
     ["GET", "/v1/files/file-1/content"],
     ["DELETE", "/v1/models/mine"],
     ["GET", "/v1/realtime"],

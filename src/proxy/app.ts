@@ -95,7 +95,7 @@ export async function buildProxy({
     if (isOwn(request)) return;
     const target = targetOf(upstreams, request.originalUrl);
     if (!target) throw new Problem(404, "guard has no upstream for this path.");
-    const plan = planOf(request.method, target, pass);
+    const plan = planOf(request.raw, target, pass);
     if (plan.kind === "refused") throw new Problem(plan.status, plan.message);
     if (running.size > maxCalls) throw new GuardError("GUARD_OVERLOADED", "Too many calls are under way.");
     request.proxied = { target, plan, record: new CallRecord(config.app.logContent), isBroken: false };
@@ -113,7 +113,7 @@ export async function buildProxy({
       return sendStream(reply, answer, proxied);
     }
     const send = guardedFetch(record.of(guard.guard), { fetch: client.fetch, onBlocked: "respond" });
-    const body = request.body as Buffer<ArrayBuffer> | undefined;
+    const body = method === "POST" ? (request.body as Buffer<ArrayBuffer> | undefined) : undefined;
     const answer = await send(target.url, { method, headers, ...(body ? { body } : {}), signal });
     reply.code(answer.status).headers(outgoing(answer.headers));
     if (!answer.body) return reply.send();
