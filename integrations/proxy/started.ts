@@ -2,7 +2,7 @@ import { Registry } from "prom-client";
 import { onTestFinished } from "vitest";
 import type { Guard } from "../../src/guard/guard.ts";
 import { type ProxyOptions, startProxy } from "../../src/proxy/start-proxy.ts";
-import { exampleGuard } from "../../test/support/guards.ts";
+import { exampleGuard } from "../../test/support/example-guard.ts";
 
 /** A proxy under test, and its log. */
 export interface StartedProxy {

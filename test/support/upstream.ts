@@ -55,8 +55,11 @@ export function upstreamForTests(): Upstream {
       if (reply.destroyed) return;
       if (!reply.write(piece)) {
         await new Promise<void>((resolve) => {
-          reply.once("drain", resolve);
-          reply.once("close", resolve);
+          const goOn = () => {
+            reply.off("drain", goOn).off("close", goOn);
+            resolve();
+          };
+          reply.on("drain", goOn).on("close", goOn);
         });
       }
     }
