@@ -74,6 +74,7 @@ export {
   type ScanContext,
   type Scanner,
   type Side,
+  type Streaming,
   type Verdict,
   wholeText,
 } from "./scanner.ts";
@@ -96,6 +97,13 @@ export { type PinStore, pinTools, type ToolPins } from "./scanners/parts/tool-pi
 export type { ClassifierAnswer, InjectionClassifier } from "./scanners/prompt-injection.ts";
 export { riskScore } from "./scanners/score.ts";
 export { SOURCES, type Source } from "./source.ts";
+export {
+  type ScannedStream,
+  type StreamOptions,
+  type StreamReport,
+  type StreamScanOptions,
+  scanOutputStream,
+} from "./stream.ts";
 export { type Sentence, splitSentences } from "./text/sentences.ts";
 export type { Span } from "./text/span.ts";
 export { type FoundUrl, findUrls } from "./text/urls.ts";

@@ -11,6 +11,11 @@ export function replacesValues({ sanitizes, vaultScope }: Scanner): boolean {
   return sanitizes && vaultScope !== undefined;
 }
 
+/** Tells whether texts may go on that fail by this scanner alone, because it takes out what it finds; see {@link outcomeOf}. */
+export function masks({ name, scanner }: NamedScanner, masking: ReadonlySet<string>): boolean {
+  return scanner.sanitizes && (replacesValues(scanner) || masking.has(name) || masking.has(scanner.type));
+}
+
 /**
  * Decides what becomes of a text. `passed`: no check failed, and the text goes on as the scanners left it. `masked`: some check
  * failed, but only checks that took out what they found, so that what they left may go on. `blocked`: nothing of it may go on.
@@ -26,20 +31,15 @@ export function outcomeOf(
 ): Outcome {
   if (isValid) return "passed";
   const failing = Object.keys(resultsValid).filter((name) => resultsValid[name] === false);
-  const masks = (result: string) => {
+  const isMasked = (result: string) => {
     // The text of a check that threw is as it was.
     if (coverage.failed.includes(result)) return false;
     const suffix = SUFFIXES.find((suffix) => result.endsWith(suffix)) ?? "";
     const name = suffix === "" ? result : result.slice(0, -suffix.length);
     // The window is no text of its own. What a scanner finds in it is gone when it took it out of the messages.
     if (suffix === WINDOW_SUFFIX && resultsValid[name] !== false) return false;
-    return scanners.some(
-      (item) =>
-        item.name === name &&
-        item.scanner.sanitizes &&
-        (replacesValues(item.scanner) || masking.has(name) || masking.has(item.scanner.type)),
-    );
+    return scanners.some((item) => item.name === name && masks(item, masking));
   };
   // A text may also fail although no check did, because something of it was not looked at.
-  return failing.length > 0 && failing.every(masks) ? "masked" : "blocked";
+  return failing.length > 0 && failing.every(isMasked) ? "masked" : "blocked";
 }

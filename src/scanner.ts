@@ -147,6 +147,11 @@ export interface Scanner {
    */
   readonly comparesWithPrompt?: boolean;
   /**
+   * How the scanner reads an answer that arrives in pieces. When this is absent, it needs the whole answer: it runs once, at the end,
+   * and when it {@link sanitizes}, nothing of the answer is given out before that.
+   */
+  readonly streaming?: Streaming;
+  /**
    * Whether a verdict may change although the text and the options stay the same, because it depends on something outside, such as
    * whether a server answers. The results of such scanners are never cached. When this is absent, verdicts stay the same.
    */
@@ -167,6 +172,50 @@ export interface Scanner {
   ): Promise<Pick<Detection, "score"> & Partial<Detection>>;
   /** Frees the models. The scanner cannot be used after this. */
   close?(): Promise<void>;
+}
+
+/**
+ * How a scanner reads an answer that arrives in pieces: by spans that it finds and may rewrite, or by sentences or words that it judges.
+ * All lengths are UTF-16 code units.
+ */
+export type Streaming = SpanStreaming | PartStreaming;
+
+/** What both ways of reading a stream have. */
+interface OpenSpans {
+  /**
+   * Returns where a span begins that has not ended at the end of a text, such as a private key without its last line, or undefined
+   * when there is none. Nothing from there on is given out yet. Words that have not ended are held without this.
+   */
+  openFrom?(text: string): number | undefined;
+  /**
+   * What becomes of a span that is open for longer than 8,192 characters. `decide` (the default): the scanner judges it as it stands.
+   * `block`: the answer is blocked.
+   */
+  readonly longSpans?: "decide" | "block";
+}
+
+/** The reading of a scanner whose findings are spans that depend on nothing but the text around them. */
+export interface SpanStreaming extends OpenSpans {
+  readonly reads: "spans";
+  /**
+   * The longest span within a sentence that has white space in it. Text within a sentence is given out only when so much text behind it
+   * has been looked at.
+   */
+  readonly span: number | ((context: ScanContext) => number);
+  /** The same for spans that go on behind the end of a sentence or of a line. The default is 0: there are none. */
+  readonly across?: number | ((context: ScanContext) => number);
+  /** How much of the text before a span the finding may depend on. The default is 256. */
+  readonly before?: number;
+  /** Whether the scanner takes out only the first span that it finds, so that what it does to a text depends on all of it. */
+  readonly firstOnly?: boolean;
+}
+
+/** The reading of a scanner that judges parts of a text and rewrites nothing. Such scanners read new parts only. */
+export interface PartStreaming extends OpenSpans {
+  /** `sentences`: its parts are sentences or groups of them. `words`: its parts have no white space in them, as URLs. */
+  readonly reads: "sentences" | "words";
+  /** How much of the text before a part it reads again, because what it says depends on that. */
+  readonly overlap: number;
 }
 
 /** Returns the verdict of a scanner that found nothing. */

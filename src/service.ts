@@ -26,7 +26,8 @@ import {
 } from "./scan.ts";
 import type { Scanner, Side } from "./scanner.ts";
 import { SCANNED, type Scanned, type Source } from "./source.ts";
-import type { OutputStream } from "./stream.ts";
+import { AnswerScan, type StreamOptions, type StreamScanStep } from "./stream/answer-scan.ts";
+import type { OutputStream, OutputStreamStep } from "./stream.ts";
 import { withSignal } from "./support/with-signal.ts";
 import { didYouMean } from "./validation/did-you-mean.ts";
 import type { Vault } from "./vault.ts";
@@ -58,6 +59,8 @@ export interface ScanServiceOptions {
    * placeholders of a vault into a text are always among them. By default there are no others.
    */
   masking?: readonly string[];
+  /** How outputs are scanned that arrive in pieces. */
+  stream?: StreamOptions;
   /** How conversations are scanned. */
   conversation: {
     /** How many user messages are scanned together. 1 turns this off. */
@@ -99,6 +102,8 @@ export type ServiceReport = ScanReport & {
   text: string;
   /** What becomes of the text, or of all texts of the call. */
   outcome: Outcome;
+  /** The scanners that ran at the end of an output that arrived in pieces, because they need all of it. */
+  atEnd?: string[];
   /** The tool calls of an output, as they may be made: with what was restored in their arguments. */
   sanitizedToolCalls?: AnsweredToolCall[];
   /** The results of each document, where documents were scanned. The report itself then has the worst results of them all. */
@@ -136,6 +141,8 @@ export class ScanService {
    * would do the same, but the old signal would keep something of every scan for as long as the service lives.
    */
   readonly #running = new Set<AbortController>();
+  /** Frees the places of streams that were thrown away before their end. */
+  readonly #forgotten = new FinalizationRegistry<() => void>((end) => end());
   /** Ends the loading of models when the service closes. */
   readonly #closed = new AbortController();
 
@@ -268,22 +275,65 @@ export class ScanService {
   }
 
   /**
-   * Scans a model's output while it arrives. The arguments are those of {@link output}. Each step rejects as that method does.
+   * Scans a model's output while it arrives. The arguments are those of {@link output}. Each step rejects as that method does, and after
+   * that the stream can only be thrown away. The report has no text, because the steps have given it out.
+   *
+   * A stream takes one of the places for scans from its first step until it ends, whether it is scanned or waits for the model. When
+   * the caller does not end it, the signal has to. The time limit holds for each step: the time between them does not count.
    */
   outputStream(prompt: string, request: ScanRequest, conversation?: ChatRequest): OutputStream<ServiceReport> {
-    const pieces: string[] = [];
-    return {
-      waiting: undefined,
-      push: async (piece) => {
-        pieces.push(piece);
-        return { text: "" };
-      },
-      flush: async () => ({ text: "" }),
-      end: async () => {
-        const report = await this.output(prompt, pieces.join(""), request, conversation);
-        return { text: report.outcome === "blocked" ? "" : report.text, report };
-      },
+    let opened: ReturnType<typeof open> | undefined;
+    const open = () => {
+      if (conversation) this.#checkSize(conversation);
+      const place = this.#begin(request);
+      const end = () => {
+        this.#running.delete(place.stop);
+        place.leave();
+      };
+      place.stop.signal.addEventListener("abort", end, { once: true });
+      if (place.stop.signal.aborted) end();
+      // The place of a stream that its caller has forgotten is free again when nothing refers to the stream any more.
+      this.#forgotten.register(stream, end);
+      const context = {
+        prompt,
+        source: "assistant" as const,
+        ...conversationContext(conversation ? { conversation } : {}),
+      };
+      const scan = new AnswerScan({
+        ...this.#options.stream,
+        named: this.#named.output,
+        context,
+        options: place.options,
+        masking: this.#masking,
+        decide: (report) => this.#decided(report),
+      });
+      return { ...place, scan };
     };
+    const step = async (
+      take: (scan: AnswerScan) => Promise<StreamScanStep>,
+    ): Promise<OutputStreamStep<ServiceReport>> => {
+      opened ??= open();
+      const { stop, scan } = opened;
+      stop.signal.throwIfAborted();
+      try {
+        const { text, report } = await timed(take(scan), this.#options.outputTimeout, stop);
+        if (!report) return { text };
+        stop.abort(new GuardError("GUARD_CLOSED", "The answer has ended."));
+        return { text, report: { ...report, text: "" } };
+      } catch (error) {
+        stop.abort(error);
+        throw error;
+      }
+    };
+    const stream: OutputStream<ServiceReport> = {
+      get waiting() {
+        return opened?.scan.waiting;
+      },
+      push: (piece) => step((scan) => scan.push(piece)),
+      flush: () => step((scan) => scan.flush()),
+      end: () => step((scan) => scan.end()),
+    };
+    return stream;
   }
 
   /** Judges the tool calls of the last message of a conversation, and restores values in their arguments. */
@@ -393,11 +443,25 @@ export class ScanService {
 
   async #run(
     seconds: number,
-    { suppress, details, rewrite, vault, signal: caller, observer }: ScanRequest,
+    request: ScanRequest,
     scan: (options: ScanOptions & { rewrite: boolean }) => Promise<Omit<ServiceReport, "outcome">>,
   ): Promise<ServiceReport> {
+    const { stop, options, leave } = this.#begin(request);
+    const scanned = scan(options).finally(() => this.#running.delete(stop));
+    try {
+      const report = await timed(scanned, seconds, stop);
+      return { ...report, ...this.#decided(report) };
+    } finally {
+      leave();
+      // Nobody waits for the parts of this scan that still run, so they are stopped.
+      stop.abort();
+    }
+  }
+
+  /** Takes one of the places for scans, which whoever calls this gives back. */
+  #begin({ suppress, details, rewrite, vault, signal: caller, observer }: ScanRequest) {
     if (this.notReady) throw this.notReady;
-    const { failFast, onScannerError, requireFullCoverage, maxScans } = this.#options;
+    const { failFast, onScannerError, maxScans } = this.#options;
     if (this.#running.size >= maxScans) throw new GuardError("GUARD_OVERLOADED", "Too many scans are under way.");
 
     const stop = new AbortController();
@@ -407,12 +471,8 @@ export class ScanService {
     const onAbort = () => stop.abort(caller.reason);
     if (caller.aborted) onAbort();
     else caller.addEventListener("abort", onAbort, { once: true });
-    const timer = setTimeout(
-      () => stop.abort(new GuardError("GUARD_TIMEOUT", `The scan took longer than ${seconds} s.`)),
-      seconds * 1000,
-    );
     this.#running.add(stop);
-    const scanned = scan({
+    const options = {
       failFast,
       onScannerError,
       suppress,
@@ -421,23 +481,36 @@ export class ScanService {
       offsets: details ? "codePoint" : "utf16",
       signal,
       ...(observer ? { observer } : {}),
-    }).finally(() => this.#running.delete(stop));
-    try {
-      // A scanner that ignores the signal must not keep the caller waiting.
-      const report = await withSignal(scanned, signal);
-      const isIncomplete = requireFullCoverage && unscannedReasons(report).length > 0;
-      const isValid = report.isValid && !isIncomplete;
-      const named = [...this.#named.input, ...this.#named.output];
-      // A scan that stopped at a failing check says nothing of the others, so that what is left of the text may not go on.
-      const isUndecided = isIncomplete || (failFast && !isValid);
-      const outcome = isUndecided ? "blocked" : outcomeOf(report, named, this.#masking);
-      return { ...report, isValid, outcome };
-    } finally {
-      clearTimeout(timer);
-      caller.removeEventListener("abort", onAbort);
-      // Nobody waits for the parts of this scan that still run, so they are stopped.
-      stop.abort();
-    }
+    } as const;
+    return { stop, options, leave: () => caller.removeEventListener("abort", onAbort) };
+  }
+
+  /** Decides whether a text is valid under the options, and what becomes of it. */
+  #decided(report: ScanReport): Pick<ServiceReport, "isValid" | "outcome"> {
+    const { failFast, requireFullCoverage } = this.#options;
+    const isIncomplete = requireFullCoverage && unscannedReasons(report).length > 0;
+    const isValid = report.isValid && !isIncomplete;
+    const named = [...this.#named.input, ...this.#named.output];
+    // A scan that stopped at a failing check says nothing of the others, so that what is left of the text may not go on.
+    const isUndecided = isIncomplete || (failFast && !isValid);
+    return { isValid, outcome: isUndecided ? "blocked" : outcomeOf(report, named, this.#masking) };
+  }
+}
+
+/**
+ * Waits for a part of a scan, but no longer than the limit. A scanner that ignores the signal does not keep the caller waiting.
+ *
+ * @param stop stops the scan when the time is up.
+ */
+async function timed<T>(work: Promise<T>, seconds: number, stop: AbortController): Promise<T> {
+  const timer = setTimeout(
+    () => stop.abort(new GuardError("GUARD_TIMEOUT", `The scan took longer than ${seconds} s.`)),
+    seconds * 1000,
+  );
+  try {
+    return await withSignal(work, stop.signal);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

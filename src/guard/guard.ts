@@ -15,6 +15,8 @@ export interface GuardReport {
   /** Why the checks decided as they did. Offsets count Unicode code points, as in the HTTP API. */
   findings: Record<string, Finding[]>;
   coverage: ScanCoverage;
+  /** The checks that ran at the end of an answer that arrived in pieces, because they need all of it. */
+  atEnd?: string[];
 }
 
 /** A request to a model, and what the scanners say of it. */

@@ -178,7 +178,8 @@ export class ServiceCall implements GuardedCall {
 }
 
 function guardReport(report: ServiceReport): ServiceGuardReport {
-  return { outcome: report.outcome, ...textReport(report) };
+  const { outcome, atEnd } = report;
+  return { outcome, ...textReport(report), ...(atEnd ? { atEnd } : {}) };
 }
 
 function textReport(report: TextReport): TextReport {

@@ -8,6 +8,7 @@ import { ofLlmGuard, ruleOptions } from "../validation/options.ts";
 import { defineScanner } from "./define.ts";
 import { engineOptions } from "./parts/model-options.ts";
 import { NerModel, nerModelOption, recognizerConf } from "./parts/ner-model.ts";
+import { longestOf } from "./parts/open-spans.ts";
 import type { OwnNerModel } from "./parts/own-ner-model.ts";
 import { replaced } from "./parts/personal-data.ts";
 import { ruleCheck, ruleVerdict } from "./parts/rule-scanner.ts";
@@ -85,8 +86,10 @@ export const BanCompetitors = defineScanner({
     const set = new addon.SubstringSet([...forms.keys()], {
       ...{ matchType: "name", caseSensitive, all: true, deobfuscate, replace: redact && model === undefined },
     });
+    const span = longestOf([...forms.keys()], deobfuscate);
     return {
       sanitizes: redact,
+      streaming: { reads: "spans", span, across: span },
       async load(signal) {
         if (!model) return;
         await model.load(signal);

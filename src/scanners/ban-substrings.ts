@@ -3,6 +3,7 @@ import { addon } from "../native.ts";
 import { passed } from "../scanner.ts";
 import { ruleOptions } from "../validation/options.ts";
 import { defineScanner } from "./define.ts";
+import { longestOf } from "./parts/open-spans.ts";
 import { ruleCheck, ruleVerdict } from "./parts/rule-scanner.ts";
 
 export const BanSubstrings = defineScanner({
@@ -44,8 +45,11 @@ export const BanSubstrings = defineScanner({
     const set = new addon.SubstringSet(substrings, {
       ...{ matchType, caseSensitive, all: redactAll, deobfuscate, replace: sanitizes },
     });
+    const span = longestOf(substrings, deobfuscate);
     return {
       sanitizes,
+      // All of several substrings may stand anywhere, so that only the whole answer tells.
+      ...(containsAll ? {} : { streaming: { reads: "spans", span, across: span, firstOnly: !redactAll } as const }),
       check: ruleCheck(set, (text, scan) => {
         if (!scan) return passed(text);
         const fails = !containsAll || new Set(scan.matches.map(({ rule }) => rule)).size === substrings.length;

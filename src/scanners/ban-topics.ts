@@ -6,6 +6,7 @@ import { deobfuscateOption, scoreDisguised } from "./parts/disguises.ts";
 import { languageJudge, onUntrainedLanguageOption, withUntrained } from "./parts/foreign-languages.ts";
 import { correctedLabels, type LabelledPart, labelVerdict, probabilityOf } from "./parts/label-verdict.ts";
 import { engineOptions, matchTypeOption, modelOption, ofLanguages, ofReading } from "./parts/model-options.ts";
+import { partsByReading } from "./parts/stream-parts.ts";
 import { resolveThreshold, thresholdOption } from "./parts/threshold.ts";
 import { type TopicJudge, topicJudge } from "./parts/topics.ts";
 
@@ -84,7 +85,9 @@ export const BanTopics = defineScanner({
       }
       return withSignal(judging, signal);
     };
+    const streaming = partsByReading(matchType);
     return {
+      ...(streaming ? { streaming } : {}),
       async load(signal) {
         await model.load(signal);
         await judge(signal);

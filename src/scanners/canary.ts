@@ -75,6 +75,8 @@ export const Canary = defineScanner({
   create({ options: { canaries, redact } }) {
     return {
       sanitizes: redact,
+      // A token may be spelled out, with something between its characters.
+      streaming: { reads: "spans", span: 256, across: 128 },
       async check(text, context) {
         const tokens = tokensIn([...canaries, ...systemTexts(context)]);
         if (tokens.length === 0) {

@@ -8,6 +8,7 @@ import { urlsOf } from "../text/urls.ts";
 import { defineScanner } from "./define.ts";
 import { hasPlaceholder, isProse, partsOf, type UrlPart, wordsIn } from "./parts/carried-data.ts";
 import { hiddenMessages } from "./parts/hidden-message.ts";
+import { unclosedLink } from "./parts/open-spans.ts";
 import { redacted } from "./parts/redacted.ts";
 import { addressesIn } from "./parts/tool-taint.ts";
 import { FAILED } from "./score.ts";
@@ -107,6 +108,7 @@ export const DataExfiltration = defineScanner({
     const rules = new addon.SecretRules({ rules: [], disabledRules: [], allow: [] });
     return {
       sanitizes: redact,
+      streaming: { reads: "spans", span: 32, openFrom: unclosedLink, longSpans: "block" },
       async check(text, context) {
         const found: Finding[] = [];
         const find = (type: string, label: string, { start, end }: { start: number; end: number }) => {

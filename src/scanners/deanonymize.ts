@@ -58,6 +58,12 @@ Findings name the placeholders, never the originals. What llm-guard 0.3.16 does 
   create: ({ options }) => ({
     sanitizes: true,
     vaultScope: options.vault === undefined ? "call" : "own",
+    // Fakes may have several words, and may stand across the end of a sentence, as "Dr. Smith".
+    streaming: {
+      reads: "spans",
+      span: ({ vault }) => longestPlaceholder(options.vault ?? vault),
+      across: ({ vault }) => longestPlaceholder(options.vault ?? vault),
+    },
     async check(text, context) {
       const { vault = context.vault, matchingStrategy } = options;
       const entries = vault?.entries() ?? [];
@@ -85,3 +91,11 @@ Findings name the placeholders, never the originals. What llm-guard 0.3.16 does 
     },
   }),
 });
+
+/** The length of the longest placeholder with white space in it. Others are whole words, and these are held in any case. */
+function longestPlaceholder(vault: Vault | undefined): number {
+  const lengths = (vault?.entries() ?? []).map(([placeholder]) =>
+    /\s/.test(placeholder) ? placeholder.length + 8 : 0,
+  );
+  return lengths.reduce((most, length) => Math.max(most, length), 0);
+}

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { GuardValidationError } from "../errors.ts";
 import type { ChatRequest } from "../messages/text.ts";
 import { defaultEngine, type Engine } from "../models/engine.ts";
-import { passed, type ScanContext, type Scanner, type Side, type Verdict } from "../scanner.ts";
+import { passed, type ScanContext, type Scanner, type Side, type Streaming, type Verdict } from "../scanner.ts";
 import type { Source } from "../source.ts";
 import { isRecord } from "../support/is-record.ts";
 import { type commonOptions, parseOptions } from "../validation/options.ts";
@@ -48,6 +48,8 @@ export interface ScannerBody {
   close?(): Promise<void>;
   /** Returns the raw probability that a text is an attack, whatever the threshold; see {@link Scanner.detect}. */
   detect?: Scanner["detect"];
+  /** How the scanner reads an answer that arrives in pieces; see {@link Scanner.streaming}. By default it needs all of it. */
+  readonly streaming?: Streaming;
   /** Whether an empty text can fail, so that it is checked too. The default is false: it passes, as in llm-guard. */
   readonly checksEmpty?: boolean;
   /** Checks a text, which is empty only if `checksEmpty` says so. */
@@ -288,6 +290,7 @@ abstract class BodyScanner implements BuiltInScanner {
   readonly conversation?: NonNullable<Scanner["conversation"]>;
   readonly comparesWithPrompt?: boolean;
   readonly volatile?: boolean;
+  readonly streaming?: Streaming;
   readonly detect?: NonNullable<Scanner["detect"]>;
   readonly options: Readonly<Record<string, unknown>>;
   readonly #body: ScannerBody;
@@ -302,6 +305,7 @@ abstract class BodyScanner implements BuiltInScanner {
     if (definition.conversation) this.conversation = definition.conversation;
     if (definition.comparesWithPrompt) this.comparesWithPrompt = true;
     if (definition.volatile) this.volatile = true;
+    if (body.streaming) this.streaming = body.streaming;
     if (body.detect) this.detect = body.detect;
     this.#body = body;
   }

@@ -58,6 +58,7 @@ export const InvisibleText = defineScanner({
   },
   create: ({ options: { allow } }) => ({
     sanitizes: true,
+    streaming: { reads: "spans", span: 32 },
     async check(text) {
       // No ASCII character is invisible in this sense.
       if (isAscii(text)) return passed(text);

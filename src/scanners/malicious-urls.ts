@@ -78,6 +78,7 @@ export const MaliciousURLs = defineScanner({
     };
     return pieceScanner(build, model, {
       finding: "url",
+      streaming: { reads: "words", overlap: 0 },
       async judge(text, { signal, answers }) {
         const found = await urlsOf(text, answers);
         const urls = found.filter(({ url }) => !isAllowed(url));

@@ -23,6 +23,7 @@ export const NoRefusalLight = defineScanner({
     fails: ["I'm sorry, but I cannot assist with that."],
   },
   create: () => ({
+    streaming: { reads: "spans", span: 96 },
     check: ruleCheck(new addon.Refusals(), (text, found) =>
       found === null ? passed(text) : ruleVerdict(text, found, "refusal", ["refusal"]),
     ),

@@ -6,6 +6,9 @@ import { ruleOptions } from "../validation/options.ts";
 import { defineScanner } from "./define.ts";
 import { ruleCheck, ruleVerdict } from "./parts/rule-scanner.ts";
 
+/** The longest match with white space in it that is held as a whole in an answer that arrives in pieces. */
+const SPAN = 128;
+
 export const Regex = defineScanner({
   type: "Regex",
   summary: "Blocks texts that match a pattern, or lets only texts pass that match one.",
@@ -68,8 +71,12 @@ export const Regex = defineScanner({
     const verdict = (text: string, scan: RuleScan | null) =>
       isBlocked === (scan === null) ? passed(text) : ruleVerdict(text, scan ?? { matches: [] }, "pattern", patterns);
     const check = ruleCheck(set, verdict);
+    const isLocal = isBlocked && matchType !== "fullmatch";
     return {
       sanitizes,
+      ...(isLocal
+        ? { streaming: { reads: "spans", span: SPAN, across: SPAN, firstOnly: matchType === "search" } as const }
+        : {}),
       check(text, context) {
         try {
           const verdict = check(text, context);

@@ -3,6 +3,7 @@ import { addon, built, native, type SecretRules } from "../native.ts";
 import { type Finding, passed, wholeText } from "../scanner.ts";
 import { ruleOptions } from "../validation/options.ts";
 import { defineScanner } from "./define.ts";
+import { unclosedSecret } from "./parts/open-spans.ts";
 import { FAILED } from "./score.ts";
 
 type SecretOptions = ConstructorParameters<typeof SecretRules>[0];
@@ -62,6 +63,7 @@ export const Secrets = defineScanner({
     const compiled = built(() => new addon.SecretRules(options), inOptions);
     return {
       sanitizes: true,
+      streaming: { reads: "spans", span: 160, openFrom: unclosedSecret, longSpans: "block" },
       async check(text) {
         const { secrets, redacted } = await native(() => compiled.scan(text, redactMode, deobfuscate));
         if (redacted == null) return passed(text);

@@ -34,6 +34,7 @@ export const Sensitive = defineScanner({
     const detector = new PersonalDataDetector(options, engine);
     return {
       sanitizes: options.redact,
+      streaming: { reads: "spans", span: 80, before: 512 },
       load: (signal) => detector.load(signal),
       close: () => detector.close(),
       async check(text, context) {

@@ -11,6 +11,9 @@ import { FAILED } from "./score.ts";
  */
 const SHORTEST = 8;
 
+/** The length of a word with the space behind it, at most on average: few languages have longer words. */
+const WORD = 12;
+
 export const SystemPromptLeak = defineScanner({
   type: "SystemPromptLeak",
   summary: "Fails texts that repeat passages of the system prompt.",
@@ -64,6 +67,7 @@ export const SystemPromptLeak = defineScanner({
   create({ options: { systemPrompt, minimumWords, redact } }) {
     return {
       sanitizes: redact,
+      streaming: { reads: "spans", span: minimumWords * WORD, across: minimumWords * WORD, before: 1024 },
       async check(text, context) {
         const { system, user } = textsOf(context, systemPrompt);
         if (system.length === 0) {

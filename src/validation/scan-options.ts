@@ -48,6 +48,19 @@ const SCAN: Readonly<Record<string, OptionCheck>> = {
   },
 };
 
+const COUNT: OptionCheck = {
+  expected: "a whole number of at least 0",
+  holds: (value) => Number.isInteger(value) && Number(value) >= 0,
+};
+
+const STREAM: Readonly<Record<string, OptionCheck>> = {
+  ...SCAN,
+  holdbackChars: COUNT,
+  holdbackMs: COUNT,
+  wholeChars: COUNT,
+  masking: { expected: "a list of names of scanners", holds: Array.isArray },
+};
+
 const { source: _, conversation: __, ...COMMON } = SCAN;
 
 const CONVERSATION: Readonly<Record<string, OptionCheck>> = {
@@ -87,6 +100,11 @@ const DOCUMENTS: Readonly<Record<string, OptionCheck>> = {
  */
 export function checkScanOptions(options: unknown): void {
   check(SCAN, options);
+}
+
+/** Checks the options of `scanOutputStream` in the same way. */
+export function checkStreamOptions(options: unknown): void {
+  check(STREAM, options);
 }
 
 /** Checks the options of `scanConversation` in the same way. */

@@ -1,9 +1,11 @@
 import { GuardError, GuardValidationError } from "../../errors.ts";
 import type { LinearClassifier } from "../../models/linear.ts";
 import { native } from "../../native.ts";
+import type { Streaming } from "../../scanner.ts";
 import type { Build, ScannerBody } from "../define.ts";
 import { pieceClassifier } from "./classifier.ts";
 import { classifierOption, classifierOptions } from "./model-options.ts";
+import { unclosedBlock } from "./open-spans.ts";
 import { pieceScanner } from "./piece-scanner.ts";
 import { type Threshold, thresholdOption } from "./threshold.ts";
 
@@ -27,6 +29,9 @@ export function codeOptions(threshold: number, what: string) {
     ...classifierOptions,
   };
 }
+
+/** A block of code is judged when it has ended. Prose is judged with the lines around it, which tell whether it is code. */
+const CODE_STREAMING: Streaming = { reads: "sentences", overlap: 400, openFrom: unclosedBlock };
 
 /** A piece of a text as the model judges it. */
 export interface CodePiece {
@@ -57,6 +62,7 @@ export function codeScanner(
   const listed = labelIndices(model, languages);
   return pieceScanner(build, model, {
     finding: "code",
+    streaming: CODE_STREAMING,
     windows: (pieces) => pieces.length,
     async judge(text) {
       const loaded = await model.load();
@@ -90,6 +96,7 @@ export function neuralCodeScanner(
   };
   return pieceScanner(build, both, {
     finding: "code",
+    streaming: CODE_STREAMING,
     windows: (pieces) => pieces.length,
     async judge(text, { signal, answers }) {
       const loaded = await finder.load();

@@ -13,6 +13,7 @@ import {
 } from "./foreign-languages.ts";
 import { correctedLabels, type LabelledPart, labelVerdict, probabilityOf } from "./label-verdict.ts";
 import { engineOptions, matchTypeOption, modelOption } from "./model-options.ts";
+import { partsByReading } from "./stream-parts.ts";
 import { resolveThreshold, type Threshold, thresholdOption } from "./threshold.ts";
 
 /**
@@ -75,7 +76,9 @@ export function labelScanner(
   const head = new LabelHead(model, labels);
   const threshold = resolveThreshold({ type, schema, options }, model.folder);
   const byLanguage = languageJudge({ type, engine, model, head: labels.head, treatment });
+  const streaming = partsByReading(matchType);
   return {
+    ...(streaming ? { streaming } : {}),
     load: async (signal) => {
       await head.load(signal);
       await byLanguage.load();

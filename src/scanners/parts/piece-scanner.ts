@@ -1,6 +1,6 @@
 import { madeFrom } from "../../errors.ts";
 import type { LinearClassifier } from "../../models/linear.ts";
-import { type Finding, passed, type ScanContext, wholeText } from "../../scanner.ts";
+import { type Finding, passed, type ScanContext, type Streaming, wholeText } from "../../scanner.ts";
 import type { Span } from "../../text/span.ts";
 import type { Build, ScannerBody } from "../define.ts";
 import { riskScore } from "../score.ts";
@@ -19,6 +19,8 @@ export interface JudgedPiece extends Span {
 interface PieceScannerSettings {
   /** The type of its findings. */
   finding: string;
+  /** How it reads an answer that arrives in pieces; see {@link ScannerBody.streaming}. */
+  streaming?: Streaming | undefined;
   /** Judges the pieces of a text that the scanner looks at. A text without such pieces passes. */
   judge(text: string, context: ScanContext): Promise<readonly JudgedPiece[]>;
   /** Returns the number of pieces in which a text was read, for the coverage. The default is 1. */
@@ -38,10 +40,11 @@ export function linearModel({ options, engine }: Build<{ model: string }>): Line
 export function pieceScanner(
   { options, type, schema }: Build<{ model: string; threshold: Threshold }>,
   model: Pick<PieceClassifier, "folder" | "load" | "close">,
-  { finding, judge, windows = () => 1 }: PieceScannerSettings,
+  { finding, judge, streaming, windows = () => 1 }: PieceScannerSettings,
 ): ScannerBody {
   const threshold = resolveThreshold({ type, schema, options }, model.folder);
   return {
+    ...(streaming ? { streaming } : {}),
     load: async (signal) => {
       await model.load(signal);
     },

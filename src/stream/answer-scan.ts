@@ -1,0 +1,487 @@
+import { copyResult, onlyNames } from "../conversation/report.ts";
+import { GuardError } from "../errors.ts";
+import type { Outcome } from "../outcome.ts";
+import { type NamedScanner, type RunOptions, runScanners, type ScanReport } from "../scan.ts";
+import type { Finding, ScanContext, Scanner } from "../scanner.ts";
+import { lengthIn } from "../text/offsets.ts";
+import { splitSentences } from "../text/sentences.ts";
+import { cutsIn, isFree, lastWordEnd, openFence, unfinishedFrom, wholeCharacters } from "./cuts.ts";
+import { type Judges, type StreamLists, streamLists } from "./lists.ts";
+import { Tally } from "./tally.ts";
+
+/** How text of an answer is given out while the answer arrives. */
+export interface StreamOptions {
+  /**
+   * The most characters (UTF-16 code units) that wait for the end of their sentence, where scanners judge sentences. The default is
+   * 240, which few sentences are longer than.
+   */
+  holdbackChars?: number | undefined;
+  /**
+   * The milliseconds after which text that waits is given out up to its last whole word, when nothing more of the answer comes. What may
+   * still turn out to be a part of something longer waits on. The default is 2000.
+   */
+  holdbackMs?: number | undefined;
+  /**
+   * How much of an answer is kept for scanners that need all of it, in UTF-16 code units. The default is 65,536. Of a longer answer such
+   * scanners read the beginning, which the coverage tells; when one of them rewrites answers, a longer one is blocked.
+   */
+  wholeChars?: number | undefined;
+}
+
+/** The report on an answer that arrived in pieces. */
+export interface StreamReport extends ScanReport {
+  /** What becomes of the answer. With `blocked`, what was held back of it is never given out. */
+  outcome: Outcome;
+  /** The names of the scanners that need the whole answer, and so ran at its end only. */
+  atEnd: string[];
+}
+
+/** What came of the latest piece. */
+export interface StreamScanStep {
+  /** What may be given out now. */
+  text: string;
+  /** It is there when the answer has ended. */
+  report?: StreamReport;
+}
+
+/** The settings of the scan of one answer. */
+export interface StreamScanSettings extends StreamOptions {
+  named: readonly NamedScanner[];
+  context: ScanContext;
+  options: RunOptions & { suppress?: readonly string[] };
+  masking: ReadonlySet<string>;
+  /** Decides what becomes of a text. */
+  decide(report: ScanReport): { isValid: boolean; outcome: Outcome };
+}
+
+export const HOLDBACK = { chars: 240, milliseconds: 2000, whole: 65_536 };
+
+/** How much new text is looked at for a place to cut. It bounds the work for pieces of a single character. */
+const LOOK = 24;
+/** The fewest characters between two scans within a sentence. */
+const STEP = 48;
+/** The most characters that wait for the end of something. */
+const LONGEST_OPEN = 8192;
+/** How much text that has been given out is scanned again and again before the window moves on. */
+const WINDOW = 1024;
+/** A sentence of which more has been judged before is not read again from its beginning. */
+const LONGEST_SENTENCE = 1024;
+
+/** What the scanners of spans said of the window up to a place. */
+interface Look {
+  /** The offset in the window at which the text ended. */
+  end: number;
+  /** Whether a sentence or a line ends there. */
+  isSentence: boolean;
+  report: ScanReport;
+  /** The text that the scanners left. */
+  text: string;
+  /** The text that each sanitizing scanner left. */
+  left: ReadonlyMap<string, string>;
+  /** What the first scanner was given. */
+  given: string;
+}
+
+/**
+ * Scans one answer while it arrives.
+ *
+ * A window of the answer is kept: what waits, and some text before it. At the ends of sentences and words the scanners of spans read
+ * the window up to there. Its text is given out up to a place when the scanners leave it the same whatever of the text behind that place
+ * they are shown. What was given out before must be the same, too; where it is not, the answer is blocked. Other scanners
+ * judge the new part once, before it is given out. At the end all scanners read the whole answer.
+ */
+export class AnswerScan {
+  readonly #settings: StreamScanSettings;
+  readonly #lists: StreamLists;
+  readonly #holdbackChars: number;
+  readonly #holdbackMs: number;
+  readonly #wholeChars: number;
+  readonly #tally = new Tally();
+  readonly #unit: "utf16" | "codePoint";
+  /** The length of the answer so far: in UTF-16 code units, and in the unit of the caller without the window. */
+  #length = 0;
+  #before = 0;
+  /** The beginning of the answer, for scanners that need all of it. */
+  #whole: string[] = [];
+  #given: string[] = [];
+  /** The window, the offset up to which it has been given out, and that at which its last word begins. */
+  #text = "";
+  #out = 0;
+  #word = 0;
+  /** The line that began the block of code in which the window begins. It is scanned before the window. */
+  #fence: string | undefined;
+  #prefix = "";
+  /** What the scanners said up to {@link AnswerScan.#out}, and then at places behind it. */
+  #base: Look;
+  #looks: Look[] = [];
+  /** How much of their texts the scanners have read before the window, by the names of sanitizing scanners. */
+  readonly #offsets = new Map<string | undefined, number>();
+  #fresh = 0;
+  #isNew = false;
+  #ended = false;
+
+  constructor(settings: StreamScanSettings) {
+    const { named, options, masking, context } = settings;
+    this.#settings = settings;
+    this.#lists = streamLists(named, {
+      suppress: options.suppress ?? [],
+      masking,
+      context: { ...context, ...(options.vault ? { vault: options.vault } : {}) },
+    });
+    this.#holdbackChars = settings.holdbackChars ?? HOLDBACK.chars;
+    this.#holdbackMs = settings.holdbackMs ?? HOLDBACK.milliseconds;
+    this.#wholeChars = settings.wholeChars ?? HOLDBACK.whole;
+    this.#unit = options.offsets ?? "utf16";
+    const report = this.#tally.report;
+    report.coverage.suppressed = [...this.#lists.suppressed];
+    this.#base = { end: 0, isSentence: true, report, text: "", left: new Map(), given: "" };
+  }
+
+  /** The names of the scanners that run at the end only. */
+  get atEnd(): string[] {
+    return this.#lists.atEnd.map(({ name }) => name);
+  }
+
+  /** The milliseconds after which {@link AnswerScan.flush} may give something out; undefined when only more of the answer can. */
+  get waiting(): number | undefined {
+    const waits = !this.#ended && this.#isNew && !this.#lists.holdsAll && this.#out < this.#text.length;
+    return waits ? this.#holdbackMs : undefined;
+  }
+
+  async push(piece: string): Promise<StreamScanStep> {
+    this.#checkOpen();
+    this.#take(piece);
+    if (this.#lists.holdsAll) return this.#length > this.#wholeChars ? this.#block(this.#length) : NOTHING;
+    if (this.#fresh < LOOK) return NOTHING;
+    this.#fresh = 0;
+    return this.#advance();
+  }
+
+  async flush(): Promise<StreamScanStep> {
+    if (this.#ended || this.#lists.holdsAll) return NOTHING;
+    this.#isNew = false;
+    const limit = this.#limit();
+    if (limit === "blocked") return this.#block();
+    const { sentence, word } = await cutsIn(this.#text, this.#out, limit, true);
+    const end = Math.max(sentence, word);
+    if (end < 0) return NOTHING;
+    const look = this.#looks.find((known) => known.end === end) ?? (await this.#look(end, false));
+    return this.#release(look);
+  }
+
+  async end(): Promise<StreamScanStep> {
+    this.#checkOpen();
+    if (this.#length <= this.#wholeChars) return this.#endWhole();
+    if (this.#lists.holdsAll) return this.#block(this.#length);
+    return this.#endLong();
+  }
+
+  #checkOpen(): void {
+    if (this.#ended) throw new GuardError("GUARD_CLOSED", "The answer has ended.");
+  }
+
+  #take(piece: string): void {
+    if (piece === "") return;
+    if (this.#length < this.#wholeChars) this.#whole.push(piece.slice(0, this.#wholeChars - this.#length));
+    this.#length += piece.length;
+    this.#fresh += piece.length;
+    this.#isNew = true;
+    if (this.#lists.holdsAll) return;
+    for (let at = piece.length - 1; at >= 0; at--) {
+      const character = piece.charAt(at);
+      if (!/\s/.test(character) && !isFree(character)) continue;
+      this.#word = this.#text.length + at + 1;
+      break;
+    }
+    this.#text += piece;
+  }
+
+  /** Returns the offset up to which text may be given out. What begins there has not ended. */
+  #limit(): number | "blocked" {
+    const text = this.#text;
+    let limit = wholeCharacters(text, text.length);
+    if (text.length - this.#word <= LONGEST_OPEN) limit = Math.min(limit, this.#word);
+    limit = Math.min(limit, unfinishedFrom(text, this.#out));
+    const waiting = text.slice(this.#out);
+    for (const { openFrom, longSpans } of this.#lists.openSpans) {
+      const from = openFrom?.(waiting);
+      if (from === undefined) continue;
+      if (waiting.length - from <= LONGEST_OPEN) limit = Math.min(limit, this.#out + from);
+      else if (longSpans === "block") return "blocked";
+    }
+    return limit;
+  }
+
+  async #advance(): Promise<StreamScanStep> {
+    const { waitsForSentences, span, across } = this.#lists;
+    const last = this.#looks.at(-1)?.end ?? this.#out;
+    const known = (end: number) => this.#looks.some((look) => look.end === end && look.isSentence);
+    const waiting = this.#text.length - this.#out;
+    const isTooLong = waiting > LONGEST_OPEN + WINDOW;
+    const limit = this.#limit();
+    if (limit === "blocked") return this.#block();
+    if (limit <= last && !isTooLong) return NOTHING;
+    const cuts = await cutsIn(this.#text, this.#out, limit, !waitsForSentences);
+    if (cuts.sentence > 0 && !known(cuts.sentence)) await this.#look(cuts.sentence, true);
+    const reached = Math.max(last, cuts.sentence);
+    const step = Math.max(STEP, Math.floor(span / 4));
+    // Within a sentence that waits, looks begin so early that they have seen enough when the sentence may be given out.
+    const looksAtWords =
+      !waitsForSentences || waiting > this.#holdbackChars - span - step || (across > 0 && this.#looks.length > 0);
+    if (looksAtWords && cuts.word >= reached + step) await this.#look(cuts.word, false);
+    return this.#decide(isTooLong);
+  }
+
+  /** Gives out text up to the last place that is decided. */
+  async #decide(isTooLong: boolean): Promise<StreamScanStep> {
+    const { waitsForSentences, span, across } = this.#lists;
+    const isLong = !waitsForSentences || this.#text.length - this.#out > this.#holdbackChars;
+    const latest = this.#looks.at(-1);
+    if (!latest) {
+      if (!isTooLong) return NOTHING;
+      const end = wholeCharacters(this.#text, this.#text.length - 1);
+      return this.#release(await this.#look(end, false));
+    }
+    for (const look of [...this.#looks].reverse()) {
+      const behind = latest.end - look.end;
+      if (!(look.isSentence ? behind >= across : isLong && behind >= span)) continue;
+      if (look !== latest && this.#outcome(look.report) !== "blocked") {
+        // What fails may stand at the border, and may begin before it.
+        if (this.#outcome(latest.report) === "blocked") return NOTHING;
+        if (!latest.text.startsWith(look.text)) continue;
+      }
+      return this.#release(look);
+    }
+    return isTooLong ? this.#release(latest) : NOTHING;
+  }
+
+  /** Lets the scanners of spans read the window up to an offset. */
+  async #look(end: number, isSentence: boolean): Promise<Look> {
+    const { context, options } = this.#settings;
+    const { spans, all } = this.#lists;
+    const given = this.#prefix + this.#text.slice(0, end);
+    const left = new Map<string, string>();
+    const scanners = spans.map((item) => (item.scanner.sanitizes ? recorded(item, left) : item));
+    const { text, ...report } = await runScanners(scanners, given, context, { ...options, suppress: [] });
+    report.coverage.suppressed = [...this.#lists.suppressed];
+    if (spans.length === 0 && all.length > 0) report.coverage.scannedChars = report.coverage.chars;
+    if (options.rewrite === false) left.clear();
+    const look = { end, isSentence, report, text, left, given };
+    this.#looks = [...this.#looks.filter((known) => known.end !== end), look].sort((a, b) => a.end - b.end);
+    return look;
+  }
+
+  #outcome(report: ScanReport): Outcome {
+    const { outcome } = this.#settings.decide(report);
+    // Nothing was taken out of a text that is not rewritten.
+    return outcome === "masked" && this.#settings.options.rewrite === false ? "blocked" : outcome;
+  }
+
+  /** Gives out the window up to where a look ended, after the other scanners have judged what is new. */
+  async #release(look: Look): Promise<StreamScanStep> {
+    const base = this.#base;
+    const failed = await this.#judge(look);
+    this.#looks = this.#looks.filter(({ end }) => end > look.end);
+    if (failed) return this.#block(this.#text.length - look.end);
+    if (!look.text.startsWith(base.text)) return this.#block(this.#text.length - look.end);
+    this.#base = look;
+    this.#out = look.end;
+    const text = look.text.slice(base.text.length);
+    if (this.#length <= this.#wholeChars) this.#given.push(text);
+    if (this.#out > WINDOW + this.#lists.before) await this.#move();
+    return { text };
+  }
+
+  /**
+   * Adds what all scanners say of the new part to the results.
+   *
+   * @returns whether the answer is blocked.
+   */
+  async #judge(look: Look): Promise<boolean> {
+    const base = this.#base;
+    this.#tally.add(look.report, (name, findings) => this.#newFindings(name, findings, base));
+    if (this.#outcome(look.report) === "blocked") return true;
+    for (const judges of this.#lists.judges) {
+      const text = textAfter(look, judges.after);
+      const judged = textAfter(base, judges.after).length;
+      const from = await beginning(text, judged, judges);
+      const part = text.slice(from);
+      if (part.trim() === "") continue;
+      const report = await this.#run(judges.scanners, part);
+      const moved = (this.#offsets.get(judges.after) ?? 0) + lengthIn(this.#unit, text.slice(0, from));
+      const start = lengthIn(this.#unit, text.slice(from, judged));
+      this.#tally.add(report, (_, findings) =>
+        findings.filter(({ end }) => end > start).map((finding) => shifted(finding, moved)),
+      );
+      if (this.#outcome(report) === "blocked") return true;
+    }
+    return false;
+  }
+
+  async #run(scanners: readonly NamedScanner[], text: string): Promise<ScanReport & { text: string }> {
+    const { context, options } = this.#settings;
+    const report = await runScanners(scanners, text, context, { ...options, suppress: [] });
+    report.coverage.suppressed = [...this.#lists.suppressed];
+    return report;
+  }
+
+  /** Returns the findings of a scanner of spans that begin behind what was given out before, with their offsets in the whole answer. */
+  #newFindings(name: string, findings: readonly Finding[], base: Look): Finding[] {
+    const after = this.#readBy(name);
+    const known = lengthIn(this.#unit, textAfter(base, after));
+    const moved = this.#offsets.get(after) ?? 0;
+    return findings.filter(({ start }) => start >= known).map((finding) => shifted(finding, moved));
+  }
+
+  /** Returns the sanitizing scanner whose text a scanner of spans reads. */
+  #readBy(name: string): string | undefined {
+    let after: string | undefined;
+    for (const item of this.#lists.spans) {
+      if (item.name === name) break;
+      if (item.scanner.sanitizes) after = item.name;
+    }
+    return after;
+  }
+
+  /** Lets the window begin later, so that what has been given out is not scanned again for ever. */
+  async #move(): Promise<void> {
+    const from = this.#start();
+    if (from <= 0) return;
+    const before = this.#base;
+    const later = this.#looks.at(-1);
+    this.#fence = openFence(this.#text.slice(0, from), this.#fence);
+    this.#prefix = this.#fence === undefined ? "" : `${this.#fence}\n`;
+    this.#before += lengthIn(this.#unit, this.#text.slice(0, from));
+    // A slice of a long text keeps all of it in memory, so the window becomes a text of its own.
+    this.#text = Buffer.from(this.#text.slice(from), "utf16le").toString("utf16le");
+    this.#out -= from;
+    this.#word = Math.max(0, this.#word - from);
+    this.#looks = [];
+    this.#base = await this.#look(this.#out, true);
+    for (const after of [undefined, ...before.left.keys()]) {
+      const dropped =
+        lengthIn(this.#unit, textAfter(before, after)) - lengthIn(this.#unit, textAfter(this.#base, after));
+      this.#offsets.set(after, (this.#offsets.get(after) ?? 0) + dropped);
+    }
+    this.#looks = [];
+    if (later) await this.#look(later.end - from, later.isSentence);
+  }
+
+  /** Returns an offset from which the window may go on: the beginning of a line, or of a word. */
+  #start(): number {
+    const latest = this.#out - this.#lists.before;
+    const line = this.#text.lastIndexOf("\n", latest - 1) + 1;
+    if (line > latest - this.#lists.before) return line;
+    return Math.max(lastWordEnd(this.#text, latest - LOOK, latest), wholeCharacters(this.#text, latest - LOOK));
+  }
+
+  /** Ends an answer that was kept as a whole: all scanners read all of it. */
+  async #endWhole(): Promise<StreamScanStep> {
+    const whole = this.#whole.join("");
+    const { context, options, named } = this.#settings;
+    const { text, ...report } = await runScanners(named, whole, context, options);
+    const seen = this.#tally.report;
+    for (const { name } of this.#lists.judges.flatMap(({ scanners }) => scanners)) {
+      const worst = seen.resultsScore[name];
+      if (worst !== undefined && worst > (report.resultsScore[name] ?? worst)) copyResult(report, name, seen, name);
+    }
+    for (const [name, timing] of Object.entries(seen.timing)) report.timing[name] = (report.timing[name] ?? 0) + timing;
+    const given = this.#given.join("");
+    const hasChanged = !text.startsWith(given);
+    const ended = this.#closed(report, hasChanged);
+    return { text: ended.outcome === "blocked" ? "" : text.slice(given.length), report: ended };
+  }
+
+  /** Ends an answer that is too long to be kept: the scanners that need all of it read its beginning. */
+  async #endLong(): Promise<StreamScanStep> {
+    const step = await this.#release(await this.#look(this.#text.length, true));
+    if (step.report) return step;
+    const { context, options, named } = this.#settings;
+    const needed = [...this.#lists.atEnd, ...this.#lists.judges.flatMap(({ scanners }) => scanners)];
+    let left = 0;
+    if (needed.length > 0) {
+      const { text: _, ...report } = await runScanners(named, this.#whole.join(""), context, options);
+      const names = new Set(needed.map(({ name }) => name));
+      const counted = onlyNames(names, report);
+      this.#tally.add({ ...counted, coverage: { ...counted.coverage, chars: 0, scannedChars: 0 } }, (name, findings) =>
+        this.#lists.atEnd.some((item) => item.name === name) ? findings : [],
+      );
+      if (this.#lists.atEnd.length > 0) left = this.#length - this.#wholeChars;
+    }
+    const report = this.#closed(this.#tally.total(this.#chars(), left), false);
+    return { text: report.outcome === "blocked" ? "" : step.text, report };
+  }
+
+  /**
+   * Ends the answer before its end.
+   *
+   * @param left how much of the answer no scanner has decided about.
+   */
+  #block(left = this.#text.length - this.#out): StreamScanStep {
+    return { text: "", report: this.#closed(this.#tally.total(this.#chars(), left), true) };
+  }
+
+  /** The length of the answer in the unit of the caller. */
+  #chars(): number {
+    if (this.#lists.holdsAll) return this.#length;
+    return this.#before + lengthIn(this.#unit, this.#text);
+  }
+
+  #closed(report: ScanReport, isBlocked: boolean): StreamReport {
+    this.#ended = true;
+    this.#text = "";
+    this.#whole = [];
+    this.#given = [];
+    this.#looks = [];
+    const decided = this.#settings.decide(report);
+    const outcome = isBlocked ? "blocked" : this.#outcome(report);
+    return {
+      ...report,
+      isValid: decided.isValid && !isBlocked,
+      outcome,
+      atEnd: this.atEnd,
+    };
+  }
+}
+
+const NOTHING: StreamScanStep = Object.freeze({ text: "" });
+
+/** The text that the scanners behind a sanitizing one read. */
+function textAfter({ left, given }: Look, after: string | undefined): string {
+  return (after === undefined ? undefined : left.get(after)) ?? given;
+}
+
+/** Returns where a part begins that is judged: with its sentence, and after some text that is read again. */
+async function beginning(text: string, judged: number, { overlap }: Judges): Promise<number> {
+  if (judged <= 0) return 0;
+  const first = Math.max(0, judged - Math.max(overlap, LONGEST_SENTENCE));
+  const wanted = judged - overlap;
+  let from = judged;
+  for (const { start, end } of await splitSentences(text.slice(first))) {
+    if (first + end <= wanted) continue;
+    from = first + start;
+    break;
+  }
+  return Math.min(from, judged);
+}
+
+function shifted(finding: Finding, by: number): Finding {
+  return { ...finding, start: finding.start + by, end: finding.end + by };
+}
+
+/** Returns the scanner, and keeps the text that it leaves. */
+function recorded({ name, scanner }: NamedScanner, left: Map<string, string>): NamedScanner {
+  const { type, sanitizes, vaultScope } = scanner;
+  const recording: Scanner = {
+    type,
+    name: scanner.name,
+    sanitizes,
+    ...(vaultScope ? { vaultScope } : {}),
+    async scan(text, context) {
+      const verdict = await scanner.scan(text, context);
+      left.set(name, verdict?.sanitized ?? text);
+      return verdict;
+    },
+  };
+  return { name, scanner: recording };
+}

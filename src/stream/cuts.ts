@@ -1,0 +1,128 @@
+import { splitSentences } from "../text/sentences.ts";
+
+/**
+ * Characters of scripts that write no spaces between words, and their punctuation: a text may be cut between any two of them (the
+ * classes ID and SA of UAX #14, Unicode Line Breaking Algorithm).
+ */
+const FREE =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u3000-\u303f\uff01-\uff0f\uff1a-\uff20]/u;
+/** What belongs to the character before it: marks, joiners, variation selectors, modifiers of emoji. */
+const JOINED = /[\p{M}\p{Cf}\p{Emoji_Modifier}]/u;
+/** The end of a text that may go on as a number in groups: of a card, a telephone, an account. */
+const GROUPS = /(?:(?<=[^\p{L}\p{N}]|^)[+(]?[\p{N}A-Z()/.-]{1,12}[ \t\u00a0\u202f]){1,12}[+(]?[\p{N}A-Z()/.-]{0,12}$/u;
+/** The end of a text in which every letter stands by itself. */
+const SPACED = /(?:(?<=\s|^)\S{1,2}\s){4,512}\S{0,2}$/u;
+/** The end of a text that is lines of one long word each, as base64 is written. */
+const LINES = /(?:^[ \t]*[^\s]{32,}[ \t]*\r?\n)+[ \t]*\S*$/mu;
+/** How much of the end of a text is looked at for these. */
+const TAIL = { groups: 96, spaced: 768, lines: 2048 };
+
+/** Where a text may be cut. The offsets are -1 where there is no such place. */
+export interface Cuts {
+  /** The end of the last sentence or line that has ended. */
+  sentence: number;
+  /** The end of the last word that has ended. */
+  word: number;
+}
+
+/**
+ * Finds places where a text may be cut.
+ *
+ * @param from no cut is at this offset or before it.
+ * @param limit no cut is behind this offset. The text goes on behind it, and tells whether a sentence has ended.
+ * @param lines whether ends of lines count as ends of sentences.
+ */
+export async function cutsIn(text: string, from: number, limit: number, lines: boolean): Promise<Cuts> {
+  if (limit <= from) return { sentence: -1, word: -1 };
+  const sentences = await splitSentences(text.slice(from, Math.min(text.length, limit + 64)));
+  let sentence = -1;
+  // The last sentence may go on.
+  for (const { end } of sentences.slice(0, -1)) if (from + end <= limit) sentence = from + end;
+  if (lines) {
+    const line = text.lastIndexOf("\n", limit - 1);
+    if (line >= from) sentence = Math.max(sentence, line + 1);
+  }
+  return { sentence: sentence > from ? sentence : -1, word: lastWordEnd(text, from, limit) };
+}
+
+/** Returns the last offset within `from < offset <= limit` at which a word has ended; -1 when there is none. */
+export function lastWordEnd(text: string, from: number, limit: number): number {
+  for (let at = Math.min(limit, text.length); at > from; at--) if (isWordEnd(text, at)) return at;
+  return -1;
+}
+
+function isWordEnd(text: string, at: number): boolean {
+  const before = charBefore(text, at);
+  if (/\s/.test(before)) return false;
+  const after = at < text.length ? String.fromCodePoint(text.codePointAt(at) as number) : "";
+  if (/\s/.test(after)) return true;
+  return isFree(before) && after !== "" && !isSurrogate(after) && !JOINED.test(after) && isFreeOrWord(after);
+}
+
+/** Tells whether a text may be cut behind a character, whatever it is that follows, unless that belongs to the character. */
+export function isFree(character: string): boolean {
+  return FREE.test(character);
+}
+
+function isFreeOrWord(character: string): boolean {
+  return FREE.test(character) || /[\p{L}\p{N}\p{P}]/u.test(character);
+}
+
+function isSurrogate(character: string): boolean {
+  return /^[\ud800-\udfff]$/.test(character);
+}
+
+/** The character before an offset, which may take two code units. */
+function charBefore(text: string, at: number): string {
+  const unit = text.charCodeAt(at - 1);
+  const isPair = unit >= 0xdc00 && unit <= 0xdfff && at >= 2;
+  return isPair ? String.fromCodePoint(text.codePointAt(at - 2) as number) : text.charAt(at - 1);
+}
+
+/** Returns the offset, or the one before it where it stands between the two halves of a surrogate pair. */
+export function wholeCharacters(text: string, at: number): number {
+  const unit = text.charCodeAt(at - 1);
+  return unit >= 0xd800 && unit <= 0xdbff ? at - 1 : at;
+}
+
+/**
+ * Returns where something begins at the end of a text that may go on: a number in groups, letters that stand one by one, lines of
+ * base64. It is the length of the text where nothing does.
+ *
+ * @param from nothing before this offset counts.
+ */
+export function unfinishedFrom(text: string, from: number): number {
+  const starts = [text.length];
+  const look = (pattern: RegExp, length: number, counts = (_: string) => true) => {
+    const start = Math.max(from, text.length - length);
+    const found = pattern.exec(text.slice(start));
+    if (found && counts(found[0])) starts.push(start + found.index);
+  };
+  look(GROUPS, TAIL.groups, (groups) => /\p{N}/u.test(groups));
+  look(SPACED, TAIL.spaced);
+  look(LINES, TAIL.lines);
+  return Math.min(...starts);
+}
+
+/** A line that begins or ends a block of code (CommonMark 0.31, fenced code blocks). */
+const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/;
+
+/**
+ * Returns the line that began the block of code in which a text ends; undefined where it ends in none.
+ *
+ * @param open the line that began the block in which the text begins.
+ */
+export function openFence(text: string, open?: string): string | undefined {
+  let current = open;
+  for (const line of text.split("\n")) {
+    const [, marks = "", info = ""] = FENCE.exec(line) ?? [];
+    if (marks === "") continue;
+    if (current === undefined) {
+      if (!(marks.startsWith("`") && info.includes("`"))) current = line;
+    } else {
+      const [, begun = ""] = FENCE.exec(current) ?? [];
+      if (marks.startsWith(begun) && info.trim() === "") current = undefined;
+    }
+  }
+  return current;
+}

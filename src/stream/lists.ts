@@ -1,0 +1,96 @@
+import { masks } from "../outcome.ts";
+import { isSuppressed, type NamedScanner, suppressedNames } from "../scan.ts";
+import type { PartStreaming, ScanContext, SpanStreaming, Streaming } from "../scanner.ts";
+
+/** Scanners that judge the same text, part by part. */
+export interface Judges {
+  scanners: NamedScanner[];
+  /** The sanitizing scanner whose text they read; undefined when they read the answer as it came. */
+  after: string | undefined;
+  /** How much of the text before a part they read again. */
+  overlap: number;
+}
+
+/** The scanners of an answer that arrives in pieces, by the ways in which they read it. */
+export interface StreamLists {
+  /** All scanners, in their order, without those that the call leaves out. */
+  readonly all: readonly NamedScanner[];
+  /** The names of those that the call leaves out. */
+  readonly suppressed: readonly string[];
+  /** The scanners that find spans, and read new text together with the text around it. */
+  readonly spans: readonly NamedScanner[];
+  /** The scanners that judge each part once. */
+  readonly judges: readonly Judges[];
+  /** The scanners that run once, at the end. */
+  readonly atEnd: readonly NamedScanner[];
+  /** Whether nothing may be given out before the end, because a scanner may rewrite all of the answer. */
+  readonly holdsAll: boolean;
+  /** Whether some scanner judges sentences, so that text waits for their ends. */
+  readonly waitsForSentences: boolean;
+  /** The scanners that know spans which have not ended. */
+  readonly openSpans: readonly Streaming[];
+  /** How much text must have been looked at behind a place within a sentence before it is given out. */
+  readonly span: number;
+  /** The same behind the end of a sentence or a line. */
+  readonly across: number;
+  /** How much text before what is new the scanners of spans read again. */
+  readonly before: number;
+}
+
+/** The length of {@link SpanStreaming.before} unless a scanner says another one. */
+const BEFORE = 256;
+
+/** Sorts the scanners of a list by the ways in which they read a stream. */
+export function streamLists(
+  named: readonly NamedScanner[],
+  { suppress, masking, context }: { suppress: readonly string[]; masking: ReadonlySet<string>; context: ScanContext },
+): StreamLists {
+  const left = suppressedNames(suppress);
+  const all = named.filter((item) => !isSuppressed(item, left));
+  const spans: NamedScanner[] = [];
+  const atEnd: NamedScanner[] = [];
+  const judges = new Map<string | undefined, Judges>();
+  const spanReadings: SpanStreaming[] = [];
+  const partReadings: PartStreaming[] = [];
+  let holdsAll = false;
+  let after: string | undefined;
+  for (const item of all) {
+    const { streaming, sanitizes } = item.scanner;
+    if (streaming?.reads === "spans") {
+      spans.push(item);
+      spanReadings.push(streaming);
+      // Where every finding ends the stream, it makes no difference which of them are taken out.
+      holdsAll ||= streaming.firstOnly === true && masks(item, masking);
+      if (sanitizes) after = item.name;
+    } else if (sanitizes) {
+      holdsAll = true;
+      atEnd.push(item);
+    } else if (streaming) {
+      partReadings.push(streaming);
+      const same = judges.get(after) ?? { scanners: [], after, overlap: 0 };
+      judges.set(after, same);
+      same.scanners.push(item);
+      same.overlap = Math.max(same.overlap, streaming.overlap);
+    } else {
+      atEnd.push(item);
+    }
+  }
+  const longest = (of: (streaming: SpanStreaming) => SpanStreaming["span"]) =>
+    spanReadings.reduce((most, streaming) => {
+      const length = of(streaming);
+      return Math.max(most, typeof length === "number" ? length : length(context));
+    }, 0);
+  return {
+    all,
+    suppressed: named.filter((item) => isSuppressed(item, left)).map(({ name }) => name),
+    spans,
+    judges: [...judges.values()],
+    atEnd,
+    holdsAll,
+    waitsForSentences: partReadings.some(({ reads }) => reads === "sentences"),
+    openSpans: [...spanReadings, ...partReadings].filter(({ openFrom }) => openFrom !== undefined),
+    span: longest(({ span }) => span),
+    across: longest(({ across = 0 }) => across),
+    before: spanReadings.reduce((most, { before = BEFORE }) => Math.max(most, before), 0),
+  };
+}

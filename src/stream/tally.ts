@@ -1,0 +1,59 @@
+import { addCoverage, copyResult } from "../conversation/report.ts";
+import { emptyReport, type ScanReport } from "../scan.ts";
+import type { Finding } from "../scanner.ts";
+
+/** The most findings of one scanner that the report of a long answer names. */
+const MOST_FINDINGS = 1000;
+
+/** Adds up what scanners say of the parts of one answer: for each scanner the worst result, and what was found. */
+export class Tally {
+  readonly report: ScanReport = emptyReport();
+  #unscanned = 0;
+
+  /**
+   * Adds a report on a part.
+   *
+   * @param found returns the findings of a scanner that are new, with their offsets in the whole answer.
+   */
+  add(report: ScanReport, found: (name: string, findings: readonly Finding[]) => readonly Finding[]): void {
+    const total = this.report;
+    for (const [name, score] of Object.entries(report.resultsScore)) {
+      const known = total.resultsScore[name];
+      const findings = total.findings[name] ?? [];
+      const timing = (total.timing[name] ?? 0) + (report.timing[name] ?? 0);
+      if (known === undefined || score > known) copyResult(total, name, report, name);
+      for (const finding of found(name, report.findings[name] ?? [])) {
+        if (findings.length < MOST_FINDINGS) findings.push(finding);
+      }
+      total.findings[name] = findings;
+      total.timing[name] = timing;
+    }
+    for (const [model, { queued, tokenized, inferred }] of Object.entries(report.engineTiming)) {
+      const sum = total.engineTiming[model] ?? { queued: 0, tokenized: 0, inferred: 0 };
+      total.engineTiming[model] = {
+        queued: sum.queued + queued,
+        tokenized: sum.tokenized + tokenized,
+        inferred: sum.inferred + inferred,
+      };
+    }
+    const { chars, scannedChars, truncated } = report.coverage;
+    this.#unscanned += chars - scannedChars;
+    addCoverage(total, report);
+    total.coverage.truncated ||= truncated;
+  }
+
+  /**
+   * Returns the report on the whole answer.
+   *
+   * @param chars the length of the answer.
+   * @param left how much of it no scanner was given.
+   */
+  total(chars: number, left: number): ScanReport {
+    const { coverage } = this.report;
+    const scannedChars = Math.max(0, chars - left - this.#unscanned);
+    return {
+      ...this.report,
+      coverage: { ...coverage, chars, scannedChars, truncated: coverage.truncated || left > 0 },
+    };
+  }
+}
