@@ -13,7 +13,7 @@ const GROUPS = /(?:(?<=[^\p{L}\p{N}]|^)[+(]?[\p{N}A-Z()/.-]{1,12}[ \t\u00a0\u202
 /** The end of a text in which every letter stands by itself. */
 const SPACED = /(?:(?<=\s|^)\S{1,2}\s){4,512}\S{0,2}$/u;
 /** The end of a text that is lines of one long word each, as base64 is written. */
-const LINES = /(?:^[ \t]*[^\s]{32,}[ \t]*\r?\n)+[ \t]*\S*$/mu;
+const LINES = /(?<=\n|^)(?:[ \t]*\S{32,}[ \t]*\r?\n)+[ \t]*\S*$/u;
 /** How much of the end of a text is looked at for these. */
 const TAIL = { groups: 96, spaced: 768, lines: 2048 };
 
