@@ -84,6 +84,11 @@ export interface ScanContext {
    * It is a copy when the call rewrites nothing. When it is absent, replaced values cannot be restored.
    */
   vault?: Vault;
+  /**
+   * Whether the text is a part of an answer that arrives in pieces, and is given again with more text behind it. A model that finds
+   * spans then reads sentence by sentence, so that what it said stays.
+   */
+  arriving?: boolean;
   /** Aborts the scan. The scanner's promise then rejects. */
   signal?: AbortSignal;
   /** The answers that models gave in this call. guard's own scanners use it to share one run of a model over the same text. */
@@ -206,6 +211,11 @@ export interface SpanStreaming extends OpenSpans {
   readonly across?: number | ((context: ScanContext) => number);
   /** How much of the text before a span the finding may depend on. The default is 256. */
   readonly before?: number;
+  /**
+   * Whether a model finds some of the spans. What it says of a sentence may change with the text around it, so that it reads sentence by
+   * sentence while the answer arrives ({@link ScanContext.arriving}), and text waits for the ends of sentences.
+   */
+  readonly byModel?: boolean;
   /** Whether the scanner takes out only the first span that it finds, so that what it does to a text depends on all of it. */
   readonly firstOnly?: boolean;
 }

@@ -89,7 +89,7 @@ export const BanCompetitors = defineScanner({
     const span = longestOf([...forms.keys()], deobfuscate);
     return {
       sanitizes: redact,
-      streaming: { reads: "spans", span, across: span },
+      streaming: { reads: "spans", span, across: span, byModel: model !== undefined },
       async load(signal) {
         if (!model) return;
         await model.load(signal);

@@ -34,7 +34,7 @@ export const Sensitive = defineScanner({
     const detector = new PersonalDataDetector(options, engine);
     return {
       sanitizes: options.redact,
-      streaming: { reads: "spans", span: 80, before: 512 },
+      streaming: { reads: "spans", span: 80, before: 512, byModel: options.recognizerConf.length > 0 },
       load: (signal) => detector.load(signal),
       close: () => detector.close(),
       async check(text, context) {

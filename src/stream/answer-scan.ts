@@ -1,13 +1,14 @@
 import { copyResult, onlyNames } from "../conversation/report.ts";
 import { GuardError } from "../errors.ts";
+import { AnswerCache } from "../models/answer-cache.ts";
 import type { Outcome } from "../outcome.ts";
 import { type NamedScanner, type RunOptions, runScanners, type ScanReport } from "../scan.ts";
-import type { Finding, ScanContext, Scanner } from "../scanner.ts";
+import type { Finding, ScanContext, Scanner, Verdict } from "../scanner.ts";
 import { lengthIn } from "../text/offsets.ts";
 import { splitSentences } from "../text/sentences.ts";
 import { cutsIn, isFree, lastWordEnd, openFence, unfinishedFrom, wholeCharacters } from "./cuts.ts";
 import { type Judges, type StreamLists, streamLists } from "./lists.ts";
-import { Tally } from "./tally.ts";
+import { addEngineTimings, Tally } from "./tally.ts";
 
 /** How text of an answer is given out while the answer arrives. */
 export interface StreamOptions {
@@ -116,6 +117,10 @@ export class AnswerScan {
   #looks: Look[] = [];
   /** How much of their texts the scanners have read before the window, by the names of sanitizing scanners. */
   readonly #offsets = new Map<string | undefined, number>();
+  /** What models have said of the sentences of the window. */
+  #answers = new AnswerCache();
+  /** Whether a model has changed what it says of text that was given out. */
+  #hasWavered = false;
   #fresh = 0;
   #isNew = false;
   #ended = false;
@@ -262,8 +267,11 @@ export class AnswerScan {
     const given = this.#prefix + this.#text.slice(0, end);
     const left = new Map<string, string>();
     const scanners = spans.map((item) => (item.scanner.sanitizes ? recorded(item, left) : item));
-    const { text, ...report } = await runScanners(scanners, given, context, { ...options, suppress: [] });
+    const arriving = { ...context, arriving: true, answers: this.#answers };
+    const { text, ...report } = await runScanners(scanners, given, arriving, { ...options, suppress: [] });
     report.coverage.suppressed = [...this.#lists.suppressed];
+    // The times of models are those of all looks, and are added once.
+    report.engineTiming = {};
     if (spans.length === 0 && all.length > 0) report.coverage.scannedChars = report.coverage.chars;
     if (options.rewrite === false) left.clear();
     const look = { end, isSentence, report, text, left, given };
@@ -280,16 +288,39 @@ export class AnswerScan {
   /** Gives out the window up to where a look ended, after the other scanners have judged what is new. */
   async #release(look: Look): Promise<StreamScanStep> {
     const base = this.#base;
-    const failed = await this.#judge(look);
+    if (await this.#judge(look)) return this.#block(this.#text.length - look.end);
+    if (!look.text.startsWith(base.text)) {
+      if (!(await this.#wavers(look))) return this.#block(this.#text.length - look.end);
+      const [from, end] = [this.#out, look.end];
+      await this.#move(from);
+      return this.#give(await this.#look(end - from, look.isSentence));
+    }
+    return this.#give(look);
+  }
+
+  async #give(look: Look): Promise<StreamScanStep> {
+    const base = this.#base;
     this.#looks = this.#looks.filter(({ end }) => end > look.end);
-    if (failed) return this.#block(this.#text.length - look.end);
     if (!look.text.startsWith(base.text)) return this.#block(this.#text.length - look.end);
     this.#base = look;
     this.#out = look.end;
     const text = look.text.slice(base.text.length);
     if (this.#length <= this.#wholeChars) this.#given.push(text);
-    if (this.#out > WINDOW + this.#lists.before) await this.#move();
+    if (this.#out > WINDOW + this.#lists.before) await this.#move(this.#start());
     return { text };
+  }
+
+  /**
+   * Tells whether it is by models alone that text which has been given out would be another one now. What a model says of a part of a long
+   * sentence may change with the rest of it. That does not end the answer: at its end the models read all of it again.
+   */
+  async #wavers({ end }: Look): Promise<boolean> {
+    const { byModel, spans } = this.#lists;
+    if (byModel.length === 0) return false;
+    const rules = spans.filter((item) => !byModel.includes(item));
+    const read = async (length: number) => (await this.#run(rules, this.#prefix + this.#text.slice(0, length))).text;
+    this.#hasWavered = (await read(end)).startsWith(await read(this.#out));
+    return this.#hasWavered;
   }
 
   /**
@@ -344,9 +375,10 @@ export class AnswerScan {
   }
 
   /** Lets the window begin later, so that what has been given out is not scanned again for ever. */
-  async #move(): Promise<void> {
-    const from = this.#start();
+  async #move(from: number): Promise<void> {
     if (from <= 0) return;
+    this.#tally.addTimings(this.#answers.timings);
+    this.#answers = new AnswerCache();
     const before = this.#base;
     const later = this.#looks.at(-1);
     this.#fence = openFence(this.#text.slice(0, from), this.#fence);
@@ -379,17 +411,34 @@ export class AnswerScan {
   async #endWhole(): Promise<StreamScanStep> {
     const whole = this.#whole.join("");
     const { context, options, named } = this.#settings;
-    const { text, ...report } = await runScanners(named, whole, context, options);
-    const seen = this.#tally.report;
-    for (const { name } of this.#lists.judges.flatMap(({ scanners }) => scanners)) {
-      const worst = seen.resultsScore[name];
-      if (worst !== undefined && worst > (report.resultsScore[name] ?? worst)) copyResult(report, name, seen, name);
-    }
-    for (const [name, timing] of Object.entries(seen.timing)) report.timing[name] = (report.timing[name] ?? 0) + timing;
+    const { byModel, judges } = this.#lists;
+    const inputs = new Map<string, string>();
+    const scanners = named.map((item) => (byModel.includes(item) ? reading(item, inputs) : item));
+    const { text, ...report } = await runScanners(scanners, whole, { ...context, arriving: true }, options);
     const given = this.#given.join("");
-    const hasChanged = !text.startsWith(given);
-    const ended = this.#closed(report, hasChanged);
-    return { text: ended.outcome === "blocked" ? "" : text.slice(given.length), report: ended };
+    let isBlocked = !this.#hasWavered && !text.startsWith(given);
+    const seen = this.#tally.report;
+    for (const { name } of [...byModel, ...judges.flatMap(({ scanners }) => scanners)]) copyWorse(report, seen, name);
+    for (const item of byModel) {
+      const { name, scanner } = item;
+      const input = inputs.get(name);
+      if (input === undefined) continue;
+      // While the answer arrived, the model read sentence by sentence. What it finds in the whole must have been taken out then.
+      const { text: _, ...inWhole } = await this.#run([item], input);
+      const known = [...(seen.findings[name] ?? []), ...(this.#hasWavered ? [] : (report.findings[name] ?? []))];
+      isBlocked ||= scanner.sanitizes && !(inWhole.findings[name] ?? []).every((found) => known.some(adjoins(found)));
+      copyWorse(report, inWhole, name);
+    }
+    this.#tally.addTimings(this.#answers.timings);
+    addTimes(report, seen);
+    let rest = text.slice(given.length);
+    if (this.#hasWavered && !isBlocked) {
+      const step = await this.#give(await this.#look(this.#text.length, true));
+      isBlocked = step.report !== undefined;
+      rest = step.text;
+    }
+    const closed = this.#closed(report, isBlocked);
+    return { text: closed.outcome === "blocked" ? "" : rest, report: closed };
   }
 
   /** Ends an answer that is too long to be kept: the scanners that need all of it read its beginning. */
@@ -465,23 +514,50 @@ async function beginning(text: string, judged: number, { overlap }: Judges): Pro
   return Math.min(from, judged);
 }
 
+/** Copies a result that is worse than the one that a report has. */
+function copyWorse(to: ScanReport, from: ScanReport, name: string): void {
+  const [before, after] = [to.resultsScore[name], from.resultsScore[name]];
+  if (before !== undefined && after !== undefined && after > before) copyResult(to, name, from, name);
+}
+
+/** Adds the times of scanners and models that a report has to those of another one. */
+function addTimes(to: ScanReport, { timing, engineTiming }: ScanReport): void {
+  for (const [name, milliseconds] of Object.entries(timing)) to.timing[name] = (to.timing[name] ?? 0) + milliseconds;
+  addEngineTimings(to.engineTiming, engineTiming);
+}
+
+/** Tells whether findings overlap or adjoin. Models differ in whether they take the title of a person for a part of the name. */
+function adjoins({ start, end }: Finding): (other: Finding) => boolean {
+  return (other) => other.start <= end + 1 && start <= other.end + 1;
+}
+
 function shifted(finding: Finding, by: number): Finding {
   return { ...finding, start: finding.start + by, end: finding.end + by };
 }
 
+/** Returns the scanner, and keeps the text that it is given. */
+function reading(item: NamedScanner, inputs: Map<string, string>): NamedScanner {
+  return watched(item, (input) => inputs.set(item.name, input));
+}
+
 /** Returns the scanner, and keeps the text that it leaves. */
-function recorded({ name, scanner }: NamedScanner, left: Map<string, string>): NamedScanner {
+function recorded(item: NamedScanner, left: Map<string, string>): NamedScanner {
+  return watched(item, (input, verdict) => left.set(item.name, verdict?.sanitized ?? input));
+}
+
+/** Returns the scanner, and tells what it was given and what it said. */
+function watched({ name, scanner }: NamedScanner, tell: (input: string, verdict: Verdict) => void): NamedScanner {
   const { type, sanitizes, vaultScope } = scanner;
-  const recording: Scanner = {
+  const watching: Scanner = {
     type,
     name: scanner.name,
     sanitizes,
     ...(vaultScope ? { vaultScope } : {}),
     async scan(text, context) {
       const verdict = await scanner.scan(text, context);
-      left.set(name, verdict?.sanitized ?? text);
+      tell(text, verdict);
       return verdict;
     },
   };
-  return { name, scanner: recording };
+  return { name, scanner: watching };
 }

@@ -19,6 +19,8 @@ export interface StreamLists {
   readonly suppressed: readonly string[];
   /** The scanners that find spans, and read new text together with the text around it. */
   readonly spans: readonly NamedScanner[];
+  /** Those of them that ask models. */
+  readonly byModel: readonly NamedScanner[];
   /** The scanners that judge each part once. */
   readonly judges: readonly Judges[];
   /** The scanners that run once, at the end. */
@@ -48,6 +50,7 @@ export function streamLists(
   const left = suppressedNames(suppress);
   const all = named.filter((item) => !isSuppressed(item, left));
   const spans: NamedScanner[] = [];
+  const byModel: NamedScanner[] = [];
   const atEnd: NamedScanner[] = [];
   const judges = new Map<string | undefined, Judges>();
   const spanReadings: SpanStreaming[] = [];
@@ -59,6 +62,7 @@ export function streamLists(
     if (streaming?.reads === "spans") {
       spans.push(item);
       spanReadings.push(streaming);
+      if (streaming.byModel) byModel.push(item);
       // Where every finding ends the stream, it makes no difference which of them are taken out.
       holdsAll ||= streaming.firstOnly === true && masks(item, masking);
       if (sanitizes) after = item.name;
@@ -84,10 +88,11 @@ export function streamLists(
     all,
     suppressed: named.filter((item) => isSuppressed(item, left)).map(({ name }) => name),
     spans,
+    byModel,
     judges: [...judges.values()],
     atEnd,
     holdsAll,
-    waitsForSentences: partReadings.some(({ reads }) => reads === "sentences"),
+    waitsForSentences: byModel.length > 0 || partReadings.some(({ reads }) => reads === "sentences"),
     openSpans: [...spanReadings, ...partReadings].filter(({ openFrom }) => openFrom !== undefined),
     span: longest(({ span }) => span),
     across: longest(({ across = 0 }) => across),

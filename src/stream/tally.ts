@@ -28,18 +28,16 @@ export class Tally {
       total.findings[name] = findings;
       total.timing[name] = timing;
     }
-    for (const [model, { queued, tokenized, inferred }] of Object.entries(report.engineTiming)) {
-      const sum = total.engineTiming[model] ?? { queued: 0, tokenized: 0, inferred: 0 };
-      total.engineTiming[model] = {
-        queued: sum.queued + queued,
-        tokenized: sum.tokenized + tokenized,
-        inferred: sum.inferred + inferred,
-      };
-    }
+    this.addTimings(report.engineTiming);
     const { chars, scannedChars, truncated } = report.coverage;
     this.#unscanned += chars - scannedChars;
     addCoverage(total, report);
     total.coverage.truncated ||= truncated;
+  }
+
+  /** Adds times of models. */
+  addTimings(timings: ScanReport["engineTiming"]): void {
+    addEngineTimings(this.report.engineTiming, timings);
   }
 
   /**
@@ -54,6 +52,18 @@ export class Tally {
     return {
       ...this.report,
       coverage: { ...coverage, chars, scannedChars, truncated: coverage.truncated || left > 0 },
+    };
+  }
+}
+
+/** Adds times of models to others. */
+export function addEngineTimings(to: ScanReport["engineTiming"], from: ScanReport["engineTiming"]): void {
+  for (const [model, { queued, tokenized, inferred }] of Object.entries(from)) {
+    const sum = to[model] ?? { queued: 0, tokenized: 0, inferred: 0 };
+    to[model] = {
+      queued: sum.queued + queued,
+      tokenized: sum.tokenized + tokenized,
+      inferred: sum.inferred + inferred,
     };
   }
 }

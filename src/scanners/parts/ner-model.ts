@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import { z } from "zod";
 import { GuardValidationError, madeFrom } from "../../errors.ts";
 import type { Engine } from "../../models/engine.ts";
@@ -6,6 +7,7 @@ import type { TextModel } from "../../models/text-model.ts";
 import { addon, native, type PiiFinding } from "../../native.ts";
 import type { ScanContext } from "../../scanner.ts";
 import { isRecord } from "../../support/is-record.ts";
+import { splitSentences } from "../../text/sentences.ts";
 import { ofLlmGuard } from "../../validation/options.ts";
 import { PLUGIN_REFERENCE } from "../../validation/plugin-kind.ts";
 import { isOwnNerModel, type OwnNerModel, ownSpanModel, type SpanModel } from "./own-ner-model.ts";
@@ -41,6 +43,11 @@ const MEANINGS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 const TYPE_OF = new Map(Object.entries(MEANINGS).flatMap(([type, labels]) => labels.map((label) => [label, type])));
+
+/** A sentence, or a piece of a long one, which ends with a word if it can. */
+const PIECE = /[\s\S]{1,400}(?=\s|$)|[\s\S]{1,400}/gu;
+/** How many sentences a model is asked about at the same time. */
+const CONCURRENCY = 8;
 
 /** The option that names a model, or is one. */
 export const nerModelOption = z
@@ -180,9 +187,9 @@ export class NerModel {
   }
 
   /** Finds entities in a text. `recognizer` is the name that its findings have. */
-  async find(text: string, recognizer: string, { signal, answers }: ScanContext = {}): Promise<PiiFinding[]> {
+  async find(text: string, recognizer: string, context: ScanContext = {}): Promise<PiiFinding[]> {
     const { idEntityName, idScoreMultiplier, threshold } = this.#options;
-    const spans = await this.#model.findSpans(text, signal, answers);
+    const spans = context.arriving ? await this.#bySentence(text, context) : await this.#inWindows(text, context);
     this.#types ??= this.#typesIfHere();
     const types = this.#types;
     return spans.flatMap(({ start, end, kind, score: sureness }) => {
@@ -190,6 +197,28 @@ export class NerModel {
       const score = entity === idEntityName ? sureness * idScoreMultiplier : sureness;
       return entity === undefined || score < threshold ? [] : [{ start, end, entity, score, recognizer }];
     });
+  }
+
+  #inWindows(text: string, { signal, answers }: ScanContext): ReturnType<SpanModel["findSpans"]> {
+    return this.#model.findSpans(text, signal, answers);
+  }
+
+  /** Finds the spans of each sentence by itself. A long sentence is read in pieces, which begin at the same places when it grows. */
+  async #bySentence(text: string, context: ScanContext): ReturnType<SpanModel["findSpans"]> {
+    const pieces = (await splitSentences(text)).flatMap((sentence) =>
+      [...sentence.text.matchAll(PIECE)].map(({ 0: piece, index }) => ({ piece, start: sentence.start + index })),
+    );
+    // Not all at once: the queue of a model is bounded.
+    const limit = pLimit(CONCURRENCY);
+    const found = await Promise.all(
+      pieces.map(({ piece, start }) =>
+        limit(async () => {
+          const spans = await this.#inWindows(piece, context);
+          return spans.map((span) => ({ ...span, start: span.start + start, end: span.end + start }));
+        }),
+      ),
+    );
+    return found.flat();
   }
 
   #typesIfHere(): ReadonlyMap<string, string> | undefined {
