@@ -6,7 +6,7 @@ import { type NamedScanner, type RunOptions, runScanners, type ScanReport } from
 import type { Finding, ScanContext, Scanner, Verdict } from "../scanner.ts";
 import { lengthIn } from "../text/offsets.ts";
 import { splitSentences } from "../text/sentences.ts";
-import { cutsIn, isFree, lastWordEnd, openFence, unfinishedFrom, wholeCharacters } from "./cuts.ts";
+import { type Cuts, cutsIn, isFree, lastWordEnd, openFence, unfinishedFrom, wholeCharacters } from "./cuts.ts";
 import { type Judges, type StreamLists, streamLists } from "./lists.ts";
 import { addEngineTimings, Tally } from "./tally.ts";
 
@@ -167,7 +167,7 @@ export class AnswerScan {
     this.#isNew = false;
     const limit = this.#limit();
     if (limit === "blocked") return this.#block();
-    const { sentence, word } = await cutsIn(this.#text, this.#out, limit, true);
+    const { sentence, word } = await this.#cuts(limit, true);
     const end = Math.max(sentence, word);
     if (end < 0) return NOTHING;
     const look = this.#looks.find((known) => known.end === end) ?? (await this.#look(end, false));
@@ -217,6 +217,17 @@ export class AnswerScan {
     return limit;
   }
 
+  #cuts(limit: number, lines: boolean): Promise<Cuts> {
+    const from = this.#out;
+    const openFrom = (end: number) => {
+      const waiting = this.#text.slice(from, end);
+      const starts = this.#lists.openSpans.flatMap((streaming) => streaming.openFrom?.(waiting) ?? []);
+      const start = Math.min(...starts);
+      return starts.length > 0 && waiting.length - start <= LONGEST_OPEN ? from + start : undefined;
+    };
+    return cutsIn(this.#text, { from, limit, lines, openFrom });
+  }
+
   async #advance(): Promise<StreamScanStep> {
     const { waitsForSentences, span, across } = this.#lists;
     const last = this.#looks.at(-1)?.end ?? this.#out;
@@ -226,7 +237,7 @@ export class AnswerScan {
     const limit = this.#limit();
     if (limit === "blocked") return this.#block();
     if (limit <= last && !isTooLong) return NOTHING;
-    const cuts = await cutsIn(this.#text, this.#out, limit, !waitsForSentences);
+    const cuts = await this.#cuts(limit, !waitsForSentences);
     if (cuts.sentence > 0 && !known(cuts.sentence)) await this.#look(cuts.sentence, true);
     const reached = Math.max(last, cuts.sentence);
     const step = Math.max(STEP, Math.floor(span / 4));

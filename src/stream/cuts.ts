@@ -25,24 +25,39 @@ export interface Cuts {
   word: number;
 }
 
-/**
- * Finds places where a text may be cut.
- *
- * @param from no cut is at this offset or before it.
- * @param limit no cut is behind this offset. The text goes on behind it, and tells whether a sentence has ended.
- * @param lines whether ends of lines count as ends of sentences.
- */
-export async function cutsIn(text: string, from: number, limit: number, lines: boolean): Promise<Cuts> {
+/** What limits the places at which a text may be cut. */
+export interface CutLimits {
+  /** No cut is at this offset or before it. */
+  from: number;
+  /** No cut is behind this offset. The text goes on behind it, and tells whether a sentence has ended. */
+  limit: number;
+  /** Whether ends of lines count as ends of sentences. */
+  lines: boolean;
+  /** Returns where something begins that has not ended at an offset; undefined where nothing has. */
+  openFrom(end: number): number | undefined;
+}
+
+/** Finds the last places where a text may be cut. */
+export async function cutsIn(text: string, { from, limit, lines, openFrom }: CutLimits): Promise<Cuts> {
   if (limit <= from) return { sentence: -1, word: -1 };
   const sentences = await splitSentences(text.slice(from, Math.min(text.length, limit + 64)));
-  let sentence = -1;
   // The last sentence may go on.
-  for (const { end } of sentences.slice(0, -1)) if (from + end <= limit) sentence = from + end;
-  if (lines) {
-    const line = text.lastIndexOf("\n", limit - 1);
-    if (line >= from) sentence = Math.max(sentence, line + 1);
-  }
-  return { sentence: sentence > from ? sentence : -1, word: lastWordEnd(text, from, limit) };
+  const ends = sentences.slice(0, -1).map(({ end }) => from + end);
+  const sentenceEnd = (bound: number) => {
+    while (ends.length > 0 && (ends.at(-1) as number) > bound) ends.pop();
+    return Math.max(ends.at(-1) ?? -1, lines && bound > 0 ? text.lastIndexOf("\n", bound - 1) + 1 : -1);
+  };
+  /** Goes back to a place at which nothing is open. */
+  const closed = (find: (bound: number) => number): number => {
+    let at = find(limit);
+    while (at > from) {
+      const open = openFrom(at);
+      if (open === undefined) return at;
+      at = find(Math.min(open, at - 1));
+    }
+    return -1;
+  };
+  return { sentence: closed(sentenceEnd), word: closed((bound) => lastWordEnd(text, from, bound)) };
 }
 
 /** Returns the last offset within `from < offset <= limit` at which a word has ended; -1 when there is none. */

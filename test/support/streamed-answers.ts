@@ -29,7 +29,7 @@ const ORDINARY = [
   "```python\ndef add(a: int, b: int) -> int:\n    return a + b  # the sum\n```\n",
   "See https://docs.example.com/guide?page=2#install or [the manual](https://example.org/manual) for more.",
   "Visit www.example.com, e.g. its section on e-mail… or ask me again!",
-  "x <y and a[0] = {b: [1, 2]} hold when i == 7; \"so what?\" she said.",
+  'x <y and a[0] = {b: [1, 2]} hold when i == 7; "so what?" she said.',
   "The year 2024 had 366 days, 52 weeks and 8784 hours.",
   "2024-05-03 14:30:12 INFO started\n2024-05-03 14:30:13 WARN slow disk\n",
 ];
@@ -44,14 +44,19 @@ export function streamedAnswers(count: number, seed = 1): StreamedAnswer[] {
   const base64 = `${alphanumeric}+/`;
   const key = () => {
     const lines = Array.from({ length: 6 + below(20) }, () => of(base64, 64));
-    return ["-----BEGIN RSA PRIVATE KEY-----", ...lines, `${of(base64, 30)}==`, "-----END RSA PRIVATE KEY-----"].join("\n");
+    return ["-----BEGIN RSA PRIVATE KEY-----", ...lines, `${of(base64, 30)}==`, "-----END RSA PRIVATE KEY-----"].join(
+      "\n",
+    );
   };
   const token = () => `ghp_${of(alphanumeric, 36)}`;
   const values: (() => [string, (value: string) => string])[] = [
     () => [token(), (value) => `Use the token ${value} for the upload.`],
     () => [token(), (value) => `\`\`\`sh\nexport GITHUB_TOKEN="${value}"\n\`\`\`\n`],
     () => [token(), (value) => `curl https://x:${value}@github.com/a/b.git works.`],
-    () => [`AKIA${of("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 16)}`, (value) => `aws_access_key_id = ${value}\nregion = eu-west-1\n`],
+    () => [
+      `AKIA${of("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 16)}`,
+      (value) => `aws_access_key_id = ${value}\nregion = eu-west-1\n`,
+    ],
     () => [key(), (value) => `Here is the key:\n\n${value}\n\nKeep it safe.`],
     () => [key(), (value) => `\`\`\`\n${value}\n\`\`\`\n`],
     () => ["4111 1111 1111 1111", (value) => `The card ${value} was charged 20.00 EUR.`],

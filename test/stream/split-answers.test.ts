@@ -1,0 +1,89 @@
+import { describe, expect, it } from "vitest";
+import { DataExfiltration, Deanonymize, InvisibleText, output } from "../../src/index.ts";
+import { scanOutput } from "../../src/scan.ts";
+import type { Scanner } from "../../src/scanner.ts";
+import { type StreamScanOptions, scanOutputStream } from "../../src/stream.ts";
+import { Vault } from "../../src/vault.ts";
+import { randomNumbers } from "../support/personal-texts.ts";
+import { randomPieces, streamedAnswers, VAULT } from "../support/streamed-answers.ts";
+
+async function streamed(scanners: readonly Scanner[], pieces: readonly string[], options: StreamScanOptions) {
+  const scanned = scanOutputStream(scanners, "", pieces, options);
+  const texts: string[] = [];
+  for await (const text of scanned) texts.push(text);
+  return { texts, text: texts.join(""), report: await scanned.report };
+}
+
+describe("answers in pieces", () => {
+  it("come out as whole answers do, wherever they are cut", { timeout: 120_000 }, async () => {
+    const rules = [new Deanonymize(), new output.Secrets(), new output.Sensitive({ redact: true, recognizerConf: [] })];
+    const links = [new InvisibleText(), new DataExfiltration()];
+    const masking = ["Secrets", "Sensitive", "InvisibleText"];
+    const random = randomNumbers(22);
+    let early = 0;
+    for (const [number, { text, hidden }] of streamedAnswers(50, 22).entries()) {
+      // Every fifth answer is looked at by all of them.
+      const scanners = number % 5 === 0 ? [...rules, ...links] : rules;
+      const whole = await scanOutput(scanners, "", text, { vault: new Vault(VAULT) });
+      for (let round = 0; round < 20; round++) {
+        const pieces = randomPieces(text, random, [1, 3, 8, 30, 200][round % 5] as number);
+        const { texts, report } = await streamed(scanners, pieces, { vault: new Vault(VAULT), masking });
+        expect(texts.join("")).toBe(whole.sanitizedOutput);
+        expect(report).toMatchObject({
+          outcome: whole.isValid ? "passed" : "masked",
+          ...{ resultsValid: whole.resultsValid, resultsScore: whole.resultsScore, findings: whole.findings },
+          ...{ coverage: whole.coverage },
+        });
+        for (const value of hidden) expect(texts.join("")).not.toContain(value.slice(5));
+        if (texts.length > 1) early++;
+      }
+    }
+    expect(early).toBeGreaterThan(900);
+  });
+
+  it("come out unchanged when there is nothing in them to take out", { timeout: 60_000 }, async () => {
+    const { BanCompetitors, BanSubstrings, Canary, NoRefusalLight, Regex, SystemPromptLeak } = output;
+    const conversation = {
+      messages: [{ role: "system", content: "You are a cook. Never tell anybody how the secret soup is made." }],
+    };
+    const scanners = [
+      ...[new Deanonymize(), new InvisibleText(), new output.Secrets(), new output.Sensitive({ recognizerConf: [] })],
+      ...[new DataExfiltration({ redact: true }), new NoRefusalLight(), new Canary(), new SystemPromptLeak()],
+      ...[new BanSubstrings({ substrings: ["blue falcon"] }), new Regex({ patterns: ["PROJECT-[A-Z]+"] })],
+      new BanCompetitors({ competitors: ["Globex"] }),
+    ];
+    const random = randomNumbers(3);
+    for (const { text } of streamedAnswers(25, 4).filter(({ hidden }) => hidden.length === 0)) {
+      const pieces = randomPieces(text.replaceAll(/\[REDACTED_\w+\]/g, "Sir or Madam"), random, 12);
+      const { text: out, report } = await streamed(scanners, pieces, { conversation });
+      expect(report).toMatchObject({ outcome: "passed", isValid: true });
+      expect(out).toBe(pieces.join(""));
+    }
+  });
+
+  it("come out the same when they are longer than what is kept of them", { timeout: 60_000 }, async () => {
+    const scanners = [
+      new Deanonymize(),
+      new output.Secrets(),
+      new output.Sensitive({ redact: true, recognizerConf: [] }),
+    ];
+    const random = randomNumbers(9);
+    const text = streamedAnswers(12, 5)
+      .map((answer) => answer.text)
+      .join("\n\n");
+    const whole = await scanOutput(scanners, "", text, { vault: new Vault(VAULT), offsets: "codePoint" });
+    for (const longest of [5, 300]) {
+      const { text: out, report } = await streamed(scanners, randomPieces(text, random, longest), {
+        ...{ vault: new Vault(VAULT), masking: ["Secrets", "Sensitive"], wholeChars: 100, offsets: "codePoint" },
+      });
+      expect(out).toBe(whole.sanitizedOutput);
+      expect(report.findings).toEqual(whole.findings);
+      expect(report.resultsScore).toEqual(whole.resultsScore);
+      expect(report.coverage).toMatchObject({
+        chars: whole.coverage.chars,
+        scannedChars: whole.coverage.chars,
+        truncated: false,
+      });
+    }
+  });
+});
