@@ -69,7 +69,7 @@ export function streamedAnswers(count: number, seed = 1): StreamedAnswer[] {
   return Array.from({ length: count }, () => {
     const parts: string[] = [];
     const hidden: string[] = [];
-    const length = 3 + below(7);
+    const length = 2 + below(5);
     for (let at = 0; at < length; at++) {
       const kind = below(10);
       if (kind < 5) parts.push(pick(ORDINARY));

@@ -1,0 +1,362 @@
+import { describe, expect, it } from "vitest";
+import { Deanonymize, output, scanOutputStream } from "../../src/index.ts";
+import { scanOutput } from "../../src/scan.ts";
+import { passed, type Scanner, type Verdict, wholeText } from "../../src/scanner.ts";
+import type { StreamScanOptions } from "../../src/stream.ts";
+import { Vault } from "../../src/vault.ts";
+
+/** Pieces of one text, each of so many characters. */
+function pieces(text: string, length = 4): string[] {
+  return Array.from({ length: Math.ceil(text.length / length) }, (_, at) => text.slice(at * length, (at + 1) * length));
+}
+
+async function streamed(scanners: readonly Scanner[], source: Iterable<string>, options: StreamScanOptions = {}) {
+  const scanned = scanOutputStream(scanners, "What is new?", source, options);
+  const texts: string[] = [];
+  for await (const text of scanned) texts.push(text);
+  return { texts, text: texts.join(""), report: await scanned.report };
+}
+
+/** A scanner that fails texts with a word, and takes the word out where it is told to. */
+function wordScanner(word: string, more: Partial<Scanner> = {}): Scanner & { read: string[] } {
+  const read: string[] = [];
+  return {
+    type: "Word",
+    name: "Word",
+    sanitizes: false,
+    read,
+    async scan(text): Promise<Verdict> {
+      read.push(text);
+      const start = text.indexOf(word);
+      if (start < 0) return passed(text);
+      const finding = { start, end: start + word.length, type: "word", score: 1 };
+      const sanitized = more.sanitizes ? { sanitized: text.replaceAll(word, "***") } : {};
+      return {
+        isValid: false,
+        score: 1,
+        probability: 0.9,
+        findings: [finding],
+        coverage: wholeText(text),
+        ...sanitized,
+      };
+    },
+    ...more,
+  };
+}
+
+const SENTENCES = { streaming: { reads: "sentences", overlap: 0 } } as const;
+const SPANS = { streaming: { reads: "spans", span: 16 } } as const;
+const PROSE = "The sun is warm today. Birds sing in the old park. A boat goes by, and children wave. ";
+
+describe("scanOutputStream", () => {
+  it("gives out sentences as they end, and says at the end what it found", async () => {
+    const { texts, report } = await streamed([wordScanner("evil", SENTENCES)], pieces(PROSE));
+    expect(texts).toEqual([
+      "The sun is warm today.",
+      " Birds sing in the old park.",
+      " A boat goes by, and children wave. ",
+    ]);
+    expect(report).toMatchObject({ outcome: "passed", isValid: true, resultsScore: { Word: -1 }, atEnd: [] });
+  });
+
+  it("takes pieces that end anywhere, also within a character", async () => {
+    const text = "Well done 🎉👩‍👩‍👧! 再见，朋友。 Ещё раз: да… ok";
+    expect((await streamed([wordScanner("evil", SPANS)], text.split(""))).text).toBe(text);
+    expect((await streamed([], [])).report).toMatchObject({ outcome: "passed", coverage: { chars: 0 } });
+  });
+
+  it("ends at a sentence that fails, of which nothing has been given out", async () => {
+    let taken = 0;
+    function* source() {
+      for (const piece of pieces(`${PROSE}Then it plans an evil deed. ${PROSE.repeat(50)}`)) {
+        taken++;
+        yield piece;
+      }
+    }
+    const { text, report } = await streamed([wordScanner("evil", SENTENCES)], source());
+    expect(text).toBe(PROSE.trimEnd());
+    expect(report).toMatchObject({
+      outcome: "blocked",
+      isValid: false,
+      resultsScore: { Word: 1 },
+      coverage: { truncated: true },
+    });
+    expect(report.findings.Word).toMatchObject([{ start: PROSE.length + 17, end: PROSE.length + 21 }]);
+    expect(taken).toBeLessThan(50);
+  });
+
+  it("ends at a span that fails, of which nothing has been given out", async () => {
+    const scanners = [new output.BanSubstrings({ substrings: ["blue falcon project"] })];
+    const { text, report } = await streamed(
+      scanners,
+      pieces(`${PROSE}We speak of the blue falcon project here. ${PROSE}`, 3),
+    );
+    expect(report.outcome).toBe("blocked");
+    expect(`${PROSE}We speak of the`.startsWith(text)).toBe(true);
+    expect(text).toContain("Birds sing");
+  });
+
+  it("goes on where a check took out what it found, if the caller says so", async () => {
+    const text = `${PROSE}Then it plans an evil deed. ${PROSE}`;
+    const scanner = wordScanner("evil", { ...SPANS, sanitizes: true });
+    expect(await streamed([scanner], pieces(text), { masking: ["Word"] })).toMatchObject({
+      text: text.replace("evil", "***"),
+      report: { outcome: "masked", isValid: false },
+    });
+    expect((await streamed([scanner], pieces(text))).report.outcome).toBe("blocked");
+  });
+
+  it("holds text within a sentence for so many characters only", async () => {
+    const text = "and so on and on ".repeat(40);
+    const { texts } = await streamed([wordScanner("evil", SENTENCES)], pieces(text), { holdbackChars: 100 });
+    expect(texts.join("")).toBe(text);
+    expect(Math.max(...texts.map((part) => part.length))).toBeLessThan(200);
+  });
+
+  it("holds what may become a placeholder, a key or a link until it is decided", async () => {
+    const vault = new Vault([
+      ["[REDACTED_PERSON_1]", "Ada Lovelace"],
+      ["Jane Doe", "Grace Hopper"],
+    ]);
+    const text = "Hello [REDACTED_PERSON_1], and Jane Doe too. Bye [REDACTED_PERSON_1]";
+    const { texts } = await streamed([new Deanonymize()], pieces(text, 1), { vault });
+    expect(texts.join("")).toBe("Hello Ada Lovelace, and Grace Hopper too. Bye Ada Lovelace");
+    expect(texts.filter((part) => /\[|Jane/.test(part))).toEqual([]);
+  });
+
+  it("runs scanners that need the whole answer at its end, and says which", async () => {
+    const whole = wordScanner("wave", { name: "Whole" });
+    const { text, report } = await streamed([wordScanner("evil", SENTENCES), whole], pieces(PROSE));
+    expect(whole.read).toEqual([PROSE]);
+    expect(report).toMatchObject({ outcome: "blocked", atEnd: ["Whole"], resultsValid: { Whole: false, Word: true } });
+    expect(text).not.toContain("wave");
+  });
+
+  it("gives nothing out before the end where a scanner may rewrite all of it", async () => {
+    const json = '{"name": "Ada", "born": 1815,}';
+    const repaired = await streamed([new output.JSON()], pieces(json));
+    expect(repaired.texts).toEqual([(await scanOutput([new output.JSON()], "", json)).sanitizedOutput]);
+    expect(repaired.report.atEnd).toEqual(["JSON"]);
+    const unknown = wordScanner("evil", { sanitizes: true });
+    expect((await streamed([unknown], pieces(PROSE))).texts).toEqual([PROSE]);
+    // What is longer than it may be kept cannot be rewritten.
+    expect(await streamed([unknown], pieces(PROSE), { wholeChars: 50 })).toMatchObject({
+      ...{ text: "", report: { outcome: "blocked", isValid: false, coverage: { truncated: true } } },
+    });
+  });
+
+  it("tells how much of a long answer the scanners did not read that need all of it", async () => {
+    const text = PROSE.repeat(10);
+    const whole = wordScanner("evil", { name: "Whole" });
+    const { text: out, report } = await streamed(
+      [whole, wordScanner("evil", { ...SENTENCES, name: "Parts" })],
+      pieces(text),
+      {
+        wholeChars: 200,
+      },
+    );
+    expect(out).toBe(text);
+    expect(whole.read).toEqual([text.slice(0, 200)]);
+    expect(report).toMatchObject({
+      ...{ outcome: "passed", atEnd: ["Whole"], resultsValid: { Whole: true, Parts: true } },
+      coverage: { chars: text.length, scannedChars: 200, truncated: true },
+    });
+  });
+
+  it("is no less strict than a scan of the whole answer, where models judge", async () => {
+    // It stands for a model that reads windows: what is bad is in no sentence alone.
+    const judge: Scanner = {
+      ...{ type: "Judge", name: "Judge", sanitizes: false, streaming: { reads: "sentences", overlap: 0 } },
+      async scan(text) {
+        const isBad = text.includes("sun") && text.includes("boat");
+        return { ...passed(text), isValid: !isBad, score: isBad ? 0.6 : -0.4, probability: isBad ? 0.8 : 0.3 };
+      },
+    };
+    const whole = await scanOutput([judge], "", PROSE);
+    const { report } = await streamed([judge], pieces(PROSE));
+    expect(report).toMatchObject({
+      outcome: "blocked",
+      resultsScore: whole.resultsScore,
+      probabilities: { Judge: 0.8 },
+    });
+    // The worst of the parts counts as well.
+    const first = wordScanner("", {
+      ...SENTENCES,
+      scan: async (text) => ({ ...passed(text), score: text === "The sun is warm today." ? -0.1 : -0.9 }),
+    });
+    expect((await streamed([first], pieces(PROSE))).report.resultsScore).toEqual({ Word: -0.1 });
+  });
+
+  it("blocks where what was given out would have to be another text", async () => {
+    // Its first finding depends on the end of the text, which no reading of spans allows.
+    const scanner: Scanner = {
+      ...{ type: "Odd", name: "Odd", sanitizes: true, streaming: { reads: "spans", span: 0 } },
+      scan: async (text) => ({
+        ...passed(text),
+        ...(text.includes("wave") ? { sanitized: text.replace("sun", "moon") } : {}),
+      }),
+    };
+    const { text, report } = await streamed([scanner], pieces(PROSE));
+    expect(report).toMatchObject({ outcome: "blocked", isValid: false });
+    expect(text).not.toContain("wave");
+  });
+
+  it("decides as it stands what does not end, or blocks it", async () => {
+    const long = "x".repeat(30_000);
+    expect(
+      (await streamed([new output.Secrets()], pieces(`${PROSE}${long} ${PROSE}`, 100), { wholeChars: 1000 })).text,
+    ).toBe(`${PROSE}${long} ${PROSE}`);
+    const key = `${PROSE}-----BEGIN PRIVATE KEY-----\n${`${"a1B2c3D4".repeat(8)}\n`.repeat(300)}`;
+    const blocked = await streamed([new output.Secrets()], pieces(key, 50), { masking: ["Secrets"], wholeChars: 1000 });
+    expect(blocked.report.outcome).toBe("blocked");
+    expect(blocked.text).toBe(PROSE.trimEnd());
+    // A text that only speaks of keys goes on.
+    const about = "Such files begin with -----BEGIN PRIVATE KEY----- and then have base64. ";
+    expect(
+      (await streamed([wordScanner("evil", SENTENCES), new output.InvisibleText()], pieces(about + PROSE))).text,
+    ).toBe(about + PROSE);
+  });
+
+  it("reads linearly: each character a bounded number of times, whatever the pieces", async () => {
+    for (const length of [10_000, 40_000]) {
+      for (const size of [1, 7, 400]) {
+        const spans = wordScanner("evil", SPANS);
+        const parts = wordScanner("evil", { ...SENTENCES, name: "Parts" });
+        const text = PROSE.repeat(Math.ceil(length / PROSE.length));
+        await streamed([spans, parts], pieces(text, size), { wholeChars: 0 });
+        const read = (scanner: { read: string[] }) =>
+          scanner.read.reduce((sum, part) => sum + part.length, 0) / text.length;
+        expect(read(spans)).toBeLessThan(30);
+        expect(read(parts)).toBeLessThan(1.1);
+      }
+    }
+  });
+
+  it("keeps little of an answer of 10 MB", async () => {
+    const piece = PROSE.repeat(48);
+    function* source() {
+      for (let at = 0; at < 10_000_000; at += piece.length) yield piece;
+    }
+    let [longest, findings, out] = [0, 0, 0];
+    const scanner: Scanner = {
+      ...{ type: "Long", name: "Long", sanitizes: true, streaming: { reads: "spans", span: 32 } },
+      async scan(text) {
+        longest = Math.max(longest, text.length);
+        const found = { start: text.length - 5, end: text.length, type: "end", score: 1 };
+        return { ...passed(text), isValid: false, score: 1, findings: [found], sanitized: text };
+      },
+    };
+    const scanned = scanOutputStream([scanner], "", source(), { masking: ["Long"] });
+    for await (const text of scanned) out += text.length;
+    const report = await scanned.report;
+    findings = report.findings.Long?.length ?? 0;
+    expect(out).toBeGreaterThanOrEqual(10_000_000);
+    expect(report.coverage).toMatchObject({ chars: out, scannedChars: out, truncated: false });
+    expect(longest).toBeLessThan(4 * piece.length);
+    expect(findings).toBeLessThanOrEqual(1000);
+  });
+
+  it("reads nothing ahead, and ends the source when the reader stops", async () => {
+    let [taken, ended] = [0, false];
+    async function* source() {
+      try {
+        for (;;) {
+          taken++;
+          yield PROSE;
+        }
+      } finally {
+        ended = true;
+      }
+    }
+    const scanned = scanOutputStream([wordScanner("evil", SENTENCES)], "", source());
+    expect(taken).toBe(0);
+    for await (const text of scanned) {
+      expect(text).not.toBe("");
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      expect(taken).toBe(1);
+      break;
+    }
+    await expect(scanned.report).rejects.toMatchObject({ code: "GUARD_ABORTED" });
+    expect(ended).toBe(true);
+  });
+
+  it("works with web streams on both sides", async () => {
+    let [cancelled, taken] = [false, 0];
+    const source = new ReadableStream<string>(
+      {
+        pull: (controller) => {
+          taken++;
+          controller.enqueue(PROSE);
+        },
+        cancel: () => {
+          cancelled = true;
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    const reader = scanOutputStream([wordScanner("evil", SPANS)], "", source)
+      .toReadableStream()
+      .getReader();
+    expect(taken).toBe(0);
+    expect((await reader.read()).value).toContain("The sun");
+    expect(taken).toBe(1);
+    await reader.cancel();
+    expect(cancelled).toBe(true);
+    const words = ReadableStream.from<string>(pieces(PROSE));
+    const ended = scanOutputStream([], "", words);
+    let text = "";
+    for await (const part of ended.toReadableStream() as unknown as AsyncIterable<string>) text += part;
+    expect(text).toBe(PROSE);
+  });
+
+  it("passes on errors of the source, of scanners and of the signal", async () => {
+    async function* broken() {
+      yield PROSE;
+      throw new TypeError("the line broke");
+    }
+    const read = async (
+      scanners: Scanner[],
+      source: AsyncIterable<string> | Iterable<string>,
+      options: StreamScanOptions = {},
+    ) => {
+      const scanned = scanOutputStream(scanners, "", source, options);
+      const texts = async () => {
+        for await (const _ of scanned);
+      };
+      return [await texts().catch((error: unknown) => error), await scanned.report.catch((error: unknown) => error)];
+    };
+    const word = wordScanner("evil", SENTENCES);
+    for (const error of await read([word], broken())) expect(error).toMatchObject({ message: "the line broke" });
+    const failing = wordScanner("", { ...SPANS, scan: () => Promise.reject(new RangeError("no")) });
+    for (const error of await read([failing], pieces(PROSE))) expect(error).toMatchObject({ scanner: "Word" });
+    const blocking = await streamed([failing], pieces(PROSE), { onScannerError: "block" });
+    expect(blocking).toMatchObject({ text: "", report: { outcome: "blocked", coverage: { failed: ["Word"] } } });
+    const waits = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) };
+    const signal = AbortSignal.timeout(20);
+    for (const error of await read([word], waits, { signal })) expect(error).toMatchObject({ name: "TimeoutError" });
+    for (const error of await read([word], [1 as never])) expect(error).toMatchObject({ path: "source" });
+  });
+
+  it("gives out whole words when nothing more comes for a while", async () => {
+    async function* source() {
+      yield "Just a moment pl";
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      yield "ease. Done.";
+    }
+    const scanned = scanOutputStream([wordScanner("evil", SENTENCES)], "", source(), { holdbackMs: 10 });
+    const texts: string[] = [];
+    for await (const text of scanned) texts.push(text);
+    expect(texts).toEqual(["Just a moment", " please.", " Done."]);
+  });
+
+  it("tells of wrong arguments at once", () => {
+    const scan =
+      (source: unknown, options: object = {}, prompt: unknown = "") =>
+      () =>
+        scanOutputStream([], prompt as string, source as string[], options);
+    expect(scan("a text")).toThrow("source: expected an async iterable or a web stream of strings");
+    expect(scan([], { holdBack: 5 })).toThrow("holdBack: unknown option");
+    expect(scan([], { holdbackChars: -1 })).toThrow("holdbackChars: expected a whole number");
+    expect(scan([], {}, 5)).toThrow("prompt: expected a string");
+  });
+});
