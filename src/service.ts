@@ -142,7 +142,7 @@ export class ScanService {
    */
   readonly #running = new Set<AbortController>();
   /** Frees the places of streams that were thrown away before their end. */
-  readonly #forgotten = new FinalizationRegistry<() => void>((end) => end());
+  readonly #forgotten = new FinalizationRegistry<Place>(({ stop }) => stop.abort(closedError()));
   /** Ends the loading of models when the service closes. */
   readonly #closed = new AbortController();
 
@@ -282,46 +282,35 @@ export class ScanService {
    * the caller does not end it, the signal has to. The time limit holds for each step: the time between them does not count.
    */
   outputStream(prompt: string, request: ScanRequest, conversation?: ChatRequest): OutputStream<ServiceReport> {
-    let opened: ReturnType<typeof open> | undefined;
+    let opened: { place: Place; scan: AnswerScan } | undefined;
     const open = () => {
       if (conversation) this.#checkSize(conversation);
-      const place = this.#begin(request);
-      const end = () => {
-        this.#running.delete(place.stop);
-        place.leave();
-      };
-      place.stop.signal.addEventListener("abort", end, { once: true });
-      if (place.stop.signal.aborted) end();
-      // The place of a stream that its caller has forgotten is free again when nothing refers to the stream any more.
-      this.#forgotten.register(stream, end);
-      const context = {
-        prompt,
-        source: "assistant" as const,
-        ...conversationContext(conversation ? { conversation } : {}),
-      };
+      const place = this.#streamPlace(request);
+      this.#forgotten.register(stream, place);
+      const ofConversation = conversationContext(conversation ? { conversation } : {});
       const scan = new AnswerScan({
         ...this.#options.stream,
         named: this.#named.output,
-        context,
+        context: { prompt, source: "assistant", ...ofConversation },
         options: place.options,
         masking: this.#masking,
         decide: (report) => this.#decided(report),
       });
-      return { ...place, scan };
+      return { place, scan };
     };
     const step = async (
       take: (scan: AnswerScan) => Promise<StreamScanStep>,
     ): Promise<OutputStreamStep<ServiceReport>> => {
       opened ??= open();
-      const { stop, scan } = opened;
-      stop.signal.throwIfAborted();
+      const { place, scan } = opened;
+      place.stop.signal.throwIfAborted();
       try {
-        const { text, report } = await timed(take(scan), this.#options.outputTimeout, stop);
+        const { text, report } = await timed(take(scan), this.#options.outputTimeout, place.stop);
         if (!report) return { text };
-        stop.abort(new GuardError("GUARD_CLOSED", "The answer has ended."));
+        place.stop.abort(new GuardError("GUARD_CLOSED", "The answer has ended."));
         return { text, report: { ...report, text: "" } };
       } catch (error) {
-        stop.abort(error);
+        place.stop.abort(error);
         throw error;
       }
     };
@@ -334,6 +323,18 @@ export class ScanService {
       end: () => step((scan) => scan.end()),
     };
     return stream;
+  }
+
+  /** Takes a place for a stream, which is free again when the place is stopped. It must not refer to the stream. */
+  #streamPlace(request: ScanRequest): Place {
+    const place = this.#begin(request);
+    const free = () => {
+      this.#running.delete(place.stop);
+      place.leave();
+    };
+    place.stop.signal.addEventListener("abort", free, { once: true });
+    if (place.stop.signal.aborted) free();
+    return place;
   }
 
   /** Judges the tool calls of the last message of a conversation, and restores values in their arguments. */
@@ -459,7 +460,7 @@ export class ScanService {
   }
 
   /** Takes one of the places for scans, which whoever calls this gives back. */
-  #begin({ suppress, details, rewrite, vault, signal: caller, observer }: ScanRequest) {
+  #begin({ suppress, details, rewrite, vault, signal: caller, observer }: ScanRequest): Place {
     if (this.notReady) throw this.notReady;
     const { failFast, onScannerError, maxScans } = this.#options;
     if (this.#running.size >= maxScans) throw new GuardError("GUARD_OVERLOADED", "Too many scans are under way.");
@@ -478,10 +479,10 @@ export class ScanService {
       suppress,
       rewrite,
       vault,
-      offsets: details ? "codePoint" : "utf16",
+      offsets: details ? ("codePoint" as const) : ("utf16" as const),
       signal,
       ...(observer ? { observer } : {}),
-    } as const;
+    } satisfies Place["options"];
     return { stop, options, leave: () => caller.removeEventListener("abort", onAbort) };
   }
 
@@ -495,6 +496,15 @@ export class ScanService {
     const isUndecided = isIncomplete || (failFast && !isValid);
     return { isValid, outcome: isUndecided ? "blocked" : outcomeOf(report, named, this.#masking) };
   }
+}
+
+/** One of the places for scans, and how the scan in it runs. */
+interface Place {
+  /** Stops the scan. */
+  stop: AbortController;
+  options: ScanOptions & { rewrite: boolean };
+  /** Listens to the caller's signal no longer. */
+  leave(): void;
 }
 
 /**

@@ -3,6 +3,7 @@ import { addon, native } from "../native.ts";
 import { passed } from "../scanner.ts";
 import { Vault } from "../vault.ts";
 import { defineScanner } from "./define.ts";
+import { longestOf } from "./parts/open-spans.ts";
 import { PASSED } from "./score.ts";
 
 export const Deanonymize = defineScanner({
@@ -92,10 +93,7 @@ Findings name the placeholders, never the originals. What llm-guard 0.3.16 does 
   }),
 });
 
-/** The length of the longest placeholder with white space in it. Others are whole words, and these are held in any case. */
+/** The length of the longest placeholder of several words, such as the fake of a name. */
 function longestPlaceholder(vault: Vault | undefined): number {
-  const lengths = (vault?.entries() ?? []).map(([placeholder]) =>
-    /\s/.test(placeholder) ? placeholder.length + 8 : 0,
-  );
-  return lengths.reduce((most, length) => Math.max(most, length), 0);
+  return longestOf((vault?.entries() ?? []).map(([placeholder]) => placeholder));
 }

@@ -4,10 +4,11 @@ import { addon, built, isPromise, type RuleScan } from "../native.ts";
 import { passed } from "../scanner.ts";
 import { ruleOptions } from "../validation/options.ts";
 import { defineScanner } from "./define.ts";
+import { longestMatch } from "./parts/open-spans.ts";
 import { ruleCheck, ruleVerdict } from "./parts/rule-scanner.ts";
 
-/** The longest match with white space in it that is held as a whole in an answer that arrives in pieces. */
-const SPAN = 128;
+/** The longest match that is held as a whole where letters may stand apart. */
+const LONGEST_DISGUISED = 128;
 
 export const Regex = defineScanner({
   type: "Regex",
@@ -71,11 +72,12 @@ export const Regex = defineScanner({
     const verdict = (text: string, scan: RuleScan | null) =>
       isBlocked === (scan === null) ? passed(text) : ruleVerdict(text, scan ?? { matches: [] }, "pattern", patterns);
     const check = ruleCheck(set, verdict);
+    const span = deobfuscate ? LONGEST_DISGUISED : Math.max(...patterns.map(longestMatch));
     const isLocal = isBlocked && matchType !== "fullmatch";
     return {
       sanitizes,
       ...(isLocal
-        ? { streaming: { reads: "spans", span: SPAN, across: SPAN, firstOnly: matchType === "search" } as const }
+        ? { streaming: { reads: "spans", span, across: span, firstOnly: matchType === "search" } as const }
         : {}),
       check(text, context) {
         try {

@@ -6,7 +6,8 @@ import { type NamedScanner, type RunOptions, runScanners, type ScanReport } from
 import type { Finding, ScanContext, Scanner, Verdict } from "../scanner.ts";
 import { lengthIn } from "../text/offsets.ts";
 import { splitSentences } from "../text/sentences.ts";
-import { type Cuts, cutsIn, isFree, lastWordEnd, openFence, unfinishedFrom, wholeCharacters } from "./cuts.ts";
+import { isSpaceless } from "../text/word-breaks.ts";
+import { type Cuts, cutsIn, lastWordEnd, openFence, unfinishedFrom, wholeCharacters } from "./cuts.ts";
 import { type Judges, type StreamLists, streamLists } from "./lists.ts";
 import { addEngineTimings, Tally } from "./tally.ts";
 
@@ -194,7 +195,7 @@ export class AnswerScan {
     if (this.#lists.holdsAll) return;
     for (let at = piece.length - 1; at >= 0; at--) {
       const character = piece.charAt(at);
-      if (!/\s/.test(character) && !isFree(character)) continue;
+      if (!/\s/.test(character) && !isSpaceless(character)) continue;
       this.#word = this.#text.length + at + 1;
       break;
     }

@@ -1,11 +1,6 @@
 import { splitSentences } from "../text/sentences.ts";
+import { isSpaceless } from "../text/word-breaks.ts";
 
-/**
- * Characters of scripts that write no spaces between words, and their punctuation: a text may be cut between any two of them (the
- * classes ID and SA of UAX #14, Unicode Line Breaking Algorithm).
- */
-const FREE =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u3000-\u303f\uff01-\uff0f\uff1a-\uff20]/u;
 /** What belongs to the character before it: marks, joiners, variation selectors, modifiers of emoji. */
 const JOINED = /[\p{M}\p{Cf}\p{Emoji_Modifier}]/u;
 /** The end of a text that may go on as a number in groups: of a card, a telephone, an account. */
@@ -71,16 +66,11 @@ function isWordEnd(text: string, at: number): boolean {
   if (/\s/.test(before)) return false;
   const after = at < text.length ? String.fromCodePoint(text.codePointAt(at) as number) : "";
   if (/\s/.test(after)) return true;
-  return isFree(before) && after !== "" && !isSurrogate(after) && !JOINED.test(after) && isFreeOrWord(after);
+  return isSpaceless(before) && after !== "" && !isSurrogate(after) && !JOINED.test(after) && isSpacelessOrWord(after);
 }
 
-/** Tells whether a text may be cut behind a character, whatever it is that follows, unless that belongs to the character. */
-export function isFree(character: string): boolean {
-  return FREE.test(character);
-}
-
-function isFreeOrWord(character: string): boolean {
-  return FREE.test(character) || /[\p{L}\p{N}\p{P}]/u.test(character);
+function isSpacelessOrWord(character: string): boolean {
+  return isSpaceless(character) || /[\p{L}\p{N}\p{P}]/u.test(character);
 }
 
 function isSurrogate(character: string): boolean {

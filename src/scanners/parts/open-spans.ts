@@ -1,3 +1,5 @@
+import { hasSeveralWords } from "../../text/word-breaks.ts";
+
 /** A line that begins or ends a block of code (CommonMark 0.31, fenced code blocks). */
 const FENCE = /^ {0,3}(`{3,}|~{3,})([^\n]*)$/gm;
 /** A link or an image of Markdown, or a tag, whose end is missing. */
@@ -42,8 +44,29 @@ export function unclosedSecret(text: string): number | undefined {
   return starts.length === 0 ? undefined : text.length - tail.length + Math.min(...starts);
 }
 
-/** Returns the length that the longest of some texts may have in an answer, where white space may stand between its letters. */
-export function longestOf(texts: readonly string[], deobfuscate: boolean): number {
-  const longest = texts.reduce((most, text) => Math.max(most, text.length), 0);
-  return (deobfuscate ? 3 : 1) * longest + 8;
+/**
+ * Returns the length that the longest of some texts may have in an answer, where white space may stand between its letters. It is 0
+ * where all of them are single words: words are held until they end in any case.
+ */
+export function longestOf(texts: readonly string[], deobfuscate = false): number {
+  const lengths = texts.map((text) => (deobfuscate || hasSeveralWords(text) ? text.length : 0));
+  const longest = lengths.reduce((most, length) => Math.max(most, length), 0);
+  return longest === 0 ? 0 : (deobfuscate ? 3 : 1) * longest + 8;
+}
+
+/** The longest match of a pattern that is held as a whole where its length is not known. */
+const LONGEST_MATCH = 128;
+/** Escapes that match no white space: of characters, and of classes and borders without any. */
+const ESCAPES = /\\[dwSbB.\-+*?()[\]{}|/^$@:#"'=,;!&%~<>_`]/g;
+/** Classes of ASCII characters that have no white space, since the space is before all other characters that are shown. */
+const CLASSES = /\[(?!\^)[!-[\]-~]+?\]/g;
+
+/**
+ * Returns how long a match of a pattern may be that has white space in it. It is 0 where no match has any, and the length of the pattern
+ * where nothing of it is repeated.
+ */
+export function longestMatch(pattern: string): number {
+  const plain = pattern.replace(ESCAPES, "a").replace(CLASSES, "a");
+  if (/^[!-~]*$/.test(plain) && !/[.\\[]/.test(plain)) return 0;
+  return /[.*+{\\[]/.test(plain) ? LONGEST_MATCH : plain.length;
 }
