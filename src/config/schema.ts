@@ -4,6 +4,7 @@ import { conversationRiskOptions, type ScoringFunction } from "../conversation.t
 import { type DefinedScanner, isDefinedScanner } from "../scanners/define.ts";
 import { TREATMENTS } from "../scanners/parts/foreign-languages.ts";
 import { SCANNED } from "../source.ts";
+import { HOLDBACK } from "../stream/holdback.ts";
 import { checkOptions } from "../validation/options.ts";
 import { PLUGIN_REFERENCE } from "../validation/plugin-kind.ts";
 import { cache } from "./cache.ts";
@@ -258,6 +259,30 @@ const conversation = z.strictObject({
     .describe("Risk that adds up over the user messages."),
 });
 
+const stream = z.strictObject({
+  holdbackChars: z
+    .number()
+    .int()
+    .min(0)
+    .default(HOLDBACK.chars)
+    .describe("Most characters that wait for the end of their sentence, where scanners judge sentences."),
+  holdbackMs: z
+    .number()
+    .int()
+    .min(0)
+    .max(600_000)
+    .default(HOLDBACK.milliseconds)
+    .describe("Milliseconds without anything new after which whole words are given out."),
+  wholeChars: z
+    .number()
+    .int()
+    .min(0)
+    .default(HOLDBACK.whole)
+    .describe(
+      "Characters that are kept of an output for scanners that need all of it. Of a longer one they read the beginning.",
+    ),
+});
+
 /** The configuration file, with camelCase names. */
 export const configSchema = z.strictObject({
   app: app.prefault({}),
@@ -269,6 +294,7 @@ export const configSchema = z.strictObject({
   inputScanners: z.array(scanner).default([]),
   outputScanners: z.array(scanner).default([]),
   conversation: conversation.prefault({}),
+  stream: stream.prefault({}).describe("How outputs are scanned that arrive in pieces."),
   dialects: z
     .array(z.enum(DIALECTS))
     .default([])

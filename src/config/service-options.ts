@@ -2,7 +2,7 @@ import type { ScanServiceOptions } from "../service.ts";
 import type { Config } from "./schema.ts";
 
 /** What a configuration asks of the service that scans. */
-export function serviceOptions({ app, conversation }: Config): ScanServiceOptions {
+export function serviceOptions({ app, conversation, stream }: Config): ScanServiceOptions {
   return {
     promptTimeout: app.scanPromptTimeout,
     outputTimeout: app.scanOutputTimeout,
@@ -14,5 +14,6 @@ export function serviceOptions({ app, conversation }: Config): ScanServiceOption
     requireFullCoverage: app.requireFullCoverage,
     masking: app.masking,
     conversation,
+    stream,
   };
 }

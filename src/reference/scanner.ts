@@ -97,6 +97,30 @@ export function whereItLooks({ sides, conversation, comparesWithPrompt }: Scanne
   return `In a conversation it looks at ${places.length > 1 ? `${places.slice(0, -1).join(", ")} and ` : ""}${places.at(-1)}.`;
 }
 
+/**
+ * How one of guard's own scanners reads an output that arrives in pieces, in a sentence; undefined for one of prompts. It says so with its default options, or with those of its examples where it
+ * cannot do without.
+ */
+export function howItStreams(type: string): string | undefined {
+  const scanner = SCANNERS.find(({ definition }) => definition.type === type);
+  if (!scanner) return undefined;
+  const { classes, definition } = scanner;
+  const made = classes.output as (new (options: object) => Scanner) | undefined;
+  if (!made) return undefined;
+  const { options = {} } = definition.examples;
+  const required = Object.entries((made as unknown as { options: z.ZodObject }).options.shape)
+    .filter(([, schema]) => !schema.safeParse(undefined).success)
+    .map(([name]) => [name, options[name]]);
+  const { streaming, sanitizes } = new made(Object.fromEntries(required));
+  if (streaming?.reads === "sentences") return "While an output arrives, it judges sentence by sentence.";
+  if (streaming?.reads === "words") return "While an output arrives, it judges what is new.";
+  if (streaming?.reads === "spans")
+    return "While an output arrives, it looks at what is new together with the text around it.";
+  return sanitizes
+    ? "It needs the whole output: while one arrives, nothing is given out before its end."
+    : "It needs the whole output: when one arrives in pieces, it runs at the end.";
+}
+
 /** The options of both sides as one list, with the defaults of each. */
 function mergedOptions(schemas: readonly (readonly [Side, z.ZodObject])[]): ScannerOption[] {
   const merged = new Map<string, ScannerOption>();

@@ -8,6 +8,7 @@ import { lengthIn } from "../text/offsets.ts";
 import { splitSentences } from "../text/sentences.ts";
 import { isSpaceless } from "../text/word-breaks.ts";
 import { type Cuts, cutsIn, lastWordEnd, openFence, unfinishedFrom, wholeCharacters } from "./cuts.ts";
+import { HOLDBACK } from "./holdback.ts";
 import { type Judges, type StreamLists, streamLists } from "./lists.ts";
 import { addEngineTimings, Tally } from "./tally.ts";
 
@@ -55,8 +56,6 @@ export interface StreamScanSettings extends StreamOptions {
   /** Decides what becomes of a text. */
   decide(report: ScanReport): { isValid: boolean; outcome: Outcome };
 }
-
-export const HOLDBACK = { chars: 240, milliseconds: 2000, whole: 65_536 };
 
 /** How much new text is looked at for a place to cut. It bounds the work for pieces of a single character. */
 const LOOK = 24;
