@@ -131,6 +131,7 @@ export class AnswerScan {
     this.#lists = streamLists(named, {
       suppress: options.suppress ?? [],
       masking,
+      rewrite: options.rewrite ?? true,
       context: { ...context, ...(options.vault ? { vault: options.vault } : {}) },
     });
     this.#holdbackChars = settings.holdbackChars ?? HOLDBACK.chars;
@@ -142,14 +143,10 @@ export class AnswerScan {
     this.#base = { end: 0, isSentence: true, report, text: "", left: new Map(), given: "" };
   }
 
-  /** The names of the scanners that run at the end only. */
-  get atEnd(): string[] {
-    return this.#lists.atEnd.map(({ name }) => name);
-  }
-
   /** The milliseconds after which {@link AnswerScan.flush} may give something out; undefined when only more of the answer can. */
   get waiting(): number | undefined {
-    const waits = !this.#ended && this.#isNew && !this.#lists.holdsAll && this.#out < this.#text.length;
+    // Without the end of a word there is nothing to give out.
+    const waits = !this.#ended && this.#isNew && !this.#lists.holdsAll && this.#out < this.#word;
     return waits ? this.#holdbackMs : undefined;
   }
 
@@ -291,9 +288,7 @@ export class AnswerScan {
   }
 
   #outcome(report: ScanReport): Outcome {
-    const { outcome } = this.#settings.decide(report);
-    // Nothing was taken out of a text that is not rewritten.
-    return outcome === "masked" && this.#settings.options.rewrite === false ? "blocked" : outcome;
+    return this.#settings.decide(report).outcome;
   }
 
   /** Gives out the window up to where a look ended, after the other scanners have judged what is new. */
@@ -493,13 +488,12 @@ export class AnswerScan {
     this.#whole = [];
     this.#given = [];
     this.#looks = [];
-    const decided = this.#settings.decide(report);
-    const outcome = isBlocked ? "blocked" : this.#outcome(report);
+    const { isValid, outcome } = this.#settings.decide(report);
     return {
       ...report,
-      isValid: decided.isValid && !isBlocked,
-      outcome,
-      atEnd: this.atEnd,
+      isValid: isValid && !isBlocked,
+      outcome: isBlocked ? "blocked" : outcome,
+      atEnd: this.#lists.atEnd.map(({ name }) => name),
     };
   }
 }

@@ -45,7 +45,12 @@ const BEFORE = 256;
 /** Sorts the scanners of a list by the ways in which they read a stream. */
 export function streamLists(
   named: readonly NamedScanner[],
-  { suppress, masking, context }: { suppress: readonly string[]; masking: ReadonlySet<string>; context: ScanContext },
+  {
+    suppress,
+    masking,
+    rewrite,
+    context,
+  }: { suppress: readonly string[]; masking: ReadonlySet<string>; rewrite: boolean; context: ScanContext },
 ): StreamLists {
   const left = suppressedNames(suppress);
   const all = named.filter((item) => !isSuppressed(item, left));
@@ -64,10 +69,10 @@ export function streamLists(
       spanReadings.push(streaming);
       if (streaming.byModel) byModel.push(item);
       // Where every finding ends the stream, it makes no difference which of them are taken out.
-      holdsAll ||= streaming.firstOnly === true && masks(item, masking);
+      holdsAll ||= rewrite && streaming.firstOnly === true && masks(item, masking);
       if (sanitizes) after = item.name;
     } else if (sanitizes) {
-      holdsAll = true;
+      holdsAll ||= rewrite;
       atEnd.push(item);
     } else if (streaming) {
       partReadings.push(streaming);

@@ -92,7 +92,7 @@ export const outputReply = z
   .refine(isConsistent, CONTRADICTION);
 
 const atEnd = z
-  .object({ event: z.enum(["done", "blocked"]), ...report })
+  .object({ event: z.enum(["done", "blocked"]), ...report, at_end: z.array(z.string()).default([]) })
   .refine(isConsistent, CONTRADICTION)
   .refine(({ event, outcome }) => (event === "blocked") === (outcome === "blocked"), {
     path: ["event"],
@@ -107,13 +107,14 @@ export const streamEvent = z.union([
 ]);
 
 /** What callers of a guard are told of a reply. */
-export function reportOf(reply: z.output<z.ZodObject<typeof report>>): GuardReport {
+export function reportOf(reply: z.output<z.ZodObject<typeof report>> & { at_end?: string[] }): GuardReport {
   return {
     outcome: reply.outcome,
     isValid: reply.is_valid,
     resultsScore: reply.scanners,
     findings: reply.findings,
     coverage: reply.coverage,
+    ...(reply.at_end ? { atEnd: reply.at_end } : {}),
   };
 }
 

@@ -214,9 +214,9 @@ function lineOf(event: AnswerEvent, asked: Asked, start: Start): string {
     const { event: name, ...data } = event;
     return format.write(name, data);
   }
-  const { outcome } = event.report;
+  const { outcome, atEnd = [] } = event.report;
   told(asked, start, event.report);
-  const answer = { ...answerOf(event.report, start.details ?? false), outcome };
+  const answer = { ...answerOf(event.report, start.details ?? false), outcome, at_end: atEnd };
   return format.write(outcome === "blocked" ? "blocked" : "done", answer);
 }
 

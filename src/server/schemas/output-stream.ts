@@ -46,6 +46,10 @@ export const outputStreamEvent = z
       .optional()
       .describe("With text, where every step is asked for: the milliseconds after which a flush would give text out."),
     outcome: z.enum(OUTCOMES).optional().describe("With done and blocked: what becomes of the output."),
+    at_end: z
+      .array(z.string())
+      .optional()
+      .describe("With done and blocked: the scanners that need the whole output, and so ran at its end only."),
     ...Object.fromEntries(Object.entries(results).map(([name, schema]) => [name, schema.optional()])),
     title: z.string().optional().describe("With error: the fields of a problem (RFC 9457)."),
     status: z.int().optional(),
@@ -53,7 +57,7 @@ export const outputStreamEvent = z
   })
   .describe("An event. Of server-sent events the name is the event, and the data are the other fields.");
 
-const blocked = { is_valid: false, scanners: { BanSubstrings: 1 }, outcome: "blocked" };
+const blocked = { is_valid: false, scanners: { BanSubstrings: 1 }, outcome: "blocked", at_end: [] };
 
 /** The examples of the API's description, of one scanner: BanSubstrings with the word zebra. */
 export const outputStreamExamples = {

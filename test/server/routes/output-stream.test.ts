@@ -68,7 +68,10 @@ describe("POST /analyze/output/stream", () => {
     expect(reply.headers["content-type"]).toBe("application/x-ndjson");
     const events = eventsOf(reply.payload);
     expect(textOf(events)).toBe("The ***.");
-    expect(events.at(-1)).toEqual({ event: "done", outcome: "masked", is_valid: false, scanners: { Word: 1 } });
+    expect(events.at(-1)).toEqual({
+      ...{ event: "done", outcome: "masked", is_valid: false, scanners: { Word: 1 } },
+      at_end: ["Word"],
+    });
   });
 
   it("gives out nothing of a text that fails, and says why", async () => {
@@ -117,7 +120,7 @@ describe("POST /analyze/output/stream", () => {
     expect(reply.headers["content-type"]).toBe("text/event-stream");
     expect(reply.payload).toBe(
       ':\n\nevent: text\ndata: {"text":"a\\nb"}\n\n' +
-        'event: done\ndata: {"is_valid":true,"scanners":{"Word":-1},"outcome":"passed"}\n\n',
+        'event: done\ndata: {"is_valid":true,"scanners":{"Word":-1},"outcome":"passed","at_end":["Word"]}\n\n',
     );
     for (const [accept, type] of Object.entries({
       "text/*;q=0.5": "text/event-stream",
