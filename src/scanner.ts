@@ -216,6 +216,11 @@ export interface SpanStreaming extends OpenSpans {
    * sentence while the answer arrives ({@link ScanContext.arriving}), and text waits for the ends of sentences.
    */
   readonly byModel?: boolean;
+  /**
+   * Whether the scanner finds a value everywhere once something beside it has told what it is, as a password is found again behind
+   * `password = ...`. What it found is then read again with the text that follows.
+   */
+  readonly repeats?: boolean;
   /** Whether the scanner takes out only the first span that it finds, so that what it does to a text depends on all of it. */
   readonly firstOnly?: boolean;
 }

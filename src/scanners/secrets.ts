@@ -63,7 +63,7 @@ export const Secrets = defineScanner({
     const compiled = built(() => new addon.SecretRules(options), inOptions);
     return {
       sanitizes: true,
-      streaming: { reads: "spans", span: 160, openFrom: unclosedSecret, longSpans: "block" },
+      streaming: { reads: "spans", span: 160, repeats: true, openFrom: unclosedSecret, longSpans: "block" },
       async check(text) {
         const { secrets, redacted } = await native(() => compiled.scan(text, redactMode, deobfuscate));
         if (redacted == null) return passed(text);

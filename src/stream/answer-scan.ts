@@ -4,7 +4,7 @@ import { AnswerCache } from "../models/answer-cache.ts";
 import type { Outcome } from "../outcome.ts";
 import { type NamedScanner, type RunOptions, runScanners, type ScanReport } from "../scan.ts";
 import type { Finding, ScanContext, Scanner, Verdict } from "../scanner.ts";
-import { lengthIn } from "../text/offsets.ts";
+import { lengthIn, utf16Offset } from "../text/offsets.ts";
 import { splitSentences } from "../text/sentences.ts";
 import { isSpaceless } from "../text/word-breaks.ts";
 import { type Cuts, cutsIn, lastWordEnd, openFence, unfinishedFrom, wholeCharacters } from "./cuts.ts";
@@ -68,6 +68,11 @@ const WINDOW = 1024;
 /** A sentence of which more has been judged before is not read again from its beginning. */
 const LONGEST_SENTENCE = 1024;
 
+/** The most characters of a value that is found again, and of the line before it. */
+const LONGEST_VALUE = 120;
+/** The most values that are found again wherever they are. */
+const MOST_VALUES = 16;
+
 /** What the scanners of spans said of the window up to a place. */
 interface Look {
   /** The offset in the window at which the text ended. */
@@ -109,9 +114,13 @@ export class AnswerScan {
   #text = "";
   #out = 0;
   #word = 0;
-  /** The line that began the block of code in which the window begins. It is scanned before the window. */
-  #fence: string | undefined;
+  /**
+   * What is scanned before the window: lines in which values were found that are to be found again, and the line that began the block
+   * of code in which the window begins.
+   */
   #prefix = "";
+  #found: string[] = [];
+  #fence: string | undefined;
   /** What the scanners said up to {@link AnswerScan.#out}, and then at places behind it. */
   #base: Look;
   #looks: Look[] = [];
@@ -184,8 +193,9 @@ export class AnswerScan {
 
   #take(piece: string): void {
     if (piece === "") return;
-    if (this.#length < this.#wholeChars) this.#whole.push(piece.slice(0, this.#wholeChars - this.#length));
+    if (this.#length < this.#wholeChars) keep(this.#whole, piece.slice(0, this.#wholeChars - this.#length));
     this.#length += piece.length;
+    if (this.#length > this.#wholeChars) this.#given = [];
     this.#fresh += piece.length;
     this.#isNew = true;
     if (this.#lists.holdsAll) return;
@@ -311,7 +321,7 @@ export class AnswerScan {
     this.#base = look;
     this.#out = look.end;
     const text = look.text.slice(base.text.length);
-    if (this.#length <= this.#wholeChars) this.#given.push(text);
+    if (this.#length <= this.#wholeChars) keep(this.#given, text);
     if (this.#out > WINDOW + this.#lists.before) await this.#move(this.#start());
     return { text };
   }
@@ -325,8 +335,9 @@ export class AnswerScan {
     if (byModel.length === 0) return false;
     const rules = spans.filter((item) => !byModel.includes(item));
     const read = async (length: number) => (await this.#run(rules, this.#prefix + this.#text.slice(0, length))).text;
-    this.#hasWavered = (await read(end)).startsWith(await read(this.#out));
-    return this.#hasWavered;
+    const isSame = (await read(end)).startsWith(await read(this.#out));
+    this.#hasWavered ||= isSame;
+    return isSame;
   }
 
   /**
@@ -388,7 +399,9 @@ export class AnswerScan {
     const before = this.#base;
     const later = this.#looks.at(-1);
     this.#fence = openFence(this.#text.slice(0, from), this.#fence);
-    this.#prefix = this.#fence === undefined ? "" : `${this.#fence}\n`;
+    this.#remember(from);
+    const lines = [...this.#found, ...(this.#fence === undefined ? [] : [this.#fence])];
+    this.#prefix = lines.map((line) => `${line}\n`).join("");
     this.#before += lengthIn(this.#unit, this.#text.slice(0, from));
     // A slice of a long text keeps all of it in memory, so the window becomes a text of its own.
     this.#text = Buffer.from(this.#text.slice(from), "utf16le").toString("utf16le");
@@ -403,6 +416,30 @@ export class AnswerScan {
     }
     this.#looks = [];
     if (later) await this.#look(later.end - from, later.isSentence);
+  }
+
+  /**
+   * Keeps the lines of values that the window leaves behind, for scanners that find a value again.
+   *
+   * @param from where the window begins next.
+   */
+  #remember(from: number): void {
+    const base = this.#base;
+    for (const { name } of this.#lists.repeating) {
+      const input = textAfter(base, this.#readBy(name));
+      // What the sanitizing scanners before it changed may have moved a value, but not by how far it is from the end.
+      const left = input.length - (this.#out - from);
+      for (const found of base.report.findings[name] ?? []) {
+        const [start, end] = [found.start, found.end].map((at) => utf16Offset(this.#unit, input, at)) as [
+          number,
+          number,
+        ];
+        if (start < this.#prefix.length || start >= left || end - start > LONGEST_VALUE) continue;
+        const line = input.slice(Math.max(input.lastIndexOf("\n", start) + 1, start - LONGEST_VALUE), end + 1);
+        if (!this.#found.includes(line.trimEnd())) this.#found.push(line.trimEnd());
+      }
+    }
+    this.#found = this.#found.slice(-MOST_VALUES);
   }
 
   /** Returns an offset from which the window may go on: the beginning of a line, or of a word. */
@@ -534,6 +571,12 @@ function addTimes(to: ScanReport, { timing, engineTiming }: ScanReport): void {
 /** Tells whether findings overlap or adjoin. Models differ in whether they take the title of a person for a part of the name. */
 function adjoins({ start, end }: Finding): (other: Finding) => boolean {
   return (other) => other.start <= end + 1 && start <= other.end + 1;
+}
+
+/** Adds a piece to a text. Many small pieces take much more memory than one text, so they are put together now and then. */
+function keep(pieces: string[], piece: string): void {
+  pieces.push(piece);
+  if (pieces.length > 512) pieces.splice(0, pieces.length, pieces.join(""));
 }
 
 function shifted(finding: Finding, by: number): Finding {

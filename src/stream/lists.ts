@@ -21,6 +21,8 @@ export interface StreamLists {
   readonly spans: readonly NamedScanner[];
   /** Those of them that ask models. */
   readonly byModel: readonly NamedScanner[];
+  /** Those of them that find a value everywhere once they have found it. */
+  readonly repeating: readonly NamedScanner[];
   /** The scanners that judge each part once. */
   readonly judges: readonly Judges[];
   /** The scanners that run once, at the end. */
@@ -94,6 +96,7 @@ export function streamLists(
     suppressed: named.filter((item) => isSuppressed(item, left)).map(({ name }) => name),
     spans,
     byModel,
+    repeating: spans.filter(({ scanner: { streaming } }) => streaming?.reads === "spans" && streaming.repeats),
     judges: [...judges.values()],
     atEnd,
     holdsAll,

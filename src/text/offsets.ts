@@ -14,6 +14,16 @@ export function lengthIn(unit: OffsetUnit, text: string): number {
   return length;
 }
 
+/** Returns the UTF-16 offset of an offset that is counted in another unit. */
+export function utf16Offset(unit: OffsetUnit, text: string, offset: number): number {
+  if (unit === "utf16" || !PAIR.test(text)) return offset;
+  let at = 0;
+  for (let points = 0; points < offset && at < text.length; points++) {
+    at += (text.codePointAt(at) as number) > 0xffff ? 2 : 1;
+  }
+  return at;
+}
+
 /** Converts the offsets and lengths of a verdict from UTF-16 code units to another unit. */
 export function inUnit(unit: OffsetUnit, text: string, verdict: Verdict): Verdict {
   if (unit === "utf16" || !PAIR.test(text)) return verdict;

@@ -41,6 +41,23 @@ describe("answers in pieces", () => {
     expect(early).toBeGreaterThan(900);
   });
 
+  it("hide a value again that was found beside its name, however far away", async () => {
+    const value = "k7Qz2mXw9LrT4vBn";
+    const filler = "The sun is warm today, and birds sing in the old park. ".repeat(80);
+    const text = `password = "${value}"\n😀 ${filler}\nLog in with ${value} now. ${filler}Then ${value} again.`;
+    const scanners = [new Deanonymize(), new output.Secrets()];
+    const { sanitizedOutput } = await scanOutput(scanners, "", text);
+    expect(sanitizedOutput).not.toContain(value);
+    for (const wholeChars of [0, 65_536]) {
+      for (const offsets of ["utf16", "codePoint"] as const) {
+        const pieces = randomPieces(text, randomNumbers(1), 9);
+        const { text: out, report } = await streamed(scanners, pieces, { masking: ["Secrets"], wholeChars, offsets });
+        expect(out).toBe(sanitizedOutput);
+        expect(report).toMatchObject({ outcome: "masked", findings: { Secrets: { length: 3 } } });
+      }
+    }
+  });
+
   it("come out unchanged when there is nothing in them to take out", { timeout: 60_000 }, async () => {
     const { BanCompetitors, BanSubstrings, Canary, NoRefusalLight, Regex, SystemPromptLeak } = output;
     const conversation = {
