@@ -57,10 +57,11 @@ export interface StreamScanSettings extends StreamOptions {
   decide(report: ScanReport): { isValid: boolean; outcome: Outcome };
 }
 
-/** How much new text is looked at for a place to cut. It bounds the work for pieces of a single character. */
-const LOOK = 24;
-/** The fewest characters between two scans within a sentence. */
-const STEP = 48;
+/**
+ * The fewest characters between two scans within a sentence: at first few, so that the first text comes soon, then one in 32 of the window,
+ * which bounds how often a character is scanned.
+ */
+const STEP = { first: 12, last: 48, part: 32 };
 /** The most characters that wait for the end of something. */
 const LONGEST_OPEN = 8192;
 /** How much text that has been given out is scanned again and again before the window moves on. */
@@ -163,7 +164,8 @@ export class AnswerScan {
     this.#checkOpen();
     this.#take(piece);
     if (this.#lists.holdsAll) return this.#length > this.#wholeChars ? this.#block(this.#length) : NOTHING;
-    if (this.#fresh < LOOK) return NOTHING;
+    // Places to cut are looked for twice as often, which bounds the work for pieces of a single character.
+    if (this.#fresh < this.#step / 2) return NOTHING;
     this.#fresh = 0;
     return this.#advance();
   }
@@ -185,6 +187,10 @@ export class AnswerScan {
     if (this.#length <= this.#wholeChars) return this.#endWhole();
     if (this.#lists.holdsAll) return this.#block(this.#length);
     return this.#endLong();
+  }
+
+  get #step(): number {
+    return Math.min(STEP.last, Math.max(STEP.first, Math.floor(this.#text.length / STEP.part)));
   }
 
   #checkOpen(): void {
@@ -247,7 +253,7 @@ export class AnswerScan {
     const cuts = await this.#cuts(limit, !waitsForSentences);
     if (cuts.sentence > 0 && !known(cuts.sentence)) await this.#look(cuts.sentence, true);
     const reached = Math.max(last, cuts.sentence);
-    const step = Math.max(STEP, Math.floor(span / 4));
+    const step = Math.max(this.#step, Math.floor(span / 4));
     // Within a sentence that waits, looks begin so early that they have seen enough when the sentence may be given out.
     const looksAtWords =
       !waitsForSentences || waiting > this.#holdbackChars - span - step || (across > 0 && this.#looks.length > 0);
@@ -447,7 +453,10 @@ export class AnswerScan {
     const latest = this.#out - this.#lists.before;
     const line = this.#text.lastIndexOf("\n", latest - 1) + 1;
     if (line > latest - this.#lists.before) return line;
-    return Math.max(lastWordEnd(this.#text, latest - LOOK, latest), wholeCharacters(this.#text, latest - LOOK));
+    return Math.max(
+      lastWordEnd(this.#text, latest - STEP.last, latest),
+      wholeCharacters(this.#text, latest - STEP.last),
+    );
   }
 
   /** Ends an answer that was kept as a whole: all scanners read all of it. */
