@@ -3,6 +3,8 @@ import { isSpaceless } from "../text/word-breaks.ts";
 
 /** What belongs to the character before it: marks, joiners, variation selectors, modifiers of emoji. */
 const JOINED = /[\p{M}\p{Cf}\p{Emoji_Modifier}]/u;
+/** What ends a sentence (UAX #44, property Sentence_Terminal), or may do so. It is looked for first, because that takes less time. */
+const ENDS = /[\p{Sentence_Terminal}…\n\r\u2028\u2029]/u;
 /** The end of a text that may go on as a number in groups: of a card, a telephone, an account. */
 const GROUPS = /(?:(?<=[^\p{L}\p{N}]|^)[+(]?[\p{N}A-Z()/.-]{1,12}[ \t\u00a0\u202f]){1,12}[+(]?[\p{N}A-Z()/.-]{0,12}$/u;
 /** The end of a text in which every letter stands by itself. */
@@ -35,7 +37,8 @@ export interface CutLimits {
 /** Finds the last places where a text may be cut. */
 export async function cutsIn(text: string, { from, limit, lines, openFrom }: CutLimits): Promise<Cuts> {
   if (limit <= from) return { sentence: -1, word: -1 };
-  const sentences = await splitSentences(text.slice(from, Math.min(text.length, limit + 64)));
+  const read = text.slice(from, Math.min(text.length, limit + 64));
+  const sentences = ENDS.test(read) ? await splitSentences(read) : [];
   // The last sentence may go on.
   const ends = sentences.slice(0, -1).map(({ end }) => from + end);
   const sentenceEnd = (bound: number) => {
