@@ -48,6 +48,7 @@ const listed = z.strictObject({
   onScannerError: z.enum(["throw", "block"]).default("throw"),
   requireFullCoverage: app.requireFullCoverage,
   masking: app.masking,
+  stream: configSchema.shape.stream,
   conversation: configSchema.shape.conversation,
 });
 

@@ -88,6 +88,9 @@ describe("createGuard", () => {
     expect(await faults({ input: [wordScanner("x"), "Regex"] })).toHaveProperty(["input.1.name"]);
     expect(await faults({ input: [wordScanner("x")], masking: ["Wrod"] })).toHaveProperty(["masking.0"]);
     expect(await faults({ input: [wordScanner("x")], promptTimeout: -1 })).toHaveProperty(["promptTimeout"]);
+    expect(await faults({ input: [wordScanner("x")], stream: { holdbackChars: -1 } })).toHaveProperty([
+      "stream.holdbackChars",
+    ]);
     expect(await faults({ input: [wordScanner("x")], conversation: { scan: { tool: ["Wrod"] } } })).toHaveProperty([
       "conversation.scan.tool.0",
     ]);

@@ -105,7 +105,7 @@ export async function outputStreamRoutes(app: FastifyInstance, options: OutputSt
         try {
           const start = read ? await startOf(request, read) : (body as Start);
           const lines = read ? linesOf(read) : piecesOf([(body as z.output<typeof outputStreamRequest>).output].flat());
-          const events = answering(
+          const events = await answering(
             { ...options, streams, request, reply, format, rewrite: kind === "analyze" },
             start,
             lines,
@@ -146,7 +146,7 @@ interface Asked extends OutputStreamOptions {
  *
  * @throws GuardError or Problem for what is wrong before the scan begins.
  */
-function answering(asked: Asked, start: Start, lines: AnswerLines): AsyncGenerator<string> {
+async function answering(asked: Asked, start: Start, lines: AnswerLines): Promise<AsyncGenerator<string>> {
   const { service, seal, streams, maxStreams, request, reply, rewrite } = asked;
   if (service.notReady) throw service.notReady;
   if (streams.size >= maxStreams) throw new GuardError("GUARD_OVERLOADED", "Too many scans are under way.");
@@ -174,6 +174,13 @@ function answering(asked: Asked, start: Start, lines: AnswerLines): AsyncGenerat
   };
   gone.addEventListener("abort", () => end(gone.reason), { once: true });
   streams.add(stop);
+  try {
+    // A scan begins with its first piece. What is wrong with it before has a status of its own.
+    await stream.push("");
+  } catch (error) {
+    end(error);
+    throw error;
+  }
   const events = answerEvents(lines, stream, { everyStep: everyStep ?? false });
   return written(events, asked, start, stop, () => end(closedError()));
 }

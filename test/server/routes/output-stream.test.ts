@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { input, output } from "../../../src/index.ts";
@@ -21,6 +22,7 @@ const textOf = (events: { text?: string }[]) => events.map(({ text = "" }) => te
 class Duplex {
   readonly sent: ClientRequest;
   readonly #reply: Promise<IncomingMessage>;
+  #pieces: AsyncIterator<Buffer> | undefined;
   #rest = "";
 
   constructor(url: string, headers: Record<string, string> = NDJSON) {
@@ -42,7 +44,7 @@ class Duplex {
 
   /** The next event; undefined at the end of the answer. */
   async event(): Promise<Record<string, unknown> | undefined> {
-    const reply = await this.#reply;
+    this.#pieces ??= (await this.#reply)[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
     for (;;) {
       const end = this.#rest.indexOf("\n");
       if (end >= 0) {
@@ -51,10 +53,9 @@ class Duplex {
         if (line !== "") return JSON.parse(line);
         continue;
       }
-      const piece = reply.read() as Buffer | null;
-      if (piece) this.#rest += piece.toString();
-      else if (reply.readableEnded || reply.destroyed) return undefined;
-      else await new Promise((resolve) => reply.once("readable", resolve).once("end", resolve).once("close", resolve));
+      const { done, value } = await this.#pieces.next();
+      if (done) return undefined;
+      this.#rest += value.toString();
     }
   }
 }
@@ -138,14 +139,62 @@ describe("POST /analyze/output/stream", () => {
     const duplex = new Duplex(`${url}/analyze/output/stream`);
     await duplex.write({ prompt: "Who?", every_step: true });
     expect(await duplex.status()).toBe(200);
+    let text = "";
     for (const line of ["a", { text: "b" }, { flush: true }, ""]) {
       await duplex.write(line);
-      expect(await duplex.event()).toMatchObject({ event: "text", waiting: null });
+      const event = await duplex.event();
+      expect(event).toMatchObject({ event: "text" });
+      text += event?.text;
     }
     await duplex.write({ end: true });
-    expect(await duplex.event()).toEqual({ event: "text", text: "ab" });
-    expect(await duplex.event()).toMatchObject({ event: "done" });
+    let last = await duplex.event();
+    for (; last?.event === "text"; last = await duplex.event()) text += last.text;
+    expect(text).toBe("ab");
+    expect(last).toMatchObject({ event: "done" });
     expect(await duplex.event()).toBeUndefined();
+  });
+
+  it("gives out sentences while the answer goes on, and what has waited for long enough", async () => {
+    const { url } = await listeningServer({ output: [new output.BanSubstrings({ substrings: ["zebra"] })] });
+    const duplex = new Duplex(`${url}/analyze/output/stream`);
+    await duplex.write({ prompt: "Who?" }, "A lion came to the water. It was thirsty and ");
+    let text = "";
+    // The time is that of the service. Nothing more comes from here.
+    while (!text.includes("thirsty")) {
+      const event = await duplex.event();
+      expect(event).toMatchObject({ event: "text" });
+      text += event?.text;
+    }
+    await duplex.write("then a zebra came. ", { end: true });
+    let last = await duplex.event();
+    for (; last?.event === "text"; last = await duplex.event()) text += last.text;
+    expect(last).toMatchObject({ event: "blocked", at_end: [] });
+    expect(text).not.toContain("zebra");
+  });
+
+  it("lets a client wait that does not read, and loses nothing", async () => {
+    const { url } = await listeningServer({}, { app: { maxStreamSize: 2 ** 30 } });
+    const duplex = new Duplex(`${url}/scan/output/stream`);
+    await duplex.write({ prompt: "" });
+    const piece = "All is well. ".repeat(4000);
+    let count = 0;
+    for (let isTaken = true; isTaken; count++) {
+      // Far less than this fits into the buffers of both sides.
+      expect(count).toBeLessThan(4000);
+      const drained = () => once(duplex.sent, "drain", { signal: AbortSignal.timeout(1000) });
+      isTaken =
+        duplex.sent.write(lines(piece)) ||
+        (await drained().then(
+          () => true,
+          () => false,
+        ));
+    }
+    duplex.sent.end();
+    let length = 0;
+    let last = await duplex.event();
+    for (; last?.event === "text"; last = await duplex.event()) length += String(last.text).length;
+    expect(last).toMatchObject({ event: "done" });
+    expect(length).toBe(count * piece.length);
   });
 
   it.each<[string, unknown, Record<string, string>, number, string | undefined]>([
