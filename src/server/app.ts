@@ -82,7 +82,7 @@ export async function buildApp(
   }
   await app.register(jsonBody);
   await app.register(errors);
-  await app.register(bodyTimeout, { milliseconds: REQUEST_TIMEOUT });
+  await app.register(bodyTimeout, { arrival: REQUEST_TIMEOUT, linger: 5000 });
   await app.register(requestLog);
   await app.register(httpMetrics, { registry: metrics.registry });
   await app.register(lifecycle, { graceMs, onClosed: () => service.close() });

@@ -30,9 +30,6 @@ export interface OutputStreamOptions extends Omit<ScanRoutesOptions, "cache"> {
   graceMs: number;
 }
 
-/** How long a client may go on sending what nobody reads any more. A connection that is cut earlier could lose the last events. */
-const LINGER = 5000;
-
 const START = named("OutputStreamStart");
 
 /**
@@ -88,6 +85,7 @@ export async function outputStreamRoutes(app: FastifyInstance, options: OutputSt
       config: {
         problems: {
           ...scanProblems,
+          408: { description: "No line in time", example: new Problem(408, "No line came for 120 s.") },
           406: {
             description: "No format that the client takes",
             example: new Problem(406, "The answer is text/event-stream."),
@@ -100,7 +98,6 @@ export async function outputStreamRoutes(app: FastifyInstance, options: OutputSt
       handler: async (request, reply) => {
         const format = formatFor(request.headers.accept);
         const { body } = request;
-        lingering(request, reply);
         const read = body instanceof Readable ? new JsonLines(body, limits) : undefined;
         try {
           const start = read ? await startOf(request, read) : (body as Start);
@@ -258,13 +255,4 @@ function told({ metrics, request, logContent }: Asked, { prompt }: Start, report
     // The answer itself was not kept.
     ...(logContent ? { content: { prompt } } : {}),
   };
-}
-
-/** Cuts the connection of a client that has its answer and does not stop sending. */
-function lingering({ raw }: FastifyRequest, reply: FastifyReply): void {
-  reply.raw.once("finish", () => {
-    if (raw.readableEnded) return;
-    const timer = setTimeout(() => raw.destroy(), LINGER).unref();
-    raw.once("end", () => clearTimeout(timer)).once("close", () => clearTimeout(timer));
-  });
 }

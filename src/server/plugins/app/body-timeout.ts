@@ -9,22 +9,36 @@ declare module "fastify" {
   }
 }
 
+/** The limits of bodies, in milliseconds. */
+export interface BodyTimeoutOptions {
+  /** How long a body may take. */
+  arrival: number;
+  /** How long a client may go on sending after its answer. A connection that is cut at once could lose the answer. */
+  linger: number;
+}
+
 /**
- * Ends requests whose body does not arrive in time with status 408. Node.js has such a limit too, but only one for all routes, and
- * routes that stream need none: what they read is as slow as a model writes.
+ * Ends requests whose body does not arrive in time with status 408, and cuts connections whose client goes on sending after its answer.
+ * Node.js has a limit for bodies too, but only one for all routes, and routes that stream need none: what they read is as slow as a model
+ * writes.
  */
-export const bodyTimeout = fp(async (app: FastifyInstance, { milliseconds }: { milliseconds: number }) => {
+export const bodyTimeout = fp(async (app: FastifyInstance, { arrival, linger }: BodyTimeoutOptions) => {
   app.addHook("onRequest", (request, reply, done) => {
     const { raw } = request;
-    if (!raw.complete && !request.routeOptions.config.streams) {
-      const timer = setTimeout(() => {
-        if (raw.complete) return;
+    const cutAfter = (limit: number, cut: () => void) => {
+      const timer = setTimeout(() => raw.complete || cut(), limit);
+      raw.once("end", () => clearTimeout(timer)).once("close", () => clearTimeout(timer));
+    };
+    // A request that a test injects does not say whether it is complete.
+    if (raw.complete === false && !request.routeOptions.config.streams) {
+      cutAfter(arrival, () => {
         if (!reply.raw.headersSent) raw.socket.write(rawProblem("ERR_HTTP_REQUEST_TIMEOUT"));
         raw.socket.destroySoon();
-      }, milliseconds);
-      raw.once("end", () => clearTimeout(timer));
-      reply.raw.once("close", () => clearTimeout(timer));
+      });
     }
+    reply.raw.once("finish", () => {
+      if (raw.complete === false) cutAfter(linger, () => raw.destroy());
+    });
     done();
   });
 });

@@ -9,7 +9,7 @@ describe("the time limit of bodies", () => {
   it("ends requests whose body does not arrive, and leaves those alone that stream", async () => {
     const app = fastify();
     onTestFinished(() => app.close());
-    await app.register(bodyTimeout, { milliseconds: 100 });
+    await app.register(bodyTimeout, { arrival: 100, linger: 100 });
     app.post("/whole", async () => "whole");
     app.post("/stream", { config: { streams: true } }, async () => "stream");
     await app.listen({ port: 0 });
@@ -26,5 +26,23 @@ describe("the time limit of bodies", () => {
     expect(await send("/whole", "{}").reply).toMatch(/^HTTP\/1.1 200 /);
     late.socket.write("}");
     expect(await late.reply).toMatch(/^HTTP\/1.1 200 /);
+  });
+
+  it("cuts a client that goes on sending after its answer", async () => {
+    const app = fastify();
+    onTestFinished(() => app.close());
+    await app.register(bodyTimeout, { arrival: 60_000, linger: 100 });
+    app.post(
+      "/refused",
+      { config: { streams: true }, onRequest: (_, reply) => void reply.code(401).send("no") },
+      async () => "",
+    );
+    await app.listen({ port: 0 });
+    const socket = connect((app.server.address() as AddressInfo).port, "127.0.0.1");
+    onTestFinished(() => void socket.destroy());
+    socket.write(
+      "POST /refused HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{",
+    );
+    expect(await text(socket).catch((error) => error.code)).toMatch(/^HTTP\/1.1 401 |ECONNRESET/);
   });
 });
