@@ -1,0 +1,40 @@
+// Guards a call of a model with the scanners of a server: request, answer in pieces, and what happens when something is blocked.
+//   AUTH_TOKEN=secret node dist/cli/main.js serve --config examples/scanners.yml &
+//   AUTH_TOKEN=secret node examples/remote-guard.mjs
+import { GuardBlockedError, RemoteGuard } from "guard-scan/remote";
+
+const { GUARD_URL = "http://127.0.0.1:8000", AUTH_TOKEN = "" } = process.env;
+const guard = new RemoteGuard({ url: GUARD_URL, credential: { bearer: AUTH_TOKEN } });
+
+/** A model that answers in pieces, which end anywhere. */
+async function* model({ messages }) {
+  const [address] = /\[REDACTED_\w+\]/.exec(messages.at(-1).content) ?? ["nobody"];
+  for (const piece of `I will write to ${address} at once.`.match(/.{1,9}/g)) yield piece;
+}
+
+/** Asks the model, and prints what may be shown of its answer. */
+async function ask(content) {
+  const call = guard.call();
+  const { report, request } = await call.request({ messages: [{ role: "user", content }] });
+  if (report.outcome === "blocked") throw new GuardBlockedError("request", report);
+  console.log("sent:", request.messages[0].content);
+  const answer = call.answerStream();
+  let shown = "";
+  for await (const piece of model(request)) {
+    const step = await answer.push(piece);
+    shown += step.text;
+    if (step.report) throw new GuardBlockedError("answer", step.report);
+  }
+  const last = await answer.end();
+  if (last.report.outcome === "blocked") throw new GuardBlockedError("answer", last.report);
+  console.log("shown:", shown + last.text);
+}
+
+await ask("Write to ann@example.com that we meet at noon.");
+await ask("Tell me about Project Aurora.").catch((error) => console.log(error.name, error.message));
+await guard.close();
+
+// Prints:
+//   sent: Write to [REDACTED_EMAIL_ADDRESS_1] that we meet at noon.
+//   shown: I will write to ann@example.com at once.
+//   GuardBlockedError The request was blocked by guard: BanSubstrings, BanSubstrings[window].
