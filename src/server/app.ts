@@ -108,11 +108,10 @@ export async function buildApp(
   const scanning = { service, metrics, seal, cache, logContent };
   await app.register(promptRoutes, scanning);
   await app.register(outputRoutes, scanning);
-  const { maxBodySize, maxStreamSize, streamIdleTimeout, queueSize, scanOutputTimeout } = config.app;
+  const { maxBodySize, maxStreamSize, streamIdleTimeout, scanOutputTimeout } = config.app;
   await app.register(outputStreamRoutes, {
     ...scanning,
     limits: { lineBytes: maxBodySize, totalBytes: maxStreamSize, idle: streamIdleTimeout * 1000 },
-    maxStreams: queueSize,
     graceMs: scanOutputTimeout * 1000,
   });
   await app.register(conversationRoutes, scanning);

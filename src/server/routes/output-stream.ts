@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { z } from "zod";
 import { answerOf } from "../../answer.ts";
-import { closedError, GuardError } from "../../errors.ts";
+import { closedError } from "../../errors.ts";
 import type { ServiceReport } from "../../service.ts";
 import { clientGone } from "../../support/client-gone.ts";
 import { Vault } from "../../vault.ts";
@@ -24,8 +24,6 @@ type Start = z.output<typeof outputStreamStart>;
 /** What the routes need besides what all routes need that scan. */
 export interface OutputStreamOptions extends Omit<ScanRoutesOptions, "cache"> {
   limits: LineLimits;
-  /** The most answers that are read at the same time. */
-  maxStreams: number;
   /** The milliseconds that answers under way have when the server closes. */
   graceMs: number;
 }
@@ -144,9 +142,7 @@ interface Asked extends OutputStreamOptions {
  * @throws GuardError or Problem for what is wrong before the scan begins.
  */
 async function answering(asked: Asked, start: Start, lines: AnswerLines): Promise<AsyncGenerator<string>> {
-  const { service, seal, streams, maxStreams, request, reply, rewrite } = asked;
-  if (service.notReady) throw service.notReady;
-  if (streams.size >= maxStreams) throw new GuardError("GUARD_OVERLOADED", "Too many scans are under way.");
+  const { service, seal, streams, request, reply, rewrite } = asked;
   const { prompt, messages, tools, system, every_step: everyStep, scanners_suppress: suppress, details } = start;
   const stop = new AbortController();
   setMaxListeners(0, stop.signal);

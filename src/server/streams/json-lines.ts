@@ -58,8 +58,9 @@ export class JsonLines {
     }
   }
 
-  /** Stops reading. What still comes of the body is dropped. */
+  /** Stops reading. What still comes of the body is dropped, and who waits for a line is told. */
   close(): void {
+    if (this.#end === "open") this.#fail(new GuardError("GUARD_CLOSED", "The lines are read no further."));
     this.#body.off("data", this.#onData).off("end", this.#onEnd).off("close", this.#onClose);
     this.#body.resume();
   }
