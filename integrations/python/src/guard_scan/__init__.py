@@ -1,0 +1,34 @@
+"""Client of guard, which checks what goes into and comes out of large language models."""
+
+from .client import AsyncGuard, Guard
+from .errors import GuardBlockedError, GuardError, GuardProblemError, GuardReplyError, GuardUnavailableError
+from .reports import (
+    ConversationReport,
+    DocumentReport,
+    DocumentsReport,
+    InputReport,
+    Outcome,
+    OutputReport,
+    PromptReport,
+    Report,
+)
+from .stream import OutputStream
+
+__all__ = [
+    "AsyncGuard",
+    "ConversationReport",
+    "DocumentReport",
+    "DocumentsReport",
+    "Guard",
+    "GuardBlockedError",
+    "GuardError",
+    "GuardProblemError",
+    "GuardReplyError",
+    "GuardUnavailableError",
+    "InputReport",
+    "Outcome",
+    "OutputReport",
+    "OutputStream",
+    "PromptReport",
+    "Report",
+]

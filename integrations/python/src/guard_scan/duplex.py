@@ -1,0 +1,101 @@
+"""A request whose body and reply run at the same time. httpx sends all of a body before it reads a reply, so this speaks h11 itself."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import h11
+
+from .connection import Connection, problem
+from .errors import GuardReplyError, GuardUnavailableError, with_cause
+
+#: The most bytes of a line of the reply, and of the body of a problem.
+LINE = 16 * 1024 * 1024
+READ = 65_536
+
+
+class Duplex:
+    """One such request. Lines go out with ``send``, and ``lines`` gives those of the reply. Only one task may read."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._http = h11.Connection(h11.CLIENT)
+
+    @classmethod
+    async def open(cls, connection: Connection, path: str) -> Duplex:
+        """Connects, and sends the head of the request."""
+        url = connection.url.join(path)
+        port = url.port or (443 if url.scheme == "https" else 80)
+        opening = asyncio.open_connection(url.host, port, ssl=connection.context)
+        try:
+            duplex = cls(*await asyncio.wait_for(opening, connection.timeout))
+        except (OSError, asyncio.TimeoutError) as error:
+            raise with_cause(
+                GuardUnavailableError(f"Guard cannot be reached ({type(error).__name__})."), error
+            ) from None
+        headers = {
+            **connection.headers,
+            "Host": url.netloc.decode(),
+            "Transfer-Encoding": "chunked",
+            "Content-Type": "application/x-ndjson",
+            "Accept": "application/x-ndjson",
+        }
+        await duplex._send(h11.Request(method="POST", target=url.raw_path, headers=list(headers.items())))
+        return duplex
+
+    async def send(self, line: bytes) -> None:
+        """Sends a line. It waits while the server reads more slowly than lines are sent."""
+        await self._send(h11.Data(data=line + b"\n"))
+
+    async def end(self) -> None:
+        """Ends the body of the request."""
+        await self._send(h11.EndOfMessage())
+
+    async def _send(self, event: h11.Event) -> None:
+        try:
+            data: bytes | None = self._http.send(event)
+            self._writer.write(data or b"")
+            await self._writer.drain()
+        except (OSError, h11.LocalProtocolError) as error:
+            raise with_cause(GuardUnavailableError(f"Guard has gone away ({type(error).__name__})."), error) from None
+
+    async def lines(self) -> AsyncIterator[bytes]:
+        """The lines of the reply. A reply other than 200 raises the problem that it is."""
+        head: h11.Response | None = None
+        held = bytearray()
+        try:
+            while True:
+                event = self._http.next_event()
+                if event is h11.NEED_DATA:
+                    self._http.receive_data(await self._reader.read(READ))
+                elif isinstance(event, h11.Response):
+                    head = event
+                elif isinstance(event, h11.Data):
+                    held += event.data
+                    if head is not None and head.status_code == 200:
+                        *lines, rest = bytes(held).split(b"\n")
+                        held = bytearray(rest)
+                        for line in lines:
+                            yield line
+                    if len(held) > LINE:
+                        raise GuardReplyError("The server's answer is too long.")
+                elif isinstance(event, (h11.EndOfMessage, h11.ConnectionClosed)):
+                    break
+        except (OSError, h11.RemoteProtocolError) as error:
+            raise with_cause(GuardUnavailableError(f"Guard has gone away ({type(error).__name__})."), error) from None
+        if head is None:
+            raise GuardUnavailableError("Guard has gone away.")
+        if head.status_code != 200:
+            headers = {name.decode(): value.decode("latin-1") for name, value in head.headers}
+            raise problem(head.status_code, headers, bytes(held))
+        if held:
+            yield bytes(held)
+
+    async def close(self) -> None:
+        self._writer.close()
+        try:
+            await self._writer.wait_closed()
+        except (OSError, asyncio.CancelledError):
+            pass
