@@ -11,7 +11,7 @@ from typing import Any
 
 from .connection import Connection, parse
 from .duplex import Duplex
-from .errors import GuardBlockedError, GuardError, GuardReplyError, GuardUnavailableError
+from .errors import GuardBlockedError, GuardError, GuardProblemError, GuardReplyError, GuardUnavailableError
 from .reports import Report, read_verdict
 
 PATH = "analyze/output/stream"
@@ -143,6 +143,8 @@ class OutputStream:
             else:
                 self._report = report
                 self._changed.set()
+        elif kind == "error" and isinstance(event.get("status"), int):
+            raise GuardProblemError(event["status"], event)
         else:
             raise GuardReplyError("The server's answer has a line that is no event.")
 

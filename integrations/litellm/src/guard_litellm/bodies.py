@@ -1,0 +1,284 @@
+"""Where the texts are in what clients send to the proxy, and in what models answer."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Callable
+
+from guard_scan import AsyncGuard, GuardReplyError, InputReport
+
+#: Calls that send a conversation, and the field of the messages.
+CONVERSATIONS = {
+    "completion": "messages",
+    "acompletion": "messages",
+    "anthropic_messages": "messages",
+    "responses": "input",
+    "aresponses": "input",
+}
+
+#: Calls that send texts, and their fields: a text, a list of texts, or a list of parts that have a ``text``.
+TEXTS = {
+    "text_completion": ("prompt", "suffix"),
+    "atext_completion": ("prompt", "suffix"),
+    "embeddings": ("input",),
+    "aembedding": ("input",),
+    "moderation": ("input",),
+    "amoderation": ("input",),
+    "audio_transcription": ("prompt",),
+    "transcription": ("prompt",),
+    "atranscription": ("prompt",),
+    "aspeech": ("input",),
+    "image_generation": ("prompt",),
+    "aimage_generation": ("prompt",),
+    "aimage_edit": ("prompt",),
+    "rerank": ("query", "documents"),
+    "arerank": ("query", "documents"),
+}
+
+
+@dataclass
+class Sent:
+    """What was sent to the model, as it was sent: what its answer is compared with."""
+
+    prompt: str = ""
+    messages: list[Any] | None = None
+    tools: list[Any] | None = None
+    system: Any = None
+    #: What was replaced in it. It is a secret, and so it is neither in the data of the call nor in a log.
+    vault: str | None = field(default=None, repr=False)
+
+    def chat(self) -> dict[str, Any]:
+        return {"messages": self.messages, "tools": self.tools, "system": self.system}
+
+
+async def check_conversation(guard: AsyncGuard, data: dict[str, Any], key: str) -> tuple[InputReport, Sent]:
+    """Checks the conversation in the data of a call, and puts what may be sent on in its place."""
+    given, tools, functions = data.get(key), data.get("tools") or [], data.get("functions") or []
+    messages = [{"role": "user", "content": given}] if isinstance(given, str) else list(given or [])
+    beside = "instructions" if key == "input" else "system"
+    report = await guard.scan_conversation(
+        # A call of the Responses API may have nothing but instructions.
+        messages or [{"role": "user", "content": ""}],
+        tools=[*tools, *({"type": "function", "function": function} for function in functions)],
+        system=data.get(beside),
+    )
+    report.raise_if_blocked()
+    sanitized, definitions = report.sanitized_messages, report.sanitized_tools or []
+    if isinstance(given, str):
+        data[key] = sanitized[0]["content"]
+    elif messages:
+        data[key] = sanitized
+    if tools:
+        data["tools"] = definitions[: len(tools)]
+    if functions:
+        data["functions"] = [definition["function"] for definition in definitions[len(tools) :]]
+    if data.get(beside):
+        data[beside] = report.sanitized_system
+    sent = Sent(report.sanitized_prompt, sanitized, report.sanitized_tools, report.sanitized_system, report.vault)
+    return report, sent
+
+
+async def check_texts(
+    guard: AsyncGuard, data: dict[str, Any], keys: tuple[str, ...]
+) -> tuple[InputReport | None, Sent]:
+    """Checks the texts in the data of a call, each by itself, and puts what may be sent on in their places."""
+    # The record that LiteLLM keeps of the request must not be changed.
+    data.update({key: copy.deepcopy(data[key]) for key in keys if isinstance(data.get(key), list)})
+    places = [place for key in keys for place in _texts_at(data, key)]
+    if not places:
+        return None, Sent()
+    report = await guard.scan_documents([holder[key] for holder, key in places], source="user")
+    report.raise_if_blocked()
+    texts = [document.sanitized_text for document in report.documents]
+    for (holder, key), text in zip(places, texts):
+        holder[key] = text
+    return report, Sent(prompt="\n".join(texts), vault=report.vault)
+
+
+def _texts_at(holder: Any, key: Any) -> Iterator[tuple[Any, Any]]:
+    """The places of texts. Lists of the numbers of tokens have none."""
+    value = holder[key] if isinstance(holder, list) else holder.get(key)
+    if isinstance(value, str):
+        if value:
+            yield holder, key
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            if isinstance(item, dict):
+                yield from _texts_at(item, "text")
+            elif isinstance(item, str):
+                yield from _texts_at(value, index)
+
+
+@dataclass
+class Call:
+    """A call of a tool in an answer."""
+
+    name: str
+    arguments: str
+    id: str | None
+    put: Callable[[str], None]
+
+    def openai(self) -> dict[str, Any]:
+        call = {"type": "function", "function": {"name": self.name, "arguments": self.arguments}}
+        return call if self.id is None else {"id": self.id, **call}
+
+
+@dataclass
+class Part:
+    """A text of an answer, with the calls of tools that stand beside it."""
+
+    text: str
+    put: Callable[[str], None]
+    #: What a model thinks may be signed, so that nothing is restored in it.
+    is_reasoning: bool = False
+    calls: list[Call] = field(default_factory=list)
+
+    def take(self, text: str, calls: list[dict[str, Any]]) -> None:
+        """Puts what may be shown in the places of what the model wrote."""
+        if text != self.text:
+            self.put(text)
+        for call, checked in zip(self.calls, calls):
+            arguments = checked["function"]["arguments"]
+            if arguments != call.arguments:
+                call.put(arguments)
+
+
+def parts_of(response: Any) -> list[Part]:
+    """The texts and tool calls of an answer of any kind: of chat, of completions, of Anthropic's messages or of responses."""
+    choices = get(response, "choices")
+    if isinstance(choices, list):
+        return [part for choice in choices for part in _parts_of_choice(choice)]
+    if isinstance(get(response, "output"), list):
+        return _with_calls(*_read_items(get(response, "output")))
+    if isinstance(response, dict) and isinstance(response.get("content"), list):
+        return _with_calls(*_read_blocks(response["content"]))
+    return []
+
+
+def _with_calls(texts: list[Part], calls: list[Call]) -> list[Part]:
+    """Puts the calls beside the first text, so that they are judged as one answer with it."""
+    shown = next((part for part in texts if not part.is_reasoning), None)
+    if calls and shown is None:
+        shown = Part("", lambda _: None)
+        texts = [*texts, shown]
+    if shown is not None:
+        shown.calls = calls
+    return texts
+
+
+def _parts_of_choice(choice: Any) -> list[Part]:
+    message = get(choice, "message")
+
+    def text_at(holder: Any, key: str, is_reasoning: bool = False) -> Iterator[Part]:
+        text = get(holder, key)
+
+        def write(changed: str) -> None:
+            put(holder, key, changed)
+            if is_reasoning:
+                drop_thinking(holder)
+            elif get(choice, "logprobs") is not None:
+                # They spell what was taken out.
+                put(choice, "logprobs", None)
+
+        if isinstance(text, str) and text:
+            yield Part(text, write, is_reasoning)
+
+    if message is None:
+        return list(text_at(choice, "text"))
+    texts = [*text_at(message, "content"), *text_at(message, "refusal")]
+    texts += text_at(message, "reasoning_content", True)
+    calls = [call_at(call) for call in get(message, "tool_calls") or []]
+    legacy = get(message, "function_call")
+    if legacy is not None:
+        calls.append(_call(legacy, "arguments"))
+    return _with_calls(texts, calls)
+
+
+def drop_thinking(holder: Any) -> None:
+    """Takes out the signed copies of what a model thought, which nobody may rewrite."""
+    if get(holder, "thinking_blocks") is not None:
+        put(holder, "thinking_blocks", None)
+    fields = get(holder, "provider_specific_fields")
+    if isinstance(fields, dict):
+        for key in ("thinking_blocks", "reasoning_content"):
+            fields.pop(key, None)
+
+
+def _read_blocks(blocks: list[Any]) -> tuple[list[Part], list[Call]]:
+    """Content blocks of Anthropic."""
+    texts, calls = [], []
+    for block in blocks:
+        kind = get(block, "type")
+        if kind == "text":
+            texts += _text_in(block, "text")
+        elif kind == "thinking":
+            texts += _text_in(block, "thinking", True)
+        elif kind in ("tool_use", "server_tool_use"):
+            calls.append(_call(block, "input"))
+    return texts, calls
+
+
+def _read_items(items: list[Any]) -> tuple[list[Part], list[Call]]:
+    """Items of the Responses API."""
+    texts: list[Part] = []
+    calls = []
+    for item in items:
+        kind = get(item, "type")
+        if kind == "message":
+            for part in get(item, "content") or []:
+                texts += [*_text_in(part, "text"), *_text_in(part, "refusal")]
+        elif kind == "reasoning":
+            for part in [*(get(item, "summary") or []), *(get(item, "content") or [])]:
+                texts += _text_in(part, "text", True)
+        elif kind in ("function_call", "mcp_call"):
+            calls.append(_call(item, "arguments", "call_id"))
+        elif kind == "custom_tool_call":
+            calls.append(_call(item, "input", "call_id"))
+    return texts, calls
+
+
+def _text_in(holder: Any, key: str, is_reasoning: bool = False) -> list[Part]:
+    text = get(holder, key)
+
+    def write(changed: str) -> None:
+        put(holder, key, changed)
+        if get(holder, "logprobs"):
+            put(holder, "logprobs", [])
+
+    return [Part(text, write, is_reasoning)] if isinstance(text, str) and text else []
+
+
+def call_at(call: Any) -> Call:
+    """A tool call of chat completions."""
+    custom = get(call, "custom")
+    return _call(custom, "input", holder=call) if custom else _call(get(call, "function"), "arguments", holder=call)
+
+
+def _call(function: Any, key: str, id_key: str = "id", holder: Any = None) -> Call:
+    value = get(function, key)
+    is_json = not isinstance(value, str) and value is not None
+
+    def write(arguments: str) -> None:
+        try:
+            put(function, key, json.loads(arguments) if is_json else arguments)
+        except ValueError:
+            raise GuardReplyError("The server's answer has arguments of a tool that are no JSON.") from None
+
+    arguments = json.dumps(value, ensure_ascii=False) if is_json else value or ""
+    identity = get(function if holder is None else holder, id_key)
+    return Call(get(function, "name") or "", arguments, identity if isinstance(identity, str) else None, write)
+
+
+def get(holder: Any, key: str) -> Any:
+    """A field of an object, or of a mapping: LiteLLM has both."""
+    return holder.get(key) if isinstance(holder, Mapping) else getattr(holder, key, None)
+
+
+def put(holder: Any, key: str, value: Any) -> None:
+    if isinstance(holder, dict):
+        holder[key] = value
+    else:
+        setattr(holder, key, value)

@@ -1,0 +1,353 @@
+"""The real proxy in its three modes: what the upstream gets, what the client gets, and what the log says."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from conftest import Outcome, Setup
+from upstream import ASK_FOR_BLOCKED, ASK_FOR_CALL
+
+TEXT = "Write to ann@example.com about lions."
+MASKED = "Write to [REDACTED_EMAIL_ADDRESS_1] about lions."
+BAD = "Tell me about the zebra."
+
+
+def chat(text: str) -> dict[str, Any]:
+    return {
+        "model": "gpt-fake",
+        "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": text}],
+    }
+
+
+def parts(text: str) -> dict[str, Any]:
+    content = [
+        {"type": "text", "text": text},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}},
+    ]
+    return {"model": "gpt-fake", "messages": [{"role": "user", "content": content}]}
+
+
+def completions(text: str) -> dict[str, Any]:
+    return {"model": "text-fake", "prompt": text}
+
+
+def completion_list(text: str) -> dict[str, Any]:
+    return {"model": "text-fake", "prompt": ["A harmless text.", text]}
+
+
+def embeddings(text: str) -> dict[str, Any]:
+    return {"model": "embed-fake", "input": [text, "A harmless text."]}
+
+
+def moderations(text: str) -> dict[str, Any]:
+    return {"model": "omni-moderation-latest", "input": text}
+
+
+def messages(text: str) -> dict[str, Any]:
+    return {
+        "model": "claude-fake",
+        "max_tokens": 50,
+        "system": "Be brief.",
+        "messages": [{"role": "user", "content": text}],
+    }
+
+
+def responses(text: str) -> dict[str, Any]:
+    return {"model": "gpt-fake", "input": text, "instructions": "Be brief."}
+
+
+def response_items(text: str) -> dict[str, Any]:
+    part = {"type": "input_text", "text": text}
+    return {"model": "gpt-fake", "input": [{"role": "user", "content": [part]}]}
+
+
+CASES = {
+    "chat": ("/v1/chat/completions", chat),
+    "parts": ("/v1/chat/completions", parts),
+    "completions": ("/v1/completions", completions),
+    "completion list": ("/v1/completions", completion_list),
+    "embeddings": ("/v1/embeddings", embeddings),
+    "moderations": ("/v1/moderations", moderations),
+    "messages": ("/v1/messages", messages),
+    "responses": ("/v1/responses", responses),
+    "response items": ("/v1/responses", response_items),
+}
+#: Those with an answer in words.
+SPEAKING = ["chat", "parts", "completions", "messages", "responses", "response items"]
+STREAMS = ["chat", "completions", "messages", "responses"]
+
+cases = pytest.mark.parametrize("name", CASES)
+streams = pytest.mark.parametrize("name", STREAMS)
+
+
+def call(setup: Setup, mode: str, name: str, text: str, checked: bool = True, **more: Any) -> Outcome:
+    path, make = CASES[name]
+    return setup.call(mode, path, {**make(text), **more}, checked)
+
+
+def said(name: str, outcome: Outcome) -> str:
+    """What the model said, as the client got it."""
+    body = outcome.body
+    if name in ("chat", "parts"):
+        return str(body["choices"][0]["message"]["content"])
+    if name == "completions":
+        return str(body["choices"][0]["text"])
+    if name == "messages":
+        return str(body["content"][0]["text"])
+    return str(body["output"][0]["content"][0]["text"])
+
+
+def streamed(name: str, outcome: Outcome) -> str:
+    """What the model said, joined from the pieces that the client got."""
+    if name == "chat":
+        pieces = [choice["delta"].get("content") for event in outcome.events for choice in event["choices"]]
+    elif name == "completions":
+        pieces = [choice.get("text") for event in outcome.events for choice in event["choices"]]
+    elif name == "messages":
+        pieces = [event["delta"]["text"] for event in outcome.events if event["type"] == "content_block_delta"]
+    else:
+        pieces = [event["delta"] for event in outcome.events if event["type"] == "response.output_text.delta"]
+    return "".join(piece or "" for piece in pieces)
+
+
+class TestRequests:
+    @cases
+    def test_checked(self, setup: Setup, mode: str, name: str) -> None:
+        outcome = call(setup, mode, name, TEXT)
+        assert outcome.status == 200, outcome.text
+        assert len(outcome.sent) == 1
+        assert MASKED in outcome.sent[0]
+        assert "ann@example.com" not in outcome.sent[0]
+        assert MASKED in outcome.answers[0]
+        assert '"is_valid": false, "outcome": "masked"' in outcome.answers[0]
+        assert "vault" not in "".join(outcome.answers)
+        if name in SPEAKING:
+            assert said(name, outcome).rstrip() == f"You said: {TEXT}"
+            assert len(outcome.answers) == 2
+
+    @cases
+    def test_unchecked(self, setup: Setup, mode: str, name: str) -> None:
+        if mode == "all":
+            pytest.skip("every call is checked in this mode")
+        outcome = call(setup, mode, name, TEXT, checked=False)
+        assert outcome.status == 200, outcome.text
+        assert TEXT in outcome.sent[0]
+        assert outcome.answers == []
+
+    @cases
+    def test_blocked(self, setup: Setup, mode: str, name: str) -> None:
+        outcome = call(setup, mode, name, BAD)
+        assert outcome.status == 400
+        assert "The request was blocked by guard: BanSubstrings" in outcome.body["error"]["message"]
+        assert outcome.sent == []
+        assert len(outcome.answers) == 1
+        assert '"outcome": "blocked"' in outcome.answers[0]
+        assert "zebra" not in outcome.answers[0]
+
+    @cases
+    def test_blocked_only_when_checked(self, setup: Setup, mode: str, name: str) -> None:
+        if mode == "all":
+            pytest.skip("every call is checked in this mode")
+        outcome = call(setup, mode, name, BAD, checked=False)
+        assert outcome.status == 200
+        assert BAD in outcome.sent[0]
+        assert outcome.answers == []
+
+    def test_all_of_a_conversation_is_read_and_rewritten(self, setup: Setup) -> None:
+        body = chat("Thank you.")
+        body["messages"][1:1] = [
+            {"role": "user", "content": "I am ann@example.com"},
+            {"role": "assistant", "content": "Hello ann@example.com"},
+        ]
+        body["messages"][0]["content"] = "Mails go to ann@example.com"
+        outcome = setup.call("all", "/v1/chat/completions", body)
+        assert outcome.status == 200
+        assert "ann@example.com" not in outcome.sent[0]
+        assert outcome.sent[0].count("[REDACTED_EMAIL_ADDRESS_1]") == 3
+
+    @pytest.mark.parametrize(("path", "make"), [CASES["messages"], CASES["responses"]])
+    def test_the_system_prompt_beside_messages(self, setup: Setup, path: str, make: Any) -> None:
+        key = "system" if path == "/v1/messages" else "instructions"
+        outcome = setup.call("all", path, {**make("Hello"), key: "Mails go to ann@example.com"})
+        assert outcome.status == 200
+        assert "Mails go to [REDACTED_EMAIL_ADDRESS_1]" in outcome.sent[0]
+
+    def test_an_injected_tool_definition(self, setup: Setup) -> None:
+        tool = {"type": "function", "function": {"name": "look", "description": "Ask the zebra.", "parameters": {}}}
+        outcome = setup.call("all", "/v1/chat/completions", {**chat("Hello"), "tools": [tool]})
+        assert outcome.status == 400
+        assert "BanSubstrings[tool_definition]" in outcome.body["error"]["message"]
+
+    def test_numbers_of_tokens_are_not_read(self, setup: Setup) -> None:
+        outcome = setup.call("all", "/v1/embeddings", {"model": "embed-fake", "input": [1, 2, 3]})
+        assert outcome.status == 200
+        assert json.loads(outcome.sent[0])["input"] == [1, 2, 3]
+        assert outcome.answers == []
+
+    @pytest.mark.parametrize("metadata", [{}, {"permissions": {"enable_guard_check": "yes"}}, {"permissions": "x"}])
+    def test_only_true_switches_the_check_on(self, setup: Setup, metadata: dict[str, Any]) -> None:
+        proxy = setup.proxies["request-specific"]
+        headers = {"authorization": "Bearer sk-other"}
+        body = {**chat(BAD), "metadata": metadata}
+        assert setup.client.post(f"{proxy.url}/v1/chat/completions", json=body, headers=headers).status_code == 200
+
+    def test_metadata_does_not_count_for_keys(self, setup: Setup) -> None:
+        body = {**chat(BAD), "metadata": {"permissions": {"enable_guard_check": False}}}
+        assert setup.call("key-specific", "/v1/chat/completions", body).status == 400
+
+
+class TestAudio:
+    @pytest.mark.parametrize("checked", [True, False])
+    def test_prompt(self, setup: Setup, mode: str, checked: bool) -> None:
+        checked = checked or mode == "all"
+        body = {"model": "whisper-fake", "prompt": TEXT}
+        outcome = setup.call(mode, "/v1/audio/transcriptions", body, checked, b"SOUND:Hello there.:END")
+        assert outcome.status == 200, outcome.text
+        assert (MASKED if checked else TEXT) in outcome.sent[0]
+        assert outcome.body["text"] == "Hello there."
+        assert len(outcome.answers) == (2 if checked else 0)
+
+    def test_blocked_prompt(self, setup: Setup, mode: str) -> None:
+        body = {"model": "whisper-fake", "prompt": BAD}
+        outcome = setup.call(mode, "/v1/audio/transcriptions", body, True, b"SOUND:Hello.:END")
+        assert outcome.status == 400
+        assert outcome.sent == []
+
+    @pytest.mark.parametrize("checked", [True, False])
+    def test_transcript(self, setup: Setup, mode: str, checked: bool) -> None:
+        checked = checked or mode == "all"
+        body = {"model": "whisper-fake"}
+        outcome = setup.call(mode, "/v1/audio/transcriptions", body, checked, b"SOUND:I saw a giraffe.:END")
+        assert outcome.status == 200
+        blocked = "The answer was blocked by guard: BanSubstrings."
+        assert outcome.body["text"] == (blocked if checked else "I saw a giraffe.")
+
+
+class TestAnswers:
+    @pytest.mark.parametrize("name", SPEAKING)
+    def test_blocked(self, setup: Setup, mode: str, name: str) -> None:
+        outcome = call(setup, mode, name, ASK_FOR_BLOCKED)
+        assert outcome.status == 400
+        assert "The answer was blocked by guard: BanSubstrings." in outcome.body["error"]["message"]
+        assert "giraffe" not in outcome.text
+        assert len(outcome.sent) == 1
+
+    @pytest.mark.parametrize("name", SPEAKING)
+    def test_unchecked(self, setup: Setup, name: str) -> None:
+        outcome = call(setup, "key-specific", name, ASK_FOR_BLOCKED, checked=False)
+        assert "giraffe" in said(name, outcome)
+
+    @pytest.mark.parametrize("name", ["chat", "messages", "responses"])
+    def test_tool_calls_are_restored(self, setup: Setup, name: str) -> None:
+        outcome = call(setup, "all", name, f"{ASK_FOR_CALL} {TEXT}")
+        assert MASKED in outcome.sent[0]
+        if name == "chat":
+            arguments = json.loads(outcome.body["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"])
+        elif name == "messages":
+            arguments = outcome.body["content"][0]["input"]
+        else:
+            arguments = json.loads(outcome.body["output"][0]["arguments"])
+        assert arguments == {"text": f"{ASK_FOR_CALL} {TEXT}"}
+
+    def test_clients_cannot_get_at_the_vault_of_another_call(self, setup: Setup) -> None:
+        proxy = setup.proxies["all"]
+        headers = {"authorization": "Bearer sk-other", "x-litellm-call-id": "the-same-id"}
+        for text, expected in ((TEXT, TEXT), (MASKED, MASKED)):
+            reply = setup.client.post(f"{proxy.url}/v1/chat/completions", json=chat(text), headers=headers)
+            assert reply.json()["choices"][0]["message"]["content"] == f"You said: {expected}"
+
+
+class TestStreams:
+    @streams
+    def test_restored(self, setup: Setup, mode: str, name: str) -> None:
+        outcome = call(setup, mode, name, TEXT, stream=True)
+        assert outcome.status == 200, outcome.text
+        assert MASKED in outcome.sent[0]
+        assert streamed(name, outcome) == f"You said: {TEXT}"
+        assert "REDACTED" not in outcome.text
+        assert len(outcome.answers) == 2
+
+    @streams
+    def test_unchecked(self, setup: Setup, name: str) -> None:
+        outcome = call(setup, "key-specific", name, ASK_FOR_BLOCKED, checked=False, stream=True)
+        assert "giraffe" in streamed(name, outcome)
+        assert outcome.answers == []
+
+    @streams
+    def test_blocked(self, setup: Setup, mode: str, name: str) -> None:
+        outcome = call(setup, mode, name, ASK_FOR_BLOCKED, stream=True)
+        assert "giraffe" not in outcome.text
+        assert "Ask me more" not in outcome.text
+        assert "The answer was blocked by guard: BanSubstrings." in outcome.text
+
+    @streams
+    def test_blocked_request(self, setup: Setup, name: str) -> None:
+        outcome = call(setup, "all", name, BAD, stream=True)
+        assert outcome.status == 400
+        assert outcome.sent == []
+
+    @pytest.mark.parametrize("name", ["chat", "messages", "responses"])
+    def test_tool_calls_are_restored(self, setup: Setup, name: str) -> None:
+        outcome = call(setup, "all", name, f"{ASK_FOR_CALL} {TEXT}", stream=True)
+        events = outcome.events
+        if name == "chat":
+            deltas = [choice["delta"] for event in events for choice in event["choices"]]
+            calls = [call for delta in deltas for call in delta.get("tool_calls") or []]
+            assert [call["function"]["name"] for call in calls] == ["note"]
+            arguments = "".join(call["function"]["arguments"] for call in calls)
+            assert events[-1]["choices"][0]["finish_reason"] == "tool_calls"
+        elif name == "messages":
+            deltas = [event["delta"] for event in events if event["type"] == "content_block_delta"]
+            arguments = "".join(delta["partial_json"] for delta in deltas)
+            kinds = [event["type"] for event in events]
+            assert (
+                kinds.index("content_block_start")
+                < kinds.index("content_block_delta")
+                < kinds.index("content_block_stop")
+            )
+        else:
+            arguments = events[-1]["response"]["output"][0]["arguments"]
+            assert "REDACTED" not in outcome.text
+        assert json.loads(arguments) == {"text": f"{ASK_FOR_CALL} {TEXT}"}
+
+    def test_events_of_responses_agree(self, setup: Setup) -> None:
+        events = call(setup, "all", "responses", TEXT, stream=True).events
+        text = f"You said: {TEXT}"
+        done = next(event for event in events if event["type"] == "response.output_text.done")
+        assert done["text"] == text
+        assert events[-1]["response"]["output"][0]["content"][0]["text"] == text
+        numbers = [event["sequence_number"] for event in events if "sequence_number" in event]
+        assert numbers == sorted(set(numbers))
+
+
+class TestGuardIsAway:
+    """Whatever guard answers that is not an answer of guard, nothing passes."""
+
+    ANSWERS = (
+        ("", ""),
+        ("200 OK", "hello"),
+        ("200 OK", "{}"),
+        ("200 OK", '{"is_valid": true, "scanners": {}}'),
+        ("200 OK", '{"is_valid": false, "outcome": "passed", "scanners": {}, "sanitized_prompt": ""}'),
+        ("500 Internal Server Error", '{"detail": "A scanner failed."}'),
+        ("503 Service Unavailable", "busy"),
+        ("302 Found", ""),
+    )
+
+    @pytest.mark.parametrize(("status", "body"), ANSWERS)
+    def test_requests(self, setup: Setup, status: str, body: str) -> None:
+        for name in ("chat", "completions", "embeddings", "messages", "responses"):
+            with setup.front.answering(status, body):
+                outcome = call(setup, "all", name, "Hello")
+            assert outcome.status == 500, outcome.text
+            assert "Guard could not check the request" in outcome.text
+            assert outcome.sent == []
+
+    def test_audio(self, setup: Setup) -> None:
+        with setup.front.answering("200 OK", "{}"):
+            body = {"model": "whisper-fake"}
+            outcome = setup.call("all", "/v1/audio/transcriptions", body, True, b"SOUND:I saw a giraffe.:END")
+        assert "giraffe" not in outcome.text
+        assert "Guard could not check the answer" in outcome.text

@@ -1,0 +1,259 @@
+"""A fake of OpenAI's and Anthropic's APIs. It repeats what it is told, and does as some words ask it to."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+#: What makes the model say something that the tests' scanners block.
+ASK_FOR_BLOCKED = "Which animal is tall?"
+BLOCKED_ANSWER = "That is easy to say. It is the giraffe, of course. Ask me more."
+#: What makes the model call a tool with all that it was told.
+ASK_FOR_CALL = "Use the tool."
+
+
+class Upstream(ThreadingHTTPServer):
+    """The server, which remembers what it was asked."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.bodies: list[str] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+@contextmanager
+def running_upstream() -> Iterator[Upstream]:
+    server = Upstream()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Upstream
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def do_POST(self) -> None:
+        raw = self.rfile.read(int(self.headers["content-length"])).decode("utf-8", "replace")
+        self.server.bodies.append(raw)
+        name = self.path.split("?")[0].removeprefix("/v1/").replace("/", "_")
+        body = {} if name == "audio_transcriptions" else json.loads(raw)
+        if name == "audio_transcriptions":
+            # The sound is the transcript.
+            self._answer({"text": raw.split("SOUND:")[1].split(":END")[0]})
+        elif body.get("stream"):
+            self._stream(getattr(self, f"on_{name}_stream")(body))
+        else:
+            self._answer(getattr(self, f"on_{name}")(body))
+
+    def _answer(self, answer: dict[str, Any]) -> None:
+        data = json.dumps(answer).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def _stream(self, events: Iterator[dict[str, Any]]) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("connection", "close")
+        self.end_headers()
+        try:
+            for event in events:
+                kind = event.get("type")
+                head = f"event: {kind}\n" if kind else ""
+                self.wfile.write(f"{head}data: {json.dumps(event)}\n\n".encode())
+                self.wfile.flush()
+            if self.path != "/v1/messages":
+                self.wfile.write(b"data: [DONE]\n\n")
+        except OSError:
+            pass  # The proxy needs no more.
+        self.close_connection = True
+
+    def on_chat_completions(self, body: dict[str, Any]) -> dict[str, Any]:
+        said = _said(body["messages"])
+        message: dict[str, Any] = {"role": "assistant", "content": _reply(said)}
+        if ASK_FOR_CALL in said:
+            message = {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [{"id": "call_1", "type": "function", "function": _call(said)}],
+            }
+        choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if ASK_FOR_CALL in said else "stop"}
+        return {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": USAGE}
+
+    def on_chat_completions_stream(self, body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        said = _said(body["messages"])
+        base = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+
+        def chunk(delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
+            return {**base, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
+        yield chunk({"role": "assistant", "content": ""})
+        if ASK_FOR_CALL in said:
+            call = _call(said)
+            first = {"name": call["name"], "arguments": ""}
+            yield chunk({"tool_calls": [{"index": 0, "id": "call_1", "type": "function", "function": first}]})
+            for piece in _pieces(call["arguments"]):
+                yield chunk({"tool_calls": [{"index": 0, "function": {"arguments": piece}}]})
+        else:
+            for piece in _pieces(_reply(said)):
+                yield chunk({"content": piece})
+        yield chunk({}, "tool_calls" if ASK_FOR_CALL in said else "stop")
+
+    def on_completions(self, body: dict[str, Any]) -> dict[str, Any]:
+        prompts = body["prompt"] if isinstance(body["prompt"], list) else [body["prompt"]]
+        choices = [
+            {"index": index, "text": _reply(str(prompt)), "finish_reason": "stop", "logprobs": None}
+            for index, prompt in enumerate(prompts)
+        ]
+        return {"id": "t", "object": "text_completion", "created": 1, "model": "m", "choices": choices, "usage": USAGE}
+
+    def on_completions_stream(self, body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        for piece in [*_pieces(_reply(body["prompt"])), ""]:
+            choice = {"index": 0, "text": piece, "finish_reason": None if piece else "stop", "logprobs": None}
+            yield {"id": "t", "object": "text_completion", "created": 1, "model": "m", "choices": [choice]}
+
+    def on_embeddings(self, body: dict[str, Any]) -> dict[str, Any]:
+        data = [{"object": "embedding", "index": 0, "embedding": [0.5]}]
+        return {"object": "list", "model": "m", "data": data, "usage": {"prompt_tokens": 1, "total_tokens": 1}}
+
+    def on_moderations(self, body: dict[str, Any]) -> dict[str, Any]:
+        return {"id": "m", "model": "m", "results": [{"flagged": False, "categories": {}, "category_scores": {}}]}
+
+    def on_messages(self, body: dict[str, Any]) -> dict[str, Any]:
+        said = _said(body["messages"])
+        content: dict[str, Any] = {"type": "text", "text": _reply(said)}
+        if ASK_FOR_CALL in said:
+            call = _call(said)
+            content = {
+                "type": "tool_use",
+                "id": "toolu_1",
+                "name": call["name"],
+                "input": json.loads(call["arguments"]),
+            }
+        return {
+            **_message([content]),
+            "stop_reason": "tool_use" if ASK_FOR_CALL in said else "end_turn",
+        }
+
+    def on_messages_stream(self, body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        said = _said(body["messages"])
+        yield {"type": "message_start", "message": _message([])}
+        if ASK_FOR_CALL in said:
+            call = _call(said)
+            block: dict[str, Any] = {"type": "tool_use", "id": "toolu_1", "name": call["name"], "input": {}}
+            deltas = [{"type": "input_json_delta", "partial_json": piece} for piece in _pieces(call["arguments"])]
+        else:
+            block = {"type": "text", "text": ""}
+            deltas = [{"type": "text_delta", "text": piece} for piece in _pieces(_reply(said))]
+        yield {"type": "content_block_start", "index": 0, "content_block": block}
+        for delta in deltas:
+            yield {"type": "content_block_delta", "index": 0, "delta": delta}
+        yield {"type": "content_block_stop", "index": 0}
+        reason = "tool_use" if ASK_FOR_CALL in said else "end_turn"
+        yield {"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": 1}}
+        yield {"type": "message_stop"}
+
+    def on_responses(self, body: dict[str, Any]) -> dict[str, Any]:
+        said = body["input"] if isinstance(body["input"], str) else _said(body["input"])
+        return _response([_item(said)])
+
+    def on_responses_stream(self, body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        said = body["input"] if isinstance(body["input"], str) else _said(body["input"])
+        item = _item(said)
+        for number, event in enumerate(_response_events(item)):
+            yield {**event, "sequence_number": number}
+
+
+USAGE = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+
+
+def _said(messages: list[dict[str, Any]]) -> str:
+    content = messages[-1].get("content")
+    return content if isinstance(content, str) else " ".join(part.get("text", "") for part in content or [])
+
+
+def _reply(said: str) -> str:
+    return BLOCKED_ANSWER if ASK_FOR_BLOCKED in said else f"You said: {said}"
+
+
+def _call(said: str) -> dict[str, str]:
+    return {"name": "note", "arguments": json.dumps({"text": said})}
+
+
+def _pieces(text: str) -> list[str]:
+    return [text[start : start + 3] for start in range(0, len(text), 3)]
+
+
+def _message(content: list[dict[str, Any]]) -> dict[str, Any]:
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    return {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "content": content,
+        "stop_reason": None,
+        "stop_sequence": None,
+        "usage": usage,
+    }
+
+
+def _item(said: str) -> dict[str, Any]:
+    if ASK_FOR_CALL in said:
+        return {"type": "function_call", "id": "fc_1", "call_id": "call_1", "status": "completed", **_call(said)}
+    part = {"type": "output_text", "text": _reply(said), "annotations": []}
+    return {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [part]}
+
+
+def _response(output: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "id": "resp_1",
+        "object": "response",
+        "created_at": 1,
+        "model": "m",
+        "status": "completed",
+        "output": output,
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+        "usage": {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2},
+    }
+
+
+def _response_events(item: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    at = {"output_index": 0, "item_id": item["id"]}
+    yield {"type": "response.created", "response": {**_response([]), "status": "in_progress"}}
+    if item["type"] == "function_call":
+        yield {"type": "response.output_item.added", "output_index": 0, "item": {**item, "arguments": ""}}
+        for piece in _pieces(item["arguments"]):
+            yield {"type": "response.function_call_arguments.delta", **at, "delta": piece}
+        yield {"type": "response.function_call_arguments.done", **at, "arguments": item["arguments"]}
+    else:
+        part = item["content"][0]
+        at["content_index"] = 0
+        yield {"type": "response.output_item.added", "output_index": 0, "item": {**item, "content": []}}
+        yield {"type": "response.content_part.added", **at, "part": {**part, "text": ""}}
+        for piece in _pieces(part["text"]):
+            yield {"type": "response.output_text.delta", **at, "delta": piece, "logprobs": []}
+        yield {"type": "response.output_text.done", **at, "text": part["text"], "logprobs": []}
+        yield {"type": "response.content_part.done", **at, "part": part}
+    yield {"type": "response.output_item.done", "output_index": 0, "item": item}
+    yield {"type": "response.completed", "response": _response([item])}
