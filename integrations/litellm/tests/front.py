@@ -16,14 +16,16 @@ class Front:
         url = urlsplit(target)
         self._target = (url.hostname or "", url.port or 80)
         self._answer: bytes | None = None
+        self._only = b"/"
         self._open: set[asyncio.StreamWriter] = set()
         self.loop = asyncio.new_event_loop()
         self.url = ""
 
     @contextmanager
-    def answering(self, status: str, body: str) -> Iterator[None]:
-        """What guard says for a while. Without a status the connection is closed without a word."""
+    def answering(self, status: str, body: str, only: str = "/") -> Iterator[None]:
+        """What guard says for a while on some paths. Without a status the connection is closed without a word."""
         head = f"HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
+        self._only = only.encode()
         self._switch((head + body).encode() if status else b"")
         try:
             yield
@@ -46,29 +48,30 @@ class Front:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._open.add(writer)
         try:
+            first = await reader.read(65_536)
             if self._answer is None:
-                await self._hand_on(reader, writer)
+                await self._hand_on(first, reader, writer)
+            elif first.split(b" ")[1].startswith(self._only):
+                await self._say(self._answer, reader, writer)
             else:
-                await reader.read(65_536)
-                writer.write(self._answer)
-                await writer.drain()
-                # A client that still sends must be able to read what was said.
-                await asyncio.wait_for(reader.read(), 0.2)
-        except (OSError, asyncio.TimeoutError):
+                # The next request of the connection may be for another path.
+                close = first.replace(b"\r\n", b"\r\nconnection: close\r\n", 1)
+                await self._hand_on(close, reader, writer)
+        except (OSError, asyncio.TimeoutError, IndexError):
             pass
         finally:
             self._open.discard(writer)
             writer.close()
 
-    async def _hand_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        first = await reader.read(65_536)
-        if first.startswith(b"POST /analyze/output/stream"):
-            import fake_stream
+    async def _say(self, answer: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(answer)
+        await writer.drain()
+        if answer:
+            # A client that still sends must be able to read what was said.
+            await asyncio.wait_for(reader.read(), 0.2)
 
-            return await fake_stream.fake(first, reader, writer, self._target)
+    async def _hand_on(self, first: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         back_reader, back_writer = await asyncio.open_connection(*self._target)
-
-        back_writer.write(first)
 
         async def copy(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
             try:
@@ -80,6 +83,7 @@ class Front:
             finally:
                 target.close()
 
+        back_writer.write(first)
         await asyncio.gather(copy(reader, back_writer), copy(back_reader, writer))
 
 

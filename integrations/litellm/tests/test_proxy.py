@@ -126,6 +126,8 @@ class TestRequests:
         if name in SPEAKING:
             assert said(name, outcome).rstrip() == f"You said: {TEXT}"
             assert len(outcome.answers) == 2
+            # In an answer everything is restored.
+            assert "ann@example.com" not in "".join(outcome.answers)
 
     @cases
     def test_unchecked(self, setup: Setup, mode: str, name: str) -> None:
@@ -336,14 +338,37 @@ class TestGuardIsAway:
         ("302 Found", ""),
     )
 
+    def refuses(self, setup: Setup, name: str) -> None:
+        outcome = call(setup, "all", name, "Hello")
+        assert outcome.status == 500, outcome.text
+        assert "Guard could not check the request" in outcome.text
+        assert outcome.sent == []
+
     @pytest.mark.parametrize(("status", "body"), ANSWERS)
-    def test_requests(self, setup: Setup, status: str, body: str) -> None:
-        for name in ("chat", "completions", "embeddings", "messages", "responses"):
-            with setup.front.answering(status, body):
-                outcome = call(setup, "all", name, "Hello")
-            assert outcome.status == 500, outcome.text
-            assert "Guard could not check the request" in outcome.text
-            assert outcome.sent == []
+    def test_whatever_it_answers(self, setup: Setup, status: str, body: str) -> None:
+        with setup.front.answering(status, body):
+            self.refuses(setup, "chat")
+
+    @cases
+    def test_requests(self, setup: Setup, name: str) -> None:
+        with setup.front.answering("200 OK", "{}"):
+            self.refuses(setup, name)
+
+    @streams
+    def test_answers(self, setup: Setup, name: str) -> None:
+        with setup.front.answering("200 OK", "{}", only="/analyze/output"):
+            outcome = call(setup, "all", name, ASK_FOR_BLOCKED)
+        assert outcome.status == 500, outcome.text
+        assert "Guard could not check the answer" in outcome.text
+        assert "giraffe" not in outcome.text
+
+    @streams
+    @pytest.mark.parametrize(("status", "body"), [ANSWERS[0], ANSWERS[1], ANSWERS[6]])
+    def test_streams(self, setup: Setup, name: str, status: str, body: str) -> None:
+        with setup.front.answering(status, body, only="/analyze/output/stream"):
+            outcome = call(setup, "all", name, "Hello", stream=True)
+        assert "Guard could not check the answer" in outcome.text
+        assert "You" not in outcome.text
 
     def test_audio(self, setup: Setup) -> None:
         with setup.front.answering("200 OK", "{}"):

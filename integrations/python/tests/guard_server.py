@@ -24,8 +24,9 @@ def free_port() -> int:
 
 
 @contextmanager
-def guard_server(config: Path = Path(__file__).with_name("scanners.yml")) -> Iterator[str]:
+def guard_server() -> Iterator[str]:
     """Starts a server, and gives its URL."""
+    config = Path(__file__).with_name("scanners.yml")
     node = os.environ.get("GUARD_NODE") or shutil.which("node") or "node"
     port = free_port()
     url = f"http://127.0.0.1:{port}"

@@ -192,14 +192,21 @@ def _put_transcript(response: Any, text: str) -> None:
 
 
 def _log(answer: Any) -> None:
-    """Writes what guard said. A text that was blocked is not written, as it may hold anything, and a vault never is."""
-    texts = ("sanitized_prompt", "sanitized_output")
-    is_blocked = answer.get("outcome") == "blocked"
-    line = {name: answer[name] for name in texts if name in answer and not is_blocked}
-    line |= {name: answer[name] for name in ("is_valid", "outcome", "scanners") if name in answer}
-    if "documents" in answer:
-        fields = ("is_valid", "scanners") if is_blocked else ("sanitized_text", "is_valid", "scanners")
-        line["documents"] = [{name: item[name] for name in fields if name in item} for item in answer["documents"]]
+    """
+    Writes what guard said, with texts as they were sent to the model. A blocked text may hold anything, in an answer everything is
+    restored, and a vault is a secret: none of them is written.
+    """
+    fields = ("sanitized_prompt", "is_valid", "outcome", "scanners", "documents")
+    line = {name: answer[name] for name in fields if name in answer}
+    if answer.get("outcome") == "blocked":
+        line.pop("sanitized_prompt", None)
+    if "documents" in line:
+        fields = (
+            ("is_valid", "scanners")
+            if answer.get("outcome") == "blocked"
+            else ("sanitized_text", "is_valid", "scanners")
+        )
+        line["documents"] = [{name: item[name] for name in fields if name in item} for item in line["documents"]]
     logger.info("Received response - %s", json.dumps(line, ensure_ascii=False))
 
 
