@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -26,7 +27,7 @@ model_list:
   - {{model_name: claude-fake, litellm_params: {{model: anthropic/claude-3-5-haiku-20241022, api_base: "{upstream}", api_key: x}}}}
   - {{model_name: text-fake, litellm_params: {{model: text-completion-openai/gpt-3.5-turbo-instruct, api_base: "{upstream}/v1", api_key: x}}}}
   - {{model_name: embed-fake, litellm_params: {{model: openai/embed-fake, api_base: "{upstream}/v1", api_key: x}}}}
-  - {{model_name: omni-moderation-latest, litellm_params: {{model: openai/omni-moderation-latest, api_base: "{upstream}/v1", api_key: x}}}}
+  - {{model_name: moderation-fake, litellm_params: {{model: openai/moderation, api_base: "{upstream}/v1", api_key: x}}}}
   - model_name: whisper-fake
     litellm_params: {{model: openai/whisper-1, api_base: "{upstream}/v1", api_key: x}}
     model_info: {{mode: audio_transcription}}
@@ -53,42 +54,26 @@ class Proxy:
     mode: str
     url: str
     log: Path
-    process: subprocess.Popen[bytes]
 
     def answers(self) -> list[str]:
         """The lines of the log that say what guard answered."""
-        return [
-            line for line in self.log.read_text().splitlines() if line.startswith("guard: INFO: Received response - ")
-        ]
+        lines = self.log.read_text().splitlines()
+        return [line for line in lines if line.startswith("guard: INFO: Received response - ")]
 
 
 @contextmanager
 def running_proxies(folder: Path, guard_url: str, upstream_url: str) -> Iterator[dict[str, Proxy]]:
-    proxies = {mode: _start(folder, mode, guard_url, upstream_url) for mode in MODES}
-    try:
-        for proxy in proxies.values():
-            _wait(proxy)
-        yield proxies
-    finally:
-        # Each has a process group of its own.
-        for proxy in proxies.values():
-            os.killpg(proxy.process.pid, signal.SIGTERM)
-        for proxy in proxies.values():
-            try:
-                proxy.process.wait(10)
-            except subprocess.TimeoutExpired:
-                os.killpg(proxy.process.pid, signal.SIGKILL)
-                proxy.process.wait(10)
-
-
-def _start(folder: Path, mode: str, guard_url: str, upstream_url: str) -> Proxy:
-    home = folder / mode
-    home.mkdir()
-    config = home / "config.yaml"
-    config.write_text(CONFIG.format(upstream=upstream_url, mode=mode, master_key=MASTER_KEY))
-    (home / "keys.py").write_text(KEYS)
-    log = home / "log.txt"
-    port = free_port()
+    ports = {mode: free_port() for mode in MODES}
+    lines = []
+    for mode, port in ports.items():
+        home = folder / mode
+        home.mkdir()
+        config = CONFIG.format(upstream=upstream_url, mode=mode, master_key=MASTER_KEY)
+        (home / "config.yaml").write_text(config)
+        (home / "keys.py").write_text(KEYS)
+        (home / "log.txt").touch()
+        arguments = ["--config", str(home / "config.yaml"), "--host", "127.0.0.1", "--port", str(port)]
+        lines.append(json.dumps([str(home), arguments]))
     environment = {
         **os.environ,
         "GUARD_API_BASE": guard_url,
@@ -98,24 +83,28 @@ def _start(folder: Path, mode: str, guard_url: str, upstream_url: str) -> Proxy:
         "LITELLM_LOCAL_MODEL_COST_MAP": "True",
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path.endswith("/src")),
     }
-    litellm = Path(sys.executable).with_name("litellm")
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [str(litellm), "--config", str(config), "--host", "127.0.0.1", "--port", str(port)],
-            cwd=home,
-            env=environment,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    return Proxy(mode, f"http://127.0.0.1:{port}", log, process)
+    program = Path(__file__).with_name("start_proxies.py")
+    # It has a process group of its own, so that what it started ends with it.
+    process = subprocess.Popen([sys.executable, str(program), *lines], env=environment, start_new_session=True)
+    try:
+        proxies = {
+            mode: Proxy(mode, f"http://127.0.0.1:{port}", folder / mode / "log.txt") for mode, port in ports.items()
+        }
+        for proxy in proxies.values():
+            _wait(proxy, process)
+        yield proxies
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait(10)
 
 
-def _wait(proxy: Proxy) -> None:
+def _wait(proxy: Proxy, process: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + 180
-    while time.monotonic() < deadline:
-        if proxy.process.poll() is not None:
-            break
+    while time.monotonic() < deadline and process.poll() is None:
         try:
             if httpx.get(f"{proxy.url}/health/liveliness", trust_env=False).status_code == 200:
                 return

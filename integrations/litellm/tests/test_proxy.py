@@ -42,7 +42,7 @@ def embeddings(text: str) -> dict[str, Any]:
 
 
 def moderations(text: str) -> dict[str, Any]:
-    return {"model": "omni-moderation-latest", "input": text}
+    return {"model": "moderation-fake", "input": text}
 
 
 def messages(text: str) -> dict[str, Any]:

@@ -196,17 +196,18 @@ def _log(answer: Any) -> None:
     Writes what guard said, with texts as they were sent to the model. A blocked text may hold anything, in an answer everything is
     restored, and a vault is a secret: none of them is written.
     """
-    fields = ("sanitized_prompt", "is_valid", "outcome", "scanners", "documents")
-    line = {name: answer[name] for name in fields if name in answer}
-    if answer.get("outcome") == "blocked":
-        line.pop("sanitized_prompt", None)
-    if "documents" in line:
-        fields = (
-            ("is_valid", "scanners")
-            if answer.get("outcome") == "blocked"
-            else ("sanitized_text", "is_valid", "scanners")
-        )
-        line["documents"] = [{name: item[name] for name in fields if name in item} for item in line["documents"]]
+    is_blocked = answer.get("outcome") == "blocked"
+
+    def shown(holder: dict[str, Any], *names: str) -> dict[str, Any]:
+        return {
+            name: holder[name]
+            for name in names
+            if name in holder and not (is_blocked and name.startswith("sanitized_"))
+        }
+
+    line = shown(answer, "sanitized_prompt", "is_valid", "outcome", "scanners")
+    if "documents" in answer:
+        line["documents"] = [shown(item, "sanitized_text", "is_valid", "scanners") for item in answer["documents"]]
     logger.info("Received response - %s", json.dumps(line, ensure_ascii=False))
 
 
