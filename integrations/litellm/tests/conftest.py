@@ -72,3 +72,6 @@ def setup(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setup]:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "mode" in metafunc.fixturenames:
         metafunc.parametrize("mode", MODES)
+    # In the mode all there is no call that is not checked.
+    if "choosing" in metafunc.fixturenames:
+        metafunc.parametrize("choosing", [mode for mode in MODES if mode != "all"])

@@ -25,7 +25,8 @@ CONFIG = """
 model_list:
   - {{model_name: gpt-fake, litellm_params: {{model: openai/gpt-fake, api_base: "{upstream}/v1", api_key: x}}}}
   - {{model_name: claude-fake, litellm_params: {{model: anthropic/claude-3-5-haiku-20241022, api_base: "{upstream}", api_key: x}}}}
-  - {{model_name: text-fake, litellm_params: {{model: text-completion-openai/gpt-3.5-turbo-instruct, api_base: "{upstream}/v1", api_key: x}}}}
+  - model_name: text-fake
+    litellm_params: {{model: text-completion-openai/gpt-3.5-turbo-instruct, api_base: "{upstream}/v1", api_key: x}}
   - {{model_name: embed-fake, litellm_params: {{model: openai/embed-fake, api_base: "{upstream}/v1", api_key: x}}}}
   - {{model_name: moderation-fake, litellm_params: {{model: openai/moderation, api_base: "{upstream}/v1", api_key: x}}}}
   - model_name: whisper-fake

@@ -33,7 +33,7 @@ class Upstream(ThreadingHTTPServer):
 @contextmanager
 def running_upstream() -> Iterator[Upstream]:
     server = Upstream()
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:
         yield server
     finally:

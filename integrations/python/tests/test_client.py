@@ -141,7 +141,7 @@ class TestErrors:
         fake.says(200, GOOD)
         fake.delay.clear()
         start = time.monotonic()
-        with pytest.raises(GuardUnavailableError, match="did not answer within 0.3 s"):
+        with pytest.raises(GuardUnavailableError, match=r"did not answer within 0\.3 s"):
             ask_with(kind, fake.url, timeout=0.3)("scan_prompt", "Hello")
         assert time.monotonic() - start < 5
 
