@@ -58,7 +58,8 @@ class Duplex:
             data: bytes | None = self._http.send(event)
             self._writer.write(data or b"")
             await self._writer.drain()
-        except (OSError, h11.LocalProtocolError) as error:
+        # uvloop raises a RuntimeError for a connection that is closed.
+        except (OSError, RuntimeError, h11.LocalProtocolError) as error:
             raise with_cause(GuardUnavailableError(f"Guard has gone away ({type(error).__name__})."), error) from None
 
     async def lines(self) -> AsyncIterator[bytes]:
