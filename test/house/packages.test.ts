@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { read } from "./markdown.ts";
 
 const require = createRequire(import.meta.url);
 const { satisfies, subset } = require("semver");
@@ -32,5 +33,16 @@ describe("the packages that npm installs", () => {
       .filter(([, { engines }]) => !satisfies(node, engines?.node))
       .map(([path, { version, engines }]) => `${path}@${version} wants ${engines?.node}`);
     expect(bad).toEqual([]);
+  });
+});
+
+describe("the Python packages", () => {
+  const manifest = JSON.parse(read("package.json"));
+
+  it.each(["python", "litellm"])("of integrations/%s have the version of guard", (folder) => {
+    const text = read(`integrations/${folder}/pyproject.toml`);
+    expect(/^version = "(.*)"$/m.exec(text)?.[1]).toBe(manifest.version);
+    // The callback works with the client of its own version.
+    for (const [, version] of text.matchAll(/"guard-scan==([^"]*)"/g)) expect(version).toBe(manifest.version);
   });
 });
