@@ -63,6 +63,11 @@ def response_items(text: str) -> dict[str, Any]:
     return {"model": "gpt-fake", "input": [{"role": "user", "content": [part]}]}
 
 
+def to(model: str, make: Any) -> Any:
+    """A call of a model whose provider has another API, which LiteLLM translates."""
+    return lambda text: {**make(text), "model": model}
+
+
 CASES = {
     "chat": ("/v1/chat/completions", chat),
     "parts": ("/v1/chat/completions", parts),
@@ -73,10 +78,14 @@ CASES = {
     "messages": ("/v1/messages", messages),
     "responses": ("/v1/responses", responses),
     "response items": ("/v1/responses", response_items),
+    "chat of claude": ("/v1/chat/completions", to("claude-fake", chat)),
+    "messages of gpt": ("/v1/messages", to("gpt-fake", messages)),
+    "responses of claude": ("/v1/responses", to("claude-fake", responses)),
 }
 #: Those with an answer in words.
-SPEAKING = ["chat", "parts", "completions", "messages", "responses", "response items"]
-STREAMS = ["chat", "completions", "messages", "responses"]
+TRANSLATED = ["chat of claude", "messages of gpt", "responses of claude"]
+SPEAKING = ["chat", "parts", "completions", "messages", "responses", "response items", *TRANSLATED]
+STREAMS = ["chat", "completions", "messages", "responses", *TRANSLATED]
 
 cases = pytest.mark.parametrize("name", CASES)
 streams = pytest.mark.parametrize("name", STREAMS)
@@ -89,7 +98,7 @@ def call(setup: Setup, mode: str, name: str, text: str, checked: bool = True, **
 
 def said(name: str, outcome: Outcome) -> str:
     """What the model said, as the client got it."""
-    body = outcome.body
+    body, name = outcome.body, name.split(" ")[0]
     if name in ("chat", "parts"):
         return str(body["choices"][0]["message"]["content"])
     if name == "completions":
@@ -101,12 +110,14 @@ def said(name: str, outcome: Outcome) -> str:
 
 def streamed(name: str, outcome: Outcome) -> str:
     """What the model said, joined from the pieces that the client got."""
+    name = name.split(" ")[0]
     if name == "chat":
         pieces = [choice["delta"].get("content") for event in outcome.events for choice in event["choices"]]
     elif name == "completions":
         pieces = [choice.get("text") for event in outcome.events for choice in event["choices"]]
     elif name == "messages":
-        pieces = [event["delta"]["text"] for event in outcome.events if event["type"] == "content_block_delta"]
+        deltas = [event["delta"] for event in outcome.events if event["type"] == "content_block_delta"]
+        pieces = [delta.get("text") for delta in deltas]
     else:
         pieces = [event["delta"] for event in outcome.events if event["type"] == "response.output_text.delta"]
     return "".join(piece or "" for piece in pieces)

@@ -190,6 +190,11 @@ def _parts_of_choice(choice: Any) -> list[Part]:
         return list(text_at(choice, "text"))
     texts = [*text_at(message, "content"), *text_at(message, "refusal")]
     texts += text_at(message, "reasoning_content", True)
+    blocks = get(message, "thinking_blocks")
+    if isinstance(blocks, list):
+        kept = [block for block in blocks if is_checked_block(block, get(message, "reasoning_content"))]
+        if len(kept) < len(blocks):
+            drop_thinking(message)
     calls = [call_at(call) for call in get(message, "tool_calls") or []]
     legacy = get(message, "function_call")
     if legacy is not None:
@@ -205,6 +210,13 @@ def drop_thinking(holder: Any) -> None:
     if isinstance(fields, dict):
         for key in ("thinking_blocks", "reasoning_content"):
             fields.pop(key, None)
+
+
+def is_checked_block(block: Any, thought: str | None) -> bool:
+    """Tells whether a signed block has no text but that which was checked. Redacted blocks have none that anybody can read."""
+    if get(block, "type") == "redacted_thinking":
+        return True
+    return thought is not None and (get(block, "thinking") or "") in thought
 
 
 def _read_blocks(blocks: list[Any]) -> tuple[list[Part], list[Call]]:

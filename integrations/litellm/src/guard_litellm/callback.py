@@ -8,7 +8,7 @@ import json
 import logging
 import os
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -95,20 +95,24 @@ class GuardModerations(CustomLogger):
 
     async def async_post_call_streaming_iterator_hook(
         self, user_api_key_dict: Any, response: Any, request_data: dict[str, Any]
-    ) -> AsyncIterator[Any]:
+    ) -> AsyncGenerator[Any, None]:
         if not _is_checked(request_data, user_api_key_dict):
             async for item in response:
                 yield item
             return
         sent = self._sent_of(request_data)
+        stream = guarded_stream(self._guard, sent, response, self._check_answer, _log)
         try:
-            async for item in guarded_stream(self._guard, sent, response, self._check_answer, _log):
+            async for item in stream:
                 yield item
         except GuardBlockedError as error:
             raise _blocked(error) from None
         except GuardError as error:
             # Anything else than this would cut the connection without a word.
             raise _guardrail_error(_unchecked("answer", error), 500) from error
+        finally:
+            # A client that goes away ends the checks too.
+            await stream.aclose()
 
     async def async_post_call_success_deployment_hook(
         self, request_data: dict[str, Any], response: Any, call_type: Any

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from litellm.types.utils import Delta, StreamingChoices
 
-from .bodies import Call, call_at, drop_thinking, get, parts_of, put
+from .bodies import Call, call_at, drop_thinking, get, is_checked_block, parts_of, put
 from .streams import Close, Emit, Make, Shape, Step, Text, Whole, whole_calls
 
 Shown = Mapping[Hashable, str]
@@ -116,9 +116,15 @@ class ChatShape:
         thought, blocks = self._thought.pop(index, None), self._blocks.pop(index, None)
         steps: list[Step] = [Close(key)] if thought is not None else []
         if blocks:
-            # A signed block that was not checked, or whose text was changed, is not shown.
             made = self._chat(index)
-            steps.append(Emit(lambda shown: made(thinking_blocks=blocks) if shown.get(key) == thought else None))
+
+            def signed(shown: Shown) -> Any:
+                # A block whose text was not checked, or was changed, is not shown.
+                same = thought if thought is not None and shown.get(key) == thought else None
+                kept = [block for block in blocks if is_checked_block(block, same)]
+                return made(thinking_blocks=kept) if kept else None
+
+            steps.append(Emit(signed))
         return steps
 
     def _join(self, choice: int, index: int, piece: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Hashable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Hashable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any, Protocol, Union
@@ -71,7 +71,7 @@ Check = Callable[[list[Part], Sent], Awaitable[None]]
 
 async def guarded_stream(
     guard: AsyncGuard, sent: Sent, source: AsyncIterable[Any], check: Check, log: Callable[[Any], None]
-) -> AsyncIterator[Any]:
+) -> AsyncGenerator[Any, None]:
     """Gives the items of an answer as soon as the checks allow it."""
     from .shapes import shape_of
 
