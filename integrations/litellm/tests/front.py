@@ -18,6 +18,8 @@ class Front:
         self._answer: bytes | None = None
         self._only = b"/"
         self._open: set[asyncio.StreamWriter] = set()
+        #: The paths of the requests under way, by the first request of each connection.
+        self.paths: list[str] = []
         self.loop = asyncio.new_event_loop()
         self.url = ""
 
@@ -41,17 +43,26 @@ class Front:
 
         asyncio.run_coroutine_threadsafe(switch(), self.loop).result()
 
+    async def stop(self) -> None:
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+
     async def start(self) -> None:
         server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
         self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._open.add(writer)
+        path = ""
         try:
             first = await reader.read(65_536)
+            path = first.split(b" ")[1].decode()
+            self.paths.append(path)
             if self._answer is None:
                 await self._hand_on(first, reader, writer)
-            elif first.split(b" ")[1].startswith(self._only):
+            elif path.encode().startswith(self._only):
                 await self._say(self._answer, reader, writer)
             else:
                 # The next request of the connection may be for another path.
@@ -61,6 +72,8 @@ class Front:
             pass
         finally:
             self._open.discard(writer)
+            if path:
+                self.paths.remove(path)
             writer.close()
 
     async def _say(self, answer: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -93,4 +106,5 @@ def running_front(target: str) -> Iterator[Front]:
     threading.Thread(target=front.loop.run_forever, daemon=True).start()
     asyncio.run_coroutine_threadsafe(front.start(), front.loop).result()
     yield front
+    asyncio.run_coroutine_threadsafe(front.stop(), front.loop).result()
     front.loop.call_soon_threadsafe(front.loop.stop)

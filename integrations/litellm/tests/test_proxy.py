@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
 from conftest import Outcome, Setup
-from upstream import ASK_FOR_BLOCKED, ASK_FOR_CALL
+from upstream import ASK_FOR_BLOCKED, ASK_FOR_CALL, ASK_FOR_MUCH
 
 TEXT = "Write to ann@example.com about lions."
 MASKED = "Write to [REDACTED_EMAIL_ADDRESS_1] about lions."
@@ -320,6 +321,24 @@ class TestStreams:
             arguments = events[-1]["response"]["output"][0]["arguments"]
             assert "REDACTED" not in outcome.text
         assert json.loads(arguments) == {"text": f"{ASK_FOR_CALL} {TEXT}"}
+
+    def test_a_client_that_goes_away_ends_the_work(self, setup: Setup) -> None:
+        proxy = setup.proxies["all"]
+        headers = {"authorization": "Bearer sk-other"}
+        path = "/analyze/output/stream"
+        with setup.client.stream(
+            "POST", f"{proxy.url}/v1/chat/completions", json={**chat(ASK_FOR_MUCH), "stream": True}, headers=headers
+        ) as reply:
+            for line in reply.iter_lines():
+                if "And so on." in line:
+                    break
+            assert setup.front.paths.count(path) == 1
+        assert setup.upstream.is_left.wait(20)
+        for _ in range(200):
+            if path not in setup.front.paths:
+                break
+            time.sleep(0.1)
+        assert path not in setup.front.paths
 
     def test_events_of_responses_agree(self, setup: Setup) -> None:
         events = call(setup, "all", "responses", TEXT, stream=True).events

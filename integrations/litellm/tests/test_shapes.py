@@ -135,8 +135,8 @@ class TestChat:
         assert joined(made, "content") == "I write."
 
     def test_a_stream_that_does_not_say_that_it_ends(self, url: str) -> None:
-        made = through(url, [chunk({"content": piece}) for piece in split(MASKED)])
-        assert joined(deltas(made), "content") == RESTORED
+        made = through(url, [chunk({"content": piece}, index) for piece in split(MASKED) for index in (0, 1)])
+        assert [joined(deltas(made, index), "content") for index in (0, 1)] == [RESTORED, RESTORED]
 
     def test_log_probabilities_are_dropped(self, url: str) -> None:
         logprobs = {"content": [{"token": "giraffe", "logprob": 0.0, "top_logprobs": []}]}

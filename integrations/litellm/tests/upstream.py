@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,6 +15,8 @@ ASK_FOR_BLOCKED = "Which animal is tall?"
 BLOCKED_ANSWER = "That is easy to say. It is the giraffe, of course. Ask me more."
 #: What makes the model call a tool with all that it was told.
 ASK_FOR_CALL = "Use the tool."
+#: What makes the model speak for a minute.
+ASK_FOR_MUCH = "Tell me everything."
 
 
 class Upstream(ThreadingHTTPServer):
@@ -24,6 +27,8 @@ class Upstream(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.bodies: list[str] = []
+        #: Is set when a proxy goes away before an answer has ended.
+        self.is_left = threading.Event()
 
     @property
     def url(self) -> str:
@@ -83,7 +88,7 @@ class Handler(BaseHTTPRequestHandler):
             if self.path != "/v1/messages":
                 self.wfile.write(b"data: [DONE]\n\n")
         except OSError:
-            pass  # The proxy needs no more.
+            self.server.is_left.set()
         self.close_connection = True
 
     def on_chat_completions(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -112,6 +117,10 @@ class Handler(BaseHTTPRequestHandler):
             yield chunk({"tool_calls": [{"index": 0, "id": "call_1", "type": "function", "function": first}]})
             for piece in _pieces(call["arguments"]):
                 yield chunk({"tool_calls": [{"index": 0, "function": {"arguments": piece}}]})
+        elif ASK_FOR_MUCH in said:
+            for _ in range(600):
+                yield chunk({"content": "And so on. "})
+                time.sleep(0.1)
         else:
             for piece in _pieces(_reply(said)):
                 yield chunk({"content": piece})

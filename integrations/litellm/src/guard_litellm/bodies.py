@@ -190,11 +190,9 @@ def _parts_of_choice(choice: Any) -> list[Part]:
         return list(text_at(choice, "text"))
     texts = [*text_at(message, "content"), *text_at(message, "refusal")]
     texts += text_at(message, "reasoning_content", True)
-    blocks = get(message, "thinking_blocks")
-    if isinstance(blocks, list):
-        kept = [block for block in blocks if is_checked_block(block, get(message, "reasoning_content"))]
-        if len(kept) < len(blocks):
-            drop_thinking(message)
+    thought = get(message, "reasoning_content")
+    if not all(is_checked_copy(item, thought) for name in SIGNED for item in get(message, name) or []):
+        drop_thinking(message)
     calls = [call_at(call) for call in get(message, "tool_calls") or []]
     legacy = get(message, "function_call")
     if legacy is not None:
@@ -202,21 +200,26 @@ def _parts_of_choice(choice: Any) -> list[Part]:
     return _with_calls(texts, calls)
 
 
+#: Fields that have what a model thought once more, signed, so that nobody may rewrite it.
+SIGNED = ("thinking_blocks", "reasoning_items")
+
+
 def drop_thinking(holder: Any) -> None:
-    """Takes out the signed copies of what a model thought, which nobody may rewrite."""
-    if get(holder, "thinking_blocks") is not None:
-        put(holder, "thinking_blocks", None)
+    """Takes out the copies of what a model thought."""
+    for name in SIGNED:
+        if get(holder, name) is not None:
+            put(holder, name, None)
     fields = get(holder, "provider_specific_fields")
     if isinstance(fields, dict):
-        for key in ("thinking_blocks", "reasoning_content"):
+        for key in (*SIGNED, "reasoning_content", "reasoning"):
             fields.pop(key, None)
 
 
-def is_checked_block(block: Any, thought: str | None) -> bool:
-    """Tells whether a signed block has no text but that which was checked. Redacted blocks have none that anybody can read."""
-    if get(block, "type") == "redacted_thinking":
-        return True
-    return thought is not None and (get(block, "thinking") or "") in thought
+def is_checked_copy(item: Any, thought: str | None) -> bool:
+    """Tells whether a copy has no text but that which was checked. A redacted one has none that anybody can read."""
+    parts = [*(get(item, "summary") or []), *(get(item, "content") or [])]
+    texts = [get(item, "thinking"), *(get(part, "text") for part in parts)]
+    return all(text in (thought or "") for text in texts if text)
 
 
 def _read_blocks(blocks: list[Any]) -> tuple[list[Part], list[Call]]:

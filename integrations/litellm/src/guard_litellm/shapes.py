@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from litellm.types.utils import Delta, StreamingChoices
 
-from .bodies import Call, call_at, drop_thinking, get, is_checked_block, parts_of, put
+from .bodies import SIGNED, Call, call_at, drop_thinking, get, is_checked_copy, parts_of, put
 from .streams import Close, Emit, Make, Shape, Step, Text, Whole, whole_calls
 
 Shown = Mapping[Hashable, str]
@@ -33,9 +33,9 @@ class ChatShape:
     def __init__(self) -> None:
         #: The calls of each choice by their index, joined from their pieces.
         self._calls: dict[int, dict[int, Any]] = {}
-        #: The reasoning of each choice as the model wrote it, and the signed blocks of it.
+        #: The reasoning of each choice as the model wrote it, and the signed copies of it by their fields.
         self._thought: dict[int, str] = {}
-        self._blocks: dict[int, list[Any]] = {}
+        self._signed: dict[int, dict[str, list[Any]]] = {}
         self._template: Any = None
 
     def read(self, item: Any) -> list[Step]:
@@ -60,8 +60,8 @@ class ChatShape:
         return [*before, *after] if any(choice.finish_reason for choice in chunk.choices) else [*after, *before]
 
     def end(self) -> list[Step]:
-        indexes = {*self._calls, *self._thought, *self._blocks}
-        return [step for index in sorted(indexes | {0}) for step in self._finish(index)]
+        indexes = {*self._calls, *self._thought, *self._signed}
+        return [step for index in sorted(indexes) for step in self._finish(index)]
 
     def _read_delta(self, delta: Any, index: int) -> list[Step]:
         steps: list[Step] = []
@@ -69,10 +69,10 @@ class ChatShape:
         if thought:
             self._thought[index] = self._thought.get(index, "") + thought
             steps += self._take(delta, "reasoning_content", (index, "reasoning_content"), self._chat(index), True)
-        if getattr(delta, "thinking_blocks", None):
-            self._blocks.setdefault(index, []).extend(delta.thinking_blocks)
-        if thought or getattr(delta, "thinking_blocks", None):
-            drop_thinking(delta)
+        for field in SIGNED:
+            if getattr(delta, field, None):
+                self._signed.setdefault(index, {}).setdefault(field, []).extend(getattr(delta, field))
+        drop_thinking(delta)
         for field in ("content", "refusal"):
             if getattr(delta, field, None):
                 steps += self._close_reasoning(index)
@@ -113,18 +113,20 @@ class ChatShape:
 
     def _close_reasoning(self, index: int) -> list[Step]:
         key = (index, "reasoning_content")
-        thought, blocks = self._thought.pop(index, None), self._blocks.pop(index, None)
+        thought, signed = self._thought.pop(index, None), self._signed.pop(index, None)
         steps: list[Step] = [Close(key)] if thought is not None else []
-        if blocks:
+        if signed:
             made = self._chat(index)
 
-            def signed(shown: Shown) -> Any:
-                # A block whose text was not checked, or was changed, is not shown.
-                same = thought if thought is not None and shown.get(key) == thought else None
-                kept = [block for block in blocks if is_checked_block(block, same)]
-                return made(thinking_blocks=kept) if kept else None
+            def copies(shown: Shown) -> Any:
+                # A copy whose text was not checked, or was changed, is not shown.
+                same = thought if thought is not None and shown.get(key, "").endswith(thought) else None
+                kept = {
+                    field: [item for item in items if is_checked_copy(item, same)] for field, items in signed.items()
+                }
+                return made(**kept) if any(kept.values()) else None
 
-            steps.append(Emit(signed))
+            steps.append(Emit(copies))
         return steps
 
     def _join(self, choice: int, index: int, piece: Any) -> None:

@@ -95,7 +95,7 @@ async def guarded_stream(
                     async for made in _run(step, texts, sent, check):
                         yield made
                 coming = asyncio.ensure_future(_next(items))
-            for step in shape.end() if shape else []:
+            for step in [*(shape.end() if shape else []), *map(Close, texts.keys())]:
                 async for made in _run(step, texts, sent, check):
                     yield made
         finally:
@@ -146,6 +146,10 @@ class _Texts:
         #: What has been shown of each text.
         self.shown: dict[Hashable, str] = {}
         stack.push_async_callback(self._cancel)
+
+    def keys(self) -> list[Hashable]:
+        """The texts that have not ended."""
+        return list(self._open)
 
     def waiting(self) -> list[asyncio.Future[str | None]]:
         return [text.coming for text in self._open.values()]

@@ -94,9 +94,12 @@ class Duplex:
         if held:
             yield bytes(held)
 
-    async def close(self) -> None:
+    def close(self) -> None:
         self._writer.close()
+
+    async def closed(self) -> None:
+        """Waits until the connection is closed."""
         try:
             await self._writer.wait_closed()
-        except (OSError, asyncio.CancelledError):
+        except OSError:
             pass

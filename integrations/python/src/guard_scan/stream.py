@@ -149,9 +149,11 @@ class OutputStream:
             raise GuardReplyError("The server's answer has a line that is no event.")
 
     async def _close(self) -> None:
+        # Whoever is being cancelled may not get beyond the first await.
         self._reading.cancel()
+        self._duplex.close()
         await asyncio.gather(self._reading, return_exceptions=True)
-        await self._duplex.close()
+        await self._duplex.closed()
 
 
 @asynccontextmanager
