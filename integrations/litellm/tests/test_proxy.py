@@ -190,6 +190,13 @@ class TestRequests:
         assert outcome.status == 400
         assert "BanSubstrings[tool_definition]" in outcome.body["error"]["message"]
 
+    def test_a_message_that_guard_cannot_read(self, setup: Setup) -> None:
+        body = {"model": "gpt-fake", "messages": [{"role": "nobody", "content": "Hello"}]}
+        outcome = setup.call("all", "/v1/chat/completions", body)
+        assert outcome.status == 400
+        assert "/messages/0/role" in outcome.text
+        assert outcome.sent == []
+
     def test_numbers_of_tokens_are_not_read(self, setup: Setup) -> None:
         outcome = setup.call("all", "/v1/embeddings", {"model": "embed-fake", "input": [1, 2, 3]})
         assert outcome.status == 200

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 import litellm
 from fastapi import HTTPException
-from guard_scan import AsyncGuard, GuardBlockedError, GuardError, InputReport, OutputReport
+from guard_scan import AsyncGuard, GuardBlockedError, GuardError, GuardProblemError, InputReport, OutputReport
 from litellm.exceptions import GuardrailRaisedException
 from litellm.integrations.custom_logger import CustomLogger
 
@@ -72,7 +72,9 @@ class GuardModerations(CustomLogger):
             _log(error.report.raw)
             raise _blocked(error) from None
         except GuardError as error:
-            raise HTTPException(500, {"error": _unchecked("request", error)}) from error
+            # A shape or a length that guard does not take is the client's affair.
+            is_theirs = isinstance(error, GuardProblemError) and error.status in (413, 422)
+            raise HTTPException(400 if is_theirs else 500, {"error": _unchecked("request", error)}) from error
         if report is None:
             logger.info("Nothing to check in a call of type %s", call_type)
         else:
