@@ -93,6 +93,21 @@ def test_shows_text_before_the_answer_has_ended(url: str) -> None:
     asyncio.run(run())
 
 
+def test_a_model_that_pauses(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("guard_scan.stream.SILENCE", 0.01)
+
+    async def pausing() -> AsyncIterator[str]:
+        for piece in ("Hello ", "wor", "ld. And so on."):
+            yield piece
+            await asyncio.sleep(0.1)
+
+    async def run() -> str:
+        async with AsyncGuard(url, TOKEN) as guard, guard.output_stream("A question") as stream:
+            return "".join([text async for text in stream.checked(pausing())])
+
+    assert asyncio.run(run()) == "Hello world. And so on."
+
+
 def test_blocked(stream: Stream) -> None:
     shown: list[str] = []
     with pytest.raises(GuardBlockedError, match=r"^The answer was blocked by guard: BanSubstrings\.$") as caught:

@@ -49,6 +49,13 @@ class Duplex:
         """Sends a line. It waits while the server reads more slowly than lines are sent."""
         await self._send(h11.Data(data=line + b"\n"))
 
+    def write(self, line: bytes) -> None:
+        """Sends a short line without waiting."""
+        try:
+            self._writer.write(self._http.send(h11.Data(data=line + b"\n")) or b"")
+        except (OSError, RuntimeError, h11.LocalProtocolError):
+            pass  # Who reads learns why.
+
     async def end(self) -> None:
         """Ends the body of the request."""
         await self._send(h11.EndOfMessage())

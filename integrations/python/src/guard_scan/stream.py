@@ -16,6 +16,10 @@ from .reports import Report, read_verdict
 
 PATH = "analyze/output/stream"
 
+#: After so many seconds without a line an empty one is sent: the server ends a stream that is silent (``app.stream_idle_timeout``, 120 s),
+#: and a model may think for longer.
+SILENCE = 20.0
+
 
 class OutputStream:
     """
@@ -32,6 +36,7 @@ class OutputStream:
         self._changed = asyncio.Event()
         self._is_finished = False
         self._reading = asyncio.ensure_future(self._read())
+        self._waking = asyncio.ensure_future(self._wake())
 
     @property
     def report(self) -> Report | None:
@@ -51,6 +56,7 @@ class OutputStream:
             raise self._error
         if not self._is_finished:
             self._is_finished = True
+            self._waking.cancel()
             self._changed.set()
             await self._send(None)
 
@@ -115,6 +121,12 @@ class OutputStream:
             await asyncio.wait({self._reading}, timeout=1)
             raise self._error or GuardUnavailableError("Guard has gone away.") from None
 
+    async def _wake(self) -> None:
+        while not self._is_finished:
+            await asyncio.sleep(SILENCE)
+            if not self._is_finished:
+                self._duplex.write(b'{"text":""}')
+
     async def _read(self) -> None:
         try:
             async for line in self._duplex.lines():
@@ -151,8 +163,9 @@ class OutputStream:
     async def _close(self) -> None:
         # Whoever is being cancelled may not get beyond the first await.
         self._reading.cancel()
+        self._waking.cancel()
         self._duplex.close()
-        await asyncio.gather(self._reading, return_exceptions=True)
+        await asyncio.gather(self._reading, self._waking, return_exceptions=True)
         await self._duplex.closed()
 
 
