@@ -336,9 +336,9 @@ class TestStreams:
         with setup.client.stream(
             "POST", f"{proxy.url}/v1/chat/completions", json={**chat(ASK_FOR_MUCH), "stream": True}, headers=headers
         ) as reply:
-            for line in reply.iter_lines():
-                if "And so on." in line:
-                    break
+            # The connection ends with the iterator, so that it must be kept.
+            lines = reply.iter_lines()
+            assert any("And so on." in line for line in lines)
             assert setup.front.paths.count(path) == 1
         assert setup.upstream.is_left.wait(20)
         for _ in range(200):
