@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 import time
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -29,6 +31,10 @@ class Upstream(ThreadingHTTPServer):
         self.bodies: list[str] = []
         #: Is set when a proxy goes away before an answer has ended.
         self.is_left = threading.Event()
+
+    def handle_error(self, *_: object) -> None:
+        if not isinstance(sys.exc_info()[1], OSError):  # A client that goes away is no error.
+            traceback.print_exc()
 
     @property
     def url(self) -> str:

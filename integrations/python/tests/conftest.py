@@ -3,7 +3,9 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+import sys
 import threading
+import traceback
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Callable
@@ -61,6 +63,10 @@ class Fake(ThreadingHTTPServer):
         self.bodies: list[Any] = []
         self.delay = threading.Event()
         self.delay.set()
+
+    def handle_error(self, *_: object) -> None:
+        if not isinstance(sys.exc_info()[1], OSError):  # A client that goes away is no error.
+            traceback.print_exc()
 
     @property
     def url(self) -> str:
