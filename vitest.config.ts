@@ -1,15 +1,31 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
+/**
+ * Tests that leave their process as they found it. They share a few processes, in which guard and its models are loaded once. The files
+ * that are not here end their process, change its environment, or count what it loads: each of them gets a process of its own.
+ */
+const SHARING = [
+  "integrations/**/*.test.ts",
+  "test/{config,conversation,guard,mcp,messages,reference,scanners,stream,text,validation,wire}/**/*.test.ts",
+  "test/server/{dialects,routes}/**/*.test.ts",
+  "test/{conversation,conversation-sources,documents,masking,outcome,scan,service}.test.ts",
+];
+const OTHERS = ["**/node_modules/**", "**/.venv/**"];
+
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts", "integrations/**/*.test.ts"],
-    exclude: ["**/node_modules/**", "**/.venv/**"],
-    // Each test file gets a process, because some files end it, change its environment or count what it loads.
     pool: "forks",
     // Much of the time is spent waiting, for processes, servers and browsers.
     maxWorkers: Math.max(2, Math.ceil(availableParallelism() * 1.5)),
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    projects: [
+      {
+        extends: true,
+        test: { name: "own process", include: ["test/**/*.test.ts"], exclude: [...OTHERS, ...SHARING] },
+      },
+      { extends: true, test: { name: "shared", include: SHARING, exclude: OTHERS, isolate: false } },
+    ],
   },
 });
