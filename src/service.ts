@@ -12,6 +12,7 @@ import {
 } from "./conversation.ts";
 import { type DocumentReport, type DocumentsOptions, scanNamedDocuments } from "./documents.ts";
 import { closedError, GuardError, GuardValidationError } from "./errors.ts";
+import type { AnswerStream, StreamStep } from "./guard/guard.ts";
 import { readConversation } from "./messages/read.ts";
 import type { AnsweredToolCall, ChatRequest, Conversation, MessageText } from "./messages/text.ts";
 import type { ScanObserver } from "./observer.ts";
@@ -26,8 +27,7 @@ import {
 } from "./scan.ts";
 import type { Scanner, Side } from "./scanner.ts";
 import { SCANNED, type Scanned, type Source } from "./source.ts";
-import { AnswerScan, type StreamOptions, type StreamScanStep } from "./stream/answer-scan.ts";
-import type { OutputStream, OutputStreamStep } from "./stream.ts";
+import { AnswerScan, type StreamOptions, type StreamReport } from "./stream/answer-scan.ts";
 import { withSignal } from "./support/with-signal.ts";
 import { didYouMean } from "./validation/did-you-mean.ts";
 import type { Vault } from "./vault.ts";
@@ -281,7 +281,7 @@ export class ScanService {
    * A stream takes one of the places for scans from its first step until it ends, whether it is scanned or waits for the model. When
    * the caller does not end it, the signal has to. The time limit holds for each step: the time between them does not count.
    */
-  outputStream(prompt: string, request: ScanRequest, conversation?: ChatRequest): OutputStream<ServiceReport> {
+  outputStream(prompt: string, request: ScanRequest, conversation?: ChatRequest): AnswerStream<ServiceReport> {
     let opened: { place: Place; scan: AnswerScan } | undefined;
     const open = () => {
       if (conversation) this.#checkSize(conversation);
@@ -299,8 +299,8 @@ export class ScanService {
       return { place, scan };
     };
     const step = async (
-      take: (scan: AnswerScan) => Promise<StreamScanStep>,
-    ): Promise<OutputStreamStep<ServiceReport>> => {
+      take: (scan: AnswerScan) => Promise<StreamStep<StreamReport>>,
+    ): Promise<StreamStep<ServiceReport>> => {
       opened ??= open();
       const { place, scan } = opened;
       place.stop.signal.throwIfAborted();
@@ -314,7 +314,7 @@ export class ScanService {
         throw error;
       }
     };
-    const stream: OutputStream<ServiceReport> = {
+    const stream: AnswerStream<ServiceReport> = {
       get waiting() {
         return opened?.scan.waiting;
       },

@@ -1,26 +1,13 @@
 import { GuardError, GuardValidationError } from "./errors.ts";
+import { answerSteps } from "./guard/answer-steps.ts";
 import { outcomeOf } from "./outcome.ts";
-import { conversationContext, nameScanners, ownSignal, type ScanOptions, type ScanReport } from "./scan.ts";
+import { conversationContext, nameScanners, ownSignal, type ScanOptions } from "./scan.ts";
 import type { Scanner } from "./scanner.ts";
 import { AnswerScan, type StreamOptions, type StreamReport } from "./stream/answer-scan.ts";
-import { withSignal } from "./support/with-signal.ts";
+import { isItemSource, itemsOf } from "./support/items.ts";
 import { checkStreamOptions } from "./validation/scan-options.ts";
 
 export type { StreamOptions, StreamReport } from "./stream/answer-scan.ts";
-
-/** What came of the latest piece of an answer that arrives in pieces; `report` is there when the answer has ended. */
-export interface OutputStreamStep<Report extends ScanReport = ScanReport> {
-  text: string;
-  report?: Report;
-}
-
-/** An answer that arrives in pieces and is scanned on the way. */
-export interface OutputStream<Report extends ScanReport = ScanReport> {
-  push(piece: string): Promise<OutputStreamStep<Report>>;
-  flush(): Promise<OutputStreamStep<Report>>;
-  readonly waiting: number | undefined;
-  end(): Promise<OutputStreamStep<Report>>;
-}
 
 /** The options of {@link scanOutputStream}. */
 export interface StreamScanOptions extends ScanOptions, StreamOptions {
@@ -68,7 +55,11 @@ export function scanOutputStream(
   if (typeof prompt !== "string") {
     throw new GuardValidationError([{ path: "prompt", message: `expected a string, got ${typeof prompt}` }]);
   }
-  const pieces = iteratorOf(source);
+  if (!isItemSource(source)) {
+    const message = "expected an async iterable or a web stream of strings";
+    throw new GuardValidationError([{ path: "source", message }]);
+  }
+  const pieces = itemsOf<unknown>(source);
   const { holdbackChars, holdbackMs, wholeChars, masking: names = [], signal: outer, ...given } = options;
   const masking = new Set(names);
   const { failFast = false } = options;
@@ -124,17 +115,10 @@ export function scanOutputStream(
   };
 
   async function* read(): AsyncGenerator<string, void, undefined> {
-    let next: Promise<IteratorResult<string>> | undefined;
     try {
-      for (;;) {
-        signal.throwIfAborted();
-        next ??= Promise.resolve(pieces.next());
-        const piece = await within(next, scan.waiting, signal);
-        if (piece) next = undefined;
-        const step = !piece ? await scan.flush() : piece.done ? await scan.end() : await scan.push(asText(piece.value));
-        if (step.report) resolve(step.report);
-        if (step.text !== "") yield step.text;
-        if (step.report) return;
+      for await (const { text, report } of answerSteps(scan, pieces, { textOf: asText, signal })) {
+        if (report) resolve(report);
+        if (text !== "") yield text;
       }
     } catch (error) {
       reject(error);
@@ -142,51 +126,11 @@ export function scanOutputStream(
     } finally {
       reject(aborted);
       stop();
-      // A source that waits for its next piece ends when that has come, and nobody waits for this.
-      next?.catch(() => {});
-      Promise.resolve(pieces.return?.()).catch(() => {});
     }
-  }
-}
-
-/** Waits for a promise, and returns undefined when that takes longer than so many milliseconds. */
-async function within<T>(promise: Promise<T>, milliseconds: number | undefined, signal: AbortSignal) {
-  if (milliseconds === undefined) return withSignal(promise, signal);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), milliseconds);
-  });
-  try {
-    return await withSignal(Promise.race([promise, late]), signal);
-  } finally {
-    clearTimeout(timer);
   }
 }
 
 function asText(piece: unknown): string {
   if (typeof piece === "string") return piece;
   throw new GuardValidationError([{ path: "source", message: `expected pieces of text, got ${typeof piece}` }]);
-}
-
-type Pieces = Pick<AsyncIterator<string> | Iterator<string>, "next" | "return">;
-
-/** @throws GuardValidationError for what cannot be read piece by piece. */
-function iteratorOf(source: AsyncIterable<string> | Iterable<string> | ReadableStream<string>): Pieces {
-  if (typeof source === "object" && source !== null) {
-    if (Symbol.asyncIterator in source) return source[Symbol.asyncIterator]();
-    if (Symbol.iterator in source) return source[Symbol.iterator]();
-    // Some browsers and polyfills have web streams that cannot be iterated over.
-    const reader = (source as ReadableStream<string>).getReader?.();
-    if (reader) {
-      return {
-        next: async () => (await reader.read()) as IteratorResult<string>,
-        return: async () => {
-          await reader.cancel();
-          return { done: true, value: undefined };
-        },
-      };
-    }
-  }
-  const message = "expected an async iterable or a web stream of strings";
-  throw new GuardValidationError([{ path: "source", message }]);
 }

@@ -5,7 +5,6 @@ import type { ScanObserver } from "../observer.ts";
 import type { Side } from "../scanner.ts";
 import type { ScanRequest, ScanService, ServiceReport } from "../service.ts";
 import type { Source } from "../source.ts";
-import type { OutputStreamStep } from "../stream.ts";
 import { Vault } from "../vault.ts";
 import type {
   AnswerStream,
@@ -37,8 +36,11 @@ export interface ServiceCallOptions extends CallOptions {
    * these. The default is `true`.
    */
   rewrite?: boolean;
-  /** What the model was sent, for answers whose request this call does not judge. */
-  prompt?: string;
+  /**
+   * What the model was sent, or the prompt alone, for answers whose request this call does not judge. Answers are compared with it. The
+   * default is an empty prompt.
+   */
+  sent?: ChatRequest | string;
   /** Is told of the scanners and models of this call. */
   observer?: ScanObserver | undefined;
 }
@@ -93,7 +95,7 @@ export class ServiceCall implements GuardedCall {
       suppress = [],
       vault = new Vault(),
       rewrite = true,
-      prompt = "",
+      sent = "",
       observer,
     }: ServiceCallOptions,
     onReport: (side: Side, report: ServiceReport) => void,
@@ -103,7 +105,10 @@ export class ServiceCall implements GuardedCall {
     // Findings are shown, so that their offsets count code points.
     this.#request = { suppress, details: true, rewrite, vault, signal, observer };
     this.#onReport = onReport;
-    this.#sent = { prompt };
+    this.#sent =
+      typeof sent === "string"
+        ? { prompt: sent }
+        : { prompt: readingOf(readConversation(sent)).prompt?.text ?? "", chat: sent };
   }
 
   async request(chat: ChatRequest): Promise<Reported<CheckedRequest>> {
@@ -117,11 +122,6 @@ export class ServiceCall implements GuardedCall {
     };
     this.#sent = { prompt: report.text, chat: request };
     return { report: guardReport(report), request };
-  }
-
-  /** Takes a request that was judged before, as the model was sent it, so that an answer can be compared with it. */
-  sent(chat: ChatRequest): void {
-    this.#sent = { prompt: readingOf(readConversation(chat)).prompt?.text ?? "", chat };
   }
 
   async texts(texts: readonly string[], source: Source = "user"): Promise<Reported<CheckedTexts>> {
@@ -161,7 +161,7 @@ export class ServiceCall implements GuardedCall {
   answerStream(): AnswerStream {
     const { prompt, chat } = this.#sent;
     const stream = this.#service.outputStream(prompt, this.#request, chat);
-    const step = ({ text, report }: OutputStreamStep<ServiceReport>): StreamStep => {
+    const step = ({ text, report }: StreamStep<ServiceReport>): StreamStep => {
       if (!report) return { text };
       this.#onReport("output", report);
       return { text, report: guardReport(report) };

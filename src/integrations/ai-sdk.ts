@@ -13,7 +13,7 @@ import { readCall } from "./ai-sdk/call.ts";
 import { GuardedAnswer, textParts } from "./ai-sdk/stream.ts";
 import { Judge } from "./parts/judge.ts";
 import type { GuardedModelOptions, GuardedOptions } from "./parts/options.ts";
-import { itemsOf, streamOf } from "./parts/web-streams.ts";
+import { streamOf } from "./parts/web-streams.ts";
 
 export { type Blocked, GuardBlockedError } from "../guard/blocked.ts";
 export type { Guard, GuardReport } from "../guard/guard.ts";
@@ -85,7 +85,7 @@ async function stream(
     const { chat, back } = readCall(params);
     const result = await model.doStream({ ...back(await judge.request(chat)), abortSignal: signal });
     const answer = new GuardedAnswer(judge, options.onBlocked);
-    const parts = endingWith(left, answer.parts(itemsOf(result.stream, signal), signal));
+    const parts = endingWith(left, answer.parts(result.stream, signal));
     return { ...result, stream: streamOf(parts, (reason) => left.abort(reason)) };
   } catch (error) {
     if (!(error instanceof GuardBlockedError) || !options.onBlocked) throw error;

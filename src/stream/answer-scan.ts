@@ -1,5 +1,6 @@
 import { copyResult, onlyNames } from "../conversation/report.ts";
 import { GuardError } from "../errors.ts";
+import type { AnswerStream, StreamStep } from "../guard/guard.ts";
 import { AnswerCache } from "../models/answer-cache.ts";
 import type { Outcome } from "../outcome.ts";
 import { type NamedScanner, type RunOptions, runScanners, type ScanReport } from "../scan.ts";
@@ -37,14 +38,6 @@ export interface StreamReport extends ScanReport {
   outcome: Outcome;
   /** The names of the scanners that need the whole answer, and so ran at its end only. */
   atEnd: string[];
-}
-
-/** What came of the latest piece. */
-export interface StreamScanStep {
-  /** What may be given out now. */
-  text: string;
-  /** It is there when the answer has ended. */
-  report?: StreamReport;
 }
 
 /** The settings of the scan of one answer. */
@@ -97,7 +90,7 @@ interface Look {
  * they are shown. What was given out before must be the same, too; where it is not, the answer is blocked. Other scanners
  * judge the new part once, before it is given out. At the end all scanners read the whole answer.
  */
-export class AnswerScan {
+export class AnswerScan implements AnswerStream<StreamReport> {
   readonly #settings: StreamScanSettings;
   readonly #lists: StreamLists;
   readonly #holdbackChars: number;
@@ -160,7 +153,7 @@ export class AnswerScan {
     return waits ? this.#holdbackMs : undefined;
   }
 
-  async push(piece: string): Promise<StreamScanStep> {
+  async push(piece: string): Promise<StreamStep<StreamReport>> {
     this.#checkOpen();
     this.#take(piece);
     if (this.#lists.holdsAll) return this.#length > this.#wholeChars ? this.#block(this.#length) : NOTHING;
@@ -170,7 +163,7 @@ export class AnswerScan {
     return this.#advance();
   }
 
-  async flush(): Promise<StreamScanStep> {
+  async flush(): Promise<StreamStep<StreamReport>> {
     if (this.#ended || this.#lists.holdsAll) return NOTHING;
     this.#isNew = false;
     const limit = this.#limit();
@@ -182,7 +175,7 @@ export class AnswerScan {
     return this.#release(look);
   }
 
-  async end(): Promise<StreamScanStep> {
+  async end(): Promise<StreamStep<StreamReport>> {
     this.#checkOpen();
     if (this.#length <= this.#wholeChars) return this.#endWhole();
     if (this.#lists.holdsAll) return this.#block(this.#length);
@@ -241,7 +234,7 @@ export class AnswerScan {
     return cutsIn(this.#text, { from, limit, lines, openFrom });
   }
 
-  async #advance(): Promise<StreamScanStep> {
+  async #advance(): Promise<StreamStep<StreamReport>> {
     const { waitsForSentences, span, across } = this.#lists;
     const last = this.#looks.at(-1)?.end ?? this.#out;
     const known = (end: number) => this.#looks.some((look) => look.end === end && look.isSentence);
@@ -262,7 +255,7 @@ export class AnswerScan {
   }
 
   /** Gives out text up to the last place that is decided. */
-  async #decide(isTooLong: boolean): Promise<StreamScanStep> {
+  async #decide(isTooLong: boolean): Promise<StreamStep<StreamReport>> {
     const { waitsForSentences, span, across } = this.#lists;
     const isLong = !waitsForSentences || this.#text.length - this.#out > this.#holdbackChars;
     const latest = this.#looks.at(-1);
@@ -308,7 +301,7 @@ export class AnswerScan {
   }
 
   /** Gives out the window up to where a look ended, after the other scanners have judged what is new. */
-  async #release(look: Look): Promise<StreamScanStep> {
+  async #release(look: Look): Promise<StreamStep<StreamReport>> {
     const base = this.#base;
     if (await this.#judge(look)) return this.#block(this.#text.length - look.end);
     if (!look.text.startsWith(base.text)) {
@@ -320,7 +313,7 @@ export class AnswerScan {
     return this.#give(look);
   }
 
-  async #give(look: Look): Promise<StreamScanStep> {
+  async #give(look: Look): Promise<StreamStep<StreamReport>> {
     const base = this.#base;
     this.#looks = this.#looks.filter(({ end }) => end > look.end);
     if (!look.text.startsWith(base.text)) return this.#block(this.#text.length - look.end);
@@ -460,7 +453,7 @@ export class AnswerScan {
   }
 
   /** Ends an answer that was kept as a whole: all scanners read all of it. */
-  async #endWhole(): Promise<StreamScanStep> {
+  async #endWhole(): Promise<StreamStep<StreamReport>> {
     const whole = this.#whole.join("");
     const { context, options, named } = this.#settings;
     const { byModel, judges } = this.#lists;
@@ -494,7 +487,7 @@ export class AnswerScan {
   }
 
   /** Ends an answer that is too long to be kept: the scanners that need all of it read its beginning. */
-  async #endLong(): Promise<StreamScanStep> {
+  async #endLong(): Promise<StreamStep<StreamReport>> {
     const step = await this.#release(await this.#look(this.#text.length, true));
     if (step.report) return step;
     const { context, options, named } = this.#settings;
@@ -518,7 +511,7 @@ export class AnswerScan {
    *
    * @param left how much of the answer no scanner has decided about.
    */
-  #block(left = this.#text.length - this.#out): StreamScanStep {
+  #block(left = this.#text.length - this.#out): StreamStep<StreamReport> {
     return { text: "", report: this.#closed(this.#tally.total(this.#chars(), left), true) };
   }
 
@@ -544,7 +537,7 @@ export class AnswerScan {
   }
 }
 
-const NOTHING: StreamScanStep = Object.freeze({ text: "" });
+const NOTHING: StreamStep<StreamReport> = Object.freeze({ text: "" });
 
 /** The text that the scanners behind a sanitizing one read. */
 function textAfter({ left, given }: Look, after: string | undefined): string {

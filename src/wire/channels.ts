@@ -51,13 +51,10 @@ export class Channels {
     return events;
   }
 
-  /** The time at which {@link flush} should be called, in milliseconds of `performance.now()`. */
-  get due(): number | undefined {
-    let due: number | undefined;
-    for (const channel of this.#open.values()) {
-      if (channel.due !== undefined && (due === undefined || channel.due < due)) due = channel.due;
-    }
-    return due;
+  /** The milliseconds after which {@link flush} would give something out. */
+  get waiting(): number | undefined {
+    const dues = [...this.#open.values()].flatMap(({ due }) => due ?? []);
+    return dues.length > 0 ? Math.max(0, Math.min(...dues) - performance.now()) : undefined;
   }
 
   /** Gives out what has waited for long enough. */

@@ -1,3 +1,4 @@
+import { within } from "../support/within.ts";
 import type { StreamGuard } from "./format.ts";
 import { type SseEvent, SseReader, sseBytes } from "./sse.ts";
 
@@ -49,9 +50,8 @@ async function* guardedEvents(
   // A failed read is looked at below. Until then nobody has to catch it.
   read.catch(() => {});
   for (;;) {
-    let arrived: Awaited<typeof read> | undefined;
     // A failure of upstream is not one of guard: the reader is told of it as it is.
-    arrived = await withDeadline(read, guard.channels.due);
+    const arrived = await within(read, guard.channels.waiting);
     try {
       if (!arrived) {
         yield* await guard.channels.flush();
@@ -69,19 +69,5 @@ async function* guardedEvents(
     }
     read = reader.read();
     read.catch(() => {});
-  }
-}
-
-/** Waits for a promise until a time of `performance.now()`. It resolves with undefined when that comes first. */
-async function withDeadline<T>(promise: Promise<T>, due: number | undefined): Promise<T | undefined> {
-  if (due === undefined) return promise;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), Math.max(0, due - performance.now()));
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -129,8 +129,8 @@ describe("ServiceGuard", () => {
     expect(report.findings.BanSubstrings).toMatchObject([{ start: 28, end: 33, text: "zebra" }]);
     expect((await judging.texts(["ann@example.org"])).texts).toEqual(["ann@example.org"]);
     const vault = new Vault([["[REDACTED_EMAIL_ADDRESS_1]", "ann@example.org"]]);
-    const answering = new ServiceGuard(service).call({ vault });
-    answering.sent({ messages: [{ role: "user", content: "Ask [REDACTED_EMAIL_ADDRESS_1]." }] });
+    const sent = { messages: [{ role: "user", content: "Ask [REDACTED_EMAIL_ADDRESS_1]." }] };
+    const answering = new ServiceGuard(service).call({ vault, sent });
     expect((await answering.answer({ text: "I ask [REDACTED_EMAIL_ADDRESS_1]." })).text).toBe("I ask ann@example.org.");
   });
 

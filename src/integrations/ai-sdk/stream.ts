@@ -1,6 +1,6 @@
 import type { LanguageModelV3FinishReason, LanguageModelV3StreamPart, LanguageModelV3ToolCall } from "@ai-sdk/provider";
 import { GuardBlockedError } from "../../guard/blocked.ts";
-import { IDLE, withIdle } from "../parts/idle.ts";
+import { IDLE, itemsOf, withIdle } from "../../support/items.ts";
 import { type Judge, type JudgedText, shortestWaiting } from "../parts/judge.ts";
 import type { GuardedModelOptions } from "../parts/options.ts";
 import { FILTERED, judgeCalls, NO_USAGE, withArguments, withoutTokens } from "./answer.ts";
@@ -67,9 +67,13 @@ export class GuardedAnswer {
    * @param source the parts of the model. It is ended as soon as something is blocked.
    * @param signal that of the call. An answer whose call was aborted ends with an exception, as it does without guard.
    */
-  async *parts(source: AsyncIterable<Part>, signal: AbortSignal): AsyncGenerator<Part, void, undefined> {
+  async *parts(source: ReadableStream<Part>, signal: AbortSignal): AsyncGenerator<Part, void, undefined> {
     const waiting = () => shortestWaiting([...this.#open.values()].map(({ judged }) => judged));
-    for await (const part of withIdle(source, waiting)) {
+    const items = itemsOf(source);
+    const onAbort = () => items.stop(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
+    for await (const part of withIdle(items, waiting)) {
       const failure = await failureOf(part === IDLE ? this.#flush() : this.#take(part));
       // What was ready before a verdict passed its own.
       yield* this.#ready.splice(0);

@@ -42,7 +42,7 @@ export interface DialectCall {
   /** The checks of this request. */
   readonly call: ServiceCall;
   /** Begins further checks, for a request that holds several calls of a model, or that only wants to know what is in its texts. */
-  begin(options?: Pick<ServiceCallOptions, "suppress" | "rewrite" | "prompt" | "vault">): ServiceCall;
+  begin(options?: Pick<ServiceCallOptions, "suppress" | "rewrite" | "sent" | "vault">): ServiceCall;
   /** Makes tokens of vaults and opens them, for a product that asks before and after the model and can keep one in between. */
   readonly vaults: Pick<VaultSeal, "seal" | "open">;
   /** Whether answers are restored from the vault of their call. */

@@ -127,7 +127,7 @@ export const fms: Dialect = {
         const threshold = thresholdOf(params);
         const detector = detectorOf(headers, scanners, { sides: ["output"], knowsPrompt: true });
         const { suppress } = detector;
-        const { report } = await begin({ suppress, rewrite: false, prompt }).answer({ text });
+        const { report } = await begin({ suppress, rewrite: false, sent: prompt }).answer({ text });
         return { body: reaching(detectionsOf(report, detector), threshold), reports: [report] };
       },
     }),

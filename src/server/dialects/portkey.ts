@@ -86,7 +86,7 @@ async function beforeCall(asked: Body, { call, vaults, restores }: DialectCall):
   });
 }
 
-async function afterCall(asked: Body, { begin, call: empty, vaults }: DialectCall): Promise<DialectReply> {
+async function afterCall(asked: Body, { begin, vaults }: DialectCall): Promise<DialectReply> {
   const format = formatFor(asked);
   const { json: answer, statusCode } = asked.response ?? {};
   // An error of the provider is nothing that a model has said.
@@ -96,10 +96,10 @@ async function afterCall(asked: Body, { begin, call: empty, vaults }: DialectCal
     return { body: refused("The answer was blocked by guard: the gateway does not hand out streams."), reports: [] };
   }
   const { [VAULT]: token, ...request } = asked.request.json;
-  const call = typeof token === "string" ? begin({ vault: vaults.open(token) }) : empty;
   const { texts = [], chat } = format.request?.(request, { unguarded: "pass" }) ?? {};
   const prompt = texts.flatMap(({ slots }) => slots.map(({ text }) => text)).at(-1) ?? "";
-  call.sent(chat?.request ?? { messages: [{ role: "user", content: prompt }] });
+  const vault = typeof token === "string" ? { vault: vaults.open(token) } : {};
+  const call = begin({ sent: chat?.request ?? { messages: [{ role: "user", content: prompt }] }, ...vault });
   const before = JSON.stringify(answer);
   const parts = format.answer(answer as Json);
   return judged(call, async (watched) => {

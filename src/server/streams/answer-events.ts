@@ -1,10 +1,11 @@
+import type { AnswerStream, StreamStep } from "../../guard/guard.ts";
 import type { ServiceReport } from "../../service.ts";
-import type { OutputStream, OutputStreamStep } from "../../stream.ts";
+import { within } from "../../support/within.ts";
 import type { AnswerLine, AnswerLines } from "./answer-lines.ts";
 
 /** What a client is told of an answer that it hands in piece by piece. */
 export type AnswerEvent =
-  /** `waiting` is there when the client asked for every step: see {@link OutputStream.waiting}. */
+  /** `waiting` is there when the client asked for every step: see {@link AnswerStream.waiting}. */
   { event: "text"; text: string; waiting?: number | null } | { event: "end"; report: ServiceReport };
 
 /** How an answer is read. */
@@ -16,22 +17,20 @@ export interface AnswerEventsOptions {
   everyStep: boolean;
 }
 
-const LATE = Symbol("late");
-
 /** Hands the pieces of an answer to its scan, and tells what comes of it. It reads a line when the events before it were taken. */
 export async function* answerEvents(
   lines: AnswerLines,
-  stream: OutputStream<ServiceReport>,
+  stream: AnswerStream<ServiceReport>,
   { everyStep }: AnswerEventsOptions,
 ): AsyncGenerator<AnswerEvent> {
   let coming: Promise<AnswerLine> | undefined;
   for (;;) {
     coming ??= lines.next();
-    const line: AnswerLine | typeof LATE = await before(coming, everyStep ? undefined : stream.waiting);
-    if (line !== LATE) coming = undefined;
-    const steps = line === LATE ? [() => stream.flush()] : stepsOf(line, stream);
+    const line = await within(coming, everyStep ? undefined : stream.waiting);
+    if (line) coming = undefined;
+    const steps = line ? stepsOf(line, stream) : [() => stream.flush()];
     for (const take of steps) {
-      const { text, report }: OutputStreamStep<ServiceReport> = await take();
+      const { text, report }: StreamStep<ServiceReport> = await take();
       if (report) {
         if (report.outcome !== "blocked" && text !== "") yield { event: "text", text };
         yield { event: "end", report };
@@ -45,25 +44,11 @@ export async function* answerEvents(
 
 function stepsOf(
   { text, flush, end }: AnswerLine,
-  stream: OutputStream<ServiceReport>,
-): (() => Promise<OutputStreamStep<ServiceReport>>)[] {
+  stream: AnswerStream<ServiceReport>,
+): (() => Promise<StreamStep<ServiceReport>>)[] {
   return [
     ...(text === undefined ? [] : [() => stream.push(text)]),
     ...(flush ? [() => stream.flush()] : []),
     ...(end ? [() => stream.end()] : []),
   ];
-}
-
-/** Waits for a line, but only for so many milliseconds when they are given. */
-async function before<T>(coming: Promise<T>, milliseconds: number | undefined): Promise<T | typeof LATE> {
-  if (milliseconds === undefined) return coming;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<typeof LATE>((resolve) => {
-    timer = setTimeout(() => resolve(LATE), milliseconds);
-  });
-  try {
-    return await Promise.race([coming, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
