@@ -1,6 +1,6 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
+import { bodyText, listening } from "../../test/support/listening.ts";
+import { sse } from "../../test/support/upstream.ts";
 
 /** A reply of the fake upstream: a body of JSON, or the chunks of a stream. */
 export type Reply = Record<string, unknown> | { chunks: readonly Record<string, unknown>[] };
@@ -15,26 +15,17 @@ export interface Upstream {
 /** Starts an upstream that ends with the test. @param reply makes the reply to each request. */
 export async function upstream(reply: (body: Record<string, unknown>, count: number) => Reply): Promise<Upstream> {
   const bodies: Record<string, unknown>[] = [];
-  const server = createServer((request, response) => {
-    const pieces: Buffer[] = [];
-    request.on("data", (piece: Buffer) => pieces.push(piece));
-    request.on("end", () => {
-      const body = JSON.parse(Buffer.concat(pieces).toString());
-      bodies.push(body);
-      const made = reply(body, bodies.length);
-      if (!("chunks" in made)) {
-        response.writeHead(200, { "content-type": "application/json" });
-        response.end(JSON.stringify(made));
-        return;
-      }
-      response.writeHead(200, { "content-type": "text/event-stream" });
-      for (const chunk of made.chunks as unknown[]) response.write(`data: ${JSON.stringify(chunk)}\n\n`);
-      response.end("data: [DONE]\n\n");
-    });
+  const { url, close } = await listening(async (request, response) => {
+    const body = JSON.parse(await bodyText(request));
+    bodies.push(body);
+    const made = reply(body, bodies.length);
+    const isStream = "chunks" in made;
+    response.writeHead(200, { "content-type": isStream ? "text/event-stream" : "application/json" });
+    if (!isStream) response.end(JSON.stringify(made));
+    else response.end(sse(made.chunks as unknown[]).join(""));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => new Promise<void>((resolve) => void server.close(() => resolve())));
-  return { baseURL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, bodies };
+  onTestFinished(close);
+  return { baseURL: `${url}/v1`, bodies };
 }
 
 const USAGE = { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 };

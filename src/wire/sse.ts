@@ -1,13 +1,8 @@
 import { createParser } from "eventsource-parser";
+import { type SseEvent, sseText } from "../support/sse.ts";
 import { upstreamError } from "./errors.ts";
 
-/** One server-sent event, as the WHATWG HTML standard defines them in section 9.2. */
-export interface SseEvent {
-  event?: string | undefined;
-  id?: string | undefined;
-  /** The data. An event without data is a comment, which keeps the connection alive. */
-  data?: string;
-}
+export type { SseEvent } from "../support/sse.ts";
 
 /** The most characters of one event: the last event of OpenAI's Responses API holds the whole answer. */
 const LONGEST_EVENT = 64 * 1024 * 1024;
@@ -53,14 +48,8 @@ export class SseReader {
 const encoder = new TextEncoder();
 
 /** The bytes of an event. */
-export function sseBytes({ event, id, data }: SseEvent): Uint8Array {
-  if (data === undefined) return encoder.encode(":\n\n");
-  const lines = [
-    ...(event === undefined ? [] : [`event: ${event}`]),
-    ...(id === undefined ? [] : [`id: ${id}`]),
-    ...data.split("\n").map((line) => `data: ${line}`),
-  ];
-  return encoder.encode(`${lines.join("\n")}\n\n`);
+export function sseBytes(event: SseEvent): Uint8Array {
+  return encoder.encode(sseText(event));
 }
 
 /** An event whose data is JSON. */

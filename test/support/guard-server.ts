@@ -1,11 +1,11 @@
-import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
 import { createGuard } from "../../src/config/create-guard.ts";
 import type { ConfigInput } from "../../src/config/index.ts";
 import type { Guard } from "../../src/guard/guard.ts";
 import { RemoteGuard, type RemoteGuardOptions } from "../../src/guard/remote/index.ts";
 import { createServer, type ScannerLists } from "../../src/server/index.ts";
+import { listening } from "./listening.ts";
 
 /** A guard server that listens until the test ends. */
 export async function listeningServer(
@@ -45,14 +45,10 @@ export async function fakeServer(
   answer: (response: ServerResponse, request: IncomingMessage) => void,
 ): Promise<{ url: string; calls: () => number }> {
   let calls = 0;
-  const server = createHttpServer((request, response) => {
+  const { url, close } = await listening((request, response) => {
     calls++;
     answer(response, request);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, calls: () => calls };
+  onTestFinished(close);
+  return { url, calls: () => calls };
 }

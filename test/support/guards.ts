@@ -49,7 +49,8 @@ export async function remoteTestGuard(): Promise<Guard> {
   return remoteGuard({ url });
 }
 
-const PASSED: GuardReport = {
+/** The report on what passes. */
+export const PASSED: GuardReport = {
   outcome: "passed",
   isValid: true,
   resultsScore: {},
@@ -67,7 +68,8 @@ const PASSED: GuardReport = {
   },
 };
 
-const BLOCKED: GuardReport = { ...PASSED, outcome: "blocked", isValid: false, resultsScore: { Forbidden: 1 } };
+/** The report on what is blocked. */
+export const BLOCKED: GuardReport = { ...PASSED, outcome: "blocked", isValid: false, resultsScore: { Forbidden: 1 } };
 
 /**
  * A guard that lets requests pass and gives out the words of an answer as soon as they have ended, or after `waiting` milliseconds.

@@ -1,19 +1,6 @@
 import { GuardError } from "../../src/errors.ts";
-import type { AnswerStream, CallOptions, Guard, GuardedCall, GuardReport, StreamStep } from "../../src/guard/guard.ts";
-
-const report = (outcome: "passed" | "blocked"): GuardReport => ({
-  outcome,
-  isValid: outcome === "passed",
-  resultsScore: { Word: outcome === "passed" ? -1 : 1 },
-  findings: {},
-  coverage: {
-    chars: 0,
-    skipped: 0,
-    failed: [],
-    suppressed: [],
-    unscannedSources: {},
-  } as unknown as GuardReport["coverage"],
-});
+import type { AnswerStream, CallOptions, Guard, GuardedCall, StreamStep } from "../../src/guard/guard.ts";
+import { BLOCKED, PASSED } from "./guards.ts";
 
 /** A guard that shows every piece of an answer at once, and blocks at the word zebra. */
 export class LettingThrough implements Guard {
@@ -23,12 +10,12 @@ export class LettingThrough implements Guard {
   call({ signal = new AbortController().signal }: CallOptions = {}): GuardedCall {
     this.signals.push(signal);
     return {
-      request: async (chat) => ({ report: report("passed"), request: chat }),
+      request: async (chat) => ({ report: PASSED, request: chat }),
       texts: async (texts) => {
         if (texts.includes("away")) throw new GuardError("GUARD_UNREACHABLE", "The guard server could not be reached.");
-        return { report: report("passed"), texts: [...texts] };
+        return { report: PASSED, texts: [...texts] };
       },
-      answer: async ({ text, toolCalls = [] }) => ({ report: report("passed"), text, toolCalls: [...toolCalls] }),
+      answer: async ({ text, toolCalls = [] }) => ({ report: PASSED, text, toolCalls: [...toolCalls] }),
       answerStream: () => new Showing(),
     };
   }
@@ -40,7 +27,7 @@ class Showing implements AnswerStream {
   readonly waiting = undefined;
 
   async push(piece: string): Promise<StreamStep> {
-    return piece.includes("zebra") ? { text: "", report: report("blocked") } : { text: piece };
+    return piece.includes("zebra") ? { text: "", report: { ...BLOCKED, resultsScore: { Word: 1 } } } : { text: piece };
   }
 
   async flush(): Promise<StreamStep> {
@@ -48,6 +35,6 @@ class Showing implements AnswerStream {
   }
 
   async end(): Promise<StreamStep> {
-    return { text: "", report: report("passed") };
+    return { text: "", report: PASSED };
   }
 }

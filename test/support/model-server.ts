@@ -1,6 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
+import { bodyText, type Listening, listening } from "./listening.ts";
 
 /** What a model was sent. */
 export interface Sent {
@@ -10,16 +10,13 @@ export interface Sent {
 }
 
 /** A model on loopback that says what it is told to, in the APIs of OpenAI and Anthropic. */
-export interface ModelServer {
-  /** Without a path: `http://127.0.0.1:1234`. */
-  url: string;
+export interface ModelServer extends Listening {
   /** What it was sent since the last look, which forgets it. */
   sent(): Sent[];
   /** What it answers. Streams send it in pieces of three characters. */
   says: string;
   /** The tool calls of its chat completions. */
   calls: { id: string; type: "function"; function: { name: string; arguments: string } }[];
-  close(): Promise<void>;
 }
 
 /** Starts a model that ends with the test. */
@@ -32,32 +29,14 @@ export async function modelServer(): Promise<ModelServer> {
 /** Starts a model that the caller closes. */
 export async function startModelServer(): Promise<ModelServer> {
   const sent: Sent[] = [];
-  const server = createServer(async (request, reply) => {
-    const body = await bodyOf(request);
+  const server = await listening(async (request, reply) => {
+    const text = await bodyText(request);
+    const body = request.headers["content-type"]?.startsWith("application/json") ? JSON.parse(text) : text;
     sent.push({ path: request.url ?? "", body });
     answer(request.url ?? "", body, model, reply);
   });
-  const model: ModelServer = {
-    url: "",
-    sent: () => sent.splice(0),
-    says: "Hello.",
-    calls: [],
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  model.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const model: ModelServer = { ...server, sent: () => sent.splice(0), says: "Hello.", calls: [] };
   return model;
-}
-
-async function bodyOf(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  const text = Buffer.concat(chunks).toString();
-  return request.headers["content-type"]?.startsWith("application/json") ? JSON.parse(text) : text;
 }
 
 function answer(path: string, body: unknown, { says, calls }: ModelServer, reply: ServerResponse): void {

@@ -1,6 +1,6 @@
-import { createServer, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingHttpHeaders, RequestListener } from "node:http";
 import { afterAll, beforeAll, beforeEach } from "vitest";
+import { bodyText, listening } from "./listening.ts";
 
 /** A request that a model's provider has received. */
 export interface Received {
@@ -34,10 +34,8 @@ export interface Upstream {
 /** Starts a provider for the tests of a file. */
 export function upstreamForTests(): Upstream {
   const state = { url: "", received: [] as Received[], answers: [] as Answer[], gone: 0 };
-  const server = createServer(async (request, reply) => {
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const text = Buffer.concat(chunks).toString();
+  const listener: RequestListener = async (request, reply) => {
+    const text = await bodyText(request);
     const isJson = request.headers["content-type"]?.includes("json");
     const { method = "", url = "", headers } = request;
     state.received.push({ method, url, headers, text, json: isJson ? JSON.parse(text) : undefined });
@@ -64,20 +62,17 @@ export function upstreamForTests(): Upstream {
       }
     }
     reply.end();
-  });
+  };
+  let close: (() => Promise<void>) | undefined;
   beforeAll(async () => {
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    state.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    ({ url: state.url, close } = await listening(listener));
   });
   beforeEach(() => {
     state.received = [];
     state.answers = [];
     state.gone = 0;
   });
-  afterAll(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
+  afterAll(() => close?.());
   return state;
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import type { ServiceGuardReport } from "../../guard/service-guard.ts";
 import { WINDOW_SUFFIX } from "../../result-names.ts";
+import { openaiErrorBody } from "../../wire/formats/openai-errors.ts";
 import type { Problem } from "../problem.ts";
 import { type Dialect, type DialectCall, endpoint } from "./dialect.ts";
 
@@ -142,12 +143,10 @@ function errorOf({ status, message, errors = [] }: Problem): unknown {
   const [first] = errors;
   const param = first ? first.pointer.slice(1).replaceAll("/", ".") || null : null;
   const details = errors.map(({ pointer, detail }) => `${pointer || "the body"} ${detail}`).join("; ");
-  return {
-    error: {
-      message: details === "" ? message : `${message} ${details}`,
-      type: status === 429 ? "requests" : status < 500 ? "invalid_request_error" : "server_error",
-      param,
-      code: status === 401 ? "invalid_api_key" : status === 429 ? "rate_limit_exceeded" : null,
-    },
-  };
+  return openaiErrorBody({
+    message: details === "" ? message : `${message} ${details}`,
+    type: status === 429 ? "requests" : status < 500 ? "invalid_request_error" : "server_error",
+    param,
+    code: status === 401 ? "invalid_api_key" : status === 429 ? "rate_limit_exceeded" : null,
+  });
 }

@@ -1,3 +1,4 @@
+import { sseText } from "../../support/sse.ts";
 import { Problem } from "../problem.ts";
 
 /** How events are written: as lines of JSON, or as server-sent events (WHATWG HTML, section 9.2). */
@@ -19,8 +20,8 @@ const FORMATS: Record<string, EventFormat> = {
   },
   [SSE]: {
     mediaType: SSE,
-    opening: ":\n\n",
-    write: (event, data) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`,
+    opening: sseText({}),
+    write: (event, data) => sseText({ event, data: JSON.stringify(data) }),
   },
 };
 
