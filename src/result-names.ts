@@ -21,6 +21,11 @@ export const SUFFIXES: readonly string[] = [
   ...SOURCES.filter((source) => source !== "user").map(sourceSuffix),
 ];
 
+/** The checks that failed: those whose risk score is above 0. */
+export function failingChecks(resultsScore: Readonly<Record<string, number>>): string[] {
+  return Object.keys(resultsScore).filter((check) => (resultsScore[check] ?? 0) > 0);
+}
+
 /** The only name under which assignment cannot add an entry to a JavaScript object. */
 const PROTOTYPE = "__proto__";
 

@@ -1,7 +1,5 @@
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import type { AddressInfo } from "node:net";
-import { createServer as createSocket } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { FastifyInstance } from "fastify";
@@ -10,6 +8,7 @@ import { Anonymize, BanSubstrings, Secrets } from "../../src/generated/input-sca
 import { passed } from "../../src/scanner.ts";
 import { createServer } from "../../src/server/index.ts";
 import { scannerOf } from "../../test/server/fixtures.ts";
+import { freePort } from "../../test/support/listening.ts";
 import { type ModelServer, startModelServer } from "../../test/support/model-server.ts";
 
 /** The path of the program `litellm` of an environment with `litellm[proxy]`. */
@@ -29,15 +28,6 @@ const breaking = scannerOf("Breaking", async (text) => {
   if (text.includes("break")) throw new Error("broken");
   return passed(text);
 });
-
-/** A port that nobody listens on. */
-async function freePort(): Promise<number> {
-  const socket = createSocket();
-  await new Promise<void>((resolve) => socket.listen(0, "127.0.0.1", resolve));
-  const { port } = socket.address() as AddressInfo;
-  await new Promise((resolve) => socket.close(resolve));
-  return port;
-}
 
 interface Reply {
   status: number;

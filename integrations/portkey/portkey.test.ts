@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createRequire } from "node:module";
-import { type AddressInfo, createServer as createSocket } from "node:net";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import type { FastifyInstance } from "fastify";
@@ -10,6 +9,7 @@ import { BanSubstrings as BanInOutput, Deanonymize, Regex } from "../../src/gene
 import { passed } from "../../src/scanner.ts";
 import { createServer } from "../../src/server/index.ts";
 import { scannerOf } from "../../test/server/fixtures.ts";
+import { freePort } from "../../test/support/listening.ts";
 import { type ModelServer, startModelServer } from "../../test/support/model-server.ts";
 
 const TOKEN = "a-token-of-guard";
@@ -20,15 +20,6 @@ const breaking = scannerOf("Breaking", async (text) => {
   if (text.includes("break")) throw new Error("broken");
   return passed(text);
 });
-
-/** A port that nobody listens on. */
-async function freePort(): Promise<number> {
-  const socket = createSocket();
-  await new Promise<void>((resolve) => socket.listen(0, "127.0.0.1", resolve));
-  const { port } = socket.address() as AddressInfo;
-  await new Promise((resolve) => socket.close(resolve));
-  return port;
-}
 
 interface Reply {
   status: number;

@@ -1,4 +1,5 @@
 import { GuardError } from "../errors.ts";
+import { failingChecks } from "../result-names.ts";
 import type { GuardReport } from "./guard.ts";
 
 /** What was blocked: the request to a model, or the answer of one. */
@@ -18,7 +19,7 @@ export class GuardBlockedError extends GuardError {
 
 /** Says in one sentence that something was blocked, and by which checks. */
 export function blockedMessage(what: Blocked, { resultsScore }: Pick<GuardReport, "resultsScore">): string {
-  const failing = Object.keys(resultsScore).filter((name) => (resultsScore[name] ?? 0) > 0);
+  const failing = failingChecks(resultsScore);
   // A text may fail although no check did, because something of it was not looked at.
   const by = failing.length > 0 ? failing.join(", ") : "incomplete coverage";
   return `The ${what} was blocked by guard: ${by}.`;

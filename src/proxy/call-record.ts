@@ -1,5 +1,6 @@
 import type { AnswerStream, Guard, GuardedCall, GuardReport, StreamStep } from "../guard/guard.ts";
 import { OUTCOMES, type Outcome } from "../outcome.ts";
+import { failingChecks } from "../result-names.ts";
 
 /** What became of the checks of one call, for the log and for metrics. */
 export class CallRecord {
@@ -71,6 +72,6 @@ export class CallRecord {
   #note({ outcome, resultsScore }: GuardReport): void {
     const worse = this.outcome === undefined || OUTCOMES.indexOf(outcome) > OUTCOMES.indexOf(this.outcome);
     if (worse) this.outcome = outcome;
-    for (const [name, score] of Object.entries(resultsScore)) if (score > 0) this.#flagged.add(name);
+    for (const check of failingChecks(resultsScore)) this.#flagged.add(check);
   }
 }

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
+import { freePort } from "../support/listening.ts";
 
 const cli = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "guard-serve-"));
@@ -28,15 +29,6 @@ function run(args: readonly string[], env: Record<string, string> = {}) {
   child.stdout.resume();
   const code = new Promise<number | null>((resolve) => child.once("close", resolve));
   return { child, code, stderr: () => stderr };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
-  });
 }
 
 async function ready(url: string): Promise<void> {

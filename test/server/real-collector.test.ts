@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { createServer } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { freePort } from "../support/listening.ts";
 import { askingScanners, testServer } from "./fixtures.ts";
 
 /**
@@ -9,15 +9,6 @@ import { askingScanners, testServer } from "./fixtures.ts";
  * this test is left out, and `plugins/external/telemetry.test.ts` alone tells what is sent.
  */
 const program = process.env.GUARD_COLLECTOR ?? "";
-
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 async function startCollector() {
   const [grpc, http] = [await freePort(), await freePort()];

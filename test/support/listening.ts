@@ -29,3 +29,10 @@ export async function bodyText(request: IncomingMessage): Promise<string> {
   for await (const chunk of request) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString();
 }
+
+/** A port that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const { url, close } = await listening(() => {});
+  await close();
+  return Number(new URL(url).port);
+}

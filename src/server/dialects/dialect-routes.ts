@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { DialectName } from "../../config/dialects.ts";
 import { GuardValidationError } from "../../errors.ts";
 import { type ServiceCallOptions, ServiceGuard } from "../../guard/service-guard.ts";
+import { failingChecks } from "../../result-names.ts";
 import type { ScanService } from "../../service.ts";
 import { clientGone } from "../../support/client-gone.ts";
 import type { Metrics } from "../plugins/app/metrics.ts";
@@ -99,13 +100,7 @@ function addEndpoint(
       const { status = 200, body, reports } = await answer(request.body, asked);
       request.scanLog = {
         valid: reports.every(({ isValid }) => isValid),
-        flagged: [
-          ...new Set(
-            reports.flatMap(({ resultsScore }) =>
-              Object.keys(resultsScore).filter((check) => (resultsScore[check] ?? 0) > 0),
-            ),
-          ),
-        ],
+        flagged: [...new Set(reports.flatMap(({ resultsScore }) => failingChecks(resultsScore)))],
         ...(logContent ? { content: request.body } : {}),
       };
       return reply.code(status).send(body);

@@ -1,4 +1,5 @@
 import type { TextReport } from "../../../guard/service-guard.ts";
+import { failingChecks } from "../../../result-names.ts";
 import type { Finding } from "../../../scanner.ts";
 import { unscannedReasons } from "../../../service.ts";
 import { lengthIn } from "../../../text/offsets.ts";
@@ -33,7 +34,7 @@ const COVERAGE = "coverage";
 export function detectionsIn(text: string, report: TextReport, detector: Detector): ContentDetection[] {
   const whole = { start: 0, end: lengthIn("codePoint", text), text };
   if (isIncomplete(report)) return [{ ...whole, ...incomplete(report) }];
-  const failing = failingChecks(report, detector);
+  const failing = countedChecks(report, detector);
   if (failing.length === 0) return [];
   const points = Array.from(text);
   const detections = failing.flatMap(({ check, findings }): ContentDetection[] => {
@@ -64,7 +65,7 @@ export function detectionsOf(report: TextReport, detector: Detector): Detection[
   const { partsSkipped } = report.coverage;
   const detections = [
     ...(isIncomplete(report) ? [incomplete(report)] : []),
-    ...failingChecks(report, detector).map(({ check, findings }): Detection => {
+    ...countedChecks(report, detector).map(({ check, findings }): Detection => {
       const [worst] = [...findings].sort((a, b) => b.score - a.score);
       return {
         detection_type: worst?.type ?? FAILED_CHECK,
@@ -91,9 +92,9 @@ export function reaching<Of extends Detection>(detections: readonly Of[], thresh
   return detections.filter(({ score }) => score >= (threshold ?? 0));
 }
 
-function failingChecks({ resultsScore, findings }: TextReport, { counts }: Detector) {
-  return Object.keys(resultsScore)
-    .filter((check) => (resultsScore[check] ?? 0) > 0 && counts(check))
+function countedChecks({ resultsScore, findings }: TextReport, { counts }: Detector) {
+  return failingChecks(resultsScore)
+    .filter(counts)
     .map((check) => ({ check, findings: findings[check] ?? [] }));
 }
 
