@@ -17,6 +17,11 @@ export class GuardBlockedError extends GuardError {
   }
 }
 
+/** @throws GuardBlockedError when the outcome is `blocked`. */
+export function throwIfBlocked(what: Blocked, report: GuardReport): void {
+  if (report.outcome === "blocked") throw new GuardBlockedError(what, report);
+}
+
 /** Says in one sentence that something was blocked, and by which checks. */
 export function blockedMessage(what: Blocked, { resultsScore }: Pick<GuardReport, "resultsScore">): string {
   const failing = failingChecks(resultsScore);

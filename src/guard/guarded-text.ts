@@ -1,7 +1,7 @@
 import { GuardValidationError } from "../errors.ts";
 import { type ItemSource, itemsOf } from "../support/items.ts";
 import { answerSteps } from "./answer-steps.ts";
-import { GuardBlockedError } from "./blocked.ts";
+import { throwIfBlocked } from "./blocked.ts";
 import type { AnswerStream } from "./guard.ts";
 
 /** A text that arrives in pieces: strings, or bytes in UTF-8 that may end anywhere. */
@@ -40,9 +40,11 @@ export async function* guardedText(
   const textOf = (piece: string | Uint8Array) => (typeof piece === "string" ? piece : decoded(piece));
   const pieces = itemsOf(source as ItemSource<string | Uint8Array>);
   for await (const { text, report } of answerSteps(answer, pieces, { textOf, signal })) {
-    if (report?.outcome === "blocked") throw new GuardBlockedError("answer", report);
-    // The bytes must not end within a character.
-    if (report) decoded();
+    if (report) {
+      throwIfBlocked("answer", report);
+      // The bytes must not end within a character.
+      decoded();
+    }
     if (text !== "") yield text;
   }
 }

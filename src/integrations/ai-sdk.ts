@@ -1,3 +1,4 @@
+// The public surface of `guard-scan/ai-sdk`.
 import type {
   EmbeddingModelV3Middleware,
   LanguageModelV3,

@@ -1,6 +1,11 @@
+// The public surface of `guard-scan/anthropic`.
 import type { Anthropic } from "@anthropic-ai/sdk";
 import type { Guard } from "../guard/guard.ts";
 import { type GuardedFetchOptions, guardedFetch } from "../wire/guarded-fetch.ts";
+
+export { type Blocked, GuardBlockedError } from "../guard/blocked.ts";
+export type { Guard, GuardReport } from "../guard/guard.ts";
+export type { GuardedFetchOptions } from "../wire/guarded-fetch.ts";
 
 /**
  * Returns a client of Anthropic's SDK whose calls are guarded; see {@link guardedFetch}. It has the type and the options of the client that it
@@ -21,6 +26,3 @@ export function guardAnthropic<Client extends Anthropic>(
   const { fetch } = client as unknown as { fetch: typeof globalThis.fetch };
   return client.withOptions({ fetch: guardedFetch(guard, { fetch, ...options }) }) as Client;
 }
-
-export { GuardBlockedError } from "../guard/blocked.ts";
-export type { GuardedFetchOptions };

@@ -14,10 +14,11 @@ import {
   judgeAnswer,
   judgeInput,
   type RouteGuardOptions,
-} from "./http-guard.ts";
+} from "./parts/http-guard.ts";
 
-export { GuardBlockedError } from "../guard/blocked.ts";
-export { type BlockedReply, GuardHttpError, type RouteGuardOptions } from "./http-guard.ts";
+export { type Blocked, GuardBlockedError } from "../guard/blocked.ts";
+export type { Guard, GuardReport } from "../guard/guard.ts";
+export { type BlockedReply, GuardHttpError, type RouteGuardOptions } from "./parts/http-guard.ts";
 
 /** Options of the plugin. Those of a route (`config.guard`) take the place of these one by one. */
 export type GuardFastifyOptions = HttpGuardOptions<FastifyRequest>;

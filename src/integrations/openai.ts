@@ -1,6 +1,11 @@
+// The public surface of `guard-scan/openai`.
 import type { OpenAI } from "openai";
 import type { Guard } from "../guard/guard.ts";
 import { type GuardedFetchOptions, guardedFetch } from "../wire/guarded-fetch.ts";
+
+export { type Blocked, GuardBlockedError } from "../guard/blocked.ts";
+export type { Guard, GuardReport } from "../guard/guard.ts";
+export type { GuardedFetchOptions } from "../wire/guarded-fetch.ts";
 
 /** What a client keeps of its options. */
 interface ClientFields {
@@ -29,6 +34,3 @@ export function guardOpenAI<Client extends OpenAI>(
   const azure = apiVersion === undefined ? {} : { apiVersion, deployment: deploymentName };
   return client.withOptions({ ...azure, fetch: guardedFetch(guard, { fetch, ...options }) }) as Client;
 }
-
-export { GuardBlockedError } from "../guard/blocked.ts";
-export type { GuardedFetchOptions };

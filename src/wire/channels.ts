@@ -1,4 +1,4 @@
-import { GuardBlockedError } from "../guard/blocked.ts";
+import { throwIfBlocked } from "../guard/blocked.ts";
 import type { AnswerStream, GuardedCall, StreamStep } from "../guard/guard.ts";
 import type { SseEvent } from "./sse.ts";
 
@@ -70,7 +70,7 @@ export class Channels {
   }
 
   #released(channel: Channel, { text, report }: StreamStep): string {
-    if (report?.outcome === "blocked") throw new GuardBlockedError("answer", report);
+    if (report) throwIfBlocked("answer", report);
     const { waiting } = channel.stream;
     channel.due = waiting === undefined ? undefined : performance.now() + waiting;
     return text;

@@ -1,3 +1,4 @@
+// The public surface of `guard-scan/fetch`.
 import { GuardBlockedError } from "../guard/blocked.ts";
 import type { CallOptions, Guard, GuardedCall } from "../guard/guard.ts";
 import { unreadable, wireError } from "./errors.ts";
@@ -10,7 +11,8 @@ import { type Body, readArguments, readBody, type WireBody, type WireRequest } f
 import { parsedObject, unknownTexts } from "./slots.ts";
 import { type SseEvent, sseBytes } from "./sse.ts";
 
-export { GuardBlockedError };
+export { type Blocked, GuardBlockedError } from "../guard/blocked.ts";
+export type { Guard, GuardReport } from "../guard/guard.ts";
 
 /** How calls of models are guarded on their way. */
 export interface GuardedFetchOptions extends Pick<CallOptions, "suppress"> {

@@ -1,5 +1,4 @@
 import type { ServerResponse } from "node:http";
-import { onTestFinished } from "vitest";
 import { bodyText, type Listening, listening } from "./listening.ts";
 
 /** What a model was sent. */
@@ -17,13 +16,6 @@ export interface ModelServer extends Listening {
   says: string;
   /** The tool calls of its chat completions. */
   calls: { id: string; type: "function"; function: { name: string; arguments: string } }[];
-}
-
-/** Starts a model that ends with the test. */
-export async function modelServer(): Promise<ModelServer> {
-  const model = await startModelServer();
-  onTestFinished(() => model.close());
-  return model;
 }
 
 /** Starts a model that the caller closes. */

@@ -1,4 +1,4 @@
-import { type Blocked, GuardBlockedError } from "../../guard/blocked.ts";
+import { type Blocked, throwIfBlocked } from "../../guard/blocked.ts";
 import type { AnswerStream, Guard, GuardedCall, GuardReport, ModelAnswer, StreamStep } from "../../guard/guard.ts";
 import type { AnsweredToolCall, ChatRequest } from "../../messages/text.ts";
 import type { Source } from "../../source.ts";
@@ -45,7 +45,7 @@ export class Judge {
 
   #settle(what: Blocked, report: GuardReport): void {
     this.#onReport?.(what, report);
-    if (report.outcome === "blocked") throw new GuardBlockedError(what, report);
+    throwIfBlocked(what, report);
   }
 }
 

@@ -1,10 +1,10 @@
-import { GuardError, GuardValidationError } from "../errors.ts";
-import { GuardBlockedError } from "../guard/blocked.ts";
-import { failureOf } from "../guard/failure.ts";
-import type { Guard, GuardedCall, GuardReport } from "../guard/guard.ts";
-import { guardedText, isTextStream } from "../guard/guarded-text.ts";
-import type { ChatRequest } from "../messages/text.ts";
-import { isRecord } from "../support/is-record.ts";
+import { GuardError, GuardValidationError } from "../../errors.ts";
+import { GuardBlockedError, throwIfBlocked } from "../../guard/blocked.ts";
+import { failureOf } from "../../guard/failure.ts";
+import type { Guard, GuardedCall } from "../../guard/guard.ts";
+import { guardedText, isTextStream } from "../../guard/guarded-text.ts";
+import type { ChatRequest } from "../../messages/text.ts";
+import { isRecord } from "../../support/is-record.ts";
 
 /** What is judged of the requests and answers of a route. `Request` is the framework's. */
 export interface RouteGuardOptions<Request = unknown> {
@@ -125,7 +125,7 @@ async function judged(call: GuardedCall, value: unknown, path: string): Promise<
 
 async function textsOf(call: GuardedCall, given: readonly string[]): Promise<string[]> {
   const { report, texts } = await call.texts(given);
-  refuseBlocked("request", report);
+  throwIfBlocked("request", report);
   return texts;
 }
 
@@ -133,7 +133,7 @@ async function textsOf(call: GuardedCall, given: readonly string[]): Promise<str
 async function chatOf(call: GuardedCall, chat: ChatRequest, placed: (path: string) => string): Promise<ChatRequest> {
   try {
     const { report, request } = await call.request(chat);
-    refuseBlocked("request", report);
+    throwIfBlocked("request", report);
     return request;
   } catch (error) {
     if (!(error instanceof GuardValidationError)) throw error;
@@ -178,7 +178,7 @@ export async function judgeAnswer(
 
 async function textOf(call: GuardedCall, answer: string): Promise<string> {
   const { report, text } = await call.answer({ text: answer });
-  refuseBlocked("answer", report);
+  throwIfBlocked("answer", report);
   return text;
 }
 
@@ -200,10 +200,6 @@ async function* following(
     // Without this, a reader who goes away after the first piece would leave the rest open.
     await rest.return(undefined);
   }
-}
-
-function refuseBlocked(what: "request" | "answer", report: GuardReport): void {
-  if (report.outcome === "blocked") throw new GuardBlockedError(what, report);
 }
 
 /** The answer to what is blocked: the user's, or a problem (RFC 9457) that names the failing checks. */
