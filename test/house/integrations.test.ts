@@ -7,6 +7,9 @@ import { read, root } from "./markdown.ts";
 const folders = readdirSync(join(root, "integrations"), { withFileTypes: true }).flatMap((entry) =>
   entry.isDirectory() ? [entry.name] : [],
 );
+/** The sections of every page, in their order. */
+const OUTLINE = ["Configuration", "What happens", "How it fails", "Tested with"];
+
 /** The page that lists all of them. */
 const table = read("docs/integrations.md");
 
@@ -14,6 +17,11 @@ describe("integrations", () => {
   it.each(folders)("%s has a page, and a row in the table of all", (name) => {
     expect(existsSync(join(root, "integrations", name, "README.md"))).toBe(true);
     expect(table).toContain(`](../integrations/${name}/README.md)`);
+  });
+
+  it.each(folders)("the page of %s has the outline of all", (name) => {
+    const sections = [...read(`integrations/${name}/README.md`).matchAll(/^## (.+)$/gm)].map(([, title]) => title);
+    expect(sections.filter((title) => OUTLINE.includes(title as string))).toEqual(OUTLINE);
   });
 
   it.each(DIALECTS)("a page shows how to turn the dialect %s on", (name) => {
