@@ -24,7 +24,7 @@ export class Channels {
   /**
    * Takes the next piece of a text.
    *
-   * @param make makes the event for what is released later, without a piece of its own.
+   * @param make makes the event for what is given out later, without a piece of its own.
    * @returns what may be shown now.
    * @throws GuardBlockedError when nothing more may be shown.
    */
@@ -36,7 +36,7 @@ export class Channels {
       this.#open.set(key, channel);
     }
     channel.make = make;
-    return piece === "" ? "" : this.#released(channel, await channel.stream.push(piece));
+    return piece === "" ? "" : this.#givenOut(channel, await channel.stream.push(piece));
   }
 
   /** Ends the texts whose keys begin with `prefix`, and returns the events for what they still held. */
@@ -45,7 +45,7 @@ export class Channels {
     for (const [key, channel] of [...this.#open]) {
       if (!key.startsWith(prefix)) continue;
       this.#open.delete(key);
-      const text = this.#released(channel, await channel.stream.end());
+      const text = this.#givenOut(channel, await channel.stream.end());
       if (text !== "") events.push(channel.make(text));
     }
     return events;
@@ -63,13 +63,13 @@ export class Channels {
     const now = performance.now();
     for (const channel of this.#open.values()) {
       if (channel.due === undefined || channel.due > now) continue;
-      const text = this.#released(channel, await channel.stream.flush());
+      const text = this.#givenOut(channel, await channel.stream.flush());
       if (text !== "") events.push(channel.make(text));
     }
     return events;
   }
 
-  #released(channel: Channel, { text, report }: StreamStep): string {
+  #givenOut(channel: Channel, { text, report }: StreamStep): string {
     if (report) throwIfBlocked("answer", report);
     const { waiting } = channel.stream;
     channel.due = waiting === undefined ? undefined : performance.now() + waiting;
