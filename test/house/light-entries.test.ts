@@ -11,7 +11,8 @@ const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 
 /** The parts of the package that a process can use that carries no scanners: remote mode, and everything that wraps an SDK. */
 const light = Object.entries(exports).flatMap(([path, target]) =>
-  typeof target === "object" && (path === "./remote" || target.default.startsWith("./dist/integrations/"))
+  typeof target === "object" &&
+  (["./remote", "./fetch"].includes(path) || target.default.startsWith("./dist/integrations/"))
     ? [join(root, target.default)]
     : [],
 );
