@@ -4,7 +4,7 @@ import { outcomeOf } from "./outcome.ts";
 import { conversationContext, nameScanners, ownSignal, type ScanOptions } from "./scan.ts";
 import type { Scanner } from "./scanner.ts";
 import { AnswerScan, type StreamOptions, type StreamReport } from "./stream/answer-scan.ts";
-import { isItemSource, itemsOf } from "./support/items.ts";
+import { isItemSource, itemsOf, readableOf } from "./support/items.ts";
 import { checkStreamOptions } from "./validation/scan-options.ts";
 
 export type { StreamOptions, StreamReport } from "./stream/answer-scan.ts";
@@ -99,19 +99,7 @@ export function scanOutputStream(
         return { done: true, value: undefined };
       },
     }),
-    toReadableStream: () =>
-      new ReadableStream<string>(
-        {
-          async pull(controller) {
-            const { done, value } = await texts.next();
-            if (done) controller.close();
-            else controller.enqueue(value);
-          },
-          cancel: giveUp,
-        },
-        // Nothing is read ahead.
-        { highWaterMark: 0 },
-      ),
+    toReadableStream: () => readableOf(texts, giveUp),
   };
 
   async function* read(): AsyncGenerator<string, void, undefined> {

@@ -9,12 +9,12 @@ import type {
 } from "@ai-sdk/provider";
 import { GuardBlockedError } from "../guard/blocked.ts";
 import type { Guard } from "../guard/guard.ts";
+import { readableOf } from "../support/items.ts";
 import { judgeResult, textResult } from "./ai-sdk/answer.ts";
 import { readCall } from "./ai-sdk/call.ts";
 import { GuardedAnswer, textParts } from "./ai-sdk/stream.ts";
 import { Judge } from "./parts/judge.ts";
 import type { GuardedModelOptions, GuardedOptions } from "./parts/options.ts";
-import { streamOf } from "./parts/web-streams.ts";
 
 export { type Blocked, GuardBlockedError } from "../guard/blocked.ts";
 export type { Guard, GuardReport } from "../guard/guard.ts";
@@ -87,11 +87,11 @@ async function stream(
     const result = await model.doStream({ ...back(await judge.request(chat)), abortSignal: signal });
     const answer = new GuardedAnswer(judge, options.onBlocked);
     const parts = endingWith(left, answer.parts(result.stream, signal));
-    return { ...result, stream: streamOf(parts, (reason) => left.abort(reason)) };
+    return { ...result, stream: readableOf(parts, (reason) => left.abort(reason)) };
   } catch (error) {
     if (!(error instanceof GuardBlockedError) || !options.onBlocked) throw error;
     const { onBlocked } = options;
-    return { stream: streamOf(startedParts(onBlocked(error))) };
+    return { stream: readableOf(startedParts(onBlocked(error))) };
   }
 }
 

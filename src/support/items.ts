@@ -72,3 +72,29 @@ export async function* withIdle<Item>(
     items.stop(signal?.reason);
   }
 }
+
+/**
+ * A web stream of items, which are asked for one at a time, when the reader wants one.
+ *
+ * @param onCancel is called when the reader leaves. It ends whatever the items wait for.
+ */
+export function readableOf<Item>(
+  items: AsyncIterator<Item> | Iterator<Item>,
+  onCancel: (reason: unknown) => unknown = () => {},
+): ReadableStream<Item> {
+  return new ReadableStream<Item>(
+    {
+      async pull(controller) {
+        const { done, value } = await items.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel(reason) {
+        await onCancel(reason);
+        // An iterator that waits for an item ends when that wait does.
+        Promise.resolve(items.return?.()).catch(() => {});
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

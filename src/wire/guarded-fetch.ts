@@ -37,7 +37,7 @@ export interface GuardedFetchOptions extends Pick<CallOptions, "suppress"> {
 
 /**
  * Wraps `fetch`, so that calls of models are guarded: a request is judged before it is sent, personal data in it goes out as placeholders,
- * and the answer is judged and restored before it is returned, also while it arrives as a stream. docs/integrations.md lists the formats.
+ * and the answer is judged and restored before it is returned, also while it arrives as a stream. docs/proxy.md lists the formats.
  *
  * Replies that are errors of the provider are returned as they are. When guard cannot check something, the call fails; with `onBlocked:
  * "respond"` as a reply with a status of 4xx or 5xx, and otherwise by an error when the reply is read.

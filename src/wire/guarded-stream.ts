@@ -1,3 +1,4 @@
+import { readableOf } from "../support/items.ts";
 import { within } from "../support/within.ts";
 import type { StreamGuard } from "./format.ts";
 import { type SseEvent, SseReader, sseBytes } from "./sse.ts";
@@ -24,20 +25,14 @@ export function guardedStream(
     stop(error);
     return onError(error);
   });
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { value, done } = await events.next();
-        if (done) controller.close();
-        else controller.enqueue(sseBytes(value));
-      },
-      cancel(reason) {
-        stop(reason);
-        onCancel(reason);
-      },
-    },
-    { highWaterMark: 0 },
-  );
+  return readableOf(bytesOf(events), (reason) => {
+    stop(reason);
+    onCancel(reason);
+  });
+}
+
+async function* bytesOf(events: AsyncIterable<SseEvent>): AsyncGenerator<Uint8Array, void> {
+  for await (const event of events) yield sseBytes(event);
 }
 
 async function* guardedEvents(
