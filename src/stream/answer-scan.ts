@@ -40,6 +40,9 @@ export interface StreamReport extends ScanReport {
   atEnd: string[];
 }
 
+/** What came of the latest piece. */
+type StreamScanStep = StreamStep<StreamReport>;
+
 /** The settings of the scan of one answer. */
 export interface StreamScanSettings extends StreamOptions {
   named: readonly NamedScanner[];
@@ -153,7 +156,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
     return waits ? this.#holdbackMs : undefined;
   }
 
-  async push(piece: string): Promise<StreamStep<StreamReport>> {
+  async push(piece: string): Promise<StreamScanStep> {
     this.#checkOpen();
     this.#take(piece);
     if (this.#lists.holdsAll) return this.#length > this.#wholeChars ? this.#block(this.#length) : NOTHING;
@@ -163,7 +166,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
     return this.#advance();
   }
 
-  async flush(): Promise<StreamStep<StreamReport>> {
+  async flush(): Promise<StreamScanStep> {
     if (this.#ended || this.#lists.holdsAll) return NOTHING;
     this.#isNew = false;
     const limit = this.#limit();
@@ -175,7 +178,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
     return this.#release(look);
   }
 
-  async end(): Promise<StreamStep<StreamReport>> {
+  async end(): Promise<StreamScanStep> {
     this.#checkOpen();
     if (this.#length <= this.#wholeChars) return this.#endWhole();
     if (this.#lists.holdsAll) return this.#block(this.#length);
@@ -234,7 +237,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
     return cutsIn(this.#text, { from, limit, lines, openFrom });
   }
 
-  async #advance(): Promise<StreamStep<StreamReport>> {
+  async #advance(): Promise<StreamScanStep> {
     const { waitsForSentences, span, across } = this.#lists;
     const last = this.#looks.at(-1)?.end ?? this.#out;
     const known = (end: number) => this.#looks.some((look) => look.end === end && look.isSentence);
@@ -255,7 +258,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
   }
 
   /** Gives out text up to the last place that is decided. */
-  async #decide(isTooLong: boolean): Promise<StreamStep<StreamReport>> {
+  async #decide(isTooLong: boolean): Promise<StreamScanStep> {
     const { waitsForSentences, span, across } = this.#lists;
     const isLong = !waitsForSentences || this.#text.length - this.#out > this.#holdbackChars;
     const latest = this.#looks.at(-1);
@@ -301,7 +304,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
   }
 
   /** Gives out the window up to where a look ended, after the other scanners have judged what is new. */
-  async #release(look: Look): Promise<StreamStep<StreamReport>> {
+  async #release(look: Look): Promise<StreamScanStep> {
     const base = this.#base;
     if (await this.#judge(look)) return this.#block(this.#text.length - look.end);
     if (!look.text.startsWith(base.text)) {
@@ -313,7 +316,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
     return this.#give(look);
   }
 
-  async #give(look: Look): Promise<StreamStep<StreamReport>> {
+  async #give(look: Look): Promise<StreamScanStep> {
     const base = this.#base;
     this.#looks = this.#looks.filter(({ end }) => end > look.end);
     if (!look.text.startsWith(base.text)) return this.#block(this.#text.length - look.end);
@@ -453,7 +456,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
   }
 
   /** Ends an answer that was kept as a whole: all scanners read all of it. */
-  async #endWhole(): Promise<StreamStep<StreamReport>> {
+  async #endWhole(): Promise<StreamScanStep> {
     const whole = this.#whole.join("");
     const { context, options, named } = this.#settings;
     const { byModel, judges } = this.#lists;
@@ -487,7 +490,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
   }
 
   /** Ends an answer that is too long to be kept: the scanners that need all of it read its beginning. */
-  async #endLong(): Promise<StreamStep<StreamReport>> {
+  async #endLong(): Promise<StreamScanStep> {
     const step = await this.#release(await this.#look(this.#text.length, true));
     if (step.report) return step;
     const { context, options, named } = this.#settings;
@@ -511,7 +514,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
    *
    * @param left how much of the answer no scanner has decided about.
    */
-  #block(left = this.#text.length - this.#out): StreamStep<StreamReport> {
+  #block(left = this.#text.length - this.#out): StreamScanStep {
     return { text: "", report: this.#closed(this.#tally.total(this.#chars(), left), true) };
   }
 
@@ -537,7 +540,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
   }
 }
 
-const NOTHING: StreamStep<StreamReport> = Object.freeze({ text: "" });
+const NOTHING: StreamScanStep = Object.freeze({ text: "" });
 
 /** The text that the scanners behind a sanitizing one read. */
 function textAfter({ left, given }: Look, after: string | undefined): string {
