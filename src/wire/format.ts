@@ -96,7 +96,7 @@ export interface Format {
    * in all other fields are judged too, since servers of models have fields of their own, such as `documents`.
    */
   fields?: ReadonlySet<string>;
-  /** The fields of a form that are read. */
+  /** The fields of a form that are read. Of the others, {@link fields} names those that say nothing to the model. */
   form?: readonly string[];
   /**
    * Reads the body of an answer. It is absent where answers have no text.

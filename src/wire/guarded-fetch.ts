@@ -7,8 +7,9 @@ import { openaiErrors } from "./formats/openai-errors.ts";
 import { formatOf } from "./formats.ts";
 import { guardedStream } from "./guarded-stream.ts";
 import { judgeAnswer, judgeRequest } from "./judge.ts";
+import { longNumbers, stringified } from "./long-numbers.ts";
 import { type Body, readArguments, readBody, type WireBody, type WireRequest } from "./request.ts";
-import { parsedObject, unknownTexts } from "./slots.ts";
+import { formTexts, parsedObject, unknownTexts } from "./slots.ts";
 import { type SseEvent, sseBytes } from "./sse.ts";
 
 export { type Blocked, GuardBlockedError } from "../guard/blocked.ts";
@@ -97,7 +98,7 @@ class Exchange {
   async #judged(format: Format, call: GuardedCall, unguarded: "refuse" | "pass"): Promise<Body> {
     const body = await readBody(this.#request, format);
     await judgeRequest(call, this.#parts(format, body, unguarded));
-    if ("json" in body) return JSON.stringify(body.json);
+    if ("json" in body) return stringified(body.json, body.numbers);
     // The form gets another boundary.
     this.#request.headers.delete("content-type");
     return body.form;
@@ -110,20 +111,13 @@ class Exchange {
       const others = unknownTexts(body.json, format.fields ?? new Set());
       return { ...parts, texts: [{ source: "user", slots: others }, ...texts] };
     }
-    const { form } = body;
-    const slots = (format.form ?? []).flatMap((name) => {
-      const values = form.getAll(name);
-      return values.flatMap((value, index) => {
-        if (typeof value !== "string") return [];
-        const set = (text: string) => {
-          values[index] = text;
-          form.delete(name);
-          for (const value of values) form.append(name, value as string);
-        };
-        return [{ text: value, set }];
-      });
-    });
-    return { texts: [{ source: "user", slots }] };
+    const { others, texts } = formTexts(body.form, format);
+    return {
+      texts: [
+        { source: "user", slots: others },
+        { source: "user", slots: texts },
+      ],
+    };
   }
 
   async #send(body: Body | undefined): Promise<Response> {
@@ -151,7 +145,7 @@ class Exchange {
       if (type === "application/json" || type.endsWith("+json") || !format.plainText) {
         json = parsedObject(text);
         await judgeAnswer(call, format.answer?.(json) ?? []);
-        return replyLike(reply, JSON.stringify(json));
+        return replyLike(reply, stringified(json, longNumbers(text)));
       }
       const plain = { text };
       await judgeAnswer(call, format.answer?.(plain) ?? []);

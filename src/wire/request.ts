@@ -1,5 +1,7 @@
+import { isRecord } from "../support/is-record.ts";
 import { unreadable } from "./errors.ts";
 import type { Format } from "./format.ts";
+import { type LongNumbers, longNumbers } from "./long-numbers.ts";
 
 /** The body of a request or reply, in any form that `fetch` takes. */
 export type Body = NonNullable<RequestInit["body"]>;
@@ -31,7 +33,7 @@ export function readArguments(input: string | URL | Request, init: RequestInit =
 }
 
 /** The body of a request as it is read: JSON, or the fields of a form. */
-export type WireBody = { json: Record<string, unknown> } | { form: FormData };
+export type WireBody = { json: Record<string, unknown>; numbers: LongNumbers } | { form: FormData };
 
 /**
  * Reads the body of a request.
@@ -48,14 +50,22 @@ export async function readBody(
   }
   const isForm = body instanceof FormData || (headers.get("content-type") ?? "").startsWith("multipart/");
   if (form && (isForm || !request)) return { form: body instanceof FormData ? body : await readForm(body, headers) };
+  const { charset } = /;\s*charset\s*=\s*"?(?<charset>[^\s";]*)/i.exec(headers.get("content-type") ?? "")?.groups ?? {};
+  // JSON is in UTF-8 (RFC 8259, section 8.1). A server that takes the header at its word would read another text than guard has.
+  if (charset !== undefined && !/^(?:utf-?8|us-ascii)$/i.test(charset)) {
+    throw unreadable("content-type", "expected JSON in UTF-8");
+  }
   let json: unknown;
+  let numbers: LongNumbers;
   try {
-    json = await new Response(body ?? "").json();
+    const text = await new Response(body ?? "").text();
+    json = JSON.parse(text);
+    numbers = longNumbers(text);
   } catch {
     throw unreadable("body", "expected JSON");
   }
-  if (typeof json !== "object" || json === null || Array.isArray(json)) throw unreadable("body", "expected an object");
-  return { json: json as Record<string, unknown> };
+  if (!isRecord(json)) throw unreadable("body", "expected an object");
+  return { json, numbers };
 }
 
 async function readForm(body: Body | undefined, headers: Headers): Promise<FormData> {

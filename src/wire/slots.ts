@@ -1,7 +1,7 @@
 import { NO_TEXT } from "../messages/loose.ts";
 import { isRecord } from "../support/is-record.ts";
 import { upstreamError } from "./errors.ts";
-import type { CallSlot, Json, TextSlot } from "./format.ts";
+import type { CallSlot, Format, Json, TextSlot } from "./format.ts";
 
 /** How deep objects and arrays of an answer may be nested. */
 const DEEPEST = 100;
@@ -58,7 +58,35 @@ export function unknownTexts(body: Json, known: ReadonlySet<string>): TextSlot[]
       const value = body[key];
       return typeof value === "string" ? slot(body, key) : slotsIn(value);
     })
-    .filter(({ text }) => !NO_WORDS.test(text) || text.includes("@"));
+    .filter(isOfWords);
+}
+
+function isOfWords({ text }: TextSlot): boolean {
+  return !NO_WORDS.test(text) || text.includes("@");
+}
+
+/**
+ * The texts of a form: in the fields that a format reads, and in all others but those that are known, as {@link unknownTexts} has them.
+ * Files are left out.
+ */
+export function formTexts(
+  form: FormData,
+  { form: read = [], fields = new Set() }: Pick<Format, "form" | "fields">,
+): { texts: TextSlot[]; others: TextSlot[] } {
+  const slots = (name: string): TextSlot[] => {
+    const values = form.getAll(name);
+    return values.flatMap((value, index) => {
+      if (typeof value !== "string") return [];
+      const set = (text: string) => {
+        values[index] = text;
+        form.delete(name);
+        for (const value of values) form.append(name, value as string);
+      };
+      return [{ text: value, set }];
+    });
+  };
+  const others = [...new Set(form.keys())].filter((name) => !read.includes(name) && !fields.has(name));
+  return { texts: read.flatMap(slots), others: others.flatMap(slots).filter(isOfWords) };
 }
 
 /** Names with white space between them, as a set. */

@@ -7,7 +7,7 @@ import { AnthropicStream } from "./anthropic-stream.ts";
 
 const FIELDS = names(
   "messages tools system model stream metadata stop_sequences thinking tool_choice service_tier container mcp_servers",
-  "context_management output_config output_format betas cache_control inference_geo speed",
+  "output_config output_format betas cache_control inference_geo speed",
 );
 
 /** Anthropic's messages (https://docs.anthropic.com/en/api/messages). */

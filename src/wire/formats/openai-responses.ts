@@ -7,7 +7,7 @@ import { partsOfResponse } from "./openai-responses-parts.ts";
 import { ResponseEvents } from "./openai-responses-stream.ts";
 
 const FIELDS = names(
-  "input instructions tools text model models provider stream stream_options user metadata background context_management conversation",
+  "input instructions tools text model models provider stream stream_options user metadata background conversation",
   "include moderation parallel_tool_calls previous_response_id prompt prompt_cache_key prompt_cache_retention reasoning",
   "safety_identifier service_tier store tool_choice truncation",
 );

@@ -73,6 +73,7 @@ export const openaiTranscripts: Format = {
   name: "OpenAI transcripts",
   path: /\/audio\/(?:transcriptions|translations)$/,
   errors: openaiErrors,
+  fields: names("model language response_format chunking_strategy user metadata"),
   form: ["prompt"],
   plainText: true,
   stream: (call, request) => new ResponseEvents(call, request),
