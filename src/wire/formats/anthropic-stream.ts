@@ -6,7 +6,7 @@ import { judgeAnswer } from "../judge.ts";
 import { parsedObject, recordAt, slotsIn } from "../slots.ts";
 import { jsonEvent, type SseEvent } from "../sse.ts";
 import { anthropicErrors } from "./anthropic-errors.ts";
-import { besideBlock, callsOfBlock } from "./anthropic-parts.ts";
+import { besideBlock, callsOfBlock, partsOfAnswer } from "./anthropic-parts.ts";
 
 /** The fields of the texts that arrive in pieces, by the types of their deltas. */
 const TEXTS: Readonly<Record<string, string>> = { text_delta: "text", thinking_delta: "thinking" };
@@ -40,8 +40,7 @@ export class AnthropicStream implements StreamGuard {
     const index = typeof data.index === "number" ? data.index : 0;
     switch (data.type) {
       case "message_start":
-        this.#hasBegun = true;
-        return [event];
+        return this.#begin(event, data);
       case "content_block_start":
         return this.#start(event, data, index);
       case "content_block_delta":
@@ -56,7 +55,7 @@ export class AnthropicStream implements StreamGuard {
         return [event];
       default:
         await judgeAnswer(this.#call, [{ texts: slotsIn(data), separator: "\n" }]);
-        return [event];
+        return [jsonEvent(data, event)];
     }
   }
 
@@ -103,6 +102,15 @@ export class AnthropicStream implements StreamGuard {
 
   fail(error: WireError): readonly SseEvent[] {
     return [jsonEvent(anthropicErrors.body(error), { event: "error" })];
+  }
+
+  /** Begins the message. Its content comes later, but nothing says that none of it may be there already. */
+  async #begin(event: SseEvent, data: Json): Promise<readonly SseEvent[]> {
+    this.#hasBegun = true;
+    const message = recordAt(data, "message");
+    if (!Array.isArray(message?.content) || message.content.length === 0) return [event];
+    await judgeAnswer(this.#call, partsOfAnswer(message));
+    return [jsonEvent(data, event)];
   }
 
   async #start(event: SseEvent, data: Json, index: number): Promise<readonly SseEvent[]> {

@@ -16,7 +16,8 @@ export const SOURCES: ReadonlySet<string> = new Set(["annotations", "citations"]
  */
 export function choices(body: Json): Json[] {
   const { choices } = body;
-  if (isRecord(body.error)) return [];
+  // An error may stand beside what was said before it.
+  if ((choices === undefined || choices === null) && isRecord(body.error)) return [];
   if (!Array.isArray(choices) || !choices.every(isRecord)) throw upstreamError("The answer has no choices.");
   return choices;
 }

@@ -169,6 +169,8 @@ class HeldCalls {
 /** Adds a piece to what has arrived: arguments go on, and everything else is said once. */
 function addPiece(whole: Json, piece: Json): void {
   for (const [key, value] of Object.entries(piece)) {
+    // It would lead to what all objects inherit, and no call has such a field.
+    if (key === "__proto__") continue;
     const known = whole[key];
     if (isRecord(known) && isRecord(value)) addPiece(known, value);
     else if ((key === "arguments" || key === "input") && typeof known === "string" && typeof value === "string") {

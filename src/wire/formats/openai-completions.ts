@@ -84,7 +84,7 @@ class CompletionStream implements StreamGuard {
     if (event.data.startsWith("[DONE]")) return [...(await this.finish()), event];
     const chunk = parsedObject(event.data);
     const all = choices(chunk);
-    if (chunk.choices === undefined) return [event];
+    if (!Array.isArray(chunk.choices)) return [event];
     const { choices: _, usage: __, ...frame } = chunk;
     this.#frame = frame;
     const events: SseEvent[] = [];

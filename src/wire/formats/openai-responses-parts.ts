@@ -24,7 +24,7 @@ const ARGUMENTS: ReadonlyMap<string, string> = new Map(
 /** Calls that say at once what they look for, and run at OpenAI. Their events tell how far they are. */
 const RUNS_ELSEWHERE = new Set(["web_search_call", "file_search_call"]);
 
-/** Items that are read by themselves, or hold no words of the model: images, and what was encrypted. */
+/** Items that are read by themselves, or hold no words of the model, such as what was encrypted. */
 const KNOWN = new Set([
   "message",
   "reasoning",
@@ -63,15 +63,21 @@ export function partsOfItems(items: readonly Json[]): AnswerPart[] {
     if (type === "message") {
       for (const part of recordsAt(item, "content")) {
         texts.push(...slot(part, "text").map((text) => withoutTokens(text, part)), ...slot(part, "refusal"));
-        beside.push({ texts: slotsIn(part.annotations), separator: "\n" });
+        beside.push(besidePart(part));
       }
     } else if (type === "reasoning") {
       for (const list of ["summary", "content"]) {
         beside.push({ texts: recordsAt(item, list).flatMap((part) => slot(part, "text")), separator: "\n" });
       }
-    } else if (!KNOWN.has(type)) beside.push({ texts: slotsIn(item), separator: "\n" });
+    } else if (type === "image_generation_call") beside.push({ texts: slot(item, "revised_prompt") });
+    else if (!KNOWN.has(type)) beside.push({ texts: slotsIn(item), separator: "\n" });
   }
   return [{ texts, calls }, ...beside];
+}
+
+/** What a part of a message says beside its text: where it has something from. */
+export function besidePart(part: Json): AnswerPart {
+  return { texts: slotsIn(part.annotations), separator: "\n" };
 }
 
 /** The tokens of a text that was changed belong to the text as it was. */

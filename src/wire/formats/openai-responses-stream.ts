@@ -18,7 +18,7 @@ import {
   responseLike,
   WHOLE,
 } from "./openai-responses-events.ts";
-import { isHeldCall, partsOfItems, partsOfResponse } from "./openai-responses-parts.ts";
+import { besidePart, isHeldCall, partsOfItems, partsOfResponse } from "./openai-responses-parts.ts";
 
 /** Events that bear the whole response. */
 const BEGINS = new Set(["response.created", "response.queued", "response.in_progress"]);
@@ -119,8 +119,10 @@ export class ResponseEvents implements StreamGuard {
       if (type.endsWith("part.done")) this.#open.delete(key);
       const shown = this.#shown.get(key);
       if (data.logprobs !== undefined) data.logprobs = [];
-      if (shown !== undefined) for (const holder of whole) putText(holder, shown);
-      else await this.#judgeWhole(key, data, whole);
+      if (shown !== undefined) {
+        for (const holder of whole) putText(holder, shown);
+        if (part) await this.#judgeBeside([part]);
+      } else await this.#judgeWhole(key, data, whole);
       return [...events, jsonEvent(data, event)];
     }
     await this.#judge(data);
@@ -130,6 +132,11 @@ export class ResponseEvents implements StreamGuard {
   /** Judges all strings of an event that is of no known kind, or comes without pieces before it. */
   #judge(data: Json): Promise<void> {
     return judgeAnswer(this.#call, [{ texts: slotsIn(data, BYTES), separator: "\n" }]);
+  }
+
+  /** Judges what stands beside texts that were shown already. Events have told it, but these are the words of upstream once more. */
+  #judgeBeside(parts: readonly Json[]): Promise<void> {
+    return judgeAnswer(this.#call, parts.map(besidePart));
   }
 
   /** Judges a text that came without pieces before it. */
@@ -169,8 +176,10 @@ export class ResponseEvents implements StreamGuard {
     const item = recordAt(data, "item") ?? {};
     const events = await this.channels.end(`${index}/`);
     const wasShown = [...this.#shown.keys()].some((key) => key.startsWith(`${index}/`));
-    if (wasShown) this.#fill(item, index);
-    else await judgeAnswer(this.#call, partsOfItems([item]));
+    if (wasShown) {
+      this.#fill(item, index);
+      await this.#judgeBeside(recordsAt(item, "content"));
+    } else await judgeAnswer(this.#call, partsOfItems([item]));
     const held = this.#held.get(index);
     this.#held.delete(index);
     this.#open.delete(`${index}/`);
