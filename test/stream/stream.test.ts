@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Deanonymize, output, scanOutputStream } from "../../src/index.ts";
+import { Deanonymize, InvisibleText, output, scanOutputStream } from "../../src/index.ts";
 import { scanOutput } from "../../src/scan.ts";
 import { passed, type Scanner, type Verdict, wholeText } from "../../src/scanner.ts";
 import type { StreamScanOptions } from "../../src/stream.ts";
@@ -63,6 +63,19 @@ describe("scanOutputStream", () => {
     const text = "Well done 🎉👩‍👩‍👧! 再见，朋友。 Ещё раз: да… ok";
     expect((await streamed([wordScanner("evil", SPANS)], text.split(""))).text).toBe(text);
     expect((await streamed([], [])).report).toMatchObject({ outcome: "passed", coverage: { chars: 0 } });
+  });
+
+  it("shows scanners whole characters, also where an answer has neither words nor sentences", async () => {
+    const texts = [
+      "👨‍👩‍👧‍👦🇩🇪👍🏽❤️‍🔥".repeat(400),
+      "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}".repeat(800),
+      "क्‍ष".repeat(3000),
+    ];
+    for (const text of [...texts, `${"(A ".repeat(6000)}é`]) {
+      const { text: given, report } = await streamed([new InvisibleText()], pieces(text, 7));
+      expect(report.outcome).toBe("passed");
+      expect(given === text).toBe(true);
+    }
   });
 
   it("ends at a sentence that fails, of which nothing has been given out", async () => {
@@ -212,9 +225,9 @@ describe("scanOutputStream", () => {
     expect(blocked.text).toBe(PROSE.trimEnd());
     // A text that only speaks of keys goes on.
     const about = "Such files begin with -----BEGIN PRIVATE KEY----- and then have base64. ";
-    expect(
-      (await streamed([wordScanner("evil", SENTENCES), new output.InvisibleText()], pieces(about + PROSE))).text,
-    ).toBe(about + PROSE);
+    expect((await streamed([wordScanner("evil", SENTENCES), new InvisibleText()], pieces(about + PROSE))).text).toBe(
+      about + PROSE,
+    );
   });
 
   it("reads linearly: each character a bounded number of times, whatever the pieces", async () => {
