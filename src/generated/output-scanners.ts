@@ -174,6 +174,9 @@ export type DataExfiltration = InstanceType<typeof DataExfiltration>;
  * The vault is its own, where it was given one, or else that of the call: `scanOutput(scanners, prompt, output, { vault
  * })`. Without either there is nothing to restore: the text stays as it is, with no findings.
  *
+ * An output that is JSON stays JSON: quotes and line breaks of an original are escaped. Of a stream nobody knows that
+ * before its end, so there they are restored as they are.
+ *
  * Findings name the placeholders, never the originals. What llm-guard 0.3.16 does differently:
  *
  * - Its API has one vault for all callers and forgets nothing, so an output is restored without more, also from values

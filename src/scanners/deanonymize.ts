@@ -12,6 +12,9 @@ export const Deanonymize = defineScanner({
   description: `The vault is its own, where it was given one, or else that of the call: \`scanOutput(scanners, prompt, output, { vault })\`.
 Without either there is nothing to restore: the text stays as it is, with no findings.
 
+An output that is JSON stays JSON: quotes and line breaks of an original are escaped. Of a stream nobody knows that before its end, so
+there they are restored as they are.
+
 Findings name the placeholders, never the originals. What llm-guard 0.3.16 does differently:
 
 - Its API has one vault for all callers and forgets nothing, so an output is restored without more, also from values of others.
@@ -70,7 +73,9 @@ Findings name the placeholders, never the originals. What llm-guard 0.3.16 does 
       const entries = vault?.entries() ?? [];
       if (entries.length === 0) return passed(text);
       const placeholders = entries.map(([placeholder]) => placeholder);
-      const originals = entries.map(([, original]) => original);
+      const values = entries.map(([, original]) => original);
+      // While an answer arrives, nothing tells yet whether all of it will be JSON.
+      const originals = !context.arriving && isJson(text) ? values.map(inJson) : values;
       const matching = matchingStrategy === "combined_exact_fuzzy" ? "fuzzy" : matchingStrategy;
       const { matches, restored, searched } = await native(() =>
         addon.restorePlaceholders(text, placeholders, originals, matching),
@@ -92,6 +97,22 @@ Findings name the placeholders, never the originals. What llm-guard 0.3.16 does 
     },
   }),
 });
+
+/** Whether a text is a JSON object or array, as models write structured answers. */
+function isJson(text: string): boolean {
+  if (!/^\s*[[{]/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A value as it stands within a string of JSON: quotes and line breaks in it do not end that string. */
+function inJson(value: string): string {
+  return JSON.stringify(value).slice(1, -1);
+}
 
 /** The length of the longest placeholder of several words, such as the fake of a name. */
 function longestPlaceholder(vault: Vault | undefined): number {

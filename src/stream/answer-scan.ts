@@ -336,7 +336,9 @@ export class AnswerScan implements AnswerStream<StreamReport> {
     const { byModel, spans } = this.#lists;
     if (byModel.length === 0) return false;
     const rules = spans.filter((item) => !byModel.includes(item));
-    const read = async (length: number) => (await this.#run(rules, this.#prefix + this.#text.slice(0, length))).text;
+    const context = { ...this.#settings.context, arriving: true };
+    const read = async (length: number) =>
+      (await this.#run(rules, this.#prefix + this.#text.slice(0, length), context)).text;
     const isSame = (await read(end)).startsWith(await read(this.#out));
     this.#hasWavered ||= isSame;
     return isSame;
@@ -368,8 +370,12 @@ export class AnswerScan implements AnswerStream<StreamReport> {
     return false;
   }
 
-  async #run(scanners: readonly NamedScanner[], text: string): Promise<ScanReport & { text: string }> {
-    const { context, options } = this.#settings;
+  async #run(
+    scanners: readonly NamedScanner[],
+    text: string,
+    context = this.#settings.context,
+  ): Promise<ScanReport & { text: string }> {
+    const { options } = this.#settings;
     const report = await runScanners(scanners, text, context, { ...options, suppress: [] });
     report.coverage.suppressed = [...this.#lists.suppressed];
     return report;

@@ -24,6 +24,19 @@ describe("Deanonymize", () => {
     expect(await restore("[redacted_person_1]")).toBe("[redacted_person_1]");
   });
 
+  it("leaves JSON what it is, also with quotes and line breaks in the originals", async () => {
+    const name = 'Ann "the Boss" O\\Neil\nof York';
+    const pairs: VaultEntry[] = [["[REDACTED_PERSON_1]", name]];
+    const answer = (name: string) => [
+      { "the name": `Hi ${name}!`, [name]: [1.0, name, { inner: JSON.stringify({ name: "x" }) }] },
+    ];
+    const text = JSON.stringify(answer("[REDACTED_PERSON_1]"), null, 2);
+    expect(JSON.parse(await restore(`\n${text}`, "exact", pairs))).toEqual(answer(name));
+    for (const prose of ["[REDACTED_PERSON_1]", '{"a": [REDACTED_PERSON_1]}', `Here it is: ${text}`]) {
+      expect(await restore(prose, "exact", pairs)).toBe(prose.replaceAll("[REDACTED_PERSON_1]", name));
+    }
+  });
+
   it("names placeholders in findings, never originals", async () => {
     const text = "é😀 [redacted_PERSON_1]";
     const verdict = await new Deanonymize({ vault: new Vault(PEOPLE), matchingStrategy: "case_insensitive" }).scan(

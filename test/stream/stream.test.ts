@@ -78,6 +78,14 @@ describe("scanOutputStream", () => {
     }
   });
 
+  it("restores in JSON what it restores elsewhere, and is not blocked at the end", async () => {
+    const vault = new Vault([["[REDACTED_PERSON_1]", 'Ann "Boss" Lee']]);
+    const text = `{"text": "${PROSE.repeat(4)}[REDACTED_PERSON_1] came. ${PROSE.repeat(4)}"}`;
+    const { text: given, report } = await streamed([new Deanonymize({ vault })], pieces(text));
+    expect(report.outcome).toBe("passed");
+    expect(given).toBe(text.replace("[REDACTED_PERSON_1]", 'Ann "Boss" Lee'));
+  });
+
   it("ends at a sentence that fails, of which nothing has been given out", async () => {
     let taken = 0;
     function* source() {
