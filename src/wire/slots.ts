@@ -19,8 +19,8 @@ export interface PlacedSlot extends TextSlot {
 }
 
 /**
- * All strings of a value that could be text: ids, types, states and what is encrypted are left out, and what stands at the keys of
- * `skip`.
+ * All strings of a value that could be text: ids, types, states and what is encrypted are left out, as long as they are single words,
+ * and what stands at the keys of `skip`.
  */
 export function slotsIn(value: unknown, skip: ReadonlySet<string> = new Set()): PlacedSlot[] {
   const found: PlacedSlot[] = [];
@@ -36,7 +36,7 @@ export function slotsIn(value: unknown, skip: ReadonlySet<string> = new Set()): 
       }
     } else if (isRecord(value)) {
       for (const [key, item] of Object.entries(value)) {
-        if (skip.has(key) || NO_TEXT.has(key)) continue;
+        if (skip.has(key) || (NO_TEXT.has(key) && !(typeof item === "string" && /\s/.test(item)))) continue;
         walk(item, [...keys, key], (text) => {
           value[key] = text;
         });

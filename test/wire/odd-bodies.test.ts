@@ -20,7 +20,7 @@ async function guarded(reply: string | object = {}, guard = exampleGuard()) {
     return new Response(sse(reply, "").join(""), { headers: { "content-type": "text/event-stream" } });
   };
   const call = guardedFetch(await guard, { fetch: send as typeof fetch });
-  const post = async (path: string, body: BodyInit | object, type: string | undefined = JSON_TYPE) => {
+  const post = async (path: string, body: string | FormData | object, type: string | undefined = JSON_TYPE) => {
     const isRaw = typeof body === "string" || body instanceof FormData;
     const headers: Record<string, string> = body instanceof FormData ? {} : { "content-type": type };
     const url = `https://api.example/v1${path}`;
@@ -110,6 +110,29 @@ describe("an answer", () => {
     }
   });
 
+  it("of a chat is judged in fields that OpenAI has not", async () => {
+    const found = (title: string) => ({
+      search_results: [{ title, url: "https://example.com/" }],
+      citations: ["https://a.example/"],
+    });
+    const choice = { index: 0, message: { role: "assistant", content: "See there." }, finish_reason: "stop" };
+    const body = (title: string) => ({ id: "1", choices: [choice], ...found(title) });
+    expect(await (await guarded(body(`Who ${HIDDEN} is`))).post("/chat/completions", ask)).toBe(
+      JSON.stringify(body(`Who ${MAIL} is`)),
+    );
+    const odd = [
+      { ...choice, text: "It was leaked." },
+      { ...choice, message: { role: "was leaked" } },
+    ];
+    for (const wrong of [body("What was leaked"), ...odd.map((choice) => ({ choices: [choice] }))]) {
+      await expect((await guarded(wrong)).post("/chat/completions", ask)).rejects.toMatchObject(blocked);
+    }
+    const text = { choices: [{ ...choice, message: "leaked" }] };
+    await expect((await guarded(text)).post("/chat/completions", ask)).rejects.toMatchObject({
+      code: "GUARD_UPSTREAM",
+    });
+  });
+
   it("in several texts is not blocked for what only a part of it would be", async () => {
     const long: Scanner = {
       type: "Long",
@@ -175,6 +198,18 @@ describe("a stream", () => {
     const text = await (await guarded(events(`About ${HIDDEN}`))).post("/responses", body);
     expect(text).toBe(sse(events(`About ${MAIL}`), "").join(""));
     await expect((await guarded(events("leaked"))).post("/responses", body)).rejects.toMatchObject(blocked);
+  });
+
+  it("of a chat is judged in fields that OpenAI has not, in each chunk", async () => {
+    const chunk = (content: string, title: string) => ({
+      choices: [{ index: 0, delta: { role: "assistant", content }, finish_reason: null }],
+      search_results: [{ title }],
+    });
+    const events = (title: string) => [chunk("", title), chunk("", title), chunk("", `${title} again`)];
+    const text = await (await guarded(events(`Who ${HIDDEN} is`))).post("/chat/completions", streamed);
+    expect(text).toBe(sse(events(`Who ${MAIL} is`), "").join(""));
+    const wrong = guarded([chunk("", "Hi"), chunk("", "What was leaked")]);
+    await expect((await wrong).post("/chat/completions", streamed)).rejects.toMatchObject(blocked);
   });
 
   it("cannot write into what all objects inherit", async () => {

@@ -1,7 +1,7 @@
 import { isRecord } from "../../support/is-record.ts";
 import { upstreamError } from "../errors.ts";
-import type { AnswerPart, CallSlot, Json } from "../format.ts";
-import { callSlot, recordAt, recordsAt, slotsIn } from "../slots.ts";
+import type { AnswerPart, CallSlot, Json, TextSlot } from "../format.ts";
+import { callSlot, names, recordAt, recordsAt, slotsIn, unknownTexts } from "../slots.ts";
 
 /** Fields of messages and deltas that are read by themselves, or hold no text: tool calls, and the bytes of a sound. */
 export const NOT_TEXT: ReadonlySet<string> = new Set(["tool_calls", "function_call", "data", "format"]);
@@ -20,6 +20,27 @@ export function choices(body: Json): Json[] {
   if ((choices === undefined || choices === null) && isRecord(body.error)) return [];
   if (!Array.isArray(choices) || !choices.every(isRecord)) throw upstreamError("The answer has no choices.");
   return choices;
+}
+
+/** The fields of a choice, and those of a body or chunk, that are read by themselves or say nothing. */
+const OF_CHOICE = names("index message delta logprobs finish_reason");
+const OF_BODY = names(
+  "id object created model choices usage system_fingerprint service_tier error provider obfuscation",
+);
+
+/**
+ * The texts of a body or chunk beside its messages, in fields that OpenAI has not: providers put there what they have searched.
+ *
+ * @throws GuardError `GUARD_UPSTREAM` for a message of another shape than a message.
+ */
+export function textsBeside(body: Json, choices: readonly Json[]): TextSlot[] {
+  for (const { message, delta } of choices) {
+    for (const said of [message, delta]) {
+      if (said !== undefined && said !== null && !isRecord(said))
+        throw upstreamError("A message of the answer is no object.");
+    }
+  }
+  return [...unknownTexts(body, OF_BODY), ...choices.flatMap((choice) => unknownTexts(choice, OF_CHOICE))];
 }
 
 /** The tokens of a text that was changed belong to the text as it was. */

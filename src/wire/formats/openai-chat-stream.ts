@@ -2,11 +2,11 @@ import type { GuardedCall } from "../../guard/guard.ts";
 import { isRecord } from "../../support/is-record.ts";
 import { Channels } from "../channels.ts";
 import { upstreamError, type WireError } from "../errors.ts";
-import type { Json, StreamGuard } from "../format.ts";
+import type { Json, StreamGuard, TextSlot } from "../format.ts";
 import { judgeAnswer } from "../judge.ts";
 import { parsedObject, recordAt, recordsAt, slotsIn } from "../slots.ts";
 import { jsonEvent, type SseEvent } from "../sse.ts";
-import { callsOf, NOT_TEXT, SOURCES } from "./openai-chat-parts.ts";
+import { callsOf, NOT_TEXT, SOURCES, textsBeside } from "./openai-chat-parts.ts";
 import { openaiErrors } from "./openai-errors.ts";
 
 const DONE = "[DONE]";
@@ -22,6 +22,8 @@ export class ChatStream implements StreamGuard {
   readonly #held = new Map<number, HeldCalls>();
   /** The choices that have begun and not ended. */
   readonly #running = new Set<number>();
+  /** What stood beside the deltas last, and how it was shown. */
+  #seen: { given: readonly string[]; shown: readonly string[] } = { given: [], shown: [] };
   /** What stands in every chunk: id, model, and so on. */
   #frame: Json;
 
@@ -40,12 +42,14 @@ export class ChatStream implements StreamGuard {
       if (isRecord(chunk.error)) return [event];
       throw upstreamError("A chunk of the answer has no choices.");
     }
+    const all: unknown[] = chunk.choices;
+    if (!all.every(isRecord)) throw upstreamError("A choice of the answer is no object.");
+    await this.#beside(textsBeside(chunk, all));
     const { choices: _, usage: __, ...frame } = chunk;
     this.#frame = frame;
     const before: SseEvent[] = [];
     const kept: Json[] = [];
-    for (const choice of chunk.choices as unknown[]) {
-      if (!isRecord(choice)) throw upstreamError("A choice of the answer is no object.");
+    for (const choice of all) {
       const { events, isEmpty } = await this.#choice(choice);
       before.push(...events);
       if (!isEmpty) kept.push(choice);
@@ -74,6 +78,25 @@ export class ChatStream implements StreamGuard {
 
   fail(error: WireError): readonly SseEvent[] {
     return [jsonEvent(openaiErrors.body(error)), { data: DONE }];
+  }
+
+  /** Judges what stands beside the deltas. Some providers repeat it with every chunk, where once is enough. */
+  async #beside(slots: readonly TextSlot[]): Promise<void> {
+    const texts = slots.map(({ text }) => text);
+    if (slots.length > 0 && JSON.stringify(texts) === JSON.stringify(this.#seen.given)) {
+      for (const [place, slot] of slots.entries()) slot.set(this.#seen.shown[place] as string);
+      return;
+    }
+    const shown = [...texts];
+    const noted = slots.map(({ text, set }, place) => ({
+      text,
+      set(changed: string) {
+        shown[place] = changed;
+        set(changed);
+      },
+    }));
+    await judgeAnswer(this.#call, [{ texts: noted, separator: "\n" }]);
+    if (slots.length > 0) this.#seen = { given: texts, shown };
   }
 
   /** Puts what may be shown into a choice of a chunk, and returns the events that come before that chunk. */

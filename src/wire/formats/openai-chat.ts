@@ -1,7 +1,7 @@
 import type { ChatRequest } from "../../messages/text.ts";
 import type { Format, Json, RequestParts } from "../format.ts";
 import { descriptions, names, recordAt, slotsIn } from "../slots.ts";
-import { choices, partsOfMessage, withoutLogprobs } from "./openai-chat-parts.ts";
+import { choices, partsOfMessage, textsBeside, withoutLogprobs } from "./openai-chat-parts.ts";
 import { ChatStream } from "./openai-chat-stream.ts";
 import { openaiErrors } from "./openai-errors.ts";
 
@@ -18,10 +18,12 @@ export const openaiChat: Format = {
   ),
   request: readRequest,
   answer(body) {
-    return choices(body).flatMap((choice) => {
+    const all = choices(body);
+    const messages = all.flatMap((choice) => {
       const message = recordAt(choice, "message");
       return message ? partsOfMessage(message, () => withoutLogprobs(choice)) : [];
     });
+    return [...messages, { texts: textsBeside(body, all), separator: "\n" }];
   },
   stream: (call, request) => new ChatStream(call, request),
   blocked: {
