@@ -8,12 +8,13 @@ export type Blocked = "request" | "answer";
 /** A request was not sent, or an answer is not shown, because a check failed. The message names checks and quotes no text. */
 export class GuardBlockedError extends GuardError {
   readonly what: Blocked;
-  readonly report: GuardReport;
+  /** What the checks said. It quotes what was found, so it is not enumerable: loggers write down all of an error that is. */
+  declare readonly report: GuardReport;
 
   constructor(what: Blocked, report: GuardReport) {
     super("GUARD_BLOCKED", blockedMessage(what, report));
     this.what = what;
-    this.report = report;
+    Object.defineProperty(this, "report", { value: report });
   }
 }
 

@@ -1,9 +1,10 @@
+import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { GuardValidationError } from "../../src/errors.ts";
 import { Anonymize, Regex as InputRegex, Secrets } from "../../src/generated/input-scanners.ts";
 import { BanSubstrings, Deanonymize, JSON as JSONScanner } from "../../src/generated/output-scanners.ts";
 import { blockedMessage, GuardBlockedError } from "../../src/guard/blocked.ts";
-import type { GuardedCall } from "../../src/guard/guard.ts";
+import type { GuardedCall, GuardReport } from "../../src/guard/guard.ts";
 import { ServiceGuard } from "../../src/guard/service-guard.ts";
 import type { AnsweredToolCall } from "../../src/messages/text.ts";
 import { passed, type ScanContext, type Scanner } from "../../src/scanner.ts";
@@ -168,6 +169,15 @@ describe("ServiceGuard", () => {
 });
 
 describe("GuardBlockedError", () => {
+  it("shows what was found to those who ask for the report, and to no logger", () => {
+    const findings = { Secrets: [{ type: "secret", text: "hunter2", start: 0, end: 7, score: 1 }] };
+    const error = new GuardBlockedError("answer", { resultsScore: { Secrets: 1 }, findings } as unknown as GuardReport);
+    expect(error.report.findings).toBe(findings);
+    const logged = [inspect(error, { depth: 9 }), JSON.stringify(error), JSON.stringify({ ...error })];
+    expect(logged.join()).not.toContain("hunter2");
+    expect(logged[0]).toContain("blocked by guard: Secrets");
+  });
+
   it("names what was blocked and the checks that failed, and quotes no text", async () => {
     const call = await callOf({ output: [zebra()] });
     const { report } = await call.answer({ text: "A zebra." });
