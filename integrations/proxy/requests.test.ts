@@ -117,6 +117,28 @@ describe("paths of guard proxy", () => {
     await expect.poll(calls).toMatchObject([{ outcome: "passed" }, { outcome: "blocked" }]);
   });
 
+  it("have no length of a body that is not sent on", async () => {
+    const { url } = await startedProxy(upstream.url);
+    upstream.answers = [{ json: {} }, { json: answer }];
+    for (const path of ["/v1/models/gpt", `${CHAT}/chatcmpl-1`]) {
+      const next = "POST /v1/files HTTP/1.1\r\nhost: x\r\n\r\n";
+      const reply = await raw(url, "GET", path, { "content-length": next.length }, next);
+      expect([reply.status, upstream.received.at(-1)?.text]).toEqual([200, ""]);
+      expect(upstream.received.at(-1)?.headers).not.toHaveProperty("content-length");
+    }
+    expect(upstream.received.map(({ method }) => method)).toEqual(["GET", "GET"]);
+  });
+
+  it("are JSON where they do not say what they are", async () => {
+    const { url } = await startedProxy(upstream.url);
+    upstream.answers = [{ json: answer }];
+    const body = JSON.stringify(ask("Hi"));
+    expect((await raw(url, "POST", CHAT, {}, body)).status).toBe(200);
+    expect(upstream.received[0]?.json).toEqual(ask("Hi"));
+    expect((await raw(url, "POST", CHAT, { "content-type": ";;" }, body)).status).toBe(415);
+    expect(upstream.received).toHaveLength(1);
+  });
+
   it("of calls need a body", async () => {
     const { url } = await startedProxy(upstream.url);
     expect((await raw(url, "POST", CHAT)).status).toBe(405);

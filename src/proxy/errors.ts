@@ -11,6 +11,8 @@ import { openaiErrors } from "../wire/formats/openai-errors.ts";
 export const proxyErrors = fp(async (app: FastifyInstance) => {
   app.setErrorHandler<FastifyError>(async (error, request, reply) => {
     if (error instanceof Problem) return refuse(request, reply, error);
+    // Fastify says so of a content type that is none. Its message quotes it.
+    if (error.statusCode === 415) return refuse(request, reply, new Problem(415, "The content type cannot be read."));
     const told = wireError(error);
     if (told.status === 500) request.log.error({ err: error }, "request failed");
     const retryAfter = failureOf(error)?.retryAfter;

@@ -46,6 +46,8 @@ export class UpstreamClient {
    */
   send({ url, method, headers, body, signal }: UpstreamRequest): Promise<IncomingMessage> {
     const secure = url.protocol === "https:";
+    // A length without a body would make upstream take the next request of this connection, which may be another client's, for the body.
+    if (body === undefined) headers.delete("content-length");
     return new Promise((resolve, reject) => {
       const request = (secure ? https : http).request(url, {
         method,

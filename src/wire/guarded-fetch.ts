@@ -98,7 +98,11 @@ class Exchange {
   async #judged(format: Format, call: GuardedCall, unguarded: "refuse" | "pass"): Promise<Body> {
     const body = await readBody(this.#request, format);
     await judgeRequest(call, this.#parts(format, body, unguarded));
-    if ("json" in body) return stringified(body.json, body.numbers);
+    if ("json" in body) {
+      // Without a type, fetch would say that it is plain text.
+      if (!this.#request.headers.has("content-type")) this.#request.headers.set("content-type", JSON_TYPE);
+      return stringified(body.json, body.numbers);
+    }
     // The form gets another boundary.
     this.#request.headers.delete("content-type");
     return body.form;
