@@ -6,6 +6,9 @@ import type { CallSlot, Format, Json, TextSlot } from "./format.ts";
 /** How deep objects and arrays of an answer may be nested. */
 const DEEPEST = 100;
 
+/** The bytes of a file as the URL of it (RFC 2397), as some providers give the images that a model made. */
+const FILE = /^data:[\w.+/-]+;base64,[\w+/=-]*$/;
+
 /** The text at a key of an object. */
 export function slot(holder: Json, key: string): TextSlot[] {
   const text = holder[key];
@@ -20,14 +23,15 @@ export interface PlacedSlot extends TextSlot {
 
 /**
  * All strings of a value that could be text: ids, types, states and what is encrypted are left out, as long as they are single words,
- * and what stands at the keys of `skip`.
+ * files that stand in a URL, and what stands at the keys of `skip`.
  */
 export function slotsIn(value: unknown, skip: ReadonlySet<string> = new Set()): PlacedSlot[] {
   const found: PlacedSlot[] = [];
   const walk = (value: unknown, keys: readonly (string | number)[], set: (text: string) => void): void => {
     if (keys.length > DEEPEST) throw upstreamError("The answer is nested too deeply.");
     if (typeof value === "string") {
-      if (value !== "") found.push({ text: value, keys, set });
+      const isFile = keys.at(-1) === "url" && FILE.test(value);
+      if (value !== "" && !isFile) found.push({ text: value, keys, set });
     } else if (Array.isArray(value)) {
       for (const [index, item] of value.entries()) {
         walk(item, [...keys, index], (text) => {

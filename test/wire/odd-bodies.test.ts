@@ -133,6 +133,24 @@ describe("an answer", () => {
     });
   });
 
+  it("has the images of a model whole, also in streams", async () => {
+    const images = [{ type: "image_url", image_url: { url: `data:image/png;base64,${"iVBOleaked".repeat(2000)}==` } }];
+    const said = { role: "assistant", content: "Here it is.", images };
+    const whole = { choices: [{ index: 0, message: said, finish_reason: "stop" }] };
+    expect(await (await guarded(whole)).post("/chat/completions", ask)).toBe(JSON.stringify(whole));
+    const events = [said, {}].map((delta, index) => ({
+      choices: [{ index: 0, delta, finish_reason: index ? "stop" : null }],
+    }));
+    const text = await (await guarded(events)).post("/chat/completions", { ...ask, stream: true });
+    const parts = text.split("\n").flatMap((line) => (line.startsWith("data: ") ? [JSON.parse(line.slice(6))] : []));
+    expect(parts.flatMap(({ choices }) => choices[0].delta.images ?? [])).toEqual(images);
+    const held = { content: "It", reasoning_details: [{ type: "reasoning.encrypted", data: "gAAAAB" }] };
+    const event = { choices: [{ index: 0, delta: held, finish_reason: null }] };
+    expect(await (await guarded([event])).post("/chat/completions", { ...ask, stream: true })).toContain("gAAAAB");
+    const bad = { choices: [{ index: 0, message: { ...said, images: [{ url: "data:text/plain, It was leaked" }] } }] };
+    await expect((await guarded(bad)).post("/chat/completions", ask)).rejects.toMatchObject(blocked);
+  });
+
   it("in several texts is not blocked for what only a part of it would be", async () => {
     const long: Scanner = {
       type: "Long",

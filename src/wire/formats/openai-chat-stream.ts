@@ -124,7 +124,7 @@ export class ChatStream implements StreamGuard {
       }
       const sources = [...SOURCES].filter((key) => delta[key] !== undefined);
       for (const key of sources) await judgeAnswer(this.#call, [{ texts: slotsIn(delta[key]), separator: "\n" }]);
-      if (sources.length > 0 || (!holds && slots.length === 0)) isEmpty = false;
+      if (sources.length > 0 || (!holds && slots.length === 0) || hasMore(delta)) isEmpty = false;
     }
     if (isLast) {
       this.#running.delete(index);
@@ -202,6 +202,16 @@ function addPiece(whole: Json, piece: Json): void {
   }
 }
 
+/** The fields of items of a delta that say what the item is. */
+const OF_ITEM = ["type", "index", "id", "format"];
+
+/** Whether a value still has a string when its texts are held, such as an image or what is encrypted. */
+function hasMore(value: unknown): boolean {
+  if (typeof value === "string") return value !== "";
+  if (Array.isArray(value)) return value.some(hasMore);
+  return isRecord(value) && Object.entries(value).some(([key, item]) => !OF_ITEM.includes(key) && hasMore(item));
+}
+
 /** Names the place of a text in a delta. Items of lists are told apart by their index or type, since each delta has only some. */
 function placeOf(delta: Json, keys: readonly (string | number)[]): string {
   const names: unknown[] = [];
@@ -219,6 +229,6 @@ function along(value: unknown, keys: readonly (string | number)[], text: string)
   if (key === undefined) return text;
   const inner = along((value as Record<string | number, unknown>)[key], rest, text);
   if (Array.isArray(value)) return [inner];
-  const kept = Object.entries(value as Json).filter(([name]) => ["type", "index", "id", "format"].includes(name));
+  const kept = Object.entries(value as Json).filter(([name]) => OF_ITEM.includes(name));
   return { ...Object.fromEntries(kept), [key]: inner };
 }
