@@ -75,7 +75,8 @@ Findings name the placeholders, never the originals. What llm-guard 0.3.16 does 
       const placeholders = entries.map(([placeholder]) => placeholder);
       const values = entries.map(([, original]) => original);
       // While an answer arrives, nothing tells yet whether all of it will be JSON.
-      const originals = !context.arriving && isJson(text) ? values.map(inJson) : values;
+      const escaped = context.arriving ? values : values.map(inJson);
+      const originals = escaped.some((value, index) => value !== values[index]) && isJson(text) ? escaped : values;
       const matching = matchingStrategy === "combined_exact_fuzzy" ? "fuzzy" : matchingStrategy;
       const { matches, restored, searched } = await native(() =>
         addon.restorePlaceholders(text, placeholders, originals, matching),
