@@ -77,8 +77,15 @@ export function formTexts(
   form: FormData,
   { form: read = [], fields = new Set() }: Pick<Format, "form" | "fields">,
 ): { texts: TextSlot[]; others: TextSlot[] } {
+  // Looking for each name by itself would take time that grows with the square of their number.
+  const fieldsOfForm = new Map<string, (string | File)[]>();
+  for (const [name, value] of form) {
+    const values = fieldsOfForm.get(name) ?? [];
+    fieldsOfForm.set(name, values);
+    values.push(value);
+  }
   const slots = (name: string): TextSlot[] => {
-    const values = form.getAll(name);
+    const values = fieldsOfForm.get(name) ?? [];
     return values.flatMap((value, index) => {
       if (typeof value !== "string") return [];
       const set = (text: string) => {
@@ -89,7 +96,7 @@ export function formTexts(
       return [{ text: value, set }];
     });
   };
-  const others = [...new Set(form.keys())].filter((name) => !read.includes(name) && !fields.has(name));
+  const others = [...fieldsOfForm.keys()].filter((name) => !read.includes(name) && !fields.has(name));
   return { texts: read.flatMap(slots), others: others.flatMap(slots).filter(isOfWords) };
 }
 
