@@ -14,6 +14,7 @@ import { AnswerCache } from "./models/answer-cache.ts";
 import { replacesValues } from "./outcome.ts";
 import { HISTORY_SUFFIX, sourceSuffix, WINDOW_SUFFIX } from "./result-names.ts";
 import {
+  addUnchanged,
   emptyReport,
   isSuppressed,
   type NamedScanner,
@@ -206,20 +207,50 @@ export async function scanConversationTexts(
   };
   const windowReport = async (ofUser: () => Promise<unknown>): Promise<ScanReport> => {
     if (prompt === undefined || window === 1 || lists.window.length === 0) return emptyReport();
-    const texts = messages.slice(-Math.max(window, unanswered)).map(({ text }) => text);
-    const [together, fromParts] = await Promise.all([
+    const together = messages.slice(-Math.max(window, unanswered));
+    const texts = together.map(({ text }) => text);
+    const [joined, fromParts] = await Promise.all([
       joinedReport(prompt, texts.join("\n"), ofUser),
       judgeAssembled(lists.window, texts, prompt.source, WINDOW_SUFFIX),
     ]);
-    return worst([together, ...fromParts]);
+    const report = worst([joined, ...fromParts]);
+    await noteUnchanged(report, lists.window, WINDOW_SUFFIX, async (items) => {
+      await ofUser();
+      const left = together.map((text) => sanitizedOf(text) ?? text.text);
+      const ofParts = await judgeAssembled(items, left, prompt.source, WINDOW_SUFFIX);
+      return [await runScanners(items, left.join("\n"), windowContext(prompt), judgingWindow), ...ofParts];
+    });
+    return report;
+  };
+  const windowContext = ({ source }: MessageText) => ({
+    answers,
+    source,
+    conversation: { texts: conversation.texts },
+  });
+  const judgingWindow = { ...judging, suffix: WINDOW_SUFFIX };
+  /**
+   * Texts together are not rewritten, but what was found there may be gone when each of them was. Notes the scanners for which it is not.
+   *
+   * @param again scans with some of the scanners what is left of the texts.
+   */
+  const noteUnchanged = async (
+    report: ScanReport,
+    list: readonly NamedScanner[],
+    suffix: string,
+    again: (items: readonly NamedScanner[]) => Promise<ScanReport[]>,
+  ): Promise<void> => {
+    const failing = list.filter(({ name, scanner }) => scanner.sanitizes && report.unchanged?.includes(name + suffix));
+    // A scan that stops early rewrites nothing more.
+    if (!rewrite || options.failFast || failing.length === 0) return;
+    const { resultsValid } = worst(await again(failing));
+    report.unchanged = failing.map(({ name }) => name + suffix).filter((name) => resultsValid[name] === false);
   };
   const joinedReport = async (
     prompt: MessageText,
     text: string,
     ofUser: () => Promise<unknown>,
   ): Promise<ScanReport> => {
-    const context = { answers, source: prompt.source, conversation: { texts: conversation.texts } };
-    const how = { ...judging, suffix: WINDOW_SUFFIX };
+    const [context, how] = [windowContext(prompt), judgingWindow];
     if (text !== prompt.text) return runScanners(lists.window, text, context, how);
     // The window is the prompt itself, and the same text has the same results. Results of the prompt are therefore copied, and only
     // scanners that did not check the prompt run.
@@ -237,11 +268,20 @@ export async function scanConversationTexts(
     }
     return report;
   };
+  let rewritten: Promise<void> | undefined;
   let fromToolParts: ScanReport[] = [];
   const judgeToolParts = async () => {
     const detecting = lists.tool.filter(({ scanner }) => scanner.conversation?.window);
     const texts = reading.new.tool.map(({ text }) => text);
-    fromToolParts = await judgeAssembled(detecting, texts, "tool", sourceSuffix("tool"));
+    const suffix = sourceSuffix("tool");
+    fromToolParts = await judgeAssembled(detecting, texts, "tool", suffix);
+    for (const report of fromToolParts) {
+      await noteUnchanged(report, detecting, suffix, async (items) => {
+        await rewritten;
+        const left = reading.new.tool.map((text) => sanitizedOf(text) ?? text.text);
+        return judgeAssembled(items, left, "tool", suffix);
+      });
+    }
   };
   const total = emptyReport();
   const add = (what: Scanned) => {
@@ -274,7 +314,7 @@ export async function scanConversationTexts(
         if (!total.isValid) break;
       }
     } else {
-      const rewritten = rewriteTexts();
+      rewritten = rewriteTexts();
       const ofUser = Promise.all([rewritten, judgeTexts("user")]);
       const [ofWindow, ofRisk] = await Promise.all([
         windowReport(() => ofUser),
@@ -301,7 +341,7 @@ export async function scanConversationTexts(
         unit,
       );
     }
-    const request = conversation.rewritten(await replacements());
+    const request = conversation.rewritten(await replacements(total));
     return {
       sanitizedPrompt: prompt === undefined ? "" : (sanitizedOf(prompt) ?? prompt.text),
       sanitizedMessages: request.messages,
@@ -321,11 +361,11 @@ export async function scanConversationTexts(
   }
 
   /** The new strings of all texts that were rewritten. */
-  async function replacements(): Promise<Map<MessageText, readonly string[]>> {
+  async function replacements(total: ScanReport): Promise<Map<MessageText, readonly string[]>> {
     const changed = new Map<MessageText, readonly string[]>();
-    for (const [job, { text: rewritten }] of reports) {
-      if (rewritten === job.text.text) continue;
-      changed.set(job.text, divided(rewritten, job.text) ?? (await oneByOne(job)));
+    for (const [job, report] of reports) {
+      if (report.text === job.text.text) continue;
+      changed.set(job.text, divided(report.text, job.text) ?? (await oneByOne(job, report, total)));
     }
     if (replacing.some(({ scanner }) => scanner.vaultScope === "call")) await replaceKnown(changed);
     return changed;
@@ -342,17 +382,27 @@ export async function scanConversationTexts(
     }
   }
 
-  /** Rewrites the strings of a text by themselves, because nothing tells where they end in the rewritten text. */
-  async function oneByOne({ text, items }: Job): Promise<string[]> {
+  /**
+   * Rewrites the strings of a text by themselves, because nothing tells where they end in the rewritten text. What was found in several
+   * strings together stays in them then.
+   */
+  async function oneByOne({ text, items, suffix }: Job, report: ScanReport, total: ScanReport): Promise<string[]> {
     const sanitizing = items.filter(({ scanner }) => scanner.sanitizes);
     const strings: string[] = [];
+    const found = new Map<string, number>();
     for (const { start, end } of text.pieces) {
       const context = { answers, source: text.source };
-      const { text: string } = await runScanners(sanitizing, text.text.slice(start, end), context, {
+      const { text: string, findings } = await runScanners(sanitizing, text.text.slice(start, end), context, {
         ...options,
         failFast: false,
+        suffix,
       });
       strings.push(string);
+      for (const [name, { length }] of Object.entries(findings)) found.set(name, (found.get(name) ?? 0) + length);
+    }
+    for (const name of sanitizing.map((item) => item.name + suffix)) {
+      if (report.resultsValid[name] !== false) continue;
+      if ((found.get(name) ?? 0) < (report.findings[name]?.length ?? 0)) addUnchanged(total, [name]);
     }
     return strings;
   }

@@ -1,4 +1,4 @@
-import { SUFFIXES, WINDOW_SUFFIX } from "./result-names.ts";
+import { SUFFIXES } from "./result-names.ts";
 import type { NamedScanner, ScanReport } from "./scan.ts";
 import type { Scanner } from "./scanner.ts";
 
@@ -11,9 +11,14 @@ export function replacesValues({ sanitizes, vaultScope }: Scanner): boolean {
   return sanitizes && vaultScope !== undefined;
 }
 
+/** Tells whether a scanner takes all that it finds out of a text. */
+export function takesOut({ sanitizes, leavesFindings = false }: Scanner): boolean {
+  return sanitizes && !leavesFindings;
+}
+
 /** Tells whether texts may go on that fail by this scanner alone, because it takes out what it finds; see {@link outcomeOf}. */
-export function masks({ name, scanner }: NamedScanner, masking: ReadonlySet<string>): boolean {
-  return scanner.sanitizes && (replacesValues(scanner) || masking.has(name) || masking.has(scanner.type));
+function masks({ name, scanner }: NamedScanner, masking: ReadonlySet<string>): boolean {
+  return takesOut(scanner) && (replacesValues(scanner) || masking.has(name) || masking.has(scanner.type));
 }
 
 /**
@@ -22,23 +27,30 @@ export function masks({ name, scanner }: NamedScanner, masking: ReadonlySet<stri
  *
  * Checks that replace values by placeholders of a vault never block. Others block, unless the caller names them.
  *
+ * @param scanners those that judged the text.
  * @param masking the names or types of the other scanners whose findings need not block, because they take them out of the text.
+ * @param ofConversation those that judged texts of a conversation, if there is one. A scanner of another side may have the same name.
  */
 export function outcomeOf(
-  { isValid, resultsValid, coverage }: Pick<ScanReport, "isValid" | "resultsValid" | "coverage">,
+  {
+    isValid,
+    resultsValid,
+    unchanged = [],
+    coverage,
+  }: Pick<ScanReport, "isValid" | "resultsValid" | "unchanged" | "coverage">,
   scanners: readonly NamedScanner[],
   masking: ReadonlySet<string>,
+  ofConversation = scanners,
 ): Outcome {
   if (isValid) return "passed";
   const failing = Object.keys(resultsValid).filter((name) => resultsValid[name] === false);
   const isMasked = (result: string) => {
     // The text of a check that threw is as it was.
-    if (coverage.failed.includes(result)) return false;
+    if (coverage.failed.includes(result) || unchanged.includes(result)) return false;
     const suffix = SUFFIXES.find((suffix) => result.endsWith(suffix)) ?? "";
     const name = suffix === "" ? result : result.slice(0, -suffix.length);
-    // The window is no text of its own. What a scanner finds in it is gone when it took it out of the messages.
-    if (suffix === WINDOW_SUFFIX && resultsValid[name] !== false) return false;
-    return scanners.some((item) => item.name === name && masks(item, masking));
+    const judging = suffix === "" ? scanners : ofConversation;
+    return judging.some((item) => item.name === name && masks(item, masking));
   };
   // A text may also fail although no check did, because something of it was not looked at.
   return failing.length > 0 && failing.every(isMasked) ? "masked" : "blocked";

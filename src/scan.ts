@@ -82,6 +82,8 @@ export interface ScanReport {
    */
   probabilities: Record<string, number>;
   findings: Record<string, Finding[]>;
+  /** The names of the checks that failed and may rewrite texts, but left a text as it was. It is absent when there are none. */
+  unchanged?: string[];
   /** The milliseconds that each scanner took. */
   timing: Record<string, number>;
   /**
@@ -258,8 +260,13 @@ export async function runScanners(
     return place ? { ...counted, findings: placed(counted.findings, input, place, offsets) } : counted;
   };
 
-  const kept = keptText(chosen, text, source, { ...options, ...vault }, (name, input, verdict) =>
-    addVerdict(report, name, shown(input, verdict), 0),
+  const add = ({ name, scanner }: NamedScanner, input: string, verdict: Verdict, milliseconds: number) => {
+    addVerdict(report, name + suffix, verdict, milliseconds);
+    const isChanged = rewrite && verdict.sanitized !== undefined && verdict.sanitized !== input;
+    if (!verdict.isValid && scanner.sanitizes && !isChanged) addUnchanged(report, [name + suffix]);
+  };
+  const kept = keptText(chosen, text, source, { ...options, ...vault }, (item, input, verdict) =>
+    add(item, input, shown(input, verdict), 0),
   );
   if (kept !== undefined) return { ...report, engineTiming: {}, text: kept };
   const { signal: running, stop } = ownSignal(signal);
@@ -296,16 +303,16 @@ export async function runScanners(
   try {
     for (const group of rewrite ? groups(chosen) : [chosen]) {
       signal?.throwIfAborted();
-      const runs = group.map((item) => runOne(item, current));
+      const input = current;
+      const runs = group.map((item) => runOne(item, input));
       // Each run is awaited below. A run that rejects before that must not count as an unhandled rejection.
       for (const run of runs) run.catch(() => {});
       // Without failFast, a scanner that throws ends the scan at once. With failFast the order of the list decides and not which
       // scanner is fastest: a scanner that fails or throws ends the scan only when those before it have ended.
       if (!failFast) await Promise.all(runs);
       for (const [index, run] of runs.entries()) {
-        const name = (group[index] as NamedScanner).name + suffix;
         const { verdict, milliseconds } = await run;
-        addVerdict(report, name, verdict, milliseconds);
+        add(group[index] as NamedScanner, input, verdict, milliseconds);
         if (rewrite && verdict.sanitized !== undefined) current = verdict.sanitized;
         if (failFast && !verdict.isValid) return { ...report, engineTiming: answers.timings, text: current };
       }
@@ -327,16 +334,16 @@ function keptText(
   scanners: readonly NamedScanner[],
   text: string,
   source: Source,
-  { verdicts, vault, rewrite = true, failFast = false, suffix = "", signal }: RunOptions,
-  tell: (name: string, input: string, verdict: Verdict) => void,
+  { verdicts, vault, rewrite = true, failFast = false, signal }: RunOptions,
+  tell: (item: NamedScanner, input: string, verdict: Verdict) => void,
 ): string | undefined {
   if (!verdicts || scanners.length === 0 || signal?.aborted) return undefined;
-  const told: [string, string, Verdict][] = [];
+  const told: [NamedScanner, string, Verdict][] = [];
   let current = text;
-  for (const { name, scanner } of scanners) {
-    const verdict = verdicts.get(scanner, current, source, vault);
+  for (const item of scanners) {
+    const verdict = verdicts.get(item.scanner, current, source, vault);
     if (!verdict) return undefined;
-    told.push([name + suffix, current, verdict]);
+    told.push([item, current, verdict]);
     if (rewrite && verdict.sanitized !== undefined) current = verdict.sanitized;
     if (failFast && !verdict.isValid) break;
   }
@@ -386,6 +393,11 @@ export function emptyReport(): ScanReport {
     engineTiming: {},
     coverage,
   };
+}
+
+/** Adds names to those of the checks that left a text as it was. */
+export function addUnchanged(report: ScanReport, names: readonly string[] = []): void {
+  if (names.length > 0) report.unchanged = [...new Set([...(report.unchanged ?? []), ...names])];
 }
 
 /** Adds the verdict of one scanner to a report on the same text. */

@@ -123,6 +123,11 @@ export interface Scanner {
   /** Whether the scanner may change the text. Such scanners run one after the other, in the order of the list. */
   readonly sanitizes: boolean;
   /**
+   * Whether the text that it leaves may still hold what it finds: it repairs a text, or takes out its first finding only. What fails by it is
+   * never masked (`app.masking`). The default is false.
+   */
+  readonly leavesFindings?: boolean;
+  /**
    * The vault that a scanner uses when it replaces or restores values: the vault of the call, or a vault of its own. The server
    * refuses scanners with a vault of their own. When this is absent, the scanner uses no vault.
    */
@@ -221,8 +226,6 @@ export interface SpanStreaming extends OpenSpans {
    * `password = ...`. What it found is then read again with the text that follows.
    */
   readonly repeats?: boolean;
-  /** Whether the scanner takes out only the first span that it finds, so that what it does to a text depends on all of it. */
-  readonly firstOnly?: boolean;
 }
 
 /** The reading of a scanner that judges parts of a text and rewrites nothing. Such scanners read new parts only. */

@@ -16,7 +16,7 @@ import type { AnswerStream, StreamStep } from "./guard/guard.ts";
 import { readConversation } from "./messages/read.ts";
 import type { AnsweredToolCall, ChatRequest, Conversation, MessageText } from "./messages/text.ts";
 import type { ScanObserver } from "./observer.ts";
-import { type Outcome, outcomeOf, replacesValues } from "./outcome.ts";
+import { type Outcome, outcomeOf, replacesValues, takesOut } from "./outcome.ts";
 import {
   conversationContext,
   type NamedScanner,
@@ -233,7 +233,7 @@ export class ScanService {
    * @param source where the text comes from: a document that was retrieved is `tool`.
    */
   prompt(prompt: string, request: ScanRequest, source: Source = "user"): Promise<ServiceReport> {
-    return this.#run(this.#options.promptTimeout, request, async (options) => {
+    return this.#run("input", request, async (options) => {
       const report = await runScanners(this.#looking[source], prompt, { source }, options);
       if (this.#looking[source].length === 0) report.coverage.unscannedSources[source] = report.coverage.chars;
       return report;
@@ -263,7 +263,7 @@ export class ScanService {
     const calling = toolCalls?.length
       ? callsOf(conversation ?? { messages: [{ role: "user", content: prompt }] }, toolCalls)
       : undefined;
-    return this.#run(this.#options.outputTimeout, request, async (options) => {
+    return this.#run("output", request, async (options) => {
       // An answer that only calls tools says nothing that could be judged as a text.
       const scanners = calling && output === "" ? [] : this.#named.output;
       const report = await runScanners(scanners, output, context, options);
@@ -293,8 +293,7 @@ export class ScanService {
         named: this.#named.output,
         context: { prompt, source: "assistant", ...ofConversation },
         options: place.options,
-        masking: this.#masking,
-        decide: (report) => this.#decided(report),
+        decide: (report) => this.#decided(report, "output"),
       });
       return { place, scan };
     };
@@ -369,12 +368,12 @@ export class ScanService {
 
   /** Scans a conversation with the input scanners, as {@link scanConversation} does. */
   async conversation(chat: ChatRequest, request: ScanRequest): Promise<ServiceReport> {
-    const { promptTimeout, conversation } = this.#options;
+    const { conversation } = this.#options;
     this.#checkSize(chat);
     const texts = readConversation(chat);
     // One message may hold any number of tool results, and each of them is a text to scan.
     this.#checkSize({ messages: texts.texts });
-    return this.#run(promptTimeout, request, async (options) => {
+    return this.#run("input", request, async (options) => {
       const { sanitizedPrompt, ...report } = await scanConversationTexts(this.#looking, texts, {
         ...options,
         window: conversation.window,
@@ -396,10 +395,10 @@ export class ScanService {
     request: ScanRequest,
     { maskInjections = false, source = "tool" }: Pick<DocumentsOptions, "maskInjections" | "source"> = {},
   ): Promise<ServiceReport> {
-    const { promptTimeout, requireFullCoverage } = this.#options;
+    const { requireFullCoverage } = this.#options;
     this.checkCount(texts, "documents");
     const scanners = this.#looking[source];
-    return this.#run(promptTimeout, request, async (options) => {
+    return this.#run("input", request, async (options) => {
       // Places of cuts are always shown, so their offsets count what all places that are shown count.
       const counting = maskInjections ? ({ offsets: "codePoint" } as const) : {};
       const given = { ...options, ...counting, maskInjections, source };
@@ -443,15 +442,17 @@ export class ScanService {
   }
 
   async #run(
-    seconds: number,
+    side: Side,
     request: ScanRequest,
     scan: (options: ScanOptions & { rewrite: boolean }) => Promise<Omit<ServiceReport, "outcome">>,
   ): Promise<ServiceReport> {
+    const { promptTimeout, outputTimeout } = this.#options;
+    const seconds = side === "input" ? promptTimeout : outputTimeout;
     const { stop, options, leave } = this.#begin(request);
     const scanned = scan(options).finally(() => this.#running.delete(stop));
     try {
       const report = await timed(scanned, seconds, stop);
-      return { ...report, ...this.#decided(report) };
+      return { ...report, ...this.#decided(report, side) };
     } finally {
       leave();
       // Nobody waits for the parts of this scan that still run, so they are stopped.
@@ -487,14 +488,14 @@ export class ScanService {
   }
 
   /** Decides whether a text is valid under the options, and what becomes of it. */
-  #decided(report: ScanReport): Pick<ServiceReport, "isValid" | "outcome"> {
+  #decided(report: ScanReport, side: Side): Pick<ServiceReport, "isValid" | "outcome"> {
     const { failFast, requireFullCoverage } = this.#options;
     const isIncomplete = requireFullCoverage && unscannedReasons(report).length > 0;
     const isValid = report.isValid && !isIncomplete;
-    const named = [...this.#named.input, ...this.#named.output];
     // A scan that stopped at a failing check says nothing of the others, so that what is left of the text may not go on.
     const isUndecided = isIncomplete || (failFast && !isValid);
-    return { isValid, outcome: isUndecided ? "blocked" : outcomeOf(report, named, this.#masking) };
+    if (isUndecided) return { isValid, outcome: "blocked" };
+    return { isValid, outcome: outcomeOf(report, this.#named[side], this.#masking, this.#named.input) };
   }
 }
 
@@ -553,11 +554,11 @@ function callsOf({ messages, tools, system }: ChatRequest, toolCalls: readonly A
 function checkMasking(masking: ReadonlySet<string>, named: readonly NamedScanner[]): void {
   const issues = [...masking].flatMap((wanted, index) => {
     const found = named.filter(({ name, scanner }) => name === wanted || scanner.type === wanted);
-    if (found.some(({ scanner }) => scanner.sanitizes)) return [];
-    const names = named.filter(({ scanner }) => scanner.sanitizes && !replacesValues(scanner)).map(({ name }) => name);
+    if (found.some(({ scanner }) => takesOut(scanner))) return [];
+    const names = named.filter(({ scanner }) => takesOut(scanner) && !replacesValues(scanner)).map(({ name }) => name);
     const message =
       found.length > 0
-        ? `${wanted} does not take out what it finds`
+        ? `${wanted} does not take out all that it finds`
         : `unknown scanner ${wanted}${didYouMean(wanted, names) || "; name a scanner that rewrites texts"}`;
     return [{ path: `app.masking.${index}`, message }];
   });

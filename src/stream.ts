@@ -12,7 +12,7 @@ export type { StreamOptions, StreamReport } from "./stream/answer-scan.ts";
 /** The options of {@link scanOutputStream}. */
 export interface StreamScanOptions extends ScanOptions, StreamOptions {
   /**
-   * The scanners, by name or type, whose findings do not end the stream, because they take them out of the text. Scanners that put
+   * The scanners, by name or type, whose findings do not end the stream, because they take all of them out of the text. Scanners that put
    * placeholders of a vault into a text are always among them. By default there are no others.
    */
   masking?: readonly string[];
@@ -66,7 +66,7 @@ export function scanOutputStream(
   const { signal, stop } = ownSignal(outer);
   const { source: kind = "assistant", conversation: _, ...run } = given;
   const scan = new AnswerScan({
-    ...{ holdbackChars, holdbackMs, wholeChars, named, masking },
+    ...{ holdbackChars, holdbackMs, wholeChars, named },
     context: { prompt, source: kind, ...conversationContext(options) },
     options: { ...run, signal },
     decide: (report) => ({

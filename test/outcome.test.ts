@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { GuardValidationError } from "../src/errors.ts";
-import { Anonymize, BanSubstrings, PromptInjection, Secrets } from "../src/generated/input-scanners.ts";
+import { Anonymize, BanSubstrings, PromptInjection, Regex, Secrets } from "../src/generated/input-scanners.ts";
+import { JSON as JSONScanner } from "../src/generated/output-scanners.ts";
 import { CONVERSATION_RISK } from "../src/result-names.ts";
-import type { Scanner } from "../src/scanner.ts";
+import { passed, type Scanner } from "../src/scanner.ts";
 import { serviceWith } from "./support/service.ts";
 
 const substrings = (word: string, options: object = {}) => new BanSubstrings({ substrings: [word], ...options });
@@ -40,17 +41,76 @@ describe("the outcome of a scan", () => {
   });
 
   it("is masked in the window only where the scanner took it out of a message", async () => {
-    const scanners = [substrings("zebra crossing", { redact: true })];
+    const scanners = [substrings("zebra crossing", { redactAll: true })];
     const { service, request } = await serviceWith({ input: scanners }, { masking: ["BanSubstrings"] });
     const of = async (...contents: string[]) =>
       (await service.conversation({ messages: contents.map((content) => ({ role: "user", content })) }, request()))
         .outcome;
     expect(await of("The zebra crossing", "is there.")).toBe("masked");
     // The line break between messages reads as one blank for this scanner only when it is part of what it looks for.
-    const split = [substrings("zebra\ncrossing", { redact: true })];
+    const split = [substrings("zebra\ncrossing", { redactAll: true })];
     const other = await serviceWith({ input: split }, { masking: ["BanSubstrings"] });
     const messages = ["The zebra", "crossing is there."].map((content) => ({ role: "user", content }));
     expect((await other.service.conversation({ messages }, other.request())).outcome).toBe("blocked");
+  });
+
+  it("is blocked where several messages together say more than was taken out of each", async () => {
+    const substrings = ["zebra crossing", "zebra\ncrossing"];
+    const scanners = [new BanSubstrings({ substrings, redactAll: true })];
+    const { service, request } = await serviceWith({ input: scanners }, { masking: ["BanSubstrings"] });
+    const of = async (...contents: string[]) =>
+      (await service.conversation({ messages: contents.map((content) => ({ role: "user", content })) }, request()))
+        .outcome;
+    expect(await of("A zebra crossing.", "It is there.")).toBe("masked");
+    expect(await of("A zebra crossing. A zebra", "crossing is there.")).toBe("blocked");
+  });
+
+  it("is blocked where what was found in several strings stays in them", async () => {
+    const scanners = [new Regex({ patterns: ["zebra\\s+crossing"], matchType: "all" })];
+    const conversation = { window: 1, scanToolMessages: true, scan: { tool: ["Regex"] }, risk: { enabled: false } };
+    const { service, request } = await serviceWith({ input: scanners }, { masking: ["Regex"], conversation });
+    const of = async (result: unknown) => {
+      const call = { id: "1", type: "function", function: { name: "look", arguments: "{}" } };
+      const messages = [
+        { role: "user", content: "Look." },
+        { role: "assistant", content: null, tool_calls: [call] },
+        { role: "tool", tool_call_id: "1", content: JSON.stringify(result) },
+      ];
+      return (await service.conversation({ messages }, request())).outcome;
+    };
+    expect(await of({ a: "A zebra crossing", b: "over there" })).toBe("masked");
+    expect(await of({ a: "A zebra crossing. A zebra", b: "crossing over there" })).toBe("blocked");
+  });
+
+  it("is blocked where a scanner of the other side takes out what this one only finds", async () => {
+    const lists = { input: [substrings("zebra", { redactAll: true })], output: [substrings("zebra")] };
+    const { service, request } = await serviceWith(lists, { masking: ["BanSubstrings"] });
+    const report = await service.output("", "The zebra is here.", request());
+    expect(report).toMatchObject({ outcome: "blocked", text: "The zebra is here." });
+    expect((await service.prompt("The zebra is here.", request())).outcome).toBe("masked");
+  });
+
+  it("is blocked where a scanner that could have rewritten the text left it as it was", async () => {
+    const failing = (change: (text: string) => string): Scanner => ({
+      type: "Own",
+      name: "Own",
+      sanitizes: true,
+      scan: async (text) => ({ ...passed(text), isValid: false, score: 1, sanitized: change(text) }),
+    });
+    const masking = { masking: ["Own"] };
+    expect(await outcome([failing((text) => text)], "Hello", masking)).toBe("blocked");
+    expect(await outcome([failing((text) => `${text}!`)], "Hello", masking)).toBe("masked");
+    // The second time, the verdict of the message is known already.
+    const { service, request } = await serviceWith({ input: [failing((text) => text)] }, masking);
+    for (let turn = 0; turn < 2; turn++) {
+      expect((await service.conversation(chat("Hello"), request())).outcome).toBe("blocked");
+    }
+  });
+
+  it("is blocked where the text is only judged, because nothing is taken out of it", async () => {
+    const { service, request } = await serviceWith({ input: [new Anonymize()] });
+    const report = await service.prompt("Write to ann@example.org.", request({ rewrite: false }));
+    expect(report).toMatchObject({ outcome: "blocked", text: "Write to ann@example.org." });
   });
 
   it("is blocked where a scanner threw, whatever it could have taken out", async () => {
@@ -95,8 +155,14 @@ describe("the outcome of a scan", () => {
     const made = (masking: string[]) => serviceWith({ input: [new Secrets(), substrings("x")] }, { masking });
     await expect(made(["Secret"])).rejects.toThrow("app.masking.0: unknown scanner Secret; did you mean Secrets?");
     await expect(made(["Secrets", "BanSubstrings"])).rejects.toThrow(
-      "app.masking.1: BanSubstrings does not take out what it finds",
+      "app.masking.1: BanSubstrings does not take out all that it finds",
     );
+    const input = [substrings("x", { redact: true }), new Regex({ patterns: ["x"], name: "First" })];
+    const output = [new JSONScanner({ name: "Repair" })];
+    for (const { name } of [...input, ...output]) {
+      const making = serviceWith({ input, output }, { masking: [name] });
+      await expect(making).rejects.toThrow(`app.masking.0: ${name} does not take out all that it finds`);
+    }
     await expect(made(["X"])).rejects.toBeInstanceOf(GuardValidationError);
   });
 });

@@ -55,7 +55,7 @@ describe.skipIf(!PROGRAM)("the real LiteLLM proxy with guard as its guardrail", 
         app: { lazyLoad: true, masking: ["Regex"] },
         outputScanners: [
           { type: "BanSubstrings", params: { substrings: ["zebra"] } },
-          { type: "Regex", params: { patterns: ["\\bK-\\d{4}\\b"], redact: true } },
+          { type: "Regex", params: { patterns: ["\\bK-\\d{4}\\b"], match_type: "all" } },
         ],
       },
       scanners: { input: [new Anonymize(), new BanSubstrings({ substrings: ["zebra"] }), new Secrets(), breaking] },

@@ -47,7 +47,7 @@ describe("Portkey's real gateway with guard as its webhook", () => {
         output: [
           new Deanonymize(),
           new BanInOutput({ substrings: ["zebra"] }),
-          new Regex({ patterns: ["\\bK-\\d{4}\\b"], redact: true }),
+          new Regex({ patterns: ["\\bK-\\d{4}\\b"], matchType: "all" }),
         ],
       },
       logger: { write: () => {} },

@@ -72,7 +72,7 @@ const app = z.strictObject({
     .default([])
     .describe(
       "Scanners, by name or type, whose failing texts may go on as they rewrote them: the outcome is masked, not blocked. " +
-        "Those that put placeholders of a vault into texts need not be named. With scan_fail_fast every failing text is blocked, because not all checks have run.",
+        "They have to take out all that they find, not only the first of it. Those that put placeholders of a vault into texts need not be named. With scan_fail_fast every failing text is blocked, because not all checks have run.",
     ),
   maxBodySize: z.number().int().min(1024).default(1_048_576).describe("Largest request body, in bytes."),
   maxStreamSize: z

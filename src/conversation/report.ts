@@ -1,5 +1,5 @@
 import type { MessageText } from "../messages/text.ts";
-import { emptyReport, type ScanReport } from "../scan.ts";
+import { addUnchanged, emptyReport, type ScanReport } from "../scan.ts";
 import { FAILED } from "../scanners/score.ts";
 import type { Source } from "../source.ts";
 import { lengthIn, type OffsetUnit } from "../text/offsets.ts";
@@ -12,6 +12,7 @@ export function merge(to: ScanReport, from: ScanReport): void {
   Object.assign(to.probabilities, from.probabilities);
   Object.assign(to.findings, from.findings);
   Object.assign(to.timing, from.timing);
+  addUnchanged(to, from.unchanged);
   addCoverage(to, from);
 }
 
@@ -35,6 +36,7 @@ export function worst(reports: readonly ScanReport[]): ScanReport {
       total.findings[name] = findings;
       total.timing[name] = timing;
     }
+    addUnchanged(total, report.unchanged);
     addCoverage(total, report);
   }
   return total;
@@ -52,6 +54,7 @@ export function copyResult(to: ScanReport, name: string, from: ScanReport, sourc
   to.findings[name] = from.findings[source] ?? [];
   to.timing[name] = 0;
   if (from.coverage.failed.includes(source)) to.coverage.failed.push(name);
+  if (from.unchanged?.includes(source)) addUnchanged(to, [name]);
 }
 
 /** Returns a report with the results of some names only. A scanner that failed counts in any case. */
@@ -72,6 +75,7 @@ export function onlyNames(names: ReadonlySet<string>, report: ScanReport): ScanR
     probabilities: counted(report.probabilities),
     findings: counted(report.findings),
     timing: counted(report.timing),
+    ...(report.unchanged ? { unchanged: report.unchanged.filter(isCounted) } : {}),
     coverage: { ...report.coverage, suppressed: report.coverage.suppressed.filter((name) => names.has(name)) },
   };
 }

@@ -98,6 +98,7 @@ function scannerOf(value: object): DefinedScanner {
 
 const BODY = z.looseObject({
   sanitizes: flag,
+  leavesFindings: flag,
   vaultScope: z.enum(["call", "own"]).optional(),
   ...Object.fromEntries(
     ["load", "close", "detect"].map((name) => [

@@ -48,8 +48,9 @@ export const BanSubstrings = defineScanner({
     const span = longestOf(substrings, deobfuscate);
     return {
       sanitizes,
+      leavesFindings: sanitizes && !redactAll,
       // All of several substrings may stand anywhere, so that only the whole answer tells.
-      ...(containsAll ? {} : { streaming: { reads: "spans", span, across: span, firstOnly: !redactAll } as const }),
+      ...(containsAll ? {} : { streaming: { reads: "spans", span, across: span } as const }),
       check: ruleCheck(set, (text, scan) => {
         if (!scan) return passed(text);
         const fails = !containsAll || new Set(scan.matches.map(({ rule }) => rule)).size === substrings.length;

@@ -38,6 +38,8 @@ export interface Build<Options = Record<string, unknown>> {
 export interface ScannerBody {
   /** Whether the scanner may change the text. Such scanners run one after the other. The default is false. */
   readonly sanitizes?: boolean;
+  /** Whether the text that it leaves may still hold what it finds; see {@link Scanner.leavesFindings}. */
+  readonly leavesFindings?: boolean;
   /** The vault that the scanner uses, if it uses one. */
   readonly vaultScope?: "call" | "own";
   /** Whether the scanner keeps pins in {@link Build.toolPins}; see {@link Scanner.keepsPins}. */
@@ -285,6 +287,7 @@ abstract class BodyScanner implements BuiltInScanner {
   readonly type: string;
   readonly name: string;
   readonly sanitizes: boolean;
+  readonly leavesFindings?: boolean;
   readonly vaultScope?: "call" | "own";
   readonly keepsPins?: boolean;
   readonly conversation?: NonNullable<Scanner["conversation"]>;
@@ -300,6 +303,7 @@ abstract class BodyScanner implements BuiltInScanner {
     this.name = options.name ?? definition.type;
     this.options = options as Record<string, unknown>;
     this.sanitizes = body.sanitizes ?? false;
+    if (body.leavesFindings) this.leavesFindings = true;
     if (body.vaultScope) this.vaultScope = body.vaultScope;
     if (body.keepsPins) this.keepsPins = true;
     if (definition.conversation) this.conversation = definition.conversation;

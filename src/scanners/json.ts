@@ -75,6 +75,8 @@ What llm-guard 0.3.16 does differently:
     const schema = given === undefined ? undefined : new JsonSchema(given);
     return {
       sanitizes: repair,
+      // What cannot be repaired, and what is missing, is not taken out.
+      leavesFindings: true,
       // llm-guard passes a blank answer, whatever is required of it.
       checksEmpty: requiredElements > 0,
       async check(text, { signal }) {

@@ -76,9 +76,8 @@ export const Regex = defineScanner({
     const isLocal = isBlocked && matchType !== "fullmatch";
     return {
       sanitizes,
-      ...(isLocal
-        ? { streaming: { reads: "spans", span, across: span, firstOnly: matchType === "search" } as const }
-        : {}),
+      leavesFindings: sanitizes && matchType === "search",
+      ...(isLocal ? { streaming: { reads: "spans", span, across: span } as const } : {}),
       check(text, context) {
         try {
           const verdict = check(text, context);

@@ -48,7 +48,6 @@ export interface StreamScanSettings extends StreamOptions {
   named: readonly NamedScanner[];
   context: ScanContext;
   options: RunOptions & { suppress?: readonly string[] };
-  masking: ReadonlySet<string>;
   /** Decides what becomes of a text. */
   decide(report: ScanReport): { isValid: boolean; outcome: Outcome };
 }
@@ -132,11 +131,10 @@ export class AnswerScan implements AnswerStream<StreamReport> {
   #ended = false;
 
   constructor(settings: StreamScanSettings) {
-    const { named, options, masking, context } = settings;
+    const { named, options, context } = settings;
     this.#settings = settings;
     this.#lists = streamLists(named, {
       suppress: options.suppress ?? [],
-      masking,
       rewrite: options.rewrite ?? true,
       context: { ...context, ...(options.vault ? { vault: options.vault } : {}) },
     });

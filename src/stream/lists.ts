@@ -1,4 +1,3 @@
-import { masks } from "../outcome.ts";
 import { isSuppressed, type NamedScanner, suppressedNames } from "../scan.ts";
 import type { PartStreaming, ScanContext, SpanStreaming, Streaming } from "../scanner.ts";
 
@@ -47,12 +46,7 @@ const BEFORE = 256;
 /** Sorts the scanners of a list by the ways in which they read a stream. */
 export function streamLists(
   named: readonly NamedScanner[],
-  {
-    suppress,
-    masking,
-    rewrite,
-    context,
-  }: { suppress: readonly string[]; masking: ReadonlySet<string>; rewrite: boolean; context: ScanContext },
+  { suppress, rewrite, context }: { suppress: readonly string[]; rewrite: boolean; context: ScanContext },
 ): StreamLists {
   const left = suppressedNames(suppress);
   const all = named.filter((item) => !isSuppressed(item, left));
@@ -70,8 +64,6 @@ export function streamLists(
       spans.push(item);
       spanReadings.push(streaming);
       if (streaming.byModel) byModel.push(item);
-      // Where every finding ends the stream, it makes no difference which of them are taken out.
-      holdsAll ||= rewrite && streaming.firstOnly === true && masks(item, masking);
       if (sanitizes) after = item.name;
     } else if (sanitizes) {
       holdsAll ||= rewrite;

@@ -1,5 +1,5 @@
 import { addCoverage, copyResult } from "../conversation/report.ts";
-import { emptyReport, type ScanReport } from "../scan.ts";
+import { addUnchanged, emptyReport, type ScanReport } from "../scan.ts";
 import type { Finding } from "../scanner.ts";
 
 /** The most findings of one scanner that the report of a long answer names. */
@@ -29,6 +29,7 @@ export class Tally {
       total.timing[name] = timing;
     }
     this.addTimings(report.engineTiming);
+    addUnchanged(total, report.unchanged);
     const { chars, scannedChars, truncated } = report.coverage;
     this.#unscanned += chars - scannedChars;
     addCoverage(total, report);

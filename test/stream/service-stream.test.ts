@@ -131,9 +131,13 @@ describe("ScanService.outputStream", () => {
     const secret = `Use ghp_${"aB3dE6gH9j".repeat(4).slice(0, 36)} here, please. Thanks a lot for it. `;
     const rewritten = service.outputStream("?", request());
     expect((await rewritten.push(secret)).text).toContain("Use ****** here, please.");
+    // Nobody takes the secret out, so the text may not go on.
+    const failing = await service.outputStream("?", request({ rewrite: false })).push(secret);
+    expect(failing).toMatchObject({ text: "", report: { outcome: "blocked" } });
     const stream = service.outputStream("?", request({ rewrite: false }));
-    const texts = [await stream.push(secret), await stream.end()].map(({ text }) => text);
-    expect(texts.join("")).toBe(secret);
+    const harmless = "Use [REDACTED_KEY_1] here, please. Thanks a lot for it. ";
+    const texts = [await stream.push(harmless), await stream.end()].map(({ text }) => text);
+    expect(texts.join("")).toBe(harmless);
   });
 
   it("restores placeholders in the answers of a guard, each choice by itself", async () => {

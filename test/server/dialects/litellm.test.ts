@@ -134,7 +134,7 @@ describe("LiteLLM's Generic Guardrail API", () => {
         app: { masking: ["Secrets", "Regex"] },
         outputScanners: [
           { type: "Secrets" },
-          { type: "Regex", params: { patterns: ["\\bK-\\d{4}\\b"], redact: true } },
+          { type: "Regex", params: { patterns: ["\\bK-\\d{4}\\b"], match_type: "all" } },
           { type: "BanSubstrings", params: { substrings: ["zebra"] } },
         ],
       },
