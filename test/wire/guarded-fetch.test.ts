@@ -238,6 +238,9 @@ describe("guardedFetch", () => {
     const answers: [string, unknown][] = [
       ["/chat/completions", { output: "leaked" }],
       ["/chat/completions", { choices: ["leaked"] }],
+      ["/chat/completions", { choices: [{ message: "leaked" }] }],
+      ["/chat/completions", { choices: [{ message: [{ role: "assistant", content: "leaked" }] }] }],
+      ["/chat/completions", { error: { message: "late" }, choices: ["leaked"] }],
       ["/chat/completions", new Response("leaked", { headers: { "content-type": "text/plain" } })],
       ["/completions", {}],
       ["/responses", { output: "leaked" }],

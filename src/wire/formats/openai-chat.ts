@@ -1,4 +1,5 @@
 import type { ChatRequest } from "../../messages/text.ts";
+import { upstreamError } from "../errors.ts";
 import type { Format, Json, RequestParts } from "../format.ts";
 import { descriptions, names, recordAt, slotsIn } from "../slots.ts";
 import { choices, partsOfMessage, textsBeside, withoutLogprobs } from "./openai-chat-parts.ts";
@@ -21,6 +22,8 @@ export const openaiChat: Format = {
     const all = choices(body);
     const messages = all.flatMap((choice) => {
       const message = recordAt(choice, "message");
+      // A choice that was filtered away has none.
+      if (!message && choice.message != null) throw upstreamError("The message of a choice is no object.");
       return message ? partsOfMessage(message, () => withoutLogprobs(choice)) : [];
     });
     return [...messages, { texts: textsBeside(body, all), separator: "\n" }];
