@@ -373,11 +373,15 @@ export async function scanConversationTexts(
 
   /** Replaces values that the vault knows in what the model wrote and tools returned: they were restored there before. */
   async function replaceKnown(changed: Map<MessageText, readonly string[]>): Promise<void> {
-    const replaced = placeholdersFor(options.vault.entries());
-    for (const text of conversation.texts) {
-      if (!isAnswering(text.source) || lists.off.has(text.source)) continue;
-      const strings = changed.get(text) ?? text.pieces.map(({ start, end }) => text.text.slice(start, end));
-      const without = await Promise.all(strings.map(replaced));
+    const answering = conversation.texts.filter(({ source }) => isAnswering(source) && !lists.off.has(source));
+    const stringsOf = (text: MessageText) =>
+      changed.get(text) ?? text.pieces.map(({ start, end }) => text.text.slice(start, end));
+    const replaced = await placeholdersFor(options.vault.entries())(answering.flatMap(stringsOf));
+    let at = 0;
+    for (const text of answering) {
+      const strings = stringsOf(text);
+      const without = replaced.slice(at, at + strings.length);
+      at += strings.length;
       if (without.some((string, index) => string !== strings[index])) changed.set(text, without);
     }
   }
