@@ -64,6 +64,9 @@ const WINDOW = 1024;
 /** A sentence of which more has been judged before is not read again from its beginning. */
 const LONGEST_SENTENCE = 1024;
 
+/** How much text is waited for behind a part that fails, where the verdict on a part depends on the text around it. */
+const SECOND_LOOK = 400;
+
 /** The most characters of a value that is found again, and of the line before it. */
 const LONGEST_VALUE = 120;
 /** The most values that are found again wherever they are. */
@@ -126,6 +129,8 @@ export class AnswerScan implements AnswerStream<StreamReport> {
   #answers = new AnswerCache();
   /** Whether a model has changed what it says of text that was given out. */
   #hasWavered = false;
+  /** The length of the answer at which a part that failed is judged again, with what follows it; undefined where none has failed. */
+  #again: number | undefined;
   #fresh = 0;
   #isNew = false;
   #ended = false;
@@ -304,7 +309,14 @@ export class AnswerScan implements AnswerStream<StreamReport> {
   /** Gives out the window up to where a look ended, after the other scanners have judged what is new. */
   async #release(look: Look): Promise<StreamScanStep> {
     const base = this.#base;
-    if (await this.#judge(look)) return this.#block(this.#text.length - look.end);
+    if (this.#again !== undefined && this.#length < this.#again) return NOTHING;
+    const judgement = await this.#judge(look);
+    if (judgement === "blocked") return this.#block(this.#text.length - look.end);
+    if (judgement === "unsure") {
+      this.#again = this.#length + SECOND_LOOK;
+      return NOTHING;
+    }
+    this.#again = undefined;
     if (!look.text.startsWith(base.text)) {
       if (!(await this.#wavers(look))) return this.#block(this.#text.length - look.end);
       const [from, end] = [this.#out, look.end];
@@ -345,13 +357,13 @@ export class AnswerScan implements AnswerStream<StreamReport> {
   /**
    * Adds what all scanners say of the new part to the results.
    *
-   * @returns whether the answer is blocked.
+   * @returns `unsure` where the part fails, but may pass with the text behind it. Nothing was added to the results then.
    */
-  async #judge(look: Look): Promise<boolean> {
+  async #judge(look: Look): Promise<"passed" | "blocked" | "unsure"> {
     const base = this.#base;
-    this.#tally.add(look.report, (name, findings) => this.#newFindings(name, findings, base));
-    if (this.#outcome(look.report) === "blocked") return true;
-    for (const judges of this.#lists.judges) {
+    const adding = [() => this.#tally.add(look.report, (name, findings) => this.#newFindings(name, findings, base))];
+    let isBlocked = this.#outcome(look.report) === "blocked";
+    for (const judges of isBlocked ? [] : this.#lists.judges) {
       const text = textAfter(look, judges.after);
       const judged = textAfter(base, judges.after).length;
       const from = await beginning(text, judged, judges);
@@ -360,12 +372,18 @@ export class AnswerScan implements AnswerStream<StreamReport> {
       const report = await this.#run(judges.scanners, part);
       const moved = (this.#offsets.get(judges.after) ?? 0) + lengthIn(this.#unit, text.slice(0, from));
       const start = lengthIn(this.#unit, text.slice(from, judged));
-      this.#tally.add(report, (_, findings) =>
-        findings.filter(({ end }) => end > start).map((finding) => shifted(finding, moved)),
+      adding.push(() =>
+        this.#tally.add(report, (_, findings) =>
+          findings.filter(({ end }) => end > start).map((finding) => shifted(finding, moved)),
+        ),
       );
-      if (this.#outcome(report) === "blocked") return true;
+      if (this.#outcome(report) !== "blocked") continue;
+      if (this.#again === undefined && failsByContext(report, judges)) return "unsure";
+      isBlocked = true;
+      break;
     }
-    return false;
+    for (const add of adding) add();
+    return isBlocked ? "blocked" : "passed";
   }
 
   async #run(
@@ -495,6 +513,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
 
   /** Ends an answer that is too long to be kept: the scanners that need all of it read its beginning. */
   async #endLong(): Promise<StreamScanStep> {
+    this.#again = this.#length;
     const step = await this.#release(await this.#look(this.#text.length, true));
     if (step.report) return step;
     const { context, options, named } = this.#settings;
@@ -545,6 +564,14 @@ export class AnswerScan implements AnswerStream<StreamReport> {
 }
 
 const NOTHING: StreamScanStep = Object.freeze({ text: "" });
+
+/** Whether a part fails by scanners alone that say of a part what depends on the text around it. */
+function failsByContext({ resultsValid, coverage }: ScanReport, { scanners }: Judges): boolean {
+  const failing = scanners.filter(({ name }) => resultsValid[name] === false);
+  const isByContext = ({ name, scanner: { streaming } }: NamedScanner) =>
+    streaming?.reads === "sentences" && streaming.overlap > 0 && !coverage.failed.includes(name);
+  return failing.length > 0 && failing.every(isByContext);
+}
 
 /** The text that the scanners behind a sanitizing one read. */
 function textAfter({ left, given }: Look, after: string | undefined): string {

@@ -49,6 +49,32 @@ const SPANS = { streaming: { reads: "spans", span: 16 } } as const;
 const PROSE = "The sun is warm today. Birds sing in the old park. A boat goes by, and children wave. ";
 
 describe("scanOutputStream", () => {
+  it("judges a sentence that fails once more with the text behind it, where its verdict depends on that", async () => {
+    const alone = wordScanner("sun", { streaming: { reads: "sentences", overlap: 100 } });
+    const scanner: Scanner = {
+      ...alone,
+      scan: async (text, context) => (text.includes("boat") ? passed(text) : alone.scan(text, context)),
+    };
+    const { texts, report } = await streamed([scanner], pieces(PROSE));
+    expect([texts.join(""), report.outcome, report.isValid]).toEqual([PROSE, "passed", true]);
+
+    const sunny = "The sun is warm today. ".repeat(100);
+    let taken = 0;
+    function* source() {
+      for (const piece of pieces(sunny)) {
+        taken += piece.length;
+        yield piece;
+      }
+    }
+    const blocked = await streamed([scanner], source());
+    expect([blocked.texts.join(""), blocked.report.outcome]).toEqual(["", "blocked"]);
+    expect(taken).toBeLessThan(600);
+    // A long answer is judged at its end, too.
+    const long = await streamed([scanner], pieces(`${"Rain. ".repeat(30)}The sun.`), { wholeChars: 20 });
+    expect(long).toMatchObject({ report: { outcome: "blocked" } });
+    expect(long.texts.join("")).not.toContain("sun");
+  });
+
   it("gives out sentences as they end, and says at the end what it found", async () => {
     const { texts, report } = await streamed([wordScanner("evil", SENTENCES)], pieces(PROSE));
     expect(texts).toEqual([
