@@ -487,21 +487,32 @@ export class AnswerScan implements AnswerStream<StreamReport> {
     const { text, ...report } = await runScanners(scanners, whole, { ...context, arriving: true }, options);
     const given = this.#given.join("");
     let isBlocked = !this.#hasWavered && !text.startsWith(given);
+    let rest = text.slice(given.length);
     const seen = this.#tally.report;
+    const sanitizing = named.filter((item) => item.scanner.sanitizes);
     for (const { name } of [...byModel, ...judges.flatMap(({ scanners }) => scanners)]) copyWorse(report, seen, name);
     for (const item of byModel) {
       const { name, scanner } = item;
       const input = inputs.get(name);
       if (input === undefined) continue;
-      // While the answer arrived, the model read sentence by sentence. What it finds in the whole must have been taken out then.
+      // While the answer arrived, the model read sentence by sentence. In the whole it may find more.
       const { text: _, ...inWhole } = await this.#run([item], input);
       const known = [...(seen.findings[name] ?? []), ...(this.#hasWavered ? [] : (report.findings[name] ?? []))];
-      isBlocked ||= scanner.sanitizes && !(inWhole.findings[name] ?? []).every((found) => known.some(adjoins(found)));
+      const missed = (inWhole.findings[name] ?? []).filter((found) => !known.some(adjoins(found)));
+      const tookNothing = report.resultsValid[name] !== false;
       copyWorse(report, inWhole, name);
+      if (!scanner.sanitizes || missed.length === 0) continue;
+      const others = (report.findings[name] ?? []).filter((found) => !missed.includes(found));
+      report.findings[name] = [...others, ...missed].sort((a, b) => a.start - b.start);
+      // What has not been shown can still be taken out. What has been shown cannot, and to block the rest would not hide it.
+      const left = item === sanitizing.at(-1) ? (await this.#run([item], given + rest)).text : "";
+      const more = left.startsWith(given) ? left.slice(given.length) : rest;
+      const isLeft = missed.some(({ text: value }) => value === undefined || more.includes(value));
+      isBlocked ||= isLeft || this.#hasWavered || (tookNothing && more === rest);
+      rest = more;
     }
     this.#tally.addTimings(this.#answers.timings);
     addTimes(report, seen);
-    let rest = text.slice(given.length);
     if (this.#hasWavered && !isBlocked) {
       const step = await this.#give(await this.#look(this.#text.length, true));
       isBlocked = step.report !== undefined;

@@ -49,6 +49,35 @@ const SPANS = { streaming: { reads: "spans", span: 16 } } as const;
 const PROSE = "The sun is warm today. Birds sing in the old park. A boat goes by, and children wave. ";
 
 describe("scanOutputStream", () => {
+  it("does not block what is left for a name that was shown and that only the reading of the whole finds", async () => {
+    const scanner: Scanner = {
+      ...{ type: "Names", name: "Names", sanitizes: true },
+      streaming: { reads: "spans", span: 8, byModel: true },
+      async scan(text, { arriving = false }) {
+        const names = arriving ? /Ann/g : /Ann|Bob/g;
+        const findings = [...text.matchAll(names)].map(({ 0: found, index }) => {
+          return { start: index, end: index + found.length, type: "name", score: 1, text: found };
+        });
+        if (findings.length === 0) return passed(text);
+        return { ...passed(text), isValid: false, score: 1, findings, sanitized: text.replaceAll(names, "***") };
+      },
+    };
+    const read = async (text: string) => {
+      const { texts, report } = await streamed([scanner], pieces(text), { masking: ["Names"] });
+      return [texts.join(""), report.outcome, report.findings.Names?.length];
+    };
+    expect(await read("Ann sings. Bob sings. We all sing along. It is fine.")).toEqual([
+      ...["*** sings. Bob sings. We all sing along. It is fine.", "masked", 2],
+    ]);
+    // What has not been shown is taken out.
+    expect(await read("We all sing along. It is fine. Bob")).toEqual([
+      ...["We all sing along. It is fine. ***", "masked", 1],
+    ]);
+    const [shown, outcome] = await read("Ann sings. Bob sings. We all sing along, says Bob");
+    expect([shown, outcome]).toEqual(["*** sings. Bob sings.", "blocked"]);
+    expect((await read("Bob sings. We all sing along. It is fine."))[1]).toBe("blocked");
+  });
+
   it("judges a sentence that fails once more with the text behind it, where its verdict depends on that", async () => {
     const alone = wordScanner("sun", { streaming: { reads: "sentences", overlap: 100 } });
     const scanner: Scanner = {
