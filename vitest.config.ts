@@ -8,7 +8,8 @@ import { defineConfig } from "vitest/config";
 const SHARING = [
   "integrations/**/*.test.ts",
   "test/{config,conversation,guard,mcp,messages,reference,scanners,stream,text,validation,wire}/**/*.test.ts",
-  "test/server/{dialects,routes}/**/*.test.ts",
+  "test/plugins/**/*.test.ts",
+  "test/server/{cache,dialects,plugins,routes}/**/*.test.ts",
   "test/{conversation,conversation-sources,documents,masking,outcome,scan,service}.test.ts",
 ];
 const OTHERS = ["**/node_modules/**", "**/.venv/**"];

@@ -314,11 +314,15 @@ describe("POST /analyze/output/stream", () => {
 });
 
 describe("POST /scan/output/stream", () => {
-  it("gives the text back as it was", async () => {
+  it("gives the text back as it was, and nothing of one that would have to be rewritten", async () => {
     const { post } = await testServer({ output: [wordScanner("zebra", { replacement: "***", vaultScope: "call" })] });
-    const reply = await post("/scan/output/stream", lines({ prompt: "" }, "a zebra"), NDJSON);
-    const events = eventsOf(reply.payload);
-    expect(textOf(events)).toBe("a zebra");
-    expect(events.at(-1)).toMatchObject({ event: "done", outcome: "masked", scanners: { Word: 1 } });
+    const of = async (text: string) =>
+      eventsOf((await post("/scan/output/stream", lines({ prompt: "" }, text), NDJSON)).payload);
+    const horse = await of("a horse");
+    expect(textOf(horse)).toBe("a horse");
+    expect(horse.at(-1)).toMatchObject({ event: "done", outcome: "passed", scanners: { Word: -1 } });
+    const zebra = await of("a zebra");
+    expect(textOf(zebra)).toBe("");
+    expect(zebra.at(-1)).toMatchObject({ event: "blocked", outcome: "blocked", scanners: { Word: 1 } });
   });
 });
