@@ -81,23 +81,6 @@ const LANES = [
       command: cargo("test", "--workspace", "--target", host, "--profile", "ci", "--quiet", "--no-fail-fast"),
       count: libtest,
     },
-    {
-      name: "clippy",
-      command: cargo(
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--target",
-        host,
-        "--profile",
-        "ci",
-        "--quiet",
-        "--",
-        "-D",
-        "warnings",
-      ),
-      count: check,
-    },
   ],
   // Most of the time goes into starting LiteLLM's proxy, which is three times there.
   [
