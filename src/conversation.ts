@@ -373,13 +373,17 @@ export async function scanConversationTexts(
 
   /** Replaces values that the vault knows in what the model wrote and tools returned: they were restored there before. */
   async function replaceKnown(changed: Map<MessageText, readonly string[]>): Promise<void> {
-    const answering = conversation.texts.filter(({ source }) => isAnswering(source) && !lists.off.has(source));
-    const stringsOf = (text: MessageText) =>
-      changed.get(text) ?? text.pieces.map(({ start, end }) => text.text.slice(start, end));
-    const replaced = await placeholdersFor(options.vault.entries())(answering.flatMap(stringsOf));
+    const entries = options.vault.entries();
+    if (entries.length === 0) return;
+    const answering = conversation.texts
+      .filter(({ source }) => isAnswering(source) && !lists.off.has(source))
+      .map((text) => ({
+        text,
+        strings: changed.get(text) ?? text.pieces.map(({ start, end }) => text.text.slice(start, end)),
+      }));
+    const replaced = await placeholdersFor(entries)(answering.flatMap(({ strings }) => strings));
     let at = 0;
-    for (const text of answering) {
-      const strings = stringsOf(text);
+    for (const { text, strings } of answering) {
       const without = replaced.slice(at, at + strings.length);
       at += strings.length;
       if (without.some((string, index) => string !== strings[index])) changed.set(text, without);

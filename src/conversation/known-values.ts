@@ -1,13 +1,14 @@
 import { addon, native } from "../native.ts";
+import { characterAt, characterBefore } from "../text/characters.ts";
+import { isSpaceless } from "../text/word-breaks.ts";
 import type { VaultEntry } from "../vault.ts";
 
 /** Shorter values stand in too many texts by chance. */
 const SHORTEST = 3;
 /** Stands between texts, and in no value. */
 const BETWEEN = "\0";
-/** Scripts that write no spaces between words, and Hangul, which appends particles to them. */
-const UNSPACED =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Hangul}]/u;
+/** Korean appends particles to words. */
+const HANGUL = /\p{Script=Hangul}/u;
 
 /**
  * Puts placeholders back into texts in which they were restored. What a model answered comes back in the next request of a conversation
@@ -56,14 +57,6 @@ function isWhole(text: string, start: number, end: number): boolean {
 }
 
 function isOneWord(left: string, right: string): boolean {
-  return [left, right].every((character) => /[\p{L}\p{N}\p{M}]/u.test(character) && !UNSPACED.test(character));
-}
-
-function characterAt(text: string, offset: number): string {
-  return offset < text.length ? String.fromCodePoint(text.codePointAt(offset) as number) : "";
-}
-
-function characterBefore(text: string, offset: number): string {
-  const isPair = /[\udc00-\udfff]/.test(text.charAt(offset - 1)) && /[\ud800-\udbff]/.test(text.charAt(offset - 2));
-  return text.slice(Math.max(0, offset - (isPair ? 2 : 1)), offset);
+  const isSpaced = (character: string) => !isSpaceless(character) && !HANGUL.test(character);
+  return [left, right].every((character) => /[\p{L}\p{N}\p{M}]/u.test(character) && isSpaced(character));
 }

@@ -1,3 +1,4 @@
+import { characterAt, characterBefore } from "../text/characters.ts";
 import { splitSentences } from "../text/sentences.ts";
 import { isSpaceless } from "../text/word-breaks.ts";
 
@@ -68,9 +69,9 @@ export function lastWordEnd(text: string, from: number, limit: number): number {
 }
 
 function isWordEnd(text: string, at: number): boolean {
-  const before = charBefore(text, at);
+  const before = characterBefore(text, at);
   if (/\s/.test(before)) return false;
-  const after = at < text.length ? String.fromCodePoint(text.codePointAt(at) as number) : "";
+  const after = characterAt(text, at);
   if (/\s/.test(after)) return true;
   return isSpaceless(before) && after !== "" && !isSurrogate(after) && !JOINED.test(after) && isSpacelessOrWord(after);
 }
@@ -81,13 +82,6 @@ function isSpacelessOrWord(character: string): boolean {
 
 function isSurrogate(character: string): boolean {
   return /^[\ud800-\udfff]$/.test(character);
-}
-
-/** The character before an offset, which may take two code units. */
-function charBefore(text: string, at: number): string {
-  const unit = text.charCodeAt(at - 1);
-  const isPair = unit >= 0xdc00 && unit <= 0xdfff && at >= 2;
-  return isPair ? String.fromCodePoint(text.codePointAt(at - 2) as number) : text.charAt(at - 1);
 }
 
 /** How much text around an offset is read to find its character. The longest emoji have some thirty units. */
@@ -104,7 +98,7 @@ export function wholeCharacters(text: string, at: number): number {
   // The other half of the last character may be still to come.
   const known = isHalf(text.length) ? text.length - 1 : text.length;
   const after = end < known ? String.fromCodePoint(text.codePointAt(end) as number) : "";
-  if (!/\p{Cf}/u.test(charBefore(text, end)) && !JOINED.test(after)) return end;
+  if (!/\p{Cf}/u.test(characterBefore(text, end)) && !JOINED.test(after)) return end;
   const start = Math.max(0, end - CHARACTER);
   const read = characters.segment(text.slice(start, Math.min(known, end + CHARACTER)));
   const { index = 0 } = read.containing(end >= known ? end - start - 1 : end - start) ?? {};

@@ -1,5 +1,5 @@
 import { GuardError } from "../errors.ts";
-import { GuardBlockedError } from "../guard/blocked.ts";
+import { throwIfBlocked } from "../guard/blocked.ts";
 import type { GuardedCall } from "../guard/guard.ts";
 import type { AnswerPart, RequestParts } from "./format.ts";
 
@@ -15,13 +15,13 @@ export async function judgeRequest(call: GuardedCall, { texts = [], chat }: Requ
       slots.map(({ text }) => text),
       source,
     );
-    if (checked.report.outcome === "blocked") throw new GuardBlockedError("request", checked.report);
+    throwIfBlocked("request", checked.report);
     sameLength(checked.texts, slots);
     for (const [index, slot] of slots.entries()) change(slot, checked.texts[index] as string);
   }
   if (!chat) return;
   const { report, request } = await call.request(chat.request);
-  if (report.outcome === "blocked") throw new GuardBlockedError("request", report);
+  throwIfBlocked("request", report);
   chat.set(request);
 }
 
@@ -40,7 +40,7 @@ async function judgePart(call: GuardedCall, { texts, separator = "", calls = [] 
   const text = shown.map(({ text }) => text).join(separator);
   const toolCalls = calls.map(({ call }) => call);
   const checked = await call.answer({ text, ...(toolCalls.length > 0 && { toolCalls }) });
-  if (checked.report.outcome === "blocked") throw new GuardBlockedError("answer", checked.report);
+  throwIfBlocked("answer", checked.report);
   sameLength(checked.toolCalls, calls);
   for (const [index, slot] of calls.entries()) {
     const args = checked.toolCalls[index]?.function.arguments as string;
