@@ -97,6 +97,9 @@ export interface ScanRequest {
   observer?: ScanObserver | undefined;
 }
 
+/** Scans the same texts again, with the scanners of another service. */
+export type Rescan = (service: ScanService, request: ScanRequest) => Promise<ServiceReport>;
+
 /** A report with the text as the sanitizing scanners left it. */
 export type ServiceReport = ScanReport & {
   text: string;

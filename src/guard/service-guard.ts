@@ -3,7 +3,7 @@ import { readConversation } from "../messages/read.ts";
 import type { ChatRequest } from "../messages/text.ts";
 import type { ScanObserver } from "../observer.ts";
 import type { Side } from "../scanner.ts";
-import type { ScanRequest, ScanService, ServiceReport } from "../service.ts";
+import type { Rescan, ScanRequest, ScanService, ServiceReport } from "../service.ts";
 import type { Source } from "../source.ts";
 import { Vault } from "../vault.ts";
 import type {
@@ -19,10 +19,20 @@ import type {
   StreamStep,
 } from "./guard.ts";
 
+/** A scan of a guarded call that has ended. */
+export interface EndedScan {
+  side: Side;
+  report: ServiceReport;
+  /** The texts that were scanned, by what they are. An answer that arrived in pieces is not among them. */
+  content: Record<string, unknown>;
+  /** Scans the same texts with another service. It is absent for an answer that arrived in pieces, because nobody kept it. */
+  again?: Rescan;
+}
+
 /** What a {@link ServiceGuard} tells others. */
 export interface ServiceGuardOptions {
-  /** Is told of every scan that has ended, for metrics. */
-  onReport?: (side: Side, report: ServiceReport) => void;
+  /** Is told of every scan that has ended. The call waits for it, and rejects with what it rejects with. */
+  onScanned?: (scan: EndedScan) => void | Promise<void>;
   /** Is called when the scanners are closed. */
   onClosed?: () => Promise<void>;
 }
@@ -48,17 +58,17 @@ export interface ServiceCallOptions extends CallOptions {
 /** Guards calls of models with the scanners of this process. */
 export class ServiceGuard implements Guard {
   readonly #service: ScanService;
-  readonly #onReport: (side: Side, report: ServiceReport) => void;
+  readonly #onScanned: NonNullable<ServiceGuardOptions["onScanned"]>;
   readonly #onClosed: () => Promise<void>;
 
-  constructor(service: ScanService, { onReport = () => {}, onClosed = async () => {} }: ServiceGuardOptions = {}) {
+  constructor(service: ScanService, { onScanned = () => {}, onClosed = async () => {} }: ServiceGuardOptions = {}) {
     this.#service = service;
-    this.#onReport = onReport;
+    this.#onScanned = onScanned;
     this.#onClosed = onClosed;
   }
 
   call(options: ServiceCallOptions = {}): ServiceCall {
-    return new ServiceCall(this.#service, options, this.#onReport);
+    return new ServiceCall(this.#service, options, this.#onScanned);
   }
 
   async close(): Promise<void> {
@@ -84,7 +94,7 @@ export class ServiceCall implements GuardedCall {
   readonly vault: Vault;
   readonly #service: ScanService;
   readonly #request: ScanRequest;
-  readonly #onReport: (side: Side, report: ServiceReport) => void;
+  readonly #onScanned: NonNullable<ServiceGuardOptions["onScanned"]>;
   /** What the model was sent. */
   #sent: { prompt: string; chat?: ChatRequest };
 
@@ -98,13 +108,13 @@ export class ServiceCall implements GuardedCall {
       sent = "",
       observer,
     }: ServiceCallOptions,
-    onReport: (side: Side, report: ServiceReport) => void,
+    onScanned: NonNullable<ServiceGuardOptions["onScanned"]>,
   ) {
     this.vault = vault;
     this.#service = service;
     // Findings are shown, so that their offsets count code points.
     this.#request = { suppress, details: true, rewrite, vault, signal, observer };
-    this.#onReport = onReport;
+    this.#onScanned = onScanned;
     this.#sent =
       typeof sent === "string"
         ? { prompt: sent }
@@ -112,8 +122,9 @@ export class ServiceCall implements GuardedCall {
   }
 
   async request(chat: ChatRequest): Promise<Reported<CheckedRequest>> {
-    const report = await this.#service.conversation(chat, this.#request);
-    this.#onReport("input", report);
+    const { messages, tools, system } = chat;
+    const scan: Rescan = (service, request) => service.conversation(chat, request);
+    const report = await this.#scanned("input", { messages, tools, system }, scan);
     const { sanitizedMessages, sanitizedTools, sanitizedSystem } = report;
     const request: ChatRequest = {
       messages: sanitizedMessages ?? chat.messages,
@@ -125,8 +136,7 @@ export class ServiceCall implements GuardedCall {
   }
 
   async texts(texts: readonly string[], source: Source = "user"): Promise<Reported<CheckedTexts>> {
-    const report = await this.#service.documents(texts, this.#request, { source });
-    this.#onReport("input", report);
+    const report = await this.#documents(texts, source);
     const sanitized = report.documents?.map(({ sanitizedText }, index) => sanitizedText ?? texts[index] ?? "") ?? [];
     if (texts.length === 1) this.#sent = { prompt: sanitized[0] ?? "" };
     return { report: guardReport(report), texts: sanitized };
@@ -134,15 +144,14 @@ export class ServiceCall implements GuardedCall {
 
   /** Judges texts as {@link texts} does, and says of each of them what was found in it. */
   async textReports(texts: readonly string[], source: Source = "user"): Promise<TextReport[]> {
-    const report = await this.#service.documents(texts, this.#request, { source });
-    this.#onReport("input", report);
+    const report = await this.#documents(texts, source);
     return (report.documents ?? []).map(textReport);
   }
 
   async answer({ text, toolCalls }: ModelAnswer): Promise<Reported<CheckedAnswer>> {
     const { prompt, chat } = this.#sent;
-    const report = await this.#service.output(prompt, text, this.#request, chat, toolCalls);
-    this.#onReport("output", report);
+    const scan: Rescan = (service, request) => service.output(prompt, text, request, chat, toolCalls);
+    const report = await this.#scanned("output", { prompt, output: text, tool_calls: toolCalls }, scan);
     return {
       report: guardReport(report),
       text: report.text,
@@ -161,9 +170,9 @@ export class ServiceCall implements GuardedCall {
   answerStream(): AnswerStream {
     const { prompt, chat } = this.#sent;
     const stream = this.#service.outputStream(prompt, this.#request, chat);
-    const step = ({ text, report }: StreamStep<ServiceReport>): StreamStep => {
+    const step = async ({ text, report }: StreamStep<ServiceReport>): Promise<StreamStep> => {
       if (!report) return { text };
-      this.#onReport("output", report);
+      await this.#onScanned({ side: "output", report, content: { prompt } });
       return { text, report: guardReport(report) };
     };
     return {
@@ -174,6 +183,18 @@ export class ServiceCall implements GuardedCall {
         return stream.waiting;
       },
     };
+  }
+
+  #documents(documents: readonly string[], source: Source): Promise<ServiceReport> {
+    return this.#scanned("input", { documents }, (service, request) =>
+      service.documents(documents, request, { source }),
+    );
+  }
+
+  async #scanned(side: Side, content: Record<string, unknown>, scan: Rescan): Promise<ServiceReport> {
+    const report = await scan(this.#service, this.#request);
+    await this.#onScanned({ side, report, content, again: scan });
+    return report;
   }
 }
 

@@ -24,7 +24,7 @@ export async function localGuard(config: Config, source?: ConfigSource): Promise
   refuseOwnVaults(lists, "scanners.");
   const service = new ScanService(lists, serviceOptions(config));
   const metrics = new Metrics(service, engine);
-  const guard = new ServiceGuard(service, { onReport: (side, report) => metrics.countScan(side, report) });
+  const guard = new ServiceGuard(service, { onScanned: ({ side, report }) => metrics.countScan(side, report) });
   return {
     guard,
     registry: metrics.registry,

@@ -4,6 +4,7 @@ import type { Engine } from "../models/engine.ts";
 import type { ScanService } from "../service.ts";
 import { version } from "../support/version.ts";
 import { type Caching, makeResultCache } from "./cache/make-cache.ts";
+import { Decisions } from "./decisions.ts";
 import { dialectRoutes } from "./dialects/dialect-routes.ts";
 import { type LogStream, loggerOptions } from "./log.ts";
 import { auth } from "./plugins/app/auth.ts";
@@ -17,6 +18,7 @@ import { requestLog } from "./plugins/app/request-log.ts";
 import { openapi } from "./plugins/external/openapi.ts";
 import { rateLimit } from "./plugins/external/rate-limit.ts";
 import { Problem } from "./problem.ts";
+import { MAIN_PROFILE, profiles } from "./profiles.ts";
 import { RedisLinks } from "./redis-link.ts";
 import { requestId } from "./request-id.ts";
 import { conversationRoutes } from "./routes/conversation.ts";
@@ -73,7 +75,9 @@ export async function buildApp(
   }) as unknown as FastifyInstance;
 
   for (const schema of schemas) app.addSchema(schema);
+  const decisions = new Decisions();
   const metrics = new Metrics(service, engine);
+  decisions.listen(({ side, report, cache }) => metrics.countScan(side, report, cache));
   const graceMs = graceOf(config);
   if (config.tracing.exporter !== "none" || ["console", "otel_http"].includes(config.metrics.exporter)) {
     // The SDK of OpenTelemetry takes time and memory to load.
@@ -83,7 +87,7 @@ export async function buildApp(
   await app.register(jsonBody);
   await app.register(errors);
   await app.register(bodyTimeout, { arrival: REQUEST_TIMEOUT, linger: 5000 });
-  await app.register(requestLog);
+  await app.register(requestLog, { decisions, logContent: config.app.logContent });
   await app.register(httpMetrics, { registry: metrics.registry });
   await app.register(lifecycle, { graceMs, onClosed: () => service.close() });
 
@@ -98,14 +102,16 @@ export async function buildApp(
   await app.register(auth, { entries });
   if (limiting && limits.key === "credential") await app.register(rateLimit, limiting);
 
-  const { name, logContent } = config.app;
+  await app.register(profiles, { main: { name: MAIN_PROFILE, service } });
+
+  const { name } = config.app;
   await app.register(openapi, { title: name, version, auth: entries });
   await app.register(rootRoute, { name, auth: entries, window: config.conversation.window });
   await app.register(statusRoutes, { service });
   if (config.metrics.exporter === "prometheus") {
     await app.register(metricsRoute, { metrics, public: config.metrics.public });
   }
-  const scanning = { service, metrics, seal, cache, logContent };
+  const scanning = { decisions, seal, cache };
   await app.register(promptRoutes, scanning);
   await app.register(outputRoutes, scanning);
   const { maxBodySize, maxStreamSize, streamIdleTimeout, scanOutputTimeout } = config.app;
@@ -116,6 +122,6 @@ export async function buildApp(
   });
   await app.register(conversationRoutes, scanning);
   await app.register(documentsRoutes, scanning);
-  await app.register(dialectRoutes, { service, metrics, seal, logContent, names: config.dialects });
+  await app.register(dialectRoutes, { decisions, seal, names: config.dialects });
   return app;
 }

@@ -138,7 +138,9 @@ describe("ServiceGuard", () => {
   it("tells of every report", async () => {
     const { service } = await serviceWith({ input: [new Anonymize()], output: [zebra()] });
     const told: string[] = [];
-    const guard = new ServiceGuard(service, { onReport: (side, { outcome }) => told.push(`${side} ${outcome}`) });
+    const guard = new ServiceGuard(service, {
+      onScanned: ({ side, report }) => void told.push(`${side} ${report.outcome}`),
+    });
     const call = guard.call();
     await call.request({ messages: [{ role: "user", content: "I am ann@example.org." }] });
     await call.answer({ text: "A zebra." });

@@ -18,6 +18,8 @@ export interface CacheRequest {
   credential: string | null;
   /** What is scanned and how, such as `analyze a prompt`. */
   kind: string;
+  /** The name of the profile that judges it. */
+  profile: string;
   /** The whole body, so that no field of it can be forgotten. */
   body: unknown;
   /** Whether the answer will have findings, probabilities, timing and coverage. */
@@ -99,9 +101,9 @@ export class ResultCache {
     return { ...scanned, use: isHit ? "hit" : isJoined ? "shared" : "miss" };
   }
 
-  #keyOf({ credential, kind, body }: CacheRequest): string {
+  #keyOf({ credential, kind, profile, body }: CacheRequest): string {
     this.#fingerprint ??= this.#askFingerprint();
-    const text = JSON.stringify([this.#fingerprint, credential, kind, body]);
+    const text = JSON.stringify([this.#fingerprint, credential, kind, profile, body]);
     return createHmac("sha256", this.#hashKey).update(text).digest("base64url");
   }
 }

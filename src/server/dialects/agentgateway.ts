@@ -74,16 +74,15 @@ function webhook(summary: string, { rejectsAnswers }: { rejectsAnswers: boolean 
 }
 
 async function judgeRequest(messages: readonly Message[], { call }: DialectCall): Promise<DialectReply> {
-  if (messages.length === 0) return { body: passing("There was no text to check."), reports: [] };
+  if (messages.length === 0) return { body: passing("There was no text to check.") };
   const { report, request } = await call.request({
     messages: messages.map(({ role, content }) => ({ role: roleOf(role), content })),
   });
-  const reports = [report];
-  if (report.outcome === "blocked") return { body: rejecting("request", report), reports };
+  if (report.outcome === "blocked") return { body: rejecting("request", report) };
   const texts = request.messages.map(({ content }) => content as string);
-  if (texts.every((text, index) => text === messages[index]?.content)) return { body: passing(), reports };
+  if (texts.every((text, index) => text === messages[index]?.content)) return { body: passing() };
   // As many messages as were sent, or the gateway would put the texts into the wrong ones.
-  return { body: masking({ messages: messages.map((sent, index) => ({ ...sent, content: texts[index] })) }), reports };
+  return { body: masking({ messages: messages.map((sent, index) => ({ ...sent, content: texts[index] })) }) };
 }
 
 async function judgeAnswers(
@@ -91,22 +90,21 @@ async function judgeAnswers(
   rejectsAnswers: boolean,
   { begin, scanners }: DialectCall,
 ): Promise<DialectReply> {
-  if (choices.length === 0) return { body: passing("There was no text to check."), reports: [] };
+  if (choices.length === 0) return { body: passing("There was no text to check.") };
   // The gateway does not say what was asked, so nothing can be compared with it.
   const suppress = scanners.output.filter(({ scanner }) => scanner.comparesWithPrompt).map(({ name }) => name);
   const answers = await begin({ suppress }).answers(choices.map(({ message }) => message.content));
-  const reports = answers.map(({ report }) => report);
-  const blocked = reports.find(({ outcome }) => outcome === "blocked");
-  if (blocked && rejectsAnswers) return { body: rejecting("answer", blocked), reports };
+  const blocked = answers.find(({ report }) => report.outcome === "blocked");
+  if (blocked && rejectsAnswers) return { body: rejecting("answer", blocked.report) };
   const texts = answers.map(({ report, text }) =>
     report.outcome === "blocked" ? blockedMessage("answer", report) : text,
   );
-  if (texts.every((text, index) => text === choices[index]?.message.content)) return { body: passing(), reports };
+  if (texts.every((text, index) => text === choices[index]?.message.content)) return { body: passing() };
   const changed = choices.map((choice, index) => ({
     ...choice,
     message: { ...choice.message, content: texts[index] },
   }));
-  return { body: masking({ choices: changed }), reports };
+  return { body: masking({ choices: changed }) };
 }
 
 const passing = (reason = "No check failed.") => ({ action: { reason } });

@@ -2,23 +2,18 @@ import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import type { DialectName } from "../../config/dialects.ts";
 import { GuardValidationError } from "../../errors.ts";
-import { type ServiceCallOptions, ServiceGuard } from "../../guard/service-guard.ts";
-import { failingChecks } from "../../result-names.ts";
-import type { ScanService } from "../../service.ts";
+import { type EndedScan, type ServiceCallOptions, ServiceGuard } from "../../guard/service-guard.ts";
 import { clientGone } from "../../support/client-gone.ts";
-import type { Metrics } from "../plugins/app/metrics.ts";
+import type { Decisions } from "../decisions.ts";
 import { notReady, scanProblems } from "../problem-replies.ts";
 import type { VaultSeal } from "../vault-seal.ts";
-import type { Dialect, DialectCall, Endpoint } from "./dialect.ts";
+import type { Dialect, Endpoint } from "./dialect.ts";
 import { DIALECTS } from "./index.ts";
 
 /** What the routes of dialects need. */
 export interface DialectRoutesOptions {
-  service: ScanService;
-  metrics: Metrics;
+  decisions: Decisions;
   seal: VaultSeal;
-  /** Whether the log may have the texts. */
-  logContent: boolean;
   /** The dialects that the server speaks. The others are not even loaded. */
   names: readonly DialectName[];
 }
@@ -26,9 +21,8 @@ export interface DialectRoutesOptions {
 /** Adds the endpoints of the dialects that the configuration names. */
 export async function dialectRoutes(
   app: FastifyInstance,
-  { service, metrics, seal, logContent, names }: DialectRoutesOptions,
+  { decisions, seal, names }: DialectRoutesOptions,
 ): Promise<void> {
-  const guard = new ServiceGuard(service, { onReport: (side, report) => metrics.countScan(side, report) });
   const speakers = new Map<string, DialectName>();
   for (const name of new Set(names)) {
     const dialect = await DIALECTS[name]();
@@ -38,9 +32,8 @@ export async function dialectRoutes(
       if (other) throw new GuardValidationError([{ path: `dialects.${names.indexOf(name)}`, message }]);
       speakers.set(path, name);
     }
-    const given = { guard, logContent, scanners: service.scanners, vaults: seal, restores: service.restores };
-    for (const endpoint of dialect.endpoints) addEndpoint(app, name, dialect, endpoint, given);
-    if (dialect.health) addHealth(app, name, dialect, dialect.health, service);
+    for (const endpoint of dialect.endpoints) addEndpoint(app, name, dialect, endpoint, { decisions, seal });
+    if (dialect.health) addHealth(app, name, dialect, dialect.health);
   }
 }
 
@@ -53,7 +46,6 @@ function addHealth(
   name: string,
   { summary, problem: bodyOf }: Dialect,
   { path, body }: NonNullable<Dialect["health"]>,
-  service: ScanService,
 ): void {
   app.get(path, {
     schema: {
@@ -64,7 +56,7 @@ function addHealth(
       response: { 200: { description: "OK", content: { "application/json": { schema: {}, example: body } } } },
     },
     config: { public: true, problems: notReady, ...(bodyOf ? { problemBody: bodyOf } : {}) },
-    handler: async () => {
+    handler: async ({ profile: { service } }) => {
       if (service.notReady) throw service.notReady;
       return body;
     },
@@ -76,11 +68,7 @@ function addEndpoint(
   name: string,
   { summary, problem: bodyOf }: Dialect,
   { path, body, example, answer, ...described }: Endpoint,
-  {
-    guard,
-    logContent,
-    ...ofServer
-  }: { guard: ServiceGuard; logContent: boolean } & Pick<DialectCall, "scanners" | "vaults" | "restores">,
+  { decisions, seal }: Pick<DialectRoutesOptions, "decisions" | "seal">,
 ): void {
   const { $schema: _, ...schema } = z.toJSONSchema(body, { target: "draft-7", io: "input" });
   const json = { schema: {}, example: example.reply };
@@ -94,15 +82,19 @@ function addEndpoint(
     },
     config: { problems: scanProblems, ...(bodyOf ? { problemBody: bodyOf } : {}), requestExample: example.request },
     handler: async (request, reply) => {
-      const given = { signal: clientGone(reply.raw), observer: request.scanObserver };
-      const begin = (options: ServiceCallOptions = {}) => guard.call({ ...options, ...given });
-      const asked = { call: begin(), begin, headers: request.headers, ...ofServer };
-      const { status = 200, body, reports } = await answer(request.body, asked);
-      request.scanLog = {
-        valid: reports.every(({ isValid }) => isValid),
-        flagged: [...new Set(reports.flatMap(({ resultsScore }) => failingChecks(resultsScore)))],
-        ...(logContent ? { content: request.body } : {}),
+      const { profile, scanObserver: observer } = request;
+      const { service } = profile;
+      const given = { signal: clientGone(reply.raw), observer };
+      const begin = (options: ServiceCallOptions = {}) => {
+        const { suppress = [], rewrite = true } = options;
+        const asked = { suppress, details: true, rewrite };
+        const onScanned = ({ content, ...scan }: EndedScan) =>
+          decisions.tell({ ...scan, request, profile, asked, content: () => content });
+        return new ServiceGuard(service, { onScanned }).call({ ...options, ...given });
       };
+      const { scanners, restores } = service;
+      const asked = { call: begin(), begin, headers: request.headers, scanners, restores, vaults: seal };
+      const { status = 200, body } = await answer(request.body, asked);
       return reply.code(status).send(body);
     },
   });

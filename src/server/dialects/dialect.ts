@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { z } from "zod";
-import type { GuardReport } from "../../guard/guard.ts";
 import type { ServiceCall, ServiceCallOptions } from "../../guard/service-guard.ts";
 import type { NamedScanner } from "../../scan.ts";
 import type { Side } from "../../scanner.ts";
@@ -57,8 +56,6 @@ export interface DialectReply {
   /** Default: 200. */
   readonly status?: number;
   readonly body: unknown;
-  /** The reports that the answer rests on, for the log of requests. */
-  readonly reports: readonly Pick<GuardReport, "isValid" | "resultsScore">[];
 }
 
 /** Checks that an endpoint fits its schema. */

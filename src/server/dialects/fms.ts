@@ -65,7 +65,7 @@ export const fms: Dialect = {
         const body = reports.map((report, index) =>
           reaching(detectionsIn(contents[index] ?? "", report, detector), threshold),
         );
-        return { body, reports };
+        return { body };
       },
     }),
     endpoint({
@@ -85,7 +85,7 @@ export const fms: Dialect = {
         const detector = detectorOf(headers, scanners, { sides: ["input"], knowsPrompt: true });
         const { suppress } = detector;
         const { report } = await begin({ suppress, rewrite: false }).request(chatOf({ messages, tools }));
-        return { body: reaching(detectionsOf(report, detector), threshold), reports: [report] };
+        return { body: reaching(detectionsOf(report, detector), threshold) };
       },
     }),
     endpoint({
@@ -112,7 +112,7 @@ export const fms: Dialect = {
         }));
         const chat = { messages: [...documents, { role: "user", content }] };
         const { report } = await begin({ suppress, rewrite: false }).request(chat);
-        return { body: reaching(detectionsOf(report, detector), threshold), reports: [report] };
+        return { body: reaching(detectionsOf(report, detector), threshold) };
       },
     }),
     endpoint({
@@ -128,7 +128,7 @@ export const fms: Dialect = {
         const detector = detectorOf(headers, scanners, { sides: ["output"], knowsPrompt: true });
         const { suppress } = detector;
         const { report } = await begin({ suppress, rewrite: false, sent: prompt }).answer({ text });
-        return { body: reaching(detectionsOf(report, detector), threshold), reports: [report] };
+        return { body: reaching(detectionsOf(report, detector), threshold) };
       },
     }),
   ],

@@ -61,7 +61,6 @@ export const lakera: Dialect = {
             ...(asked.breakdown ? { breakdown: breakdownOf(reports, asked) } : {}),
             ...(asked.dev_info ? { dev_info: DEV_INFO } : {}),
           },
-          reports,
         };
       },
     }),
@@ -88,7 +87,7 @@ export const lakera: Dialect = {
       async answer(asked, { begin }) {
         const reports = await judged(asked.messages as Message[], begin({ rewrite: false }));
         const results = breakdownOf(reports, asked).map(({ detected: _, ...result }) => result);
-        return { body: { results, metadata: { request_uuid: randomUUID() } }, reports };
+        return { body: { results, metadata: { request_uuid: randomUUID() } } };
       },
     }),
   ],

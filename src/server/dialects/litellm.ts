@@ -83,10 +83,10 @@ async function judgedRequest(asked: Body, call: GuardedCall): Promise<DialectRep
   const messagesChanged = asked.structured_messages != null && found.hasMore;
   if (messagesChanged && !isDeepStrictEqual(checked?.texts ?? [], others)) {
     const reason = "The request was blocked by guard: what has to be replaced in it cannot be handed back.";
-    return { body: { action: "BLOCKED", blocked_reason: reason }, reports };
+    return { body: { action: "BLOCKED", blocked_reason: reason } };
   }
   if (!toolsChanged && !messagesChanged && isDeepStrictEqual(given, texts)) {
-    return { body: { action: "NONE" }, reports };
+    return { body: { action: "NONE" } };
   }
   return {
     body: {
@@ -95,7 +95,6 @@ async function judgedRequest(asked: Body, call: GuardedCall): Promise<DialectRep
       ...(messagesChanged ? { structured_messages: rewritten } : {}),
       ...(toolsChanged ? { tools: rewrittenTools } : {}),
     },
-    reports,
   };
 }
 
@@ -181,8 +180,8 @@ async function judgedResponse(asked: Body, call: GuardedCall): Promise<DialectRe
   // A stream looks like a whole answer here: LiteLLM sends the text so far. What our own stream would still hold must wait.
   const holdback = texts.length > 0 ? { stream_holdback_chars: held } : {};
   return isDeepStrictEqual(given, texts)
-    ? { body: { action: "NONE", ...holdback }, reports }
-    : { body: { action: "GUARDRAIL_INTERVENED", texts: given, ...holdback }, reports };
+    ? { body: { action: "NONE", ...holdback } }
+    : { body: { action: "GUARDRAIL_INTERVENED", texts: given, ...holdback } };
 }
 
 /** A tool call in the shape of chat completions. What else a call has is judged as its arguments. */
@@ -209,5 +208,5 @@ async function unreadImages(
 
 function blockedReply(what: "request" | "answer", reports: readonly GuardReport[]): DialectReply | undefined {
   const report = reports.find(({ outcome }) => outcome === "blocked");
-  return report && { body: { action: "BLOCKED", blocked_reason: blockedMessage(what, report) }, reports };
+  return report && { body: { action: "BLOCKED", blocked_reason: blockedMessage(what, report) } };
 }

@@ -52,10 +52,7 @@ export const openai: Dialect = {
         const reports: ServiceGuardReport[] = [];
         // One after the other, so that a long list does not take the places of all other requests.
         for (const content of inputsOf(input)) reports.push(await judged(content, call));
-        return {
-          body: { id: `modr-${randomUUID()}`, model: model ?? "guard", results: reports.map(resultOf) },
-          reports,
-        };
+        return { body: { id: `modr-${randomUUID()}`, model: model ?? "guard", results: reports.map(resultOf) } };
       },
     }),
   ],

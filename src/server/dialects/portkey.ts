@@ -93,7 +93,7 @@ async function afterCall(asked: Body, { begin, vaults }: DialectCall): Promise<D
   if (typeof statusCode === "number" && statusCode >= 400) return passed([]);
   if (!format.answer) return passed([]);
   if (!answer || asked.request.isStreamingRequest) {
-    return { body: refused("The answer was blocked by guard: the gateway does not hand out streams."), reports: [] };
+    return { body: refused("The answer was blocked by guard: the gateway does not hand out streams.") };
   }
   const { [VAULT]: token, ...request } = asked.request.json;
   const { texts = [], chat } = format.request?.(request, { unguarded: "pass" }) ?? {};
@@ -119,13 +119,13 @@ async function judged(
     return passed(reports, transformedData);
   } catch (error) {
     if (!(error instanceof GuardBlockedError)) throw error;
-    return { body: refused(blockedMessage(error.what, error.report)), reports };
+    return { body: refused(blockedMessage(error.what, error.report)) };
   }
 }
 
 function passed(reports: readonly GuardReport[], transformedData?: object): DialectReply {
   const outcome: Outcome = reports.some(({ outcome }) => outcome === "masked") ? "masked" : "passed";
-  return { body: { verdict: true, data: { outcome }, ...(transformedData ? { transformedData } : {}) }, reports };
+  return { body: { verdict: true, data: { outcome }, ...(transformedData ? { transformedData } : {}) } };
 }
 
 function refused(message: string): object {

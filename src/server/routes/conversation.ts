@@ -14,7 +14,7 @@ export async function conversationRoutes(app: FastifyInstance, options: ScanRout
     request: "ConversationRequest",
     results: { analyze: "ConversationResult", scan: "ScanResult" },
     examples: conversationExamples,
-    scan: (body, request) => options.service.conversation(chatOf(body), request),
+    scan: (service, body, request) => service.conversation(chatOf(body), request),
     answer: (report, details, rewrite) => answerOf(report, details, rewrite ? "sanitized_prompt" : undefined),
     content: ({ messages, tools, system }) => ({ messages, tools, system }),
   });

@@ -13,10 +13,10 @@ export async function documentsRoutes(app: FastifyInstance, options: ScanRoutesO
     request: "DocumentsRequest",
     results: { analyze: "DocumentsResult", scan: "DocumentsResult" },
     examples: documentsExamples,
-    scan: ({ documents, mask_injections, source }, request) => {
+    scan: (service, { documents, mask_injections, source }, request) => {
       const texts = documents.map((document) => (typeof document === "string" ? document : document.text));
       const maskInjections = mask_injections ?? false;
-      return options.service.documents(texts, request, { maskInjections, source: source ?? "tool" });
+      return service.documents(texts, request, { maskInjections, source: source ?? "tool" });
     },
     answer: (report, details, _rewrite, { documents }) => {
       const ids = documents.map((document) => (typeof document === "string" ? undefined : (document.id ?? undefined)));

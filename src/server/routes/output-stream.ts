@@ -142,11 +142,11 @@ interface Asked extends OutputStreamOptions {
  * @throws GuardError or Problem for what is wrong before the scan begins.
  */
 async function answering(asked: Asked, start: Start, lines: AnswerLines): Promise<AsyncGenerator<string>> {
-  const { service, seal, streams, request, reply, rewrite } = asked;
+  const { seal, streams, request, reply, rewrite } = asked;
   const { prompt, messages, tools, system, every_step: everyStep, scanners_suppress: suppress, details } = start;
   const stop = new AbortController();
   setMaxListeners(0, stop.signal);
-  const stream = service.outputStream(
+  const stream = request.profile.service.outputStream(
     prompt,
     {
       suppress: suppress ?? [],
@@ -193,7 +193,7 @@ async function* written(
       // A client that takes nothing must not keep the connection.
       const stalled = setTimeout(() => reply.raw.destroy(), limits.idle);
       try {
-        yield lineOf(event, asked, start);
+        yield await lineOf(event, asked, start);
       } finally {
         clearTimeout(stalled);
       }
@@ -208,14 +208,14 @@ async function* written(
   }
 }
 
-function lineOf(event: AnswerEvent, asked: Asked, start: Start): string {
+async function lineOf(event: AnswerEvent, asked: Asked, start: Start): Promise<string> {
   const { format } = asked;
   if (event.event === "text") {
     const { event: name, ...data } = event;
     return format.write(name, data);
   }
   const { outcome, atEnd = [] } = event.report;
-  told(asked, start, event.report);
+  await tell(asked, start, event.report);
   const answer = { ...answerOf(event.report, start.details ?? false), outcome, at_end: atEnd };
   return format.write(outcome === "blocked" ? "blocked" : "done", answer);
 }
@@ -242,13 +242,15 @@ async function* untilAborted<T>(source: AsyncGenerator<T>, signal: AbortSignal):
   }
 }
 
-/** Tells metrics and the log of an answer that has ended. */
-function told({ metrics, request, logContent }: Asked, { prompt }: Start, report: ServiceReport): void {
-  metrics.countScan("output", report);
-  request.scanLog = {
-    valid: report.isValid,
-    flagged: Object.keys(report.resultsValid).filter((name) => !report.resultsValid[name]),
-    // The answer itself was not kept.
-    ...(logContent ? { content: { prompt } } : {}),
-  };
+/** Tells of the decision about an answer that has ended. The answer itself was not kept. */
+function tell({ decisions, request, rewrite }: Asked, start: Start, report: ServiceReport): Promise<void> {
+  const { prompt, scanners_suppress: suppress, details } = start;
+  return decisions.tell({
+    request,
+    profile: request.profile,
+    side: "output",
+    report,
+    asked: { suppress: suppress ?? [], details: details ?? false, rewrite },
+    content: () => ({ prompt }),
+  });
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { z } from "zod";
 import { answerOf } from "../../answer.ts";
 import type { AnsweredToolCall } from "../../messages/text.ts";
+import type { ScanService } from "../../service.ts";
 import { chatOf } from "../chat.ts";
 import { outputExamples, type outputRequest } from "../schemas/output.ts";
 import { addScanRoutes, type ScanRoutesOptions } from "./scan-routes.ts";
@@ -13,11 +14,10 @@ const PLACEHOLDER = /\[REDACTED_[^\s[\]]{1,100}_\d{1,9}\]/;
 
 /** `POST /analyze/output` and `POST /scan/output`. */
 export async function outputRoutes(app: FastifyInstance, options: ScanRoutesOptions): Promise<void> {
-  const { service } = options;
-  let isWarned = !service.restores;
+  let isWarned = false;
   /** llm-guard's API has one vault for everybody, so that its clients do not know that they have to hand one in. */
-  const warnOfPlaceholders = ({ output, vault }: OutputRequest) => {
-    if (isWarned || typeof vault === "string" || !PLACEHOLDER.test(output)) return;
+  const warnOfPlaceholders = ({ restores }: ScanService, { output, vault }: OutputRequest) => {
+    if (isWarned || !restores || typeof vault === "string" || !PLACEHOLDER.test(output)) return;
     isWarned = true;
     app.log.warn(
       "an output has placeholders and came without a vault, so they stay: hand in the vault of the answer to its prompt (said once)",
@@ -31,8 +31,8 @@ export async function outputRoutes(app: FastifyInstance, options: ScanRoutesOpti
     request: "OutputRequest",
     results: { analyze: "OutputResult", scan: "ScanResult" },
     examples: outputExamples,
-    scan: (body, request) => {
-      warnOfPlaceholders(body);
+    scan: (service, body, request) => {
+      warnOfPlaceholders(service, body);
       const { messages, tools, system, tool_calls } = body;
       return service.output(
         body.prompt,

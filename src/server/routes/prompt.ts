@@ -13,7 +13,7 @@ export async function promptRoutes(app: FastifyInstance, options: ScanRoutesOpti
     request: "PromptRequest",
     results: { analyze: "PromptResult", scan: "ScanResult" },
     examples: promptExamples,
-    scan: ({ prompt, source }, request) => options.service.prompt(prompt, request, source ?? "user"),
+    scan: (service, { prompt, source }, request) => service.prompt(prompt, request, source ?? "user"),
     answer: (report, details, rewrite) => answerOf(report, details, rewrite ? "sanitized_prompt" : undefined),
     content: ({ prompt }) => ({ prompt }),
   });

@@ -6,7 +6,7 @@ import type { ScanRequest, ScanService, ServiceReport } from "../../service.ts";
 import { clientGone } from "../../support/client-gone.ts";
 import { Vault } from "../../vault.ts";
 import type { CacheUse, ResultCache, Scanned } from "../cache/result-cache.ts";
-import type { Metrics } from "../plugins/app/metrics.ts";
+import type { Decisions } from "../decisions.ts";
 import { scanProblems } from "../problem-replies.ts";
 import { named } from "../schemas/named.ts";
 import type { ScanFields } from "../schemas/scan.ts";
@@ -22,13 +22,10 @@ declare module "fastify" {
 
 /** What the routes that scan need. */
 export interface ScanRoutesOptions {
-  service: ScanService;
-  metrics: Metrics;
+  decisions: Decisions;
   seal: VaultSeal;
   /** Where results are kept, if they are. */
   cache: ResultCache | undefined;
-  /** Whether the log may have the texts. */
-  logContent: boolean;
 }
 
 /** What a route scans: a prompt, an output, a conversation or documents. */
@@ -45,21 +42,21 @@ export interface Subject<Body extends ScanFields> {
   results: { analyze: string; scan: string };
   /** Examples for the API's description. */
   examples: { request: unknown; analyzed: unknown; scanned: unknown };
-  scan(body: Body, request: ScanRequest): Promise<ServiceReport>;
+  scan(service: ScanService, body: Body, request: ScanRequest): Promise<ServiceReport>;
   /**
    * Turns the report into the answer.
    *
    * @param rewrite whether the answer has the rewritten text.
    */
   answer(report: ServiceReport, details: boolean, rewrite: boolean, body: Body): Answer | DocumentsAnswer;
-  /** The texts, for the log of those who want them there. */
+  /** The texts, for those who may keep them, such as the log of those who want them there. */
   content(body: Body): Record<string, unknown>;
 }
 
 /** Adds the routes of a subject. */
 export function addScanRoutes<Body extends ScanFields>(
   app: FastifyInstance,
-  { service, metrics, seal, cache, logContent }: ScanRoutesOptions,
+  { decisions, seal, cache }: ScanRoutesOptions,
   { paths, name, source, request: schema, results, examples, scan, answer, content }: Subject<Body>,
 ): void {
   for (const kind of ["analyze", "scan"] as const) {
@@ -76,12 +73,17 @@ export function addScanRoutes<Body extends ScanFields>(
         config: { problems: scanProblems, requestExample: examples.request },
         handler: async (request, reply) => {
           const fields = request.body as Body;
+          const { profile } = request;
+          const { service } = profile;
           const details = fields.details ?? false;
           const observer = request.scanObserver;
           const suppress = fields.scanners_suppress ?? [];
           const compute = async (signal: AbortSignal): Promise<Scanned> => {
             const vault = typeof fields.vault === "string" ? seal.open(fields.vault) : new Vault();
-            return { report: await scan(fields, { suppress, details, rewrite, vault, signal, observer }), vault };
+            return {
+              report: await scan(service, fields, { suppress, details, rewrite, vault, signal, observer }),
+              vault,
+            };
           };
           const gone = clientGone(reply.raw);
           const scanned = async (): Promise<Scanned & { use?: CacheUse }> => {
@@ -93,17 +95,27 @@ export function addScanRoutes<Body extends ScanFields>(
             const { scanners_suppress: _, details: __, vault: ___, ...texts } = fields;
             // Whatever fields there are besides, the result may depend on them.
             const body = [texts, details, suppress.toSorted()];
-            const asked = { credential: request.credential, kind: `${kind} ${name}`, body, details, rewrite };
+            const asked = {
+              credential: request.credential,
+              kind: `${kind} ${name}`,
+              profile: profile.name,
+              body,
+              details,
+              rewrite,
+            };
             return cache.scan(asked, gone, compute);
           };
           const { report, vault, use } = await scanned();
-          metrics.countScan(source, report, use);
-          request.scanLog = {
-            valid: report.isValid,
-            flagged: Object.keys(report.resultsValid).filter((name) => !report.resultsValid[name]),
-            ...(use ? { cache: use } : {}),
-            ...(logContent ? { content: content(fields) } : {}),
-          };
+          await decisions.tell({
+            request,
+            profile,
+            side: source,
+            report,
+            cache: use,
+            asked: { suppress, details, rewrite },
+            content: () => content(fields),
+            again: (other, asked) => scan(other, fields, asked),
+          });
           return {
             ...answer(report, details, rewrite, fields),
             ...(details && use ? { cache: use } : {}),

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
+import type { Decisions } from "../../decisions.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -8,8 +9,26 @@ declare module "fastify" {
   }
 }
 
+/** What the log has to know. */
+export interface RequestLogOptions {
+  decisions: Decisions;
+  /** Whether the log may have the texts. */
+  logContent: boolean;
+}
+
 /** Writes one log line for each request, and the request's id into the answer (`X-Request-Id`). */
-export const requestLog = fp(async (app: FastifyInstance) => {
+export const requestLog = fp(async (app: FastifyInstance, { decisions, logContent }: RequestLogOptions) => {
+  decisions.listen(({ request, report, cache, content }) => {
+    const { valid = true, flagged = [] } = (request.scanLog ?? {}) as { valid?: boolean; flagged?: string[] };
+    const failing = Object.keys(report.resultsValid).filter((name) => !report.resultsValid[name]);
+    // Some requests of other products have several scans.
+    request.scanLog = {
+      valid: valid && report.isValid,
+      flagged: [...new Set([...flagged, ...failing])],
+      ...(cache ? { cache } : {}),
+      ...(logContent ? { content: { ...(request.scanLog?.content as object), ...content() } } : {}),
+    };
+  });
   app.decorateRequest("scanLog", null);
   app.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
