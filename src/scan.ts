@@ -228,6 +228,8 @@ export interface RunOptions extends Omit<ScanOptions, "suppress" | "source" | "c
   rewrite?: boolean;
   /** A suffix that is appended to every name in results. */
   suffix?: string;
+  /** Scanners that take the place of others, under the names of these. */
+  instead?: ReadonlyMap<Scanner, Scanner>;
   /** Keeps verdicts. What it has is not computed again. */
   verdicts?: VerdictCache;
 }
@@ -251,7 +253,9 @@ export async function runScanners(
   report.coverage.suppressed = scanners
     .filter((item) => isSuppressed(item, suppressed, suffix))
     .map(({ name }) => name + suffix);
-  const chosen = scanners.filter((item) => !isSuppressed(item, suppressed, suffix));
+  const chosen = scanners
+    .filter((item) => !isSuppressed(item, suppressed, suffix))
+    .map(({ name, scanner }) => ({ name, scanner: options.instead?.get(scanner) ?? scanner }));
   report.coverage.scannedChars = chosen.length > 0 ? report.coverage.chars : 0;
 
   /** Says where findings are, in the unit of the caller. */

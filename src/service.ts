@@ -21,6 +21,7 @@ import {
   conversationContext,
   type NamedScanner,
   nameScanners,
+  type RunOptions,
   runScanners,
   type ScanOptions,
   type ScanReport,
@@ -85,6 +86,8 @@ export interface ScanServiceOptions {
 export interface ScanRequest {
   /** The scanners to leave out, by their types or by their names in results. */
   suppress: readonly string[];
+  /** Scanners that take the place of others for this call, such as the same ones with another threshold. */
+  instead?: ReadonlyMap<Scanner, Scanner> | undefined;
   /** Whether findings and coverage will be shown. If so, their offsets and lengths count Unicode code points. */
   details: boolean;
   /** With `false`, no text is rewritten and every scanner sees the original. */
@@ -464,7 +467,7 @@ export class ScanService {
   }
 
   /** Takes one of the places for scans, which whoever calls this gives back. */
-  #begin({ suppress, details, rewrite, vault, signal: caller, observer }: ScanRequest): Place {
+  #begin({ suppress, instead, details, rewrite, vault, signal: caller, observer }: ScanRequest): Place {
     if (this.notReady) throw this.notReady;
     const { failFast, onScannerError, maxScans } = this.#options;
     if (this.#running.size >= maxScans) throw new GuardError("GUARD_OVERLOADED", "Too many scans are under way.");
@@ -481,6 +484,7 @@ export class ScanService {
       failFast,
       onScannerError,
       suppress,
+      ...(instead ? { instead } : {}),
       rewrite,
       vault,
       offsets: details ? ("codePoint" as const) : ("utf16" as const),
@@ -506,7 +510,7 @@ export class ScanService {
 interface Place {
   /** Stops the scan. */
   stop: AbortController;
-  options: ScanOptions & { rewrite: boolean };
+  options: ScanOptions & Pick<RunOptions, "instead"> & { rewrite: boolean };
   /** Listens to the caller's signal no longer. */
   leave(): void;
 }

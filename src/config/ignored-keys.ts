@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { scannerClasses } from "../scanners/catalog.ts";
 import { metaOf, toSnakeCase } from "../validation/options.ts";
+import { LISTS, profilesOf } from "./profiles.ts";
 import type { Config } from "./schema.ts";
 
 /** A key of llm-guard's files that does nothing here. */
@@ -14,13 +15,13 @@ export interface IgnoredKey {
 }
 
 /** Lists the keys of a configuration that llm-guard knows and that do nothing here, each once. */
-export function ignoredKeys({ inputScanners, outputScanners }: Config): IgnoredKey[] {
+export function ignoredKeys(config: Config): IgnoredKey[] {
   const keys = new Map<string, IgnoredKey>();
-  const lists = [
-    ["input", "input_scanners", inputScanners],
-    ["output", "output_scanners", outputScanners],
-  ] as const;
-  for (const [side, list, entries] of lists) {
+  const all = profilesOf(config).flatMap(({ config: own, paths }) =>
+    LISTS.map(([side, list]) => [paths[side], { side, entries: own[list] }] as const),
+  );
+  // Profiles share the lists that they do not have themselves.
+  for (const [list, { side, entries }] of new Map(all)) {
     const classes = scannerClasses(side);
     for (const [index, { type, params }] of entries.entries()) {
       // Plugins know nothing of llm-guard's keys.

@@ -10,23 +10,21 @@ import {
   type ScannerEnvironment,
 } from "../scanners/define.ts";
 import type { ScannerLists } from "../service.ts";
+import { isRecord } from "../support/is-record.ts";
+import { didYouMean } from "../validation/did-you-mean.ts";
 import { fromSnakeCase, parseOptions, toSnakeCase } from "../validation/options.ts";
 import { coerceExpanded, type Environment, type Expanded, expandEnvironment } from "./environment.ts";
 import { withPlugins } from "./plugins.ts";
-import { type Config, type ConfigInput, configSchema, type ScannerEntry } from "./schema.ts";
+import { LISTS, MAIN_PROFILE, type ProfileConfig, profilesOf } from "./profiles.ts";
+import { type Config, type ConfigInput, configSchema, profile, type ScannerEntry } from "./schema.ts";
 import { parseYaml, type YamlSource } from "./source.ts";
 
 export type { Environment } from "./environment.ts";
 export { type ConfiguredPlugin, pluginsOf } from "./plugins.ts";
+export { MAIN_PROFILE, type ProfileConfig, profilesOf } from "./profiles.ts";
 export { parseRates, type Rate } from "./rate-limit.ts";
 export type { RedisSettings } from "./redis.ts";
 export type { AuthEntry, Config, ConfigInput, ScannerEntry } from "./schema.ts";
-
-/** The two lists of scanners by side, with their names in a file. */
-const LISTS = [
-  ["input", "inputScanners", "input_scanners"],
-  ["output", "outputScanners", "output_scanners"],
-] as const;
 
 /**
  * Reads and checks a configuration file, with `${NAME:default}` replaced from the environment, and loads its plugins.
@@ -78,17 +76,17 @@ function readFileText(text: string, env: Environment, name: string): ConfigFile 
 
 function checkFile({ name: file, source, expanded }: ConfigFile): Config {
   const { value, paths, issues } = expanded;
-  const camel = attempt(issues, () =>
-    coerceExpanded(configSchema, fromSnakeCase(configSchema, dropEmptySections(value)), paths),
-  );
+  const camel = attempt(issues, () => inCamelCase(dropEmptySections(value), paths));
   const parsed =
     camel === undefined ? undefined : attempt(issues, () => parseOptions(configSchema, camel, "snake_case"));
   const config = parsed ?? (camel as ConfigInput);
-  for (const [side, list, name] of LISTS) {
-    const entries: unknown = config?.[list];
-    if (!Array.isArray(entries)) continue;
-    for (const [index, entry] of entries.entries()) {
-      if (isScannerEntry(entry)) attempt(issues, () => checkParams(side, entry, `${name}.${index}`, paths));
+  for (const [holder, prefix] of listHolders(config)) {
+    for (const [side, list, name] of LISTS) {
+      const entries: unknown = holder[list];
+      if (!Array.isArray(entries)) continue;
+      for (const [index, entry] of entries.entries()) {
+        if (isScannerEntry(entry)) attempt(issues, () => checkParams(side, entry, `${prefix}${name}.${index}`, paths));
+      }
     }
   }
   if (parsed) attempt(issues, () => checkWhole(parsed));
@@ -97,28 +95,61 @@ function checkFile({ name: file, source, expanded }: ConfigFile): Config {
   return parsed;
 }
 
-/** Checks a configuration that a program wrote, and fills in the defaults. */
-export function checkConfig(config: ConfigInput): Config {
-  return parseOptions(configSchema, config);
+/** The keys of a file as the schemas spell them, and the values from the environment with the types that are due. */
+function inCamelCase(value: unknown, paths: Expanded["paths"]): unknown {
+  const camel = coerceExpanded(configSchema, fromSnakeCase(configSchema, value), paths);
+  if (!isRecord(camel) || !isRecord(camel.profiles)) return camel;
+  // The names of profiles are free, so that what is behind them is not reached from the schema of the whole file.
+  const profiles = Object.entries(camel.profiles).map(([name, settings]) => {
+    const at = `profiles.${name}`;
+    const named = below(at, () => fromSnakeCase(profile, dropEmptySections(settings)));
+    return [name, coerceExpanded(profile, named, paths, at)];
+  });
+  return { ...camel, profiles: Object.fromEntries(profiles) };
+}
+
+/** What has lists of scanners in a configuration, checked or not, with the beginning of their paths. */
+function listHolders(config: unknown): [holder: Record<string, unknown>, prefix: string][] {
+  if (!isRecord(config)) return [];
+  const profiles = isRecord(config.profiles) ? Object.entries(config.profiles) : [];
+  return [
+    [config, ""],
+    ...profiles.flatMap(([name, holder]) =>
+      isRecord(holder) ? [[holder, `profiles.${name}.`] as [Record<string, unknown>, string]] : [],
+    ),
+  ];
 }
 
 /**
- * Builds the scanners of a configuration.
+ * Checks a configuration that a program wrote, and fills in the defaults.
  *
- * @param environment what they are built in, such as the engine that loads their models.
  * @throws GuardValidationError with the path of every value at fault.
  */
-export function buildScanners(config: Config, environment: ScannerEnvironment = {}): ScannerLists {
+export function checkConfig(config: ConfigInput): Config {
+  const checked = parseOptions(configSchema, config);
+  const issues = profileIssues(checked);
+  if (issues.length > 0) throw new GuardValidationError(issues);
+  return checked;
+}
+
+/**
+ * Builds the scanners of a configuration: those of its main profile, or of the profile whose configuration it is.
+ *
+ * @param environment what they are built in, such as the engine that loads their models.
+ * @param at where the lists stand in the file, for errors.
+ * @throws GuardValidationError with the path of every value at fault.
+ */
+export function buildScanners(
+  config: Config,
+  environment: ScannerEnvironment = {},
+  at: ProfileConfig["paths"] = { input: "input_scanners", output: "output_scanners" },
+): ScannerLists {
   const issues: ValidationIssue[] = [];
   const lists: Record<Side, Scanner[]> = { input: [], output: [] };
-  for (const [side, list, name] of LISTS) {
+  for (const [side, list] of LISTS) {
     for (const [index, entry] of config[list].entries()) {
-      const prefix = `${name}.${index}`;
-      const scanner = attempt(issues, () => {
-        const { options } = knownClass(side, entry.type, prefix);
-        const params = () => withCommonDefaults(options, namedParams(entry), config.app);
-        return belowParams(prefix, () => createScanner(side, entry.type, params(), environment));
-      });
+      const prefix = `${at[side]}.${index}`;
+      const scanner = attempt(issues, () => buildScanner(side, entry, config, environment, prefix));
       if (scanner) lists[side].push(scanner);
     }
   }
@@ -127,6 +158,24 @@ export function buildScanners(config: Config, environment: ScannerEnvironment = 
     throw new GuardValidationError(issues.map(({ path, message }) => ({ path: toSnakeCase(path), message })));
   }
   return lists;
+}
+
+/**
+ * Builds a scanner of a configuration.
+ *
+ * @param prefix the path of its entry, for errors.
+ * @throws GuardValidationError with the paths of the values at fault.
+ */
+export function buildScanner(
+  side: Side,
+  entry: ScannerEntry,
+  { app }: Config,
+  environment: ScannerEnvironment,
+  prefix = "",
+): Scanner {
+  const { options } = knownClass(side, entry.type, prefix);
+  const params = () => withCommonDefaults(options, namedParams(entry), app);
+  return belowParams(prefix, () => createScanner(side, entry.type, params(), environment));
 }
 
 /** Adds to parameters what the section `app` says for all scanners that have such an option. */
@@ -166,14 +215,34 @@ function checkParams(side: Side, entry: ScannerEntry, prefix: string, paths: Rea
 
 /** The class of a scanner that an entry of a list names; `prefix` is the path of the entry. */
 function knownClass(side: Side, type: string | DefinedScanner, prefix: string): ScannerClass {
-  try {
-    return scannerClass(side, type);
-  } catch (error) {
-    throw error instanceof GuardValidationError ? error.within(prefix) : error;
-  }
+  return below(prefix, () => scannerClass(side, type));
 }
 
 function checkWhole(config: Config): void {
+  const issues = profileIssues(config).map(({ path, message }) => ({ path: toSnakeCase(path), message }));
+  for (const { name, config: own } of profilesOf(config)) {
+    const prefix = name === MAIN_PROFILE ? "" : `profiles.${name}.`;
+    issues.push(...issuesOf(own).map(({ path, message }) => ({ path: prefix + path, message })));
+  }
+  if (issues.length > 0) throw new GuardValidationError(issues);
+}
+
+/** What is wrong with the names of profiles that credentials have. */
+function profileIssues({ auth = [], profiles }: Config): ValidationIssue[] {
+  const names = [MAIN_PROFILE, ...Object.keys(profiles)];
+  const unknown = (name: string) =>
+    `unknown profile ${name}${didYouMean(name, names) || `; known are: ${names.join(", ")}`}`;
+  return auth.flatMap(({ profile: own, mayChoose }, index) =>
+    [
+      ...(own === undefined ? [] : [[own, "profile"] as const]),
+      ...(mayChoose ?? []).map((name, at) => [name, `mayChoose.${at}`] as const),
+    ].flatMap(([name, path]) =>
+      names.includes(name) ? [] : [{ path: `auth.${index}.${path}`, message: unknown(name) }],
+    ),
+  );
+}
+
+function issuesOf(config: Config): ValidationIssue[] {
   const issues: ValidationIssue[] = [];
   if (config.inputScanners.length + config.outputScanners.length === 0) {
     issues.push({ path: "input_scanners", message: "no scanners at all: every text would pass" });
@@ -189,7 +258,7 @@ function checkWhole(config: Config): void {
       "or a scoring_function";
     issues.push({ path: "conversation.risk.enabled", message });
   }
-  if (issues.length > 0) throw new GuardValidationError(issues);
+  return issues;
 }
 
 /**
@@ -221,10 +290,14 @@ function attempt<T>(issues: ValidationIssue[], check: () => T): T | undefined {
 }
 
 function belowParams<T>(prefix: string, check: () => T): T {
+  return below(`${prefix}.params`, check);
+}
+
+function below<T>(path: string, check: () => T): T {
   try {
     return check();
   } catch (error) {
-    throw error instanceof GuardValidationError ? error.within(`${prefix}.params`) : error;
+    throw error instanceof GuardValidationError ? error.within(path) : error;
   }
 }
 

@@ -9,7 +9,7 @@ import { isRecord } from "../support/is-record.ts";
 import { metaOf, toSnakeCase } from "../validation/options.ts";
 import type { PluginKind } from "../validation/plugin-kind.ts";
 import { described, inAnyCase } from "./environment.ts";
-import { configSchema } from "./schema.ts";
+import { configSchema, profile } from "./schema.ts";
 
 /** The lists of scanners by the names that they have in any case. */
 const LISTS: ReadonlyMap<string, Side> = new Map([
@@ -29,15 +29,7 @@ export async function withPlugins(root: unknown, folder: string, issues: Validat
   const listed = Array.isArray(packages) ? packages.filter((name) => typeof name === "string") : undefined;
   const places = new Places(new PluginLoader({ from: folder, packages: listed }), issues);
   await places.checkPackages(listed);
-  return Object.fromEntries(
-    await inOrder(Object.entries(root), async ([key, value]) => {
-      const side = LISTS.get(inAnyCase(key));
-      if (!side) return [key, await places.fill(fieldOf(configSchema, key), value, key)];
-      if (!Array.isArray(value)) return [key, value];
-      const path = toSnakeCase(key);
-      return [key, await inOrder(value, (entry, index) => places.fillEntry(side, entry, `${path}.${index}`))];
-    }),
-  );
+  return places.fillSections(configSchema, root, "");
 }
 
 /**
@@ -102,6 +94,29 @@ class Places {
   /** Checks the packages that the file lists, even when none of their names is used. */
   async checkPackages(listed: readonly string[] | undefined): Promise<void> {
     if (listed) await this.#attempt("", () => this.#loader.offers());
+  }
+
+  /** Fills the sections of a file or of a profile, whose lists of scanners have parameters of their own. */
+  async fillSections(schema: z.ZodType, sections: Record<string, unknown>, prefix: string): Promise<unknown> {
+    const filled = await inOrder(Object.entries(sections), async ([key, value]): Promise<[string, unknown]> => {
+      const side = LISTS.get(inAnyCase(key));
+      const path = prefix + toSnakeCase(key);
+      if (side && Array.isArray(value)) {
+        return [key, await inOrder(value, (entry, index) => this.fillEntry(side, entry, `${path}.${index}`))];
+      }
+      if (side) return [key, value];
+      if (inAnyCase(key) !== "profiles" || !isRecord(value))
+        return [key, await this.fill(fieldOf(schema, key), value, path)];
+      const profiles = await inOrder(
+        Object.entries(value),
+        async ([name, settings]): Promise<[string, unknown]> => [
+          name,
+          isRecord(settings) ? await this.fillSections(profile, settings, `${path}.${name}.`) : settings,
+        ],
+      );
+      return [key, Object.fromEntries(profiles)];
+    });
+    return Object.fromEntries(filled);
   }
 
   /** Fills an entry of a list of scanners: its type, and the parameters of a scanner of guard's own. */

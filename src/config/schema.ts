@@ -5,10 +5,11 @@ import { type DefinedScanner, isDefinedScanner } from "../scanners/define.ts";
 import { TREATMENTS } from "../scanners/parts/foreign-languages.ts";
 import { SCANNED } from "../source.ts";
 import { HOLDBACK } from "../stream/holdback.ts";
-import { checkOptions } from "../validation/options.ts";
+import { checkOptions, fromSnakeCase } from "../validation/options.ts";
 import { PLUGIN_REFERENCE } from "../validation/plugin-kind.ts";
 import { cache } from "./cache.ts";
 import { DIALECTS } from "./dialects.ts";
+import { MAIN_PROFILE } from "./profiles.ts";
 import { rateLimit } from "./rate-limit.ts";
 
 const seconds = z.number().positive().max(3600);
@@ -67,6 +68,10 @@ const app = z.strictObject({
     .enum(["fail", "block"])
     .default("fail")
     .describe("What a scanner that throws means: status 500, or a text that fails."),
+  allowThresholds: z
+    .boolean()
+    .default(false)
+    .describe("Whether a request may bring thresholds of its own (thresholds), for scanners that have one."),
   masking: z
     .array(z.string().min(1))
     .default([])
@@ -140,11 +145,28 @@ const sentSecret = secret.regex(
   "expected printable ASCII characters without white space around them: others cannot be sent",
 );
 
+/** What the callers with a credential may do besides calling. */
+const rights = {
+  profile: z.string().min(1).optional().describe("The profile of these callers. Default: default."),
+  mayChoose: z
+    .array(z.string().min(1))
+    .optional()
+    .describe(
+      "The profiles that these callers may ask for instead, in the header X-Guard-Profile or the field profile. Default: none.",
+    ),
+  maySuppress: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether these callers may leave scanners out (scanners_suppress). Default: false. Without auth everybody may.",
+    ),
+};
+
 /** One way to authenticate. */
 export const authEntry = z.discriminatedUnion(
   "type",
   [
-    z.strictObject({ type: z.literal("http_bearer"), token: sentSecret }),
+    z.strictObject({ type: z.literal("http_bearer"), token: sentSecret, ...rights }),
     z.strictObject({
       type: z.literal("http_basic"),
       username: z
@@ -152,6 +174,7 @@ export const authEntry = z.discriminatedUnion(
         .min(1)
         .regex(/^[^:]*$/, "a colon cannot be sent"),
       password: secret,
+      ...rights,
     }),
     z.strictObject({
       type: z.literal("api_key"),
@@ -160,6 +183,7 @@ export const authEntry = z.discriminatedUnion(
         .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "expected the name of a header")
         .default("X-API-Key"),
       keys: z.array(sentSecret).min(1),
+      ...rights,
     }),
   ],
   "expected an entry with the type http_bearer, http_basic or api_key",
@@ -169,7 +193,8 @@ export type AuthEntry = z.output<typeof authEntry>;
 /** One entry or a list of them; always a list in the result. Issues keep the path that the file has. */
 const auth = z
   .unknown()
-  .transform((value, context): AuthEntry[] => {
+  .transform((given, context): AuthEntry[] => {
+    const value = fromSnakeCase(Array.isArray(given) ? z.array(authEntry) : authEntry, given);
     const result = Array.isArray(value)
       ? checkOptions(z.array(authEntry).min(1), value, "snake_case")
       : checkOptions(authEntry, value, "snake_case");
@@ -283,6 +308,43 @@ const stream = z.strictObject({
     ),
 });
 
+/** A setting as it may stand in a profile: without a default, because what a profile leaves out is as outside of it. */
+function inherited<Setting extends z.ZodType>({
+  def,
+  description = "",
+}: Setting): z.ZodOptional<z.ZodType<z.output<Setting>>> {
+  const { innerType } = def as unknown as { innerType: z.ZodType<z.output<Setting>> };
+  return innerType.optional().describe(description);
+}
+
+const { shape: ofApp } = app;
+
+/** The name of a profile, which is sent in a header and stands in metrics. */
+const PROFILE_NAME = /^[a-z0-9](?:[a-z0-9_.-]{0,62}[a-z0-9])?$/;
+
+/** Scanners and settings of their own for some requests. What a profile leaves out is as outside of it. */
+export const profile = z.strictObject({
+  inputScanners: z.array(scanner).optional(),
+  outputScanners: z.array(scanner).optional(),
+  conversation: conversation
+    .optional()
+    .describe("The section conversation of this profile, in the place of the one outside."),
+  app: z
+    .strictObject({
+      scanFailFast: inherited(ofApp.scanFailFast),
+      scanPromptTimeout: inherited(ofApp.scanPromptTimeout),
+      scanOutputTimeout: inherited(ofApp.scanOutputTimeout),
+      requireFullCoverage: inherited(ofApp.requireFullCoverage),
+      onUntrainedLanguage: ofApp.onUntrainedLanguage,
+      onScannerError: inherited(ofApp.onScannerError),
+      allowThresholds: inherited(ofApp.allowThresholds),
+      masking: inherited(ofApp.masking),
+    })
+    .optional()
+    .describe("The settings of app that a profile may have for itself."),
+});
+export type ProfileSettings = z.output<typeof profile>;
+
 /** The configuration file, with camelCase names. */
 export const configSchema = z.strictObject({
   app: app.prefault({}),
@@ -295,6 +357,21 @@ export const configSchema = z.strictObject({
   outputScanners: z.array(scanner).default([]),
   conversation: conversation.prefault({}),
   stream: stream.prefault({}).describe("How outputs are scanned that arrive in pieces."),
+  profiles: z
+    .record(z.string(), profile)
+    .superRefine((profiles, context) => {
+      for (const name of Object.keys(profiles)) {
+        if (name === MAIN_PROFILE)
+          context.addIssue(`${name} is the profile that the file describes outside of profiles`);
+        else if (!PROFILE_NAME.test(name)) {
+          context.addIssue(
+            `the name ${name} has something else than small letters, digits, dots, dashes and underscores`,
+          );
+        }
+      }
+    })
+    .default({})
+    .describe("Further lists of scanners, by a name that requests choose them by."),
   dialects: z
     .array(z.enum(DIALECTS))
     .default([])

@@ -1,5 +1,5 @@
 import type { Config } from "../config/index.ts";
-import { buildScanners } from "../config/index.ts";
+import { buildScanners, MAIN_PROFILE } from "../config/index.ts";
 import { serviceOptions } from "../config/service-options.ts";
 import { refuseOwnVaults } from "../guard/own-vaults.ts";
 import { ServiceGuard } from "../guard/service-guard.ts";
@@ -23,7 +23,7 @@ export async function localGuard(config: Config, source?: ConfigSource): Promise
   const lists = buildScanners(config, { engine });
   refuseOwnVaults(lists, "scanners.");
   const service = new ScanService(lists, serviceOptions(config));
-  const metrics = new Metrics(service, engine);
+  const metrics = new Metrics([{ name: MAIN_PROFILE, service }], engine);
   const guard = new ServiceGuard(service, { onScanned: ({ side, report }) => metrics.countScan(side, report) });
   return {
     guard,
@@ -37,15 +37,25 @@ export async function localGuard(config: Config, source?: ConfigSource): Promise
       await engine.close();
     },
     warnings: warningsOf(config),
-    lines: startLines(source, lists, engine),
+    lines: startLines(source, new Map([[MAIN_PROFILE, lists]]), engine),
   };
 }
 
 /** Says what a configuration asks of a server, and does not get from a proxy; and on which side nothing is checked. */
-function warningsOf({ rateLimit, cache, dialects, tracing, metrics, inputScanners, outputScanners }: Config): string[] {
+function warningsOf({
+  rateLimit,
+  cache,
+  profiles,
+  dialects,
+  tracing,
+  metrics,
+  inputScanners,
+  outputScanners,
+}: Config): string[] {
   const said: [applies: boolean, warning: string][] = [
     [rateLimit.enabled, "rate_limit: has no effect on a proxy"],
     [cache?.enabled === true, "cache: has no effect on a proxy"],
+    [Object.keys(profiles).length > 0, "profiles: have no effect on a proxy, which has the scanners outside of them"],
     [dialects.length > 0, "dialects: have no effect on a proxy"],
     [tracing.exporter !== "none", "tracing: has no effect on a proxy"],
     [metrics.exporter !== "prometheus", "metrics.exporter: has no effect on a proxy, which serves GET /metrics"],

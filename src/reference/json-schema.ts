@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { authEntry, configSchema } from "../config/schema.ts";
+import { authEntry, configSchema, profile } from "../config/schema.ts";
 import { PLUGIN_NAME } from "../plugins/packages.ts";
 import type { Side } from "../scanner.ts";
 import { SCANNERS } from "../scanners/catalog.ts";
@@ -34,9 +34,11 @@ export function fileSchema(): JsonSchema {
   const { shape } = configSchema;
   const sections = Object.entries(shape as Record<string, z.ZodType>).map(([name, section]): [string, JsonSchema] => {
     if (name === "auth") return [name, { ...authSchema(), description: metaOf(section, "description") ?? "" }];
-    if (name === "inputScanners") return [name, list("input")];
-    if (name === "outputScanners") return [name, list("output")];
-    return [name, orNothing(schemaOf(section))];
+    if (name === "profiles") {
+      const description = metaOf(section, "description") ?? "";
+      return [name, orNothing({ type: "object", additionalProperties: profileSchema(), description })];
+    }
+    return [name, sectionSchema(name, section)];
   });
   return withAliases({
     $schema: "http://json-schema.org/draft-07/schema#",
@@ -54,6 +56,18 @@ export function fileSchema(): JsonSchema {
       ...Object.fromEntries((["input", "output"] as const).flatMap(paramsOf)),
     },
   });
+}
+
+function sectionSchema(name: string, section: z.ZodType): JsonSchema {
+  if (name === "inputScanners") return list("input");
+  if (name === "outputScanners") return list("output");
+  return orNothing(schemaOf(section));
+}
+
+/** Scanners and settings of a profile. */
+function profileSchema(): JsonSchema {
+  const sections = Object.entries(profile.shape as Record<string, z.ZodType>);
+  return objectOf(Object.fromEntries(sections.map(([name, section]) => [name, sectionSchema(name, section)])), []);
 }
 
 /** One way to authenticate, or a list of them. */

@@ -1,7 +1,6 @@
 import fastify, { type FastifyInstance, LogController } from "fastify";
 import type { Config } from "../config/index.ts";
 import type { Engine } from "../models/engine.ts";
-import type { ScanService } from "../service.ts";
 import { version } from "../support/version.ts";
 import { type Caching, makeResultCache } from "./cache/make-cache.ts";
 import { Decisions } from "./decisions.ts";
@@ -18,7 +17,7 @@ import { requestLog } from "./plugins/app/request-log.ts";
 import { openapi } from "./plugins/external/openapi.ts";
 import { rateLimit } from "./plugins/external/rate-limit.ts";
 import { Problem } from "./problem.ts";
-import { MAIN_PROFILE, profiles } from "./profiles.ts";
+import { type Profiles, profilesPlugin } from "./profiles.ts";
 import { RedisLinks } from "./redis-link.ts";
 import { requestId } from "./request-id.ts";
 import { conversationRoutes } from "./routes/conversation.ts";
@@ -46,7 +45,7 @@ const REQUEST_TIMEOUT = 60_000;
 /** Wires the server together: it loads plugins and routes in their order, and holds no logic. It does not listen yet. */
 export async function buildApp(
   config: Config,
-  service: ScanService,
+  profiles: Profiles,
   seal: VaultSeal,
   stream: LogStream,
   engine: Engine,
@@ -76,7 +75,7 @@ export async function buildApp(
 
   for (const schema of schemas) app.addSchema(schema);
   const decisions = new Decisions();
-  const metrics = new Metrics(service, engine);
+  const metrics = new Metrics(profiles.all, engine);
   decisions.listen(({ side, report, cache }) => metrics.countScan(side, report, cache));
   const graceMs = graceOf(config);
   if (config.tracing.exporter !== "none" || ["console", "otel_http"].includes(config.metrics.exporter)) {
@@ -89,7 +88,7 @@ export async function buildApp(
   await app.register(bodyTimeout, { arrival: REQUEST_TIMEOUT, linger: 5000 });
   await app.register(requestLog, { decisions, logContent: config.app.logContent });
   await app.register(httpMetrics, { registry: metrics.registry });
-  await app.register(lifecycle, { graceMs, onClosed: () => service.close() });
+  await app.register(lifecycle, { graceMs, onClosed: () => profiles.close() });
 
   const links = new RedisLinks({ log: app.log, onFailure: (use) => metrics.countRedisFailure(use) });
   app.addHook("onReady", async () => links.connect());
@@ -102,16 +101,16 @@ export async function buildApp(
   await app.register(auth, { entries });
   if (limiting && limits.key === "credential") await app.register(rateLimit, limiting);
 
-  await app.register(profiles, { main: { name: MAIN_PROFILE, service } });
+  await app.register(profilesPlugin, { profiles });
 
   const { name } = config.app;
   await app.register(openapi, { title: name, version, auth: entries });
   await app.register(rootRoute, { name, auth: entries, window: config.conversation.window });
-  await app.register(statusRoutes, { service });
+  await app.register(statusRoutes, { profiles });
   if (config.metrics.exporter === "prometheus") {
     await app.register(metricsRoute, { metrics, public: config.metrics.public });
   }
-  const scanning = { decisions, seal, cache };
+  const scanning = { decisions, profiles, seal, cache };
   await app.register(promptRoutes, scanning);
   await app.register(outputRoutes, scanning);
   const { maxBodySize, maxStreamSize, streamIdleTimeout, scanOutputTimeout } = config.app;

@@ -1,7 +1,16 @@
 import { createSecretKey, randomBytes, randomUUID } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import { ignoredKeys } from "../config/ignored-keys.ts";
-import { buildScanners, type Config, type ConfigInput, checkConfig, pluginsOf } from "../config/index.ts";
+import {
+  buildScanners,
+  type Config,
+  type ConfigInput,
+  checkConfig,
+  MAIN_PROFILE,
+  type ProfileConfig,
+  pluginsOf,
+  profilesOf,
+} from "../config/index.ts";
 import { serviceOptions } from "../config/service-options.ts";
 import { refuseOwnVaults } from "../guard/own-vaults.ts";
 import { Engine } from "../models/engine.ts";
@@ -14,9 +23,11 @@ import { fingerprintOf } from "./cache/fingerprint.ts";
 import type { Caching } from "./cache/make-cache.ts";
 import { RedisVerdicts } from "./cache/shared-verdicts.ts";
 import type { LogStream } from "./log.ts";
+import { type Profile, Profiles } from "./profiles.ts";
 import { assertSafeToListen } from "./safe-address.ts";
 import { KEY_BYTES, readSecretKeys } from "./secret-keys.ts";
 import { type ConfigSource, startLines } from "./start-log.ts";
+import { Variants } from "./variants.ts";
 import { randomVaultKey, readVaultKeys, VaultSeal } from "./vault-seal.ts";
 
 /** The environment variable with the key of the cache. */
@@ -74,13 +85,6 @@ export async function prepareServer({
     // With lazyLoad a request loads a model, and a request must not wait for a download.
     downloads: !config.app.lazyLoad,
   });
-  const replaced = {
-    ...(scanners?.input ? { inputScanners: [] } : {}),
-    ...(scanners?.output ? { outputScanners: [] } : {}),
-  };
-  const built = buildScanners({ ...config, ...replaced }, { engine });
-  const lists = { input: scanners?.input ?? built.input, output: scanners?.output ?? built.output };
-  refuseOwnVaults(lists, "scanners.");
   const keys = readVaultKeys();
   const { vaultExpiry, vaultMaxSize, maxBodySize } = config.app;
   const seal = new VaultSeal(keys ?? [randomVaultKey()], {
@@ -88,22 +92,37 @@ export async function prepareServer({
     // A client sends it back in one body with its texts.
     maxLength: Math.min(vaultMaxSize, Math.floor(maxBodySize / 2)),
   });
-  const cachingOf = (settings: NonNullable<Config["cache"]>, key: Buffer | undefined): Caching => {
-    const secret = createSecretKey(key ?? randomBytes(KEY_BYTES));
-    // Nothing is known of scanners that a program made, so their results are shared with nobody.
-    const ofProgram = scanners?.input || scanners?.output ? randomUUID() : "";
-    const fingerprint = () => fingerprintOf(config, engine) + ofProgram;
-    return { settings, secret, fingerprint, verdicts: new RedisVerdicts(secret, lists.input, fingerprint) };
-  };
+  const secretOf = (key: Buffer | undefined) => createSecretKey(key ?? randomBytes(KEY_BYTES));
   const cacheKey = config.cache?.enabled ? readSecretKeys(CACHE_KEY, process.env, 1)?.[0] : undefined;
-  const caching = config.cache?.enabled ? cachingOf(config.cache, cacheKey) : undefined;
-  const service = new ScanService(lists, serviceOptions(config), new VerdictCache({}, caching?.verdicts));
-  const app = await buildApp(config, service, seal, logger, engine, caching);
+  const secret = config.cache?.enabled ? secretOf(cacheKey) : undefined;
+  // Nothing is known of scanners that a program made, so their results are shared with nobody.
+  const ofProgram = scanners?.input || scanners?.output ? randomUUID() : "";
+  const made = profilesOf(config).map((of) => {
+    const lists = listsOf(of, of.name === MAIN_PROFILE ? scanners : undefined, engine);
+    const fingerprint = () => fingerprintOf(of.config, engine) + ofProgram;
+    const verdicts = secret && new RedisVerdicts(secret, lists.input, fingerprint);
+    const service = new ScanService(lists, serviceOptions(of.config), new VerdictCache({}, verdicts));
+    const variants = of.config.app.allowThresholds ? new Variants(service, of.config, { engine }) : undefined;
+    return { profile: { name: of.name, service, variants }, lists, fingerprint, verdicts };
+  });
+  const lists = allOf(made.map((one) => one.lists));
+  const profiles = new Profiles(made.map(({ profile }) => profile) as [Profile, ...Profile[]]);
+  const caching: Caching | undefined =
+    config.cache?.enabled && secret
+      ? {
+          settings: config.cache,
+          secret,
+          fingerprint: () => made.map(({ fingerprint }) => fingerprint()).join(" "),
+          verdicts: made.flatMap(({ verdicts }) => verdicts ?? []),
+        }
+      : undefined;
+  const app = await buildApp(config, profiles, seal, logger, engine, caching);
   // What runs here besides guard is worth knowing when something goes wrong.
   for (const { path, kind, reference, file } of pluginsOf(config))
     app.log.info({ path, kind, reference, file }, "plugin");
   const keysSet = { vault: keys !== undefined, cache: cacheKey !== undefined };
-  for (const [fields, message] of startLines(source, lists, engine)) app.log.info(fields, message);
+  for (const [fields, message] of startLines(source, new Map(made.map((one) => [one.profile.name, one.lists])), engine))
+    app.log.info(fields, message);
   for (const warning of warnings(config, lists, keysSet)) app.log.warn(warning);
   const models = restrictedModels(engine);
   if (models.length > 0) {
@@ -118,21 +137,38 @@ export async function prepareServer({
     stopNotices();
     await engine.close();
   });
-  return { app, loaded: loadWhenReady(app, service) };
+  return { app, loaded: loadWhenReady(app, profiles) };
+}
+
+/** The scanners of a profile, of which those of a program take the place of those of the main one. */
+function listsOf(
+  { config, paths }: ProfileConfig,
+  given: Partial<ScannerLists> | undefined,
+  engine: Engine,
+): ScannerLists {
+  const replaced = { ...(given?.input ? { inputScanners: [] } : {}), ...(given?.output ? { outputScanners: [] } : {}) };
+  const built = buildScanners({ ...config, ...replaced }, { engine }, paths);
+  const lists = { input: given?.input ?? built.input, output: given?.output ?? built.output };
+  refuseOwnVaults(lists, "scanners.");
+  return lists;
+}
+
+function allOf(lists: readonly ScannerLists[]): ScannerLists {
+  return { input: lists.flatMap(({ input }) => input), output: lists.flatMap(({ output }) => output) };
 }
 
 /** Loads the models once the server is ready, and logs whether that succeeded. */
-function loadWhenReady(app: FastifyInstance, service: ScanService): Promise<void> {
+function loadWhenReady(app: FastifyInstance, profiles: Profiles): Promise<void> {
   let settle: (loading: Promise<void>) => void = () => {};
   const loaded = new Promise<void>((resolve) => {
     settle = resolve as (loading: Promise<void>) => void;
   });
   app.addHook("onReady", async () => {
     const start = performance.now();
-    settle(service.load());
+    settle(profiles.load());
     loaded.then(
       () => {
-        if (!service.notReady) app.log.info({ ms: Math.round(performance.now() - start) }, "ready");
+        if (!profiles.notReady) app.log.info({ ms: Math.round(performance.now() - start) }, "ready");
       },
       // The reason is logged in full: no request was taken yet whose text could be in it.
       (error) => app.log.fatal({ err: error, reason: error.message }, "a scanner could not be loaded"),
@@ -175,6 +211,10 @@ function warnings(
     [
       !isSet.vault && handsOutVaults,
       "GUARD_VAULT_KEY: not set; no other instance can open the vaults of this one, nor can this one after a restart",
+    ],
+    [
+      (config.auth ?? []).length > 0 && !config.auth?.some(({ maySuppress }) => maySuppress),
+      "auth: no credential may leave scanners out (scanners_suppress); may_suppress: true lets those of an entry",
     ],
     [config.app.logContent, "app.log_content: prompts and outputs are written to the log"],
   ];

@@ -20,6 +20,10 @@ export const notReady: ProblemReplies = {
 export const scanProblems: ProblemReplies = {
   400: { description: "Not JSON", example: new Problem(400, "The body is not valid JSON.") },
   ...notAuthenticated,
+  403: {
+    description: "A profile, thresholds or scanners to leave out that the credential may not have",
+    example: new Problem(403, "This credential may not ask for that profile."),
+  },
   413: { description: "Body, conversation or vault too large", example: new Problem(413, "The body is too large.") },
   415: { description: "Not application/json", example: new Problem(415, "The body must be application/json.") },
   422: {

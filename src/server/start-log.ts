@@ -15,12 +15,23 @@ export interface ConfigSource {
 /** A line of the log: its message and its fields. */
 type LogLine = readonly [fields: Record<string, unknown>, message: string];
 
-/** What the log says at the start of what is served: the file, the scanners with their models, and the models. */
-export function startLines(source: ConfigSource | undefined, lists: ScannerLists, engine: Engine): LogLine[] {
-  const names = [...new Set([...lists.input, ...lists.output].flatMap(modelsOf))].sort();
+/** What the log says at the start of what is served: the file, the scanners of each profile with their models, and the models. */
+export function startLines(
+  source: ConfigSource | undefined,
+  lists: ReadonlyMap<string, ScannerLists>,
+  engine: Engine,
+): LogLine[] {
+  const all = [...lists.values()].flatMap(({ input, output }) => [...input, ...output]);
+  const names = [...new Set(all.flatMap(modelsOf))].sort();
   return [
     ...(source ? [[{ ...source }, "configuration"] as const] : []),
-    [{ input: lists.input.map(shown), output: lists.output.map(shown) }, "scanners"],
+    ...[...lists].map(
+      ([profile, { input, output }]) =>
+        [
+          { ...(lists.size > 1 ? { profile } : {}), input: input.map(shown), output: output.map(shown) },
+          "scanners",
+        ] as const,
+    ),
     ...(names.length > 0 ? [[{ models: names.map((name) => modelFacts(name, engine)) }, "models"] as const] : []),
   ];
 }

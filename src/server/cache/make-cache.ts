@@ -15,7 +15,7 @@ export interface Caching {
   /** What results depend on besides requests. It is asked for with the first request that is scanned. */
   fingerprint(): string;
   /** The verdicts of conversations that servers share, where results are kept in Redis. */
-  verdicts: RedisVerdicts;
+  verdicts: readonly RedisVerdicts[];
 }
 
 /** Makes the cache of a server: in Redis where that is configured, else in memory. */
@@ -24,7 +24,10 @@ export async function makeResultCache(
   links: RedisLinks,
 ): Promise<ResultCache> {
   const link = await links.link(settings.redis);
-  if (link) verdicts.connect(new RedisStore(link, { secret, ttl: settings.ttl }, "verdict"));
+  if (link) {
+    const kept = new RedisStore(link, { secret, ttl: settings.ttl }, "verdict");
+    for (const shared of verdicts) shared.connect(kept);
+  }
   const store = link ? new RedisStore(link, { secret, ttl: settings.ttl }) : new MemoryStore(settings);
   return new ResultCache({ secret, fingerprint, store });
 }

@@ -142,14 +142,16 @@ interface Asked extends OutputStreamOptions {
  * @throws GuardError or Problem for what is wrong before the scan begins.
  */
 async function answering(asked: Asked, start: Start, lines: AnswerLines): Promise<AsyncGenerator<string>> {
-  const { seal, streams, request, reply, rewrite } = asked;
-  const { prompt, messages, tools, system, every_step: everyStep, scanners_suppress: suppress, details } = start;
+  const { profiles, seal, streams, request, reply, rewrite } = asked;
+  const { prompt, messages, tools, system, every_step: everyStep, details } = start;
   const stop = new AbortController();
   setMaxListeners(0, stop.signal);
-  const stream = request.profile.service.outputStream(
+  const { profile, suppress, instead } = profiles.grant(request, start, "output");
+  const stream = profile.service.outputStream(
     prompt,
     {
-      suppress: suppress ?? [],
+      suppress,
+      instead,
       details: details ?? false,
       rewrite,
       vault: typeof start.vault === "string" ? seal.open(start.vault) : new Vault(),

@@ -8,6 +8,7 @@ import { Vault } from "../../vault.ts";
 import type { CacheUse, ResultCache, Scanned } from "../cache/result-cache.ts";
 import type { Decisions } from "../decisions.ts";
 import { scanProblems } from "../problem-replies.ts";
+import type { Profiles } from "../profiles.ts";
 import { named } from "../schemas/named.ts";
 import type { ScanFields } from "../schemas/scan.ts";
 import type { VaultSeal } from "../vault-seal.ts";
@@ -23,6 +24,7 @@ declare module "fastify" {
 /** What the routes that scan need. */
 export interface ScanRoutesOptions {
   decisions: Decisions;
+  profiles: Profiles;
   seal: VaultSeal;
   /** Where results are kept, if they are. */
   cache: ResultCache | undefined;
@@ -56,7 +58,7 @@ export interface Subject<Body extends ScanFields> {
 /** Adds the routes of a subject. */
 export function addScanRoutes<Body extends ScanFields>(
   app: FastifyInstance,
-  { decisions, seal, cache }: ScanRoutesOptions,
+  { decisions, profiles, seal, cache }: ScanRoutesOptions,
   { paths, name, source, request: schema, results, examples, scan, answer, content }: Subject<Body>,
 ): void {
   for (const kind of ["analyze", "scan"] as const) {
@@ -73,17 +75,14 @@ export function addScanRoutes<Body extends ScanFields>(
         config: { problems: scanProblems, requestExample: examples.request },
         handler: async (request, reply) => {
           const fields = request.body as Body;
-          const { profile } = request;
+          const { profile, suppress, instead } = profiles.grant(request, fields, source);
           const { service } = profile;
           const details = fields.details ?? false;
           const observer = request.scanObserver;
-          const suppress = fields.scanners_suppress ?? [];
           const compute = async (signal: AbortSignal): Promise<Scanned> => {
             const vault = typeof fields.vault === "string" ? seal.open(fields.vault) : new Vault();
-            return {
-              report: await scan(service, fields, { suppress, details, rewrite, vault, signal, observer }),
-              vault,
-            };
+            const asked = { suppress, instead, details, rewrite, vault, signal, observer };
+            return { report: await scan(service, fields, asked), vault };
           };
           const gone = clientGone(reply.raw);
           const scanned = async (): Promise<Scanned & { use?: CacheUse }> => {
@@ -92,7 +91,7 @@ export function addScanRoutes<Body extends ScanFields>(
               return { ...(await compute(gone)), use: "skipped" };
             }
             if (service.notReady) throw service.notReady;
-            const { scanners_suppress: _, details: __, vault: ___, ...texts } = fields;
+            const { scanners_suppress: _, details: __, vault: ___, profile: ____, ...texts } = fields;
             // Whatever fields there are besides, the result may depend on them.
             const body = [texts, details, suppress.toSorted()];
             const asked = {

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from "fastify";
-import type { ScanService } from "../../service.ts";
 import { notReady } from "../problem-replies.ts";
+import type { Profiles } from "../profiles.ts";
 import { jsonReply } from "./replies.ts";
 
 /** `GET /healthz` and `GET /readyz`: whether the process lives, and whether it takes scans. Both are public. */
-export async function statusRoutes(app: FastifyInstance, { service }: { service: ScanService }): Promise<void> {
+export async function statusRoutes(app: FastifyInstance, { profiles }: { profiles: Profiles }): Promise<void> {
   app.get("/healthz", {
     config: { public: true },
     schema: {
@@ -27,7 +27,7 @@ export async function statusRoutes(app: FastifyInstance, { service }: { service:
       response: jsonReply("Status", { status: "ready" }),
     },
     handler: async () => {
-      if (service.notReady) throw service.notReady;
+      if (profiles.notReady) throw profiles.notReady;
       return { status: "ready" };
     },
   });

@@ -8,6 +8,16 @@ export const scanFields = {
     .array(z.string())
     .nullish()
     .describe("Names of scanners to leave out, of type or of instance; X leaves out X[window], X[tool] and so on too."),
+  profile: z
+    .string()
+    .nullish()
+    .describe("The profile that judges, for callers who may choose one; the header X-Guard-Profile says the same."),
+  thresholds: z
+    .record(z.string(), z.number())
+    .nullish()
+    .describe(
+      "Thresholds in the place of those of the configuration, by the names of scanners, where the profile allows that.",
+    ),
   details: z.boolean().nullish().describe("Adds findings, probabilities, timing and coverage to the answer."),
   vault: z
     .string()
@@ -21,6 +31,8 @@ export const scanFields = {
 /** Body fields of every scan, as parsed. */
 export interface ScanFields {
   scanners_suppress?: string[] | null | undefined;
+  profile?: string | null | undefined;
+  thresholds?: Record<string, number> | null | undefined;
   details?: boolean | null | undefined;
   vault?: string | null | undefined;
 }

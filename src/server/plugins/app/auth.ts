@@ -1,8 +1,9 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
-import type { AuthEntry } from "../../../config/index.ts";
+import { type AuthEntry, MAIN_PROFILE } from "../../../config/index.ts";
 import { Problem } from "../../problem.ts";
+import { ALL_RIGHTS, type Rights } from "../../profiles.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -31,6 +32,10 @@ interface Scheme {
  */
 export const auth = fp(async (app: FastifyInstance, { entries }: { entries: readonly AuthEntry[] }) => {
   app.decorateRequest("credential", null);
+  app.decorateRequest("rights", null as unknown as Rights);
+  app.addHook("onRequest", async (request) => {
+    request.rights = ALL_RIGHTS;
+  });
   if (entries.length === 0) return;
   const schemes = entries.map(toScheme);
 
@@ -42,7 +47,10 @@ export const auth = fp(async (app: FastifyInstance, { entries }: { entries: read
     for (const [index, scheme] of schemes.entries()) {
       const presented = scheme.presented(request);
       const match = presented === undefined ? -1 : scheme.matching(presented);
-      if (match >= 0) request.credential = `${index}.${match}`;
+      if (match >= 0) {
+        request.credential = `${index}.${match}`;
+        request.rights = rightsOf(entries[index] as AuthEntry);
+      }
       wrong ||= presented !== undefined;
       challenges.push(scheme.challenge(presented !== undefined));
     }
@@ -51,6 +59,10 @@ export const auth = fp(async (app: FastifyInstance, { entries }: { entries: read
     throw new Problem(401, wrong ? "The credential is not valid." : "A credential is needed.");
   });
 });
+
+function rightsOf({ profile = MAIN_PROFILE, mayChoose = [], maySuppress = false }: AuthEntry): Rights {
+  return { profile, mayChoose, maySuppress };
+}
 
 function toScheme(entry: AuthEntry): Scheme {
   switch (entry.type) {

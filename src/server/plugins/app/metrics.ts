@@ -1,8 +1,9 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Engine } from "../../../models/engine.ts";
 import type { Side } from "../../../scanner.ts";
-import { type ScanService, type ServiceReport, unscannedReasons } from "../../../service.ts";
+import { type ServiceReport, unscannedReasons } from "../../../service.ts";
 import type { CacheUse } from "../../cache/result-cache.ts";
+import type { Profile } from "../../profiles.ts";
 import type { RedisUse } from "../../redis-link.ts";
 
 /** Counts what the server does. Labels are names of routes and scanners, never anything from a request's content. */
@@ -15,7 +16,7 @@ export class Metrics {
   readonly #cached: Counter;
   readonly #redisFailures: Counter;
 
-  constructor(service: ScanService, engine: Engine) {
+  constructor(profiles: readonly Profile[], engine: Engine) {
     const registers = [this.registry];
     this.#scannerSeconds = new Histogram({
       name: "guard_scanner_duration_seconds",
@@ -59,7 +60,7 @@ export class Metrics {
       help: "Scans that have not ended yet.",
       registers,
       collect() {
-        this.set(service.running);
+        this.set(profiles.reduce((sum, { service }) => sum + service.running, 0));
       },
     });
     this.#countEngine(engine);

@@ -1,0 +1,38 @@
+import type { Side } from "../scanner.ts";
+import type { Config } from "./schema.ts";
+
+/** The name of the profile that a configuration describes outside of `profiles`. */
+export const MAIN_PROFILE = "default";
+
+/** The two lists of scanners by side, with their names in a file. */
+export const LISTS = [
+  ["input", "inputScanners", "input_scanners"],
+  ["output", "outputScanners", "output_scanners"],
+] as const;
+
+/** The configuration of one profile, as if it were the only one. */
+export interface ProfileConfig {
+  name: string;
+  config: Config;
+  /** The paths of its lists of scanners in the file. */
+  paths: Record<Side, string>;
+}
+
+/** The profiles of a configuration, {@link MAIN_PROFILE} first. What a profile leaves out is as outside of it. */
+export function profilesOf(config: Config): ProfileConfig[] {
+  const main = { input: "input_scanners", output: "output_scanners" };
+  const others = Object.entries(config.profiles).map(([name, { app = {}, ...own }]): ProfileConfig => {
+    const pathOf = (list: "inputScanners" | "outputScanners", key: string) =>
+      own[list] ? `profiles.${name}.${key}` : key;
+    return {
+      name,
+      config: { ...config, ...defined(own), app: { ...config.app, ...defined(app) }, profiles: {} },
+      paths: { input: pathOf("inputScanners", main.input), output: pathOf("outputScanners", main.output) },
+    };
+  });
+  return [{ name: MAIN_PROFILE, config, paths: main }, ...others];
+}
+
+function defined<T extends object>(settings: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as never;
+}
