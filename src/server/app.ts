@@ -20,6 +20,7 @@ import { Problem } from "./problem.ts";
 import { type Profiles, profilesPlugin } from "./profiles.ts";
 import { RedisLinks } from "./redis-link.ts";
 import { requestId } from "./request-id.ts";
+import { batchRoutes } from "./routes/batch.ts";
 import { conversationRoutes } from "./routes/conversation.ts";
 import { documentsRoutes } from "./routes/documents.ts";
 import { metricsRoute } from "./routes/metrics.ts";
@@ -113,6 +114,7 @@ export async function buildApp(
   const scanning = { decisions, profiles, seal, cache };
   await app.register(promptRoutes, scanning);
   await app.register(outputRoutes, scanning);
+  await app.register(batchRoutes, { ...scanning, patience: config.app.scanPromptTimeout * 1000 });
   const { maxBodySize, maxStreamSize, streamIdleTimeout, scanOutputTimeout } = config.app;
   await app.register(outputStreamRoutes, {
     ...scanning,

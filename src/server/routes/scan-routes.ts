@@ -1,4 +1,4 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Answer, DocumentsAnswer } from "../../answer.ts";
 import type { ScanObserver } from "../../observer.ts";
 import type { Side } from "../../scanner.ts";
@@ -8,7 +8,7 @@ import { Vault } from "../../vault.ts";
 import type { CacheUse, ResultCache, Scanned } from "../cache/result-cache.ts";
 import type { Decisions } from "../decisions.ts";
 import { scanProblems } from "../problem-replies.ts";
-import type { Profiles } from "../profiles.ts";
+import type { Granted, Profiles } from "../profiles.ts";
 import { named } from "../schemas/named.ts";
 import type { ScanFields } from "../schemas/scan.ts";
 import type { VaultSeal } from "../vault-seal.ts";
@@ -58,9 +58,11 @@ export interface Subject<Body extends ScanFields> {
 /** Adds the routes of a subject. */
 export function addScanRoutes<Body extends ScanFields>(
   app: FastifyInstance,
-  { decisions, profiles, seal, cache }: ScanRoutesOptions,
-  { paths, name, source, request: schema, results, examples, scan, answer, content }: Subject<Body>,
+  options: ScanRoutesOptions,
+  subject: Subject<Body>,
 ): void {
+  const { profiles, seal } = options;
+  const { paths, name, source, request: schema, results, examples, answer } = subject;
   for (const kind of ["analyze", "scan"] as const) {
     const rewrite = kind === "analyze";
     for (const url of paths[kind]) {
@@ -75,46 +77,10 @@ export function addScanRoutes<Body extends ScanFields>(
         config: { problems: scanProblems, requestExample: examples.request },
         handler: async (request, reply) => {
           const fields = request.body as Body;
-          const { profile, suppress, instead } = profiles.grant(request, fields, source);
-          const { service } = profile;
+          const granted = profiles.grant(request, fields, source);
+          const asked = { fields, kind, granted, signal: clientGone(reply.raw) };
+          const { report, vault, use } = await scanned(options, subject, request, asked);
           const details = fields.details ?? false;
-          const observer = request.scanObserver;
-          const compute = async (signal: AbortSignal): Promise<Scanned> => {
-            const vault = typeof fields.vault === "string" ? seal.open(fields.vault) : new Vault();
-            const asked = { suppress, instead, details, rewrite, vault, signal, observer };
-            return { report: await scan(service, fields, asked), vault };
-          };
-          const gone = clientGone(reply.raw);
-          const scanned = async (): Promise<Scanned & { use?: CacheUse }> => {
-            if (!cache) return compute(gone);
-            if (typeof fields.vault === "string" || service.isVolatile(source)) {
-              return { ...(await compute(gone)), use: "skipped" };
-            }
-            if (service.notReady) throw service.notReady;
-            const { scanners_suppress: _, details: __, vault: ___, profile: ____, ...texts } = fields;
-            // Whatever fields there are besides, the result may depend on them.
-            const body = [texts, details, suppress.toSorted()];
-            const asked = {
-              credential: request.credential,
-              kind: `${kind} ${name}`,
-              profile: profile.name,
-              body,
-              details,
-              rewrite,
-            };
-            return cache.scan(asked, gone, compute);
-          };
-          const { report, vault, use } = await scanned();
-          await decisions.tell({
-            request,
-            profile,
-            side: source,
-            report,
-            cache: use,
-            asked: { suppress, details, rewrite },
-            content: () => content(fields),
-            again: (other, asked) => scan(other, fields, asked),
-          });
           return {
             ...answer(report, details, rewrite, fields),
             ...(details && use ? { cache: use } : {}),
@@ -125,4 +91,63 @@ export function addScanRoutes<Body extends ScanFields>(
       });
     }
   }
+}
+
+/** What is scanned for a request. */
+interface ScanAsked<Body> {
+  fields: Body;
+  kind: "analyze" | "scan";
+  /** What the caller may have of what it asks for. */
+  granted: Granted;
+  /** Is aborted when nobody waits for the result any more. */
+  signal: AbortSignal;
+}
+
+/** Scans for a request, or finds the result in the cache, and tells of the decision. */
+export async function scanned<Body extends ScanFields>(
+  { decisions, seal, cache }: Pick<ScanRoutesOptions, "decisions" | "seal" | "cache">,
+  { name, source, scan, content }: Pick<Subject<Body>, "name" | "source" | "scan" | "content">,
+  request: FastifyRequest,
+  { fields, kind, granted: { profile, suppress, instead }, signal }: ScanAsked<Body>,
+): Promise<Scanned & { use?: CacheUse }> {
+  const { service } = profile;
+  const rewrite = kind === "analyze";
+  const details = fields.details ?? false;
+  const observer = request.scanObserver;
+  const compute = async (signal: AbortSignal): Promise<Scanned> => {
+    const vault = typeof fields.vault === "string" ? seal.open(fields.vault) : new Vault();
+    const asked = { suppress, instead, details, rewrite, vault, signal, observer };
+    return { report: await scan(service, fields, asked), vault };
+  };
+  const found = async (): Promise<Scanned & { use?: CacheUse }> => {
+    if (!cache) return compute(signal);
+    if (typeof fields.vault === "string" || service.isVolatile(source)) {
+      return { ...(await compute(signal)), use: "skipped" };
+    }
+    if (service.notReady) throw service.notReady;
+    const { scanners_suppress: _, details: __, vault: ___, profile: ____, ...texts } = fields;
+    // Whatever fields there are besides, the result may depend on them.
+    const body = [texts, details, suppress.toSorted()];
+    const asked = {
+      credential: request.credential,
+      kind: `${kind} ${name}`,
+      profile: profile.name,
+      body,
+      details,
+      rewrite,
+    };
+    return cache.scan(asked, signal, compute);
+  };
+  const result = await found();
+  await decisions.tell({
+    request,
+    profile,
+    side: source,
+    report: result.report,
+    cache: result.use,
+    asked: { suppress, details, rewrite },
+    content: () => content(fields),
+    again: (other, asked) => scan(other, fields, asked),
+  });
+  return result;
 }

@@ -1,3 +1,4 @@
+import { batchLine, outputsRequest, promptsRequest } from "./batch.ts";
 import { conversationRequest, conversationResult, message, messagePart } from "./conversation.ts";
 import { document, documentResult, documentsRequest, documentsResult } from "./documents.ts";
 import { namedSchemas } from "./named.ts";
@@ -13,6 +14,8 @@ export const schemas = [
   ...namedSchemas(
     {
       PromptRequest: promptRequest,
+      PromptsRequest: promptsRequest,
+      OutputsRequest: outputsRequest,
       OutputRequest: outputRequest,
       OutputStreamRequest: outputStreamRequest,
       OutputStreamStart: outputStreamStart,
@@ -28,6 +31,7 @@ export const schemas = [
   ...namedSchemas(
     {
       PromptResult: promptResult,
+      BatchLine: batchLine,
       OutputResult: outputResult,
       OutputStreamEvent: outputStreamEvent,
       ConversationResult: conversationResult,

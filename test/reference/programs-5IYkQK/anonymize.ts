@@ -1,4 +1,0 @@
-import { input, scanPrompt } from "../../../src/index.ts";
-
-const prompt = "What the user writes.";
-const ofPrompt = await scanPrompt([new input.Anonymize({ threshold: 0.5 })], prompt);

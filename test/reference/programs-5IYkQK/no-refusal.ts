@@ -1,5 +1,0 @@
-import { output, scanOutput } from "../../../src/index.ts";
-
-const prompt = "";
-const answer = "What the model answers.";
-const ofOutput = await scanOutput([new output.NoRefusal({ threshold: 0.91 })], prompt, answer);

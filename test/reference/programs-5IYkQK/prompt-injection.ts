@@ -1,4 +1,0 @@
-import { input, scanPrompt } from "../../../src/index.ts";
-
-const prompt = "What the user writes.";
-const ofPrompt = await scanPrompt([new input.PromptInjection({ threshold: 0.92 })], prompt);
