@@ -2,6 +2,7 @@
 import { GuardError, GuardValidationError } from "../errors.ts";
 import { version } from "../support/version.ts";
 import { didYouMean } from "../validation/did-you-mean.ts";
+import { audit } from "./audit.ts";
 import { bench } from "./bench.ts";
 import { calibrate } from "./calibrate.ts";
 import { type Command, commandHelp, print, UsageError } from "./command.ts";
@@ -28,6 +29,7 @@ const COMMANDS: readonly Command[] = [
   calibrate,
   bench,
   models,
+  audit,
 ];
 
 async function main([name, ...args]: string[]): Promise<number> {

@@ -19,6 +19,7 @@ import { LISTS, MAIN_PROFILE, type ProfileConfig, profilesOf } from "./profiles.
 import { type Config, type ConfigInput, configSchema, profile, type ScannerEntry } from "./schema.ts";
 import { parseYaml, type YamlSource } from "./source.ts";
 
+export type { AuditSettings } from "./audit.ts";
 export type { Environment } from "./environment.ts";
 export { type ConfiguredPlugin, pluginsOf } from "./plugins.ts";
 export { MAIN_PROFILE, type ProfileConfig, profilesOf } from "./profiles.ts";

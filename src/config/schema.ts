@@ -7,6 +7,7 @@ import { SCANNED } from "../source.ts";
 import { HOLDBACK } from "../stream/holdback.ts";
 import { checkOptions, fromSnakeCase } from "../validation/options.ts";
 import { PLUGIN_REFERENCE } from "../validation/plugin-kind.ts";
+import { audit } from "./audit.ts";
 import { cache } from "./cache.ts";
 import { DIALECTS } from "./dialects.ts";
 import { MAIN_PROFILE } from "./profiles.ts";
@@ -357,6 +358,7 @@ export const configSchema = z.strictObject({
   outputScanners: z.array(scanner).default([]),
   conversation: conversation.prefault({}),
   stream: stream.prefault({}).describe("How outputs are scanned that arrive in pieces."),
+  audit: audit.optional().describe("A record of every decision, apart from the log."),
   profiles: z
     .record(z.string(), profile)
     .superRefine((profiles, context) => {

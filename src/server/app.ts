@@ -2,6 +2,7 @@ import fastify, { type FastifyInstance, LogController } from "fastify";
 import type { Config } from "../config/index.ts";
 import type { Engine } from "../models/engine.ts";
 import { version } from "../support/version.ts";
+import { makeAudit } from "./audit/make-audit.ts";
 import { type Caching, makeResultCache } from "./cache/make-cache.ts";
 import { Decisions } from "./decisions.ts";
 import { dialectRoutes } from "./dialects/dialect-routes.ts";
@@ -102,6 +103,15 @@ export async function buildApp(
   await app.register(auth, { entries });
   if (limiting && limits.key === "credential") await app.register(rateLimit, limiting);
 
+  if (config.audit) {
+    const lost = (count: number, error: Error) => {
+      metrics.countAuditLost(count);
+      app.log.error({ reason: error.message }, "a decision could not be recorded in the audit log");
+    };
+    const audit = await makeAudit({ settings: config.audit, config, stream, onLost: lost });
+    decisions.listen(audit.listener);
+    app.addHook("onClose", async () => audit.close());
+  }
   await app.register(profilesPlugin, { profiles });
 
   const { name } = config.app;

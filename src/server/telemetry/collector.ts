@@ -11,7 +11,7 @@ import { ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from "@opentelemetry/semantic
 import { version } from "../../support/version.ts";
 
 /** The paths at which a collector takes the signals (OpenTelemetry Protocol Specification, OTLP/HTTP Request). */
-export const PATHS = { traces: "/v1/traces", metrics: "/v1/metrics" } as const;
+export const PATHS = { traces: "/v1/traces", metrics: "/v1/metrics", logs: "/v1/logs" } as const;
 
 /**
  * What a server says of itself: its name and version, and an id that tells it from other instances. `OTEL_SERVICE_NAME` and

@@ -15,6 +15,7 @@ export class Metrics {
   readonly #lost: Counter;
   readonly #cached: Counter;
   readonly #redisFailures: Counter;
+  readonly #auditLost: Counter;
 
   constructor(profiles: readonly Profile[], engine: Engine) {
     const registers = [this.registry];
@@ -53,6 +54,11 @@ export class Metrics {
       name: "guard_redis_failures_total",
       help: "Requests that had to do without Redis, by what they needed it for.",
       labelNames: ["use"],
+      registers,
+    });
+    this.#auditLost = new Counter({
+      name: "guard_audit_lost_total",
+      help: "Decisions that could not be recorded in the audit log.",
       registers,
     });
     new Gauge({
@@ -117,6 +123,11 @@ export class Metrics {
   /** Counts what was not exported: spans, or exports of all metrics. */
   countLost(signal: string, reason: string, count: number): void {
     this.#lost.inc({ signal, reason }, count);
+  }
+
+  /** Counts decisions that could not be recorded. */
+  countAuditLost(count: number): void {
+    this.#auditLost.inc(count);
   }
 
   /** Counts a request that needed Redis for something and had to do without. */

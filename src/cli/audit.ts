@@ -1,0 +1,50 @@
+import { createReadStream, existsSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { GuardError } from "../errors.ts";
+import { type Command, parse, print, UsageError } from "./command.ts";
+
+const options = {
+  json: { type: "boolean", help: "print the result as JSON" },
+} as const;
+
+/** `guard audit verify`: whether the records of an audit log are all there, and as they were written. */
+export const audit: Command = {
+  name: "audit",
+  summary: "Checks the files of an audit log.",
+  usage: "guard audit verify FILE... [--json]",
+  options,
+  async run(args) {
+    const { values, positionals } = parse(options, args);
+    const [verb, ...given] = positionals;
+    if (verb !== "verify" || given.length === 0) throw new UsageError("expected: verify FILE");
+    const [{ checkChain }, { readAuditKey }] = await Promise.all([
+      import("../server/audit/chain.ts"),
+      import("../server/audit/keys.ts"),
+    ]);
+    const files = given.length === 1 ? withOlder(given[0] as string) : given;
+    const check = await checkChain(linesOf(files), readAuditKey(process.env)?.chain);
+    if (values.json) {
+      await print(`${JSON.stringify({ files, ...check })}\n`);
+    } else {
+      for (const { line, message } of check.faults) await print(`line ${line}: ${message}\n`);
+      const range = check.records > 0 ? ` (${check.first} to ${check.last})` : "";
+      const lost = check.lost > 0 ? `; ${check.lost} decisions could not be recorded` : "";
+      const verdict = check.faults.length === 0 ? "whole" : `${check.faults.length} faults`;
+      await print(`${check.records} records${range} in ${files.length} files: ${verdict}${lost}\n`);
+    }
+    return check.faults.length === 0 && check.records > 0 ? 0 : 1;
+  },
+};
+
+/** A file with those that were put aside before it, the oldest first. */
+function withOlder(file: string): string[] {
+  if (!existsSync(file)) throw new GuardError("GUARD_VALIDATION", `there is no file ${file}`);
+  const files = [file];
+  for (let number = 1; existsSync(`${file}.${number}`); number++) files.unshift(`${file}.${number}`);
+  return files;
+}
+
+async function* linesOf(files: readonly string[]): AsyncGenerator<string> {
+  for (const file of files)
+    yield* createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY });
+}

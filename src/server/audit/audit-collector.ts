@@ -1,0 +1,58 @@
+import { type ExportResult, ExportResultCode, type InstrumentationScope, millisToHrTime } from "@opentelemetry/core";
+import { OTLPLogExporter } from "@opentelemetry/exporter-logs-otlp-proto";
+import type { Resource } from "@opentelemetry/resources";
+import { version } from "../../support/version.ts";
+import { addressOf, PATHS, resourceOf } from "../telemetry/collector.ts";
+import type { AuditSink } from "./audit-log.ts";
+import { type Head, headOf, START } from "./chain.ts";
+
+type ReadableLogRecord = Parameters<OTLPLogExporter["export"]>[0][number];
+
+/** The number of the severity INFO (OpenTelemetry Logs Data Model, SeverityNumber). */
+const INFO = 9;
+
+/** Sends records to a collector of OpenTelemetry, as bodies of log records. The chain begins anew with each process. */
+export class AuditCollector implements AuditSink {
+  readonly #exporter: OTLPLogExporter;
+  readonly #resource: Resource;
+  readonly #scope: InstrumentationScope = { name: "guard-scan.audit", version };
+  #head: Head = START;
+
+  /**
+   * @param endpoint the address of the collector; without one the environment says it (`OTEL_EXPORTER_OTLP_ENDPOINT`).
+   * @param name the name of the service.
+   */
+  constructor(endpoint: string | undefined, name: string) {
+    this.#exporter = new OTLPLogExporter(addressOf(endpoint, PATHS.logs));
+    this.#resource = resourceOf(name);
+  }
+
+  async open(): Promise<Head> {
+    return this.#head;
+  }
+
+  async write(lines: readonly string[]): Promise<void> {
+    const now = millisToHrTime(Date.now());
+    const records = lines.map(
+      (body): ReadableLogRecord => ({
+        hrTime: now,
+        hrTimeObserved: now,
+        severityNumber: INFO,
+        severityText: "INFO",
+        body,
+        eventName: "guard.decision",
+        resource: this.#resource,
+        instrumentationScope: this.#scope,
+        attributes: {},
+        droppedAttributesCount: 0,
+      }),
+    );
+    const { code, error } = await new Promise<ExportResult>((resolve) => this.#exporter.export(records, resolve));
+    if (code === ExportResultCode.FAILED) throw error ?? new Error("the collector did not take the records");
+    this.#head = headOf(lines.at(-1) as string) as Head;
+  }
+
+  async close(): Promise<void> {
+    await this.#exporter.shutdown();
+  }
+}
