@@ -4,9 +4,10 @@ import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from "fastify";
 import type { AuthEntry, Config } from "../config/index.ts";
 import { GuardError } from "../errors.ts";
+import { answerUnreadable, httpServer } from "../server/http-server.ts";
 import { type LogStream, loggerOptions } from "../server/log.ts";
 import { auth } from "../server/plugins/app/auth.ts";
-import { answerUnreadable } from "../server/plugins/app/errors.ts";
+import { headerChecks } from "../server/plugins/app/header-checks.ts";
 import { httpMetrics } from "../server/plugins/app/http-metrics.ts";
 import { lifecycle } from "../server/plugins/app/lifecycle.ts";
 import { Problem } from "../server/problem.ts";
@@ -72,6 +73,7 @@ export async function buildProxy({
       const path = url.split("?", 1)[0] as string;
       return method === "GET" && ownPaths.includes(path) ? path : "/";
     },
+    serverFactory: httpServer(),
     clientErrorHandler: answerUnreadable,
   }) as unknown as FastifyInstance;
 
@@ -88,6 +90,7 @@ export async function buildProxy({
     await guard.close();
   };
   await app.register(lifecycle, { graceMs, onClosed });
+  await app.register(headerChecks);
   await app.register(auth, { entries });
   await app.register(ownRoutes, { guard, paths: ownPaths });
 

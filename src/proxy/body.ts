@@ -9,7 +9,8 @@ import { Problem } from "../server/problem.ts";
 export async function readBody(payload: Readable, limit: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of payload as AsyncIterable<Buffer>) {
+  // Leaving the loop must not end the connection, which would lose the answer.
+  for await (const chunk of payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length;
     // Whoever sends too much is not listened to any longer.
     if (size > limit) throw new Problem(413, "The body is too large.", { headers: { connection: "close" } });

@@ -6,14 +6,17 @@ import { makeAudit } from "./audit/make-audit.ts";
 import { type Caching, makeResultCache } from "./cache/make-cache.ts";
 import { Decisions } from "./decisions.ts";
 import { dialectRoutes } from "./dialects/dialect-routes.ts";
+import { answerUnreadable, httpServer } from "./http-server.ts";
 import { type LogStream, loggerOptions } from "./log.ts";
 import { auth } from "./plugins/app/auth.ts";
 import { bodyTimeout } from "./plugins/app/body-timeout.ts";
-import { answerUnreadable, errors, send } from "./plugins/app/errors.ts";
+import { errors, send } from "./plugins/app/errors.ts";
+import { headerChecks } from "./plugins/app/header-checks.ts";
 import { httpMetrics } from "./plugins/app/http-metrics.ts";
 import { jsonBody } from "./plugins/app/json-body.ts";
 import { lifecycle } from "./plugins/app/lifecycle.ts";
 import { Metrics } from "./plugins/app/metrics.ts";
+import { noRoute } from "./plugins/app/no-route.ts";
 import { requestLog } from "./plugins/app/request-log.ts";
 import { openapi } from "./plugins/external/openapi.ts";
 import { rateLimit } from "./plugins/external/rate-limit.ts";
@@ -72,6 +75,7 @@ export async function buildApp(
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false } },
     // A path that cannot be decoded has no route. Fastify's own answer would quote it.
     frameworkErrors: (_error, _request, reply) => void send(reply, new Problem(400, "The path is not valid.")),
+    serverFactory: httpServer(),
     clientErrorHandler: answerUnreadable,
   }) as unknown as FastifyInstance;
 
@@ -87,10 +91,11 @@ export async function buildApp(
   }
   await app.register(jsonBody);
   await app.register(errors);
-  await app.register(bodyTimeout, { arrival: REQUEST_TIMEOUT, linger: 5000 });
+  await app.register(bodyTimeout, { arrival: REQUEST_TIMEOUT });
   await app.register(requestLog, { decisions, logContent: config.app.logContent });
   await app.register(httpMetrics, { registry: metrics.registry });
   await app.register(lifecycle, { graceMs, onClosed: () => profiles.close() });
+  await app.register(headerChecks);
 
   const links = new RedisLinks({ log: app.log, onFailure: (use) => metrics.countRedisFailure(use) });
   app.addHook("onReady", async () => links.connect());
@@ -112,6 +117,7 @@ export async function buildApp(
     decisions.listen(audit.listener);
     app.addHook("onClose", async () => audit.close());
   }
+  await app.register(noRoute);
   await app.register(profilesPlugin, { profiles });
 
   const { name } = config.app;

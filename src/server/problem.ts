@@ -10,6 +10,16 @@ export interface ProblemError {
   detail: string;
 }
 
+/** The JSON pointer to a value, from the keys and indexes that lead to it. */
+export function pointerOf(path: readonly (string | number)[]): string {
+  return path.map((part) => `/${escapePointer(String(part))}`).join("");
+}
+
+/** A key as it stands in a JSON pointer. */
+export function escapePointer(part: string): string {
+  return part.replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
 /** An answer that is an error. Its texts go to the client: nothing of a prompt, an output or a secret may be in them. */
 export class Problem extends Error {
   /** The HTTP status. */

@@ -1,9 +1,8 @@
-import type { Socket } from "node:net";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import { GuardValidationError } from "../../../errors.ts";
 import { failureOf } from "../../../guard/failure.ts";
-import { Problem, type ProblemError, problemBody } from "../../problem.ts";
+import { escapePointer, Problem, type ProblemError, pointerOf, problemBody } from "../../problem.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -29,25 +28,8 @@ const DETAILS: Record<number, string> = {
  * it. The statuses of guard's own errors are those of `failureOf`.
  */
 export const errors = fp(async (app: FastifyInstance) => {
-  const methods = new Map<string, Set<string>>();
-  app.addHook("onRoute", ({ url, method }) => {
-    const known = methods.get(url) ?? new Set();
-    for (const name of [method].flat()) known.add(name);
-    methods.set(url, known);
-  });
-
   app.setErrorHandler<FastifyError>(async (error, request, reply) => {
     return send(reply, problemOf(error, request.log));
-  });
-
-  app.setNotFoundHandler(async (request: FastifyRequest, reply: FastifyReply) => {
-    const allowed = methods.get(request.url.split("?", 1)[0] as string);
-    return send(
-      reply,
-      allowed
-        ? new Problem(405, `Use ${[...allowed].join(" or ")}.`, { headers: { allow: [...allowed].join(", ") } })
-        : new Problem(404, "There is nothing here."),
-    );
   });
 });
 
@@ -71,35 +53,15 @@ export function send(reply: FastifyReply, problem: Problem): FastifyReply {
     .send(ownBody ? ownBody(problem) : problemBody(problem));
 }
 
-/** Answers bytes that are not HTTP, and closes their connection. */
-export function answerUnreadable(error: Error & { code: string }, socket: Socket): void {
-  if (error.code !== "ECONNRESET" && socket.writable) socket.write(rawProblem(error.code));
-  // A client that does not hang up must not keep the connection.
-  socket.destroySoon();
-}
-
-/**
- * The whole answer, headers included, to bytes that are not HTTP. There is no request yet that could be answered.
- *
- * @param code the code of Node's error, such as `HPE_INVALID_METHOD`.
- */
-export function rawProblem(code: string): string {
-  const status = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 }[code] ?? 400;
-  const problem = problemBody(new Problem(status, "This is not a request that can be read."));
-  const body = JSON.stringify(problem);
-  const head = [
-    `HTTP/1.1 ${status} ${problem.title}`,
-    "Content-Type: application/problem+json",
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    "Connection: close",
-  ];
-  return `${head.join("\r\n")}\r\n\r\n${body}`;
-}
-
 function toProblem(error: FastifyError | Error): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof GuardValidationError) {
-    return invalid(error.issues.map(({ path, message }) => ({ pointer: pointerTo(path), detail: message })));
+    return invalid(
+      error.issues.map(({ path, message }) => ({
+        pointer: pointerOf(path === "" ? [] : path.split(".")),
+        detail: message,
+      })),
+    );
   }
   const failure = failureOf(error);
   if (failure) {
@@ -134,13 +96,4 @@ function shapeError({
     return { pointer: instancePath, detail: `must be one of ${(params.allowedValues as string[]).join(", ")}` };
   }
   return { pointer: instancePath, detail: message ?? "is wrong" };
-}
-
-/** The JSON pointer of a path with dots: `messages.0.role` is `/messages/0/role`. */
-function pointerTo(path: string): string {
-  return path === "" ? "" : `/${path.split(".").map(escapePointer).join("/")}`;
-}
-
-function escapePointer(part: string): string {
-  return part.replaceAll("~", "~0").replaceAll("/", "~1");
 }
