@@ -3,6 +3,22 @@ import { Problem } from "./problem.ts";
 /** Problems that a route may answer with, by status: when that happens, and one of them as an example. */
 export type ProblemReplies = Record<number, { description: string; example: Problem }>;
 
+/** The problems of requests whose headers cannot be followed. Every route may answer so, in its own shape for errors. */
+export const headerProblems: ProblemReplies = {
+  400: { description: "A request that cannot be read", example: new Problem(400, "The header Host is missing.") },
+  417: { description: "Unknown expectation", example: new Problem(417, "Of expectations, only 100-continue is met.") },
+  501: {
+    description: "Unknown transfer coding",
+    example: new Problem(501, "Of transfer codings, only chunked is taken."),
+  },
+};
+
+/** The problems of bytes that make no request, of which nobody knows yet to which route they go. */
+export const unreadableProblems: ProblemReplies = {
+  408: { description: "Too slow", example: new Problem(408, "This is not a request that can be read.") },
+  431: { description: "Headers too large", example: new Problem(431, "This is not a request that can be read.") },
+};
+
 /** The problem of a request without a credential. */
 export const notAuthenticated: ProblemReplies = {
   401: { description: "Not authenticated", example: new Problem(401, "A credential is needed.") },
@@ -18,16 +34,22 @@ export const notReady: ProblemReplies = {
 
 /** The problems that a scan may end with. */
 export const scanProblems: ProblemReplies = {
-  400: { description: "Not JSON", example: new Problem(400, "The body is not valid JSON.") },
+  400: {
+    description: "Not JSON, or a request that cannot be read",
+    example: new Problem(400, "The body is not valid JSON."),
+  },
   ...notAuthenticated,
   403: {
     description: "A profile, thresholds or scanners to leave out that the credential may not have",
     example: new Problem(403, "This credential may not ask for that profile."),
   },
   413: { description: "Body, conversation or vault too large", example: new Problem(413, "The body is too large.") },
-  415: { description: "Not application/json", example: new Problem(415, "The body must be application/json.") },
+  415: {
+    description: "Not application/json in UTF-8, or compressed",
+    example: new Problem(415, "The body must be application/json."),
+  },
   422: {
-    description: "JSON of the wrong shape, or a vault that cannot be opened",
+    description: "JSON of the wrong shape or with two meanings, or a vault that cannot be opened",
     example: new Problem(422, "The body has the wrong shape.", {
       errors: [{ pointer: "/details", detail: "must be boolean or must be null" }],
     }),

@@ -1,4 +1,6 @@
 import { isRecord } from "../support/is-record.ts";
+import { isIdentity, isInUtf8 } from "../support/media-type.ts";
+import { AmbiguousJsonError, parseStrict } from "../support/strict-json.ts";
 import { unreadable } from "./errors.ts";
 import type { Format } from "./format.ts";
 import { type LongNumbers, longNumbers } from "./long-numbers.ts";
@@ -45,23 +47,20 @@ export async function readBody(
   { form, request }: Pick<Format, "form" | "request">,
 ): Promise<WireBody> {
   const encoding = headers.get("content-encoding");
-  if (encoding && encoding !== "identity") {
+  if (!isIdentity(encoding)) {
     throw unreadable("content-encoding", `a body in ${encoding} cannot be read; send it without`);
   }
   const isForm = body instanceof FormData || (headers.get("content-type") ?? "").startsWith("multipart/");
   if (form && (isForm || !request)) return { form: body instanceof FormData ? body : await readForm(body, headers) };
-  const { charset } = /;\s*charset\s*=\s*"?(?<charset>[^\s";]*)/i.exec(headers.get("content-type") ?? "")?.groups ?? {};
-  // JSON is in UTF-8 (RFC 8259, section 8.1). A server that takes the header at its word would read another text than guard has.
-  if (charset !== undefined && !/^(?:utf-?8|us-ascii)$/i.test(charset)) {
-    throw unreadable("content-type", "expected JSON in UTF-8");
-  }
+  if (!isInUtf8(headers.get("content-type"))) throw unreadable("content-type", "expected JSON in UTF-8");
   let json: unknown;
   let numbers: LongNumbers;
   try {
     const text = await new Response(body ?? "").text();
-    json = JSON.parse(text);
+    json = parseStrict(text);
     numbers = longNumbers(text);
-  } catch {
+  } catch (error) {
+    if (error instanceof AmbiguousJsonError) throw unreadable(["body", ...error.path].join("."), error.message);
     throw unreadable("body", "expected JSON");
   }
   if (!isRecord(json)) throw unreadable("body", "expected an object");

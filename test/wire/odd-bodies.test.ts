@@ -47,12 +47,15 @@ describe("a request", () => {
   it("has no second meaning by keys that stand in it twice", async () => {
     const { post, sent } = await guarded({ choices: [] });
     const messages = (text: string) => `"messages":[{"role":"user","content":"${text}"}]`;
-    await post("/chat/completions", `{${messages("forbidden")},"n":12345678901234567890,${messages("Hi")},"n":1}`);
-    expect(sent).toEqual([`{${messages("Hi")},"n":1}`]);
-    await expect(post("/chat/completions", `{${messages("Hi")},${messages("forbidden")}}`)).rejects.toMatchObject(
-      blocked,
-    );
-    expect(sent).toHaveLength(1);
+    for (const [first, second] of [
+      ["forbidden", "Hi"],
+      ["Hi", "forbidden"],
+      ["Hi", "Hi"],
+    ] as const) {
+      const failed = post("/chat/completions", `{${messages(first)},"n":12345678901234567890,${messages(second)}}`);
+      await expect(failed).rejects.toMatchObject({ code: "GUARD_VALIDATION", path: "body.messages" });
+    }
+    expect(sent).toEqual([]);
   });
 
   it("is read as the provider reads it, or refused", async () => {

@@ -9,6 +9,7 @@ import { clientGone } from "../../support/client-gone.ts";
 import { Vault } from "../../vault.ts";
 import { chatOf } from "../chat.ts";
 import { problemOf } from "../plugins/app/errors.ts";
+import { assertPlain } from "../plugins/app/json-body.ts";
 import { Problem, problemBody } from "../problem.ts";
 import { scanProblems } from "../problem-replies.ts";
 import { named } from "../schemas/named.ts";
@@ -47,9 +48,12 @@ export async function outputStreamRoutes(app: FastifyInstance, options: OutputSt
 
   // The body is read while the answer is written. Only these routes take it.
   app.addContentTypeParser(NDJSON, (request, payload, done) => {
-    const { "content-encoding": encoding = "identity" } = request.headers;
-    if (encoding === "identity") done(null, payload);
-    else done(new Problem(415, "The body has an encoding that is not taken: send it as it is."));
+    try {
+      assertPlain(request.headers);
+      done(null, payload);
+    } catch (error) {
+      done(error as Error);
+    }
   });
 
   for (const kind of ["analyze", "scan"] as const) {

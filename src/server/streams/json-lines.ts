@@ -1,7 +1,7 @@
-import { isUtf8 } from "node:buffer";
 import type { Readable } from "node:stream";
 import { GuardError } from "../../errors.ts";
 import { Problem } from "../problem.ts";
+import { readJson } from "../read-json.ts";
 
 /** What limits a body of lines. */
 export interface LineLimits {
@@ -14,6 +14,9 @@ export interface LineLimits {
 }
 
 const NEWLINE = 0x0a;
+
+/** Space, tab and carriage return. */
+const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d]);
 
 /**
  * Reads a body of JSON texts with line breaks between them (`application/x-ndjson`) while it arrives. It reads no more than it is
@@ -124,12 +127,6 @@ export class JsonLines {
 }
 
 function parsed(line: Buffer): { value: unknown } | undefined {
-  if (!isUtf8(line)) throw new Problem(400, "A line is not valid UTF-8.");
-  const text = line.toString();
-  if (text.trim() === "") return undefined;
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    throw new Problem(400, "A line is not valid JSON.");
-  }
+  if (line.every((byte) => BLANKS.has(byte))) return undefined;
+  return { value: readJson(line, "A line") };
 }

@@ -1,18 +1,28 @@
-import { isUtf8 } from "node:buffer";
 import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
+import { isIdentity, isInUtf8 } from "../../../support/media-type.ts";
 import { Problem } from "../../problem.ts";
+import { readJson } from "../../read-json.ts";
 
 /** Takes bodies in JSON (RFC 8259), in UTF-8 and not compressed, and no others. */
 export const jsonBody = fp(async (app: FastifyInstance) => {
   app.removeContentTypeParser("text/plain");
-  const parseJson = app.getDefaultJsonParser("error", "error");
-  app.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, (request, body, done) => {
-    const { "content-encoding": encoding = "identity" } = request.headers;
-    // Fastify would put U+FFFD in place of what is not UTF-8, so that another text would be scanned than the one that was sent.
-    if (encoding !== "identity")
-      done(new Problem(415, "The body has an encoding that is not taken: send it as it is."));
-    else if (isUtf8(body)) parseJson(request, body.toString(), done);
-    else done(new Problem(400, "The body is not valid UTF-8."));
+  app.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, ({ headers }, body, done) => {
+    try {
+      assertPlain(headers);
+      done(null, readJson(body, "The body"));
+    } catch (error) {
+      done(error as Error);
+    }
   });
 });
+
+/** @throws Problem 415 for a body that is compressed, or in another character set than UTF-8. */
+export function assertPlain(headers: FastifyHeaders): void {
+  if (!isIdentity(headers["content-encoding"])) {
+    throw new Problem(415, "The body has an encoding that is not taken: send it as it is.");
+  }
+  if (!isInUtf8(headers["content-type"])) throw new Problem(415, "The body must be in UTF-8.");
+}
+
+type FastifyHeaders = { "content-encoding"?: string | undefined; "content-type"?: string | undefined };

@@ -4,7 +4,7 @@ import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
 import type { AuthEntry } from "../../../config/index.ts";
-import type { ProblemReplies } from "../../problem-replies.ts";
+import { headerProblems, type ProblemReplies, unreadableProblems } from "../../problem-replies.ts";
 import { problemReplies } from "../../routes/replies.ts";
 
 declare module "fastify" {
@@ -58,7 +58,10 @@ export const openapi = fp(async (app: FastifyInstance, { title, version, auth }:
       if (operationId && requestExample) {
         requestExamples.set(operationId, { "application/json": requestExample, "application/x-ndjson": requestLines });
       }
-      const replies = problemReplies(problems, problemBody);
+      const replies = {
+        ...problemReplies(unreadableProblems),
+        ...problemReplies({ ...headerProblems, ...problems }, problemBody),
+      };
       return { url, schema: { ...schema, response: { ...(schema?.response as object), ...replies } } };
     },
     transformObject: (document) => {

@@ -25,7 +25,13 @@ describe("problems", () => {
       400,
     ],
     ["an empty body of no text", "/analyze/prompt", Buffer.alloc(0), JSON_TYPE, 400],
-    ["a poisoned body", "/analyze/prompt", '{"__proto__": {"x": 1}, "prompt": "x"}', JSON_TYPE, 400],
+    [
+      "a body that says that it is no UTF-8",
+      "/analyze/prompt",
+      '{"prompt": "x"}',
+      { "content-type": "application/json; charset=utf-16" },
+      415,
+    ],
     ["a path that is not there", "/analyze/nothing", "{}", JSON_TYPE, 404],
   ])("%s", async (_what, url, payload, headers, status) => {
     const { post } = await testServer();
@@ -71,6 +77,45 @@ describe("problems", () => {
     expect(message).toBe("Validation failed");
     expect(details[0].loc[0]).toBe("body");
   });
+
+  it.each([
+    ["/analyze/prompt", '{"prompt": "x", "prompt": "y"}', "/prompt", "is there more than once"],
+    ["/analyze/prompt", '{"prompt": "x", "pro\\u006dpt": "y"}', "/prompt", "is there more than once"],
+    ["/beta/litellm_basic_guardrail_api", '{"a/b": [{"x": 1, "x": 2}]}', "/a~1b/0/x", "is there more than once"],
+    ["/analyze/prompt", '{"__proto__": {"x": 1}, "prompt": "x"}', "/__proto__", "has a name that is not taken"],
+    ["/analyze/prompt", '{"prompt": "x", "y": [1e400]}', "/y/0", "is a number that is too large"],
+    ["/analyze/prompt", `{"prompt": ${"[".repeat(501)}${"]".repeat(501)}}`, "", "may have 500 levels at most"],
+  ])("%s refuses JSON that can be read in several ways", async (url, payload, pointer, detail) => {
+    const { post } = await testServer({}, { dialects: ["litellm"] });
+    const reply = await post(url, payload, JSON_TYPE);
+    expect(reply.statusCode).toBe(422);
+    expect(reply.json().errors).toEqual([{ pointer, detail }]);
+  });
+
+  it.each([
+    ["a byte order mark", "\ufeff{}"],
+    ["NUL", '{"prompt": "a\\u0000b"}'],
+    ["half a surrogate pair", '{"prompt": "a\\ud800b"}'],
+    ["many keys", `{${Array.from({ length: 50_000 }, (_, index) => `"k${index}":1`).join()}}`],
+  ])("are none of the server with %s", async (_what, payload) => {
+    const { post } = await testServer();
+    expect((await post("/analyze/prompt", payload, JSON_TYPE)).statusCode).toBeOneOf([200, 422]);
+  });
+
+  it.each(["QUERY", "OPTIONS", "PUT", "PATCH", "DELETE"])(
+    "says which methods a path has, to %s with any body",
+    async (name) => {
+      const { app } = await testServer();
+      const method = name as "PUT";
+      for (const payload of [undefined, "", "{nope"]) {
+        for (const url of ["/analyze/prompt", "/analyze/%70rompt?x=1"]) {
+          const headers = payload === "" ? JSON_TYPE : {};
+          const reply = await app.inject({ method, url, headers, ...(payload !== undefined && { payload }) });
+          expect([reply.statusCode, reply.headers.allow]).toEqual([405, "POST"]);
+        }
+      }
+    },
+  );
 
   it("says which methods a path has", async () => {
     const { get, app } = await testServer();

@@ -10,6 +10,12 @@ describe("bodies", () => {
     }
   });
 
+  it("are taken as they are, whatever the case in which a client says so", async () => {
+    const { post } = await testServer();
+    const headers = { "content-type": "application/json; charset=UTF-8", "content-encoding": "Identity" };
+    expect((await post("/scan/prompt", '{"prompt": "x"}', headers)).statusCode).toBe(200);
+  });
+
   it("are not taken compressed", async () => {
     const { post } = await testServer();
     expect((await post("/scan/prompt", "{}", { ...JSON_TYPE, "content-encoding": "gzip" })).statusCode).toBe(415);
