@@ -34,7 +34,23 @@ const require = createRequire(import.meta.url);
  * The Rust addon for this platform. Its functions that take a text return an `Answer`: for a short text this is the value itself,
  * and for a longer one it is a promise, because another thread does the work. Call them through {@link native}.
  */
-export const addon = require("../native/index.cjs") as typeof Addon;
+export const addon = loadAddon();
+
+/** @throws GuardError `GUARD_RUNTIME` when the addon is not there, or is one of another platform. */
+function loadAddon(): typeof Addon {
+  try {
+    return require("../native/index.cjs");
+  } catch (cause) {
+    const { platform, arch, version } = process;
+    throw new GuardError(
+      "GUARD_RUNTIME",
+      `guard's addon for ${platform} on ${arch} (Node.js ${version}) could not be loaded. Install guard-scan again on this machine, with ` +
+        "optional dependencies (npm install --include=optional guard-scan), or build it with npm run build; the packages of one platform " +
+        "do not work on another",
+      { cause },
+    );
+  }
+}
 
 /**
  * Calls the addon and turns its errors, whether thrown or rejected, into {@link GuardError}. A value that the addon returns at once

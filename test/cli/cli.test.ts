@@ -433,4 +433,17 @@ describe("guard scan --jsonl", () => {
     expect(await new Promise((resolve) => child.once("close", resolve))).toBe(2);
     expect(stderr).toBe("");
   });
+
+  it("says in one sentence that the addon is not there", async () => {
+    const child = spawn(process.execPath, [cli, "scan", ...zebra, "x"], {
+      stdio: ["ignore", "ignore", "pipe"],
+      env: { ...process.env, NAPI_RS_NATIVE_LIBRARY_PATH: "/nowhere/guard.node" },
+    });
+    let stderr = "";
+    child.stderr.on("data", (chunk) => {
+      stderr += chunk;
+    });
+    expect(await new Promise((resolve) => child.once("close", resolve))).toBe(2);
+    expect(stderr).toMatch(/^guard: guard's addon for .* could not be loaded\. Install guard-scan again.*\n$/);
+  });
 });
