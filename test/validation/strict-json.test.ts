@@ -60,7 +60,7 @@ describe("JSON that is read in one way only", () => {
   it("is found out in bodies of any depth and many keys", () => {
     const nested = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
     expect([500, 501, 500_000].map((levels) => faultOf(nested(levels)))).toEqual([undefined, [], []]);
-    const keys = Array.from({ length: 100_000 }, (_, index) => `"k${index}":${index}`);
+    const keys = Array.from({ length: 10_000 }, (_, index) => `"k${index}":${index}`);
     expect(faultOf(`{${keys.join()}}`)).toBeUndefined();
     expect(faultOf(`{${keys.join()},"k7":0}`)).toEqual(["k7"]);
   });
