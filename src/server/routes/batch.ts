@@ -70,7 +70,12 @@ export async function batchRoutes(app: FastifyInstance, options: BatchRoutesOpti
         response: {
           200: {
             description: "A line for each text, in their order",
-            content: { [NDJSON]: { schema: named("BatchLine"), example: batchExamples.line } },
+            content: {
+              [NDJSON]: {
+                schema: named("BatchLine"),
+                example: what === "prompts" ? batchExamples.promptLine : batchExamples.outputLine,
+              },
+            },
           },
         } as Record<number, unknown>,
       },

@@ -39,11 +39,10 @@ export const batchLine = z
   })
   .describe("The results of one text, or the reason why it has none.");
 
-const line = { index: 1, is_valid: false, scanners: { BanSubstrings: 1 } };
-
-/** The examples of the API's description, of one scanner: BanSubstrings with the word zebra. */
+/** The examples of the API's description, of the same scanners as those of one prompt and of one output, and the last line of each. */
 export const batchExamples = {
   prompts: { prompts: ["Which animal has a trunk?", "Which zebra has no stripes?"] },
-  outputs: { outputs: [{ prompt: "Which animal has stripes?", output: "The zebra has stripes." }] },
-  line,
+  outputs: { outputs: [{ output: "The elephant has a trunk." }, { output: "The zebra has stripes." }] },
+  promptLine: { index: 1, is_valid: false, scanners: { Anonymize: -1, BanSubstrings: 1 } },
+  outputLine: { index: 1, is_valid: false, scanners: { BanSubstrings: 1 } },
 };

@@ -43,7 +43,9 @@ describe("the API's description", () => {
       "/scan/documents",
       "/scan/output",
       "/scan/output/stream",
+      "/scan/outputs",
       "/scan/prompt",
+      "/scan/prompts",
     ]);
     const ids = new Set<string>();
     for (const [path, methods] of Object.entries<Record<string, Operation>>(document.paths)) {
@@ -60,7 +62,7 @@ describe("the API's description", () => {
         }
       }
     }
-    expect(ids.size).toBe(15);
+    expect(ids.size).toBe(17);
   });
 
   it("is valid OpenAPI", async () => {
@@ -75,6 +77,7 @@ describe("the API's description", () => {
   it("names its schemas", async () => {
     const document = (await (await testServer()).get("/openapi.json")).json();
     expect(Object.keys(document.components.schemas).sort()).toEqual([
+      "BatchLine",
       "ConversationRequest",
       "ConversationResult",
       "Coverage",
@@ -90,9 +93,11 @@ describe("the API's description", () => {
       "OutputStreamEvent",
       "OutputStreamRequest",
       "OutputStreamStart",
+      "OutputsRequest",
       "Problem",
       "PromptRequest",
       "PromptResult",
+      "PromptsRequest",
       "ScanResult",
       "ServiceName",
       "Status",
@@ -136,7 +141,7 @@ describe("the API's description", () => {
     );
     const { paths } = (await get("/openapi.json")).json();
     const operations = Object.entries<Record<string, Operation>>(paths).filter(([, { post }]) => post);
-    expect(operations).toHaveLength(11);
+    expect(operations).toHaveLength(13);
     for (const [path, { post: operation }] of operations) {
       const json = "application/json";
       const { requestBody, responses } = operation as Operation;
@@ -148,6 +153,12 @@ describe("the API's description", () => {
             expect(reply.payload.endsWith(`\n${shown}`), `${path} ${type} ${accept}`).toBe(true);
           }
         }
+        continue;
+      }
+      const lines = responses[200]?.content?.["application/x-ndjson"];
+      if (lines) {
+        const { payload } = await post(path, requestBody?.content?.[json]?.example);
+        expect(JSON.parse(payload.trim().split("\n").at(-1) as string), path).toEqual(lines.example);
         continue;
       }
       const {
