@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Finding, Scanner, Side } from "../scanner.ts";
 import { createScanner, scannerClasses } from "../scanners/catalog.ts";
 import { codePointOffsets } from "../text/offsets.ts";
+import { checkedVerdict } from "../validation/verdict.ts";
 import { UsageError } from "./command.ts";
 import { ALL, type LabelledText, positiveBy } from "./labelled.ts";
 import {
@@ -87,7 +88,8 @@ export async function judge(scanner: Scanner, rows: readonly LabelledText[]): Pr
     while (next < rows.length) {
       const index = next++;
       const row = rows[index] as LabelledText;
-      const { isValid, score, probability, findings } = await scanner.scan(row.text, { prompt: row.prompt });
+      const verdict = checkedVerdict(row.text, await scanner.scan(row.text, { prompt: row.prompt }));
+      const { isValid, score, probability, findings } = verdict;
       judged[index] = {
         row,
         failed: !isValid,

@@ -6,6 +6,8 @@ import type { AnswerCache } from "../models/answer-cache.ts";
 import type { Scanner } from "../scanner.ts";
 import { round } from "../scanners/score.ts";
 import { parseOptions } from "../validation/options.ts";
+import { kindOf } from "../validation/plain-words.ts";
+import { checkedDetection } from "../validation/verdict.ts";
 import { mapTexts } from "./map-texts.ts";
 
 /** The options of {@link ConversationRisk}. */
@@ -109,7 +111,7 @@ export class ConversationRisk {
       ]);
     }
     return new ConversationRisk(
-      async (text, signal, answers) => (await scanner.detect(text, signal, answers)).score,
+      async (text, signal, answers) => checkedDetection(await scanner.detect(text, signal, answers)).score,
       options,
     );
   }
@@ -153,7 +155,12 @@ export class ConversationRisk {
     if (cached !== undefined) return cached;
     const score = await this.#score(text, signal, answers);
     if (!Number.isFinite(score) || score < 0) {
-      throw new GuardError("GUARD_SCANNER", `the scoring function returned ${score} where a number from 0 on was due`);
+      // Only numbers are quoted: a function that returns a text may return the one that it was given.
+      const returned = typeof score === "number" ? score : kindOf(score);
+      throw new GuardError(
+        "GUARD_SCANNER",
+        `the scoring function returned ${returned} where a number from 0 on was due`,
+      );
     }
     this.#cache?.set(key, score);
     return score;

@@ -5,7 +5,10 @@ import type { AnswerCache } from "../models/answer-cache.ts";
 import { LabelHead, type LabelScore } from "../models/label-head.ts";
 import { READINGS } from "../models/reading.ts";
 import { type Detection, type Finding, passed } from "../scanner.ts";
+import { isRecord } from "../support/is-record.ts";
 import { splitSentences } from "../text/sentences.ts";
+import { isWithin } from "../validation/part.ts";
+import { kindOf } from "../validation/plain-words.ts";
 import { PLUGIN_REFERENCE } from "../validation/plugin-kind.ts";
 import { defineScanner } from "./define.ts";
 import type { Calibration } from "./parts/calibration.ts";
@@ -224,16 +227,8 @@ function byModel(head: LabelHead, { matchType, skipsFragments }: Asking): Judge 
 
 /** Makes a judge that uses the classifier that the caller provides. */
 function byClassifier(classifier: InjectionClassifier, injectionLabels: readonly string[], bySentence: boolean): Judge {
-  const ask = async (text: string, signal?: AbortSignal): Promise<JudgedDetection> => {
-    const detection = detectionOf(await classifier(text, signal), injectionLabels);
-    if (!(detection.score >= 0 && detection.score <= 1 + 1e-6)) {
-      throw new GuardError(
-        "GUARD_SCANNER",
-        `the classifier answered ${detection.score} where a probability in 0..1 was due`,
-      );
-    }
-    return { ...detection, score: Math.min(1, detection.score) };
-  };
+  const ask = async (text: string, signal?: AbortSignal): Promise<JudgedDetection> =>
+    detectionOf(await classifier(text, signal), injectionLabels);
   return async (text, signal) => {
     const parts = bySentence ? await splitSentences(text) : [{ start: 0, end: text.length, text }];
     const limit = pLimit(PARALLEL);
@@ -248,21 +243,42 @@ function byClassifier(classifier: InjectionClassifier, injectionLabels: readonly
   };
 }
 
-/** Converts an answer of the caller's classifier into one form. */
+/**
+ * Converts an answer of the caller's classifier into one form. What is no number must not be read as one: `null` would be 0, and pass.
+ *
+ * @throws GuardError `GUARD_SCANNER` that names the field at fault, and quotes no text.
+ */
 function detectionOf(answer: ClassifierAnswer | undefined, injectionLabels: readonly string[]): JudgedDetection {
-  if (typeof answer === "number") return { score: answer, category: "", attack: "" };
+  if (typeof answer === "number") return { score: probabilityOf(answer, ""), category: "", attack: "" };
   if (Array.isArray(answer)) {
-    const scores = answer as readonly LabelScore[];
+    const scores = Array.from(answer as readonly Partial<LabelScore>[], (given, index) => {
+      const { label, score } = given ?? {};
+      return { label: textOf(label, `label of ${index}`), score: probabilityOf(score, `score of ${index}`) };
+    });
     const attacks = scores.filter(({ label }) => injectionLabels.includes(label));
-    return {
-      // An answer without any of these labels says nothing about injections. NaN keeps it from counting as a probability of 0.
-      score: attacks.length > 0 ? sum(attacks.map(({ score }) => score)) : Number.NaN,
-      category: likeliest(scores),
-      attack: likeliest(attacks),
-    };
+    if (attacks.length === 0) throw wrongAnswer("none of the labels", "one of injectionLabels");
+    return { score: sum(attacks.map(({ score }) => score)), category: likeliest(scores), attack: likeliest(attacks) };
   }
-  const { score, category } = (answer ?? {}) as { score?: number; category?: string };
-  return { score: Number(score), category: category ?? "", attack: category ?? "" };
+  if (!isRecord(answer)) throw wrongAnswer(kindOf(answer), "a probability in 0..1");
+  const { score, category: given } = answer as { score?: unknown; category?: unknown };
+  const category = given === undefined ? "" : textOf(given, "category");
+  return { score: probabilityOf(score, "score"), category, attack: category };
+}
+
+/** Classifiers add up probabilities in single precision, so that a little more than 1 is still 1. */
+function probabilityOf(value: unknown, field: string): number {
+  if (isWithin(value, 0, 1 + 1e-6)) return Math.min(1, value as number);
+  throw wrongAnswer(typeof value === "number" ? value : kindOf(value), "a probability in 0..1", field);
+}
+
+function textOf(value: unknown, field: string): string {
+  if (typeof value === "string") return value;
+  throw wrongAnswer(kindOf(value), "a text", field);
+}
+
+function wrongAnswer(given: string | number, due: string, field = ""): GuardError {
+  const where = field && ` as ${field}`;
+  return new GuardError("GUARD_SCANNER", `the classifier answered ${given}${where} where ${due} was due`);
 }
 
 /**

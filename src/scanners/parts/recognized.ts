@@ -1,5 +1,6 @@
 import type { PiiFinding } from "../../native.ts";
 import type { Span } from "../../text/span.ts";
+import { isPart, isWithin } from "../../validation/part.ts";
 
 /** An entity that a recognizer or a NER model of the calling program found in a text. */
 export interface RecognizedEntity extends Span {
@@ -25,22 +26,23 @@ export const TYPE = /^[^\s[\]<>]{1,100}$/u;
  * Checks what code that is not guard's found. Anything other than entities must not count as "nothing found".
  *
  * @param recognizer the name of the code, for the error.
+ * @throws TypeError that names the code and the field at fault, and quotes nothing of the text.
  */
 export function checkedEntities(
   text: string,
   entities: readonly RecognizedEntity[],
   recognizer: string,
 ): Required<RecognizedEntity>[] {
-  const refuse = () => {
-    throw new TypeError(
-      `${recognizer}: what it returned is no list of { start, end, type, score } of parts of the text`,
-    );
+  const refuse = (wrong: string) => {
+    throw new TypeError(`${recognizer}: what it returned is no list of { start, end, type, score }: ${wrong}`);
   };
-  if (!Array.isArray(entities)) refuse();
-  return entities.map((entity) => {
+  if (!Array.isArray(entities)) refuse("it is no array");
+  // Array.from visits holes as well, which map would leave out.
+  return Array.from(entities, (entity, index) => {
     const { start, end, type, score = 1 } = entity ?? {};
-    const isPart = Number.isInteger(start) && Number.isInteger(end) && 0 <= start && start <= end && end <= text.length;
-    if (!isPart || typeof type !== "string" || !TYPE.test(type) || !(score >= 0 && score <= 1)) refuse();
+    if (!isPart(text, { start, end })) refuse(`start and end of ${index} are no part of the text`);
+    if (typeof type !== "string" || !TYPE.test(type)) refuse(`type of ${index} is no name without spaces and brackets`);
+    if (!isWithin(score, 0, 1)) refuse(`score of ${index} is no number from 0 to 1`);
     return { start, end, type, score };
   });
 }
