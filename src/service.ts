@@ -98,6 +98,11 @@ export interface ScanRequest {
   signal: AbortSignal;
   /** Is told of the scanners and models of this call. */
   observer?: ScanObserver | undefined;
+  /**
+   * Who asks: a text of the program's own that tells callers apart. What was kept of the texts of one caller is used for no other one,
+   * who could tell from the time of an answer what the first one sent. Calls without it are all of one caller.
+   */
+  caller?: string | undefined;
 }
 
 /** Scans the same texts again, with the scanners of another service. */
@@ -274,7 +279,7 @@ export class ScanService {
       const scanners = calling && output === "" ? [] : this.#named.output;
       const report = await runScanners(scanners, output, context, options);
       if (!calling || (options.failFast && !report.isValid)) return report;
-      const { sanitizedToolCalls, ...ofCalls } = await this.#toolCalls(calling, options);
+      const { sanitizedToolCalls, ...ofCalls } = await this.#toolCalls(calling, options, request.caller);
       merge(report, ofCalls);
       return { ...report, sanitizedToolCalls };
     });
@@ -346,6 +351,7 @@ export class ScanService {
   async #toolCalls(
     conversation: Conversation,
     options: ScanOptions & { rewrite: boolean },
+    caller: string | undefined,
   ): Promise<ScanReport & { sanitizedToolCalls: AnsweredToolCall[] }> {
     const none = Object.fromEntries(SCANNED.map((what) => [what, []])) as unknown as Record<Scanned, []>;
     const off = new Set(SCANNED.filter((what) => what !== "tool_call" || this.#looking.off.has(what)));
@@ -356,7 +362,7 @@ export class ScanService {
       ...report
     } = await scanConversationTexts(lists, conversation, {
       ...options,
-      verdicts: this.#verdicts,
+      verdicts: this.#verdicts.forCaller(caller),
     });
     const judged = readConversation({ messages: sanitizedMessages.slice(-1) });
     const restored = new Map<MessageText, string[]>();
@@ -383,8 +389,8 @@ export class ScanService {
       const { sanitizedPrompt, ...report } = await scanConversationTexts(this.#looking, texts, {
         ...options,
         window: conversation.window,
-        verdicts: this.#verdicts,
-        ...(this.#risk ? { risk: this.#risk } : {}),
+        verdicts: this.#verdicts.forCaller(request.caller),
+        ...(this.#risk ? { risk: this.#risk.forCaller(request.caller) } : {}),
       });
       return { ...report, text: sanitizedPrompt };
     });

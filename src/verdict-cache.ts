@@ -58,16 +58,13 @@ const TAG_BYTES = 16;
  * scanners that are {@link Scanner.volatile}, have a vault of their own or depend on other texts are never kept.
  */
 export class VerdictCache {
-  readonly #texts: LRUCache<string, TextVerdicts> | undefined;
-  readonly #secret: Uint8Array;
-  readonly #shared: SharedVerdicts | undefined;
-  readonly #ids = new WeakMap<Scanner, string>();
+  #texts: LRUCache<string, TextVerdicts> | undefined;
+  #secret: Uint8Array;
+  #shared: SharedVerdicts | undefined;
+  #names: ScannerNames;
   readonly #digests = new WeakMap<readonly VaultEntry[], string>();
   /** The text that was asked about last: all scanners of a list ask about the same one. */
   #last: { text: string; source: Source; key: string } | undefined;
-  /** Scanners that are not shared have numbers, and these differ between processes by this text. */
-  readonly #instance = randomBytes(8).toString("base64");
-  #count = 0;
 
   /** @throws GuardValidationError for an option out of range. */
   constructor(options: z.input<typeof verdictCacheOptions> = {}, shared?: SharedVerdicts) {
@@ -78,6 +75,23 @@ export class VerdictCache {
         : new LRUCache({ max: maxSize, maxSize: MAX_LENGTH, sizeCalculation: (verdicts) => lengthOf(verdicts) });
     this.#secret = shared?.secret ?? randomBytes(32);
     this.#shared = shared;
+    this.#names = new ScannerNames(shared);
+  }
+
+  /**
+   * The same with verdicts that are kept for one caller alone. All callers share the room, but none can tell from the time of an
+   * answer what another one sent.
+   *
+   * @param caller a text that tells callers apart. Without it this cache itself is returned.
+   */
+  forCaller(caller: string | undefined): VerdictCache {
+    if (caller === undefined) return this;
+    const own = new VerdictCache({ maxSize: 0 });
+    own.#texts = this.#texts;
+    own.#shared = this.#shared;
+    own.#names = this.#names;
+    own.#secret = createHmac("sha256", this.#secret).update("caller\0").update(caller).digest();
+    return own;
   }
 
   /**
@@ -139,15 +153,10 @@ export class VerdictCache {
     return key;
   }
 
-  /** The name of a verdict among those of a text. Shared names cannot be those of scanners that only this process has. */
+  /** The name of a verdict among those of a text. */
   #nameOf(scanner: Scanner, vault: Vault | undefined): string {
-    let id = this.#ids.get(scanner);
-    if (id === undefined) {
-      const shared = this.#shared?.idOf(scanner);
-      id = shared === undefined ? `own ${++this.#count} ${this.#instance}` : `shared ${shared}`;
-      this.#ids.set(scanner, id);
-    }
-    return scanner.vaultScope === "call" && vault && vault.size > 0 ? `${id} ${this.#digestOf(vault)}` : id;
+    const name = this.#names.of(scanner);
+    return scanner.vaultScope === "call" && vault && vault.size > 0 ? `${name} ${this.#digestOf(vault)}` : name;
   }
 
   #digestOf(vault: Vault): string {
@@ -185,6 +194,28 @@ export class VerdictCache {
       // Another process with another secret wrote it, or somebody changed it: then nothing is known.
       return undefined;
     }
+  }
+}
+
+/** Names scanners for a cache. Shared names cannot be those of scanners that only this process has. */
+class ScannerNames {
+  readonly #shared: SharedVerdicts | undefined;
+  readonly #names = new WeakMap<Scanner, string>();
+  /** Scanners that are not shared have numbers, and these differ between processes by this text. */
+  readonly #instance = randomBytes(8).toString("base64");
+  #count = 0;
+
+  constructor(shared: SharedVerdicts | undefined) {
+    this.#shared = shared;
+  }
+
+  of(scanner: Scanner): string {
+    const known = this.#names.get(scanner);
+    if (known !== undefined) return known;
+    const shared = this.#shared?.idOf(scanner);
+    const name = shared === undefined ? `own ${++this.#count} ${this.#instance}` : `shared ${shared}`;
+    this.#names.set(scanner, name);
+    return name;
   }
 }
 

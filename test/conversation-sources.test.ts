@@ -339,9 +339,9 @@ describe("kept verdicts", () => {
       set: (key: string, value: string) => void kept.set(key, value),
     };
     const secret = new Uint8Array(32).fill(7);
-    const instance = () => {
+    const instance = (caller?: string) => {
       const { scanner, texts } = fails("evil");
-      const verdicts = new VerdictCache({}, { store, secret, idOf: ({ name }) => name });
+      const verdicts = new VerdictCache({}, { store, secret, idOf: ({ name }) => name }).forCaller(caller);
       return { texts, scan: () => scanConversation([scanner], [user("a"), user("an evil text")], { verdicts }) };
     };
     const [one, other] = [instance(), instance()];
@@ -349,6 +349,10 @@ describe("kept verdicts", () => {
     expect((await other.scan()).findings).toEqual(first.findings);
     expect(other.texts()).toEqual([]);
     expect(JSON.stringify([...kept])).not.toContain("evil");
+    // Another caller learns from no answer, nor from its time, that somebody sent the same text.
+    const [ann, bob, annAgain] = [instance("ann"), instance("bob"), instance("ann")];
+    for (const { scan } of [ann, bob, annAgain]) expect((await scan()).findings).toEqual(first.findings);
+    expect([ann, bob, annAgain].map(({ texts }) => texts().length)).toEqual([2, 2, 0]);
     for (const key of kept.keys()) kept.set(key, "{broken");
     const third = instance();
     expect((await third.scan()).findings).toEqual(first.findings);

@@ -145,6 +145,30 @@ describe("ScanService", () => {
     }
   });
 
+  it("keeps what it knows of texts for each caller apart, risk scores included", async () => {
+    const asked: string[] = [];
+    const scanner = scannerOf("Any", async (text) => {
+      asked.push(`scan ${text}`);
+      return passed(text);
+    });
+    const scoringFunction = (text: string) => {
+      asked.push(`score ${text}`);
+      return 0;
+    };
+    const conversation = { ...OPTIONS.conversation, window: 1, risk: { enabled: true, scoringFunction } };
+    const service = await serviceOf([scanner], { conversation });
+    const call = async (caller?: string) => {
+      asked.length = 0;
+      await service.conversation({ messages: [{ role: "user", content: "a" }] }, request({ caller }));
+      return asked.toSorted();
+    };
+    const everything = ["scan a", "score a"];
+    expect(await call("ann")).toEqual(everything);
+    expect(await call("bob")).toEqual(everything);
+    expect(await call()).toEqual(everything);
+    for (const caller of ["ann", "bob", undefined]) expect(await call(caller)).toEqual([]);
+  });
+
   it("needs a scanner that tells the probability of an attack for the risk of a conversation", () => {
     const conversation = { ...OPTIONS.conversation, risk: { enabled: true } };
     expect(() => new ScanService({ input: [], output: [] }, { ...OPTIONS, conversation })).toThrow(

@@ -1,8 +1,6 @@
 import type { Side } from "../scanner.ts";
+import { MAIN_PROFILE } from "./main-profile.ts";
 import type { Config } from "./schema.ts";
-
-/** The name of the profile that a configuration describes outside of `profiles`. */
-export const MAIN_PROFILE = "default";
 
 /** The two lists of scanners by side, with their names in a file. */
 export const LISTS = [

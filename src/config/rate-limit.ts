@@ -37,20 +37,41 @@ function parseRate(text: string): Rate | undefined {
   return Number(max) > 0 && milliseconds > 0 ? { max: Number(max), milliseconds } : undefined;
 }
 
+/** How many requests without a valid credential an address may send, unless the configuration says it. */
+export const FAILURES = "60/minute";
+
+const rates = z
+  .string()
+  .refine(
+    (text) => parseRates(text) !== undefined,
+    "expected a rate such as 100/minute, or several such as 100/minute;10/second",
+  );
+
 /** The section `rate_limit`. */
 export const rateLimit = z.strictObject({
   enabled: z.boolean().default(false).describe("Refuse clients that call too often (status 429)."),
-  limit: z
-    .string()
+  limit: rates
     .default("100/minute")
-    .refine(
-      (text) => parseRates(text) !== undefined,
-      "expected a rate such as 100/minute, or several such as 100/minute;10/second",
-    )
     .describe(
       "A number of requests by second, minute, hour, day, month or year: 100/minute, 10 per 5 minutes. Several rates, with ; between, all hold.",
     ),
+  characters: rates
+    .optional()
+    .describe(
+      "A number of characters that a client may send, written like limit: 1000000/minute. Those of all texts of a body count, and of all pieces of a stream. By default they are not limited.",
+    ),
+  maxConcurrent: z
+    .number()
+    .int()
+    .min(1)
+    .optional()
+    .describe("The most requests of a client that one server answers at a time. By default they are not limited."),
   key: z.enum(["ip", "credential"]).default("ip").describe("Whose calls are counted together."),
+  failures: rates
+    .default(FAILURES)
+    .describe(
+      "How many requests without a valid credential an address may send, whether enabled is true or not. An IPv6 address counts with its network (/64).",
+    ),
   redis,
   onRedisError: z
     .enum(["allow", "deny"])

@@ -9,8 +9,9 @@ import { checkOptions, fromSnakeCase } from "../validation/options.ts";
 import { PLUGIN_REFERENCE } from "../validation/plugin-kind.ts";
 import { audit } from "./audit.ts";
 import { cache } from "./cache.ts";
+import { wrongNames } from "./credential-names.ts";
 import { DIALECTS } from "./dialects.ts";
-import { MAIN_PROFILE } from "./profiles.ts";
+import { MAIN_PROFILE } from "./main-profile.ts";
 import { rateLimit } from "./rate-limit.ts";
 
 const seconds = z.number().positive().max(3600);
@@ -163,13 +164,23 @@ const rights = {
     ),
 };
 
+const credentialName = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
+    "expected a name of letters, digits, dots, hyphens and underscores, 64 at most",
+  )
+  .optional()
+  .describe("What the credential is called. Its vaults stay open when its secret changes.");
+
 /** One way to authenticate. */
 export const authEntry = z.discriminatedUnion(
   "type",
   [
-    z.strictObject({ type: z.literal("http_bearer"), token: sentSecret, ...rights }),
+    z.strictObject({ type: z.literal("http_bearer"), name: credentialName, token: sentSecret, ...rights }),
     z.strictObject({
       type: z.literal("http_basic"),
+      name: credentialName,
       username: z
         .string()
         .min(1)
@@ -179,6 +190,7 @@ export const authEntry = z.discriminatedUnion(
     }),
     z.strictObject({
       type: z.literal("api_key"),
+      name: credentialName,
       header: z
         .string()
         .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "expected the name of a header")
@@ -199,10 +211,12 @@ const auth = z
     const result = Array.isArray(value)
       ? checkOptions(z.array(authEntry).min(1), value, "snake_case")
       : checkOptions(authEntry, value, "snake_case");
-    if (result.success) return Array.isArray(result.data) ? result.data : [result.data];
-    for (const { path, message } of result.issues) {
-      context.issues.push({ code: "custom", message, path, input: undefined });
-    }
+    const entries = result.success ? [result.data].flat() : [];
+    const issues = result.success
+      ? wrongNames(entries).map(({ path, message }) => ({ path: Array.isArray(value) ? path : path.slice(1), message }))
+      : result.issues;
+    if (issues.length === 0) return entries;
+    for (const { path, message } of issues) context.issues.push({ code: "custom", message, path, input: undefined });
     return z.NEVER;
   })
   .describe("Who may call: one way to authenticate, or a list of them. Without it only this machine is served.");

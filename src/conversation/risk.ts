@@ -77,8 +77,8 @@ export class ConversationRisk {
    * Texts are stored as hashes that are keyed with a secret of this object, so that a key reveals nothing about its text and two
    * objects with different scorers never share an entry.
    */
-  readonly #cache: LRUCache<string, number> | undefined;
-  readonly #cacheKey = randomBytes(32);
+  #cache: LRUCache<string, number> | undefined;
+  #cacheKey: Buffer = randomBytes(32);
 
   /**
    * @param score the scoring function.
@@ -114,6 +114,21 @@ export class ConversationRisk {
       async (text, signal, answers) => checkedDetection(await scanner.detect(text, signal, answers)).score,
       options,
     );
+  }
+
+  /**
+   * The same with scores that are kept for one caller alone. All callers share the room for kept scores, but none can tell from the
+   * time of an answer what another one sent.
+   *
+   * @param caller a text that tells callers apart. Without it this object itself is returned.
+   */
+  forCaller(caller: string | undefined): ConversationRisk {
+    if (caller === undefined) return this;
+    const { threshold, decay, minScore, toolWeight } = this;
+    const own = new ConversationRisk(this.#score, { threshold, decay, minScore, toolWeight, cacheSize: 0 });
+    own.#cache = this.#cache;
+    own.#cacheKey = createHmac("sha256", this.#cacheKey).update(caller).digest();
+    return own;
   }
 
   /** Assesses a conversation. `userTexts` begins with the oldest message. */

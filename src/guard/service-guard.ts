@@ -53,6 +53,8 @@ export interface ServiceCallOptions extends CallOptions {
   sent?: ChatRequest | string;
   /** Is told of the scanners and models of this call. */
   observer?: ScanObserver | undefined;
+  /** Who calls; see {@link ScanRequest.caller}. */
+  caller?: string | undefined;
 }
 
 /** Guards calls of models with the scanners of this process. */
@@ -107,13 +109,14 @@ export class ServiceCall implements GuardedCall {
       rewrite = true,
       sent = "",
       observer,
+      caller,
     }: ServiceCallOptions,
     onScanned: NonNullable<ServiceGuardOptions["onScanned"]>,
   ) {
     this.vault = vault;
     this.#service = service;
     // Findings are shown, so that their offsets count code points.
-    this.#request = { suppress, details: true, rewrite, vault, signal, observer };
+    this.#request = { suppress, details: true, rewrite, vault, signal, observer, caller };
     this.#onScanned = onScanned;
     this.#sent =
       typeof sent === "string"

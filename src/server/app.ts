@@ -17,9 +17,9 @@ import { jsonBody } from "./plugins/app/json-body.ts";
 import { lifecycle } from "./plugins/app/lifecycle.ts";
 import { Metrics } from "./plugins/app/metrics.ts";
 import { noRoute } from "./plugins/app/no-route.ts";
+import { rateLimit } from "./plugins/app/rate-limit.ts";
 import { requestLog } from "./plugins/app/request-log.ts";
 import { openapi } from "./plugins/external/openapi.ts";
-import { rateLimit } from "./plugins/external/rate-limit.ts";
 import { Problem } from "./problem.ts";
 import { type Profiles, profilesPlugin } from "./profiles.ts";
 import { RedisLinks } from "./redis-link.ts";
@@ -103,10 +103,10 @@ export async function buildApp(
   const cache = caching && (await makeResultCache(caching, links));
 
   const { rateLimit: limits } = config;
-  const limiting = limits.enabled ? { ...limits, redis: await links.link(limits.redis) } : undefined;
-  if (limiting && limits.key === "ip") await app.register(rateLimit, limiting);
-  await app.register(auth, { entries });
-  if (limiting && limits.key === "credential") await app.register(rateLimit, limiting);
+  const limiting = { settings: limits, link: limits.enabled ? await links.link(limits.redis) : undefined };
+  if (limits.key === "ip") await app.register(rateLimit, limiting);
+  await app.register(auth, { entries, failures: limits.failures });
+  if (limits.key === "credential") await app.register(rateLimit, limiting);
 
   if (config.audit) {
     const lost = (count: number, error: Error) => {

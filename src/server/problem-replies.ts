@@ -19,9 +19,10 @@ export const unreadableProblems: ProblemReplies = {
   431: { description: "Headers too large", example: new Problem(431, "This is not a request that can be read.") },
 };
 
-/** The problem of a request without a credential. */
+/** The problems of a request without a credential, or of too many of them. */
 export const notAuthenticated: ProblemReplies = {
   401: { description: "Not authenticated", example: new Problem(401, "A credential is needed.") },
+  429: { description: "Too many requests", example: new Problem(429, "Too many requests; try again in 12 s.") },
 };
 
 /** The problem of a service that cannot scan now. */
@@ -54,7 +55,6 @@ export const scanProblems: ProblemReplies = {
       errors: [{ pointer: "/details", detail: "must be boolean or must be null" }],
     }),
   },
-  429: { description: "Too many requests", example: new Problem(429, "Too many requests; try again in 12 s.") },
   500: { description: "A scanner failed", example: new Problem(500, "The scanner Toxicity failed.") },
   503: { description: "Starting, overloaded or closing", example: new Problem(503, "Too many scans are under way.") },
   504: { description: "The scan took too long", example: new Problem(504, "The scan took longer than 30 s.") },

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
-import { MAIN_PROFILE } from "../config/index.ts";
+import { MAIN_PROFILE } from "../config/main-profile.ts";
 import { type GuardError, GuardValidationError } from "../errors.ts";
 import type { Scanner, Side } from "../scanner.ts";
 import type { ScanService } from "../service.ts";

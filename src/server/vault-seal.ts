@@ -1,6 +1,7 @@
 import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import type { Environment } from "../config/index.ts";
 import { Vault, type VaultEntry } from "../vault.ts";
+import type { Credential } from "./credential.ts";
 import { Problem } from "./problem.ts";
 import { openText, sealText } from "./sealed-text.ts";
 import { derived, KEY_BYTES, readSecretKeys } from "./secret-keys.ts";
@@ -55,8 +56,9 @@ function vaultKey(bytes: Buffer): VaultKey {
 
 /**
  * Makes opaque tokens of vaults, which callers keep between calls, and makes vaults of tokens again. Nobody without the key can
- * read a token or make one. But whoever has a token and may call the service can have its values restored, so a token must be
- * protected like the values themselves.
+ * read a token or make one. A token opens for the credential that it was made for, and for no other. But whoever has a token and that
+ * credential can have its values restored, as can whoever may call a service without credentials, so a token must be protected like
+ * the values themselves.
  *
  * A token is a text that {@link sealText} has sealed, in base64url without padding: `version (1 byte) | id of the key (8)`, and behind
  * that the pairs in JSON with the expiry. Its length tells how long all the values are together, which the length of the prompt
@@ -80,15 +82,16 @@ export class VaultSeal {
   /**
    * The token of a vault.
    *
+   * @param owner the credential of the request; null for a service without credentials.
    * @throws Problem 413 when it would be too long.
    */
-  seal(vault: Vault): string {
+  seal(vault: Vault, owner: Credential | null): string {
     const [{ prefix, secret }] = this.#keys;
     const content: Content = {
       expires: Math.floor(Date.now() / 1000) + this.#expiresInSeconds,
       entries: [...vault.entries()],
     };
-    const token = sealText({ secret, purpose: PURPOSE }, JSON.stringify(content), prefix).toString("base64url");
+    const token = sealText({ secret, ...sealedFor(owner) }, JSON.stringify(content), prefix).toString("base64url");
     if (token.length > this.#maxLength) {
       throw new Problem(413, `The vault of what was replaced would have more than ${this.#maxLength} characters.`);
     }
@@ -98,10 +101,11 @@ export class VaultSeal {
   /**
    * The vault of a token.
    *
+   * @param caller the credential of the request; null for a service without credentials.
    * @throws Problem 422 for every token that cannot be opened, whatever the reason, always in the same words.
    */
-  open(token: string): Vault {
-    const content = this.#read(token);
+  open(token: string, caller: Credential | null): Vault {
+    const content = this.#read(token, caller);
     if (!content || content.expires <= Date.now() / 1000) {
       throw new Problem(422, "The vault cannot be opened.", {
         errors: [{ pointer: "/vault", detail: "is not a vault of this service, or not any more" }],
@@ -110,14 +114,19 @@ export class VaultSeal {
     return new Vault(content.entries);
   }
 
-  #read(token: string): Content | undefined {
+  #read(token: string, caller: Credential | null): Content | undefined {
     if (token.length > this.#maxLength) return undefined;
     const bytes = Buffer.from(token, "base64url");
     // Node skips characters that are not base64url. Only the one spelling that was handed out is taken.
     if (bytes.toString("base64url") !== token) return undefined;
     const known = this.#keys.find(({ prefix }) => prefix.equals(bytes.subarray(0, prefix.length)));
     if (!known) return undefined;
-    const text = openText({ secret: known.secret, purpose: PURPOSE }, bytes, known.prefix.length);
+    const text = openText({ secret: known.secret, ...sealedFor(caller) }, bytes, known.prefix.length);
     return text === undefined ? undefined : JSON.parse(text);
   }
+}
+
+/** What the tokens of a credential are bound to, besides the key. */
+function sealedFor(credential: Credential | null): { purpose: string; context: string } {
+  return { purpose: PURPOSE, context: credential?.id ?? "" };
 }

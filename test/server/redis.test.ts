@@ -61,6 +61,22 @@ describe.skipIf(skipsRedis)("Redis", () => {
       for (const name of await redis.keys()) expect(await redis.client.pttl(name)).toBeGreaterThan(0);
     });
 
+    it("of characters is shared too, and takes all of a body or nothing", async () => {
+      const costing = () =>
+        server({ rateLimit: { enabled: true, characters: "20/minute", maxConcurrent: 5, redis: patiently() } });
+      const servers = [await costing(), await costing()] as const;
+      const call = async (index: 0 | 1, prompt: string) => {
+        const { statusCode, headers } = await servers[index].post("/scan/prompt", { prompt });
+        return [statusCode, Number(headers["ratelimit-remaining"])];
+      };
+      expect(await call(0, "123456")).toEqual([200, 99]);
+      expect(await call(1, "123")).toEqual([429, 8]);
+      expect(await call(1, "12")).toEqual([200, 97]);
+      expect(await call(0, "")).toEqual([429, 0]);
+      expect(await redis.keys()).toContain("guard:characters:20/60000:127.0.0.1");
+      for (const name of await redis.keys()) expect(await redis.client.pttl(name)).toBeGreaterThan(0);
+    });
+
     it("is not shared under another prefix", async () => {
       const other = await limiting("1/minute", "other:");
       const { post } = await limiting("1/minute");

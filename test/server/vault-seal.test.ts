@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { buildScanners, type ConfigInput, parseConfig } from "../../src/config/index.ts";
@@ -152,6 +152,44 @@ describe("a vault", () => {
     );
   });
 
+  it("opens for the credential that it was made for, and for no other", async () => {
+    const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+    const key = (name: string) => ({ "x-api-key": name });
+    const one = { type: "http_bearer", token: "token-1" };
+    const team = { type: "http_bearer", name: "team", token: "token-2" };
+    const keys = { type: "api_key", keys: ["key-1", "key-2"] };
+    const before = await vaultServer({ auth: [one, team, keys] });
+    const tokenFor = async (headers: Record<string, string>) =>
+      (await before.post("/analyze/prompt", { prompt: "<Ann>" }, headers)).json().vault as string;
+    const opens = async ({ post }: TestServer, vault: string, headers: Record<string, string>) => {
+      const body = { prompt: "?", output: "Dear [VALUE_1]", vault };
+      const reply = await post("/analyze/output", body, headers);
+      if (reply.statusCode === 422) expect(reply.json().detail).toBe("The vault cannot be opened.");
+      else expect(reply.json().sanitized_output).toBe("Dear Ann");
+      return reply.statusCode === 200;
+    };
+    const callers = [bearer("token-1"), bearer("token-2"), key("key-1"), key("key-2")];
+    const vaults = await Promise.all(callers.map(tokenFor));
+    for (const [index, vault] of vaults.entries()) {
+      for (const [other, headers] of callers.entries())
+        expect(await opens(before, vault, headers)).toBe(other === index);
+    }
+    // Other entries and another order change nothing, nor does the hash in place of the secret. A named entry may get another secret.
+    const hashed = { type: "http_bearer", token: `sha256:${createHash("sha256").update("token-1").digest("hex")}` };
+    const added = { type: "http_bearer", token: "token-3" };
+    const swapped = { type: "api_key", keys: ["key-0", "key-2", "key-1"] };
+    const after = await vaultServer({ auth: [swapped, added, { ...team, token: "token-4" }, hashed] });
+    const then = [bearer("token-1"), bearer("token-4"), key("key-1"), key("key-2")];
+    for (const [index, vault] of vaults.entries()) {
+      for (const headers of [...then, key("key-0"), bearer("token-3")])
+        expect(await opens(after, vault, headers)).toBe(headers === then[index]);
+    }
+    // A service without credentials has one caller, and none of these.
+    const open = await vaultServer();
+    for (const vault of vaults) expect(await opens(open, vault, {})).toBe(false);
+    expect(await opens(after, (await mask(open, "<Ann>")).vault, then[0] as Record<string, string>)).toBe(false);
+  });
+
   it("holds any pairs, in their order, halves of surrogate pairs included", () => {
     const seal = new VaultSeal([randomVaultKey()], { expiresInSeconds: 60, maxLength: 100_000 });
     const text = fc.oneof(
@@ -162,7 +200,7 @@ describe("a vault", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(text, text)), (pairs) => {
         const vault = new Vault(pairs);
-        expect(seal.open(seal.seal(vault)).entries()).toEqual(vault.entries());
+        expect(seal.open(seal.seal(vault, null), null).entries()).toEqual(vault.entries());
       }),
     );
   });

@@ -14,8 +14,8 @@ export type CacheUse = (typeof CACHE_USES)[number];
 
 /** A request as far as its result depends on it. */
 export interface CacheRequest {
-  /** The credential that the request carries; null without authentication. */
-  credential: string | null;
+  /** Who asks: the id of the credential. Absent without authentication. */
+  caller: string | undefined;
   /** What is scanned and how, such as `analyze a prompt`. */
   kind: string;
   /** The name of the profile that judges it. */
@@ -101,9 +101,9 @@ export class ResultCache {
     return { ...scanned, use: isHit ? "hit" : isJoined ? "shared" : "miss" };
   }
 
-  #keyOf({ credential, kind, profile, body }: CacheRequest): string {
+  #keyOf({ caller, kind, profile, body }: CacheRequest): string {
     this.#fingerprint ??= this.#askFingerprint();
-    const text = JSON.stringify([this.#fingerprint, credential, kind, profile, body]);
+    const text = JSON.stringify([this.#fingerprint, caller ?? null, kind, profile, body]);
     return createHmac("sha256", this.#hashKey).update(text).digest("base64url");
   }
 }

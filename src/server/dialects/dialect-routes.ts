@@ -7,7 +7,7 @@ import { clientGone } from "../../support/client-gone.ts";
 import type { Decisions } from "../decisions.ts";
 import { notReady, scanProblems } from "../problem-replies.ts";
 import type { VaultSeal } from "../vault-seal.ts";
-import type { Dialect, Endpoint } from "./dialect.ts";
+import type { Dialect, DialectCall, Endpoint } from "./dialect.ts";
 import { DIALECTS } from "./index.ts";
 
 /** What the routes of dialects need. */
@@ -82,9 +82,13 @@ function addEndpoint(
     },
     config: { problems: scanProblems, ...(bodyOf ? { problemBody: bodyOf } : {}), requestExample: example.request },
     handler: async (request, reply) => {
-      const { profile, scanObserver: observer } = request;
+      const { profile, credential, scanObserver: observer } = request;
       const { service } = profile;
-      const given = { signal: clientGone(reply.raw), observer };
+      const given = { signal: clientGone(reply.raw), observer, caller: credential?.id };
+      const vaults: DialectCall["vaults"] = {
+        seal: (vault) => seal.seal(vault, credential),
+        open: (token) => seal.open(token, credential),
+      };
       const begin = (options: ServiceCallOptions = {}) => {
         const { suppress = [], rewrite = true } = options;
         const asked = { suppress, details: true, rewrite };
@@ -93,7 +97,7 @@ function addEndpoint(
         return new ServiceGuard(service, { onScanned }).call({ ...options, ...given });
       };
       const { scanners, restores } = service;
-      const asked = { call: begin(), begin, headers: request.headers, scanners, restores, vaults: seal };
+      const asked = { call: begin(), begin, headers: request.headers, scanners, restores, vaults };
       const { status = 200, body } = await answer(request.body, asked);
       return reply.code(status).send(body);
     },

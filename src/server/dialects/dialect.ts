@@ -3,8 +3,8 @@ import type { z } from "zod";
 import type { ServiceCall, ServiceCallOptions } from "../../guard/service-guard.ts";
 import type { NamedScanner } from "../../scan.ts";
 import type { Side } from "../../scanner.ts";
+import type { Vault } from "../../vault.ts";
 import type { Problem } from "../problem.ts";
-import type { VaultSeal } from "../vault-seal.ts";
 
 /** The API of another product, which the server speaks so that gateways and clients of that product can call guard. */
 export interface Dialect {
@@ -42,8 +42,8 @@ export interface DialectCall {
   readonly call: ServiceCall;
   /** Begins further checks, for a request that holds several calls of a model, or that only wants to know what is in its texts. */
   begin(options?: Pick<ServiceCallOptions, "suppress" | "rewrite" | "sent" | "vault">): ServiceCall;
-  /** Makes tokens of vaults and opens them, for a product that asks before and after the model and can keep one in between. */
-  readonly vaults: Pick<VaultSeal, "seal" | "open">;
+  /** Makes tokens of vaults for the caller and opens them, for a product that asks before and after the model and can keep one in between. */
+  readonly vaults: { seal(vault: Vault): string; open(token: string): Vault };
   /** Whether answers are restored from the vault of their call. */
   readonly restores: boolean;
   /** The scanners of the server, by side. */

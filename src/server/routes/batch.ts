@@ -86,13 +86,16 @@ export async function batchRoutes(app: FastifyInstance, options: BatchRoutesOpti
         const { service } = granted.profile;
         // What is wrong with all of them is a reply of its own.
         if (service.notReady) throw service.notReady;
+        const items = itemsOf(body);
+        // Each text counts as a request, and the first of them has been counted as this one.
+        await app.callerLimits.takeRequests(request, reply, items.length - 1);
         const signal = clientGone(reply.raw);
         const line = async (fields: Fields, index: number): Promise<string> =>
           `${JSON.stringify({ index, ...(await judged(options, item, request, { fields, granted, signal })) })}\n`;
         return reply
           .type(NDJSON)
           .headers({ "cache-control": "no-store", "x-accel-buffering": "no" })
-          .send(Readable.from(inOrder(itemsOf(body), line), { objectMode: false }));
+          .send(Readable.from(inOrder(items, line), { objectMode: false }));
       },
     });
   }

@@ -8,6 +8,7 @@ import type { ServiceReport } from "../../service.ts";
 import { clientGone } from "../../support/client-gone.ts";
 import { Vault } from "../../vault.ts";
 import { chatOf } from "../chat.ts";
+import { charactersOf } from "../limits/characters.ts";
 import { problemOf } from "../plugins/app/errors.ts";
 import { assertPlain } from "../plugins/app/json-body.ts";
 import { Problem, problemBody } from "../problem.ts";
@@ -102,8 +103,12 @@ export async function outputStreamRoutes(app: FastifyInstance, options: OutputSt
         const { body } = request;
         const read = body instanceof Readable ? new JsonLines(body, limits) : undefined;
         try {
+          const take = (count: number) => app.callerLimits.takeCharacters(request, reply, count);
           const start = read ? await startOf(request, read) : (body as Start);
-          const lines = read ? linesOf(read) : piecesOf([(body as z.output<typeof outputStreamRequest>).output].flat());
+          if (read) await take(charactersOf(start));
+          const lines = read
+            ? countedLines(linesOf(read), take)
+            : piecesOf([(body as z.output<typeof outputStreamRequest>).output].flat());
           const events = await answering(
             { ...options, streams, request, reply, format, rewrite: kind === "analyze" },
             start,
@@ -129,6 +134,18 @@ async function startOf(request: FastifyRequest, lines: JsonLines): Promise<Start
   const value = first?.value ?? null;
   if (validate(value)) return value as Start;
   throw Object.assign(new Error("the first line has the wrong shape"), { validation: validate.errors ?? [] });
+}
+
+/** The pieces of an answer, each of which is counted before it is scanned. */
+function countedLines(lines: AnswerLines, take: (characters: number) => Promise<void>): AnswerLines {
+  return {
+    async next() {
+      const line = await lines.next();
+      await take(line.text?.length ?? 0);
+      return line;
+    },
+    close: () => lines.close(),
+  };
 }
 
 /** What is needed to answer one request. */
@@ -158,9 +175,10 @@ async function answering(asked: Asked, start: Start, lines: AnswerLines): Promis
       instead,
       details: details ?? false,
       rewrite,
-      vault: typeof start.vault === "string" ? seal.open(start.vault) : new Vault(),
+      vault: typeof start.vault === "string" ? seal.open(start.vault, request.credential) : new Vault(),
       signal: stop.signal,
       observer: request.scanObserver,
+      caller: request.credential?.id,
     },
     messages ? chatOf({ messages, tools, system }) : undefined,
   );

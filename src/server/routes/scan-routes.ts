@@ -85,7 +85,7 @@ export function addScanRoutes<Body extends ScanFields>(
             ...answer(report, details, rewrite, fields),
             ...(details && use ? { cache: use } : {}),
             // It also holds the pairs of the request's vault, so a client has to keep only the latest vault.
-            ...(rewrite && source === "input" && vault.size > 0 ? { vault: seal.seal(vault) } : {}),
+            ...(rewrite && source === "input" && vault.size > 0 ? { vault: seal.seal(vault, request.credential) } : {}),
           };
         },
       });
@@ -114,9 +114,10 @@ export async function scanned<Body extends ScanFields>(
   const rewrite = kind === "analyze";
   const details = fields.details ?? false;
   const observer = request.scanObserver;
+  const caller = request.credential?.id;
   const compute = async (signal: AbortSignal): Promise<Scanned> => {
-    const vault = typeof fields.vault === "string" ? seal.open(fields.vault) : new Vault();
-    const asked = { suppress, instead, details, rewrite, vault, signal, observer };
+    const vault = typeof fields.vault === "string" ? seal.open(fields.vault, request.credential) : new Vault();
+    const asked = { suppress, instead, details, rewrite, vault, signal, observer, caller };
     return { report: await scan(service, fields, asked), vault };
   };
   const found = async (): Promise<Scanned & { use?: CacheUse }> => {
@@ -129,7 +130,7 @@ export async function scanned<Body extends ScanFields>(
     // Whatever fields there are besides, the result may depend on them.
     const body = [texts, details, suppress.toSorted()];
     const asked = {
-      credential: request.credential,
+      caller,
       kind: `${kind} ${name}`,
       profile: profile.name,
       body,

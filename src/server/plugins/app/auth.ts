@@ -1,14 +1,17 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
-import { type AuthEntry, MAIN_PROFILE } from "../../../config/index.ts";
+import { MAIN_PROFILE } from "../../../config/main-profile.ts";
+import type { AuthEntry } from "../../../config/schema.ts";
+import { type Credential, credentialsOf, digestOf, sha256 } from "../../credential.ts";
+import { FailedAuth } from "../../limits/failed-auth.ts";
 import { Problem } from "../../problem.ts";
 import { ALL_RIGHTS, type Rights } from "../../profiles.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** The configured credential that the request carries, as `entry.key`: `0.0` is the first one. Null if it carries none. */
-    credential: string | null;
+    /** The configured credential that the request carries: the first of them that matches. Null if it carries none. */
+    credential: Credential | null;
   }
   interface FastifyContextConfig {
     /** Whether the route is served without authentication. */
@@ -26,11 +29,19 @@ interface Scheme {
   matching(presented: string): number;
 }
 
+/** Who may call, and how often somebody may try to. */
+export interface AuthOptions {
+  entries: readonly AuthEntry[];
+  /** How many requests without a valid credential an address may send, as `rate_limit.failures` has it. */
+  failures?: string;
+}
+
 /**
  * Refuses requests without one of the configured credentials: bearer tokens (RFC 6750), user and password (RFC 7617), or keys
- * in a header. Every route needs one, except those whose config says `public`.
+ * in a header. Every route needs one, except those whose config says `public`. Who tries too often is refused whatever the request
+ * carries; see {@link FailedAuth}.
  */
-export const auth = fp(async (app: FastifyInstance, { entries }: { entries: readonly AuthEntry[] }) => {
+export const auth = fp(async (app: FastifyInstance, { entries, failures }: AuthOptions) => {
   app.decorateRequest("credential", null);
   app.decorateRequest("rights", null as unknown as Rights);
   app.addHook("onRequest", async (request) => {
@@ -38,23 +49,29 @@ export const auth = fp(async (app: FastifyInstance, { entries }: { entries: read
   });
   if (entries.length === 0) return;
   const schemes = entries.map(toScheme);
+  const credentials = credentialsOf(entries);
+  const failed = new FailedAuth(failures);
 
   app.addHook("onRequest", async (request, reply) => {
     // A path that does not exist answers 404 to everybody: there is nothing to protect.
     if (request.routeOptions.config.public || request.is404) return;
     let wrong = false;
+    let found: { credential: Credential; entry: AuthEntry } | undefined;
     const challenges: string[] = [];
     for (const [index, scheme] of schemes.entries()) {
       const presented = scheme.presented(request);
       const match = presented === undefined ? -1 : scheme.matching(presented);
-      if (match >= 0) {
-        request.credential = `${index}.${match}`;
-        request.rights = rightsOf(entries[index] as AuthEntry);
-      }
+      if (match >= 0)
+        found ??= { credential: credentials[index]?.[match] as Credential, entry: entries[index] as AuthEntry };
       wrong ||= presented !== undefined;
       challenges.push(scheme.challenge(presented !== undefined));
     }
-    if (request.credential !== null) return;
+    failed.check(request, found?.credential);
+    if (found) {
+      request.credential = found.credential;
+      request.rights = rightsOf(found.entry);
+      return;
+    }
     reply.header("www-authenticate", [...new Set(challenges)].join(", "));
     throw new Problem(401, wrong ? "The credential is not valid." : "A credential is needed.");
   });
@@ -75,7 +92,7 @@ function toScheme(entry: AuthEntry): Scheme {
       };
     }
     case "http_basic": {
-      const username = hash(entry.username);
+      const username = sha256(entry.username);
       const password = digestOf(entry.password);
       return {
         challenge: () => 'Basic realm="guard", charset="UTF-8"',
@@ -95,7 +112,8 @@ function toScheme(entry: AuthEntry): Scheme {
       return {
         challenge: () => `ApiKey realm="guard", header="${entry.header}"`,
         presented: ({ headers }) => (typeof headers[header] === "string" ? headers[header] : undefined),
-        matching: (presented) => keys.map((key) => same(presented, key)).lastIndexOf(true),
+        // All of them are compared: the time it takes does not tell which one it was.
+        matching: (presented) => keys.map((key) => same(presented, key)).indexOf(true),
       };
     }
   }
@@ -111,14 +129,5 @@ function authorization({ headers }: FastifyRequest, scheme: string): string | un
 
 /** Compares in constant time. Both sides are hashed first, which gives them the same length. */
 function same(presented: string, expected: Buffer): boolean {
-  return timingSafeEqual(hash(presented), expected);
-}
-
-/** The SHA-256 of a configured secret. A configuration may hold the hash instead of the secret: `sha256:<64 digits>`. */
-function digestOf(secret: string): Buffer {
-  return secret.startsWith("sha256:") ? Buffer.from(secret.slice("sha256:".length), "hex") : hash(secret);
-}
-
-function hash(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
+  return timingSafeEqual(sha256(presented), expected);
 }

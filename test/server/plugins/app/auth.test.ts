@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { ConfigInput } from "../../../../src/config/index.ts";
-import { testServer, wordScanner } from "../../fixtures.ts";
+import { standingClock, type TestServer, testServer, wordScanner } from "../../fixtures.ts";
 
 const sha256 = (text: string) => `sha256:${createHash("sha256").update(text).digest("hex")}`;
 const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString("base64")}` });
@@ -98,5 +98,79 @@ describe("auth", () => {
   ])("covers POST %s", async (url) => {
     const { post } = await serverWith(BEARER);
     expect((await post(url, {})).statusCode).toBe(401);
+  });
+
+  it.each<[string, unknown, string]>([
+    [
+      "used twice",
+      [
+        { ...BEARER, name: "a" },
+        { ...HASHED, name: "a" },
+      ],
+      "auth.1.name",
+    ],
+    ["of another that has none", [HASHED, { ...BEARER, name: "http_bearer" }], "auth.1.name"],
+    ["for several keys", { ...KEYS, name: "a" }, "auth.name"],
+    ["with a space", { ...BEARER, name: "a b" }, "auth.name"],
+  ])("refuses a name %s", async (_what, auth, path) => {
+    await expect(serverWith(auth)).rejects.toMatchObject({ path });
+  });
+
+  describe("too often without a valid credential", () => {
+    const from = (address: string, headers: Record<string, string> = {}) => ({
+      "x-forwarded-for": address,
+      ...headers,
+    });
+    const limited = (auth: unknown, rateLimit: ConfigInput["rateLimit"] = {}) =>
+      serverWith(auth, { app: { trustProxy: true }, rateLimit: { failures: "3/minute", ...rateLimit } });
+    const statusOf = async ({ post }: TestServer, headers: Record<string, string>) =>
+      (await post("/scan/prompt", { prompt: "a" }, headers)).statusCode;
+
+    it.each([
+      ["no limit of requests", {}],
+      ["a limit by credential", { enabled: true, key: "credential" as const }],
+      ["a limit by address", { enabled: true, key: "ip" as const }],
+    ])("is refused by address, with %s", async (_what, rateLimit) => {
+      const clock = standingClock();
+      const server = await limited(BEARER, rateLimit);
+      const guesses = [bearer("a"), {}, bearer("b"), bearer("c"), {}];
+      const statuses = [];
+      for (const guess of guesses) statuses.push(await statusOf(server, from("10.0.0.1", guess)));
+      expect(statuses).toEqual([401, 401, 401, 429, 429]);
+      // From then on the answer does not tell whether a guess is right.
+      const right = await server.post("/scan/prompt", { prompt: "a" }, from("10.0.0.1", bearer("token-1")));
+      expect(right.statusCode).toBe(429);
+      expect(right.headers).toMatchObject({ "retry-after": "60", "content-type": "application/problem+json" });
+      expect(right.headers).not.toHaveProperty("www-authenticate");
+      expect(await statusOf(server, from("10.0.0.2", bearer("token-1")))).toBe(200);
+      clock.advance(60_000);
+      expect(await statusOf(server, from("10.0.0.1", bearer("token-1")))).toBe(200);
+    });
+
+    it("does not lock out a credential that was let in from there before", async () => {
+      const server = await limited([BEARER, KEYS]);
+      for (let turn = 0; turn < 9; turn++) {
+        expect(await statusOf(server, from("10.0.0.1", bearer("token-1")))).toBe(200);
+        expect(await statusOf(server, from("10.0.0.1", bearer("nope")))).toBe(turn < 3 ? 401 : 429);
+      }
+      expect(await statusOf(server, from("10.0.0.1", { "x-api-key": "key-1" }))).toBe(429);
+    });
+
+    it("counts IPv6 by network, and IPv4 written as IPv6 as IPv4", async () => {
+      const server = await limited(BEARER);
+      for (const address of ["2001:db8:1:2::1", "2001:db8:1:2:ffff::2", "2001:DB8:1:2:0:0:0:3"])
+        expect(await statusOf(server, from(address))).toBe(401);
+      expect(await statusOf(server, from("2001:db8:1:2::4"))).toBe(429);
+      expect(await statusOf(server, from("2001:db8:1:3::1"))).toBe(401);
+      for (const address of ["::ffff:10.0.0.9", "10.0.0.9", "::ffff:a00:9"])
+        expect(await statusOf(server, from(address))).toBe(401);
+      expect(await statusOf(server, from("10.0.0.9"))).toBe(429);
+    });
+
+    it("leaves public routes open", async () => {
+      const { get, ...server } = await limited(BEARER);
+      for (let turn = 0; turn < 5; turn++) await statusOf({ get, ...server }, from("10.0.0.1"));
+      expect((await get("/healthz", from("10.0.0.1"))).statusCode).toBe(200);
+    });
   });
 });

@@ -1,0 +1,134 @@
+import type { Redis } from "ioredis";
+import { LRUCache } from "lru-cache";
+import type { Rate } from "../../config/index.ts";
+
+/** How a caller stands with one rate. */
+export interface Count {
+  max: number;
+  remaining: number;
+  /** Milliseconds until the caller has all of `max` again. */
+  ttl: number;
+  /** Whether what was asked for was too much. */
+  isExceeded: boolean;
+}
+
+/**
+ * Counts what callers use of one rate, each in windows of time of its own: a window begins with the first use after the last one ended.
+ */
+export interface Counter {
+  readonly rate: Rate;
+  /**
+   * Takes an amount out of what is left.
+   *
+   * @param countsRefused whether what is too much counts all the same, so that who goes on calling does not see the end of the limit
+   *   any sooner. Otherwise nothing is taken.
+   */
+  take(key: string, amount: number, countsRefused: boolean): Promise<Count>;
+}
+
+/** The most callers that a process counts. Those that have not called for longest are forgotten first. */
+const MAX_CALLERS = 50_000;
+
+/** Counts in this process. */
+export class MemoryCounter implements Counter {
+  readonly rate: Rate;
+  readonly #windows = new LRUCache<string, { used: number; endsAt: number }>({ max: MAX_CALLERS });
+
+  constructor(rate: Rate) {
+    this.rate = rate;
+  }
+
+  /** Tells how a caller stands. It is exceeded when nothing is left. */
+  look(key: string): Count {
+    const { used, endsAt } = this.#windowOf(key);
+    return this.#count(used, endsAt, used < this.rate.max);
+  }
+
+  async take(key: string, amount: number, countsRefused: boolean): Promise<Count> {
+    return this.takeNow(key, amount, countsRefused);
+  }
+
+  /** Does what {@link take} does, at once. */
+  takeNow(key: string, amount: number, countsRefused: boolean): Count {
+    const window = this.#windowOf(key);
+    const fits = window.used + amount <= this.rate.max;
+    if (fits || countsRefused) window.used += amount;
+    this.#windows.set(key, window);
+    return this.#count(window.used, window.endsAt, fits);
+  }
+
+  #windowOf(key: string): { used: number; endsAt: number } {
+    const known = this.#windows.get(key);
+    const now = wholeMilliseconds();
+    return known && now < known.endsAt ? known : { used: 0, endsAt: now + this.rate.milliseconds };
+  }
+
+  #count(used: number, endsAt: number, fits: boolean): Count {
+    return countOf(this.rate, used, endsAt - wholeMilliseconds(), fits);
+  }
+}
+
+/** A clock that nobody can set. Whole numbers are exact, so that the time left of a new window is never more than the window. */
+function wholeMilliseconds(): number {
+  return Math.floor(performance.now());
+}
+
+/**
+ * Redis runs a script as one step, so that no other server counts in between. `KEYS[1]` is the counter. `ARGV` is the amount, the most,
+ * whether what is too much counts (`1`), and the milliseconds of a window.
+ */
+const TAKE = `
+local used = tonumber(redis.call('GET', KEYS[1]) or '0')
+local fits = used + tonumber(ARGV[1]) <= tonumber(ARGV[2])
+if fits or ARGV[3] == '1' then used = redis.call('INCRBY', KEYS[1], ARGV[1]) end
+local ttl = redis.call('PTTL', KEYS[1])
+if ttl < 0 then
+  redis.call('PEXPIRE', KEYS[1], ARGV[4])
+  ttl = tonumber(ARGV[4])
+end
+return {used, ttl, fits and 1 or 0}
+`;
+
+/** A client with the script as a command. */
+type Counting = Redis & Record<"guardTake", (...args: (string | number)[]) => Promise<[number, number, number]>>;
+
+/** Counts in Redis, so that several servers count together. */
+export class RedisCounter implements Counter {
+  readonly rate: Rate;
+  readonly #client: Counting;
+  readonly #prefix: string;
+
+  /** @param prefix what the names of the counters begin with. */
+  constructor(rate: Rate, client: Redis, prefix: string) {
+    this.rate = rate;
+    this.#client = client as Counting;
+    this.#prefix = `${prefix}:${rate.max}/${rate.milliseconds}:`;
+    if (!this.#client.guardTake) client.defineCommand("guardTake", { numberOfKeys: 1, lua: TAKE });
+  }
+
+  async take(key: string, amount: number, countsRefused: boolean): Promise<Count> {
+    const { max, milliseconds } = this.rate;
+    const name = this.#prefix + key;
+    const [used, ttl, fits] = await this.#client.guardTake(name, amount, max, countsRefused ? 1 : 0, milliseconds);
+    return countOf(this.rate, used, ttl, fits === 1);
+  }
+}
+
+function countOf({ max }: Rate, used: number, ttl: number, fits: boolean): Count {
+  return { max, remaining: Math.max(0, max - used), ttl, isExceeded: !fits };
+}
+
+/** The rate that a caller has to know of: of those that refuse, the one that does so for longest, else the one of which least is left. */
+export function deciding(counts: readonly Count[]): Count {
+  return counts.reduce((one, other) => {
+    if (one.isExceeded !== other.isExceeded) return one.isExceeded ? one : other;
+    const isTighter =
+      one.isExceeded || one.remaining === other.remaining ? other.ttl > one.ttl : other.remaining < one.remaining;
+    return isTighter ? other : one;
+  });
+}
+
+/** Whole seconds, as `Retry-After` and `RateLimit-Reset` have them: at least one. */
+export function secondsOf({ ttl }: Count): number {
+  return Math.max(1, Math.ceil(ttl / 1000));
+}

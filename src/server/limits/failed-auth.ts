@@ -1,0 +1,50 @@
+import { LRUCache } from "lru-cache";
+import { FAILURES, parseRates } from "../../config/rate-limit.ts";
+import type { Credential } from "../credential.ts";
+import { Problem } from "../problem.ts";
+import { addressOf } from "./address.ts";
+import { type Count, deciding, MemoryCounter, secondsOf } from "./counter.ts";
+
+/** The most pairs of an address and a credential that are remembered. */
+const MAX_KNOWN = 10_000;
+
+/**
+ * Limits how often an address may send requests without a valid credential, so that nobody can try out secrets, or make the server
+ * compare and log without end.
+ *
+ * From the limit on a request is refused with 429 before anybody is told whether its credential is right: otherwise the answer would
+ * still tell who goes on guessing. A credential that was let in from the same address before goes on being let in. So somebody behind
+ * the same gateway cannot lock out its other users.
+ */
+export class FailedAuth {
+  readonly #counters: readonly MemoryCounter[];
+  readonly #known = new LRUCache<string, true>({ max: MAX_KNOWN });
+
+  /** @param limit rates, as `rate_limit.failures` has them. */
+  constructor(limit: string = FAILURES) {
+    this.#counters = (parseRates(limit) ?? []).map((rate) => new MemoryCounter(rate));
+  }
+
+  /**
+   * Counts a request without a valid credential.
+   *
+   * @param credential the valid credential of the request, if it has one.
+   * @throws Problem 429 when its address has sent too many of them.
+   */
+  check(request: { ip: string }, credential: Credential | undefined): void {
+    const address = addressOf(request);
+    const pair = credential && `${credential.id} ${address}`;
+    if (pair !== undefined && this.#known.get(pair)) return;
+    const count = deciding(this.#counters.map((counter) => counter.look(address)));
+    if (count.isExceeded) throw refusal(count);
+    if (pair !== undefined) this.#known.set(pair, true);
+    else for (const counter of this.#counters) counter.takeNow(address, 1, true);
+  }
+}
+
+function refusal(count: Count): Problem {
+  const seconds = secondsOf(count);
+  return new Problem(429, `Too many requests without a valid credential; try again in ${seconds} s.`, {
+    headers: { "retry-after": String(seconds) },
+  });
+}
