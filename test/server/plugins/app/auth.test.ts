@@ -107,7 +107,7 @@ describe("auth", () => {
         { ...BEARER, name: "a" },
         { ...HASHED, name: "a" },
       ],
-      "auth.1.name",
+      "auth.0.name",
     ],
     ["of another that has none", [HASHED, { ...BEARER, name: "http_bearer" }], "auth.1.name"],
     ["for several keys", { ...KEYS, name: "a" }, "auth.name"],
