@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
+import type { FastifyRequest } from "fastify";
 import type { AuditSettings, Config } from "../../config/index.ts";
 import { canonicalJson } from "../../support/canonical-json.ts";
 import type { DecisionListener } from "../decisions.ts";
@@ -40,7 +41,7 @@ export async function makeAudit({ settings, config, stream, onLost }: AuditOptio
   const options = {
     config: hashOf(config),
     textKey: keys?.text ?? randomTextKey(),
-    credentialOf: ({ credential }: { credential: string | null }) => credential,
+    credentialOf: ({ credential }: Pick<FastifyRequest, "credential">) => credential?.name ?? null,
   };
   return {
     listener: (decision) => log.record(recordOf(decision, options)),
