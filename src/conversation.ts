@@ -131,7 +131,13 @@ interface Job {
 export async function scanConversationTexts(
   lists: ConversationLists,
   conversation: Conversation,
-  { window = 3, risk, signal: outer, verdicts = defaultVerdictCache(), ...rest }: TextsOptions = {},
+  {
+    window = 3,
+    risk,
+    signal: outer,
+    verdicts = defaultVerdictCache(),
+    ...rest
+  }: TextsOptions & Pick<RunOptions, "onWork"> = {},
 ): Promise<ConversationReport> {
   const { rewrite = true } = rest;
   const suppress = suppressedNames(rest.suppress);

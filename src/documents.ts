@@ -10,6 +10,7 @@ import {
   type NamedScanner,
   nameScanners,
   ownSignal,
+  type RunOptions,
   runScanners,
   type ScanCoverage,
   type ScanOptions,
@@ -111,7 +112,7 @@ function checkDocuments(texts: unknown): void {
 export async function scanNamedDocuments(
   named: readonly NamedScanner[],
   texts: readonly string[],
-  { maskInjections = false, signal: outer, source = "tool", ...rest }: DocumentsOptions,
+  { maskInjections = false, signal: outer, source = "tool", ...rest }: DocumentsOptions & Pick<RunOptions, "onWork">,
   stops: boolean,
 ): Promise<DocumentsReport> {
   const { signal, stop } = ownSignal(outer);

@@ -23,6 +23,7 @@ export type {
   PiiScan,
   PlaceholderMatching,
   RuleScan,
+  RuleTasks,
   SecretRules,
   SubstringSet,
   TokenEncoding,
@@ -31,8 +32,8 @@ export type {
 const require = createRequire(import.meta.url);
 
 /**
- * The Rust addon for this platform. Its functions that take a text return an `Answer`: for a short text this is the value itself,
- * and for a longer one it is a promise, because another thread does the work. Call them through {@link native}.
+ * The Rust addon for this platform. Its functions that take a text return an `Answer`: where the work takes microseconds this is the
+ * value itself, and otherwise it is a promise, because a thread of the addon's own pool does the work. Call them through {@link native}.
  */
 export const addon = loadAddon();
 
@@ -52,11 +53,21 @@ function loadAddon(): typeof Addon {
   }
 }
 
+/** Work that can be stopped. */
+export interface Stoppable {
+  /** Stops the work. */
+  signal?: AbortSignal | undefined;
+}
+
 /**
  * Calls the addon and turns its errors, whether thrown or rejected, into {@link GuardError}. A value that the addon returns at once
- * is returned at once. Most callers simply write `await native(() => addon.findUrls(text))`.
+ * is returned at once. Most callers simply write `await native(() => addon.findUrls(text), signal)`.
+ *
+ * @param call calls one function of the addon that works on texts, or any other one when there is no signal.
+ * @param signal stops work that goes on: what waits for a thread is dropped, and what runs is left at its next step. The promise
+ *   then rejects with the reason of the signal.
  */
-export function native<Answered>(call: () => Answered): Answered {
+export function native<Answered>(call: () => Answered, signal?: AbortSignal): Answered {
   let answer: Answered;
   try {
     answer = call();
@@ -64,9 +75,25 @@ export function native<Answered>(call: () => Answered): Answered {
     throw guardError(error);
   }
   if (!isPromise(answer)) return answer;
+  if (signal) return stoppedBy(signal, answer) as Answered;
   return answer.catch((error: unknown) => {
     throw guardError(error);
   }) as Answered;
+}
+
+/** Stops the work behind a promise, which the addon has just returned, with the signal. */
+async function stoppedBy<T>(signal: AbortSignal, answer: Promise<T>): Promise<T> {
+  const task = addon.lastTask();
+  const onAbort = () => task.abort();
+  if (signal.aborted) onAbort();
+  else signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await answer;
+  } catch (error) {
+    throw signal.aborted ? signal.reason : guardError(error);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
 }
 
 /**

@@ -232,6 +232,8 @@ export interface RunOptions extends Omit<ScanOptions, "suppress" | "source" | "c
   instead?: ReadonlyMap<Scanner, Scanner>;
   /** Keeps verdicts. What it has is not computed again. */
   verdicts?: VerdictCache;
+  /** Is given the work of every scanner as it begins. It may go on after the call was aborted, when a scanner ignores the signal. */
+  onWork?(work: Promise<unknown>): void;
 }
 
 /** Runs named scanners over a text. The `text` of the result is the sanitized text. */
@@ -273,7 +275,7 @@ export async function runScanners(
     add(item, input, shown(input, verdict), 0),
   );
   if (kept !== undefined) return { ...report, engineTiming: {}, text: kept };
-  const { signal: running, stop } = ownSignal(signal);
+  const { signal: running, aborted, stop } = ownSignal(signal);
 
   const runOne = async ({ name, scanner }: NamedScanner, input: string) => {
     const kept = options.verdicts?.get(scanner, input, source, vault.vault);
@@ -284,8 +286,10 @@ export async function runScanners(
     const own = { ...context, ...vault, answers: observed ? answers.observedBy(observed) : answers, signal: running };
     let verdict: Verdict;
     try {
-      const given = checkedVerdict(input, await scanner.scan(input, own));
-      // A scanner may ignore the signal, so the signal is checked again after the scanner has answered.
+      const work = Promise.resolve(scanner.scan(input, own));
+      options.onWork?.(work);
+      // A scanner may ignore the signal. Nobody waits for it then, and what it answers later is not looked at.
+      const given = checkedVerdict(input, await Promise.race([work, aborted]));
       running.throwIfAborted();
       options.verdicts?.set(scanner, input, source, given, { before, ...vault });
       verdict = shown(input, given);
@@ -359,19 +363,38 @@ function keptText(
  * Makes a signal for one call. It is aborted together with the caller's signal, and by `stop` when the call ends, so that nothing
  * goes on running when the call ends early.
  */
-export function ownSignal(outer: AbortSignal | undefined): { signal: AbortSignal; stop: () => void } {
+export function ownSignal(outer: AbortSignal | undefined): OwnSignal {
   const own = new AbortController();
+  let reject!: (reason: unknown) => void;
+  const aborted = new Promise<never>((_, onAborted) => {
+    reject = onAborted;
+  });
+  // Nobody may be waiting for it when the call ends.
+  aborted.catch(() => {});
   // Every scanner may listen to this signal, and there may be many scanners. Node.js would otherwise warn of a leak.
   setMaxListeners(0, own.signal);
   // AbortSignal.any is not used here: a long-lived signal would keep something in memory for every scan.
-  const onAbort = () => own.abort(outer?.reason);
+  const abort = (reason?: unknown) => {
+    own.abort(reason);
+    reject(own.signal.reason);
+  };
+  const onAbort = () => abort(outer?.reason);
   if (outer?.aborted) onAbort();
   else outer?.addEventListener("abort", onAbort, { once: true });
   const stop = () => {
     outer?.removeEventListener("abort", onAbort);
-    own.abort();
+    abort();
   };
-  return { signal: own.signal, stop };
+  return { signal: own.signal, aborted, stop };
+}
+
+/** The signal of one call. */
+interface OwnSignal {
+  signal: AbortSignal;
+  /** Rejects with the reason of the signal when it is aborted. It costs less than a listener for each who waits. */
+  aborted: Promise<never>;
+  /** Aborts the signal, because the call has ended. */
+  stop(): void;
 }
 
 /** Returns a report without results. It is valid, because nothing has failed yet. */

@@ -30,9 +30,13 @@ import type { Scanner, Side } from "./scanner.ts";
 import { SCANNED, type Scanned, type Source } from "./source.ts";
 import { AnswerScan, type StreamOptions, type StreamReport } from "./stream/answer-scan.ts";
 import { withSignal } from "./support/with-signal.ts";
+import { within } from "./support/within.ts";
 import { didYouMean } from "./validation/did-you-mean.ts";
 import type { Vault } from "./vault.ts";
 import { VerdictCache } from "./verdict-cache.ts";
+
+/** The milliseconds that scanners have to free what they hold, when the service closes. */
+const CLOSING = 5000;
 
 /** The lists of scanners, by side. */
 export type ScannerLists = Record<Side, readonly Scanner[]>;
@@ -227,15 +231,14 @@ export class ScanService {
     this.#notReady = undefined;
   }
 
-  /** Refuses new scans, ends the running scans and frees the scanners. */
+  /** Refuses new scans, ends the running scans and frees the scanners. It does not wait for a scanner that takes longer than 5 s to end. */
   async close(): Promise<void> {
     this.#closing = true;
     const reason = closedError();
     this.#closed.abort(reason);
     for (const stop of this.#running) stop.abort(reason);
-    await Promise.allSettled(
-      [...new Set([...this.#lists.input, ...this.#lists.output])].map((scanner) => scanner.close?.()),
-    );
+    const scanners = [...new Set([...this.#lists.input, ...this.#lists.output])];
+    await within(Promise.allSettled(scanners.map(async (scanner) => scanner.close?.())), CLOSING);
   }
 
   /**
@@ -339,7 +342,7 @@ export class ScanService {
   #streamPlace(request: ScanRequest): Place {
     const place = this.#begin(request);
     const free = () => {
-      this.#running.delete(place.stop);
+      this.#giveBack(place.stop, place.work);
       place.leave();
     };
     place.stop.signal.addEventListener("abort", free, { once: true });
@@ -350,7 +353,7 @@ export class ScanService {
   /** Judges the tool calls of the last message of a conversation, and restores values in their arguments. */
   async #toolCalls(
     conversation: Conversation,
-    options: ScanOptions & { rewrite: boolean },
+    options: RunsOptions,
     caller: string | undefined,
   ): Promise<ScanReport & { sanitizedToolCalls: AnsweredToolCall[] }> {
     const none = Object.fromEntries(SCANNED.map((what) => [what, []])) as unknown as Record<Scanned, []>;
@@ -456,12 +459,12 @@ export class ScanService {
   async #run(
     side: Side,
     request: ScanRequest,
-    scan: (options: ScanOptions & { rewrite: boolean }) => Promise<Omit<ServiceReport, "outcome">>,
+    scan: (options: RunsOptions) => Promise<Omit<ServiceReport, "outcome">>,
   ): Promise<ServiceReport> {
     const { promptTimeout, outputTimeout } = this.#options;
     const seconds = side === "input" ? promptTimeout : outputTimeout;
-    const { stop, options, leave } = this.#begin(request);
-    const scanned = scan(options).finally(() => this.#running.delete(stop));
+    const { stop, options, work, leave } = this.#begin(request);
+    const scanned = scan(options).finally(() => this.#giveBack(stop, work));
     try {
       const report = await timed(scanned, seconds, stop);
       return { ...report, ...this.#decided(report, side) };
@@ -486,6 +489,7 @@ export class ScanService {
     if (caller.aborted) onAbort();
     else caller.addEventListener("abort", onAbort, { once: true });
     this.#running.add(stop);
+    const work = new Set<Promise<unknown>>();
     const options = {
       failFast,
       onScannerError,
@@ -496,8 +500,22 @@ export class ScanService {
       offsets: details ? ("codePoint" as const) : ("utf16" as const),
       signal,
       ...(observer ? { observer } : {}),
+      onWork: (begun: Promise<unknown>) => {
+        work.add(begun);
+        const onEnd = () => work.delete(begun);
+        begun.then(onEnd, onEnd);
+      },
     } satisfies Place["options"];
-    return { stop, options, leave: () => caller.removeEventListener("abort", onAbort) };
+    return { stop, options, work, leave: () => caller.removeEventListener("abort", onAbort) };
+  }
+
+  /**
+   * Gives a place back, but not before the scanners that ran in it have ended. A scan that nobody waits for any more takes its place for
+   * as long as it takes memory and time, so that scanners which ignore the signal cannot be piled up.
+   */
+  #giveBack(stop: AbortController, work: ReadonlySet<Promise<unknown>>): void {
+    if (work.size === 0) this.#running.delete(stop);
+    else void Promise.allSettled(work).then(() => this.#giveBack(stop, work));
   }
 
   /** Decides whether a text is valid under the options, and what becomes of it. */
@@ -512,11 +530,16 @@ export class ScanService {
   }
 }
 
+/** How the scans of a call run. */
+type RunsOptions = ScanOptions & { rewrite: boolean } & Pick<RunOptions, "onWork" | "instead">;
+
 /** One of the places for scans, and how the scan in it runs. */
 interface Place {
   /** Stops the scan. */
   stop: AbortController;
-  options: ScanOptions & Pick<RunOptions, "instead"> & { rewrite: boolean };
+  options: RunsOptions;
+  /** What scanners do in it now. */
+  work: ReadonlySet<Promise<unknown>>;
   /** Listens to the caller's signal no longer. */
   leave(): void;
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { GuardValidationError, ScannerError } from "../src/errors.ts";
-import { BanSubstrings, InvisibleText, Regex, TokenLimit } from "../src/generated/input-scanners.ts";
+import { BanSubstrings, InvisibleText, Regex, Secrets, TokenLimit } from "../src/generated/input-scanners.ts";
 import { Deanonymize } from "../src/generated/output-scanners.ts";
+import { addon } from "../src/native.ts";
 import { scanOutput, scanPrompt } from "../src/scan.ts";
 import type { Scanner, Verdict } from "../src/scanner.ts";
 import { passed, wholeText } from "../src/scanner.ts";
@@ -203,6 +204,41 @@ describe("scanPrompt", () => {
       },
     };
     await expect(scanPrompt([deaf], "text", { signal: controller.signal })).rejects.toThrow("enough");
+  });
+
+  it("is aborted though a scanner never settles", async () => {
+    const controller = new AbortController();
+    let started = () => {};
+    const running = new Promise<void>((resolve) => {
+      started = resolve;
+    });
+    const endless: Scanner = {
+      ...{ type: "Endless", name: "Endless", sanitizes: false },
+      scan: () => {
+        started();
+        return new Promise(() => {});
+      },
+    };
+    const call = scanPrompt([endless], "text", { signal: controller.signal });
+    await running;
+    controller.abort(new Error("enough"));
+    await expect(call).rejects.toThrow("enough");
+  });
+
+  it("leaves nothing of what it started behind when it is aborted", async () => {
+    const controller = new AbortController();
+    const text = "key=".repeat(250_000);
+    const calls = Array.from({ length: 8 }, (_, index) =>
+      scanOutput([new Secrets()], "", `${index} ${text}`, { signal: controller.signal }),
+    );
+    await expect.poll(() => addon.ruleTasks().running).toBeGreaterThan(0);
+    const reason = new Error("nobody waits");
+    controller.abort(reason);
+    for (const call of calls) await expect(call).rejects.toBe(reason);
+    await expect.poll(() => addon.ruleTasks()).toEqual({ waiting: 0, running: 0 });
+    // What a task was left in the middle of still works.
+    const report = await scanOutput([new Secrets()], "", `${text} password = "Tr0ub4dor&3x9"`.slice(-9000));
+    expect(report.isValid).toBe(false);
   });
 });
 

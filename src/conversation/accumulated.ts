@@ -6,6 +6,7 @@ import { CONVERSATION_RISK } from "../result-names.ts";
 import { addVerdict, emptyReport, type RunOptions, type ScanReport } from "../scan.ts";
 import type { Finding, Verdict } from "../scanner.ts";
 import { FAILED } from "../scanners/score.ts";
+import { withSignal } from "../support/with-signal.ts";
 import { lengthIn, type OffsetUnit } from "../text/offsets.ts";
 import type { AgedText, ConversationRisk } from "./risk.ts";
 
@@ -21,7 +22,7 @@ export async function riskReport(
   risk: ConversationRisk,
   { messages, toolResults }: Assessed,
   given: AnswerCache,
-  { suppress, signal, observer, offsets, onScannerError }: RunOptions & { suppress: ReadonlySet<string> },
+  { suppress, signal, observer, offsets, onScannerError, onWork }: RunOptions & { suppress: ReadonlySet<string> },
 ): Promise<ScanReport> {
   const report = emptyReport();
   if (suppress.has(CONVERSATION_RISK)) {
@@ -35,12 +36,14 @@ export async function riskReport(
   const coverage = { chars: 0, scannedChars: 0, truncated: false, windows: messages.length };
   let verdict: Verdict;
   try {
-    const { isValid, score, scores, toolScores } = await risk.assess(
+    const work = risk.assess(
       messages.map(({ text }) => text),
       signal,
       answers,
       toolResults,
     );
+    onWork?.(work);
+    const { isValid, score, scores, toolScores } = await withSignal(work, signal);
     const added = [
       ...messages.map((text, index) => ({ text, score: scores[index] ?? 0, label: `user message ${index + 1}` })),
       ...toolResults.map(({ of }, index) => ({ text: of, score: toolScores[index] ?? 0, label: "tool result" })),

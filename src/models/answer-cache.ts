@@ -10,7 +10,6 @@ interface Asked {
 
 /** What one call has computed. The parts are made when they are needed: most calls with rules need none of them. */
 interface Computed {
-  derived?: Map<string, Map<string, unknown>>;
   asked?: Map<string, Map<string, Asked>>;
   timings?: Map<string, EngineTimings>;
 }
@@ -38,22 +37,9 @@ export class AnswerCache {
   }
 
   /**
-   * Returns what `make` makes from a text, such as its views, its URLs or its languages. Each kind is made once for each text.
-   *
-   * @param kind what is made.
-   */
-  derive<T>(kind: string, text: string, make: (text: string) => T): T {
-    this.#computed.derived ??= new Map();
-    const ofKind = this.#computed.derived.get(kind) ?? new Map<string, unknown>();
-    this.#computed.derived.set(kind, ofKind);
-    if (!ofKind.has(text)) ofKind.set(text, make(text));
-    return ofKind.get(text) as T;
-  }
-
-  /**
    * Returns the answer of `ask`, or the answer of an earlier call with the same question and text. A failure is not kept.
    *
-   * @param question what is asked, and of which model.
+   * @param question what is asked, and of which model; or what is made of the text, such as its views or its URLs.
    */
   async share<T>(question: string, text: string, ask: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     this.#computed.asked ??= new Map();

@@ -1,5 +1,5 @@
 import { GuardError } from "../errors.ts";
-import { addon, type EngineInfo, type EngineTimings, type NativeEngine, native } from "../native.ts";
+import { addon, type EngineInfo, type EngineTimings, type NativeEngine, native, type RuleTasks } from "../native.ts";
 import { checkEngineOptions, DEFAULT_QUEUE_CAPACITY, type EngineOptions, engineOptions } from "./engine-options.ts";
 import { hubSettings } from "./hub/requests.ts";
 import { LanguageDetector } from "./languages.ts";
@@ -70,6 +70,11 @@ export class Engine {
   /** Starts the engine, if it is not started yet, and tells what it runs on. */
   async info(): Promise<EngineInfo> {
     return native(() => this.#start().info());
+  }
+
+  /** How much work with rules is under way in this process, but for what is done at once. It waits for threads of its own. */
+  get ruleTasks(): RuleTasks {
+    return addon.ruleTasks();
   }
 
   /**

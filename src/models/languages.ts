@@ -48,12 +48,14 @@ export class LanguageDetector {
     text: string,
     { known, familiar = [] }: { known: readonly string[]; familiar?: readonly string[] },
     answers?: AnswerCache,
+    signal?: AbortSignal,
   ): Promise<ForeignPart[]> {
     const make = async () => {
       const model = await this.#model.load();
-      return native(() => model.foreignParts(text, [...known], [...familiar]));
+      return native(() => model.foreignParts(text, [...known], [...familiar]), signal);
     };
-    return answers ? answers.derive(`parts ${this.folder} ${known.join()} ${familiar.join()}`, text, make) : make();
+    const question = `parts ${this.folder} ${known.join()} ${familiar.join()}`;
+    return answers ? answers.share(question, text, make, signal) : make();
   }
 
   /** Frees the model. */

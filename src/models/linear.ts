@@ -48,9 +48,9 @@ export class LinearClassifier {
   }
 
   /** The probabilities of the labels for each text. */
-  async classify(texts: string[]): Promise<number[][]> {
+  async classify(texts: string[], signal?: AbortSignal): Promise<number[][]> {
     const model = await this.load();
-    return native(() => model.classify(texts));
+    return native(() => model.classify(texts), signal);
   }
 
   /** Frees the model. */

@@ -84,7 +84,7 @@ What llm-guard 0.3.16 does differently:
         const vault = options.vault ?? context.vault ?? new Vault();
         const scan = await detector.find(text, vault, context);
         if (scan.findings.length === 0) return passed(text);
-        const anonymized = await anonymize(text, scan, vault, await loadFakes());
+        const anonymized = await anonymize(text, scan, vault, await loadFakes(), context);
         return {
           isValid: false,
           score: detector.score(scan),

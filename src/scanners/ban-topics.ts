@@ -103,8 +103,8 @@ export const BanTopics = defineScanner({
             parts: parts.map((part): LabelledPart => ({ ...part, score: probabilityOf(part.labels, true) })),
           };
         };
-        const judged = (view: string) => byLanguage.judge(view, score, correctedLabels, answers);
-        const scored = await scoreDisguised<LabelledPart>(text, { matchType, deobfuscate }, judged, answers);
+        const judged = (view: string) => byLanguage.judge(view, score, correctedLabels, answers, signal);
+        const scored = await scoreDisguised<LabelledPart>(text, { matchType, deobfuscate }, judged, answers, signal);
         const verdict = labelVerdict(text, scored, { threshold, multiLabel: true, type: "topic" });
         return withUntrained(text, verdict, scored.untrained, treatment);
       },

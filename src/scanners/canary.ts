@@ -82,7 +82,7 @@ export const Canary = defineScanner({
         if (tokens.length === 0) {
           return passed(text, { chars: text.length, scannedChars: 0, truncated: true, windows: 0 });
         }
-        const leaks = await leaksOf(text, tokens.flatMap(writtenForms));
+        const leaks = await leaksOf(text, tokens.flatMap(writtenForms), context);
         if (leaks.length === 0) return passed(text);
         const findings = leaks.map(({ start, end, characters, view }): Finding => {
           const label = `${characters} of ${TOKEN_LENGTH} characters`;
@@ -106,8 +106,8 @@ function systemTexts({ conversation }: ScanContext): string[] {
 }
 
 /** Finds tokens in a text, in its views, and in the numbers that it has. */
-async function leaksOf(text: string, forms: readonly WrittenToken[]): Promise<Leak[]> {
-  const options = { minimum: LEAST, count: "letters" } as const;
+async function leaksOf(text: string, forms: readonly WrittenToken[], { signal }: ScanContext): Promise<Leak[]> {
+  const options = { minimum: LEAST, count: "letters", signal } as const;
   const wanted = forms.map((form) => form.text);
   const readings = readNumbers(text, LEAST);
   const [written, ...decoded] = await Promise.all([

@@ -114,7 +114,8 @@ export const DataExfiltration = defineScanner({
         const find = (type: string, label: string, { start, end }: { start: number; end: number }) => {
           found.push({ start, end, type, text: text.slice(start, end), score: 1, label });
         };
-        for (const { carrier, ...span } of await hiddenMessages(text)) find("hidden_text", carrier, span);
+        for (const { carrier, ...span } of await hiddenMessages(text, context.signal))
+          find("hidden_text", carrier, span);
 
         const carriers: Carrier[] = [];
         for (const target of await targetsOf(text, context)) {
@@ -161,14 +162,14 @@ interface Carrier {
 }
 
 /** Returns the targets of a text and its other URLs, which are links, or in arguments what a tool loads. */
-async function targetsOf(text: string, { answers, source }: ScanContext): Promise<Target[]> {
+async function targetsOf(text: string, { answers, signal, source }: ScanContext): Promise<Target[]> {
   const isCall = source === "tool_call";
   const { targets, code } = linkTargets(text);
   const taken = [...targets, ...(isCall ? [] : code)].sort((a, b) => a.start - b.start);
   const others: Target[] = [];
   let at = 0;
   let reached = 0;
-  for (const { start, end, url } of await urlsOf(text, answers)) {
+  for (const { start, end, url } of await urlsOf(text, { answers, signal })) {
     for (; at < taken.length && (taken[at] as Target).start < end; at += 1) {
       reached = Math.max(reached, (taken[at] as Target).end);
     }
@@ -187,7 +188,7 @@ function isShown({ href }: URL, kind: Target["kind"]): boolean {
 }
 
 /** What the conversation says, by who may see it leave. */
-async function heard({ conversation, prompt }: ScanContext, rules: InstanceType<typeof addon.SecretRules>) {
+async function heard({ conversation, prompt, signal }: ScanContext, rules: InstanceType<typeof addon.SecretRules>) {
   const of = (...sources: Source[]) =>
     conversation?.texts.filter(({ source }) => sources.includes(source)).map(({ text }) => text) ?? [];
   const system = of("system");
@@ -195,7 +196,7 @@ async function heard({ conversation, prompt }: ScanContext, rules: InstanceType<
   const user = [...(prompt === undefined ? [] : [prompt]), ...of("user")];
   const privateOf = async (texts: readonly string[]) => {
     const text = texts.join("\n");
-    const { secrets } = await native(() => rules.scan(text, "all", false));
+    const { secrets } = await native(() => rules.scan(text, "all", false), signal);
     const mails = (await addressesIn(text)).filter((address) => address.includes("@"));
     return [...secrets.map(({ start, end }) => text.slice(start, end)), ...mails]
       .map((value) => value.toLowerCase())
@@ -242,7 +243,7 @@ async function judged(
     // A URL that the conversation has was written before its data was known.
     else if (!known.all.includes(target)) open.push(carrier);
   }
-  const repeated = await repeatedParts(open, known);
+  const repeated = await repeatedParts(open, known, context);
   for (const carrier of open) {
     const loads = carrier.target.kind === "image" || carrier.target.kind === "active";
     const isCall = carrier.target.kind === "call";
@@ -275,6 +276,7 @@ async function judged(
 async function repeatedParts(
   carriers: readonly Carrier[],
   { system, tool, user }: Awaited<ReturnType<typeof heard>>,
+  { signal }: ScanContext,
 ): Promise<Set<UrlPart>> {
   const found = new Set<UrlPart>();
   const compare = async (
@@ -302,6 +304,7 @@ async function repeatedParts(
       count: letters === undefined ? "words" : "letters",
       except,
       deobfuscate: letters === undefined && joined.length <= LONGEST_DISGUISED,
+      signal,
     });
     let at = 0;
     for (const { start, words, other } of passages.sort((a, b) => a.start - b.start)) {

@@ -78,8 +78,9 @@ Findings name the placeholders, never the originals. What llm-guard 0.3.16 does 
       const escaped = context.arriving ? values : values.map(inJson);
       const originals = escaped.some((value, index) => value !== values[index]) && isJson(text) ? escaped : values;
       const matching = matchingStrategy === "combined_exact_fuzzy" ? "fuzzy" : matchingStrategy;
-      const { matches, restored, searched } = await native(() =>
-        addon.restorePlaceholders(text, placeholders, originals, matching),
+      const { matches, restored, searched } = await native(
+        () => addon.restorePlaceholders(text, placeholders, originals, matching),
+        context.signal,
       );
       return {
         isValid: true,

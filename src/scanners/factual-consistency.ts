@@ -94,9 +94,11 @@ export const FactualConsistency = defineScanner({
       },
       close: () => model.close(),
       async check(text, { prompt = "", signal, answers }) {
-        const all = await claimsOf(text);
+        const all = await claimsOf(text, { signal });
         if (prompt.trim() === "" || all.length === 0) return passed(text);
-        const [ofPrompt, ofText] = await Promise.all([prompt, text].map((each) => byLanguage.foreign(each, answers)));
+        const [ofPrompt, ofText] = await Promise.all(
+          [prompt, text].map((each) => byLanguage.foreign(each, answers, signal)),
+        );
         const foreign = foreignClaims(all, ofText ?? [], { prompt, foreign: ofPrompt ?? [] });
         const left = new Set(foreign.map(({ start }) => start));
         const claims = all.filter(({ start }) => !left.has(start));

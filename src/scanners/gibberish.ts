@@ -65,10 +65,14 @@ export const Gibberish = defineScanner({
       finding: "gibberish",
       streaming: partsByReading(matchType === "sentence" ? "sentence" : "full"),
       windows: (pieces) => pieces.length,
-      async judge(text) {
+      async judge(text, { signal }) {
         if (NO_LANGUAGE.test(text)) return [];
-        const parts = matchType === "sentence" ? await splitSentences(text) : [{ start: 0, end: text.length, text }];
-        const probabilities = await model.classify(parts.map((part) => part.text));
+        const parts =
+          matchType === "sentence" ? await splitSentences(text, { signal }) : [{ start: 0, end: text.length, text }];
+        const probabilities = await model.classify(
+          parts.map((part) => part.text),
+          signal,
+        );
         return parts.map(({ start, end }, index) => ({ start, end, ...judge(probabilities[index] as number[]) }));
       },
     });

@@ -59,10 +59,10 @@ export const InvisibleText = defineScanner({
   create: ({ options: { allow } }) => ({
     sanitizes: true,
     streaming: { reads: "spans", span: 32 },
-    async check(text) {
+    async check(text, { signal }) {
       // No ASCII character is invisible in this sense.
       if (isAscii(text)) return passed(text);
-      const { runs, visible } = await native(() => addon.scanInvisible(text, allow));
+      const { runs, visible } = await native(() => addon.scanInvisible(text, allow), signal);
       if (visible == null) return passed(text);
       const findings = runs.map(
         ({ start, end, kind }): Finding => ({

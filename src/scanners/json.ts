@@ -109,7 +109,7 @@ interface ReadSettings {
 
 /** Returns the pieces of JSON in a text, repaired and checked. */
 async function readPieces(text: string, { repair, schema, signal }: ReadSettings): Promise<Piece[]> {
-  const candidates = await native(() => addon.findJson(text));
+  const candidates = await native(() => addon.findJson(text), signal);
   const broken = repair ? candidates.filter(({ repairable }) => repairable) : [];
   const repairs = new Map(
     broken.length === 0

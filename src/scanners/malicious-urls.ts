@@ -80,10 +80,10 @@ export const MaliciousURLs = defineScanner({
       finding: "url",
       streaming: { reads: "words", overlap: 0 },
       async judge(text, { signal, answers }) {
-        const found = await urlsOf(text, answers);
+        const found = await urlsOf(text, { answers, signal });
         const urls = found.filter(({ url }) => !isAllowed(url));
         if (urls.length === 0) return [];
-        const standings = await native(() => addon.urlStandings(urls.map(({ url }) => url)));
+        const standings = await native(() => addon.urlStandings(urls.map(({ url }) => url)), signal);
         const judged = standings.map(({ judgedAs }) => judgedAs ?? "").filter((url) => url !== "");
         const asking = { ...(signal ? { signal } : {}), ...(answers ? { answers } : {}) };
         const classified = judged.length > 0 ? await model.classify(judged, asking) : { labels: [], probabilities: [] };

@@ -149,10 +149,11 @@ export const PromptInjection = defineScanner({
         async (view) => {
           const ask = (part: string) => judge(part, signal, answers);
           return byLanguage
-            ? byLanguage.judge<InjectionPart>(view, ask, corrected, answers)
+            ? byLanguage.judge<InjectionPart>(view, ask, corrected, answers, signal)
             : { ...(await ask(view)), untrained: [] };
         },
         answers,
+        signal,
       );
     return {
       load: async (signal) => {
@@ -230,7 +231,7 @@ function byClassifier(classifier: InjectionClassifier, injectionLabels: readonly
   const ask = async (text: string, signal?: AbortSignal): Promise<JudgedDetection> =>
     detectionOf(await classifier(text, signal), injectionLabels);
   return async (text, signal) => {
-    const parts = bySentence ? await splitSentences(text) : [{ start: 0, end: text.length, text }];
+    const parts = bySentence ? await splitSentences(text, { signal }) : [{ start: 0, end: text.length, text }];
     const limit = pLimit(PARALLEL);
     try {
       const scored = parts.map(({ start, end, text }) =>

@@ -30,8 +30,8 @@ export const ReadingTime = defineScanner({
   },
   create: ({ options: { maxTime, truncate } }) => ({
     sanitizes: truncate,
-    async check(text) {
-      const { minutes, end } = await native(() => addon.readingTime(text, maxTime));
+    async check(text, { signal }) {
+      const { minutes, end } = await native(() => addon.readingTime(text, maxTime), signal);
       if (minutes <= maxTime) return passed(text);
       const label = `${round(minutes, 2)} of ${maxTime} minutes`;
       return {

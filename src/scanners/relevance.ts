@@ -62,7 +62,7 @@ export const Relevance = defineScanner({
       async check(text, { prompt = "", signal, answers }) {
         if (prompt.trim() === "" || text.trim() === "") return passed(text);
         const [foreignPrompt, foreign] = await Promise.all(
-          [prompt, text].map((each) => byLanguage.foreign(each, answers)),
+          [prompt, text].map((each) => byLanguage.foreign(each, answers, signal)),
         );
         // Vectors of languages that the model was not trained in may be far from each other, whatever they mean.
         const isForeign = (whole: string, parts = foreign) => 2 * lengthOf(parts ?? []) > whole.length;

@@ -64,8 +64,8 @@ export const Secrets = defineScanner({
     return {
       sanitizes: true,
       streaming: { reads: "spans", span: 160, repeats: true, openFrom: unclosedSecret, longSpans: "block" },
-      async check(text) {
-        const { secrets, redacted } = await native(() => compiled.scan(text, redactMode, deobfuscate));
+      async check(text, { signal }) {
+        const { secrets, redacted } = await native(() => compiled.scan(text, redactMode, deobfuscate), signal);
         if (redacted == null) return passed(text);
         const findings = secrets.map(
           ({ start, end, rule, service, sound, view }): Finding => ({

@@ -73,7 +73,7 @@ export const SystemPromptLeak = defineScanner({
         if (system.length === 0) {
           return passed(text, { chars: text.length, scannedChars: 0, truncated: true, windows: 0 });
         }
-        const options = { minimum: SHORTEST, except: user, deobfuscate: true };
+        const options = { minimum: SHORTEST, except: user, deobfuscate: true, signal: context.signal };
         const { passages, others } = await overlap(text, system, options);
         const isLong = passages.some(({ words }) => words >= minimumWords);
         const isMuch = others.some(({ words, of }) => words >= Math.min(2 * minimumWords, Math.max(of, SHORTEST)));

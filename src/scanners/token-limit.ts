@@ -56,10 +56,10 @@ export const TokenLimit = defineScanner({
       load: async () => {
         await load();
       },
-      async check(text) {
+      async check(text, { signal }) {
         if (text.trim() === "") return passed(text);
         const encoding = await load();
-        const { tokens, end } = await native(() => encoding.count(text, limit));
+        const { tokens, end } = await native(() => encoding.count(text, limit), signal);
         if (tokens <= limit) return passed(text);
         const label = `${tokens} of ${limit} tokens`;
         return {

@@ -120,8 +120,8 @@ export const ToolDefinitions = defineScanner({
     const { ids } = orders;
     const findOrders = orders.scanner();
 
-    const ordersIn = async (text: string, tool: ToolDefinition | undefined): Promise<Finding[]> => {
-      const found = await native(() => findOrders(text));
+    const ordersIn = async (text: string, tool?: ToolDefinition, signal?: AbortSignal): Promise<Finding[]> => {
+      const found = await native(() => findOrders(text), signal);
       return (found?.matches ?? []).flatMap(({ start, end, rule, view }): Finding[] => {
         const label = ids[rule] as string;
         const mayAsk = tool && OF_CONVERSATIONS.test(`${tool.name} ${tool.description ?? ""}`);
@@ -134,7 +134,7 @@ export const ToolDefinitions = defineScanner({
       // A definition without words may change too.
       checksEmpty: true,
       keepsPins: kept !== undefined,
-      async check(text, { source, conversation }) {
+      async check(text, { source, conversation, signal }) {
         if (source !== "tool_definition") return passed(text);
         const current = conversation?.current;
         const tool = current?.toolDefinition;
@@ -150,11 +150,11 @@ export const ToolDefinitions = defineScanner({
         if (requirePins && expected === undefined) {
           findings.push(finding("unpinned_definition", `${name || "A tool without a name"} has no pin.`));
         }
-        const { runs } = await native(() => addon.scanInvisible(text, SEEN));
+        const { runs } = await native(() => addon.scanInvisible(text, SEEN), signal);
         for (const { start, end, kind } of runs) {
           findings.push({ start, end, type: "invisible", text: text.slice(start, end), score: 1, label: kind });
         }
-        if (pin === undefined || pin !== expected) findings.push(...(await ordersIn(text, tool)));
+        if (pin === undefined || pin !== expected) findings.push(...(await ordersIn(text, tool, signal)));
         if (tool && current) findings.push(...namesLike(tool, current, conversation.texts, finding));
         if (seen && pin !== undefined && name !== "") {
           const before = await seen.get(name);

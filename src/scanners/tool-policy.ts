@@ -282,11 +282,12 @@ function argumentCheck(key: string, { pattern, allowed, denied, maxLength }: z.o
         ).scanner();
   const isAllowed = allowed && anyOf(allowed);
   const isDenied = anyOf(denied);
-  return async ({ name, value, find }: Scanned) => {
+  return async ({ name, value, context, find }: Scanned) => {
     for (const argument of argumentsAt(value, key)) {
       const { path, text } = argument;
       const say = (what: string) => find("argument", `${name}: the argument ${path} ${what}.`, argument);
-      if (scan && (await native(() => scan(text))) === null) say("does not match the pattern of the policy");
+      if (scan && (await native(() => scan(text), context.signal)) === null)
+        say("does not match the pattern of the policy");
       if (isAllowed && !isAllowed(text)) say("is none of the values that the policy allows");
       if (isDenied(text)) say("has a value that the policy denies");
       if (maxLength !== undefined && [...text].length > maxLength) say(`is longer than ${maxLength} characters`);
@@ -299,8 +300,8 @@ function forbidden(kinds: readonly string[], engine: Engine) {
   const checks: ((scanned: Scanned) => Promise<void>)[] = [];
   if (kinds.includes("secrets")) {
     const rules = new addon.SecretRules({ rules: [], disabledRules: [], allow: [] });
-    checks.push(async ({ name, text, all, find }) => {
-      const { secrets } = await native(() => rules.scan(text, "all", true));
+    checks.push(async ({ name, text, all, context, find }) => {
+      const { secrets } = await native(() => rules.scan(text, "all", true), context.signal);
       for (const { start, end, rule } of secrets) {
         const argument = all.find((item) => item.text.includes(text.slice(start, end)));
         find("secret", `${name}: the argument ${argument?.path ?? ""} carries a secret (${rule}).`, argument);
@@ -345,8 +346,8 @@ function hostCheck(given: readonly string[]) {
   };
 }
 
-async function hostsIn(text: string, { answers }: ScanContext): Promise<string[]> {
-  const urls = await urlsOf(text, answers);
+async function hostsIn(text: string, context: ScanContext): Promise<string[]> {
+  const urls = await urlsOf(text, context);
   return urls.map(({ url }) => (URL.canParse(url) ? new URL(url).hostname : ""));
 }
 

@@ -71,7 +71,7 @@ differently from GET, and this costs no more.`,
     const reacher = new UrlReacher(options);
     return {
       async check(text, { signal, answers }) {
-        const found = await urlsOf(text, answers);
+        const found = await urlsOf(text, { answers, signal });
         if (found.length === 0) return passed(text);
         const urls = [...new Set(found.map(({ url }) => url))];
         const asked = urls.slice(0, options.maxUrls);

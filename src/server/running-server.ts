@@ -19,8 +19,16 @@ export interface RunningOptions {
 }
 
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
+/**
+ * Milliseconds that the process may go on after its server was closed by a signal: for the last lines of the log, and for what was
+ * told to stop. It is also how much longer than the grace the closing may take.
+ */
+const LEFT = 2000;
 
-/** Lets a server listen as the program of this process: SIGTERM and SIGINT close it. */
+/**
+ * Lets a server listen as the program of this process: SIGTERM and SIGINT close it. After such a signal the process ends when the
+ * server has closed, or {@link LEFT} after the grace, whatever still runs: a scanner that never settles cannot keep it.
+ */
 export async function listenUntilClosed(
   app: FastifyInstance,
   at: { host: string; port: number },
@@ -41,7 +49,19 @@ export async function listenUntilClosed(
     })();
     return closed;
   };
-  const onSignal = () => void close();
+  /** Ends the process after so many milliseconds, if anything keeps it alive for so long. */
+  const exitIn = (milliseconds: number) => void setTimeout(() => process.exit(), milliseconds).unref();
+  const onSignal = () => {
+    exitIn(graceMs + LEFT);
+    close().then(
+      () => exitIn(LEFT),
+      (error) => {
+        app.log.error({ err: error }, "the server did not close as it should");
+        process.exitCode = 2;
+        exitIn(LEFT);
+      },
+    );
+  };
   const onAbort = () => void close();
 
   try {

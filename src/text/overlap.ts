@@ -35,6 +35,8 @@ export interface OverlapOptions {
   except?: readonly string[];
   /** Whether the views of the text are searched as well: what it says when disguises such as base64 are undone. Default: false. */
   deobfuscate?: boolean;
+  /** Aborts the search. */
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -45,9 +47,10 @@ export interface OverlapOptions {
 export async function overlap(
   text: string,
   others: readonly string[],
-  { minimum = 8, count = "words", except = [], deobfuscate = false }: OverlapOptions = {},
+  { minimum = 8, count = "words", except = [], deobfuscate = false, signal }: OverlapOptions = {},
 ): Promise<Overlap> {
-  const found = await native(() => addon.overlap(text, [...others], [...except], { minimum, count, deobfuscate }));
+  const options = { minimum, count, deobfuscate };
+  const found = await native(() => addon.overlap(text, [...others], [...except], options), signal);
   return {
     ...found,
     passages: found.passages.map(({ view, ...passage }) => ({ ...passage, ...(view == null ? {} : { view }) })),

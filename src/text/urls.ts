@@ -1,5 +1,5 @@
 import type { AnswerCache } from "../models/answer-cache.ts";
-import { addon, native } from "../native.ts";
+import { addon, native, type Stoppable } from "../native.ts";
 import type { Span } from "./span.ts";
 
 /** A URL in a text. */
@@ -17,13 +17,19 @@ export interface FoundUrl extends Span {
  * Finds the URLs of a text, in order: URLs with a scheme, hosts with a known top-level domain, and IP addresses with a path or a
  * port, also when they are disguised. E-mail addresses are not URLs, and a file name such as `main.py` is not a URL without a path
  * behind it.
+ *
+ * @param signal aborts the search, which then rejects with its reason.
  */
-export async function findUrls(text: string): Promise<FoundUrl[]> {
-  const found = await native(() => addon.findUrls(text));
+export async function findUrls(text: string, { signal }: Stoppable = {}): Promise<FoundUrl[]> {
+  const found = await native(() => addon.findUrls(text), signal);
   return found.map(({ start, end, url }) => ({ start, end, text: text.slice(start, end), url }));
 }
 
 /** Returns the URLs of a text. Scanners of one call share them, so they are looked for only once. */
-export function urlsOf(text: string, answers?: AnswerCache): Promise<FoundUrl[]> {
-  return answers ? answers.derive("urls", text, findUrls) : findUrls(text);
+export function urlsOf(
+  text: string,
+  { answers, signal }: Stoppable & { answers?: AnswerCache | undefined } = {},
+): Promise<FoundUrl[]> {
+  const find = () => findUrls(text, { signal });
+  return answers ? answers.share("urls", text, find, signal) : find();
 }

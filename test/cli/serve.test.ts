@@ -99,6 +99,36 @@ describe("guard serve", () => {
     await expect(fetch(url)).rejects.toThrow();
   });
 
+  it.skipIf(process.platform === "win32")("ends though a scanner never does", async () => {
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    writeFileSync(
+      join(folder, "endless.mjs"),
+      `export const Endless = {
+        type: "Endless",
+        summary: "Never says anything.",
+        sides: { input: {} },
+        create: () => ({
+          check: () => new Promise((resolve) => setTimeout(resolve, 2 ** 30)),
+          close: () => new Promise(() => {}),
+        }),
+      };`,
+    );
+    const { child, code } = start(
+      "app: { scan_prompt_timeout: 1, scan_output_timeout: 1 }\ninput_scanners:\n  - type: ./endless.mjs#Endless\n",
+      ...["--port", String(port)],
+    );
+    await ready(url);
+    const reply = await fetch(`${url}/analyze/prompt`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ prompt: "a zebra" }),
+    });
+    expect(reply.status).toBe(504);
+    child.kill("SIGTERM");
+    expect(await code).toBe(0);
+  });
+
   it("starts with a file of llm-guard as the only argument, and answers a client of llm-guard", async () => {
     const path = join(folder, "of-llm-guard.yml");
     writeFileSync(path, LLM_GUARD);

@@ -10,5 +10,6 @@ pub mod model_files;
 pub mod pii;
 mod random;
 pub mod rules;
+pub mod stop;
 pub mod text;
 pub mod tokens;

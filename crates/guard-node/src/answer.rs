@@ -1,7 +1,7 @@
-//! Work on texts: at once where it takes microseconds, on a thread of Node's pool otherwise.
+//! Work on texts: at once where it takes microseconds, on a thread of its own pool otherwise.
 //!
 //! A short text is worked on at once, since handing it to another thread would take longer than the work; the function
-//! then returns its value. For a longer one it returns a promise, so that the event loop goes on. Each function of this
+//! then returns its value. For more work it returns a promise, so that the event loop goes on. Each function of this
 //! crate has one form, and TypeScript awaits what it returns.
 
 use std::sync::{Arc, LazyLock};
@@ -12,32 +12,42 @@ use napi_derive::napi;
 
 use crate::error::{Code, Failure, at_once, caught};
 use crate::js_text::{self, Room, Text};
+use crate::pool::in_pool;
 
-/// What the addon says of a text: the value itself where the text is short, or a promise of it.
+/// What the addon says of a text: the value itself where the work is short, or a promise of it.
 #[napi]
 pub type Answer<'env, T> = Either<T, PromiseRaw<'env, T>>;
 
-/// Texts up to this length, in UTF-16 code units, are worked on at once.
+/// Texts above this length, in UTF-16 code units, are never worked on at once.
 pub const SHORT_TEXT: usize = 8192;
+/// Nanoseconds that work at once may be expected to take. To hand a text to another thread and back takes about a tenth of it.
+const AT_ONCE: usize = 200_000;
 
-/// Whether work on a short text may take long all the same.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Cost {
-    /// The time depends on the length of the text alone.
-    Length,
+/// About how many nanoseconds work takes for each byte of an unfavourable text, measured on texts of 4,000 characters: prose in
+/// two scripts, repeated keywords, numbers, addresses, disguises. It decides whether a text is worked on at once, so that half or
+/// twice as much is as good.
+#[derive(Clone, Copy)]
+pub struct Cost(pub usize);
+
+impl Cost {
     /// A short text can take milliseconds, so that no text is worked on at once.
-    High,
+    pub const HIGH: Self = Self(usize::MAX);
+
+    fn is_low(self, bytes: usize) -> bool {
+        bytes.saturating_mul(self.0) <= AT_ONCE
+    }
 }
 
 /// What work shares that needs nothing but the text.
 pub static NOTHING: LazyLock<Arc<()>> = LazyLock::new(Arc::default);
 
-/// Does `work` on a text: at once if it is short, else on a thread of the pool.
+/// Does `work`, of this cost, on a text: at once if it is cheap, else on a thread of the pool.
 pub fn on_text<'env, T: ToNapiValue + TypeName + Send + 'static>(
+    cost: Cost,
     text: JsString<'env>,
     work: impl FnOnce(&str) -> std::result::Result<T, Failure> + Send + 'static,
 ) -> Result<Answer<'env, T>> {
-    on_text_with(&NOTHING, Cost::Length, text, move |(), text| work(text))
+    on_text_with(&NOTHING, cost, text, move |(), text| work(text))
 }
 
 /// Does `work`, of this cost, on a text, with rules or a model that it shares with other calls.
@@ -54,39 +64,40 @@ where
     let env = Env::from_raw(text.value().env);
     let mut room = Room::new();
     let text = match js_text::read(&text, &mut room)? {
-        Text::Short(text) if cost == Cost::Length => return at_once(&env, || work(shared, text)).map(Either::A),
+        Text::Short(text) if cost.is_low(text.len()) => return at_once(&env, || work(shared, text)).map(Either::A),
         Text::Short(text) => text.to_owned(),
         Text::Long(text) => text,
     };
     let shared = Arc::clone(shared);
-    off_thread(&env, move || work(&shared, &text)).map(Either::B)
+    in_pool(&env, move || work(&shared, &text)).map(Either::B)
 }
 
-/// Does `work` on texts: at once if all of them together are short, else on a thread of the pool.
+/// Does `work`, of this cost, on texts: at once if all of them together are cheap, else on a thread of the pool.
 pub fn on_texts<'env, T: ToNapiValue + TypeName + Send + 'static>(
     env: &'env Env,
+    cost: Cost,
     texts: Vec<String>,
     work: impl FnOnce(&[String]) -> std::result::Result<T, Failure> + Send + 'static,
 ) -> Result<Answer<'env, T>> {
-    let units: usize = texts.iter().map(|text| text.encode_utf16().count()).sum();
-    if units <= SHORT_TEXT {
+    let bytes: usize = texts.iter().map(String::len).sum();
+    if bytes <= SHORT_TEXT && cost.is_low(bytes) {
         return at_once(env, || work(&texts)).map(Either::A);
     }
-    off_thread(env, move || work(&texts)).map(Either::B)
+    in_pool(env, move || work(&texts)).map(Either::B)
 }
 
-/// Does `work` on a thread of the pool.
+/// Loads something on a thread of Node's pool, where it does not wait behind texts.
 pub fn off_thread<'env, T: ToNapiValue + TypeName + Send + 'static>(
     env: &Env,
-    work: impl FnOnce() -> std::result::Result<T, Failure> + Send + 'static,
+    load: impl FnOnce() -> std::result::Result<T, Failure> + Send + 'static,
 ) -> Result<PromiseRaw<'env, T>> {
-    let task = env.spawn(OffThread(Some(Box::new(work))))?;
+    let task = env.spawn(OffThread(Some(Box::new(load))))?;
     Ok(task.promise_object())
 }
 
 type Work<T> = Box<dyn FnOnce() -> std::result::Result<T, Failure> + Send>;
 
-/// Work for a thread of the pool. What it returns comes back to the thread of JavaScript, which alone can make an error.
+/// Loading on a thread of Node's pool. What it returns comes back to the thread of JavaScript, which alone can make an error.
 struct OffThread<T>(Option<Work<T>>);
 
 impl<T: ToNapiValue + TypeName + Send + 'static> Task for OffThread<T> {

@@ -4,7 +4,7 @@ use guard_core::text::json;
 use napi::{JsString, Result};
 use napi_derive::napi;
 
-use crate::answer::{Answer, on_text};
+use crate::answer::{Answer, Cost, on_text};
 use crate::spans::spans;
 
 /// A piece of a text that is JSON, or was meant to be.
@@ -23,7 +23,7 @@ pub struct JsonCandidate {
 /// Finds the outermost objects and arrays of a text.
 #[napi]
 pub fn find_json(text: JsString<'_>) -> Result<Answer<'_, Vec<JsonCandidate>>> {
-    on_text(text, |text| Ok(find(text)))
+    on_text(Cost(5), text, |text| Ok(find(text)))
 }
 
 fn find(text: &str) -> Vec<JsonCandidate> {

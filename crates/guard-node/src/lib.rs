@@ -1,7 +1,8 @@
 //! Node.js bindings of `guard-core`: types in, types out, no logic of their own.
 //!
 //! - Offsets leave this crate as UTF-16 code units ([`spans`]).
-//! - A function that takes a text answers at once where the text is short, and with a promise where it is not ([`answer`]).
+//! - A function that takes a text answers at once where that takes microseconds, and with a promise where it does not ([`answer`],
+//!   [`pool`]).
 //! - Errors are `Error` objects with a `code` and, where one value is at fault, a `path` ([`error`]).
 
 #![deny(clippy::all)]
@@ -18,6 +19,7 @@ mod overlap;
 mod phrases;
 mod pii;
 mod placeholders;
+mod pool;
 mod reading_time;
 mod rules;
 mod secrets;

@@ -32,7 +32,7 @@ impl NativeLinear {
     #[napi]
     pub fn classify<'env>(&self, env: &'env Env, texts: Vec<String>) -> Result<Answer<'env, Vec<Vec<f64>>>> {
         let model = Arc::clone(&self.0);
-        on_texts(env, texts, move |texts| Ok(classify(&model, texts)))
+        on_texts(env, Cost(40), texts, move |texts| Ok(classify(&model, texts)))
     }
 
     /// The parts of a text, from its beginning to its end: those in one of the languages `known`, and those in others, where the model
@@ -44,7 +44,7 @@ impl NativeLinear {
         known: Vec<String>,
         familiar: Vec<String>,
     ) -> Result<Answer<'env, Vec<ForeignPart>>> {
-        on_text_with(&self.0, Cost::Length, text, move |model, text| {
+        on_text_with(&self.0, Cost(200), text, move |model, text| {
             Ok(foreign_parts(model, text, &known, &familiar))
         })
     }
@@ -59,7 +59,7 @@ impl NativeLinear {
         code: &NativeLinear,
     ) -> Result<Answer<'env, NativeTold>> {
         let code = Arc::clone(&code.0);
-        on_text_with(&self.0, Cost::Length, text, move |model, text| {
+        on_text_with(&self.0, Cost(600), text, move |model, text| {
             let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
             let (whole, sentences) = Teller::new(model, Some(CodeFinder::new(&code, &[])?)).others(text, &expected);
             Ok(NativeTold {
@@ -82,7 +82,7 @@ impl NativeLinear {
         code: &NativeLinear,
     ) -> Result<Answer<'env, NativeTold>> {
         let (model, code) = (Arc::clone(&self.0), Arc::clone(&code.0));
-        on_texts(env, vec![prompt, answer], move |texts| {
+        on_texts(env, Cost(600), vec![prompt, answer], move |texts| {
             let teller = Teller::new(&model, Some(CodeFinder::new(&code, &[])?));
             #[expect(clippy::cast_possible_truncation, reason = "a probability needs no more digits")]
             let told = teller.differs(&texts[0], &texts[1], threshold as f32);
@@ -97,7 +97,7 @@ impl NativeLinear {
     /// The pieces of a text that may be code. `listed` are the indices of the labels that are looked for.
     #[napi]
     pub fn find_code<'env>(&self, text: JsString<'env>, listed: Vec<u32>) -> Result<Answer<'env, Vec<CodePiece>>> {
-        on_text_with(&self.0, Cost::Length, text, move |model, text| {
+        on_text_with(&self.0, Cost(250), text, move |model, text| {
             find_code(model, text, &listed)
         })
     }
@@ -174,7 +174,7 @@ pub struct NativeTold {
 /// Whether a text has enough words for a language to be told, whatever the model.
 #[napi]
 pub fn tells_language(text: JsString) -> Result<Answer<bool>> {
-    on_text(text, |text| Ok(telling::tells(text)))
+    on_text(Cost(60), text, |text| Ok(telling::tells(text)))
 }
 
 fn foreign_parts(model: &LinearModel, text: &str, known: &[String], familiar: &[String]) -> Vec<ForeignPart> {

@@ -4,7 +4,7 @@ use guard_core::rules::overlap::{self, Count, Options, Passage};
 use napi::{Env, Result};
 use napi_derive::napi;
 
-use crate::answer::{Answer, on_texts};
+use crate::answer::{Answer, Cost, on_texts};
 use crate::spans::{Span, with_spans};
 
 /// What passages are counted in; see `Count` of guard-core.
@@ -63,7 +63,7 @@ pub fn overlap(
     let mut texts = vec![text];
     texts.extend(others);
     texts.extend(except);
-    on_texts(env, texts, move |texts| {
+    on_texts(env, Cost(150), texts, move |texts| {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let (text, others) = (texts[0], &texts[1..]);
         let found = overlap::overlap(

@@ -27,7 +27,7 @@ impl Refusals {
     pub fn scanner<'env>(&self, env: &'env Env) -> Result<Function<'env, String, Answer<'static, Option<RuleScan>>>> {
         let phrases = Arc::clone(&self.0);
         env.create_function_from_closure("scan", move |call| {
-            on_text_with(&phrases, Cost::Length, call.get(0)?, scan)
+            on_text_with(&phrases, Cost(120), call.get(0)?, scan)
         })
     }
 }
@@ -60,7 +60,7 @@ impl Orders {
     pub fn scanner<'env>(&self, env: &'env Env) -> Result<Function<'env, String, Answer<'static, Option<RuleScan>>>> {
         let phrases = Arc::clone(&self.0);
         env.create_function_from_closure("scan", move |call| {
-            on_text_with(&phrases, Cost::Length, call.get(0)?, scan_views)
+            on_text_with(&phrases, Cost(2000), call.get(0)?, scan_views)
         })
     }
 }

@@ -112,7 +112,7 @@ impl PersonalData {
         others: Vec<PiiFinding>,
         placeholders: Vec<String>,
     ) -> Result<Answer<'env, PiiScan>> {
-        on_text_with(&self.detector, Cost::Length, text, move |detector, text| {
+        on_text_with(&self.detector, Cost(300), text, move |detector, text| {
             find(detector, text, others, &placeholders)
         })
     }

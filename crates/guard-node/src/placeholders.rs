@@ -38,9 +38,9 @@ pub fn restore_placeholders(
     matching: PlaceholderMatching,
 ) -> Result<Answer<'_, Restoration>> {
     let (matching, cost) = match matching {
-        PlaceholderMatching::Exact => (Matching::Exact, Cost::Length),
-        PlaceholderMatching::CaseInsensitive => (Matching::CaseInsensitive, Cost::Length),
-        PlaceholderMatching::Fuzzy => (Matching::Fuzzy, Cost::High),
+        PlaceholderMatching::Exact => (Matching::Exact, Cost(20)),
+        PlaceholderMatching::CaseInsensitive => (Matching::CaseInsensitive, Cost(20)),
+        PlaceholderMatching::Fuzzy => (Matching::Fuzzy, Cost::HIGH),
     };
     on_text_with(&NOTHING, cost, text, move |(), text| {
         restore(text, &placeholders, &originals, matching)

@@ -4,7 +4,7 @@ use guard_core::text::{reading_time, sentiment};
 use napi::{JsString, Result};
 use napi_derive::napi;
 
-use crate::answer::{Answer, on_text};
+use crate::answer::{Answer, Cost, on_text};
 use crate::spans::position;
 
 /// The time that a text takes to read.
@@ -18,7 +18,7 @@ pub struct ReadingTime {
 /// Measures how long a text takes to read, against a limit in minutes.
 #[napi]
 pub fn reading_time(text: JsString<'_>, limit: f64) -> Result<Answer<'_, ReadingTime>> {
-    on_text(text, move |text| {
+    on_text(Cost(20), text, move |text| {
         let reading_time::ReadingTime { minutes, end } = reading_time::measure(text, limit);
         Ok(ReadingTime {
             minutes,
@@ -30,5 +30,5 @@ pub fn reading_time(text: JsString<'_>, limit: f64) -> Result<Answer<'_, Reading
 /// VADER's compound score of a text: from -1 (negative) to 1 (positive).
 #[napi]
 pub fn sentiment(text: JsString<'_>) -> Result<Answer<'_, f64>> {
-    on_text(text, |text| Ok(sentiment::compound(text)))
+    on_text(Cost(30), text, |text| Ok(sentiment::compound(text)))
 }

@@ -19,6 +19,9 @@ use crate::error::{Failure, at_once};
 use crate::js_text::with_text;
 use crate::spans::{Span, position, with_spans};
 
+/// What views add to the [`Cost`] of a search.
+const VIEWS: usize = 60;
+
 /// A match of the rule with this index.
 #[napi(object)]
 pub struct RuleMatch {
@@ -145,10 +148,10 @@ impl PatternSet {
     #[napi(ts_return_type = "(text: string) => Answer<RuleScan | null>")]
     pub fn scanner<'env>(&self, env: &'env Env) -> Result<Function<'env, String, Answer<'static, Option<RuleScan>>>> {
         let (patterns, options) = (Arc::clone(&self.patterns), self.options);
-        let cost = if patterns.are_costly() {
-            Cost::High
-        } else {
-            Cost::Length
+        let cost = match (patterns.are_costly(), options.deobfuscate) {
+            (true, _) => Cost::HIGH,
+            (false, false) => Cost(2 * (1 + patterns.count())),
+            (false, true) => Cost(2 * (1 + patterns.count()) + VIEWS),
         };
         env.create_function_from_closure("scan", move |call| {
             on_text_with(&patterns, cost, call.get(0)?, move |patterns, text| {
@@ -244,8 +247,9 @@ impl SubstringSet {
     #[napi(ts_return_type = "(text: string) => Answer<RuleScan | null>")]
     pub fn scanner<'env>(&self, env: &'env Env) -> Result<Function<'env, String, Answer<'static, Option<RuleScan>>>> {
         let (substrings, options) = (Arc::clone(&self.substrings), self.options);
+        let cost = Cost(if options.deobfuscate { 20 + VIEWS } else { 20 });
         env.create_function_from_closure("scan", move |call| {
-            on_text_with(&substrings, Cost::Length, call.get(0)?, move |substrings, text| {
+            on_text_with(&substrings, cost, call.get(0)?, move |substrings, text| {
                 Ok(scan_substrings(substrings, text, options))
             })
         })
@@ -279,7 +283,7 @@ impl TokenEncoding {
     /// Counts the tokens of a text and finds its longest beginning of at most `limit` whole tokens.
     #[napi]
     pub fn count<'env>(&self, text: JsString<'env>, limit: u32) -> Result<Answer<'env, TokenCount>> {
-        on_text_with(&self.0, Cost::Length, text, move |encoding, text| {
+        on_text_with(&self.0, Cost(120), text, move |encoding, text| {
             let truncation = encoding.truncate(text, limit as usize);
             Ok(TokenCount {
                 tokens: truncation.tokens as u32,

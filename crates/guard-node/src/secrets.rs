@@ -102,7 +102,7 @@ impl SecretRules {
         mode: RedactMode,
         deobfuscate: bool,
     ) -> Result<Answer<'env, SecretScan>> {
-        on_text_with(&self.0, Cost::Length, text, move |secrets, text| {
+        on_text_with(&self.0, Cost(200), text, move |secrets, text| {
             scan(secrets, text, mode.into(), deobfuscate)
         })
     }

@@ -10,7 +10,7 @@ use napi::bindgen_prelude::Uint32Array;
 use napi::{JsString, Result};
 use napi_derive::napi;
 
-use crate::answer::{Answer, on_text};
+use crate::answer::{Answer, Cost, on_text};
 use crate::error::{Code, Failure};
 use crate::spans::{Span, byte_ranges, spans, with_spans};
 
@@ -20,7 +20,7 @@ use crate::spans::{Span, byte_ranges, spans, with_spans};
 /// sentences.
 #[napi]
 pub fn split_sentences(text: JsString<'_>) -> Result<Answer<'_, Uint32Array>> {
-    on_text(text, |text| {
+    on_text(Cost(5), text, |text| {
         let spans = spans(text, sentences::split(text));
         let offsets: Vec<u32> = spans.iter().flat_map(|&Span { start, end }| [start, end]).collect();
         Ok(offsets.into())
@@ -47,7 +47,7 @@ pub struct InvisibleScan {
 /// Finds invisible characters that writing does not need, of all kinds but those in `allow`.
 #[napi]
 pub fn scan_invisible(text: JsString<'_>, allow: Vec<String>) -> Result<Answer<'_, InvisibleScan>> {
-    on_text(text, move |text| {
+    on_text(Cost(100), text, move |text| {
         let kind = |name: &String| {
             Kind::named(name).ok_or_else(|| Failure::new(Code::Validation, "no kind of invisible characters"))
         };
@@ -121,7 +121,7 @@ impl TextView {
 /// The views of a text that a classifier should see besides the text; see `revealing_views` of guard-core.
 #[napi]
 pub fn revealing_views(text: JsString<'_>) -> Result<Answer<'_, Vec<TextView>>> {
-    on_text(text, |text| {
+    on_text(Cost(120), text, |text| {
         let views = views::revealing_views(text);
         if views.is_empty() {
             return Ok(Vec::new());

@@ -5,7 +5,7 @@ use guard_core::rules::urls;
 use napi::{Env, JsString, Result};
 use napi_derive::napi;
 
-use crate::answer::{Answer, on_text, on_texts};
+use crate::answer::{Answer, Cost, on_text, on_texts};
 use crate::spans::{Span, with_spans};
 
 /// A URL in a text, and what a browser understands by it.
@@ -20,7 +20,7 @@ pub struct NativeFoundUrl {
 /// Finds the URLs of a text, in order.
 #[napi]
 pub fn find_urls(text: JsString<'_>) -> Result<Answer<'_, Vec<NativeFoundUrl>>> {
-    on_text(text, |text| {
+    on_text(Cost(80), text, |text| {
         let found = urls::find(text);
         let url = |found: urls::FoundUrl, Span { start, end }| NativeFoundUrl {
             start,
@@ -43,7 +43,7 @@ pub struct NativeUrlStanding {
 /// The standing of each of these URLs, which are serialized as [`find_urls`] returns them.
 #[napi(js_name = "urlStandings")]
 pub fn url_standings(env: &Env, urls: Vec<String>) -> Result<Answer<'_, Vec<NativeUrlStanding>>> {
-    on_texts(env, urls, |urls| {
+    on_texts(env, Cost(100), urls, |urls| {
         let standing = |url: &String| {
             let (standing, judged_as) = match url_standing::standing(url) {
                 UrlStanding::Harmless => ("harmless", None),

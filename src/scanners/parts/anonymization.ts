@@ -1,5 +1,12 @@
 import { setImmediate } from "node:timers/promises";
-import { addon, native, type PiiFinding, type PiiScan, type PlaceholderMatching } from "../../native.ts";
+import {
+  addon,
+  native,
+  type PiiFinding,
+  type PiiScan,
+  type PlaceholderMatching,
+  type Stoppable,
+} from "../../native.ts";
 import type { Vault, VaultEntry } from "../../vault.ts";
 import type { FakeValues } from "./fake-values.ts";
 import { replaced } from "./personal-data.ts";
@@ -27,13 +34,14 @@ export async function anonymize(
   scan: PiiScan,
   vault: Vault,
   fakes: FakeValues | undefined,
+  stoppable: Stoppable = {},
 ): Promise<string> {
   if (!fakes) return kept(vault, withPlaceholders(text, scan, vault));
   // Another scan may add to the vault while fakes are looked for. The fakes must also be new to what it added, so they are looked
   // for again then.
   for (;;) {
     const { size } = vault;
-    const anonymized = await withFakes(text, scan, vault, fakes);
+    const anonymized = await withFakes(text, scan, vault, fakes, stoppable);
     if (vault.size === size) return kept(vault, anonymized ?? withPlaceholders(text, scan, vault));
   }
 }
@@ -68,6 +76,7 @@ async function withFakes(
   scan: PiiScan,
   vault: Vault,
   fakes: FakeValues,
+  stoppable: Stoppable,
 ): Promise<Anonymized | undefined> {
   const lower = (value: string) => value.toLowerCase();
   const placeholders = new Placeholders(vault.entries(), scan.numbers);
@@ -93,14 +102,14 @@ async function withFakes(
       made.push([value, fake]);
     }
     const candidates = made.map(([, fake]) => fake);
-    const found = new Set((await occurrences(text, candidates, "case_insensitive")).map(({ rule }) => rule));
+    const found = new Set((await occurrences(text, candidates, "case_insensitive", stoppable)).map(({ rule }) => rule));
     for (const [index, [value, fake]] of made.entries()) if (!found.has(index)) chosen.set(value, fake);
     missing = new Map(
       made.flatMap(([value], index) => (found.has(index) ? [[value, missing.get(value) as PiiFinding]] : [])),
     );
   }
   const anonymized = withPlaceholders(text, scan, vault, chosen);
-  return (await canRestore(text, scan, vault, anonymized)) ? anonymized : undefined;
+  return (await canRestore(text, scan, vault, anonymized, stoppable)) ? anonymized : undefined;
 }
 
 /**
@@ -112,9 +121,10 @@ async function canRestore(
   scan: PiiScan,
   vault: Vault,
   { text: masked, entries }: Anonymized,
+  stoppable: Stoppable,
 ): Promise<boolean> {
   const originals = new Map([...vault.entries(), ...entries]);
-  const found = await occurrences(masked, [...originals.keys()], "exact");
+  const found = await occurrences(masked, [...originals.keys()], "exact", stoppable);
   const known = scan.known.map(({ start, end }) => ({ start, end, isNew: false }));
   const places = [...known, ...scan.findings.map(({ start, end }) => ({ start, end, isNew: true }))];
   places.sort((one, other) => one.start - other.start);
@@ -129,8 +139,8 @@ async function canRestore(
   });
 }
 
-async function occurrences(text: string, values: string[], matching: PlaceholderMatching) {
-  return (await native(() => addon.restorePlaceholders(text, values, values, matching))).matches;
+async function occurrences(text: string, values: string[], matching: PlaceholderMatching, { signal }: Stoppable) {
+  return (await native(() => addon.restorePlaceholders(text, values, values, matching), signal)).matches;
 }
 
 function foundIn(text: string, { start, end }: PiiFinding): string {

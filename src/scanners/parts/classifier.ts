@@ -78,8 +78,8 @@ class LinearPieces implements PieceClassifier {
     return this.#model.close();
   }
 
-  async classify(texts: readonly string[]): Promise<Classified> {
-    return { labels: this.#labels, probabilities: await this.#model.classify([...texts]) };
+  async classify(texts: readonly string[], { signal }: Asking): Promise<Classified> {
+    return { labels: this.#labels, probabilities: await this.#model.classify([...texts], signal) };
   }
 }
 

@@ -64,9 +64,9 @@ export function codeScanner(
     finding: "code",
     streaming: CODE_STREAMING,
     windows: (pieces) => pieces.length,
-    async judge(text) {
+    async judge(text, { signal }) {
       const loaded = await model.load();
-      const pieces = await native(() => loaded.findCode(text, listed));
+      const pieces = await native(() => loaded.findCode(text, listed), signal);
       return pieces.map((piece) => ({ start: piece.start, end: piece.end, ...judge(piece) }));
     },
   });
@@ -100,7 +100,7 @@ export function neuralCodeScanner(
     windows: (pieces) => pieces.length,
     async judge(text, { signal, answers }) {
       const loaded = await finder.load();
-      const pieces = (await native(() => loaded.findCode(text, all))).filter(({ code }) => code > CODE);
+      const pieces = (await native(() => loaded.findCode(text, all), signal)).filter(({ code }) => code > CODE);
       const { labels, probabilities } = await model.classify(
         pieces.map(({ start, end }) => text.slice(start, end)),
         { ...(signal ? { signal } : {}), ...(answers ? { answers } : {}) },

@@ -49,9 +49,10 @@ export async function scoreDisguised<Part extends ScoredPart>(
   { matchType, deobfuscate }: { matchType: Reading; deobfuscate: boolean },
   score: (text: string) => Promise<Omit<ScoredText<Part>, "others">>,
   answers = new AnswerCache(),
+  signal?: AbortSignal,
 ): Promise<ScoredText<Part>> {
   if (text.trim() === "") return { parts: [], others: [], skipped: 0, untrained: [] };
-  const views = deobfuscate ? await answers.derive("views", text, revealingViews) : [];
+  const views = deobfuscate ? await answers.share("views", text, () => revealingViews(text, signal), signal) : [];
   const scored = views.map(async (view) => {
     const { parts, untrained } = await score(view.text);
     const sources = view.locate([...parts, ...untrained]);

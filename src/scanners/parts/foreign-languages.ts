@@ -67,9 +67,10 @@ export interface LanguageJudge {
     score: (text: string) => Promise<{ parts: Part[]; skipped: number }>,
     corrected: (part: Part, correct: Calibration) => Part,
     answers?: AnswerCache,
+    signal?: AbortSignal,
   ): Promise<Judged<Part>>;
   /** Returns the parts of a text that are in languages which the model was not trained in, for scanners that compare two texts. */
-  foreign(text: string, answers?: AnswerCache): Promise<UntrainedPart[]>;
+  foreign(text: string, answers?: AnswerCache, signal?: AbortSignal): Promise<UntrainedPart[]>;
 }
 
 /** What a model knows about languages. */
@@ -97,19 +98,20 @@ export function languageJudge({ type, engine, model, head, treatment }: Language
     async load() {
       if (knowledge()) await engine.languages.load();
     },
-    async foreign(text, answers) {
+    async foreign(text, answers, signal) {
       const languages = knowledge();
       if (!languages) return [];
-      const pieces = await engine.languages.foreignParts(text, { known: languages.trained }, answers);
+      const pieces = await engine.languages.foreignParts(text, { known: languages.trained }, answers, signal);
       return pieces.flatMap(({ start, end, language }) => (language === undefined ? [] : [{ start, end, language }]));
     },
-    async judge(text, score, corrected, answers) {
+    async judge(text, score, corrected, answers, signal) {
       const languages = knowledge();
       if (!languages) return { ...(await score(text)), untrained: [] };
       const pieces = await engine.languages.foreignParts(
         text,
         { known: languages.plain, familiar: languages.trained },
         answers,
+        signal,
       );
       if (pieces.every(({ language }) => language === undefined)) return { ...(await score(text)), untrained: [] };
       const judged = pieces.map(async ({ start, end, language }) => {

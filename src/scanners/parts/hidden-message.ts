@@ -15,9 +15,9 @@ const SHORTEST = 4;
  * Finds messages in characters that nobody sees: Unicode tags, which mirror ASCII (block U+E0000); bytes as variation selectors, in
  * their order; and bits as two kinds of zero-width characters, in bytes of eight or seven bits, anywhere in the text.
  */
-export async function hiddenMessages(text: string): Promise<HiddenMessage[]> {
+export async function hiddenMessages(text: string, signal?: AbortSignal): Promise<HiddenMessage[]> {
   if (!/[^\p{ASCII}]/u.test(text)) return [];
-  const { runs } = await native(() => addon.scanInvisible(text, []));
+  const { runs } = await native(() => addon.scanInvisible(text, []), signal);
   const found: HiddenMessage[] = [];
   const narrow: Span[] = [];
   for (const { start, end, kind } of runs) {

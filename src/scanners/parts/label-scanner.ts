@@ -99,8 +99,9 @@ export function labelScanner(
           parts: parts.map((part): LabelledPart => ({ ...part, score: probabilityOf(part.labels, multiLabel) })),
         };
       };
-      const judge = (view: string) => byLanguage.judge(view, score, correctedLabels, answers);
-      const scored = since(await scoreDisguised<LabelledPart>(read, { matchType, deobfuscate }, judge, answers), from);
+      const judge = (view: string) => byLanguage.judge(view, score, correctedLabels, answers, signal);
+      const disguised = scoreDisguised<LabelledPart>(read, { matchType, deobfuscate }, judge, answers, signal);
+      const scored = since(await disguised, from);
       const labelled = labelVerdict(text, scored, { threshold, multiLabel, type: finding });
       const verdict = withUntrained(text, labelled, scored.untrained, treatment);
       if (scores === undefined) return verdict;

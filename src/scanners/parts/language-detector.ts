@@ -80,15 +80,15 @@ class LinearTeller implements LanguageTeller {
     await Promise.all([this.#model.close(), this.#code.close()]);
   }
 
-  async others(text: string, expected: readonly string[]) {
+  async others(text: string, expected: readonly string[], { signal }: Asking) {
     const [model, code] = await Promise.all([this.#model.load(), this.#code.load()]);
-    const { whole, judged, sentences } = await native(() => model.otherLanguages(text, [...expected], code));
+    const { whole, judged, sentences } = await native(() => model.otherLanguages(text, [...expected], code), signal);
     return { whole: { start: 0, end: text.length, other: whole, judged }, sentences };
   }
 
-  async differs(prompt: string, answer: string, threshold: number): Promise<ToldLanguage> {
+  async differs(prompt: string, answer: string, threshold: number, { signal }: Asking): Promise<ToldLanguage> {
     const [model, code] = await Promise.all([this.#model.load(), this.#code.load()]);
-    const { whole, judged } = await native(() => model.differs(prompt, answer, threshold, code));
+    const { whole, judged } = await native(() => model.differs(prompt, answer, threshold, code), signal);
     return { start: 0, end: answer.length, other: whole, judged };
   }
 }
@@ -115,7 +115,7 @@ class NeuralTeller implements LanguageTeller {
 
   async others(text: string, expected: readonly string[], asking: Asking) {
     const told = async ({ start, end, guesses }: Span & { guesses: readonly LanguageGuess[] }) => {
-      const judged = await native(() => addon.tellsLanguage(text.slice(start, end)));
+      const judged = await native(() => addon.tellsLanguage(text.slice(start, end)), asking.signal);
       const other = judged ? guesses.find(({ language }) => !expected.includes(language)) : undefined;
       return { start, end, other, judged };
     };
@@ -127,7 +127,9 @@ class NeuralTeller implements LanguageTeller {
 
   async differs(prompt: string, answer: string, threshold: number, asking: Asking): Promise<ToldLanguage> {
     const whole = { start: 0, end: answer.length, judged: false };
-    const tells = await Promise.all([prompt, answer].map((text) => native(() => addon.tellsLanguage(text))));
+    const tells = await Promise.all(
+      [prompt, answer].map((text) => native(() => addon.tellsLanguage(text), asking.signal)),
+    );
     if (tells.includes(false)) return whole;
     const [asked, answered] = await Promise.all(
       [prompt, answer].map(async (text) => average(await this.#guess(text, "windows", asking))),

@@ -205,7 +205,7 @@ export class NerModel {
 
   /** Finds the spans of each sentence by itself. A long sentence is read in pieces, which begin at the same places when it grows. */
   async #bySentence(text: string, context: ScanContext): ReturnType<SpanModel["findSpans"]> {
-    const pieces = (await splitSentences(text)).flatMap((sentence) =>
+    const pieces = (await splitSentences(text, context)).flatMap((sentence) =>
       [...sentence.text.matchAll(PIECE)].map(({ 0: piece, index }) => ({ piece, start: sentence.start + index })),
     );
     // Not all at once: the queue of a model is bounded.

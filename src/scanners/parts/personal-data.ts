@@ -148,7 +148,7 @@ export class PersonalDataDetector {
     const placeholders = vault?.entries().map(([placeholder]) => placeholder) ?? [];
     const wanted = [...others.filter(({ entity }) => this.#wants(entity)), ...named.flat()];
     try {
-      return await native(() => this.#native.find(text, wanted, placeholders));
+      return await native(() => this.#native.find(text, wanted, placeholders), signal);
     } catch (error) {
       const issue = issueOf(error);
       if (!issue) throw error;

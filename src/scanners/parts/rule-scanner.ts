@@ -13,13 +13,13 @@ export interface Rules {
  *
  * @param verdict makes a verdict from the matches; null means that nothing matched.
  */
-export function ruleCheck<Context>(
+export function ruleCheck<Context extends { signal?: AbortSignal | undefined }>(
   rules: Rules,
   verdict: (text: string, scan: RuleScan | null, context: Context) => Verdict | Promise<Verdict>,
 ): (text: string, context: Context) => Verdict | Promise<Verdict> {
   const scan = rules.scanner();
   return (text, context) => {
-    const found = native(() => scan(text));
+    const found = native(() => scan(text), context.signal);
     return mapAnswer(found, (scan) => verdict(text, scan, context));
   };
 }

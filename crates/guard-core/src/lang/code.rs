@@ -20,6 +20,7 @@ use std::ops::Range;
 
 use super::code_signs;
 use super::linear::{LinearModel, softmax};
+use crate::stop;
 
 /// The label of text that is not code.
 pub const NONE: &str = "none";
@@ -106,6 +107,7 @@ impl<'a> CodeFinder<'a> {
     pub fn find(&self, text: &str) -> Vec<Piece> {
         let mut pieces = Vec::new();
         for section in sections(text) {
+            stop::point();
             match section {
                 Section::Fenced { range, info } => {
                     for part in parts(text, range) {
@@ -126,6 +128,7 @@ impl<'a> CodeFinder<'a> {
         let is_code = self.code_lines(text, lines);
         let mut at = 0;
         while at < lines.len() {
+            stop::point();
             let end = at + is_code[at..].iter().take_while(|code| **code == is_code[at]).count();
             if is_code[at] {
                 for part in parts(text, lines[at].start..lines[end - 1].end) {
@@ -151,6 +154,7 @@ impl<'a> CodeFinder<'a> {
         let mut gains = [0.0f32, -CHANGE];
         let mut origins = Vec::with_capacity(lines.len());
         for line in lines {
+            stop::point();
             let stays = [gains[0] >= gains[1] - CHANGE, gains[1] >= gains[0] - CHANGE];
             let odds = self.line_odds(&text[line.clone()]);
             let before = gains;

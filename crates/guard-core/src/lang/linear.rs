@@ -24,6 +24,7 @@ use serde::Deserialize;
 
 use super::features::{Extractor, Feature, Spec};
 use crate::model_files::{ModelFileError, ordered_labels};
+use crate::stop;
 
 /// The file with the weights.
 const WEIGHTS: &str = "model.bin";
@@ -154,6 +155,7 @@ impl LinearModel {
 
     /// The scores of the labels, before softmax makes them probabilities.
     pub fn logits(&self, text: &str) -> Vec<f32> {
+        stop::point();
         self.weigh(&self.extractor.extract(text))
     }
 

@@ -17,6 +17,7 @@ use unicode_script::{Script, UnicodeScript};
 
 use super::linear::{LinearModel, softmax};
 use crate::rules::urls;
+use crate::stop;
 
 /// A language and its probability.
 #[derive(Debug, Clone, PartialEq)]
@@ -247,6 +248,7 @@ pub(super) fn addresses(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = urls::find(text).into_iter().map(|url| url.range).collect();
     let mut at = 0;
     for word in text.split_inclusive(char::is_whitespace) {
+        stop::point();
         let bare = word.trim_end();
         if bare.trim_matches('@').contains('@') {
             found.push(at..at + bare.len());

@@ -13,6 +13,7 @@ use unicode_script::{Script, UnicodeScript};
 
 use super::linear::LinearModel;
 use super::natural::{self, Guess};
+use crate::stop;
 use crate::text::sentences;
 
 /// A part of a text.
@@ -70,6 +71,7 @@ pub fn foreign<Code: AsRef<str>>(model: &LinearModel, text: &str, known: &[Code]
     let judge = Judge { model, known, familiar };
     let mut pieces: Vec<Piece> = Vec::new();
     for range in pieces_of(text) {
+        stop::point();
         let judged = judge.judge(&text[range.clone()]);
         pieces.push(Piece { range, judged });
     }
@@ -264,6 +266,7 @@ fn follow_neighbours(pieces: &mut [Piece], whole: impl FnOnce() -> Judged) {
     let first = pieces.iter().position(|piece| !is_doubtful(&piece.judged));
     let mut current = first.map_or_else(whole, |first| pieces[first].judged.clone());
     for piece in pieces {
+        stop::point();
         // Another script is another language, however short the piece is.
         let is_other_script = piece.judged.script.is_some() && piece.judged.script != current.script;
         if is_doubtful(&piece.judged) && !is_other_script {

@@ -21,6 +21,7 @@ use unicode_script::Script;
 use super::code::{self, CodeFinder, Section};
 use super::linear::LinearModel;
 use super::natural::{self, Guess, blank};
+use crate::stop;
 use crate::text::sentences;
 
 /// So many telling letters, in so many telling words, are the least that can tell a language from others of its script.
@@ -95,6 +96,7 @@ impl<'a> Teller<'a> {
         {
             let masked = without_code.unwrap_or_else(|| prose.without(code));
             for part in parts.iter_mut().filter(|part| part.other.is_some()) {
+                stop::point();
                 *part = self.told(&masked, part.range.clone(), expected);
             }
         }
@@ -241,6 +243,7 @@ fn letters_of(prose: &Prose, guess: &Guess) -> usize {
 fn main_script(prose: &Prose, language: &str) -> Option<Script> {
     let mut counts: Vec<(Script, usize)> = Vec::new();
     for word in &prose.words {
+        stop::point();
         if !natural::is_written_in(language, word.script) {
             continue;
         }
@@ -302,6 +305,7 @@ impl Prose {
         // Only lines outside of fences count, without their code spans.
         let mut at = 0;
         for section in code::sections(text) {
+            stop::point();
             let Section::Bare(lines) = section else { continue };
             for line in lines {
                 blank(&mut masked, at..line.start);
@@ -341,6 +345,7 @@ impl Prose {
         let (words, other): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, is_prose)| *is_prose);
         let mut masked = text.into_bytes();
         for (word, _) in other {
+            stop::point();
             blank(&mut masked, word.range);
         }
         Self {
@@ -407,6 +412,7 @@ fn words(text: &str) -> Vec<(Word, bool)> {
     // Whether the next word begins a sentence, and the index of the last word that did.
     let (mut is_beginning, mut begins) = (true, None);
     while let Some((start, first)) = characters.next() {
+        stop::point();
         let Some(script) = natural::script_of(first) else {
             before = first;
             is_beginning |= matches!(first, '.' | '!' | '?' | '…' | ':' | '¿' | '¡' | '\n');

@@ -7,6 +7,7 @@ use aho_corasick::AhoCorasick;
 use unicode_script::{Script, UnicodeScript};
 
 use crate::rules::RuleErrorKind;
+use crate::stop;
 
 /// Bytes before and after a finding in which a word of its context may stand: about fifteen words of English, and thirty
 /// Chinese characters.
@@ -152,7 +153,7 @@ impl Vocabulary {
                     || !after.is_some_and(char::is_alphabetic)
                     || after.is_some_and(is_unspaced))
         };
-        let (mentions, compounds): (Vec<_>, Vec<_>) = hits
+        let (mentions, compounds): (Vec<_>, Vec<_>) = stop::between(hits)
             .map(|hit| (hit.range(), hit.pattern().as_usize()))
             .filter(|(range, word)| stands_alone(range, self.words[*word].0))
             .partition(|(_, word)| !self.words[*word].1.is_empty());

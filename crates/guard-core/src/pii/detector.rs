@@ -10,6 +10,7 @@ use super::narrow::spelled;
 use super::{Finding, Options, Recognizers, merge};
 use crate::rules::substrings::{MatchType, Substrings, SubstringsError};
 use crate::rules::{RuleError, RuleErrorKind};
+use crate::stop;
 
 /// The type of hidden names, as in llm-guard.
 pub const HIDDEN: &str = "CUSTOM";
@@ -90,6 +91,7 @@ impl Detector {
         let known = &with_written(text, known);
         let read = without(text, known);
         let read = read.as_deref().unwrap_or(text);
+        stop::point();
         let mut findings = self.recognizers.find(read)?;
         let (entity, recognizer): (Arc<str>, Arc<str>) = (HIDDEN.into(), "hidden-names".into());
         let hidden = self.hidden.iter().flat_map(|names| names.find(read, true));

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::context::is_unspaced;
+use crate::stop;
 
 /// Most bytes after the `@` (RFC 5321, section 4.5.3.1). A local part of more than 64 octets makes it no address either, but it
 /// is taken whole: no part of what could be an address must be left in a redacted text.
@@ -33,6 +34,7 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
     };
     let mut found: Vec<Range<usize>> = Vec::new();
     for sign in at.find_iter(text) {
+        stop::point();
         let rest = &text[sign.end()..text.floor_char_boundary(sign.end() + DOMAIN)];
         let Some(domain) = after.find(rest) else { continue };
         let end = sign.end() + domain.end();

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use super::Finding;
 use super::recognizer::sources;
+use crate::stop;
 
 /// How much higher the score of a finding must be than that of a finding which contains it, to be kept instead of it.
 ///
@@ -71,6 +72,7 @@ pub fn merge(text: &str, findings: Vec<Finding>, threshold: f64) -> Vec<Finding>
     let mut taken: BTreeMap<usize, usize> = BTreeMap::new();
     let mut merged: Vec<Finding> = Vec::with_capacity(findings.len());
     for index in order {
+        stop::point();
         let finding = &findings[index];
         if let Some(range) = rest(text, &taken, &finding.range) {
             taken.insert(range.start, range.end);
@@ -96,6 +98,7 @@ fn united(text: &str, mut findings: Vec<Finding>) -> Vec<Finding> {
     });
     let mut united: Vec<Finding> = Vec::with_capacity(findings.len());
     for finding in findings {
+        stop::point();
         let Some(last) = united.last_mut().filter(|last| last.entity == finding.entity) else {
             united.push(finding);
             continue;

@@ -8,6 +8,7 @@ use regex_automata::{Anchored, Input};
 
 use crate::rules::RuleErrorKind;
 use crate::rules::automaton::{Automaton, Limits};
+use crate::stop;
 
 const LIMITS: Limits = Limits {
     largest: 32 * 1024 * 1024,
@@ -71,6 +72,7 @@ impl Prefixes {
         self.0.search(|dfa, cache| {
             let mut ends = Vec::new();
             for start in starts {
+                stop::point();
                 let input = Input::new(text)
                     .anchored(Anchored::Yes)
                     .range(start..text.len().min(start + LONGEST));

@@ -11,6 +11,7 @@ use super::recognizer::Finder;
 use super::{Finding, Recognizers, email};
 use crate::rules::regex::MatchType;
 use crate::rules::{RuleError, RuleErrorKind, urls};
+use crate::stop;
 
 /// What a word of context adds to the score of a user's pattern, and the score that it has at least then, as in llm-guard
 /// 0.3.16.
@@ -101,12 +102,14 @@ impl<'a> Search<'a> {
     fn finders(&mut self) {
         let of = self.of;
         for (index, recognizer) in of.recognizers.iter().enumerate() {
+            stop::point();
             let found: Vec<Range<usize>> = match recognizer.source.finder {
                 Some(Finder::Url) => urls::find(self.text).into_iter().map(|found| found.range).collect(),
                 Some(Finder::Email) => email::find(self.text),
                 None => continue,
             };
             for range in found {
+                stop::point();
                 let score = self.score(index, &range);
                 self.add(index, range, score);
             }
@@ -129,6 +132,7 @@ impl<'a> Search<'a> {
             done.fill(false);
             // The longest match of each pattern that has boundaries and passes its check.
             for &(pattern, end) in ends.iter().rev() {
+                stop::point();
                 let index = of.of_pattern[pattern];
                 let source = &of.recognizers[index].source;
                 if done[pattern] || !has_boundaries(text, start..end, source.boundary) {
@@ -158,6 +162,7 @@ impl<'a> Search<'a> {
         let found = of.expressions.find(self.text, MatchType::All);
         let found = found.map_err(|error| RuleErrorKind::from(error).at("patterns"))?;
         for found in found {
+            stop::point();
             let own = of.of_expression[found.pattern];
             let custom = &of.custom[own];
             let near = self.distance(of.recognizers.len() + own, &found.range, false);

@@ -29,6 +29,7 @@ use unicode_normalization::char::is_combining_mark;
 use unicode_script::{Script, UnicodeScript};
 
 use super::across::{RuleMatch, Sighting, Wanted, across_views};
+use crate::stop;
 
 /// What a passage is counted in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -113,6 +114,7 @@ pub fn overlap(text: &str, others: &[&str], options: &Options) -> Overlap {
     let mut known: HashMap<u64, usize> = HashMap::new();
     for (index, other) in others.iter().enumerate() {
         for (hash, _) in windows.of(other).filter(|(hash, _)| !excepted.contains(hash)) {
+            stop::point();
             known.entry(hash).or_insert(index);
         }
     }
@@ -125,6 +127,7 @@ pub fn overlap(text: &str, others: &[&str], options: &Options) -> Overlap {
         let units = Units::new(text, count);
         let mut runs: Vec<(Range<usize>, usize)> = Vec::new();
         for (hash, range) in windows.of(&units) {
+            stop::point();
             let Some(&other) = known.get(&hash) else { continue };
             seen.insert(hash);
             match runs.last_mut() {
@@ -202,6 +205,7 @@ fn share(text: &str, count: Count, passages: &[Passage]) -> f64 {
     let mut next = 0;
     let mut end = 0;
     for unit in &units.units {
+        stop::point();
         while let Some(range) = ranges.get(next).filter(|range| range.start < unit.end as usize) {
             end = end.max(range.end);
             next += 1;
@@ -387,6 +391,7 @@ impl Windows {
         let mut end = 0;
         if !seen.is_empty() {
             for (_, range) in self.of(other).filter(|(hash, _)| seen.contains(hash)) {
+                stop::point();
                 let new = &other.units[range.start.max(end)..range.end];
                 weight += new.iter().map(|unit| usize::from(unit.weight)).sum::<usize>();
                 end = range.end;

@@ -19,6 +19,7 @@ use std::ops::Range;
 use aho_corasick::AhoCorasick;
 
 use super::substrings::{self, Substrings, SubstringsError};
+use crate::stop;
 
 /// The most edits (insertions, deletions, substitutions of a character) between a placeholder and its occurrence, as in
 /// llm-guard 0.3.16.
@@ -88,6 +89,7 @@ pub fn find<S: AsRef<str>>(text: &str, placeholders: &[S], matching: Matching) -
     let mut end = 0;
     let mut found: Vec<Occurrence> = Vec::new();
     for occurrence in all {
+        stop::point();
         if occurrence.range.start >= end {
             end = occurrence.range.end;
             found.push(Occurrence {
@@ -190,6 +192,7 @@ fn find_near(text: &str, literals: &[&str], exact: &[Occurrence]) -> Result<(Vec
             continue;
         }
         for &Seed { placeholder, offset } in &seeds[hit.pattern()] {
+            stop::point();
             let pattern = &patterns[placeholder];
             let start = start_of_hit.saturating_sub(offset + pattern.edits).max(gap.start);
             if looked[placeholder].is_some_and(|last| last >= start && last <= start_of_hit) && !number {
@@ -328,6 +331,7 @@ fn choose(mut near: Vec<Near>) -> Vec<Near> {
     let mut decided: std::collections::BTreeMap<usize, usize> = std::collections::BTreeMap::new();
     let mut chosen = Vec::new();
     for group in near.chunk_by(|a, b| a.edits == b.edits) {
+        stop::point();
         let free: Vec<&Near> = group
             .iter()
             .filter(|found| {

@@ -20,6 +20,7 @@ use std::ops::{ControlFlow, Range};
 use aho_corasick::{AhoCorasick, Input, packed};
 
 use super::across::{RuleMatch, Sighting, Wanted, across_views};
+use crate::stop;
 
 /// Where a substring counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -154,6 +155,7 @@ impl Substrings {
         let read = Read::new(text, self.reading);
         let mut found = self.search(&read.text, all);
         for occurrence in &mut found {
+            stop::point();
             occurrence.range = read.origin(occurrence.range.start)..read.origin(occurrence.range.end);
         }
         found
@@ -180,6 +182,7 @@ impl Substrings {
         };
         let mut search = Search::new(self, text, all);
         loop {
+            stop::point();
             // A substring that begins in this part is read to its end, which may lie in the next one.
             let part = at..(at + self.longest.max(BLOCK)).min(text.len());
             let end = (part.end + self.longest - 1).min(text.len());
@@ -231,6 +234,7 @@ impl<'a> Search<'a> {
     fn read(&mut self, part: Range<usize>, end: usize) -> ControlFlow<()> {
         let input = Input::new(self.text).span(part.start..end);
         for candidate in self.substrings.automaton.find_overlapping_iter(input) {
+            stop::point();
             let substring = candidate.pattern().as_usize();
             let range = candidate.range();
             let last = &mut self.ends[substring];

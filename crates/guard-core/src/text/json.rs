@@ -29,6 +29,7 @@
 
 use std::ops::Range;
 
+use crate::stop;
 use memchr::memchr2;
 
 /// JSON that is nested deeper than this is not accepted, so that programs which recurse over it do not fail. Python has the same
@@ -87,6 +88,7 @@ pub fn find(text: &str) -> Vec<Candidate> {
         finder.read(start..start + trimmed.len(), Surroundings::Whole);
     } else {
         for (range, surroundings) in segments {
+            stop::point();
             finder.read(range, surroundings);
         }
     }
@@ -100,6 +102,7 @@ fn segments(text: &str) -> Vec<(Range<usize>, Surroundings)> {
     let mut at = 0;
     let mut open: Option<(u8, usize, Surroundings)> = None;
     for line in text.split_inclusive('\n') {
+        stop::point();
         let content = line.trim();
         let mark = content.bytes().next().filter(|mark| b"`~".contains(mark));
         let length = mark.map_or(0, |mark| content.bytes().take_while(|&byte| byte == mark).count());
@@ -150,6 +153,7 @@ impl Finder<'_> {
         let mut at = segment.start;
         let mut pairs: Option<Vec<(usize, usize)>> = None;
         while let Some(start) = memchr2(b'{', b'[', &bytes[at..]).map(|offset| at + offset) {
+            stop::point();
             at = start + 1;
             if is_escaped(&bytes[segment.start..start]) {
                 continue;

@@ -18,6 +18,7 @@
 //! assert_eq!(&text[..time.end], "one two");
 //! ```
 
+use crate::stop;
 use unicode_segmentation::UnicodeSegmentation;
 
 const WORDS_PER_MINUTE: f64 = 200.0;
@@ -72,6 +73,7 @@ pub fn measure(text: &str, limit: f64) -> ReadingTime {
     let mut count = Count::default();
     let mut end = 0;
     for word in text.split(is_space).filter(|word| !word.is_empty()) {
+        stop::point();
         let start = word.as_ptr() as usize - text.as_ptr() as usize;
         if !word
             .chars()

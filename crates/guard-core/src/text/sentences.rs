@@ -29,6 +29,7 @@
 //! assert_eq!(sentences, ["Dr. Smith paid 3.50 USD.", "He left!"]);
 //! ```
 
+use crate::stop;
 use std::ops::Range;
 
 /// Returns the sentences of `text` as UTF-8 byte ranges on character boundaries.
@@ -42,6 +43,7 @@ pub fn split(text: &str) -> Vec<Range<usize>> {
     let mut at = start;
     let mut quoted = false;
     while let Some(c) = char_at(text, at) {
+        stop::point();
         let next = at + c.len_utf8();
         let mut boundary = None;
         if is_line_break(c) {

@@ -16,6 +16,7 @@
 //! assert_eq!(compound("The train leaves at nine."), 0.0);
 //! ```
 
+use crate::stop;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -101,6 +102,7 @@ pub fn compound(text: &str) -> f64 {
     let mut weight = None;
     let mut sum = 0.0;
     while at < near.len() {
+        stop::point();
         if near[at].lower == "but" && weight.is_none() {
             // The words before the first "but" count half, and those after it one and a half times.
             sum *= 0.5;

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::stop;
 use tiktoken_rs::tokenizer::{Tokenizer as OpenAi, get_tokenizer};
 use tiktoken_rs::{CoreBPE, bpe_for_tokenizer};
 
@@ -139,6 +140,7 @@ impl Encoding {
         let mut end = None;
         let mut start = 0;
         for piece in pieces(text) {
+            stop::point();
             let mut part_start = start;
             self.visit(piece, &mut |part| {
                 let count = part.tokens();

@@ -101,6 +101,17 @@ export class Metrics {
         for (const [model, pending] of Object.entries(engine.pending)) this.set({ model }, pending);
       },
     });
+    new Gauge({
+      name: "guard_rule_tasks",
+      help: "Work with rules on texts that is not done at once, by whether it waits for a thread or runs.",
+      labelNames: ["state"],
+      registers,
+      collect() {
+        const { waiting, running } = engine.ruleTasks;
+        this.set({ state: "waiting" }, waiting);
+        this.set({ state: "running" }, running);
+      },
+    });
   }
 
   /**

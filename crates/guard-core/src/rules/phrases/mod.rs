@@ -27,6 +27,7 @@ use super::data::examples::{Examples, Failure};
 use super::data::{self, DataFile};
 use super::error::{RuleError, RuleErrorKind};
 use super::regex::{MatchType, PatternMatch, Patterns};
+use crate::stop;
 
 /// UTF-16 code units of a text that count as its beginning.
 const BEGINNING: usize = 300;
@@ -175,6 +176,7 @@ impl Group {
         let mut last = None;
         let mut next = 0;
         for PatternMatch { pattern, range } in matches {
+            stop::point();
             if last == Some(pattern) {
                 continue;
             }

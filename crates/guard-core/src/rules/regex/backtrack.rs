@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Instant;
 
+use crate::stop;
 use fancy_regex::{Input, RegexInput};
 
 /// Up to this many bytes, a backtracking pattern is searched for in one go, and all positions share its steps. In longer texts
@@ -37,6 +38,7 @@ impl<'a> Watched<'a> {
     }
 
     fn look(&self) {
+        stop::point();
         if Instant::now() > self.until {
             resume_unwind(Box::new(OutOfTime));
         }
@@ -106,6 +108,7 @@ fn matches(regex: &fancy_regex::Regex, watched: &Watched<'_>, limit: usize) -> O
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut at = 0;
     while found.len() < limit && at <= text.len() {
+        stop::point();
         if Instant::now() > watched.until {
             return None;
         }

@@ -8,6 +8,7 @@ use super::backtrack::backtrack;
 use super::relaxed::without_boundaries;
 use super::timed::{Patience, Timed};
 use super::{LONG, PatternError};
+use crate::stop;
 
 /// Steps back that one search with a backtracking pattern may take; about 30 ms, where none of them reads much.
 const STEP_LIMIT: usize = 1_000_000;
@@ -130,7 +131,7 @@ impl Matcher {
             {
                 let patience = Patience::new(until);
                 let mut found = Vec::new();
-                for hit in regex.find_iter(text).take(limit) {
+                for hit in stop::between(regex.find_iter(text).take(limit)) {
                     found.push(hit.range());
                     if patience.is_over() {
                         return Err(PatternError::StepLimit { pattern: index });

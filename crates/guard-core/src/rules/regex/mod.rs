@@ -49,6 +49,7 @@ use super::across::{RuleMatch, Sighting, Wanted, across_views};
 use pattern::Pattern;
 use sieve::Sieve;
 
+use crate::stop;
 pub use error::PatternError;
 
 /// Time that all searches of costly patterns in one text and its views may take together.
@@ -152,6 +153,11 @@ impl Patterns {
         })
     }
 
+    /// How many patterns there are.
+    pub fn count(&self) -> usize {
+        self.patterns.len()
+    }
+
     /// Whether a search may take long even in a text of some kilobytes: with many patterns, with one that needs
     /// backtracking, or with one that is large when compiled, as `(?:[ab]{1,100}c?){100}` is. Linear time then has a
     /// large factor.
@@ -208,6 +214,7 @@ impl Patterns {
         let suspects = self.suspects(text, match_type);
         let mut found = Vec::new();
         for (index, pattern) in self.patterns.iter().enumerate() {
+            stop::point();
             let suspected = suspects.as_ref().map(|suspects| suspects[index]);
             let ranges = match suspected {
                 Some(false) => continue,

@@ -7,6 +7,7 @@
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
+use crate::stop;
 use regex_automata::hybrid::dfa::DFA;
 use regex_automata::hybrid::regex::{Cache, Regex};
 use regex_automata::nfa::thompson::{NFA, State};
@@ -97,6 +98,7 @@ impl Timed {
         let mut searcher = Searcher::new(Input::new(text));
         let mut found = Vec::new();
         while found.len() < limit {
+            stop::point();
             match searcher.try_advance(&mut search).ok()? {
                 Some(hit) => found.push(hit.range()),
                 None => break,
@@ -231,6 +233,7 @@ impl<'a> Simulation<'a> {
             *steps += now.states.len() + 1;
             if *steps >= STEPS {
                 *steps = 0;
+                stop::point();
                 if Instant::now() > *until {
                     return Err(MatchError::gave_up(at));
                 }

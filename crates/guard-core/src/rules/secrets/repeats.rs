@@ -6,6 +6,7 @@ use std::ops::Range;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use super::Secret;
+use crate::stop;
 
 /// Bytes of the shortest value that is looked for in all of the text if it is made of letters only. A value with other
 /// characters needs half as many.
@@ -34,6 +35,7 @@ pub(super) fn with_repeats<'a>(text: &str, mut secrets: Vec<Secret<'a>>) -> Vec<
     };
     let known = secrets.len();
     for found in automaton.find_iter(text) {
+        stop::point();
         let is_word = |character: Option<char>| character.is_some_and(char::is_alphanumeric);
         let is_whole =
             !is_word(text[..found.start()].chars().next_back()) && !is_word(text[found.end()..].chars().next());

@@ -14,6 +14,7 @@ use super::set::RuleSet;
 use super::{Options, Secret, entropy};
 use crate::rules::across::{RuleMatch, Sighting, Wanted, across_views};
 use crate::rules::error::{RuleError, RuleErrorKind};
+use crate::stop;
 
 /// Time that all searches of one rule of a user in one text may take together.
 ///
@@ -164,6 +165,7 @@ impl Secrets {
         };
         let mut hits = Vec::new();
         for set in [&*self.embedded, &self.own] {
+            stop::point();
             let (first, limit) = if std::ptr::eq(set, &self.own) {
                 (self.embedded.rules.len(), Some(TIME_LIMIT))
             } else {
@@ -209,6 +211,7 @@ impl Secrets {
         };
         let mut groups: Vec<(Range<usize>, Sighting<Hit>)> = Vec::new();
         for sighting in sightings {
+            stop::point();
             match groups.last_mut() {
                 Some((range, best)) if sighting.range.start < range.end => {
                     range.end = range.end.max(sighting.range.end);

@@ -12,6 +12,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use super::context;
 use super::rule::{BETWEEN, Compiled, Rule, Shape};
 use crate::rules::error::RuleErrorKind;
+use crate::stop;
 
 /// Bytes before a word for a credential that are read as part of the name.
 const NAME: usize = 32;
@@ -94,6 +95,7 @@ impl RuleSet {
         // For each rule whose matches have no greatest length, what its last search found.
         let mut ahead: HashMap<usize, Ahead> = HashMap::new();
         for hit in self.automaton.find_overlapping_iter(text) {
+            stop::point();
             for &index in &self.owners[hit.pattern().as_usize()] {
                 if !enabled(index) {
                     continue;
@@ -115,11 +117,13 @@ impl RuleSet {
             }
         }
         for (index, window) in windows.into_iter().enumerate() {
+            stop::point();
             if let Some(window) = window {
                 search.patterns(index, self.rules[index].compiled()?, window, &mut ahead)?;
             }
         }
         for &index in self.everywhere.iter().filter(|&&index| enabled(index)) {
+            stop::point();
             search.patterns(index, self.rules[index].compiled()?, 0..text.len(), &mut ahead)?;
         }
         let quoted: Vec<usize> = self.quoted.iter().copied().filter(|&index| enabled(index)).collect();
@@ -155,6 +159,7 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
             matches.ahead = Some(ahead.entry(index).or_default());
         }
         while let Some(secret) = matches.next() {
+            stop::point();
             if (self.accept)(&self.rules[index], &self.text[secret.clone()]) {
                 self.found.push(Candidate {
                     rule: index,
@@ -239,6 +244,7 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
     fn quoted(&mut self, rules: &[usize]) -> Result<(), RuleErrorKind> {
         let text = self.text;
         for open in memchr::memchr3_iter(b'"', b'\'', b'`', text) {
+            stop::point();
             let start = open + 1;
             let length = text[start..]
                 .iter()

@@ -6,6 +6,7 @@ use url::Url;
 
 use super::characters::{is_mark, is_unspaced, is_word};
 use super::words::{ENTITIES, FILE_ENDINGS, PRODUCTS, RECEIVERS, REVERSED, SCHEMES, SITES, WORDS};
+use crate::stop;
 
 /// A URL in the plain text.
 pub(super) struct FoundPlain {
@@ -36,6 +37,7 @@ impl<'a> Search<'a> {
     /// The URLs, in order.
     pub fn run(mut self) -> Vec<FoundPlain> {
         while let Some(start) = self.text[self.at..].find(|c: char| c.is_alphanumeric() || c == '_') {
+            stop::point();
             let start = self.at + start;
             let end = self.end_of(start, is_word);
             let word = &self.text[start..end];

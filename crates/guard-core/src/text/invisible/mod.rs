@@ -37,6 +37,7 @@ mod words;
 
 use std::ops::Range;
 
+use crate::stop;
 pub use kind::Kind;
 pub(crate) use kind::kind_of;
 
@@ -106,6 +107,7 @@ pub fn find(text: &str) -> Vec<Invisible> {
     }
     let runs = runs(text, &suspects);
     for run in &runs {
+        stop::point();
         run::judge(run, &mut suspects[run.suspects.clone()]);
     }
     words::judge(text, &runs, &mut suspects);

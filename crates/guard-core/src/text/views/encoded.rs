@@ -8,6 +8,7 @@ use data_encoding::{Encoding, Specification};
 
 use super::morse;
 use super::view::{Step, Steps, View, Writer};
+use crate::stop;
 
 /// Shorter runs of base64 are not decoded, since chance would make words of identifiers.
 const LEAST_BASE64: usize = 8;
@@ -39,6 +40,7 @@ pub(super) fn decode(text: &str) -> Option<View> {
         .iter()
         .position(|&byte| KINDS[usize::from(byte)] != Kind::OTHER)
     {
+        stop::point();
         at += skipped;
         let used = match bytes[at] {
             b'%' => percent(text, at, &mut writer),

@@ -36,6 +36,7 @@ use std::collections::HashSet;
 use std::convert::Infallible;
 use std::hash::{BuildHasher, RandomState};
 
+use crate::stop;
 pub(crate) use normalize::double as latin_double;
 pub use revealing::{LEAST_LETTERS, MOST_REVEALING, RevealingView, revealing_views};
 pub use view::View;
@@ -139,6 +140,7 @@ impl<E, F: FnMut(&View) -> Result<(), E>> Visit<'_, F> {
 
     /// Shows and returns what `step` makes of a view, unless the same text was shown before.
     fn add(&mut self, at: Option<&View>, step: impl FnOnce(&str) -> Option<View>) -> Result<Option<View>, E> {
+        stop::point();
         let view = match at {
             None => step(self.text),
             Some(at) => step(at.text()).map(|view| view.after(at)),

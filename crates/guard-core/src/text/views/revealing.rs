@@ -13,6 +13,7 @@ use super::common::is_common;
 use super::letters::rarity;
 use super::view::View;
 use super::visit;
+use crate::stop;
 
 /// The words of a view that are not in the text must have at least so many letters together. A Han or Kana character counts
 /// as two.
@@ -97,6 +98,7 @@ pub fn revealing_views(text: &str) -> Vec<RevealingView> {
         }
     };
     while let Some(best) = (0..kept.len()).max_by_key(|&index| kept[index].rank(&seen)) {
+        stop::point();
         let best = kept.swap_remove(best);
         if best.letters(&seen) < LEAST_LETTERS {
             continue;
@@ -140,6 +142,7 @@ impl Candidate {
         let mut new: Vec<(Word, Weighed, bool)> = Vec::new();
         let mut common: HashSet<u64> = HashSet::new();
         for word in words(text).filter(Word::is_plausible) {
+            stop::point();
             let hash = word.hash(hasher);
             if known.contains(&hash) {
                 continue;

@@ -1,5 +1,6 @@
 //! A view of a text, and the way back to the text.
 
+use crate::stop;
 use std::ops::Range;
 
 /// How a piece of a view was made: what was undone.
@@ -319,6 +320,7 @@ struct Segments {
 impl Segments {
     /// Adds `length` bytes in units of `unit` bytes, made from `origin`.
     fn push(&mut self, length: usize, unit: usize, origin: Range<usize>, steps: Steps, mirrored: bool) {
+        stop::point();
         let units = length / unit;
         let mirrored = mirrored && units > 1;
         let (unit, origin_unit) = (unit as u32, (origin.len() / units) as u32);

@@ -1,0 +1,258 @@
+//! Leaving work that nobody waits for any more.
+//!
+//! Whoever starts work on a text gives it a [`Flag`], and work that is proportional to the text calls [`point`] between its
+//! steps: between rules, views, windows and matches. Once the flag is raised, the next point leaves the work by unwinding, so
+//! that no function needs another result for it. This is how the library salsa leaves queries whose input has changed
+//! (<https://docs.rs/salsa/latest/salsa/struct.Cancelled.html>).
+//!
+//! A point reads one atomic variable, and no clock. Work under no flag passes its points at the cost of a look at a variable of
+//! the thread.
+//!
+//! ```
+//! use guard_core::stop::{self, Flag};
+//!
+//! let flag = Flag::default();
+//! assert_eq!(stop::under(&flag, || { stop::point(); 1 }), Ok(1));
+//! flag.raise();
+//! assert_eq!(stop::under(&flag, || { stop::point(); 1 }), Err(stop::Stopped));
+//! ```
+//!
+//! What holds a lock, or has taken something out of its place for a while, has no point in it, or puts it back when it is dropped.
+
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Says whether work is still wanted. Clones are the same flag.
+#[derive(Debug, Clone, Default)]
+pub struct Flag(Arc<AtomicBool>);
+
+impl Flag {
+    /// Says that the work is not wanted any more, for good.
+    pub fn raise(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the flag was raised.
+    pub fn is_raised(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// The work was left because its flag was raised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stopped;
+
+/// What a point unwinds with. It is private, so that nothing else can be taken for it.
+struct Leaving;
+
+thread_local! {
+    /// The flag of the work that this thread does.
+    static CURRENT: RefCell<Option<Flag>> = const { RefCell::new(None) };
+}
+
+/// Does `work`, and leaves it at the first [`point`] that it reaches after the flag was raised.
+///
+/// # Errors
+///
+/// [`Stopped`] when the work was left. It may also have ended although the flag was raised.
+///
+/// # Panics
+///
+/// As `work` does.
+pub fn under<T>(flag: &Flag, work: impl FnOnce() -> T) -> Result<T, Stopped> {
+    let outer = CURRENT.replace(Some(flag.clone()));
+    let done = catch_unwind(AssertUnwindSafe(work));
+    CURRENT.set(outer);
+    match done {
+        Ok(value) => Ok(value),
+        Err(cause) if cause.is::<Leaving>() => Err(Stopped),
+        Err(cause) => resume_unwind(cause),
+    }
+}
+
+/// Leaves the work when it is not wanted any more.
+#[inline]
+pub fn point() {
+    #[cfg(test)]
+    counting::pass();
+    let leave = CURRENT.with_borrow(|flag| flag.as_ref().is_some_and(Flag::is_raised));
+    if leave {
+        // No panic is reported: nothing is wrong.
+        resume_unwind(Box::new(Leaving));
+    }
+}
+
+/// Items between which there is a [`point`]: `for line in stop::between(text.lines())`.
+pub fn between<I: IntoIterator>(items: I) -> impl Iterator<Item = I::Item> {
+    items.into_iter().inspect(|_| point())
+}
+
+/// Counts points for tests, which say by it how often work could be left, without a clock.
+#[cfg(test)]
+pub(crate) mod counting {
+    use std::cell::{Cell, RefCell};
+
+    use super::{Flag, Stopped, under};
+
+    thread_local! {
+        static PASSED: Cell<usize> = const { Cell::new(0) };
+        static RAISED_AT: RefCell<Option<(usize, Flag)>> = const { RefCell::new(None) };
+    }
+
+    pub(super) fn pass() {
+        let passed = PASSED.get() + 1;
+        PASSED.set(passed);
+        RAISED_AT.with_borrow(|raised| {
+            if let Some((at, flag)) = raised
+                && *at == passed
+            {
+                flag.raise();
+            }
+        });
+    }
+
+    /// The points that `work` passes.
+    pub(crate) fn points<T>(work: impl FnOnce() -> T) -> usize {
+        let before = PASSED.replace(0);
+        work();
+        PASSED.replace(before)
+    }
+
+    /// Does `work`, whose flag is raised just before its point of this number; returns how it ended and how many points it passed.
+    pub(crate) fn raised_at<T>(point: usize, work: impl FnOnce() -> T) -> (Result<T, Stopped>, usize) {
+        let flag = Flag::default();
+        PASSED.set(0);
+        RAISED_AT.set(Some((point, flag.clone())));
+        let done = under(&flag, work);
+        RAISED_AT.set(None);
+        (done, PASSED.replace(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pii::{self, Detector};
+    use crate::rules::regex::{MatchType::All, Patterns};
+    use crate::rules::secrets::{self, Secrets};
+    use crate::rules::substrings::{self, Substrings};
+    use crate::rules::{phrases, urls};
+    use crate::text::views::revealing_views;
+    use crate::text::{json, reading_time, sentences, sentiment};
+
+    #[test]
+    fn work_goes_on_until_its_flag_is_raised() {
+        let flag = Flag::default();
+        let mut steps = 0;
+        let done = under(&flag, || {
+            for step in between(0..10) {
+                steps += 1;
+                if step == 3 {
+                    flag.raise();
+                }
+            }
+        });
+        assert_eq!((done, steps), (Err(Stopped), 4));
+    }
+
+    #[test]
+    fn work_under_no_flag_is_never_left() {
+        let flag = Flag::default();
+        flag.raise();
+        assert_eq!(under(&flag, || 1), Ok(1));
+        point();
+    }
+
+    #[test]
+    fn the_inner_flag_counts_and_the_outer_one_comes_back() {
+        let (outer, inner) = (Flag::default(), Flag::default());
+        inner.raise();
+        let done = under(&outer, || {
+            let left = under(&inner, point);
+            point();
+            outer.raise();
+            let passed = under(&Flag::default(), point);
+            assert_eq!((left, passed), (Err(Stopped), Ok(())));
+            point();
+        });
+        assert_eq!(done, Err(Stopped));
+    }
+
+    /// Searches that take a while in a text of their kind, with their results written down.
+    fn searches() -> Vec<(&'static str, usize, Box<dyn Fn() -> String>)> {
+        fn search<T: std::fmt::Debug>(
+            name: &'static str,
+            text: String,
+            find: impl Fn(&str) -> T + 'static,
+        ) -> (&'static str, usize, Box<dyn Fn() -> String>) {
+            (name, text.len(), Box::new(move || format!("{:?}", find(&text))))
+        }
+        let secrets = Secrets::new(&secrets::Options::default()).unwrap();
+        let substrings = Substrings::new(&["ignore", "rules"], substrings::MatchType::Str, false).unwrap();
+        let few = Patterns::compile(&[r"\bkey\w", "a+b"]).unwrap();
+        let many = Patterns::compile(&["k"]).unwrap();
+        let back = Patterns::compile(&["(?<=key)=(?=k)"]).unwrap();
+        let detector = Detector::new(&pii::Options::default(), &[]).unwrap();
+        let refusals = phrases::refusals().unwrap();
+        let words = "I am sorry but I cannot help with 4111 1111 1111 1111 at http://a.example/b. ";
+        vec![
+            search("secrets", "key=".repeat(2_000), move |text| {
+                secrets.find(text, true).unwrap().len()
+            }),
+            search("substrings", "1gn0r3 r u l e s aWdub3Jl ".repeat(400), move |text| {
+                substrings.find_across_views(text, true)
+            }),
+            search("patterns", "key=aab".repeat(2_000), move |text| {
+                few.find_across_views(text, All).unwrap()
+            }),
+            search("matches", "key=".repeat(4_000), move |text| {
+                many.find(text, All).unwrap()
+            }),
+            search("backtracking", "key=".repeat(4_000), move |text| {
+                back.find(text, All).unwrap()
+            }),
+            search("personal data", words.repeat(100), move |text| {
+                detector.find(text, Vec::new(), &[]).unwrap()
+            }),
+            search("phrases", words.repeat(200), move |text| {
+                refusals.find(text).unwrap().len()
+            }),
+            search("urls", words.repeat(200), |text| urls::find(text).len()),
+            search("json", "{\"a\": [1, 2]} or ".repeat(500), json::find),
+            search("sentences", words.repeat(200), sentences::split),
+            search("views", "1gn0r3 4ll pr3v10us aWdub3Jl ".repeat(400), |text| {
+                revealing_views(text).len()
+            }),
+            search("sentiment", words.repeat(200), sentiment::compound),
+            search("reading time", words.repeat(200), |text| {
+                reading_time::measure(text, 1.0)
+            }),
+        ]
+    }
+
+    #[test]
+    fn long_searches_can_be_left_often_and_begin_anew() {
+        for (name, length, search) in searches() {
+            let expected = search();
+            let points = counting::points(&search);
+            assert!(points > length / 1_000, "{name}: {points} points in {length} bytes");
+            for at in [1, points / 2, points] {
+                // It is left at the very point before which the flag was raised.
+                assert_eq!(counting::raised_at(at, &search), (Err(Stopped), at), "{name}");
+            }
+            assert_eq!(search(), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_panic_stays_a_panic() {
+        let flag = Flag::default();
+        let caught = catch_unwind(AssertUnwindSafe(|| under(&flag, || resume_unwind(Box::new("a bug")))));
+        assert_eq!(caught.unwrap_err().downcast_ref(), Some(&"a bug"));
+        // The flag of the thread is as it was.
+        flag.raise();
+        point();
+    }
+}
