@@ -180,6 +180,11 @@ export interface Scanner {
     signal?: AbortSignal,
     answers?: AnswerCache,
   ): Promise<Pick<Detection, "score"> & Partial<Detection>>;
+  /**
+   * Checks that the scanner says of known texts what it should, and rejects when it does not; the service then refuses all scans. It costs
+   * little, since a service calls it every few minutes. Models test themselves, so that scanners with nothing but a model need none.
+   */
+  selfTest?(signal?: AbortSignal): Promise<void>;
   /** Frees the models. The scanner cannot be used after this. */
   close?(): Promise<void>;
 }

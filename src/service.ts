@@ -66,6 +66,13 @@ export interface ScanServiceOptions {
   masking?: readonly string[];
   /** How outputs are scanned that arrive in pieces. */
   stream?: StreamOptions;
+  /**
+   * Checks that models and rules say of known texts what they should, and rejects when they do not; see `Engine.selfTest`. A scanner may
+   * have a check of its own besides.
+   */
+  selfTest?: (signal: AbortSignal) => Promise<void>;
+  /** The seconds from one self-test to the next. With 0, the default, there is only the one before the service is ready. */
+  selfTestInterval?: number;
   /** How conversations are scanned. */
   conversation: {
     /** How many user messages are scanned together. 1 turns this off. */
@@ -133,7 +140,7 @@ export type ServiceDocument = Omit<DocumentReport, "sanitizedText"> & Partial<Pi
  * and the command line use it, and it depends on neither.
  *
  * Its methods reject with a {@link GuardError} whose message is a whole sentence that quotes no text. The codes are
- * `GUARD_STARTING` before the models are loaded, `GUARD_UNAVAILABLE` when a model could not be loaded, `GUARD_CLOSED` after
+ * `GUARD_STARTING` before the models are loaded, `GUARD_UNAVAILABLE` when a model could not be loaded or a self-test has failed, `GUARD_CLOSED` after
  * {@link close}, `GUARD_OVERLOADED` when too many scans run, `GUARD_TIMEOUT` when a scan takes too long, and `GUARD_TOO_LARGE` for a
  * conversation with too many messages or for too many documents. They reject with the reason of the caller's signal when that signal is aborted.
  */
@@ -158,8 +165,10 @@ export class ScanService {
   readonly #running = new Set<AbortController>();
   /** Frees the places of streams that were thrown away before their end. */
   readonly #forgotten = new FinalizationRegistry<Place>(({ stop }) => stop.abort(closedError()));
-  /** Ends the loading of models when the service closes. */
+  /** Ends the loading of models, and self-tests, when the service closes. */
   readonly #closed = new AbortController();
+  #selfTests: NodeJS.Timeout | undefined;
+  readonly #onFailedSelfTest = new Set<(error: unknown) => void>();
 
   /**
    * @throws GuardValidationError for a scanner with a reserved name (path `scanners.input.0.name`), and when accumulated risk is
@@ -216,7 +225,55 @@ export class ScanService {
    * @throws GuardError `GUARD_SCANNER` when a scanner cannot be loaded. The service then refuses all scans.
    */
   async load(): Promise<void> {
-    if (this.#options.lazyLoad) return;
+    if (!this.#options.lazyLoad) await this.#loadScanners();
+    if (this.#closing) return;
+    await this.selfTest();
+    this.#notReady = undefined;
+    const { selfTestInterval = 0 } = this.#options;
+    if (selfTestInterval === 0) return;
+    let isTesting = false;
+    this.#selfTests = setInterval(async () => {
+      // Callers come first: a service that is full takes its next test when it has the time.
+      if (isTesting || this.#running.size >= this.#options.maxScans) return;
+      isTesting = true;
+      await this.selfTest().catch(() => undefined);
+      isTesting = false;
+    }, selfTestInterval * 1000).unref();
+  }
+
+  /**
+   * Checks that what the service scans with says of known texts what it should. The service does this itself before it is ready and, if it
+   * is told to, from time to time. After a failure it refuses all scans for as long as it lives: what was wrong once, because a memory or a
+   * processor is damaged, may be wrong again where no known text shows it.
+   *
+   * A self-test that finds no place in the queue of a model decides nothing.
+   *
+   * @throws GuardError `GUARD_SCANNER` when something differs.
+   */
+  async selfTest(): Promise<void> {
+    const { signal } = this.#closed;
+    try {
+      await this.#options.selfTest?.(signal);
+      const scanners = new Set([...this.#lists.input, ...this.#lists.output]);
+      for (const scanner of scanners) await scanner.selfTest?.(signal);
+    } catch (error) {
+      if (this.#closing || (error instanceof GuardError && error.code === "GUARD_OVERLOADED")) return;
+      clearInterval(this.#selfTests);
+      this.#notReady = new GuardError(
+        "GUARD_UNAVAILABLE",
+        "A self-test failed: a scanner does not say what it should. There are no scans until the service is started again.",
+      );
+      for (const listener of this.#onFailedSelfTest) listener(error);
+      throw new GuardError("GUARD_SCANNER", `a self-test failed: ${(error as Error)?.message}`, { cause: error });
+    }
+  }
+
+  /** Calls a listener with the reason when a self-test fails. */
+  onFailedSelfTest(listener: (error: unknown) => void): void {
+    this.#onFailedSelfTest.add(listener);
+  }
+
+  async #loadScanners(): Promise<void> {
     for (const { name, scanner } of [...this.#named.input, ...this.#named.output]) {
       try {
         await scanner.load?.(this.#closed.signal);
@@ -228,12 +285,12 @@ export class ScanService {
         });
       }
     }
-    this.#notReady = undefined;
   }
 
   /** Refuses new scans, ends the running scans and frees the scanners. It does not wait for a scanner that takes longer than 5 s to end. */
   async close(): Promise<void> {
     this.#closing = true;
+    clearInterval(this.#selfTests);
     const reason = closedError();
     this.#closed.abort(reason);
     for (const stop of this.#running) stop.abort(reason);

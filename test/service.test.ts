@@ -84,6 +84,45 @@ describe("ScanService", () => {
     });
   });
 
+  it("takes no scans after a self-test failed", async () => {
+    let answer: Error | undefined;
+    const check = async () => {
+      if (answer) throw answer;
+    };
+    const told: unknown[] = [];
+    const service = await serviceOf([wordScanner("x", { selfTest: check })]);
+    service.onFailedSelfTest((error) => told.push(error));
+    await service.load();
+    await service.selfTest();
+    answer = new GuardError("GUARD_OVERLOADED", "The queue is full.");
+    await service.selfTest();
+    expect(service.notReady).toBeUndefined();
+    answer = new Error("0.01 where 0.99 was due");
+    await expect(service.selfTest()).rejects.toThrow("a self-test failed: 0.01 where 0.99 was due");
+    expect(told).toEqual([answer]);
+    answer = undefined;
+    await service.selfTest();
+    await expect(service.prompt("y", request())).rejects.toMatchObject({ code: "GUARD_UNAVAILABLE" });
+  });
+
+  it("asks again from time to time, and of the models before it is ready", async () => {
+    let isWrong = false;
+    const selfTest = async () => {
+      if (isWrong) throw new Error("wrong");
+    };
+    const service = await serviceOf([wordScanner("x")], { selfTest, selfTestInterval: 0.001, lazyLoad: false });
+    await service.load();
+    expect(service.notReady).toBeUndefined();
+    const failed = new Promise((resolve) => service.onFailedSelfTest(resolve));
+    isWrong = true;
+    await failed;
+    expect(service.notReady).toMatchObject({ code: "GUARD_UNAVAILABLE" });
+
+    const broken = new ScanService({ input: [], output: [] }, { ...OPTIONS, selfTest });
+    await expect(broken.load()).rejects.toThrow("a self-test failed: wrong");
+    await expect(broken.prompt("x", request())).rejects.toMatchObject({ code: "GUARD_UNAVAILABLE" });
+  });
+
   it("ends a scan that takes too long, and one that nobody waits for", async () => {
     const { scanner, aborted } = waitingScanner();
     const service = await serviceOf([scanner], { promptTimeout: 0.02 });

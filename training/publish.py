@@ -1,6 +1,7 @@
 """python -m training.publish OUT MODELS/NAME: puts a trained model into the folder `models`, which the package contains.
 
-Word vectors go to the folder `words` beside the model, where all models that were made from one base share them.
+Word vectors go to the folder `words` beside the model, where all models that were made from one base share them. `npm run generate`
+writes the manifest of the model afterwards; what `self-test.json` says of its texts must hold for the new model too.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ import {
   readEvaluation,
   thresholdOf,
 } from "../models/evaluation.ts";
+import { MANIFEST, manifestOf } from "../models/manifest.ts";
 import { scannerClasses } from "../scanners/catalog.ts";
 import type { ScannerClass } from "../scanners/define.ts";
 import type { RecognizerConf } from "../scanners/parts/ner-model.ts";
@@ -96,7 +97,15 @@ export function writeCard(folder: string, measured: readonly (Measurement & { it
     const languages = known?.model.version === version ? known.languages : [];
     write(EVALUATION_FILE, evaluationText({ model, date, curves: curves.map(({ curve }) => curve), languages }));
   }
-  return written;
+  return [...written, ...renewManifest(folder)];
+}
+
+/** Writes the manifest of a model's folder anew, if it has one, and returns the paths that were written. */
+export function renewManifest(folder: string): string[] {
+  const path = join(folder, MANIFEST);
+  if (!existsSync(path)) return [];
+  writeFileSync(path, manifestOf(folder));
+  return [path];
 }
 
 /** The harmless texts that the curve of an evaluation rests on. */

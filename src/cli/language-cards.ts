@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { EVALUATION_FILE, type LanguageCurve, modelIdentity, readEvaluation } from "../models/evaluation.ts";
-import { CARD, evaluationText, hashOfWeights } from "./cards.ts";
+import { CARD, evaluationText, hashOfWeights, renewManifest } from "./cards.ts";
 import { UsageError } from "./command.ts";
 
 const [BEGIN, END] = ["<!-- languages -->", "<!-- /languages -->"];
@@ -44,7 +44,7 @@ export function writeLanguages(folder: string, measured: readonly MeasuredLangua
     writeFileSync(card, `${text.slice(0, begin)}${BEGIN}\n${tableOf(measured)}\n${text.slice(end)}`);
     written.push(card);
   }
-  return written;
+  return [...written, ...renewManifest(folder)];
 }
 
 /** A row for each language, and the figures of each scanner. */

@@ -95,7 +95,7 @@ async function ofConfig(config: Config): Promise<Guard> {
     if (lists.input.length + lists.output.length === 0) {
       throw new GuardValidationError([{ path: "inputScanners", message: "no scanners at all: every text would pass" }]);
     }
-    return await loaded(new ScanService(lists, serviceOptions(config)), () => engine.close());
+    return await loaded(new ScanService(lists, serviceOptions(config, engine)), () => engine.close());
   } catch (error) {
     await engine.close();
     throw error;

@@ -50,6 +50,14 @@ const app = z.strictObject({
   scanFailFast: z.boolean().default(false).describe("Stop a scan after the first failing scanner."),
   scanPromptTimeout: seconds.default(30).describe("Seconds that a scan of a prompt or conversation may take."),
   scanOutputTimeout: seconds.default(30).describe("Seconds that a scan of an output may take."),
+  selfTestInterval: z
+    .number()
+    .min(0)
+    .max(86_400)
+    .default(300)
+    .describe(
+      "Seconds from one self-test to the next: models and rules are asked about known texts, and after a wrong answer there are no scans until a restart. 0: only before the server is ready.",
+    ),
   lazyLoad: z
     .boolean()
     .default(false)

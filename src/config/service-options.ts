@@ -1,14 +1,21 @@
+import type { Engine } from "../models/engine.ts";
 import type { ScanServiceOptions } from "../service.ts";
 import type { Config } from "./schema.ts";
 
-/** What a configuration asks of the service that scans. */
-export function serviceOptions({ app, conversation, stream }: Config): ScanServiceOptions {
+/**
+ * What a configuration asks of the service that scans.
+ *
+ * @param engine the engine of its scanners, whose models the service tests.
+ */
+export function serviceOptions({ app, conversation, stream }: Config, engine?: Engine): ScanServiceOptions {
   return {
     promptTimeout: app.scanPromptTimeout,
     outputTimeout: app.scanOutputTimeout,
     maxScans: app.queueSize,
     maxMessages: app.maxMessages,
     lazyLoad: app.lazyLoad,
+    selfTestInterval: app.selfTestInterval,
+    ...(engine ? { selfTest: (signal: AbortSignal) => engine.selfTest(signal) } : {}),
     failFast: app.scanFailFast,
     onScannerError: app.onScannerError === "block" ? "block" : "throw",
     requireFullCoverage: app.requireFullCoverage,

@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { z } from "zod";
 import { GuardError } from "../errors.ts";
+import { readModelFile } from "./manifest.ts";
 
 /** The purpose for which the vectors of two texts are compared. */
 export type Purpose = "topics" | "relevance";
@@ -23,7 +23,7 @@ export type Comparison = (cosine: number) => number;
  * @throws GuardError when the configuration cannot be used.
  */
 export function comparisonOf(folder: string | undefined, purpose: Purpose): Comparison {
-  const found = folder === undefined ? undefined : readLine(join(folder, "config.json"), purpose);
+  const found = folder === undefined ? undefined : readLine(folder, purpose);
   if (!found) return (cosine) => Math.min(1, Math.max(0, cosine));
   const { scale, offset } = found;
   return (cosine) => sigmoid(scale * cosine + offset);
@@ -38,7 +38,7 @@ export function comparisonOf(folder: string | undefined, purpose: Purpose): Comp
  * @throws GuardError when the configuration cannot be used.
  */
 export function supportOf(folder: string | undefined): (entailment: number) => number {
-  const found = folder === undefined ? undefined : readLine(join(folder, "config.json"), "support");
+  const found = folder === undefined ? undefined : readLine(folder, "support");
   if (!found) return (entailment) => entailment;
   const { scale, offset } = found;
   return (entailment) => sigmoid(scale * Math.log(entailment / (1 - entailment)) + offset);
@@ -48,9 +48,11 @@ function sigmoid(x: number): number {
   return 1 / (1 + Math.exp(-x));
 }
 
-function readLine(path: string, purpose: keyof z.output<typeof linesSchema>): z.output<typeof line> | undefined {
+function readLine(folder: string, purpose: keyof z.output<typeof linesSchema>): z.output<typeof line> | undefined {
+  const path = join(folder, "config.json");
+  const content = readModelFile(folder, "config.json");
   try {
-    return configSchema.parse(JSON.parse(readFileSync(path, "utf8"))).guard?.comparing?.[purpose];
+    return configSchema.parse(JSON.parse(content ?? "")).guard?.comparing?.[purpose];
   } catch (error) {
     const reason = error instanceof z.ZodError ? z.prettifyError(error).replaceAll("\n", " ") : String(error);
     throw new GuardError("GUARD_MODEL", `the model file ${path} cannot be used: ${reason}`, { cause: error });

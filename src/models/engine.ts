@@ -30,6 +30,7 @@ export class Engine {
   #languages: LanguageDetector | undefined;
   /** Scanners that nobody closes must not stay in memory because of this list. */
   readonly #models = new Set<WeakRef<TextModel>>();
+  readonly #linear = new Set<WeakRef<LinearClassifier>>();
   /** The folders of the linear models. */
   readonly #linearFolders = new Set<string>();
   readonly #listeners = new Set<AnswerListener>();
@@ -114,7 +115,12 @@ export class Engine {
     this.#refuseIfClosed();
     const folder = this.#host.files.resolveFolder(name);
     this.#linearFolders.add(folder);
-    return new LinearClassifier(folder);
+    const model = new LinearClassifier(folder);
+    for (const known of this.#linear) {
+      if (!known.deref()) this.#linear.delete(known);
+    }
+    this.#linear.add(new WeakRef(model));
+    return model;
   }
 
   /** Tells what languages texts are in, for scanners whose model knows a few languages only. They share it: nobody closes it. */
@@ -158,6 +164,25 @@ export class Engine {
     return () => this.#listeners.delete(listener);
   }
 
+  /**
+   * Checks that the addon and each loaded model say of known texts what they should: for models, of those in `self-test.json` of
+   * their folders. Each model does this itself when it is loaded; memory that was damaged since then shows here.
+   *
+   * @throws GuardError `GUARD_MODEL` for an answer that differs, `GUARD_OVERLOADED` when too many texts wait for a model.
+   */
+  async selfTest(signal?: AbortSignal): Promise<void> {
+    await checkAddon();
+    const models = new Map<string, { selfTest(signal?: AbortSignal): Promise<void> }>();
+    for (const model of [...this.#models].flatMap((known) => known.deref() ?? [])) {
+      if (model.isLoaded) models.set(model.identity, model);
+    }
+    for (const model of [...this.#linear].flatMap((known) => known.deref() ?? [])) models.set(model.folder, model);
+    for (const model of models.values()) {
+      signal?.throwIfAborted();
+      await model.selfTest(signal);
+    }
+  }
+
   /** Closes all models that this engine has made; it makes no more. */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -179,6 +204,13 @@ export class Engine {
   #refuseIfClosed(): void {
     if (this.#isClosed) throw new GuardError("GUARD_CLOSED", "the engine is closed");
   }
+}
+
+/** @throws GuardError when the rules of the addon do not find what they should. */
+async function checkAddon(): Promise<void> {
+  const [found, more] = await native(() => addon.findUrls("Look at https://example.com/a there."));
+  if (found?.start === 8 && found.end === 29 && more === undefined) return;
+  throw new GuardError("GUARD_SCANNER", "the addon fails its self-test: it does not find the URL of a known text");
 }
 
 let shared: Engine | undefined;

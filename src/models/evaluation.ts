@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { GuardError } from "../errors.ts";
+import { readModelFile } from "./manifest.ts";
 
 /** The file beside a model's weights that says how often it is wrong. `guard eval --write-cards` writes it. */
 export const EVALUATION_FILE = "evaluation.json";
@@ -70,13 +70,14 @@ export type Evaluation = z.output<typeof evaluationSchema>;
  * Reads a model's evaluation.
  *
  * @returns nothing where the model has none.
- * @throws GuardError when the file is there and cannot be used.
+ * @throws GuardError when the file is there and cannot be used, or differs from the manifest of the folder.
  */
 export function readEvaluation(folder: string): Evaluation | undefined {
   const path = join(folder, EVALUATION_FILE);
-  if (!existsSync(path)) return undefined;
+  const content = readModelFile(folder, EVALUATION_FILE);
+  if (content === undefined) return undefined;
   try {
-    return evaluationSchema.parse(JSON.parse(readFileSync(path, "utf8")));
+    return evaluationSchema.parse(JSON.parse(content));
   } catch (error) {
     const reason = error instanceof z.ZodError ? z.prettifyError(error).replaceAll("\n", " ") : String(error);
     throw new GuardError("GUARD_MODEL", `the model file ${path} cannot be used: ${reason}`, { cause: error });
@@ -97,8 +98,10 @@ interface ModelIdentity {
 
 /** Reads what a model's `config.json` says of the model itself. */
 export function modelIdentity(folder: string): ModelIdentity {
-  const config = JSON.parse(readFileSync(join(folder, "config.json"), "utf8"));
-  return config.guard ?? {};
+  const content = readModelFile(folder, "config.json");
+  if (content === undefined)
+    throw new GuardError("GUARD_MODEL", `the model file ${join(folder, "config.json")} is missing`);
+  return JSON.parse(content).guard ?? {};
 }
 
 /**

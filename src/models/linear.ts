@@ -1,7 +1,9 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { GuardError } from "../errors.ts";
 import { addon, type NativeLinear, native } from "../native.ts";
+import { readModelFile } from "./manifest.ts";
+import { selfTest } from "./self-test.ts";
 
 /** Tells whether a folder has the weights of a linear classifier. */
 export function isLinearFolder(folder: string): boolean {
@@ -26,8 +28,9 @@ export class LinearClassifier {
    */
   described(): { labels: string[]; aliases: Record<string, string> } {
     const path = join(this.folder, "config.json");
+    const content = readModelFile(this.folder, "config.json");
     try {
-      const { id2label, aliases = {} } = JSON.parse(readFileSync(path, "utf8"));
+      const { id2label, aliases = {} } = JSON.parse(content ?? "");
       return { labels: Object.keys(id2label).map((_, id) => String(id2label[id])), aliases };
     } catch (error) {
       throw new GuardError("GUARD_MODEL", `the model file ${path} cannot be used: ${(error as Error).message}`);
@@ -38,13 +41,30 @@ export class LinearClassifier {
   load(): Promise<NativeLinear> {
     if (this.#closed) return Promise.reject(new GuardError("GUARD_CLOSED", "the model is closed"));
     if (!this.#loading) {
-      const loading = native(() => addon.loadLinear(this.folder));
+      const loading = this.#open();
       this.#loading = loading;
       loading.catch(() => {
         if (this.#loading === loading) this.#loading = undefined;
       });
     }
     return this.#loading;
+  }
+
+  /**
+   * Checks that the model says of the texts of its self-test what it should; does nothing while it is not loaded.
+   *
+   * @throws GuardError `GUARD_MODEL` when it does not.
+   */
+  async selfTest(): Promise<void> {
+    // A model that could not be loaded is tried again by the next text, which then gets the error.
+    const model = await this.#loading?.catch(() => undefined);
+    if (model) await test(model, this.folder);
+  }
+
+  async #open(): Promise<NativeLinear> {
+    const model = await native(() => addon.loadLinear(this.folder));
+    await test(model, this.folder);
+    return model;
   }
 
   /** The probabilities of the labels for each text. */
@@ -58,4 +78,12 @@ export class LinearClassifier {
     this.#closed = true;
     this.#loading = undefined;
   }
+}
+
+function test(model: NativeLinear, folder: string): Promise<void> {
+  return selfTest(folder, folder, async (text) => {
+    const [probabilities = []] = await native(() => model.classify([text]));
+    const scores = Object.fromEntries(model.labels.map((label, index) => [label, probabilities[index] ?? Number.NaN]));
+    return { scores: { default: scores }, spans: [] };
+  });
 }

@@ -1,11 +1,12 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { GuardValidationError } from "../errors.ts";
+import { GuardError, GuardValidationError } from "../errors.ts";
 import { findHubModel, type HubFiles, hubCache } from "./hub/cache.ts";
 import { pullHubModel } from "./hub/hub.ts";
 import { type HubId, parseHubId } from "./hub/hub-id.ts";
 import type { HubSettings } from "./hub/requests.ts";
+import { MANIFEST } from "./manifest.ts";
 
 /** The prefix of the names of models that come with the package. */
 export const EMBEDDED = "embedded:";
@@ -134,7 +135,11 @@ export class ModelStore {
       if (!known.includes(name)) {
         throw bad(`there is no embedded model ${name}; there are: ${known.join(", ") || "none"}`);
       }
-      return { files: { folder: join(embeddedFolder, name) } };
+      const folder = join(embeddedFolder, name);
+      // Without the manifest nothing would be compared with it.
+      const manifest = join(folder, MANIFEST);
+      if (!existsSync(manifest)) throw new GuardError("GUARD_MODEL", `the model file ${manifest} is missing`);
+      return { files: { folder } };
     }
     const candidates = isAbsolute(model) ? [model] : [resolve(model), join(cache, model)];
     const path = candidates.find((candidate) => existsSync(candidate));

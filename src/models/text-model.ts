@@ -16,6 +16,7 @@ import type { AnswerCache } from "./answer-cache.ts";
 import type { ModelFiles, ModelStore } from "./model-files.ts";
 import { warnOfLicense } from "./notices.ts";
 import type { Reading } from "./reading.ts";
+import { selfTest } from "./self-test.ts";
 
 /** What a model needs of the engine that made it. */
 export interface ModelHost {
@@ -96,13 +97,22 @@ export class TextModel {
   }
 
   /**
+   * Checks that the model says of the texts of its self-test what it should; does nothing while it is not loaded.
+   *
+   * @throws GuardError `GUARD_MODEL` when it does not; `GUARD_OVERLOADED` when too many texts wait for the model.
+   */
+  async selfTest(signal?: AbortSignal): Promise<void> {
+    if (this.#loaded) await this.#test(this.#loaded, signal);
+  }
+
+  /**
    * Scores a text.
    *
    * @param answers where answers are shared within a call.
    */
   classify(text: string, reading: Reading, signal?: AbortSignal, answers?: AnswerCache): Promise<Classification> {
     const ask = () => this.#ask((model, abort) => model.classify(text, reading, abort), signal, answers);
-    return answers ? answers.share(`${reading} ${this.#identity()}`, text, ask, signal) : ask();
+    return answers ? answers.share(`${reading} ${this.identity}`, text, ask, signal) : ask();
   }
 
   /**
@@ -136,8 +146,9 @@ export class TextModel {
     ask: (model: NativeModel, abort: Abort) => Promise<T>,
     signal?: AbortSignal,
     answers?: AnswerCache,
+    opened?: NativeModel,
   ): Promise<T> {
-    const model = await withSignal(this.#model(), signal);
+    const model = opened ?? (await withSignal(this.#model(), signal));
     // The signal may have been aborted after the model was found. A signal that is aborted already calls no new listener.
     signal?.throwIfAborted();
     const abort = new addon.Abort();
@@ -155,7 +166,8 @@ export class TextModel {
       signal?.removeEventListener("abort", onAbort);
     }
     answers?.addTimings(this.name, answer.timings);
-    this.#host.answered(this.name, answer.timings);
+    // Self-tests come with the model that they test, and are no work for a caller.
+    if (!opened) this.#host.answered(this.name, answer.timings);
     ended?.({ timings: answer.timings });
     return answer;
   }
@@ -190,7 +202,7 @@ export class TextModel {
   }
 
   /** Equal for equal models. */
-  #identity(): string {
+  get identity(): string {
     return JSON.stringify([this.#files?.folder ?? this.name, this.#files?.graph, this.#maxLength]);
   }
 
@@ -207,7 +219,33 @@ export class TextModel {
       ...(graph === undefined ? {} : { graph }),
       ...(this.#maxLength === undefined ? {} : { maxLength: this.#maxLength }),
     };
-    return native(() => this.#host.native().load(source, queueCapacity));
+    const model = await native(() => this.#host.native().load(source, queueCapacity));
+    try {
+      await this.#test(model);
+    } catch (error) {
+      model.close();
+      throw error;
+    }
+    return model;
+  }
+
+  async #test(model: NativeModel, signal?: AbortSignal): Promise<void> {
+    const { folder } = this;
+    if (folder === undefined) return;
+    const { heads } = model;
+    await selfTest(this.name, folder, async (text) => {
+      const ask = (asked: NativeModel, abort: Abort) => asked.classify(text, "windows", abort);
+      const { parts, spans } = await this.#ask(ask, signal, undefined, model);
+      const [part, more] = parts;
+      // A model that was set to read less than it can reads such a text in several pieces, of which nothing is known.
+      if (part === undefined || more !== undefined) return undefined;
+      const scoresOf = ({ labels }: ModelHead, head: number) =>
+        Object.fromEntries(labels.map((label, index) => [label, part.heads[head]?.[index] ?? Number.NaN]));
+      return {
+        scores: Object.fromEntries(heads.map((head, index) => [head.name, scoresOf(head, index)])),
+        spans: spans.map(({ kind, start, end }) => ({ kind, text: text.slice(start, end) })),
+      };
+    });
   }
 }
 

@@ -101,7 +101,7 @@ export async function prepareServer({
     const lists = listsOf(of, of.name === MAIN_PROFILE ? scanners : undefined, engine);
     const fingerprint = () => fingerprintOf(of.config, engine) + ofProgram;
     const verdicts = secret && new RedisVerdicts(secret, lists.input, fingerprint);
-    const service = new ScanService(lists, serviceOptions(of.config), new VerdictCache({}, verdicts));
+    const service = new ScanService(lists, serviceOptions(of.config, engine), new VerdictCache({}, verdicts));
     const variants = of.config.app.allowThresholds ? new Variants(service, of.config, { engine }) : undefined;
     return { profile: { name: of.name, service, variants }, lists, fingerprint, verdicts };
   });
@@ -117,6 +117,11 @@ export async function prepareServer({
         }
       : undefined;
   const app = await buildApp(config, profiles, seal, logger, engine, caching);
+  for (const { service } of profiles.all) {
+    service.onFailedSelfTest((error) =>
+      app.log.error({ err: error, reason: (error as Error)?.message }, "a self-test failed: no scans until a restart"),
+    );
+  }
   // What runs here besides guard is worth knowing when something goes wrong.
   for (const { path, kind, reference, file } of pluginsOf(config))
     app.log.info({ path, kind, reference, file }, "plugin");

@@ -7,6 +7,7 @@
 pub mod engine;
 pub mod lang;
 pub mod model_files;
+pub mod model_folder;
 pub mod pii;
 mod random;
 pub mod rules;

@@ -8,6 +8,8 @@ use guard_core::engine::{
     self, Activation, Engine, EngineError, EntitySpan, HeadScores, ModelHandle, Question, Reply, ScoredPart, Settings,
     Source, Ticket, Timings,
 };
+use guard_core::model_files::ModelFileError;
+use guard_core::model_folder::ModelFolder;
 use guard_core::tokens::Reading;
 use napi::bindgen_prelude::{PromiseRaw, ToNapiValue};
 use napi::{Env, JsValue, Result};
@@ -437,4 +439,19 @@ fn model_spans(text: &str, reply: &Reply, kinds: &[Vec<String>]) -> Vec<ModelSpa
 #[napi]
 pub fn span_kinds(env: &Env, folder: String) -> Result<Vec<String>> {
     at_once(env, || Ok(engine::span_kinds(Path::new(&folder))?))
+}
+
+/// The content of a text file of a model's folder, compared with the folder's manifest; absent where there is no such file.
+#[napi]
+pub fn read_model_file(env: &Env, folder: String, file: String) -> Result<Option<String>> {
+    at_once(env, || {
+        let Some(content) = ModelFolder::open(Path::new(&folder))?.read_optional(Path::new(&file))? else {
+            return Ok(None);
+        };
+        let text = String::from_utf8(content.bytes).map_err(|error| ModelFileError::Bad {
+            path: content.path,
+            message: error.to_string(),
+        })?;
+        Ok(Some(text))
+    })
 }

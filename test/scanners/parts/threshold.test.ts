@@ -30,7 +30,8 @@ const curve = {
 function modelWith(evaluation: unknown): string {
   const model = mkdtempSync(join(folder, "model-"));
   cpSync(fileURLToPath(new URL("../../../models/gibberish", import.meta.url)), model, { recursive: true });
-  rmSync(join(model, "evaluation.json"), { force: true });
+  // The manifest says what the evaluation of the embedded model is.
+  for (const file of ["evaluation.json", "manifest.json"]) rmSync(join(model, file), { force: true });
   if (evaluation !== undefined) writeFileSync(join(model, "evaluation.json"), JSON.stringify(evaluation));
   return model;
 }

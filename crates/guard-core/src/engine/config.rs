@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::heads::{Activation, Head, HeadKind, Pooling, tagging_of};
 use super::tags::Tagging;
 use crate::model_files::{ModelFileError, ordered_labels};
+use crate::model_folder::{Content, ModelFolder};
 
 /// Where a model is and how it is to be read. Equal sources are loaded once.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -79,37 +80,33 @@ const DEFAULT_MAX_LENGTH: usize = 512;
 pub(super) struct ModelConfig {
     /// The path of `config.json`, for messages.
     pub path: PathBuf,
-    /// The path of the graph.
+    /// The graph, as a path in the folder.
     pub graph: PathBuf,
-    /// The path of `tokenizer.json`.
-    pub tokenizer: PathBuf,
     /// The longest input in tokens, special ones included.
     pub max_length: usize,
     /// Tokens of a window of a text that is longer than that.
     pub window_length: Option<usize>,
-    /// The folder of the files in which the graph keeps tensors, if they are not beside it.
-    pub external_data: Option<PathBuf>,
+    /// The folder of the files in which the graph keeps tensors, as a path in the folder.
+    pub external_data: PathBuf,
     config: ConfigFile,
     pooling: Pooling,
 }
 
 impl ModelConfig {
-    /// Reads the files that `source` names, except for the graph and the tokenizer.
-    pub fn read(source: &Source) -> Result<Self, ModelFileError> {
-        let folder = source.folder.as_path();
+    /// Reads the files of a folder, except for the graph and the tokenizer.
+    pub fn read(folder: &ModelFolder, source: &Source) -> Result<Self, ModelFileError> {
         let graph = find_graph(folder, source.graph.as_deref())?;
-        let path = folder.join("config.json");
-        let config = read_config(&path)?;
-        let tokenizer: TokenizerFile = read_json(&folder.join("tokenizer_config.json"))?.unwrap_or_default();
+        let (path, config) = read_config(folder)?;
+        let tokenizer: TokenizerFile = read_json(folder, "tokenizer_config.json")?.unwrap_or_default();
         let possible = config.max_length(&tokenizer);
-        let pooling: PoolingFile = read_json(&folder.join("1_Pooling/config.json"))?.unwrap_or_default();
+        let pooling: PoolingFile = read_json(folder, "1_Pooling/config.json")?.unwrap_or_default();
+        let beside_graph = || graph.parent().map(Path::to_owned).unwrap_or_default();
         Ok(Self {
             path,
+            external_data: config.guard.external_data.clone().unwrap_or_else(beside_graph),
             graph,
-            tokenizer: folder.join("tokenizer.json"),
             max_length: source.max_length.map_or(possible, |asked| asked.min(possible)),
             window_length: config.guard.window_length,
-            external_data: config.guard.external_data.as_ref().map(|path| folder.join(path)),
             config,
             pooling: if pooling.pooling_mode_mean_tokens {
                 Pooling::Mean
@@ -220,8 +217,8 @@ impl ConfigFile {
 /// # Errors
 /// When the file is missing or cannot be used.
 pub fn span_kinds(folder: &Path) -> Result<Vec<String>, ModelFileError> {
-    let path = folder.join("config.json");
-    let heads = read_config(&path)?.described_heads();
+    let (path, config) = read_config(&ModelFolder::open(folder)?)?;
+    let heads = config.described_heads();
     let taggings = heads.and_then(|heads| heads.iter().map(tagging_of).collect::<Result<Vec<_>, _>>());
     let taggings = taggings.map_err(|message| ModelFileError::Bad { path, message })?;
     let mut kinds: Vec<String> = Vec::new();
@@ -233,41 +230,31 @@ pub fn span_kinds(folder: &Path) -> Result<Vec<String>, ModelFileError> {
     Ok(kinds)
 }
 
-fn read_config(path: &Path) -> Result<ConfigFile, ModelFileError> {
-    read_json(path)?.ok_or_else(|| ModelFileError::Missing { path: path.to_owned() })
+fn read_config(folder: &ModelFolder) -> Result<(PathBuf, ConfigFile), ModelFileError> {
+    let content = folder.read(Path::new("config.json"))?;
+    Ok((content.path.clone(), parse(&content)?))
 }
 
 /// The content of a file; nothing where there is no file.
-fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<T>, ModelFileError> {
-    let bad = |message: String| ModelFileError::Bad {
-        path: path.to_owned(),
-        message,
-    };
-    if !path.is_file() {
-        return Ok(None);
-    }
-    let bytes = std::fs::read(path).map_err(|error| bad(error.to_string()))?;
-    serde_json::from_slice(&bytes)
-        .map(Some)
-        .map_err(|error| bad(error.to_string()))
+fn read_json<T: for<'de> Deserialize<'de>>(folder: &ModelFolder, file: &str) -> Result<Option<T>, ModelFileError> {
+    folder.read_optional(Path::new(file))?.as_ref().map(parse).transpose()
 }
 
-fn find_graph(folder: &Path, graph: Option<&Path>) -> Result<PathBuf, ModelFileError> {
-    match graph {
-        Some(graph) => {
-            let path = folder.join(graph);
-            if path.is_file() {
-                Ok(path)
-            } else {
-                Err(ModelFileError::Missing { path })
-            }
-        }
-        None => GRAPH_FILES
-            .iter()
-            .map(|name| folder.join(name))
-            .find(|path| path.is_file())
-            .ok_or_else(|| ModelFileError::Missing {
-                path: folder.join(GRAPH_FILES[0]),
-            }),
+fn parse<T: for<'de> Deserialize<'de>>(Content { path, bytes, .. }: &Content) -> Result<T, ModelFileError> {
+    serde_json::from_slice(bytes).map_err(|error| ModelFileError::Bad {
+        path: path.clone(),
+        message: error.to_string(),
+    })
+}
+
+fn find_graph(folder: &ModelFolder, graph: Option<&Path>) -> Result<PathBuf, ModelFileError> {
+    let known = GRAPH_FILES.iter().map(Path::new).find(|file| folder.has(file));
+    let file = graph.or(known).unwrap_or(Path::new(GRAPH_FILES[0]));
+    if folder.has(file) {
+        Ok(file.to_owned())
+    } else {
+        Err(ModelFileError::Missing {
+            path: folder.path_of(file),
+        })
     }
 }

@@ -24,6 +24,7 @@ use serde::Deserialize;
 
 use super::features::{Extractor, Feature, Spec};
 use crate::model_files::{ModelFileError, ordered_labels};
+use crate::model_folder::ModelFolder;
 use crate::stop;
 
 /// The file with the weights.
@@ -70,10 +71,11 @@ impl LinearModel {
     ///
     /// # Errors
     ///
-    /// When a file is missing or cannot be used; the error names the file.
+    /// When a file is missing, cannot be used or differs from the manifest of the folder; the error names the file.
     pub fn load(folder: &Path) -> Result<Self, ModelFileError> {
-        let config = read(folder, CONFIG)?;
-        let weights = read(folder, WEIGHTS)?;
+        let files = ModelFolder::open(folder)?;
+        let config = files.read(Path::new(CONFIG))?.bytes;
+        let weights = files.read(Path::new(WEIGHTS))?.bytes;
         let bad = |file: &str, message: String| ModelFileError::Bad {
             path: folder.join(file),
             message,
@@ -188,17 +190,6 @@ pub fn softmax(logits: &[f32]) -> Vec<f32> {
     powers.into_iter().map(|power| power / sum).collect()
 }
 
-fn read(folder: &Path, file: &str) -> Result<Vec<u8>, ModelFileError> {
-    let path = folder.join(file);
-    std::fs::read(&path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => ModelFileError::Missing { path },
-        _ => ModelFileError::Bad {
-            path,
-            message: error.to_string(),
-        },
-    })
-}
-
 fn parse_config(bytes: &[u8]) -> Result<Described, String> {
     let config: Config = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     if config.model_type != MODEL_TYPE {
@@ -269,7 +260,7 @@ mod tests {
     }
 
     fn described() -> Described {
-        parse_config(&read(&folder(), CONFIG).unwrap()).unwrap()
+        parse_config(&std::fs::read(folder().join(CONFIG)).unwrap()).unwrap()
     }
 
     #[test]
@@ -283,7 +274,7 @@ mod tests {
         assert_eq!(model.labels(), ["red", "green", "blue"]);
         assert_eq!(model.label("blue"), Some(2));
         assert_eq!(model.label("pink"), None);
-        let cases: Vec<Case> = serde_json::from_slice(&read(&folder(), "expected.json").unwrap()).unwrap();
+        let cases: Vec<Case> = serde_json::from_slice(&std::fs::read(folder().join("expected.json")).unwrap()).unwrap();
         assert!(cases.len() > 5);
         for case in cases {
             for (ours, theirs) in model.logits(&case.text).iter().zip(&case.logits) {
@@ -307,7 +298,7 @@ mod tests {
 
     #[test]
     fn damaged_weights_are_refused() {
-        let bytes = read(&folder(), WEIGHTS).unwrap();
+        let bytes = std::fs::read(folder().join(WEIGHTS)).unwrap();
         let parse = |bytes: &[u8]| LinearModel::parse(described(), bytes);
         assert!(parse(&bytes).is_ok());
         for length in [0, 3, 15, 40, 200, bytes.len() - 1] {

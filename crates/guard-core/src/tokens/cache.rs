@@ -13,10 +13,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use sha2::{Digest, Sha256};
-
 use super::error::TokenizeError;
-use super::tokenizer::{TextTokenizer, Tokens, read};
+use super::tokenizer::{TextTokenizer, Tokens};
+use crate::model_folder::Content;
 
 /// How long tokens are kept: long enough for the scanners of one call, which ask one after the other.
 const KEPT_FOR: Duration = Duration::from_secs(5);
@@ -172,19 +171,25 @@ impl Tokenizers {
     /// # Errors
     /// As [`TextTokenizer::from_file`].
     pub fn open(&self, path: &Path) -> Result<Arc<SharedTokenizer>, TokenizeError> {
-        let content = read(path)?;
-        let digest: [u8; 32] = Sha256::digest(&content).into();
+        self.share(&TextTokenizer::read(path)?)
+    }
+
+    /// The same, from what was read of the file.
+    ///
+    /// # Errors
+    /// As [`TextTokenizer::from_file`], but for a file that cannot be read.
+    pub fn share(&self, Content { path, bytes, digest }: &Content) -> Result<Arc<SharedTokenizer>, TokenizeError> {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(tokenizer) = files.get(&digest).and_then(Weak::upgrade) {
+        if let Some(tokenizer) = files.get(digest).and_then(Weak::upgrade) {
             return Ok(tokenizer);
         }
         let tokenizer = Arc::new(SharedTokenizer {
-            tokenizer: TextTokenizer::from_bytes(path, &content)?,
+            tokenizer: TextTokenizer::from_bytes(path, bytes)?,
             id: self.cache.next_id.fetch_add(1, Ordering::Relaxed),
             cache: Arc::clone(&self.cache),
         });
         files.retain(|_, other| other.strong_count() > 0);
-        files.insert(digest, Arc::downgrade(&tokenizer));
+        files.insert(*digest, Arc::downgrade(&tokenizer));
         Ok(tokenizer)
     }
 

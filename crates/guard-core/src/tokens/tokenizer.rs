@@ -9,6 +9,7 @@ use tokenizers::Tokenizer;
 
 use super::error::TokenizeError;
 use crate::model_files::ModelFileError;
+use crate::model_folder::{Content, ModelFolder};
 
 /// Token ids of a text, without special ones, and the bytes that each token was made from.
 #[derive(Debug)]
@@ -93,9 +94,18 @@ impl TextTokenizer {
     /// Reads a `tokenizer.json` of the Hugging Face tokenizers library.
     ///
     /// # Errors
-    /// [`TokenizeError::File`] when the file is missing or is not such a tokenizer.
+    /// [`TokenizeError::File`] when the file is missing, is not such a tokenizer, or differs from the manifest of its folder.
     pub fn from_file(path: &Path) -> Result<Self, TokenizeError> {
-        Self::from_bytes(path, &read(path)?)
+        Self::from_bytes(path, &Self::read(path)?.bytes)
+    }
+
+    /// The content of a tokenizer file, compared with the manifest of its folder.
+    pub(super) fn read(path: &Path) -> Result<Content, ModelFileError> {
+        let (folder, name) = (
+            path.parent().unwrap_or(Path::new("")),
+            path.file_name().unwrap_or_default(),
+        );
+        ModelFolder::open(folder)?.read(Path::new(name))
     }
 
     /// The same, from the content of the file, which errors call by its path.
@@ -174,17 +184,6 @@ impl TextTokenizer {
             offsets,
         })
     }
-}
-
-/// The content of a tokenizer file.
-pub(super) fn read(path: &Path) -> Result<Vec<u8>, ModelFileError> {
-    if !path.is_file() {
-        return Err(ModelFileError::Missing { path: path.to_owned() });
-    }
-    std::fs::read(path).map_err(|error| ModelFileError::Bad {
-        path: path.to_owned(),
-        message: error.to_string(),
-    })
 }
 
 /// For each special token the other tokens that spell it as mere text.

@@ -61,6 +61,12 @@ export class Metrics {
       help: "Decisions that could not be recorded in the audit log.",
       registers,
     });
+    const failedSelfTests = new Counter({
+      name: "guard_self_test_failures_total",
+      help: "Self-tests in which a model or a rule did not say what it should of a known text.",
+      registers,
+    });
+    for (const { service } of profiles) service.onFailedSelfTest(() => failedSelfTests.inc());
     new Gauge({
       name: "guard_scans_running",
       help: "Scans that have not ended yet.",

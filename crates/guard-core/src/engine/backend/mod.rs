@@ -1,5 +1,6 @@
 //! What the queue knows of a model: it makes rows of a question, and scores rows.
 
+mod external;
 mod onnx;
 
 pub use onnx::Model;

@@ -1,11 +1,13 @@
 //! Models on ONNX Runtime: sessions, and tensors from rows.
 
-use std::sync::{Mutex, PoisonError};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ort::session::Session;
 use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
 use ort::value::Tensor;
 
+use super::external::{ExternalFile, external_files, private_copy};
 use super::{Backend, Batching, Lane, RowScores};
 use crate::engine::config::{ModelConfig, Source};
 use crate::engine::error::EngineError;
@@ -14,6 +16,7 @@ use crate::engine::question::Question;
 use crate::engine::runtime::Runtime;
 use crate::engine::settings::Threads;
 use crate::model_files::ModelFileError;
+use crate::model_folder::ModelFolder;
 use crate::tokens::{Row, Rows, TextReader, TokenizeError, Tokenizers};
 
 /// Graph optimizations of ONNX Runtime that cost time on the CPU: its SkipLayerNormalization takes about five times as long
@@ -37,6 +40,8 @@ pub struct Model {
     /// The session with all threads, for a call that is alone; absent where it would be the same as a lane.
     wide: Option<Mutex<Session>>,
     batching: Batching,
+    /// What the sessions were given as memory. It stands behind them, because fields are dropped in their order.
+    _external: Vec<ExternalFile>,
 }
 
 /// An input of the graph.
@@ -91,35 +96,45 @@ impl Input {
 }
 
 impl Model {
-    /// Loads the files that `source` names.
+    /// Loads the files that `source` names. All of them are read into memory of this process: nothing that changes on disk
+    /// afterwards changes what the model says.
     pub(in crate::engine) fn load(
         runtime: &Runtime,
         threads: Threads,
         tokenizers: &Tokenizers,
         source: &Source,
     ) -> Result<Self, EngineError> {
-        let config = ModelConfig::read(source)?;
-        let (config_path, graph) = (config.path.clone(), config.graph.clone());
+        let folder = ModelFolder::open(&source.folder)?;
+        let config = ModelConfig::read(&folder, source)?;
+        let graph = folder.read(&config.graph)?;
+        let config_path = config.path.clone();
         let bad_config = |message: String| ModelFileError::Bad {
             path: config_path.clone(),
             message,
         };
         let bad_graph = |message: String| ModelFileError::Bad {
-            path: graph.clone(),
+            path: graph.path.clone(),
             message,
         };
-        let reader = reader(&config, tokenizers)?;
-        let bytes = std::fs::read(&graph).map_err(|error| bad_graph(error.to_string()))?;
-        let is_single = is_dynamically_quantized(&bytes) && runtime.is_cpu_only();
-        let external = config.external_data.clone();
+        let reader = reader(&folder, &config, tokenizers)?;
+        let is_single = is_dynamically_quantized(&graph.bytes) && runtime.is_cpu_only();
+        let external = external_files(&folder, &config.external_data, &graph)?;
+        // It is deleted when all sessions have mapped it.
+        let copy = private_copy(&external);
         let build = |threads| {
             let mut builder = session_builder(runtime, threads)?;
-            let built = match &external {
-                Some(path) => (builder.with_config_entry(EXTERNAL_DATA, path.to_string_lossy()))
-                    .map_err(ort::Error::from)
-                    .and_then(|mut builder| builder.commit_from_memory(&bytes)),
-                None => builder.commit_from_file(&graph),
-            };
+            if let Some(copy) = &copy {
+                builder = builder
+                    .with_config_entry(EXTERNAL_DATA, copy.path().to_string_lossy())
+                    .map_err(|error| bad_graph(error.to_string()))?;
+            } else {
+                for ExternalFile { name, content } in &external {
+                    builder = builder
+                        .with_external_initializer_file_in_memory(name, Arc::clone(content))
+                        .map_err(|error| bad_graph(error.to_string()))?;
+                }
+            }
+            let built = builder.commit_from_memory(&graph.bytes);
             built.map_err(|error| EngineError::from(bad_graph(error.to_string())))
         };
         let first = build(threads.per_worker)?;
@@ -157,6 +172,7 @@ impl Model {
             lanes: sessions,
             wide,
             batching,
+            _external: if copy.is_some() { Vec::new() } else { external },
         })
     }
 
@@ -219,13 +235,14 @@ impl Backend for Model {
 }
 
 /// How the model reads texts, as its files say.
-fn reader(config: &ModelConfig, tokenizers: &Tokenizers) -> Result<TextReader, EngineError> {
-    let tokenizer = tokenizers.open(&config.tokenizer)?;
-    let bad = |path: &std::path::Path, error: TokenizeError| ModelFileError::Bad {
+fn reader(folder: &ModelFolder, config: &ModelConfig, tokenizers: &Tokenizers) -> Result<TextReader, EngineError> {
+    let content = folder.read(Path::new("tokenizer.json"))?;
+    let tokenizer = tokenizers.share(&content)?;
+    let bad = |path: &Path, error: TokenizeError| ModelFileError::Bad {
         path: path.to_owned(),
         message: error.to_string(),
     };
-    let reader = TextReader::new(tokenizer, config.max_length).map_err(|error| bad(&config.tokenizer, error))?;
+    let reader = TextReader::new(tokenizer, config.max_length).map_err(|error| bad(&content.path, error))?;
     match config.window_length {
         Some(length) => Ok(reader
             .with_windows_of(length)

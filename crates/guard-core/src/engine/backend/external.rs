@@ -1,0 +1,166 @@
+//! The files beside a graph in which it keeps tensors.
+//!
+//! ONNX Runtime would map them into memory, where whoever writes to such a file changes the tensors of a running process, and whoever
+//! shortens it ends the process. They are read instead, and ONNX Runtime maps a copy of what was read, which has no name any more when
+//! the model is loaded. Without a place for the copy it is given the memory itself, of which each of its sessions makes a copy.
+
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use tempfile::TempDir;
+
+use crate::model_files::ModelFileError;
+use crate::model_folder::{Content, ModelFolder};
+
+/// A file with tensors.
+pub(super) struct ExternalFile {
+    /// Its name in the graph.
+    pub name: String,
+    /// All of its bytes.
+    pub content: Arc<[u8]>,
+}
+
+/// Writes files to a new folder that nobody but the user may enter, and that is deleted with the value. ONNX Runtime keeps what it has
+/// mapped.
+///
+/// Absent where there is no such place: on Windows, where a file that is mapped cannot be deleted, and in containers where nothing can
+/// be written.
+pub(super) fn private_copy(files: &[ExternalFile]) -> Option<TempDir> {
+    if files.is_empty() || !cfg!(unix) {
+        return None;
+    }
+    // Memory comes before a disk.
+    let places = [PathBuf::from("/dev/shm"), std::env::temp_dir()];
+    places.iter().find_map(|place| {
+        let folder = tempfile::Builder::new().prefix("guard-").tempdir_in(place).ok()?;
+        for ExternalFile { name, content } in files {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent()?).ok()?;
+            std::fs::write(path, content).ok()?;
+        }
+        Some(folder)
+    })
+}
+
+/// Reads the files that a graph names, each once.
+///
+/// # Errors
+/// When a file is missing, differs from the manifest, or is named by a path that leads out of `place`.
+pub(super) fn external_files(
+    folder: &ModelFolder,
+    place: &Path,
+    graph: &Content,
+) -> Result<Vec<ExternalFile>, ModelFileError> {
+    let mut files: Vec<ExternalFile> = Vec::new();
+    for name in locations(&graph.bytes) {
+        if files.iter().any(|file| file.name == name) {
+            continue;
+        }
+        let path = Path::new(name);
+        let stays = |component: Component| matches!(component, Component::Normal(_) | Component::CurDir);
+        if !path.components().all(stays) {
+            return Err(ModelFileError::Bad {
+                path: graph.path.clone(),
+                message: format!("it names a file of tensors outside its folder: {name}"),
+            });
+        }
+        files.push(ExternalFile {
+            name: name.to_owned(),
+            content: folder.read(&place.join(path))?.bytes.into(),
+        });
+    }
+    Ok(files)
+}
+
+/// The names of files in a graph, in its order, with repetitions.
+///
+/// A tensor of an ONNX graph (`TensorProto` of onnx.proto3, <https://github.com/onnx/onnx/blob/main/onnx/onnx.proto3>) that is kept in
+/// a file has entries `StringStringEntryProto { key = 1, value = 2 }`, one of them with the key `location`. An entry is written as it
+/// is in the protocol buffer wire format, so that the graph need not be parsed to find it.
+fn locations(graph: &[u8]) -> impl Iterator<Item = &str> {
+    const KEY: &[u8] = b"\x0a\x08location\x12";
+    memchr::memmem::find_iter(graph, KEY).filter_map(|at| {
+        let rest = &graph[at + KEY.len()..];
+        let (length, head) = match rest {
+            [low, ..] if low & 0x80 == 0 => (usize::from(*low), 1),
+            [low, high, ..] if high & 0x80 == 0 => (usize::from(low & 0x7f) | usize::from(*high) << 7, 2),
+            _ => return None,
+        };
+        std::str::from_utf8(rest.get(head..head + length)?).ok()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn embedded(name: &str) -> std::path::PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models").join(name)
+    }
+
+    fn files_of(name: &str, place: &str) -> Result<Vec<ExternalFile>, ModelFileError> {
+        let folder = ModelFolder::open(&embedded(name)).unwrap();
+        external_files(
+            &folder,
+            Path::new(place),
+            &folder.read(Path::new("model.onnx")).unwrap(),
+        )
+    }
+
+    #[test]
+    fn files_are_read_from_where_the_configuration_says() {
+        let files = files_of("ner", "../words").unwrap();
+        assert_eq!(files.len(), 1);
+        assert_eq!(files[0].name, "words.bin");
+        let error = files_of("ner", "").err().unwrap();
+        assert!(matches!(error, ModelFileError::Missing { path } if path.ends_with("ner/words.bin")));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn copies_are_private_and_do_not_stay() {
+        let files = [ExternalFile {
+            name: "onnx/words.bin".to_owned(),
+            content: b"words".as_slice().into(),
+        }];
+        assert!(private_copy(&[]).is_none());
+        let copy = private_copy(&files).unwrap();
+        assert_eq!(std::fs::read(copy.path().join("onnx/words.bin")).unwrap(), b"words");
+        let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(copy.path()).unwrap().permissions());
+        assert_eq!(mode & 0o777, 0o700);
+        let path = copy.path().to_owned();
+        drop(copy);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn names_may_be_long_and_must_stay_in_the_folder() {
+        let named = |name: &str| {
+            let mut graph = b"..\x0a\x08location\x12".to_vec();
+            match name.len() {
+                short @ 0..0x80 => graph.push(short as u8),
+                long => graph.extend([0x80 | (long & 0x7f) as u8, (long >> 7) as u8]),
+            }
+            graph.extend(name.as_bytes());
+            graph.extend(b"\x6a\x0b");
+            graph
+        };
+        let long = "w".repeat(300);
+        assert_eq!(locations(&named(&long)).collect::<Vec<_>>(), [long.as_str()]);
+        assert_eq!(locations(&named("a/b.bin")).collect::<Vec<_>>(), ["a/b.bin"]);
+        assert_eq!(locations(b"\x0a\x08location\x12\x7fshort").count(), 0);
+        let folder = ModelFolder::open(&embedded("language")).unwrap();
+        for name in ["../config.json", "/etc/hostname"] {
+            let graph = Content {
+                path: "g.onnx".into(),
+                bytes: named(name),
+                digest: [0; 32],
+            };
+            let error = external_files(&folder, Path::new(""), &graph)
+                .err()
+                .unwrap()
+                .to_string();
+            assert!(error.contains("outside its folder"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,19 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { embeddedFolder, modelFolders } from "../../src/models/model-files.ts";
+import { manifests } from "../../src/reference/manifests.ts";
+import { read } from "./markdown.ts";
+
+describe("the embedded models", () => {
+  it("have the manifests that npm run generate writes", () => {
+    for (const [path, wanted] of manifests()) expect(read(path), path).toBe(wanted);
+  });
+
+  it("have self-tests", () => {
+    const without = modelFolders(embeddedFolder).filter(
+      (name) => !existsSync(join(embeddedFolder, name, "self-test.json")),
+    );
+    expect(without).toEqual([]);
+  });
+});
