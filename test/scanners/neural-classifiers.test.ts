@@ -3,8 +3,8 @@ import { BanCode, Code, Gibberish, Language, MaliciousURLs } from "../../src/gen
 import { LanguageSame } from "../../src/generated/output-scanners.ts";
 import { judges, classifiers as model } from "../support/judges.ts";
 
-/** More tokens than the model reads at once. */
-const long = "word ".repeat(40);
+/** More tokens than the model reads at once, none of which it knows; they differ, since what a text repeats is read once. */
+const long = Array.from({ length: 40 }, (_, at) => `word${at} `).join("");
 
 describe("Scanners with a linear model by default take a classifier of the engine, too", () => {
   it("Language", async () => {

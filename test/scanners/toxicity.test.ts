@@ -188,7 +188,8 @@ describe("Toxicity with the embedded model", () => {
   });
 
   it("finds one insult at the end of a long text, and says where", async () => {
-    const text = `${"The committee met on Tuesday and approved the budget for the library. ".repeat(60)}You are a stupid, disgusting idiot.`;
+    const points = Array.from({ length: 60 }, (_, at) => `The committee met and approved point ${at} of the budget. `);
+    const text = `${points.join("")}You are a stupid, disgusting idiot.`;
     const { isValid, findings } = await embedded.scan(text);
     expect(isValid).toBe(false);
     expect(findings.every(({ end, start }) => end === text.length && start > text.length / 2)).toBe(true);

@@ -31,6 +31,7 @@ pub mod names;
 pub mod offsets;
 pub mod reading_time;
 pub mod redact;
+pub mod repeats;
 pub mod sentences;
 pub mod sentiment;
 pub mod views;

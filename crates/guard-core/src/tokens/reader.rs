@@ -9,6 +9,7 @@ use super::ids::Ids;
 use super::rows::{Reading, Row, Rows};
 use super::tokenizer::{TextTokenizer, Tokens};
 use super::windows::{CHUNK_CHARS, chunks, sentence_starts, visible, window};
+use crate::text::repeats::Once;
 use crate::text::sentences;
 
 /// What [`Reading::HeadTailChars`] puts between the two ends of a text.
@@ -82,11 +83,33 @@ impl TextReader {
         self.max_length
     }
 
-    /// Makes the rows of `text`. An empty text, or one without any token, has none.
+    /// Makes the rows of `text`. An empty text, or one without any token, has none. What the text repeats is read [once](crate::text::repeats),
+    /// unless rows tell the offsets of their tokens: then each place is to be found.
     ///
     /// # Errors
     /// [`TokenizeError::Refused`] when the tokenizer refuses the text.
     pub fn rows(&self, text: &str, reading: Reading) -> Result<Rows, TokenizeError> {
+        let once = if self.offsets { None } else { Once::of(text) };
+        let Some(once) = once else {
+            return self.rows_of(text, reading);
+        };
+        let mut rows = self.rows_of(&once.text, reading)?;
+        for row in &mut rows.rows {
+            row.range = once.original(row.range.clone());
+        }
+        rows.skipped = rows.skipped.map(|skipped| {
+            let end = if skipped.end == once.text.len() {
+                text.len()
+            } else {
+                once.original(skipped.clone()).end
+            };
+            once.original(skipped).start..end
+        });
+        Ok(rows)
+    }
+
+    /// The rows of a text as it stands.
+    fn rows_of(&self, text: &str, reading: Reading) -> Result<Rows, TokenizeError> {
         match reading {
             Reading::Windows => self.windows(text, 0..text.len()),
             Reading::Head => {
@@ -183,12 +206,12 @@ impl TextReader {
 
     fn head_tail_chars(&self, text: &str) -> Result<Rows, TokenizeError> {
         if text.char_indices().nth(CHUNK_CHARS).is_none() {
-            return self.rows(text, Reading::Head);
+            return self.rows_of(text, Reading::Head);
         }
         let part = (CHUNK_CHARS - ELLIPSIS.len()) / 2;
         let head = text.char_indices().nth(part).map_or(text.len(), |(at, _)| at);
         let tail = text.char_indices().rev().nth(part - 1).map_or(0, |(at, _)| at);
-        let mut rows = self.rows(&format!("{}{ELLIPSIS}{}", &text[..head], &text[tail..]), Reading::Head)?;
+        let mut rows = self.rows_of(&format!("{}{ELLIPSIS}{}", &text[..head], &text[tail..]), Reading::Head)?;
         // Where less than that fits into a row, the end is cut off too.
         let end = rows.skipped.as_ref().map_or(tail, |_| text.len());
         let start = rows.skipped.map_or(head, |cut| cut.start.min(head));
@@ -316,6 +339,25 @@ pub(super) mod tests {
                 "{special}: {inner:?}"
             );
         }
+    }
+
+    #[test]
+    fn what_a_text_repeats_is_read_once() {
+        let sentence = "Nothing is said here twice.";
+        let text = [sentence; 9].join(" ");
+        for reading in READINGS {
+            let alone = READER.rows(sentence, reading).unwrap();
+            let rows = READER.rows(&text, reading).unwrap();
+            assert_eq!((rows.tokens, &rows.skipped), (alone.tokens, &None), "{reading:?}");
+            assert_eq!(rows.rows.len(), 1);
+            assert_eq!(rows.rows[0].ids, alone.rows[0].ids);
+            assert_eq!(rows.rows[0].range, 0..text.len());
+        }
+        // Names are to be found in each place.
+        assert!(WITH_OFFSETS.rows(&text, Reading::Windows).unwrap().rows.len() > 1);
+        // What is left out is said with all of its repeats.
+        let head = READER.rows(&format!("{} {text}", long_text()), Reading::Head).unwrap();
+        assert_eq!(head.skipped.unwrap().end, long_text().len() + 1 + text.len());
     }
 
     #[test]
