@@ -10,7 +10,7 @@ const SHARING = [
   "test/{config,conversation,guard,mcp,messages,reference,scanners,stream,text,validation,wire}/**/*.test.ts",
   "test/plugins/**/*.test.ts",
   "test/server/{cache,dialects,plugins,routes}/**/*.test.ts",
-  "test/{conversation,conversation-sources,documents,masking,outcome,scan,service}.test.ts",
+  "test/{admission,conversation,conversation-sources,documents,masking,outcome,scan,service}.test.ts",
 ];
 const OTHERS = ["**/node_modules/**", "**/.venv/**"];
 

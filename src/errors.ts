@@ -37,6 +37,8 @@ export type ErrorCode =
 export interface GuardErrorOptions extends ErrorOptions {
   /** The path of the value at fault, such as `patterns.2`. */
   path?: string;
+  /** The seconds after which another try makes sense, of an error that passes by itself. */
+  retryAfter?: number;
 }
 
 /** An error of guard. */
@@ -45,12 +47,15 @@ export class GuardError extends Error {
   readonly code: ErrorCode;
   /** The path of the value at fault, such as `patterns.2`. It is absent when no single value is at fault. */
   readonly path?: string;
+  /** The seconds after which another try makes sense. It is absent when nobody can tell. */
+  readonly retryAfter?: number;
 
-  constructor(code: ErrorCode, message: string, { path, ...options }: GuardErrorOptions = {}) {
+  constructor(code: ErrorCode, message: string, { path, retryAfter, ...options }: GuardErrorOptions = {}) {
     super(message, options);
     this.name = new.target.name;
     this.code = code;
     if (path !== undefined) this.path = path;
+    if (retryAfter !== undefined) this.retryAfter = retryAfter;
   }
 }
 

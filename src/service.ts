@@ -1,5 +1,5 @@
-import { setMaxListeners } from "node:events";
 import type { z } from "zod";
+import { Admission } from "./admission/admission.ts";
 import { type ConversationLists, conversationLists, type GivenLists } from "./conversation/lists.ts";
 import { merge, worst } from "./conversation/report.ts";
 import {
@@ -17,6 +17,7 @@ import { readConversation } from "./messages/read.ts";
 import type { AnsweredToolCall, ChatRequest, Conversation, MessageText } from "./messages/text.ts";
 import type { ScanObserver } from "./observer.ts";
 import { type Outcome, outcomeOf, replacesValues, takesOut } from "./outcome.ts";
+import { type Place, Places, type StreamPlace } from "./places.ts";
 import {
   conversationContext,
   type NamedScanner,
@@ -29,7 +30,6 @@ import {
 import type { Scanner, Side } from "./scanner.ts";
 import { SCANNED, type Scanned, type Source } from "./source.ts";
 import { AnswerScan, type StreamOptions, type StreamReport } from "./stream/answer-scan.ts";
-import { withSignal } from "./support/with-signal.ts";
 import { within } from "./support/within.ts";
 import { didYouMean } from "./validation/did-you-mean.ts";
 import type { Vault } from "./vault.ts";
@@ -47,8 +47,10 @@ export interface ScanServiceOptions {
   promptTimeout: number;
   /** The most seconds that a scan of an output may take. */
   outputTimeout: number;
-  /** The most scans that may run at the same time. Further scans are refused. */
+  /** The most scans and open streams at a time, whether they wait or run. Further ones are refused. */
   maxScans: number;
+  /** The most seconds that a scan is expected to wait for its turn; see {@link Admission}. By default nothing is refused for its time. */
+  maxQueueTime?: number;
   /** The most messages that a conversation may have, the most texts in it, and the most documents of a call. */
   maxMessages: number;
   /** Whether models are loaded by the first scan that needs them. Otherwise {@link ScanService.load} loads all of them. */
@@ -111,7 +113,8 @@ export interface ScanRequest {
   observer?: ScanObserver | undefined;
   /**
    * Who asks: a text of the program's own that tells callers apart. What was kept of the texts of one caller is used for no other one,
-   * who could tell from the time of an answer what the first one sent. Calls without it are all of one caller.
+   * who could tell from the time of an answer what the first one sent, and callers take turns when scans have to wait. Calls without it
+   * are all of one caller.
    */
   caller?: string | undefined;
 }
@@ -141,7 +144,7 @@ export type ServiceDocument = Omit<DocumentReport, "sanitizedText"> & Partial<Pi
  *
  * Its methods reject with a {@link GuardError} whose message is a whole sentence that quotes no text. The codes are
  * `GUARD_STARTING` before the models are loaded, `GUARD_UNAVAILABLE` when a model could not be loaded or a self-test has failed, `GUARD_CLOSED` after
- * {@link close}, `GUARD_OVERLOADED` when too many scans run, `GUARD_TIMEOUT` when a scan takes too long, and `GUARD_TOO_LARGE` for a
+ * {@link close}, `GUARD_OVERLOADED` when too much waits or runs (`retryAfter` tells for how many seconds), `GUARD_TIMEOUT` when a scan takes too long, and `GUARD_TOO_LARGE` for a
  * conversation with too many messages or for too many documents. They reject with the reason of the caller's signal when that signal is aborted.
  */
 export class ScanService {
@@ -158,24 +161,33 @@ export class ScanService {
     "The service is starting: its models are being loaded.",
   );
   #closing = false;
-  /**
-   * One controller for each scan that has not ended; it stops that scan. `AbortSignal.any` with a signal as old as the service
-   * would do the same, but the old signal would keep something of every scan for as long as the service lives.
-   */
-  readonly #running = new Set<AbortController>();
+  /** Decides which scans run, wait or are refused. */
+  readonly admission: Admission;
+  readonly #places: Places;
+  /** Tells what this service scans from what others do that share its admission: their scanners cost something else. */
+  readonly #kinds: string;
   /** Frees the places of streams that were thrown away before their end. */
-  readonly #forgotten = new FinalizationRegistry<Place>(({ stop }) => stop.abort(closedError()));
+  readonly #forgotten = new FinalizationRegistry<StreamPlace>((place) => place.end(closedError()));
   /** Ends the loading of models, and self-tests, when the service closes. */
   readonly #closed = new AbortController();
   #selfTests: NodeJS.Timeout | undefined;
   readonly #onFailedSelfTest = new Set<(error: unknown) => void>();
 
   /**
+   * @param admission decides which scans run. Services that share a machine share one.
    * @throws GuardValidationError for a scanner with a reserved name (path `scanners.input.0.name`), and when accumulated risk is
    *   enabled but no scanner can return the probability of an attack (path `conversation.risk.enabled`).
    */
-  constructor(lists: ScannerLists, options: ScanServiceOptions, verdicts = new VerdictCache()) {
+  constructor(
+    lists: ScannerLists,
+    options: ScanServiceOptions,
+    verdicts = new VerdictCache(),
+    admission = admissionOf(options),
+  ) {
     this.#options = options;
+    this.admission = admission;
+    this.#places = new Places(admission);
+    this.#kinds = `${admission.join()} `;
     this.#lists = lists;
     this.#named = {
       input: nameScanners(lists.input, "scanners.input"),
@@ -189,9 +201,9 @@ export class ScanService {
     if (options.lazyLoad) this.#notReady = undefined;
   }
 
-  /** How many scans have not ended yet. This includes scans whose result nobody waits for any more but whose scanners still run. */
+  /** How many scans have not ended yet, whether they wait or run. This includes scans whose result nobody waits for any more but whose scanners still run. */
   get running(): number {
-    return this.#running.size;
+    return this.#places.taken;
   }
 
   /** The scanners of each side, with their names in results. */
@@ -234,7 +246,7 @@ export class ScanService {
     let isTesting = false;
     this.#selfTests = setInterval(async () => {
       // Callers come first: a service that is full takes its next test when it has the time.
-      if (isTesting || this.#running.size >= this.#options.maxScans) return;
+      if (isTesting || this.running >= this.#options.maxScans) return;
       isTesting = true;
       await this.selfTest().catch(() => undefined);
       isTesting = false;
@@ -293,7 +305,7 @@ export class ScanService {
     clearInterval(this.#selfTests);
     const reason = closedError();
     this.#closed.abort(reason);
-    for (const stop of this.#running) stop.abort(reason);
+    this.#places.close(reason);
     const scanners = [...new Set([...this.#lists.input, ...this.#lists.output])];
     await within(Promise.allSettled(scanners.map(async (scanner) => scanner.close?.())), CLOSING);
   }
@@ -304,7 +316,7 @@ export class ScanService {
    * @param source where the text comes from: a document that was retrieved is `tool`.
    */
   prompt(prompt: string, request: ScanRequest, source: Source = "user"): Promise<ServiceReport> {
-    return this.#run("input", request, async (options) => {
+    return this.#run("input", { kind: "prompt", chars: prompt.length }, request, async (options) => {
       const report = await runScanners(this.#looking[source], prompt, { source }, options);
       if (this.#looking[source].length === 0) report.coverage.unscannedSources[source] = report.coverage.chars;
       return report;
@@ -334,7 +346,7 @@ export class ScanService {
     const calling = toolCalls?.length
       ? callsOf(conversation ?? { messages: [{ role: "user", content: prompt }] }, toolCalls)
       : undefined;
-    return this.#run("output", request, async (options) => {
+    return this.#run("output", { kind: "output", chars: output.length }, request, async (options) => {
       // An answer that only calls tools says nothing that could be judged as a text.
       const scanners = calling && output === "" ? [] : this.#named.output;
       const report = await runScanners(scanners, output, context, options);
@@ -353,58 +365,49 @@ export class ScanService {
    * the caller does not end it, the signal has to. The time limit holds for each step: the time between them does not count.
    */
   outputStream(prompt: string, request: ScanRequest, conversation?: ChatRequest): AnswerStream<ServiceReport> {
-    let opened: { place: Place; scan: AnswerScan } | undefined;
+    let opened: { place: StreamPlace; scan: AnswerScan } | undefined;
     const open = () => {
       if (conversation) this.#checkSize(conversation);
-      const place = this.#streamPlace(request);
+      if (this.notReady) throw this.notReady;
+      const { caller, signal } = request;
+      const place = this.#places.stream({
+        kind: `${this.#kinds}stream`,
+        caller,
+        signal,
+        seconds: this.#options.outputTimeout,
+      });
+      // What is registered must not refer to the stream.
       this.#forgotten.register(stream, place);
       const ofConversation = conversationContext(conversation ? { conversation } : {});
       const scan = new AnswerScan({
         ...this.#options.stream,
         named: this.#named.output,
         context: { prompt, source: "assistant", ...ofConversation },
-        options: place.options,
+        options: this.#optionsOf(request, place),
         decide: (report) => this.#decided(report, "output"),
       });
       return { place, scan };
     };
     const step = async (
+      chars: number,
       take: (scan: AnswerScan) => Promise<StreamStep<StreamReport>>,
     ): Promise<StreamStep<ServiceReport>> => {
       opened ??= open();
       const { place, scan } = opened;
-      place.stop.signal.throwIfAborted();
-      try {
-        const { text, report } = await timed(take(scan), this.#options.outputTimeout, place.stop);
-        if (!report) return { text };
-        place.stop.abort(new GuardError("GUARD_CLOSED", "The answer has ended."));
-        return { text, report: { ...report, text: "" } };
-      } catch (error) {
-        place.stop.abort(error);
-        throw error;
-      }
+      const { text, report } = await place.step(chars, () => take(scan));
+      if (!report) return { text };
+      place.end(new GuardError("GUARD_CLOSED", "The answer has ended."));
+      return { text, report: { ...report, text: "" } };
     };
     const stream: AnswerStream<ServiceReport> = {
       get waiting() {
         return opened?.scan.waiting;
       },
-      push: (piece) => step((scan) => scan.push(piece)),
-      flush: () => step((scan) => scan.flush()),
-      end: () => step((scan) => scan.end()),
+      push: (piece) => step(piece.length, (scan) => scan.push(piece)),
+      flush: () => step(0, (scan) => scan.flush()),
+      end: () => step(0, (scan) => scan.end()),
     };
     return stream;
-  }
-
-  /** Takes a place for a stream, which is free again when the place is stopped. It must not refer to the stream. */
-  #streamPlace(request: ScanRequest): Place {
-    const place = this.#begin(request);
-    const free = () => {
-      this.#giveBack(place.stop, place.work);
-      place.leave();
-    };
-    place.stop.signal.addEventListener("abort", free, { once: true });
-    if (place.stop.signal.aborted) free();
-    return place;
   }
 
   /** Judges the tool calls of the last message of a conversation, and restores values in their arguments. */
@@ -445,7 +448,8 @@ export class ScanService {
     const texts = readConversation(chat);
     // One message may hold any number of tool results, and each of them is a text to scan.
     this.#checkSize({ messages: texts.texts });
-    return this.#run("input", request, async (options) => {
+    const chars = lengthOf(texts.texts.map(({ text }) => text));
+    return this.#run("input", { kind: "conversation", chars }, request, async (options) => {
       const { sanitizedPrompt, ...report } = await scanConversationTexts(this.#looking, texts, {
         ...options,
         window: conversation.window,
@@ -470,7 +474,7 @@ export class ScanService {
     const { requireFullCoverage } = this.#options;
     this.checkCount(texts, "documents");
     const scanners = this.#looking[source];
-    return this.#run("input", request, async (options) => {
+    return this.#run("input", { kind: "documents", chars: lengthOf(texts) }, request, async (options) => {
       // Places of cuts are always shown, so their offsets count what all places that are shown count.
       const counting = maskInjections ? ({ offsets: "codePoint" } as const) : {};
       const given = { ...options, ...counting, maskInjections, source };
@@ -515,39 +519,33 @@ export class ScanService {
 
   async #run(
     side: Side,
+    what: { kind: string; chars: number },
     request: ScanRequest,
     scan: (options: RunsOptions) => Promise<Omit<ServiceReport, "outcome">>,
   ): Promise<ServiceReport> {
+    if (this.notReady) throw this.notReady;
     const { promptTimeout, outputTimeout } = this.#options;
-    const seconds = side === "input" ? promptTimeout : outputTimeout;
-    const { stop, options, work, leave } = this.#begin(request);
-    const scanned = scan(options).finally(() => this.#giveBack(stop, work));
-    try {
-      const report = await timed(scanned, seconds, stop);
-      return { ...report, ...this.#decided(report, side) };
-    } finally {
-      leave();
-      // Nobody waits for the parts of this scan that still run, so they are stopped.
-      stop.abort();
-    }
+    const { caller, signal } = request;
+    const report = await this.#places.run(
+      {
+        ...what,
+        kind: this.#kinds + what.kind,
+        caller,
+        signal,
+        seconds: side === "input" ? promptTimeout : outputTimeout,
+      },
+      (place) => scan(this.#optionsOf(request, place)),
+    );
+    return { ...report, ...this.#decided(report, side) };
   }
 
-  /** Takes one of the places for scans, which whoever calls this gives back. */
-  #begin({ suppress, instead, details, rewrite, vault, signal: caller, observer }: ScanRequest): Place {
-    if (this.notReady) throw this.notReady;
-    const { failFast, onScannerError, maxScans } = this.#options;
-    if (this.#running.size >= maxScans) throw new GuardError("GUARD_OVERLOADED", "Too many scans are under way.");
-
-    const stop = new AbortController();
-    const { signal } = stop;
-    // Every scanner of every text may listen to this signal. Node.js would warn of a leak from eleven listeners on.
-    setMaxListeners(0, signal);
-    const onAbort = () => stop.abort(caller.reason);
-    if (caller.aborted) onAbort();
-    else caller.addEventListener("abort", onAbort, { once: true });
-    this.#running.add(stop);
-    const work = new Set<Promise<unknown>>();
-    const options = {
+  /** How a scan runs that a signal stops. */
+  #optionsOf(
+    { suppress, instead, details, rewrite, vault, observer }: ScanRequest,
+    { signal, onWork }: Place,
+  ): RunsOptions {
+    const { failFast, onScannerError } = this.#options;
+    return {
       failFast,
       onScannerError,
       suppress,
@@ -557,22 +555,8 @@ export class ScanService {
       offsets: details ? ("codePoint" as const) : ("utf16" as const),
       signal,
       ...(observer ? { observer } : {}),
-      onWork: (begun: Promise<unknown>) => {
-        work.add(begun);
-        const onEnd = () => work.delete(begun);
-        begun.then(onEnd, onEnd);
-      },
-    } satisfies Place["options"];
-    return { stop, options, work, leave: () => caller.removeEventListener("abort", onAbort) };
-  }
-
-  /**
-   * Gives a place back, but not before the scanners that ran in it have ended. A scan that nobody waits for any more takes its place for
-   * as long as it takes memory and time, so that scanners which ignore the signal cannot be piled up.
-   */
-  #giveBack(stop: AbortController, work: ReadonlySet<Promise<unknown>>): void {
-    if (work.size === 0) this.#running.delete(stop);
-    else void Promise.allSettled(work).then(() => this.#giveBack(stop, work));
+      onWork,
+    };
   }
 
   /** Decides whether a text is valid under the options, and what becomes of it. */
@@ -590,32 +574,13 @@ export class ScanService {
 /** How the scans of a call run. */
 type RunsOptions = ScanOptions & { rewrite: boolean } & Pick<RunOptions, "onWork" | "instead">;
 
-/** One of the places for scans, and how the scan in it runs. */
-interface Place {
-  /** Stops the scan. */
-  stop: AbortController;
-  options: RunsOptions;
-  /** What scanners do in it now. */
-  work: ReadonlySet<Promise<unknown>>;
-  /** Listens to the caller's signal no longer. */
-  leave(): void;
+/** Returns an admission with the limits of a service. */
+export function admissionOf({ maxScans, maxQueueTime = Number.POSITIVE_INFINITY }: ScanServiceOptions): Admission {
+  return new Admission({ maxScans, maxQueueTime });
 }
 
-/**
- * Waits for a part of a scan, but no longer than the limit. A scanner that ignores the signal does not keep the caller waiting.
- *
- * @param stop stops the scan when the time is up.
- */
-async function timed<T>(work: Promise<T>, seconds: number, stop: AbortController): Promise<T> {
-  const timer = setTimeout(
-    () => stop.abort(new GuardError("GUARD_TIMEOUT", `The scan took longer than ${seconds} s.`)),
-    seconds * 1000,
-  );
-  try {
-    return await withSignal(work, stop.signal);
-  } finally {
-    clearTimeout(timer);
-  }
+function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + text.length, 0);
 }
 
 /**

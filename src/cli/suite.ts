@@ -36,7 +36,12 @@ export class Suite {
   private constructor(config: Config, lists: ScannerLists, missing: Partial<Record<Side, GuardValidationError>>) {
     // Only the models of the side that is scanned are loaded, by the first scan. How many scans run at a time is up to us: what
     // protects a server from its clients must not refuse what we ask ourselves.
-    const unlimited = { lazyLoad: true, maxScans: UNLIMITED, maxMessages: UNLIMITED };
+    const unlimited = {
+      lazyLoad: true,
+      maxScans: UNLIMITED,
+      maxQueueTime: Number.POSITIVE_INFINITY,
+      maxMessages: UNLIMITED,
+    };
     this.#service = new ScanService(lists, { ...serviceOptions(config), ...unlimited });
     this.#missing = missing;
   }

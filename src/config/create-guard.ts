@@ -42,6 +42,8 @@ const listed = z.strictObject({
   promptTimeout: app.scanPromptTimeout,
   outputTimeout: app.scanOutputTimeout,
   maxScans: app.queueSize,
+  // A program decides itself how much it asks at a time.
+  maxQueueTime: z.number().positive().default(Number.POSITIVE_INFINITY),
   maxMessages: app.maxMessages,
   lazyLoad: z.boolean().default(true),
   failFast: app.scanFailFast,

@@ -125,7 +125,10 @@ const app = z.strictObject({
     .int()
     .min(1)
     .default(512)
-    .describe("Most scans at a time, and most texts that wait for one model."),
+    .describe("Most scans at a time, whether they wait or run, and most texts that wait for one model."),
+  maxQueueTime: seconds
+    .default(2)
+    .describe("Seconds that a scan is expected to wait at most; what would wait longer is refused at once, with 503."),
   trustProxy: z
     .union([
       z.boolean(),

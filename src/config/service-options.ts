@@ -12,6 +12,7 @@ export function serviceOptions({ app, conversation, stream }: Config, engine?: E
     promptTimeout: app.scanPromptTimeout,
     outputTimeout: app.scanOutputTimeout,
     maxScans: app.queueSize,
+    maxQueueTime: app.maxQueueTime,
     maxMessages: app.maxMessages,
     lazyLoad: app.lazyLoad,
     selfTestInterval: app.selfTestInterval,

@@ -44,5 +44,6 @@ export function failureOf(error: unknown): Failure | undefined {
   if (!(error instanceof GuardError)) return;
   const known = Object.hasOwn(STATUSES, error.code) ? STATUSES[error.code] : undefined;
   if (!known) return { status: 500, message: "Something went wrong here." };
-  return { ...known, message: error.message };
+  const { message, retryAfter } = error;
+  return { ...known, message, ...(retryAfter === undefined ? {} : { retryAfter }) };
 }

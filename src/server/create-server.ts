@@ -16,7 +16,7 @@ import { refuseOwnVaults } from "../guard/own-vaults.ts";
 import { Engine } from "../models/engine.ts";
 import { onModelNotice } from "../models/notices.ts";
 import { restrictedModels } from "../models/training-data.ts";
-import { type ScannerLists, ScanService } from "../service.ts";
+import { admissionOf, type ScannerLists, ScanService } from "../service.ts";
 import { VerdictCache } from "../verdict-cache.ts";
 import { buildApp } from "./app.ts";
 import { fingerprintOf } from "./cache/fingerprint.ts";
@@ -97,11 +97,18 @@ export async function prepareServer({
   const secret = config.cache?.enabled ? secretOf(cacheKey) : undefined;
   // Nothing is known of scanners that a program made, so their results are shared with nobody.
   const ofProgram = scanners?.input || scanners?.output ? randomUUID() : "";
+  // All profiles have one machine.
+  const admission = admissionOf(serviceOptions(config));
   const made = profilesOf(config).map((of) => {
     const lists = listsOf(of, of.name === MAIN_PROFILE ? scanners : undefined, engine);
     const fingerprint = () => fingerprintOf(of.config, engine) + ofProgram;
     const verdicts = secret && new RedisVerdicts(secret, lists.input, fingerprint);
-    const service = new ScanService(lists, serviceOptions(of.config, engine), new VerdictCache({}, verdicts));
+    const service = new ScanService(
+      lists,
+      serviceOptions(of.config, engine),
+      new VerdictCache({}, verdicts),
+      admission,
+    );
     const variants = of.config.app.allowThresholds ? new Variants(service, of.config, { engine }) : undefined;
     return { profile: { name: of.name, service, variants }, lists, fingerprint, verdicts };
   });

@@ -20,7 +20,14 @@ import { version } from "../../support/version.ts";
 export function fingerprintOf(config: Config, engine: Engine): string {
   const { inputScanners, outputScanners, auth, plugins } = config;
   // These decide whether there is a result, not which one.
-  const { promptTimeout: _, outputTimeout: __, maxScans: ___, lazyLoad: ____, ...options } = serviceOptions(config);
+  const {
+    promptTimeout: _,
+    outputTimeout: __,
+    maxScans: ___,
+    maxQueueTime: _____,
+    lazyLoad: ____,
+    ...options
+  } = serviceOptions(config);
   const models = engine.folders.filter((folder) => dirname(folder) !== embeddedFolder).map(versionOf);
   const files = [...texts([inputScanners, outputScanners])].flatMap((path) => fileVersion(path) ?? []);
   const all = { version, inputScanners, outputScanners, options, auth, plugins, models, files };

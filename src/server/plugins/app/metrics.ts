@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { type Admission, SHED_REASONS } from "../../../admission/admission.ts";
 import type { Engine } from "../../../models/engine.ts";
 import type { Side } from "../../../scanner.ts";
 import { type ServiceReport, unscannedReasons } from "../../../service.ts";
@@ -75,7 +76,45 @@ export class Metrics {
         this.set(profiles.reduce((sum, { service }) => sum + service.running, 0));
       },
     });
+    // All profiles have one admission.
+    const [main] = profiles;
+    if (main) this.#countAdmission(main.service.admission);
     this.#countEngine(engine);
+  }
+
+  /** Counts what becomes of scans before they run. */
+  #countAdmission(admission: Admission): void {
+    const registers = [this.registry];
+    new Gauge({
+      name: "guard_scans_waiting",
+      help: "Scans that wait for their turn.",
+      registers,
+      collect() {
+        this.set(admission.waiting);
+      },
+    });
+    new Gauge({
+      name: "guard_expected_wait_seconds",
+      help: "Time after which all scans that wait or run are expected to have ended.",
+      registers,
+      collect() {
+        this.set(admission.expectedWait);
+      },
+    });
+    const waited = new Histogram({
+      name: "guard_scan_wait_seconds",
+      help: "Time that a scan waited for its turn.",
+      buckets: [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 30],
+      registers,
+    });
+    const shed = new Counter({
+      name: "guard_shed_total",
+      help: "Scans that were refused because there was too much to do, by reason.",
+      labelNames: ["reason"],
+      registers,
+    });
+    for (const reason of SHED_REASONS) shed.inc({ reason }, 0);
+    admission.listen({ waited: (seconds) => waited.observe(seconds), shed: (reason) => shed.inc({ reason }) });
   }
 
   /** Counts what the models of an engine do. */
