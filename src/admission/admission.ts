@@ -58,15 +58,15 @@ export interface AdmissionListener {
 
 /** How often what waits is looked at again, in seconds. */
 const LOOK = 0.05;
-/** The shortest time over which the use of the processors is measured, in seconds: the system counts in milliseconds. */
-const SAMPLE = 0.02;
+/** The shortest time over which the use of the processors is measured, in seconds: systems count in hundredths. */
+const SAMPLE = 0.1;
 /** A scan is long when it is expected to take more than this part of the longest wait. */
 const LONG = 0.25;
 /** What waits is dropped when its whole wait is expected to exceed the longest wait by this factor: costs are estimates. */
 const PATIENCE = 2;
 /** What a scan still costs that has cost more than expected: this part of what it has cost so far. */
 const REST = 0.25;
-/** The part of the processors that this process uses when they, and nothing else, are what scans wait for. */
+/** The part of the processors that this process uses, of those that it could use, when they are what scans wait for. */
 const SATURATED = 0.5;
 
 /** A scan or a step, from its coming to its end. */
@@ -113,9 +113,10 @@ export class Admission {
   /** Seconds of the machine that a scan has been given that runs since the beginning. */
   #share = 0;
   #seen: number;
-  /** The last reading of the processors, and how many of them were in use before it. */
-  #sample: { at: number; busy: number };
-  #inUse = 0;
+  /** The last reading of the processors. */
+  #sample: { at: number; busy: number; idle: number | undefined };
+  /** The part that this process used before it, of the processor time that other programs had left. */
+  #used = 1;
   /** How many times as long as alone the latest scans took. */
   #slowdown = 1;
   #stopLooking: (() => void) | undefined;
@@ -126,7 +127,7 @@ export class Admission {
     this.#least = Math.max(4, 2 * machine.processors);
     this.#slots = this.#least;
     this.#seen = machine.now();
-    this.#sample = { at: this.#seen, busy: machine.busy() };
+    this.#sample = this.#read();
   }
 
   /** A number for one more service whose scans this is asked about. */
@@ -293,7 +294,7 @@ export class Admission {
 
   #begin(scan: Scan): void {
     // What the processors did while nothing ran says nothing of this scan.
-    if (this.#running.size === 0) this.#sample = { at: this.#seen, busy: this.#machine.busy() };
+    if (this.#running.size === 0 && this.#seen - this.#sample.at > SAMPLE) this.#sample = this.#read();
     scan.begun = { at: this.#seen, share: this.#share };
     this.#running.add(scan);
     if (!scan.isStep) for (const listener of this.#listeners) listener.waited?.(this.#seen - scan.since);
@@ -368,8 +369,8 @@ export class Admission {
 
   /** Whether more scans at a time would only make all of them slower. */
   get #isContended(): boolean {
-    const isBusy = this.#inUse >= SATURATED * this.#machine.processors;
-    // The processors may be busy with other programs, or what is busy may be no processor.
+    const isBusy = this.#used >= SATURATED;
+    // What is busy may be no processor.
     const isSlower = this.#running.size >= 2 * this.#least && this.#slowdown > this.#running.size / 2;
     return isBusy || isSlower;
   }
@@ -377,20 +378,32 @@ export class Admission {
   /** Shares out the time since the last call among the scans that run. Returns the time. */
   #advance(): number {
     const now = this.#machine.now();
-    const { at } = this.#sample;
-    if (now - at >= SAMPLE) {
-      const busy = this.#machine.busy();
-      this.#inUse = (busy - this.#sample.busy) / (now - at);
-      this.#sample = { at: now, busy };
-    }
+    if (now - this.#sample.at >= SAMPLE) this.#measure();
     const count = this.#running.size;
     if (count > 0) {
-      const used = Math.min(this.#inUse / this.#machine.processors, 1) / count;
       const room = this.#isContended ? this.#least : this.#limits.maxScans;
-      this.#share += (now - this.#seen) * Math.max(used, 1 / Math.max(count, room));
+      this.#share += (now - this.#seen) * Math.max(this.#used / count, 1 / Math.max(count, room));
     }
     this.#seen = now;
     return now;
+  }
+
+  /** Measures which part of the processors this process uses, of those that it could use. */
+  #measure(): void {
+    const { at, busy, idle } = this.#sample;
+    const latest = this.#read();
+    this.#sample = latest;
+    const inUse = (latest.busy - busy) / (latest.at - at);
+    const { processors } = this.#machine;
+    const free =
+      idle === undefined || latest.idle === undefined ? processors : Math.max(0, latest.idle - idle) / (latest.at - at);
+    // What other programs use is not there for this one. A container may use less than the machine has.
+    const usable = Math.min(inUse + free, processors);
+    this.#used = usable > 0 ? Math.min(inUse / usable, 1) : 1;
+  }
+
+  #read(): { at: number; busy: number; idle: number | undefined } {
+    return { at: this.#machine.now(), busy: this.#machine.busy(), idle: this.#machine.idle() };
   }
 }
 
