@@ -34,8 +34,8 @@ export interface StreamPlace extends Place {
 }
 
 /**
- * The places of a service, in which scans wait and run. {@link Admission} says when. A scan is stopped when its time is up, when its caller is gone, and
- * when the service closes.
+ * The places of a service, in which scans wait and run; {@link Admission} says when. A scan is stopped when its time is up, when its
+ * caller is gone, and when the service closes.
  */
 export class Places {
   readonly #admission: Admission;

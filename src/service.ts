@@ -49,7 +49,9 @@ export interface ScanServiceOptions {
   outputTimeout: number;
   /** The most scans and open streams at a time, whether they wait or run. Further ones are refused. */
   maxScans: number;
-  /** The most seconds that a scan is expected to wait for its turn; see {@link Admission}. By default nothing is refused for its time. */
+  /**
+   * The most seconds that a scan is expected to wait for its turn; see {@link Admission}. By default nothing is refused for its time.
+   */
   maxQueueTime?: number;
   /** The most messages that a conversation may have, the most texts in it, and the most documents of a call. */
   maxMessages: number;
@@ -143,9 +145,10 @@ export type ServiceDocument = Omit<DocumentReport, "sanitizedText"> & Partial<Pi
  * and the command line use it, and it depends on neither.
  *
  * Its methods reject with a {@link GuardError} whose message is a whole sentence that quotes no text. The codes are
- * `GUARD_STARTING` before the models are loaded, `GUARD_UNAVAILABLE` when a model could not be loaded or a self-test has failed, `GUARD_CLOSED` after
- * {@link close}, `GUARD_OVERLOADED` when too much waits or runs (`retryAfter` tells for how many seconds), `GUARD_TIMEOUT` when a scan takes too long, and `GUARD_TOO_LARGE` for a
- * conversation with too many messages or for too many documents. They reject with the reason of the caller's signal when that signal is aborted.
+ * `GUARD_STARTING` before the models are loaded, `GUARD_UNAVAILABLE` when a model could not be loaded or a self-test has failed,
+ * `GUARD_CLOSED` after {@link close}, `GUARD_OVERLOADED` when too much waits or runs (`retryAfter` tells for how many seconds), `GUARD_TIMEOUT` when a scan
+ * takes too long, and `GUARD_TOO_LARGE` for a conversation with too many messages or for too many documents. They reject with the
+ * reason of the caller's signal when that signal is aborted.
  */
 export class ScanService {
   readonly #options: ScanServiceOptions;
@@ -201,7 +204,10 @@ export class ScanService {
     if (options.lazyLoad) this.#notReady = undefined;
   }
 
-  /** How many scans have not ended yet, whether they wait or run. This includes scans whose result nobody waits for any more but whose scanners still run. */
+  /**
+   * How many scans have not ended yet, whether they wait or run. This includes scans whose result nobody waits for any more but whose
+   * scanners still run.
+   */
   get running(): number {
     return this.#places.taken;
   }

@@ -11,7 +11,10 @@ export type ShedReason = (typeof SHED_REASONS)[number];
 export interface AdmissionLimits {
   /** The most scans and open streams at a time, whether they wait or run. */
   maxScans: number;
-  /** The most seconds that a scan is expected to wait. What would have to wait longer is refused. With `Infinity` nothing is refused for its time. */
+  /**
+   * The most seconds that a scan is expected to wait. What would have to wait longer is refused. With `Infinity` nothing is refused for
+   * its time.
+   */
   maxQueueTime: number;
 }
 
@@ -93,9 +96,9 @@ interface Scan extends Waiting {
  * Only about twice as many scans run as there are processors. All of them would end late if all of them ran. As long as the processors
  * have time, further scans run. Long scans take half of the places at most, and the others wait in a {@link FairLine}.
  *
- * A scan is refused at once when what runs before it takes longer than `maxQueueTime`, or when it would not end in its time. What waits is looked
- * at again and again, since an expectation may turn out to be wrong, and is dropped without having run. A scan with nothing of its
- * kind of length before it is never refused for its cost, so that wrong expectations do not last.
+ * A scan is refused at once when what runs before it takes longer than `maxQueueTime`, or when it would not end in its time. What
+ * waits is looked at again and again, since an expectation may turn out to be wrong, and is dropped without having run. A long scan
+ * runs at once when no other long one runs, whatever it is expected to cost, so that a wrong expectation does not last.
  */
 export class Admission {
   readonly #limits: AdmissionLimits;
@@ -408,8 +411,8 @@ export class Admission {
 }
 
 const MESSAGES: Record<ShedReason, string> = {
-  queue_time: "Too much work is waiting.",
-  deadline: "There is too much to do for this scan to end in time.",
+  queue_time: "There is too much to do: the scan would have to wait too long.",
+  deadline: "There is too much to do: the scan would not end in time.",
   queue_size: "Too many scans are under way.",
 };
 

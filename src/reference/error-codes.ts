@@ -64,8 +64,10 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, ErrorMeaning>> = {
     status: 500,
   },
   GUARD_OVERLOADED: {
-    meaning: "Too many scans are under way, or too many texts wait for a model.",
-    remedy: "Try again a little later, or raise `queue_size`.",
+    meaning:
+      "There is too much to do for now: a scan would have waited too long, or not ended in time, or too many are under way.",
+    remedy:
+      "Try again after the seconds of `retryAfter` (`Retry-After`), add instances, or raise `max_queue_time` or `queue_size`.",
     status: 503,
   },
   GUARD_STARTING: {

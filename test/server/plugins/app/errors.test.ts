@@ -1,6 +1,8 @@
+import { availableParallelism } from "node:os";
 import { describe, expect, it } from "vitest";
 import { GuardError } from "../../../../src/errors.ts";
-import { JSON_TYPE, scannerOf, testServer, waitingScanner } from "../../fixtures.ts";
+import { passed } from "../../../../src/scanner.ts";
+import { JSON_TYPE, scannerOf, standingClock, testServer, waitingScanner } from "../../fixtures.ts";
 
 const throwing = (error: unknown) => scannerOf("Broken", () => Promise.reject(error));
 
@@ -232,6 +234,43 @@ describe("timeouts", () => {
 });
 
 describe("overload", () => {
+  it("is told at once, with the seconds after which it will be over", async () => {
+    const clock = standingClock();
+    const gates: (() => void)[] = [];
+    let isOpen = false;
+    const slow = scannerOf("Slow", async (text) => {
+      if (!isOpen) await new Promise<void>((resolve) => gates.push(resolve));
+      return passed(text);
+    });
+    const { get, post } = await testServer({ input: [slow] });
+    const learnt = post("/scan/prompt", { prompt: "x" });
+    await expect.poll(() => gates.length).toBe(1);
+    clock.advance(3_500_000);
+    gates.pop()?.();
+    expect((await learnt).statusCode).toBe(200);
+
+    const first = post("/scan/prompt", { prompt: "x" });
+    await expect.poll(() => gates.length).toBe(1);
+    const burst = Array.from({ length: 8 + 2 * availableParallelism() }, () => post("/scan/prompt", { prompt: "x" }));
+    let answered = 0;
+    for (const reply of burst) reply.then(() => answered++);
+    // Only some of these run beside the first one. None of them has ended when the others are refused.
+    await expect.poll(() => gates.length + answered).toBe(1 + burst.length);
+    const early = answered;
+    expect(early).toBeGreaterThanOrEqual(8);
+    const refused = await Promise.any(burst);
+    expect(refused.statusCode).toBe(503);
+    expect(Number(refused.headers["retry-after"])).toBeGreaterThan(1);
+    expect(refused.json().detail).toContain("too much");
+    expect((await get("/metrics")).body).toMatch(/guard_shed_total\{reason="(queue_time|deadline)"\} [1-9]/);
+    expect((await get("/healthz")).statusCode).toBe(200);
+    isOpen = true;
+    for (const open of gates) open();
+    expect((await first).statusCode).toBe(200);
+    const statuses = (await Promise.all(burst)).map(({ statusCode }) => statusCode);
+    expect(statuses.filter((status) => status === 503).length).toBe(early);
+  });
+
   it("refuses scans beyond queue_size, also while an abandoned one goes on", async () => {
     const { scanner, started, release } = waitingScanner({ heeds: false });
     const { post } = await testServer({ input: [scanner] }, { app: { queueSize: 1, scanPromptTimeout: 0.05 } });
