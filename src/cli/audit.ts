@@ -18,8 +18,8 @@ export const audit: Command = {
     const [verb, ...given] = positionals;
     if (verb !== "verify" || given.length === 0) throw new UsageError("expected: verify FILE");
     const [{ checkChain }, { readAuditKey }] = await Promise.all([
-      import("../server/audit/chain.ts"),
-      import("../server/audit/keys.ts"),
+      import("../audit/chain.ts"),
+      import("../audit/keys.ts"),
     ]);
     const files = given.length === 1 ? withOlder(given[0] as string) : given;
     const check = await checkChain(linesOf(files), readAuditKey(process.env)?.chain);

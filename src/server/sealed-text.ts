@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from "node:crypto";
-import { derived, KEY_BYTES } from "./secret-keys.ts";
+import { derived, KEY_BYTES } from "../support/secret-keys.ts";
 
 const SALT_BYTES = 24;
 const CIPHER = "aes-256-gcm";

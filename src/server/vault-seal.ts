@@ -1,10 +1,10 @@
 import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import type { Environment } from "../config/index.ts";
+import { derived, KEY_BYTES, readSecretKeys } from "../support/secret-keys.ts";
 import { Vault, type VaultEntry } from "../vault.ts";
 import type { Credential } from "./credential.ts";
 import { Problem } from "./problem.ts";
 import { openText, sealText } from "./sealed-text.ts";
-import { derived, KEY_BYTES, readSecretKeys } from "./secret-keys.ts";
 
 /** The environment variable that holds the keys. */
 const VARIABLE = "GUARD_VAULT_KEY";

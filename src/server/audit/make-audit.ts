@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import type { FastifyRequest } from "fastify";
+import { AuditFile } from "../../audit/audit-file.ts";
+import { AuditLog, type AuditSink } from "../../audit/audit-log.ts";
+import { type Head, headOf, START } from "../../audit/chain.ts";
+import { randomTextKey, readAuditKey } from "../../audit/keys.ts";
 import type { AuditSettings, Config } from "../../config/index.ts";
 import { canonicalJson } from "../../support/canonical-json.ts";
 import type { DecisionListener } from "../decisions.ts";
 import type { LogStream } from "../log.ts";
-import { AuditFile } from "./audit-file.ts";
-import { AuditLog, type AuditSink } from "./audit-log.ts";
-import { type Head, headOf, START } from "./chain.ts";
-import { randomTextKey, readAuditKey } from "./keys.ts";
 import { recordOf } from "./record.ts";
 
 /** An audit log of a server. */
@@ -57,7 +57,7 @@ async function sinkOf(
   if (to === "file") return new AuditFile({ file: resolve(file as string), maxSize, keep });
   if (to === "stdout") return streamSink(stream);
   // The SDK of OpenTelemetry takes time and memory to load.
-  const { AuditCollector } = await import("./audit-collector.ts");
+  const { AuditCollector } = await import("../telemetry/audit-collector.ts");
   return new AuditCollector(endpoint, name);
 }
 

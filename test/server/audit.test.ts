@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import type { ConfigInput } from "../../../src/config/index.ts";
-import { AuditFile } from "../../../src/server/audit/audit-file.ts";
-import { AuditLog } from "../../../src/server/audit/audit-log.ts";
-import { checkChain } from "../../../src/server/audit/chain.ts";
-import { readAuditKey } from "../../../src/server/audit/keys.ts";
-import { testServer, wordScanner } from "../fixtures.ts";
+import { AuditFile } from "../../src/audit/audit-file.ts";
+import { AuditLog } from "../../src/audit/audit-log.ts";
+import { checkChain } from "../../src/audit/chain.ts";
+import { readAuditKey } from "../../src/audit/keys.ts";
+import type { ConfigInput } from "../../src/config/index.ts";
+import { testServer, wordScanner } from "./fixtures.ts";
 
 const KEY = "ab".repeat(32);
 

@@ -1,6 +1,6 @@
 import { createSecretKey, randomBytes } from "node:crypto";
-import type { Environment } from "../../config/index.ts";
-import { derived, KEY_BYTES, readSecretKeys } from "../secret-keys.ts";
+import type { Environment } from "../config/index.ts";
+import { derived, KEY_BYTES, readSecretKeys } from "../support/secret-keys.ts";
 
 /** The environment variable with the key of the audit log. */
 export const AUDIT_KEY = "GUARD_AUDIT_KEY";

@@ -1,10 +1,10 @@
 import { type ExportResult, ExportResultCode, type InstrumentationScope, millisToHrTime } from "@opentelemetry/core";
 import { OTLPLogExporter } from "@opentelemetry/exporter-logs-otlp-proto";
 import type { Resource } from "@opentelemetry/resources";
+import type { AuditSink } from "../../audit/audit-log.ts";
+import { type Head, headOf, START } from "../../audit/chain.ts";
 import { version } from "../../support/version.ts";
-import { addressOf, PATHS, resourceOf } from "../telemetry/collector.ts";
-import type { AuditSink } from "./audit-log.ts";
-import { type Head, headOf, START } from "./chain.ts";
+import { addressOf, PATHS, resourceOf } from "./collector.ts";
 
 type ReadableLogRecord = Parameters<OTLPLogExporter["export"]>[0][number];
 
