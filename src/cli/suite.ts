@@ -5,6 +5,7 @@ import { serviceOptions } from "../config/service-options.ts";
 import { GuardValidationError, type ValidationIssue } from "../errors.ts";
 import type { ChatRequest } from "../messages/text.ts";
 import { Engine } from "../models/engine.ts";
+import type { EngineOptions } from "../models/engine-options.ts";
 import type { Scanner, Side } from "../scanner.ts";
 import { createScanner, scannerClasses } from "../scanners/catalog.ts";
 import { type ScannerLists, ScanService } from "../service.ts";
@@ -53,7 +54,7 @@ export class Suite {
    */
   static async fromConfig(path: string): Promise<Suite> {
     const config = await loadConfig(path);
-    const lists = buildScanners(config, { engine: unlimitedEngine() });
+    const lists = buildScanners(config, { engine: unlimitedEngine({ maxWindows: config.app.maxWindows }) });
     const none = (side: Side) => ({ [side]: invalid(`${path} has no ${side} scanners: every text would pass`) });
     return new Suite(config, lists, {
       ...(lists.input.length === 0 ? none("input") : {}),
@@ -117,8 +118,8 @@ export class Suite {
 }
 
 /** An engine whose models take as many texts as we ask; whatever the queue holds, we wait for it. */
-function unlimitedEngine(): Engine {
-  return Engine.fromEnvironment(process.env, { queueCapacity: UNLIMITED });
+function unlimitedEngine(options: EngineOptions = {}): Engine {
+  return Engine.fromEnvironment(process.env, { ...options, queueCapacity: UNLIMITED });
 }
 
 /** The scanners of a side, or why they cannot be built. */

@@ -89,9 +89,9 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
 }
 
 async function ofConfig(config: Config): Promise<Guard> {
-  const { queueSize, lazyLoad } = config.app;
+  const { queueSize, maxWindows, lazyLoad } = config.app;
   // With lazyLoad a call loads a model, and a call must not wait for a download.
-  const engine = Engine.fromEnvironment(process.env, { queueCapacity: queueSize, downloads: !lazyLoad });
+  const engine = Engine.fromEnvironment(process.env, { queueCapacity: queueSize, maxWindows, downloads: !lazyLoad });
   try {
     const lists: ScannerLists = buildScanners(config, { engine });
     if (lists.input.length + lists.output.length === 0) {

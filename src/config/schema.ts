@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { z } from "zod";
 import { conversationRiskOptions, type ScoringFunction } from "../conversation.ts";
+import { DEFAULT_MAX_WINDOWS } from "../models/engine-options.ts";
 import { type DefinedScanner, isDefinedScanner } from "../scanners/define.ts";
 import { TREATMENTS } from "../scanners/parts/foreign-languages.ts";
 import { SCANNED } from "../source.ts";
@@ -129,6 +130,15 @@ const app = z.strictObject({
   maxQueueTime: seconds
     .default(2)
     .describe("Seconds that a scan is expected to wait at most; what would wait longer is refused at once, with 503."),
+  maxWindows: z
+    .number()
+    .int()
+    .min(2)
+    .max(2 ** 32 - 1)
+    .default(DEFAULT_MAX_WINDOWS)
+    .describe(
+      "Most windows of a text that a model reads which judges it; of a longer text it reads the beginning and the end, and the coverage says truncated.",
+    ),
   trustProxy: z
     .union([
       z.boolean(),

@@ -5,10 +5,21 @@ import { modelsFolder } from "./model-files.ts";
 /** The default number of texts that may wait for one model before calls are refused. */
 export const DEFAULT_QUEUE_CAPACITY = 512;
 
+/**
+ * The default number of windows of a text that a model reads. guard's model of prompt injections, whose windows are the shortest, makes
+ * 2.6 windows of 1,000 characters of English, so that 390,000 characters are read.
+ */
+export const DEFAULT_MAX_WINDOWS = 1024;
+
 /** How an engine is set up. */
 export interface EngineOptions {
   /** How many texts may wait for one model before calls are refused with `GUARD_OVERLOADED`. Default: 512. */
   queueCapacity?: number;
+  /**
+   * How many windows of a text a model reads that judges it, at least 2. Of a longer text it reads the beginning and the end, and the
+   * coverage says so. Models that find names read all of a text. Default: 1024, which is about 390,000 characters of English or more.
+   */
+  maxWindows?: number;
   /** How many threads inference uses in total. Default: the physical cores, or fewer where the process may not use them all. */
   threads?: number;
   /** The execution providers of ONNX Runtime in order of preference, such as `["cuda", "cpu"]`. Default: the CPU. */
@@ -59,11 +70,14 @@ export function engineOptions(env: NodeJS.ProcessEnv = process.env): EngineOptio
  *
  * @throws GuardValidationError with the name of the option.
  */
-export function checkEngineOptions({ queueCapacity, threads }: EngineOptions): void {
+export function checkEngineOptions({ queueCapacity, maxWindows, threads }: EngineOptions): void {
   const issues = [
     ...(queueCapacity === undefined || isQueueCapacity(queueCapacity)
       ? []
       : [{ path: "queueCapacity", message: "expected an integer of at least 1" }]),
+    ...(maxWindows === undefined || (isQueueCapacity(maxWindows) && maxWindows > 1)
+      ? []
+      : [{ path: "maxWindows", message: "expected an integer of at least 2" }]),
     ...(threads === undefined || isThreadCount(threads)
       ? []
       : [{ path: "threads", message: "expected an integer from 1 to 1024" }]),

@@ -1,6 +1,12 @@
 import { GuardError } from "../errors.ts";
 import { addon, type EngineInfo, type EngineTimings, type NativeEngine, native, type RuleTasks } from "../native.ts";
-import { checkEngineOptions, DEFAULT_QUEUE_CAPACITY, type EngineOptions, engineOptions } from "./engine-options.ts";
+import {
+  checkEngineOptions,
+  DEFAULT_MAX_WINDOWS,
+  DEFAULT_QUEUE_CAPACITY,
+  type EngineOptions,
+  engineOptions,
+} from "./engine-options.ts";
 import { hubSettings } from "./hub/requests.ts";
 import { LanguageDetector } from "./languages.ts";
 import { isLinearFolder, LinearClassifier } from "./linear.ts";
@@ -51,6 +57,7 @@ export class Engine {
         hub: options.hub ?? hubSettings({}),
       }),
       queueCapacity: options.queueCapacity ?? DEFAULT_QUEUE_CAPACITY,
+      maxWindows: options.maxWindows ?? DEFAULT_MAX_WINDOWS,
       native: () => this.#start(),
       answered: (model, timings) => {
         for (const listener of this.#listeners) listener(model, timings);

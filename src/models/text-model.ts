@@ -18,12 +18,17 @@ import { warnOfLicense } from "./notices.ts";
 import type { Reading } from "./reading.ts";
 import { selfTest } from "./self-test.ts";
 
+/** More windows than any text has: the largest number that the addon takes. */
+export const ALL_WINDOWS = 2 ** 32 - 1;
+
 /** What a model needs of the engine that made it. */
 export interface ModelHost {
   /** Where files are found. */
   readonly files: ModelStore;
   /** Texts that may wait for the model before calls are refused. */
   readonly queueCapacity: number;
+  /** Windows of a text that a model reads which judges it. */
+  readonly maxWindows: number;
   /** Loads models. */
   native(): NativeEngine;
   /** Called for each answer of a model, with how the answer spent its time. */
@@ -109,10 +114,17 @@ export class TextModel {
    * Scores a text.
    *
    * @param answers where answers are shared within a call.
+   * @param most the most windows that are read. The default is that of the engine: whoever asks tells how much was skipped.
    */
-  classify(text: string, reading: Reading, signal?: AbortSignal, answers?: AnswerCache): Promise<Classification> {
-    const ask = () => this.#ask((model, abort) => model.classify(text, reading, abort), signal, answers);
-    return answers ? answers.share(`${reading} ${this.identity}`, text, ask, signal) : ask();
+  classify(
+    text: string,
+    reading: Reading,
+    signal?: AbortSignal,
+    answers?: AnswerCache,
+    most = this.#host.maxWindows,
+  ): Promise<Classification> {
+    const ask = () => this.#ask((model, abort) => model.classify(text, reading, most, abort), signal, answers);
+    return answers ? answers.share(`${reading} ${most} ${this.identity}`, text, ask, signal) : ask();
   }
 
   /**
@@ -120,7 +132,7 @@ export class TextModel {
    * not overlap.
    */
   async findSpans(text: string, signal?: AbortSignal, answers?: AnswerCache): Promise<ModelSpan[]> {
-    return (await this.classify(text, "windows", signal, answers)).spans;
+    return (await this.classify(text, "windows", signal, answers, ALL_WINDOWS)).spans;
   }
 
   /**
@@ -234,7 +246,7 @@ export class TextModel {
     if (folder === undefined) return;
     const { heads } = model;
     await selfTest(this.name, folder, async (text) => {
-      const ask = (asked: NativeModel, abort: Abort) => asked.classify(text, "windows", abort);
+      const ask = (asked: NativeModel, abort: Abort) => asked.classify(text, "windows", ALL_WINDOWS, abort);
       const { parts, spans } = await this.#ask(ask, signal, undefined, model);
       const [part, more] = parts;
       // A model that was set to read less than it can reads such a text in several pieces, of which nothing is known.

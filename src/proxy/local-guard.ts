@@ -17,6 +17,7 @@ import type { ProxyGuard } from "./settings.ts";
 export async function localGuard(config: Config, source?: ConfigSource): Promise<ProxyGuard> {
   const engine = Engine.fromEnvironment(process.env, {
     queueCapacity: config.app.queueSize,
+    maxWindows: config.app.maxWindows,
     // With lazyLoad a call loads a model, and a call must not wait for a download.
     downloads: !config.app.lazyLoad,
   });

@@ -82,6 +82,7 @@ export async function prepareServer({
   const config = checkConfig(input);
   const engine = Engine.fromEnvironment(process.env, {
     queueCapacity: config.app.queueSize,
+    maxWindows: config.app.maxWindows,
     // With lazyLoad a request loads a model, and a request must not wait for a download.
     downloads: !config.app.lazyLoad,
   });

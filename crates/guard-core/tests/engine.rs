@@ -75,7 +75,7 @@ fn ask(model: &ModelHandle, question: Question) -> Answer {
 }
 
 fn ask_text(model: &ModelHandle, text: &str) -> Answer {
-    ask(model, Question::Text(text.into(), Reading::Windows))
+    ask(model, Question::Text(text.into(), Reading::Windows, usize::MAX))
 }
 
 fn wait(answer: &Answer) -> Result<Arc<Reply>, EngineError> {

@@ -286,7 +286,7 @@ impl NativeModel {
         self.0.as_ref().map_or(0, |handle| handle.pending() as u32)
     }
 
-    /// Scores a text.
+    /// Scores a text, of which no more is read than `most_windows`: of a longer one, the beginning and the end.
     #[napi]
     pub fn classify<'env>(
         &self,
@@ -296,6 +296,7 @@ impl NativeModel {
             ts_arg_type = "'windows' | 'full' | 'sentence' | 'truncate_token_head_tail' | 'truncate_head_tail' | 'chunks'"
         )]
         mode: ReadingMode,
+        most_windows: u32,
         abort: Option<&mut Abort>,
     ) -> Result<PromiseRaw<'env, Classification>> {
         let kinds: Vec<Vec<String>> = self
@@ -304,7 +305,7 @@ impl NativeModel {
             .map(|head| head.kinds.unwrap_or_default())
             .collect();
         let text: Arc<str> = text.into();
-        let question = Question::Text(Arc::clone(&text), mode.into());
+        let question = Question::Text(Arc::clone(&text), mode.into(), most_windows as usize);
         self.ask(env, question, abort, move |reply| classification(&text, reply, &kinds))
     }
 

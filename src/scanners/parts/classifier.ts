@@ -1,7 +1,7 @@
 import { GuardValidationError, madeFrom } from "../../errors.ts";
 import type { AnswerCache } from "../../models/answer-cache.ts";
 import type { LinearClassifier } from "../../models/linear.ts";
-import type { TextModel } from "../../models/text-model.ts";
+import { ALL_WINDOWS, type TextModel } from "../../models/text-model.ts";
 import type { ScanContext } from "../../scanner.ts";
 import type { Build } from "../define.ts";
 
@@ -113,7 +113,7 @@ class NeuralPieces implements PieceClassifier {
 
   /** A piece that is longer than the model's input is read in windows, whose probabilities are averaged by their lengths. */
   async #probabilities(text: string, head: number, signal?: AbortSignal, answers?: AnswerCache): Promise<number[]> {
-    const { parts } = await this.#model.classify(text, "windows", signal, answers);
+    const { parts } = await this.#model.classify(text, "windows", signal, answers, ALL_WINDOWS);
     const total = parts.reduce((sum, { start, end }) => sum + end - start, 0);
     const sums: number[] = [];
     for (const { start, end, heads } of parts) {

@@ -54,9 +54,11 @@ export async function scoreDisguised<Part extends ScoredPart>(
   if (text.trim() === "") return { parts: [], others: [], skipped: 0, untrained: [] };
   const views = deobfuscate ? await answers.share("views", text, () => revealingViews(text, signal), signal) : [];
   const scored = views.map(async (view) => {
-    const { parts, untrained } = await score(view.text);
+    const { parts, untrained, skipped } = await score(view.text);
     const sources = view.locate([...parts, ...untrained]);
     return {
+      // Of what a view leaves out one only knows how much of the view it is.
+      skipped: Math.ceil((skipped / view.text.length) * text.length),
       parts: parts.map((part, index): Part => ({ ...part, ...sources[index] })),
       untrained: untrained.map((part, index): UntrainedPart => ({ ...part, ...sources[parts.length + index] })),
     };
@@ -70,6 +72,9 @@ export async function scoreDisguised<Part extends ScoredPart>(
   ]);
   return {
     ...plain,
+    ...(READ_WHOLLY.includes(matchType)
+      ? { skipped: Math.max(plain.skipped, ...others.map(({ skipped }) => skipped)) }
+      : {}),
     others: others.flatMap(({ parts }) => parts),
     untrained: [...plain.untrained, ...others.flatMap(({ untrained }) => untrained)],
   };

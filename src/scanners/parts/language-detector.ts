@@ -3,7 +3,7 @@ import type { AnswerCache } from "../../models/answer-cache.ts";
 import { knownAs, type LanguageGuess } from "../../models/languages.ts";
 import type { LinearClassifier } from "../../models/linear.ts";
 import type { Reading } from "../../models/reading.ts";
-import type { TextModel } from "../../models/text-model.ts";
+import { ALL_WINDOWS, type TextModel } from "../../models/text-model.ts";
 import { addon, native } from "../../native.ts";
 import type { Span } from "../../text/span.ts";
 import type { Build } from "../define.ts";
@@ -150,7 +150,7 @@ class NeuralTeller implements LanguageTeller {
       heads.findIndex(({ name }) => name === "language"),
     );
     const labels = heads[head]?.labels ?? [];
-    const { parts } = await this.#model.classify(text, reading, signal, answers);
+    const { parts } = await this.#model.classify(text, reading, signal, answers, ALL_WINDOWS);
     return parts.map(({ start, end, heads: scores }) => ({
       start,
       end,

@@ -30,7 +30,8 @@ export function fingerprintOf(config: Config, engine: Engine): string {
   } = serviceOptions(config);
   const models = engine.folders.filter((folder) => dirname(folder) !== embeddedFolder).map(versionOf);
   const files = [...texts([inputScanners, outputScanners])].flatMap((path) => fileVersion(path) ?? []);
-  const all = { version, inputScanners, outputScanners, options, auth, plugins, models, files };
+  const { maxWindows } = config.app;
+  const all = { version, inputScanners, outputScanners, options, maxWindows, auth, plugins, models, files };
   return createHash("sha256").update(JSON.stringify(all, plainOrUnique)).digest("hex");
 }
 

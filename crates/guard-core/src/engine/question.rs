@@ -7,8 +7,9 @@ use crate::tokens::Reading;
 /// A question to a model. Equal questions that are in flight at the same time are answered together.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Question {
-    /// What the heads say of a text.
-    Text(Arc<str>, Reading),
+    /// What the heads say of a text, of which no more is read than so many windows; see
+    /// [`TextReader::rows_within`](crate::tokens::TextReader::rows_within).
+    Text(Arc<str>, Reading, usize),
     /// What the heads say of each claim together with the premise, which is read in windows. The premise is tokenized once
     /// for all of the claims.
     Claims(Arc<str>, Arc<[Arc<str>]>),
@@ -18,7 +19,7 @@ impl Question {
     /// The text that the ranges of the answer are ranges of.
     pub fn text(&self) -> &str {
         match self {
-            Self::Text(text, _) | Self::Claims(text, _) => text,
+            Self::Text(text, ..) | Self::Claims(text, _) => text,
         }
     }
 }

@@ -8,7 +8,7 @@ use super::error::TokenizeError;
 use super::ids::Ids;
 use super::rows::{Reading, Row, Rows};
 use super::tokenizer::{TextTokenizer, Tokens};
-use super::windows::{CHUNK_CHARS, chunks, sentence_starts, visible, window};
+use super::windows::{CHUNK_CHARS, chunks, ends, sentence_starts, visible, window};
 use crate::text::repeats::Once;
 use crate::text::sentences;
 
@@ -128,6 +128,20 @@ impl TextReader {
             Reading::Sentences => self.parts(text, sentences::split(text)),
             Reading::Chunks => self.parts(text, chunks(text)),
         }
+    }
+
+    /// Makes the rows of `text` as [`Self::rows`] does, but no more than `most` windows. Of a text that has more, the beginning
+    /// and the end are kept, half of the windows each: what somebody adds to a text often stands at one of its ends.
+    ///
+    /// A row that is shorter than a quarter of a window counts as a quarter of one, and longer ones by their lengths in quarters.
+    ///
+    /// # Errors
+    /// [`TokenizeError::Refused`] when the tokenizer refuses the text.
+    pub fn rows_within(&self, text: &str, reading: Reading, most: usize) -> Result<Rows, TokenizeError> {
+        let rows = self.rows(text, reading)?;
+        let window = self.window + self.tokenizer().frame.len();
+        let half = most.saturating_mul(4) / 2;
+        Ok(ends(rows, half, |row| (4 * row.ids.len()).div_ceil(window).clamp(1, 4)))
     }
 
     fn parts(&self, text: &str, parts: Vec<Range<usize>>) -> Result<Rows, TokenizeError> {
@@ -424,6 +438,49 @@ pub(super) mod tests {
 
         let none = reader(MAX_LENGTH).with_windows_of(2);
         assert!(matches!(none.err(), Some(TokenizeError::NoRoom { length: 2, .. })));
+    }
+
+    #[test]
+    fn of_too_many_windows_those_of_both_ends_are_kept() {
+        let text = long_text();
+        for reading in [Reading::Windows, Reading::Sentences, Reading::Chunks] {
+            let all = READER.rows(&text, reading).unwrap();
+            assert_eq!(
+                READER.rows_within(&text, reading, usize::MAX).unwrap(),
+                all,
+                "{reading:?}"
+            );
+            assert_eq!(
+                READER.rows_within(&text, reading, all.rows.len()).unwrap(),
+                all,
+                "{reading:?}"
+            );
+            let some = READER.rows_within(&text, reading, 6).unwrap();
+            let count = some.rows.len();
+            assert!(
+                (6..=24).contains(&count) && some.tokens == all.tokens,
+                "{reading:?}: {count}"
+            );
+            let skipped = some.skipped.unwrap();
+            let head = some.rows.iter().position(|row| row.range.end == skipped.start).unwrap() + 1;
+            assert!((2..count - 1).contains(&head), "{reading:?}: {head} of {count}");
+            assert_eq!(some.rows[..head], all.rows[..head]);
+            assert_eq!(some.rows[head..], all.rows[all.rows.len() - (count - head)..]);
+            assert_eq!(skipped.end, some.rows[head].range.start);
+        }
+    }
+
+    #[test]
+    fn windows_decide_alone_what_they_shared_with_those_that_are_left_out() {
+        let endless = "word ".repeat(2000);
+        let rows = WITH_OFFSETS
+            .rows_within(endless.trim_end(), Reading::Windows, 4)
+            .unwrap()
+            .rows;
+        assert_eq!(rows.len(), 4);
+        assert_eq!(rows[1].core.end, rows[1].pieces.len());
+        assert_eq!(rows[2].core.start, 0);
+        assert!(rows[0].core.end < rows[0].pieces.len() && rows[3].core.start > 0);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::rows::{Row, Rows};
 use super::tokenizer::Tokens;
 use crate::text::sentences;
 
@@ -80,6 +81,34 @@ pub(super) fn chunks(text: &str) -> Vec<Range<usize>> {
         start += CHUNK_CHARS - CHUNK_OVERLAP;
     }
     chunks
+}
+
+/// Keeps rows of both ends, each end with a weight of at most `half`, but at least one row; all rows where they weigh no more
+/// than both ends. What no row has any more is skipped.
+pub(super) fn ends(mut rows: Rows, half: usize, weight: impl Fn(&Row) -> usize) -> Rows {
+    let all: usize = rows.rows.iter().map(&weight).sum();
+    if all <= half.saturating_mul(2) || rows.rows.len() <= 2 {
+        return rows;
+    }
+    let fitting = |of: &mut dyn Iterator<Item = &Row>| {
+        let mut sum = 0;
+        let fits = of.take_while(|row| {
+            sum += weight(row);
+            sum <= half
+        });
+        fits.count().max(1)
+    };
+    let head = fitting(&mut rows.rows.iter());
+    let tail = rows.rows.len() - fitting(&mut rows.rows.iter().rev());
+    rows.rows.drain(head..tail);
+    // What a row shared with one that is gone, it decides alone.
+    let last = &mut rows.rows[head - 1];
+    last.core.end = last.pieces.len();
+    let end = last.range.end;
+    let first = &mut rows.rows[head];
+    first.core.start = 0;
+    rows.skipped = Some(end..first.range.start).filter(|skipped| !skipped.is_empty());
+    rows
 }
 
 #[cfg(test)]

@@ -203,7 +203,7 @@ impl Model {
 impl Backend for Model {
     fn tokenize(&self, question: &Question) -> Result<Rows, TokenizeError> {
         match question {
-            Question::Text(text, reading) => self.reader.rows(text, *reading),
+            Question::Text(text, reading, most) => self.reader.rows_within(text, *reading, *most),
             Question::Claims(premise, claims) => self.reader.claim_rows(premise, claims),
         }
     }

@@ -87,7 +87,7 @@ fn serve(workers: usize, capacity: usize) -> Served {
 fn ask_as(workers: &Workers<Counting>, client: Client, model: &Arc<Counting>, text: &str) -> (Ticket, Answers) {
     let (send, receive) = mpsc::channel();
     let on_reply: OnReply = Box::new(move |result| send.send(result).expect("the test waits"));
-    let question = Question::Text(text.into(), Reading::Windows);
+    let question = Question::Text(text.into(), Reading::Windows, usize::MAX);
     (workers.ask(client, model, question, on_reply), receive)
 }
 
