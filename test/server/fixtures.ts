@@ -127,8 +127,10 @@ export async function testServer(scanners: Partial<ScannerLists> = {}, config: C
 export async function startServer(scanners: Partial<ScannerLists> = {}, config: ConfigInput = {}): Promise<TestServer> {
   const log: string[] = [];
   const app = await createServer({
-    config: { ...config, // Tests wait for what a busy machine takes long for.
-      app: { logLevel: "trace", maxQueueTime: 600, ...config.app } },
+    config: {
+      ...config, // Tests wait for what a busy machine takes long for.
+      app: { logLevel: "trace", maxQueueTime: 600, ...config.app },
+    },
     scanners,
     logger: { write: (line) => log.push(line) },
   });

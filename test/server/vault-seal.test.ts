@@ -483,7 +483,7 @@ describe("an output with placeholders and without a vault", () => {
 describe("two callers at once", () => {
   it("never see each other's values", async () => {
     const server = await startServer({
-      config: { app: { queueSize: 1000, logLevel: "silent" } },
+      config: { app: { queueSize: 1000, maxQueueTime: 600, logLevel: "silent" } },
       scanners: { input: [maskingScanner()], output: restoring() },
       port: 0,
     });
