@@ -421,7 +421,12 @@ pub(super) mod tests {
             let rows = tokenizer.rows(text, Reading::Windows).unwrap().rows;
             rows.iter().map(|row| row.ids.len()).collect()
         };
-        let fitting = "a ".repeat(MAX_LENGTH - 2);
+        // What a text repeats is read once.
+        let fitting: String = ('a'..='z')
+            .cycle()
+            .take(MAX_LENGTH - 2)
+            .flat_map(|letter| [letter, ' '])
+            .collect();
         assert_eq!(lengths(fitting.trim_end()), [MAX_LENGTH]);
         let long = long_text();
         let (last, others) = lengths(&long)
@@ -504,7 +509,7 @@ pub(super) mod tests {
 
     #[test]
     fn head_and_tail_in_characters_never_cut_one() {
-        let text = "жук ".repeat(100);
+        let text: String = (100..200).map(|number| format!("жук{number} ")).collect();
         let roomy = reader(512);
         let gap = roomy.rows(&text, Reading::HeadTailChars).unwrap().skipped.unwrap();
         assert_eq!(text[..gap.start].chars().count(), 126);

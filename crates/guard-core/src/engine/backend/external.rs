@@ -32,7 +32,11 @@ pub(super) fn private_copy(files: &[ExternalFile]) -> Option<TempDir> {
     // Memory comes before a disk.
     let places = [PathBuf::from("/dev/shm"), std::env::temp_dir()];
     places.iter().find_map(|place| {
-        let folder = tempfile::Builder::new().prefix("guard-").tempdir_in(place).ok()?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("guard-");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let folder = builder.tempdir_in(place).ok()?;
         for ExternalFile { name, content } in files {
             let path = folder.path().join(name);
             std::fs::create_dir_all(path.parent()?).ok()?;
