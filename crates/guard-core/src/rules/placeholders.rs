@@ -207,7 +207,11 @@ fn find_near(text: &str, literals: &[&str], exact: &[Occurrence]) -> Result<(Vec
                 break 'hits;
             };
             work = rest;
-            if let Some((edits, range)) = nearest(pattern, &characters[window.clone()]) {
+            let part = &characters[window.clone()];
+            if !has_characters(pattern, part) {
+                continue;
+            }
+            if let Some((edits, range)) = nearest(pattern, part) {
                 let range = range.start + window.start..range.end + window.start;
                 near.push(Near {
                     edits,
@@ -260,6 +264,23 @@ fn pieces(
         .map(|piece| (piece * characters.len() / count, (piece + 1) * characters.len() / count))
         .map(|(start, end)| (start, characters[start..end].iter().collect()))
         .collect()
+}
+
+/// Whether `text` has so many of the pattern's characters, in any order, that a part of it may differ in so few edits: each edit
+/// replaces or takes away one character of the pattern at most. This takes a fraction of the time of [`nearest`].
+fn has_characters(pattern: &Pattern, text: &[char]) -> bool {
+    let mut counts = [0_i32; 128];
+    let count = |character: char| (character as usize) % 128;
+    for &character in text {
+        counts[count(character)] += 1;
+    }
+    let mut missing = 0;
+    for &character in &pattern.characters {
+        let left = &mut counts[count(character)];
+        *left -= 1;
+        missing += usize::from(*left < 0);
+    }
+    missing <= pattern.edits
 }
 
 /// The part of `text` that differs least from the pattern; where several do, the longest one, then the first.
