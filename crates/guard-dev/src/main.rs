@@ -6,10 +6,12 @@
 //!   `refusals` or `orders`.
 //! * `features SPEC.json OUT.bin < ROWS.jsonl` writes the features of texts for a training.
 //! * `fit FEATURES.bin LABELS.bin OUT.bin LABEL_COUNT EPOCHS RATE DROPOUT SMOOTHING SEED` fits a linear model to them.
+//! * `hostile SCANNER|all SIZE FILE...` prints what the rule scanners cost on texts that repeat what rules look for, the worst first.
 
 mod check_rules;
 mod features;
 mod fit;
+mod hostile;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -20,10 +22,11 @@ type Outcome = Result<ExitCode, Box<dyn Error>>;
 /// A command, with the arguments behind its name.
 type Command = fn(&[String]) -> Outcome;
 
-const COMMANDS: [(&str, Command); 3] = [
+const COMMANDS: [(&str, Command); 4] = [
     ("check-rules", check_rules::run),
     ("features", features::run),
     ("fit", fit::run),
+    ("hostile", hostile::run),
 ];
 
 fn main() -> Outcome {
