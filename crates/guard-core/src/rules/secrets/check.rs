@@ -36,6 +36,11 @@ pub enum Outcome {
 }
 
 impl Check {
+    /// Whether a value passes only with a part that mixes letters and digits, or cases.
+    pub(super) fn wants_mixed(self) -> bool {
+        matches!(self, Self::Mixed | Self::MixedKey)
+    }
+
     /// Checks a match.
     pub fn run(self, secret: &[u8]) -> Outcome {
         let holds = match self {
@@ -116,6 +121,24 @@ fn mixes(part: &[u8]) -> bool {
     digits >= 3 && (letters >= 3 || digits >= 6) && (switches(u8::is_ascii_digit) >= 2 || digits >= 4)
         || digits >= 2 && switches(u8::is_ascii_digit) >= 3
         || part.len() >= 20 && switches(u8::is_ascii_uppercase) * 5 >= part.len() * 2
+}
+
+/// Where the next run of letters and digits from `start` on begins that may mix them, as [`Check::Mixed`] asks for; the end of the
+/// text if there is none.
+pub(super) fn next_mixing(text: &[u8], start: usize) -> usize {
+    let mut at = start;
+    while at < text.len() {
+        let run = text[at..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_alphanumeric())
+            .count();
+        let digits = text[at..at + run].iter().filter(|byte| byte.is_ascii_digit()).count();
+        if run >= 20 || run >= 6 && digits >= 2 {
+            return at;
+        }
+        at += run + 1;
+    }
+    text.len()
 }
 
 /// Whether `value` is a name with dots (`user1.password`), or ends like the name of a file.

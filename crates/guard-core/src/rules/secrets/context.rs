@@ -168,26 +168,43 @@ const NEAR: usize = 64;
 /// Words that may stand between a name and its value in prose: "the password is ...".
 const FILLER: &[&str] = &["a", "are", "is", "it", "now", "the", "to", "value", "was"];
 
+/// Whether a value is a credential because of what stands before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Link {
+    /// It is.
+    Some,
+    /// It is not.
+    None,
+    /// It is not, and no value that stands farther from the name is either.
+    Never,
+}
+
 /// Whether the value at the end of `between`, which starts after the name of a service, is a credential of that service:
 /// it is assigned to a name that starts with the service's and is not known to hold something public, it is assigned to a
 /// credential's name below the service's (in YAML or JSON), or it follows the service's name.
-pub(super) fn links(between: &[u8]) -> bool {
-    let Some(Assignment { before, name, operator }) = read(between) else {
-        return false;
+pub(super) fn links(between: &[u8]) -> Link {
+    let Assignment { before, name, operator } = match read(between) {
+        Ok(assignment) => assignment,
+        Err(link) => return link,
     };
-    if before.iter().any(|byte| b"=:,{\n>/?&".contains(byte)) {
-        return is_credential(name) && !is_public(name);
-    }
     let named = &between[..before.len() + name.len()];
-    !is_public(named) && (operator || is_credential(named) || is_filler(named))
+    let linked = if before.iter().any(|byte| b"=:,{\n>/?&".contains(byte)) {
+        is_credential(name) && !is_public(name)
+    } else {
+        !is_public(named) && (operator || is_credential(named) || is_filler(named))
+    };
+    if linked { Link::Some } else { Link::None }
 }
 
 /// The same for a value at the end of `between`, which starts after a word for a credential; `prefix` is the part of the
 /// name before that word. The value must be assigned to that very name or follow it, and the name must not be that of
 /// something about a credential.
-pub(super) fn names(prefix: &[u8], between: &[u8]) -> bool {
-    let Some(Assignment { before, name, operator }) = read(between) else {
-        return false;
+///
+/// A longer `between` has all the words of a shorter one, so most of what speaks against one value speaks against all behind it.
+pub(super) fn names(prefix: &[u8], between: &[u8]) -> Link {
+    let Assignment { before, name, operator } = match read(between) {
+        Ok(assignment) => assignment,
+        Err(link) => return link,
     };
     let named = &between[..before.len() + name.len()];
     let other = |word: String| !FILLER.contains(&word.as_str()) && !CREDENTIAL.contains(&word.as_str());
@@ -196,22 +213,32 @@ pub(super) fn names(prefix: &[u8], between: &[u8]) -> bool {
         .iter()
         .position(|byte| b" \t\n".contains(byte))
         .unwrap_or(named.len());
-    (operator || !between.contains(&b'\n'))
-        && between.first() != Some(&b'@')
-        && is_whole(between)
-        && !about(prefix)
-        && !about(named)
-        && !named.iter().any(|byte| b"=:,{(>|/".contains(byte))
-        && !words(&named[rest..]).any(other)
+    let never = between.first() == Some(&b'@')
+        || named.iter().any(|byte| b"=:,{(>|/".contains(byte))
+        || !is_whole(between)
+        || about(prefix)
+        || about(named)
+        || words(&named[rest..]).any(other);
+    match operator || !between.contains(&b'\n') {
+        _ if never => Link::Never,
+        true => Link::Some,
+        false => Link::None,
+    }
 }
 
-fn read(between: &[u8]) -> Option<Assignment<'_>> {
+fn read(between: &[u8]) -> Result<Assignment<'_>, Link> {
     let newlines = between.iter().filter(|&&byte| byte == b'\n').count();
     let ends_in_word = between
         .last()
         .is_none_or(|&byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    let readable = between.len() <= BETWEEN && !ends_in_word && newlines <= 2 && !between.contains(&b';');
-    readable.then(|| assignment(between))
+    if between.len() > BETWEEN || newlines > 2 || between.contains(&b';') {
+        return Err(Link::Never);
+    }
+    if ends_in_word {
+        Err(Link::None)
+    } else {
+        Ok(assignment(between))
+    }
 }
 
 /// Whether the string in quotes that starts at `start` is assigned to a name that is not known to hold something public.
@@ -411,7 +438,7 @@ mod tests {
             "_SECRET\", \"",
             "(\"",
         ] {
-            assert!(links(between.as_bytes()), "{between:?}");
+            assert_eq!(links(between.as_bytes()), Link::Some, "{between:?}");
         }
         for between in [
             "",
@@ -425,14 +452,14 @@ mod tests {
             "_key_hash=",
             " key = 1; x = ",
         ] {
-            assert!(!links(between.as_bytes()), "{between:?}");
+            assert_ne!(links(between.as_bytes()), Link::Some, "{between:?}");
         }
     }
 
     #[test]
     fn a_value_belongs_to_the_credential_named_before_it() {
         for between in ["=", ": \"", "\": \"", " is ", " key = ", "_PROD='", " "] {
-            assert!(names(b"db_", between.as_bytes()), "{between:?}");
+            assert_eq!(names(b"db_", between.as_bytes()), Link::Some, "{between:?}");
         }
         for (prefix, between) in [
             ("", "_length = "),
@@ -441,7 +468,11 @@ mod tests {
             ("", "(x) { return "),
             ("", ": str, y="),
         ] {
-            assert!(!names(prefix.as_bytes(), between.as_bytes()), "{prefix} {between:?}");
+            assert_ne!(
+                names(prefix.as_bytes(), between.as_bytes()),
+                Link::Some,
+                "{prefix} {between:?}"
+            );
         }
     }
 

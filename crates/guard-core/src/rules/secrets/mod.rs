@@ -23,6 +23,7 @@
 //! ```
 
 mod allow;
+mod assigned;
 mod check;
 mod context;
 mod entropy;

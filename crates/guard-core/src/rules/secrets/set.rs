@@ -9,15 +9,11 @@ use std::time::{Duration, Instant};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
+use super::assigned::Values;
 use super::context;
-use super::rule::{BETWEEN, Compiled, Rule, Shape};
+use super::rule::{Compiled, Rule, Shape};
 use crate::rules::error::RuleErrorKind;
 use crate::stop;
-
-/// Bytes before a word for a credential that are read as part of the name.
-const NAME: usize = 32;
-/// Most bytes of what is searched for a value that are not the value's: its padding, what ends it, and slack.
-const BEHIND: usize = 10;
 
 /// What a rule matched, before anything else was asked of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,6 +85,7 @@ impl RuleSet {
             limit,
             found: Vec::new(),
             taken: HashMap::new(),
+            values: HashMap::new(),
         };
         // For each rule, the piece of text to be searched that is still growing.
         let mut windows: Vec<Option<Range<usize>>> = vec![None; self.rules.len()];
@@ -134,14 +131,17 @@ impl RuleSet {
     }
 }
 
-struct Search<'a, Accept> {
-    rules: &'a [Rule],
-    text: &'a [u8],
-    accept: Accept,
+/// The search of one text.
+pub(super) struct Search<'a, Accept> {
+    pub rules: &'a [Rule],
+    pub text: &'a [u8],
+    pub accept: Accept,
     limit: Option<Duration>,
-    found: Vec<Candidate>,
+    pub found: Vec<Candidate>,
     /// By rule, where the last value ends that is longer than its pattern.
-    taken: HashMap<usize, usize>,
+    pub taken: HashMap<usize, usize>,
+    /// By rule, the values that the keywords found last may be the names of.
+    pub values: HashMap<usize, Values>,
 }
 
 impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
@@ -174,72 +174,6 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
         Ok(matches.at)
     }
 
-    /// Looks for a value that belongs to the name at `keyword`.
-    fn assigned(&mut self, index: usize, compiled: &Compiled, keyword: Range<usize>) {
-        let text = self.text;
-        if self.taken.get(&index).is_some_and(|&end| keyword.start < end) {
-            return;
-        }
-        let named = &text[keyword.start.saturating_sub(NAME)..keyword.start];
-        let prefix = named
-            .iter()
-            .rposition(|byte| !(byte.is_ascii_alphanumeric() || b"_-.".contains(byte)));
-        let prefix = &named[prefix.map_or(0, |at| at + 1)..];
-        if prefix.len() == NAME {
-            return;
-        }
-        let generic = self.rules[index].source.service.is_none();
-        // The name of a service starts a word: after no letter, or where the case rises as in `myBox`.
-        let starts_word = prefix.last().is_none_or(|&before| {
-            !before.is_ascii_alphabetic() || before.is_ascii_lowercase() && text[keyword.start].is_ascii_uppercase()
-        });
-        if !generic && !starts_word {
-            return;
-        }
-        let last = (keyword.end + BETWEEN).min(text.len());
-        for start in keyword.end + 1..=last {
-            let between = &text[keyword.end..start];
-            if is_word(text[start - 1]) || text.get(start).is_none_or(u8::is_ascii_whitespace) {
-                continue;
-            }
-            // To look at the name costs little, and to search for a value much.
-            let linked = if generic {
-                context::names(prefix, between)
-            } else {
-                context::links(between)
-            };
-            if !linked {
-                continue;
-            }
-            let value = &text[start..];
-            let window = 0..compiled.after.min(value.len());
-            // Of a value without an end in sight, the beginning tells whether it is a credential.
-            let most = compiled.after.saturating_sub(BEHIND);
-            let is_long = generic && value.len() > most && !value[..=most].iter().any(|&byte| ends(byte));
-            let mut secret = Matches::new(compiled, value, window).next();
-            if secret.is_none() && is_long {
-                secret = Matches::new(compiled, &value[..most], 0..most).next();
-            }
-            let Some(mut secret) = secret else {
-                continue;
-            };
-            // What stands before a bracket or an equals sign is a name in a program, and no value.
-            let next = value[secret.end..].iter().find(|&&byte| byte != b' ');
-            let called = value.get(secret.end).is_some_and(|next| b"([".contains(next)) || next == Some(&b'=');
-            if !called && (self.accept)(&self.rules[index], &value[secret.clone()]) {
-                if is_long {
-                    secret.end = value.iter().position(|&byte| ends(byte)).unwrap_or(value.len());
-                    self.taken.insert(index, start + secret.end);
-                }
-                self.found.push(Candidate {
-                    rule: index,
-                    range: start + secret.start..start + secret.end,
-                });
-                return;
-            }
-        }
-    }
-
     /// Looks at all strings in quotes that consist of characters of base64 and base64url.
     fn quoted(&mut self, rules: &[usize]) -> Result<(), RuleErrorKind> {
         let text = self.text;
@@ -255,12 +189,18 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
             if text[end] != text[open] || end - start < 8 {
                 continue;
             }
-            if !context::may_hold_credential(text, start) && !context::stands_alone(text, start..end) {
-                continue;
-            }
+            let value = &text[start..end];
+            // What stands around a string is read only where its form is that of a credential.
+            let mut may_be_credential = None;
             for &index in rules {
                 let compiled = self.rules[index].compiled()?;
-                if compiled.regex.is_match(&text[start..end]) && (self.accept)(&self.rules[index], &text[start..end]) {
+                if compiled.may_start(value)
+                    && compiled.regex.is_match(value)
+                    && *may_be_credential.get_or_insert_with(|| {
+                        context::may_hold_credential(text, start) || context::stands_alone(text, start..end)
+                    })
+                    && (self.accept)(&self.rules[index], value)
+                {
                     self.found.push(Candidate {
                         rule: index,
                         range: start..end,
@@ -270,15 +210,6 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
         }
         Ok(())
     }
-}
-
-/// Whether any assigned value ends before this byte.
-fn ends(byte: u8) -> bool {
-    byte.is_ascii_whitespace() || b"\"'`<>(){}[],;".contains(&byte)
-}
-
-fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
 /// The first match that begins at an offset of a text or behind it.
@@ -303,7 +234,7 @@ impl Ahead {
 }
 
 /// The secrets of the matches of a pattern in a piece of a text.
-struct Matches<'a> {
+pub(super) struct Matches<'a> {
     compiled: &'a Compiled,
     text: &'a [u8],
     /// Where the next match may start.
@@ -315,7 +246,7 @@ struct Matches<'a> {
 }
 
 impl<'a> Matches<'a> {
-    fn new(compiled: &'a Compiled, text: &'a [u8], window: Range<usize>) -> Self {
+    pub fn new(compiled: &'a Compiled, text: &'a [u8], window: Range<usize>) -> Self {
         Self {
             compiled,
             text,
@@ -325,7 +256,7 @@ impl<'a> Matches<'a> {
         }
     }
 
-    fn next(&mut self) -> Option<Range<usize>> {
+    pub fn next(&mut self) -> Option<Range<usize>> {
         loop {
             if self.at > self.end {
                 return None;
@@ -349,6 +280,7 @@ impl<'a> Matches<'a> {
             };
             let secret = match self.compiled.group {
                 0 => whole.clone(),
+                _ if self.compiled.value.is_some() => whole.start..self.compiled.value_end(piece, &whole),
                 group => {
                     let captures = self.compiled.regex.captures_at(piece, whole.start)?;
                     captures.get(group).map_or(whole.clone(), |found| found.range())

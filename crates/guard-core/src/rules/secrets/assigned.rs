@@ -1,0 +1,347 @@
+//! Values that are assigned to a name: the name of a service, or a word for a credential.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use super::check::{self, Check};
+use super::context::{self, Link};
+use super::rule::{BETWEEN, Compiled, Rule};
+use super::set::{Candidate, Matches, Search};
+
+/// Bytes before a word for a credential that are read as part of the name.
+const NAME: usize = 32;
+/// Most bytes of what is searched for a value that are not the value's: its padding, what ends it, and slack.
+const BEHIND: usize = 10;
+/// How many values are searched for behind a name between two looks at whether the name can still be theirs.
+const LINKED: usize = 2;
+
+/// The values of one rule in the part of a text that was last looked at. Names that follow each other closely see the same values,
+/// each of which is searched for and checked once.
+#[derive(Default)]
+pub(super) struct Values {
+    /// Whether a value starts is known before this offset.
+    until: usize,
+    /// The values, in order.
+    found: VecDeque<Value>,
+    /// Where the next run of letters and digits begins that can make a value mixed; 0 before it was first looked for.
+    mixing: usize,
+}
+
+/// A value that is a credential if it is assigned to one.
+#[derive(Clone)]
+struct Value {
+    /// The secret.
+    range: Range<usize>,
+    /// Whether it goes on behind what its pattern reads.
+    is_long: bool,
+}
+
+impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
+    /// Looks for a value that belongs to the name at `keyword`.
+    pub fn assigned(&mut self, index: usize, compiled: &Compiled, keyword: Range<usize>) {
+        let text = self.text;
+        if self.taken.get(&index).is_some_and(|&end| keyword.start < end) {
+            return;
+        }
+        let named = &text[keyword.start.saturating_sub(NAME)..keyword.start];
+        let prefix = named
+            .iter()
+            .rposition(|byte| !(byte.is_ascii_alphanumeric() || b"_-.".contains(byte)));
+        let prefix = &named[prefix.map_or(0, |at| at + 1)..];
+        if prefix.len() == NAME {
+            return;
+        }
+        let generic = self.rules[index].source.service.is_none();
+        // The name of a service starts a word: after no letter, or where the case rises as in `myBox`.
+        let starts_word = prefix.last().is_none_or(|&before| {
+            !before.is_ascii_alphabetic() || before.is_ascii_lowercase() && text[keyword.start].is_ascii_uppercase()
+        });
+        if !generic && !starts_word {
+            return;
+        }
+        let mut values = self.values.remove(&index).unwrap_or_default();
+        while values
+            .found
+            .front()
+            .is_some_and(|value| value.range.start <= keyword.end)
+        {
+            values.found.pop_front();
+        }
+        let link = |start: usize| {
+            let between = &text[keyword.end..start];
+            if generic {
+                context::names(prefix, between)
+            } else {
+                context::links(between)
+            }
+        };
+        let mut chosen = None;
+        let mut is_decided = false;
+        for value in &values.found {
+            match link(value.range.start) {
+                Link::None => continue,
+                Link::Some => chosen = Some(value.clone()),
+                Link::Never => {}
+            }
+            is_decided = true;
+            break;
+        }
+        let last = (keyword.end + BETWEEN).min(text.len());
+        let mut unknown = values.until.max(keyword.end + 1)..=last;
+        let mut searched = 0;
+        while !is_decided && let Some(start) = unknown.next() {
+            if self.may_be_value(index, compiled, start, &mut values.mixing) {
+                // To read what stands before a value costs about as much as to search for the value.
+                searched += 1;
+                if searched % LINKED == 0 && link(start) == Link::Never {
+                    break;
+                }
+                if let Some(value) = self.value(index, compiled, start) {
+                    values.found.push_back(value.clone());
+                    let link = link(start);
+                    is_decided = link != Link::None;
+                    chosen = (link == Link::Some).then_some(value);
+                }
+            }
+            values.until = start + 1;
+        }
+        if let Some(Value { mut range, is_long }) = chosen {
+            if is_long {
+                let end = text[range.start..].iter().position(|&byte| ends(byte));
+                range.end = end.map_or(text.len(), |end| range.start + end);
+                self.taken.insert(index, range.end);
+            }
+            self.found.push(Candidate { rule: index, range });
+        }
+        self.values.insert(index, values);
+    }
+
+    /// Whether a value is worth a search that may start at an offset, by a look at a few bytes.
+    fn may_be_value(&self, index: usize, compiled: &Compiled, start: usize, mixing: &mut usize) -> bool {
+        let (text, rule) = (self.text, &self.rules[index]);
+        let value = &text[start..];
+        if is_word(text[start - 1]) || value.first().is_none_or(u8::is_ascii_whitespace) || !compiled.may_start(value) {
+            return false;
+        }
+        if !compiled.is_bounded || !rule.source.check.is_some_and(Check::wants_mixed) {
+            return true;
+        }
+        if *mixing < start {
+            *mixing = check::next_mixing(text, start);
+        }
+        *mixing < start + compiled.after
+    }
+
+    /// The value that starts at an offset, whatever it is assigned to.
+    fn value(&self, index: usize, compiled: &Compiled, start: usize) -> Option<Value> {
+        let (text, rule) = (self.text, &self.rules[index]);
+        let value = &text[start..];
+        #[cfg(test)]
+        tests::SEARCHES.set(tests::SEARCHES.get() + 1);
+        let generic = rule.source.service.is_none();
+        // Of a value without an end in sight, the beginning tells whether it is a credential.
+        let most = compiled.after.saturating_sub(BEHIND);
+        let is_long = generic && value.len() > most && !value[..=most].iter().any(|&byte| ends(byte));
+        let window = 0..compiled.after.min(value.len());
+        let mut secret = Matches::new(compiled, value, window).next();
+        if secret.is_none() && is_long {
+            secret = Matches::new(compiled, &value[..most], 0..most).next();
+        }
+        let secret = secret?;
+        // What stands before a bracket or an equals sign is a name in a program, and no value.
+        let next = value[secret.end..].iter().find(|&&byte| byte != b' ');
+        let called = value.get(secret.end).is_some_and(|next| b"([".contains(next)) || next == Some(&b'=');
+        if called || !(self.accept)(rule, &value[secret.clone()]) {
+            return None;
+        }
+        Some(Value {
+            range: start + secret.start..start + secret.end,
+            is_long,
+        })
+    }
+}
+
+/// Whether any assigned value ends before this byte.
+fn ends(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || b"\"'`<>(){}[],;".contains(&byte)
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use proptest::prelude::*;
+
+    use super::super::providers::built_in;
+    use super::super::rule::Shape;
+    use super::super::set::RuleSet;
+    use super::super::{Options, Secrets};
+    use super::*;
+
+    thread_local! {
+        /// How many values were searched for on this thread.
+        pub static SEARCHES: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// What the slow way finds: every value behind every keyword is searched for, and the regex engine tells where it ends.
+    fn slowly(set: &RuleSet, text: &[u8], accept: impl Fn(&Rule, &[u8]) -> bool) -> Vec<(usize, Range<usize>)> {
+        let mut found = Vec::new();
+        for (index, rule) in set
+            .rules
+            .iter()
+            .enumerate()
+            .filter(|(_, rule)| rule.shape == Shape::Assigned)
+        {
+            let generic = rule.source.service.is_none();
+            let lower = text.to_ascii_lowercase();
+            let mut keywords: Vec<Range<usize>> = Vec::new();
+            for keyword in &rule.source.keywords {
+                let keyword = keyword.as_bytes().to_ascii_lowercase();
+                let starts =
+                    (0..=lower.len().saturating_sub(keyword.len())).filter(|&at| lower[at..].starts_with(&keyword));
+                keywords.extend(starts.map(|at| at..at + keyword.len()));
+            }
+            for keyword in keywords {
+                let named = &text[keyword.start.saturating_sub(NAME)..keyword.start];
+                let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
+                let prefix = &named[named.len() - named.iter().rev().take_while(is_name).count()..];
+                let starts_word = prefix.last().is_none_or(|&before| {
+                    !before.is_ascii_alphabetic()
+                        || before.is_ascii_lowercase() && text[keyword.start].is_ascii_uppercase()
+                });
+                if prefix.len() == NAME || !generic && !starts_word {
+                    continue;
+                }
+                let first = (keyword.end + 1..=(keyword.end + BETWEEN).min(text.len())).find_map(|start| {
+                    let between = &text[keyword.end..start];
+                    let linked = if generic {
+                        context::names(prefix, between)
+                    } else {
+                        context::links(between)
+                    };
+                    let value = &text[start..];
+                    if is_word(text[start - 1]) || value.first()?.is_ascii_whitespace() || linked != Link::Some {
+                        return None;
+                    }
+                    let secret = rule.compiled().unwrap().regex.captures(value)?.name("secret")?.range();
+                    let next = value[secret.end..].iter().find(|&&byte| byte != b' ');
+                    let called = value.get(secret.end).is_some_and(|next| b"([".contains(next)) || next == Some(&b'=');
+                    (!called && accept(rule, &value[secret.clone()])).then_some(start..start + secret.end)
+                });
+                found.extend(first.map(|range| (index, range)));
+            }
+        }
+        found.sort_by_key(|(index, range)| (*index, range.start, range.end));
+        found.dedup();
+        found
+    }
+
+    fn quickly(set: &RuleSet, text: &[u8], accept: impl Fn(&Rule, &[u8]) -> bool) -> Vec<(usize, Range<usize>)> {
+        let enabled = |index: usize| set.rules[index].shape == Shape::Assigned;
+        let found = set.find(text, enabled, accept, None).unwrap().into_iter();
+        let mut found: Vec<_> = found
+            .filter(|candidate| enabled(candidate.rule))
+            .map(|candidate| (candidate.rule, candidate.range))
+            .collect();
+        found.sort_by_key(|(index, range)| (*index, range.start, range.end));
+        found.dedup();
+        found
+    }
+
+    /// What stands near credentials: names, what assigns, values and parts of them, and what is none.
+    const PIECES: &[&str] = &[
+        "key",
+        "api_key",
+        "ApiKey",
+        "token",
+        "secret",
+        "password",
+        "access",
+        "auth",
+        "private",
+        "пароль",
+        "Datadog",
+        "dropbox",
+        "heroku",
+        "algolia",
+        "the",
+        " is ",
+        "count",
+        "id",
+        "hash",
+        "cache_",
+        "my",
+        "=",
+        ": ",
+        " = ",
+        "\"",
+        "'",
+        "\n",
+        " ",
+        ";",
+        "(",
+        ")",
+        "-",
+        "--",
+        "_",
+        ".",
+        "/",
+        "+",
+        "-+",
+        "=>",
+        "@",
+        "==",
+        "{",
+        ",",
+        "\\n",
+        "é",
+        "aB3dE5gH7jK9",
+        "hunter2",
+        "a1-b2.c3_d4",
+        "9f86d081884c7d659a2feaa0c55ad015",
+        "3f292041-51d2-4005-8e48-f39df3585d44",
+        "q7Rt2Wx9Zp4Lm6Nb8Vc1Kd3Fg5Hj0Sa2Yu4Ie6O",
+        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+        "1234567890123456789012345678901234567890",
+    ];
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(96))]
+
+        #[test]
+        fn the_quick_way_finds_what_the_slow_way_finds(pieces in prop::collection::vec(prop::sample::select(PIECES), 0..40)) {
+            let text = pieces.concat();
+            let set = &built_in().unwrap().rules;
+            let accept = |rule: &Rule, value: &[u8]| {
+                rule.source.check.is_none_or(|check| check.run(value) != check::Outcome::Refuted)
+            };
+            prop_assert_eq!(quickly(set, text.as_bytes(), accept), slowly(set, text.as_bytes(), accept), "{}", text);
+        }
+    }
+
+    #[test]
+    fn a_value_is_searched_for_once_however_many_names_are_before_it() {
+        let secrets = Secrets::new(&Options::default()).unwrap();
+        // For each text, how many searches a byte of it may cost, all rules together.
+        for (piece, most) in [
+            ("key=", 0.01),
+            ("api_key=\"", 0.01),
+            ("password: ", 0.2),
+            ("token=", 0.01),
+            ("key-a-a-a-a-a-a-a-a-", 0.01),
+            ("secret key token access ", 0.01),
+            ("key-a1b2c3-", 0.5),
+            ("key token access private-a1b2c3d4-", 1.0),
+        ] {
+            let text = piece.repeat(20_000 / piece.len());
+            SEARCHES.set(0);
+            secrets.find(&text, false).unwrap();
+            let share = SEARCHES.get() as f64 / text.len() as f64;
+            assert!(share <= most, "{piece}: {share}");
+        }
+    }
+}
