@@ -289,23 +289,27 @@ impl Mentions<'_> {
     pub(super) fn is_beside(&self, before: usize, behind: usize, range: &Range<usize>) -> bool {
         let from = range.start.saturating_sub(OTHER);
         let first = self.mentions.partition_point(|(mention, _)| mention.end < from);
-        let mut near = self.mentions[first..]
-            .iter()
-            .take_while(|(mention, _)| mention.end <= range.end + 3 * AFTER);
-        near.any(|(mention, word)| {
-            let (may_go_on, speaks) = &self.vocabulary.words[*word];
-            if mention.end <= range.start {
-                let between = &self.text[mention.end..range.start];
-                let goes_on = |character: char| *may_go_on && character.is_alphabetic() && !is_unspaced(character);
-                speaks.contains(&before) && leads(between.trim_start_matches(goes_on))
-            } else {
-                let is_near = mention.start >= range.end && mention.start - range.end <= BETWEEN;
-                is_near
-                    && speaks.contains(&behind)
-                    && !self.text[range.end..mention.start]
-                        .chars()
-                        .any(|character| character.is_alphanumeric() || character == '\n')
-            }
+        let near = self.mentions[first..].iter();
+        let near = near.take_while(|(mention, _)| mention.end <= range.end + 3 * AFTER);
+        let speaks = |word: usize, recognizer: usize| self.vocabulary.words[word].1.contains(&recognizer);
+        let is_behind = near.clone().any(|(mention, word)| {
+            let is_near = mention.start >= range.end && mention.start - range.end <= BETWEEN;
+            is_near
+                && speaks(*word, behind)
+                && !self.text[range.end..mention.start]
+                    .chars()
+                    .any(|character| character.is_alphanumeric() || character == '\n')
+        });
+        if is_behind {
+            return true;
+        }
+        // What leads away from the nearest word stands behind those before it too, so they need no look.
+        let before_it = near.take_while(|(mention, _)| mention.end <= range.start);
+        let nearest = before_it.filter(|(_, word)| speaks(*word, before)).last();
+        nearest.is_some_and(|(mention, word)| {
+            let may_go_on = self.vocabulary.words[*word].0;
+            let goes_on = |character: char| may_go_on && character.is_alphabetic() && !is_unspaced(character);
+            leads(self.text[mention.end..range.start].trim_start_matches(goes_on))
         })
     }
 }
