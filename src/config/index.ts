@@ -18,6 +18,7 @@ import { MAIN_PROFILE } from "./main-profile.ts";
 import { withPlugins } from "./plugins.ts";
 import { LISTS, type ProfileConfig, profilesOf } from "./profiles.ts";
 import { type Config, type ConfigInput, configSchema, profile, type ScannerEntry } from "./schema.ts";
+import { shadowSettings } from "./shadow.ts";
 import { parseYaml, type YamlSource } from "./source.ts";
 
 export type { AuditSettings } from "./audit.ts";
@@ -28,6 +29,7 @@ export { type ProfileConfig, profilesOf } from "./profiles.ts";
 export { parseRates, type Rate } from "./rate-limit.ts";
 export type { RedisSettings } from "./redis.ts";
 export type { AuthEntry, Config, ConfigInput, ScannerEntry } from "./schema.ts";
+export { type ShadowSettings, shadowSettings } from "./shadow.ts";
 
 /**
  * Reads and checks a configuration file, with `${NAME:default}` replaced from the environment, and loads its plugins.
@@ -44,10 +46,12 @@ export async function loadConfig(path: string, env: Environment = process.env): 
   }
   const file = readFileText(text, env, basename(path));
   const { expanded } = file;
-  return checkFile({
+  const folder = dirname(resolve(path));
+  const config = checkFile({
     ...file,
-    expanded: { ...expanded, value: await withPlugins(expanded.value, dirname(resolve(path)), expanded.issues) },
+    expanded: { ...expanded, value: await withPlugins(expanded.value, folder, expanded.issues) },
   });
+  return config.shadow === undefined ? config : { ...config, shadow: shadowSettings(config.shadow, folder) };
 }
 
 /**

@@ -14,6 +14,7 @@ import { wrongNames } from "./credential-names.ts";
 import { DIALECTS } from "./dialects.ts";
 import { MAIN_PROFILE } from "./main-profile.ts";
 import { rateLimit } from "./rate-limit.ts";
+import { shadow } from "./shadow.ts";
 
 const seconds = z.number().positive().max(3600);
 
@@ -394,6 +395,11 @@ export const configSchema = z.strictObject({
   conversation: conversation.prefault({}),
   stream: stream.prefault({}).describe("How outputs are scanned that arrive in pieces."),
   audit: audit.optional().describe("A record of every decision, apart from the log."),
+  shadow: shadow
+    .optional()
+    .describe(
+      "A second configuration that judges a share of the requests after their answers, to see what it would change.",
+    ),
   profiles: z
     .record(z.string(), profile)
     .superRefine((profiles, context) => {

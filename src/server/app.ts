@@ -34,6 +34,8 @@ import { promptRoutes } from "./routes/prompt.ts";
 import { rootRoute } from "./routes/root.ts";
 import { statusRoutes } from "./routes/status.ts";
 import { schemas } from "./schemas/index.ts";
+import { shadowPlugin } from "./shadow/plugin.ts";
+import type { Shadow } from "./shadow/shadow.ts";
 import type { VaultSeal } from "./vault-seal.ts";
 
 /**
@@ -55,6 +57,7 @@ export async function buildApp(
   stream: LogStream,
   engine: Engine,
   caching: Caching | undefined,
+  shadow?: Shadow,
 ): Promise<FastifyInstance> {
   const entries = config.auth ?? [];
   const app = fastify({
@@ -124,6 +127,7 @@ export async function buildApp(
   await app.register(openapi, { title: name, version, auth: entries });
   await app.register(rootRoute, { name, auth: entries, window: config.conversation.window });
   await app.register(statusRoutes, { profiles });
+  if (shadow) await app.register(shadowPlugin, { shadow, decisions, registry: metrics.registry });
   if (config.metrics.exporter === "prometheus") {
     await app.register(metricsRoute, { metrics, public: config.metrics.public });
   }

@@ -26,6 +26,8 @@ import { RedisVerdicts } from "./cache/shared-verdicts.ts";
 import type { LogStream } from "./log.ts";
 import { type Profile, Profiles } from "./profiles.ts";
 import { assertSafeToListen } from "./safe-address.ts";
+import { makeShadow } from "./shadow/make-shadow.ts";
+import type { Shadow } from "./shadow/shadow.ts";
 import { type ConfigSource, startLines } from "./start-log.ts";
 import { Variants } from "./variants.ts";
 import { randomVaultKey, readVaultKeys, VaultSeal } from "./vault-seal.ts";
@@ -124,7 +126,8 @@ export async function prepareServer({
           verdicts: made.flatMap(({ verdicts }) => verdicts ?? []),
         }
       : undefined;
-  const app = await buildApp(config, profiles, seal, logger, engine, caching);
+  const shadow = await makeShadow(config, engine, admission);
+  const app = await buildApp(config, profiles, seal, logger, engine, caching, shadow);
   for (const { service } of profiles.all) {
     service.onFailedSelfTest((error) =>
       app.log.error({ err: error, reason: (error as Error)?.message }, "a self-test failed: no scans until a restart"),
@@ -150,7 +153,9 @@ export async function prepareServer({
     stopNotices();
     await engine.close();
   });
-  return { app, loaded: loadWhenReady(app, profiles) };
+  const loaded = loadWhenReady(app, profiles);
+  if (shadow) loadBehind(loaded, shadow, app);
+  return { app, loaded };
 }
 
 /** The scanners of a profile, of which those of a program take the place of those of the main one. */
@@ -188,6 +193,16 @@ function loadWhenReady(app: FastifyInstance, profiles: Profiles): Promise<void> 
     );
   });
   return loaded;
+}
+
+/** Loads the models of the shadow when those of the server are there, which is ready without it. */
+function loadBehind(loaded: Promise<void>, shadow: Shadow, app: FastifyInstance): void {
+  loaded
+    .then(() => shadow.load())
+    .then(
+      () => app.log.info("the shadow is ready"),
+      (error) => app.log.error({ reason: (error as Error)?.message }, "the shadow does not run"),
+    );
 }
 
 /** Makes `listen()` refuse the addresses that {@link assertSafeToListen} refuses. */

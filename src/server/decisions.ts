@@ -17,7 +17,10 @@ export interface Decision {
   readonly asked: Pick<ScanRequest, "suppress" | "details" | "rewrite">;
   /** The texts that were judged, for those who may keep them, or something of them. */
   content(): Record<string, unknown>;
-  /** Judges the same texts with the scanners of another service. It is absent for a stream, whose text nobody kept. */
+  /**
+   * Judges the same texts with the scanners of another service. It is absent for a stream, whose text nobody kept, and for a request with
+   * thresholds of its own.
+   */
   readonly again?: Rescan;
 }
 

@@ -148,7 +148,8 @@ export async function scanned<Body extends ScanFields>(
     cache: result.use,
     asked: { suppress, details, rewrite },
     content: () => content(fields),
-    again: (other, asked) => scan(other, fields, asked),
+    // Scanners with thresholds of the request are of this service only.
+    ...(instead ? {} : { again: (other, asked) => scan(other, fields, asked) }),
   });
   return result;
 }

@@ -1,0 +1,99 @@
+import type { ServiceReport } from "./service.ts";
+
+/** What a configuration says of a text, as far as it is compared with what another one says. */
+export type Judged = Pick<ServiceReport, "isValid" | "outcome" | "resultsValid" | "resultsScore">;
+
+/** In which way two configurations differ about a text: only the second one fails it, or only the first one. */
+export const CHANGES = ["newly_failing", "newly_passing"] as const;
+export type Change = (typeof CHANGES)[number];
+
+/** How two configurations differ about one text. */
+export interface Difference {
+  /** Whether nothing differs: neither the verdict on the text, nor its outcome, nor the verdict of a scanner. */
+  isSame: boolean;
+  /** How the verdict on the text differs; undefined where it does not. */
+  change: Change | undefined;
+  /** How the verdicts of scanners differ, by their names in results. */
+  scanners: ReadonlyMap<string, Change>;
+}
+
+/**
+ * Compares what two configurations say of the same text. Scanners are the same ones when they have the same name in results. A scanner that
+ * only one of them ran counts as if it had passed in the other one: a text that it fails is what the reader wants to know of.
+ */
+export function compare(first: Judged, second: Judged): Difference {
+  const change = changeOf(first.isValid, second.isValid);
+  const scanners = new Map<string, Change>();
+  for (const name of namesOf(first, second)) {
+    const differs = changeOf(first.resultsValid[name] ?? true, second.resultsValid[name] ?? true);
+    if (differs) scanners.set(name, differs);
+  }
+  return { isSame: !change && first.outcome === second.outcome && scanners.size === 0, change, scanners };
+}
+
+/** How often two configurations agree about a scanner. Each text counts in exactly one of the first six. */
+export interface Agreement {
+  bothPass: number;
+  bothFail: number;
+  newlyFailing: number;
+  newlyPassing: number;
+  /** Only the first configuration ran it, and it passed. */
+  onlyFirst: number;
+  /** Only the second configuration ran it, and it passed. */
+  onlySecond: number;
+  /** The mean of the second risk score less the first one, over the texts for which both have one; null where there are none. */
+  meanScoreDifference: number | null;
+}
+
+/** Counts how two configurations differ about many texts. Its size is that of the lists of scanners, however many texts there are. */
+export class Tally {
+  same = 0;
+  differs = 0;
+  newlyFailing = 0;
+  newlyPassing = 0;
+  readonly #scanners = new Map<string, Agreement & { scored: number }>();
+
+  /** Counts a text, and tells how the configurations differ about it. */
+  add(first: Judged, second: Judged): Difference {
+    const difference = compare(first, second);
+    if (difference.isSame) this.same += 1;
+    else this.differs += 1;
+    if (difference.change === "newly_failing") this.newlyFailing += 1;
+    if (difference.change === "newly_passing") this.newlyPassing += 1;
+    for (const name of namesOf(first, second)) this.#count(name, first, second, difference.scanners.get(name));
+    return difference;
+  }
+
+  /** The agreement about each scanner, by its name in results. */
+  get scanners(): Record<string, Agreement> {
+    return Object.fromEntries([...this.#scanners].map(([name, { scored: _, ...agreement }]) => [name, agreement]));
+  }
+
+  #count(name: string, first: Judged, second: Judged, change: Change | undefined): void {
+    const counts = this.#scanners.get(name) ?? {
+      ...{ bothPass: 0, bothFail: 0, newlyFailing: 0, newlyPassing: 0, onlyFirst: 0, onlySecond: 0 },
+      ...{ meanScoreDifference: null, scored: 0 },
+    };
+    this.#scanners.set(name, counts);
+    const [before, after] = [first.resultsValid[name], second.resultsValid[name]];
+    if (change) counts[change === "newly_failing" ? "newlyFailing" : "newlyPassing"] += 1;
+    else if (after === undefined) counts.onlyFirst += 1;
+    else if (before === undefined) counts.onlySecond += 1;
+    else counts[after ? "bothPass" : "bothFail"] += 1;
+    const [score, other] = [first.resultsScore[name], second.resultsScore[name]];
+    if (score === undefined || other === undefined) return;
+    counts.scored += 1;
+    // A running mean needs no sum that grows for as long as a server lives.
+    const mean = counts.meanScoreDifference ?? 0;
+    counts.meanScoreDifference = mean + (other - score - mean) / counts.scored;
+  }
+}
+
+function changeOf(first: boolean, second: boolean): Change | undefined {
+  if (first === second) return undefined;
+  return first ? "newly_failing" : "newly_passing";
+}
+
+function namesOf(first: Judged, second: Judged): Set<string> {
+  return new Set([...Object.keys(first.resultsValid), ...Object.keys(second.resultsValid)]);
+}

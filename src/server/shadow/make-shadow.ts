@@ -1,0 +1,67 @@
+import { Admission } from "../../admission/admission.ts";
+import { buildScanners, type Config, loadConfig, profilesOf, shadowSettings } from "../../config/index.ts";
+import { serviceOptions } from "../../config/service-options.ts";
+import { GuardValidationError } from "../../errors.ts";
+import { refuseOwnVaults } from "../../guard/own-vaults.ts";
+import type { Engine } from "../../models/engine.ts";
+import { ScanService } from "../../service.ts";
+import { VerdictCache } from "../../verdict-cache.ts";
+import { Shadow } from "./shadow.ts";
+
+/** The server is busy when what it has let in takes longer than this part of the longest wait. */
+const BUSY = 0.25;
+
+/**
+ * Makes the shadow of a configuration, if it has one. Nothing is loaded yet.
+ *
+ * @param engine the engine of the server: models that both configurations use are loaded once.
+ * @param admission decides which scans of the server run. The shadow waits while any of them waits, or while they take long.
+ * @throws GuardValidationError for a file that cannot be read or is wrong, at the path `shadow`.
+ */
+export async function makeShadow(
+  { shadow, app }: Config,
+  engine: Engine,
+  admission: Pick<Admission, "waiting" | "expectedWait">,
+): Promise<Shadow | undefined> {
+  if (shadow === undefined) return undefined;
+  const settings = shadowSettings(shadow);
+  // An admission of its own: what it refuses, and what it learns of costs, is not about the requests of the server.
+  const own = new Admission({ maxScans: settings.maxConcurrent, maxQueueTime: Number.POSITIVE_INFINITY });
+  const services = await atPath(settings.file, async () => {
+    const config = await loadConfig(settings.file);
+    if (config.shadow !== undefined) {
+      throw new GuardValidationError([{ path: "shadow", message: "a shadow has no shadow of its own" }]);
+    }
+    return new Map(
+      profilesOf(config).map(({ name, config: of, paths }) => {
+        const lists = buildScanners(of, { engine }, paths);
+        refuseOwnVaults(lists, "scanners.");
+        // The server tests the models of its engine; a fault in one of them is for the server to tell.
+        const options = { ...serviceOptions(of), selfTestInterval: 0 };
+        return [name, new ScanService(lists, options, new VerdictCache(), own)] as const;
+      }),
+    );
+  });
+  return new Shadow({
+    settings,
+    services,
+    isBusy: () => admission.waiting > 0 || admission.expectedWait > BUSY * app.maxQueueTime,
+    keepsTexts: app.logContent,
+  });
+}
+
+/** Tells of faults in a file at the place that names the file. */
+async function atPath<T>(file: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof GuardValidationError)) throw error;
+    throw new GuardValidationError(
+      error.issues.map(({ path, message }) => ({
+        path: "shadow",
+        message: path === "" ? message : `${file}: ${path}: ${message}`,
+      })),
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,63 @@
+import type { FastifyInstance } from "fastify";
+import fp from "fastify-plugin";
+import type { Registry } from "prom-client";
+import type { Decisions } from "../decisions.ts";
+import { notAuthenticated } from "../problem-replies.ts";
+import { jsonReply } from "../routes/replies.ts";
+import { shadowExample } from "../schemas/shadow.ts";
+import type { IdlePlace } from "./idle-queue.ts";
+import type { Shadow } from "./shadow.ts";
+import { ShadowMetrics } from "./shadow-metrics.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** What the shadow does when the answer to this request is out; null where it does nothing. */
+    shadowed: IdlePlace[] | null;
+  }
+}
+
+/** What the plugin needs. */
+export interface ShadowPluginOptions {
+  shadow: Shadow;
+  decisions: Decisions;
+  registry: Registry;
+}
+
+/** Lets the shadow judge what was decided once the answers are out, and tells of it: metrics, and `GET /admin/shadow`. */
+export const shadowPlugin = fp(async (app: FastifyInstance, { shadow, decisions, registry }: ShadowPluginOptions) => {
+  const metrics = new ShadowMetrics(registry);
+  shadow.listen({
+    onResult: (result) => metrics.countScan(result),
+    onDifference: (side, difference) => metrics.countDifference(side, difference),
+    onFailure: (kind) => app.log.warn({ kind }, "the shadow gives errors; no request notices"),
+  });
+  app.decorateRequest("shadowed", null);
+  decisions.listen((decision) => {
+    const place = shadow.choose(decision);
+    if (!place) return;
+    decision.request.shadowed ??= [];
+    decision.request.shadowed.push(place);
+  });
+  // Also called for a request whose client has gone.
+  app.addHook("onResponse", async (request) => {
+    for (const place of request.shadowed ?? []) place.begin();
+    request.shadowed = null;
+  });
+  app.addHook("preClose", () => {
+    // It must not keep requests that are under way from their answers.
+    closing = shadow.close();
+  });
+  let closing: Promise<void> | undefined;
+  app.addHook("onClose", async () => closing);
+
+  app.get("/admin/shadow", {
+    config: { problems: notAuthenticated },
+    schema: {
+      tags: ["Status"],
+      operationId: "admin_shadow",
+      summary: "What the shadow configuration would change",
+      response: jsonReply("ShadowSummary", shadowExample),
+    },
+    handler: async ({ credential }) => shadow.summary(credential?.id),
+  });
+});

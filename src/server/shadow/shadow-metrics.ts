@@ -1,0 +1,48 @@
+import { Counter, type Registry } from "prom-client";
+import { CHANGES, type Difference } from "../../comparison.ts";
+import type { Side } from "../../scanner.ts";
+import { SHADOW_RESULTS, type ShadowResult } from "./results.ts";
+
+/** Counts what the shadow does. Labels are names of scanners and fixed words. */
+export class ShadowMetrics {
+  readonly #scans: Counter;
+  readonly #changes: Counter;
+  readonly #differences: Counter;
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    this.#scans = new Counter({
+      name: "guard_shadow_scans_total",
+      help: "Scans that were chosen for the shadow, by what became of them.",
+      labelNames: ["result"],
+      registers,
+    });
+    this.#changes = new Counter({
+      name: "guard_shadow_changes_total",
+      help: "Scans whose verdict the shadow would change, by how.",
+      labelNames: ["source", "change"],
+      registers,
+    });
+    this.#differences = new Counter({
+      name: "guard_shadow_differences_total",
+      help: "Verdicts of scanners that differ in the shadow, by how.",
+      labelNames: ["source", "scanner", "change"],
+      registers,
+    });
+    for (const result of SHADOW_RESULTS) this.#scans.inc({ result }, 0);
+    for (const source of ["input", "output"]) {
+      for (const change of CHANGES) this.#changes.inc({ source, change }, 0);
+    }
+  }
+
+  /** Counts a scan that was chosen. */
+  countScan(result: ShadowResult): void {
+    this.#scans.inc({ result });
+  }
+
+  /** Counts how a scan differs. */
+  countDifference(source: Side, { change, scanners }: Difference): void {
+    if (change) this.#changes.inc({ source, change });
+    for (const [scanner, change] of scanners) this.#differences.inc({ source, scanner, change });
+  }
+}
