@@ -9,7 +9,7 @@ const SHARING = [
   "integrations/**/*.test.ts",
   "test/{config,conversation,guard,mcp,messages,reference,scanners,stream,text,validation,wire}/**/*.test.ts",
   "test/plugins/**/*.test.ts",
-  "test/server/{cache,dialects,plugins,routes}/**/*.test.ts",
+  "test/server/{cache,dialects,plugins,routes,shadow}/**/*.test.ts",
   "test/{admission,conversation,conversation-sources,documents,masking,outcome,scan,service}.test.ts",
 ];
 const OTHERS = ["**/node_modules/**", "**/.venv/**"];
