@@ -6,6 +6,7 @@ import { audit } from "./audit.ts";
 import { bench } from "./bench.ts";
 import { calibrate } from "./calibrate.ts";
 import { type Command, commandHelp, print, UsageError } from "./command.ts";
+import { diff } from "./diff.ts";
 import { doctor } from "./doctor.ts";
 import { evaluate } from "./eval.ts";
 import { init } from "./init.ts";
@@ -27,6 +28,7 @@ const COMMANDS: readonly Command[] = [
   scanners,
   evaluate,
   calibrate,
+  diff,
   bench,
   models,
   audit,

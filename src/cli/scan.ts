@@ -96,7 +96,7 @@ A text that starts with - stands behind --. Exit codes: 0 passed, 1 a text faile
 };
 
 /** @throws UsageError for a word that is no source. */
-function readSource(word: string | undefined): Source | undefined {
+export function readSource(word: string | undefined): Source | undefined {
   const known = SOURCES.find((source) => source === word);
   if (word !== undefined && !known) throw new UsageError(`--source ${word}: expected one of ${SOURCES.join(", ")}`);
   return known;

@@ -8,7 +8,7 @@ import { Engine } from "../models/engine.ts";
 import type { EngineOptions } from "../models/engine-options.ts";
 import type { Scanner, Side } from "../scanner.ts";
 import { createScanner, scannerClasses } from "../scanners/catalog.ts";
-import { type ScannerLists, ScanService } from "../service.ts";
+import { type ScannerLists, ScanService, type ServiceReport } from "../service.ts";
 import type { Source } from "../source.ts";
 import { Vault } from "../vault.ts";
 
@@ -90,23 +90,42 @@ export class Suite {
     if (maskInjections && subject.kind !== "documents") {
       throw new TypeError("--mask-injections is for documents: expected an object with a list of documents");
     }
+    const report = await this.judge(subject, details, maskInjections);
+    switch (subject.kind) {
+      case "prompt":
+      case "conversation":
+        return answerOf(report, details, "sanitized_prompt");
+      case "output":
+        return answerOf(report, details, "sanitized_output");
+      case "documents": {
+        const ids = subject.documents.map(({ id }) => id);
+        return documentsAnswerOf(report, ids, details);
+      }
+    }
+  }
+
+  /**
+   * Scans a subject, and returns the report itself.
+   *
+   * @param details whether offsets count Unicode code points.
+   * @throws GuardValidationError where no scanner looks at such a text: it must not pass.
+   */
+  async judge(subject: Subject, details = false, maskInjections = false): Promise<ServiceReport> {
     const missing = this.#missing[subject.kind === "output" ? "output" : "input"];
     if (missing) throw missing;
     const { signal } = new AbortController();
     const request = { suppress: [], details, rewrite: true, vault: new Vault(), signal };
     switch (subject.kind) {
       case "prompt":
-        return answerOf(await this.#service.prompt(subject.text, request, subject.source), details, "sanitized_prompt");
+        return this.#service.prompt(subject.text, request, subject.source);
       case "output":
-        return answerOf(await this.#service.output(subject.prompt, subject.text, request), details, "sanitized_output");
+        return this.#service.output(subject.prompt, subject.text, request);
       case "conversation":
-        return answerOf(await this.#service.conversation(subject.chat, request), details, "sanitized_prompt");
+        return this.#service.conversation(subject.chat, request);
       case "documents": {
         const { documents, source = "tool" } = subject;
         const texts = documents.map(({ text }) => text);
-        const report = await this.#service.documents(texts, request, { maskInjections, source });
-        const ids = documents.map(({ id }) => id);
-        return documentsAnswerOf(report, ids, details);
+        return this.#service.documents(texts, request, { maskInjections, source });
       }
     }
   }

@@ -447,3 +447,68 @@ describe("guard scan --jsonl", () => {
     expect(stderr).toMatch(/^guard: guard's addon for .* could not be loaded\. Install guard-scan again.*\n$/);
   });
 });
+
+describe("guard diff", () => {
+  const banning = (name: string, ...words: string[]) => {
+    const list = `[{ type: BanSubstrings, params: { substrings: [${words.join(", ")}] } }]`;
+    return file(name, `input_scanners: ${list}\noutput_scanners: ${list}\n`);
+  };
+  const texts = () =>
+    file(
+      "compared.jsonl",
+      jsonLines(
+        "a zebra",
+        { text: "a horse", id: "h" },
+        { prompt: "which one?", output: "a horse" },
+        { messages: [{ role: "user", content: "a cow" }] },
+        "",
+      ),
+    );
+
+  it("prints what differs, by scanner and by line, and nothing that the texts say", async () => {
+    const [a, b] = [banning("a.yml", "zebra"), banning("b.yml", "horse")];
+    const { code, stdout, stderr } = await guard(["diff", a, b, texts()]);
+    expect([code, stderr]).toEqual([1, ""]);
+    const words = stdout.split("\n").map((line) => line.trim().split(/ {2,}/));
+    expect(words).toContainEqual(["BanSubstrings", "2", "2", "1", "0", "0", "0.400"]);
+    expect(words).toContainEqual(["all", "2", "2", "1"]);
+    expect(stdout).toContain("5 texts, 3 differ\n");
+    expect(stdout.split("\n").slice(-4, -1)).toEqual([
+      "line 1: newly passing (BanSubstrings)",
+      'line 2 (id "h"): newly failing (BanSubstrings)',
+      "line 3: newly failing (BanSubstrings)",
+    ]);
+    expect(stdout).not.toMatch(/zebra|horse|cow/);
+  });
+
+  it("prints the same as JSON, with the texts where they are asked for, and the lines that cannot be scanned", async () => {
+    const [a, b] = [banning("a.yml", "zebra"), banning("b.yml", "zebra", "horse")];
+    const path = file("wrong.jsonl", `"a zebra"\nnot JSON\n"a horse"\n`);
+    const { code, stdout, stderr } = await guard(["diff", a, b, path, "--json", "--show-text"]);
+    expect([code, stderr]).toEqual([2, `guard: ${path}, line 2: not JSON\n`]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ...{ a, b, texts: 2, same: 1, differs: 1, newly_failing: 1, newly_passing: 0 },
+      scanners: { BanSubstrings: { both_pass: 0, both_fail: 1, newly_failing: 1, mean_score_difference: 1 } },
+      differences: [
+        {
+          ...{ line: 3, change: "newly_failing", text: "a horse" },
+          outcomes: { a: "passed", b: "blocked" },
+          scanners: { BanSubstrings: "newly_failing" },
+        },
+      ],
+      errors: [{ line: 2, error: "not JSON" }],
+    });
+  });
+
+  it("exits with 0 where nothing differs, and with 2 for a command that makes no sense", async () => {
+    const a = banning("a.yml", "zebra");
+    expect(await guard(["diff", a, a, texts()])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("0 differ"),
+    });
+    expect(await guard(["diff", a, texts()])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("expected two"),
+    });
+  });
+});
