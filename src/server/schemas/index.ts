@@ -7,7 +7,6 @@ import { outputStreamEvent, outputStreamRequest, outputStreamStart } from "./out
 import { problemSchema } from "./problem.ts";
 import { promptRequest, promptResult } from "./prompt.ts";
 import { coverage, finding, scanResult } from "./scan.ts";
-import { shadowSummary } from "./shadow.ts";
 import { serviceName, status } from "./status.ts";
 
 /** All schemas of the API by the names that they have in its description. */
@@ -42,7 +41,6 @@ export const schemas = [
       Finding: finding,
       Coverage: coverage,
       ServiceName: serviceName,
-      ShadowSummary: shadowSummary,
       Status: status,
       Problem: problemSchema,
     },

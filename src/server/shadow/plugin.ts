@@ -4,7 +4,8 @@ import type { Registry } from "prom-client";
 import type { Decisions } from "../decisions.ts";
 import { notAuthenticated } from "../problem-replies.ts";
 import { jsonReply } from "../routes/replies.ts";
-import { shadowExample } from "../schemas/shadow.ts";
+import { namedSchemas } from "../schemas/named.ts";
+import { shadowExample, shadowSummary } from "../schemas/shadow.ts";
 import type { IdlePlace } from "./idle-queue.ts";
 import type { Shadow } from "./shadow.ts";
 import { ShadowMetrics } from "./shadow-metrics.ts";
@@ -43,13 +44,15 @@ export const shadowPlugin = fp(async (app: FastifyInstance, { shadow, decisions,
     for (const place of request.shadowed ?? []) place.begin();
     request.shadowed = null;
   });
-  app.addHook("preClose", () => {
-    // It must not keep requests that are under way from their answers.
+  let closing: Promise<void> | undefined;
+  app.addHook("preClose", async () => {
+    // Requests that are under way must not wait for this.
     closing = shadow.close();
   });
-  let closing: Promise<void> | undefined;
   app.addHook("onClose", async () => closing);
 
+  // Only servers with a shadow describe it.
+  for (const schema of namedSchemas({ ShadowSummary: shadowSummary }, "output")) app.addSchema(schema);
   app.get("/admin/shadow", {
     config: { problems: notAuthenticated },
     schema: {
