@@ -10,7 +10,9 @@ export interface IdleWork {
 
 /** The limits of an {@link IdleQueue}. */
 export interface IdleQueueOptions {
-  /** Whether something else needs the machine. */
+  /** Whether nothing else needs the machine, so that work may begin. */
+  isIdle(): boolean;
+  /** Whether something else needs the machine so much that work which runs is given up. */
   isBusy(): boolean;
   /** The most pieces of work that run at a time. */
   maxRunning: number;
@@ -66,31 +68,25 @@ export class IdleQueue {
       begin: () => {
         if (this.#isClosed) return this.#giveUp(work);
         this.#ready.push(work);
-        // Not at once: whoever begins it has something of its own to finish.
-        setImmediate(() => this.look());
+        // Not at once: clients that wait for one answer before they ask again ask now.
+        this.#stopLooking ??= this.#options.repeat(() => this.look(), LOOK);
       },
     };
   }
 
   /** Begins what may run now, or gives up what runs when it has to make room. */
   look(): void {
-    const { isBusy, maxRunning, repeat } = this.#options;
+    const { isIdle, isBusy, maxRunning } = this.#options;
     if (this.#isClosed) return;
-    if (isBusy()) {
-      for (const [work, stop] of this.#running) this.#giveUp(work, stop);
-    } else {
-      while (this.#running.size < maxRunning) {
-        const work = this.#ready.shift();
-        if (!work) break;
-        this.#run(work);
-      }
+    if (isBusy()) for (const [work, stop] of this.#running) this.#giveUp(work, stop);
+    while (this.#running.size < maxRunning && isIdle()) {
+      const work = this.#ready.shift();
+      if (!work) break;
+      this.#run(work);
     }
-    if (this.#ready.length + this.#running.size > 0) {
-      this.#stopLooking ??= repeat(() => this.look(), LOOK);
-    } else {
-      this.#stopLooking?.();
-      this.#stopLooking = undefined;
-    }
+    if (this.#ready.length + this.#running.size > 0) return;
+    this.#stopLooking?.();
+    this.#stopLooking = undefined;
   }
 
   /** Drops what waits and runs, and takes nothing more. */

@@ -8,8 +8,11 @@ import { ScanService } from "../../service.ts";
 import { VerdictCache } from "../../verdict-cache.ts";
 import { Shadow } from "./shadow.ts";
 
-/** The server is busy when what it has let in takes longer than this part of the longest wait. */
-const BUSY = 0.25;
+/**
+ * The server is idle when what it has let in takes less than this part of the longest wait, and busy when it takes longer than that one. An
+ * admission counts in seconds of the whole machine, so that a few scans leave a large machine idle, and a small one not.
+ */
+const [IDLE, BUSY] = [0.01, 0.25];
 
 /**
  * Makes the shadow of a configuration, if it has one. Nothing is loaded yet.
@@ -45,6 +48,7 @@ export async function makeShadow(
   return new Shadow({
     settings,
     services,
+    isIdle: () => admission.waiting === 0 && admission.expectedWait < IDLE * app.maxQueueTime,
     isBusy: () => admission.waiting > 0 || admission.expectedWait > BUSY * app.maxQueueTime,
     keepsTexts: app.logContent,
   });

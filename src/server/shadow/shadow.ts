@@ -22,7 +22,9 @@ export interface ShadowOptions {
   settings: ShadowSettings;
   /** The services of the second configuration, by the names of its profiles. */
   services: ReadonlyMap<string, ScanService>;
-  /** Whether the requests of the server need the machine. */
+  /** Whether the requests of the server leave the machine alone, so that a scan may begin. */
+  isIdle(): boolean;
+  /** Whether they need it so much that scans which run are given up. */
   isBusy(): boolean;
   /** Whether samples with their texts are kept. */
   keepsTexts: boolean;
@@ -61,9 +63,10 @@ export class Shadow {
   #isFailing = false;
 
   constructor(options: ShadowOptions) {
-    const { settings, isBusy, repeat } = options;
+    const { settings, isIdle, isBusy, repeat } = options;
     this.#options = options;
     this.#queue = new IdleQueue({
+      isIdle,
       isBusy,
       maxRunning: settings.maxConcurrent,
       maxWaiting: MOST_WAITING,

@@ -216,6 +216,7 @@ describe("an idle queue", () => {
     let isBusy = false;
     const queue = new IdleQueue({
       ...{ maxRunning: 1, maxWaiting: 3, maxChars: 100, ...limits },
+      isIdle: () => !isBusy,
       isBusy: () => isBusy,
       repeat: () => () => {},
     });
@@ -249,7 +250,7 @@ describe("an idle queue", () => {
     busy(true);
     queue.take(first)?.begin();
     queue.take(second)?.begin();
-    await turn();
+    queue.look();
     expect(told).toEqual([]);
     busy(false);
     queue.look();
@@ -268,7 +269,7 @@ describe("an idle queue", () => {
     expect(queue.size).toBe(0);
   });
 
-  it("has room for so many pieces, and so many characters", async () => {
+  it("has room for so many pieces, and so many characters", () => {
     const { queue, work } = queueOf();
     expect(queue.take(work("long", 101))).toBeUndefined();
     const places = [queue.take(work("a", 60)), queue.take(work("b", 40))];
@@ -278,12 +279,12 @@ describe("an idle queue", () => {
     expect([1, 2, 3, 4].map(() => many.queue.take(many.work("x")) !== undefined)).toEqual([true, true, true, false]);
   });
 
-  it("drops everything when it closes, and what begins after that", async () => {
+  it("drops everything when it closes, and what begins after that", () => {
     const { queue, told, work } = queueOf();
     const late = queue.take(work("late"));
     queue.take(work("first"))?.begin();
     queue.take(work("second"))?.begin();
-    await turn();
+    queue.look();
     queue.close();
     late?.begin();
     expect(told).toEqual(["first runs", "first dropped", "first aborted", "second dropped", "late dropped"]);
