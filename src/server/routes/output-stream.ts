@@ -31,6 +31,7 @@ export interface OutputStreamOptions extends Omit<ScanRoutesOptions, "cache"> {
 }
 
 const START = named("OutputStreamStart");
+const WHOLE = named("OutputStreamRequest");
 
 /**
  * `POST /analyze/output/stream` and `POST /scan/output/stream`: an answer goes in piece by piece, and what may be shown of it comes out
@@ -68,7 +69,7 @@ export async function outputStreamRoutes(app: FastifyInstance, options: OutputSt
             : "Check an output while it arrives; its text comes back as it was",
         body: {
           content: {
-            "application/json": { schema: named("OutputStreamRequest") },
+            "application/json": { schema: WHOLE },
             [NDJSON]: { schema: { description: "Lines of JSON: OutputStreamStart, then the pieces of the output." } },
           },
         },
@@ -104,11 +105,11 @@ export async function outputStreamRoutes(app: FastifyInstance, options: OutputSt
         const read = body instanceof Readable ? new JsonLines(body, limits) : undefined;
         try {
           const take = (count: number) => app.callerLimits.takeCharacters(request, reply, count);
-          const start = read ? await startOf(request, read) : (body as Start);
+          const start = read ? await startOf(request, read) : wholeOf(request);
           if (read) await take(charactersOf(start));
           const lines = read
             ? countedLines(linesOf(read), take)
-            : piecesOf([(body as z.output<typeof outputStreamRequest>).output].flat());
+            : piecesOf([(start as z.output<typeof outputStreamRequest>).output].flat());
           const events = await answering(
             { ...options, streams, request, reply, format, rewrite: kind === "analyze" },
             start,
@@ -130,10 +131,20 @@ export async function outputStreamRoutes(app: FastifyInstance, options: OutputSt
 /** The first line of a body, checked. */
 async function startOf(request: FastifyRequest, lines: JsonLines): Promise<Start> {
   const first = await lines.next();
-  const validate = request.compileValidationSchema(START);
-  const value = first?.value ?? null;
-  if (validate(value)) return value as Start;
-  throw Object.assign(new Error("the first line has the wrong shape"), { validation: validate.errors ?? [] });
+  return checked(request, START, first?.value ?? null) as Start;
+}
+
+/** The body, where it came as a whole. Fastify checks it only where its type was said, and a request may have neither. */
+function wholeOf(request: FastifyRequest): Start {
+  const { body } = request;
+  return body === undefined ? (checked(request, WHOLE, null) as Start) : (body as Start);
+}
+
+/** @throws Error that becomes a 422, for a value that does not fit a schema. */
+function checked(request: FastifyRequest, schema: ReturnType<typeof named>, value: unknown): unknown {
+  const validate = request.compileValidationSchema(schema);
+  if (validate(value)) return value;
+  throw Object.assign(new Error("the value has the wrong shape"), { validation: validate.errors ?? [] });
 }
 
 /** The pieces of an answer, each of which is counted before it is scanned. */
