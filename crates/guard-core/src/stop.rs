@@ -75,7 +75,7 @@ pub fn under<T>(flag: &Flag, work: impl FnOnce() -> T) -> Result<T, Stopped> {
 /// Leaves the work when it is not wanted any more.
 #[inline]
 pub fn point() {
-    #[cfg(test)]
+    #[cfg(any(test, fuzzing))]
     counting::pass();
     let leave = CURRENT.with_borrow(|flag| flag.as_ref().is_some_and(Flag::is_raised));
     if leave {
@@ -89,9 +89,9 @@ pub fn between<I: IntoIterator>(items: I) -> impl Iterator<Item = I::Item> {
     items.into_iter().inspect(|_| point())
 }
 
-/// Counts points for tests, which say by it how often work could be left, without a clock.
-#[cfg(test)]
-pub(crate) mod counting {
+/// Counts points for tests and fuzzing, which say by it how often work could be left and how much work there was, without a clock.
+#[cfg(any(test, fuzzing))]
+pub mod counting {
     use std::cell::{Cell, RefCell};
 
     use super::{Flag, Stopped, under};
@@ -114,14 +114,14 @@ pub(crate) mod counting {
     }
 
     /// The points that `work` passes.
-    pub(crate) fn points<T>(work: impl FnOnce() -> T) -> usize {
+    pub fn points<T>(work: impl FnOnce() -> T) -> usize {
         let before = PASSED.replace(0);
         work();
         PASSED.replace(before)
     }
 
     /// Does `work`, whose flag is raised just before its point of this number; returns how it ended and how many points it passed.
-    pub(crate) fn raised_at<T>(point: usize, work: impl FnOnce() -> T) -> (Result<T, Stopped>, usize) {
+    pub fn raised_at<T>(point: usize, work: impl FnOnce() -> T) -> (Result<T, Stopped>, usize) {
         let flag = Flag::default();
         PASSED.set(0);
         RAISED_AT.set(Some((point, flag.clone())));

@@ -1,0 +1,34 @@
+// Requests of all supported shapes: each is read or refused, its texts stand where they say, and without changes it stays as it was.
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import fc from "fast-check";
+import { GuardValidationError } from "../../dist/errors.js";
+import { readConversation } from "../../dist/messages/read.js";
+import { mutatedJson } from "./mutate.mjs";
+
+const folder = new URL("../../test/messages/shapes/", import.meta.url);
+const shapes = readdirSync(folder)
+  .flatMap((name) => JSON.parse(readFileSync(new URL(name, folder), "utf8")))
+  .map(({ request }) => request);
+
+export const property = fc.property(mutatedJson(shapes), (request) => {
+  let conversation;
+  try {
+    conversation = readConversation(request);
+  } catch (error) {
+    if (error instanceof GuardValidationError && error.issues.length > 0) return;
+    // A request that is no object is a mistake in types.
+    if (typeof request !== "object" || request === null) return;
+    throw error;
+  }
+  for (const { text, pieces } of conversation.texts) {
+    let end = 0;
+    for (const piece of pieces) {
+      assert(piece.start >= end && piece.end >= piece.start && piece.end <= text.length);
+      end = piece.end;
+    }
+  }
+  assert.deepEqual(conversation.rewritten(new Map()), request);
+  const replaced = new Map(conversation.texts.map((text) => [text, text.pieces.map(() => "[REDACTED]")]));
+  conversation.rewritten(replaced);
+});

@@ -1,0 +1,39 @@
+// Tokens of vaults: a token opens as it was sealed, for its owner; one that was changed anywhere does not.
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { Problem } from "../../dist/server/problem.js";
+import { randomVaultKey, VaultSeal } from "../../dist/server/vault-seal.js";
+import { Vault } from "../../dist/vault.js";
+
+const seal = new VaultSeal([randomVaultKey(), randomVaultKey()], { expiresInSeconds: 3600, maxLength: 100_000 });
+const strings = fc.string({ unit: "grapheme" });
+const changes = fc.tuple(
+  fc.constantFrom("flip", "cut", "add", "swap"),
+  fc.nat(),
+  fc.string({ minLength: 1, maxLength: 3 }),
+);
+
+export const property = fc.property(
+  fc.array(fc.tuple(strings, strings), { maxLength: 5 }),
+  changes,
+  fc.string(),
+  (entries, change, any) => {
+    const token = seal.seal(new Vault(entries), null);
+    assert.deepEqual([...seal.open(token, null).entries()], [...new Vault(entries).entries()]);
+    for (const other of [changed(token, change), any]) {
+      if (other !== token)
+        assert.throws(
+          () => seal.open(other, null),
+          (error) => error instanceof Problem && error.status === 422,
+        );
+    }
+  },
+);
+
+function changed(token, [kind, pick, text]) {
+  const at = pick % token.length;
+  if (kind === "cut") return token.slice(0, at);
+  if (kind === "add") return token.slice(0, at) + text + token.slice(at);
+  if (kind === "swap") return token.slice(at) + token.slice(0, at);
+  return token.slice(0, at) + text + token.slice(at + text.length);
+}

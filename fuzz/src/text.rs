@@ -1,0 +1,101 @@
+//! What reads and changes texts, without rules of its own.
+
+use guard_core::text::offsets::{Unit, convert, convert_back};
+use guard_core::text::repeats::Once;
+use guard_core::text::views::{LONGEST, MOST, MOST_REVEALING};
+use guard_core::text::{self, redact::REDACTED};
+
+use crate::steps::{check, linear};
+
+/// Views are bounded in number and length, and every part of a view stands somewhere in the text.
+pub fn views(text: &str) {
+    let views = linear(text, 400, || text::views::views(text));
+    assert!(views.len() <= MOST);
+    for view in views {
+        assert!(view.text().len() <= LONGEST * text.len().max(1));
+        for (at, character) in view.text().char_indices() {
+            assert!(text.get(view.original(at..at + character.len_utf8())).is_some());
+        }
+        assert!(text.get(view.original(0..view.text().len())).is_some());
+    }
+    assert!(text::views::revealing_views(text).len() <= MOST_REVEALING);
+}
+
+/// Candidates of JSON stand in the text, in order and without overlaps, and one that is called valid is.
+pub fn json(text: &str) {
+    let found = linear(text, 400, || text::json::find(text));
+    check(text, found.iter().map(|candidate| &candidate.range), true);
+    for candidate in found {
+        match candidate.problem {
+            Some(problem) => assert!(problem.at <= text.len()),
+            None => {
+                let json = &text[candidate.range];
+                // Half a pair of surrogates is JSON by its grammar (RFC 8259, section 8.2), but no text of Rust.
+                let halves = json.contains("\\u") || json.contains(['e', 'E']);
+                assert!(
+                    halves || serde_json::from_str::<serde::de::IgnoredAny>(json).is_ok(),
+                    "{json}"
+                );
+            }
+        }
+    }
+}
+
+/// Offsets there and back again lead to the start of the same character.
+pub fn offsets(text: &str) {
+    let offsets: Vec<usize> = (0..text.len() + 3).collect();
+    for unit in [Unit::Utf16, Unit::CodePoint] {
+        let mut there = offsets.clone();
+        convert(text, unit, &mut there);
+        convert_back(text, unit, &mut there);
+        for (offset, back) in offsets.iter().zip(there) {
+            assert_eq!(back, text.floor_char_boundary((*offset).min(text.len())));
+        }
+    }
+}
+
+/// A text without what was found is one in which nothing is found.
+pub fn invisible(text: &str) {
+    let found = linear(text, 50, || text::invisible::find(text));
+    check(text, found.iter().map(|found| &found.range), true);
+    let visible = text::invisible::remove(text, &found);
+    assert_eq!(text::invisible::find(&visible), [], "{visible:?} is left");
+}
+
+/// Sentences are in order and cover all that is not white space.
+pub fn sentences(text: &str) {
+    let found = linear(text, 50, || text::sentences::split(text));
+    check(text, &found, true);
+    let mut rest = 0;
+    for range in found {
+        assert!(!range.is_empty() && text[range.clone()].trim() == &text[range.clone()]);
+        assert!(text[rest..range.start].trim().is_empty());
+        rest = range.end;
+    }
+    assert!(text[rest..].trim().is_empty());
+}
+
+/// Redacting any spans, also ones that overlap, cut characters or end before they begin, hides each of their bytes.
+pub fn redact(text: &str) {
+    let numbers: Vec<usize> = text.bytes().map(|byte| usize::from(byte) * text.len() / 200).collect();
+    let spans: Vec<_> = numbers.chunks_exact(2).take(20).map(|pair| pair[0]..pair[1]).collect();
+    let redacted = text::redact::redact(text, &spans, REDACTED);
+    let hidden = spans
+        .iter()
+        .filter(|span| !span.is_empty() && span.start < text.len())
+        .count();
+    assert!(redacted.matches(REDACTED).count() <= text.matches(REDACTED).count() + hidden);
+    assert_eq!(text::redact::redact(text, &[], REDACTED), text);
+    assert!(hidden == 0 || redacted.contains(REDACTED));
+}
+
+/// What is left without repeats stands in the text, and leaving them out once more changes less and less.
+pub fn repeats(text: &str) {
+    let Some(once) = linear(text, 200, || Once::of(text)) else {
+        return;
+    };
+    assert!(once.text.len() <= text.len());
+    for (at, character) in once.text.char_indices() {
+        assert!(text.get(once.original(at..at + character.len_utf8())).is_some());
+    }
+}
