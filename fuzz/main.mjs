@@ -14,7 +14,7 @@ const IN_RUST = [...readFileSync(join(here, "src/main.rs"), "utf8").matchAll(/\(
   ([, n]) => n,
 );
 
-/** What cargo-fuzz passes without a sanitizer; a stable compiler takes it. Code of guard says no `unsafe` that one would watch. */
+/** What cargo-fuzz passes without a sanitizer; a stable compiler takes it. There is none, since guard-core has little `unsafe` that one would watch. */
 const FLAGS = [
   "-Cpasses=sancov-module",
   "-Cllvm-args=-sanitizer-coverage-level=4",
