@@ -21,7 +21,10 @@ const FLAGS = [
   "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
   "-Cllvm-args=-sanitizer-coverage-pc-table",
   "-Cllvm-args=-sanitizer-coverage-trace-compares",
+  "-Cllvm-args=-simplifycfg-branch-fold-threshold=0",
+  "-Cllvm-args=-sanitizer-coverage-stack-depth",
   "-Cdebug-assertions",
+  "-Ccodegen-units=1",
   "--cfg=fuzzing",
 ];
 
