@@ -406,17 +406,24 @@ export async function scanConversationTexts(
     const found = new Map<string, number>();
     for (const { start, end } of text.pieces) {
       const context = { answers, source: text.source };
-      const { text: string, findings } = await runScanners(sanitizing, text.text.slice(start, end), context, {
+      const {
+        text: string,
+        findings,
+        coverage,
+      } = await runScanners(sanitizing, text.text.slice(start, end), context, {
         ...options,
         failFast: false,
         suffix,
       });
       strings.push(string);
-      for (const [name, { length }] of Object.entries(findings)) found.set(name, (found.get(name) ?? 0) + length);
+      for (const [name, { length }] of Object.entries(findings)) {
+        found.set(name, (found.get(name) ?? 0) + length + (coverage.findingsOmitted[name] ?? 0));
+      }
     }
     for (const name of sanitizing.map((item) => item.name + suffix)) {
       if (report.resultsValid[name] !== false) continue;
-      if ((found.get(name) ?? 0) < (report.findings[name]?.length ?? 0)) addUnchanged(total, [name]);
+      const all = (report.findings[name]?.length ?? 0) + (report.coverage.findingsOmitted[name] ?? 0);
+      if ((found.get(name) ?? 0) < all) addUnchanged(total, [name]);
     }
     return strings;
   }

@@ -218,9 +218,19 @@ function places(
     if (!culprits.has(index)) open.push({ index, start: start - gone, end: end - gone });
   }
   return findings.flatMap((finding) => {
-    const candidates = open
-      .filter(({ start, end }) => start < finding.end && end > finding.start)
-      .map(({ index }) => index);
+    // The statements are in order and apart, so the first one that counts is found by halving.
+    let [low, high] = [0, open.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((open[middle] as (typeof open)[number]).end <= finding.start) low = middle + 1;
+      else high = middle;
+    }
+    const candidates: number[] = [];
+    for (; low < open.length; low++) {
+      const { index, start } = open[low] as (typeof open)[number];
+      if (start >= finding.end) break;
+      candidates.push(index);
+    }
     return candidates.length > 0 ? [{ candidates, offence: offenceOf(finding) }] : [];
   });
 }

@@ -1,6 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { placed } from "./conversation/pieces.ts";
 import { GuardValidationError, ScannerError } from "./errors.ts";
+import { addOmitted, bounded } from "./findings.ts";
 import { readConversation } from "./messages/read.ts";
 import type { ChatRequest } from "./messages/text.ts";
 import { AnswerCache } from "./models/answer-cache.ts";
@@ -52,7 +53,7 @@ export interface ScanOptions {
 }
 
 /** How much a whole scan looked at. */
-export interface ScanCoverage extends Omit<Coverage, "untrainedLanguages"> {
+export interface ScanCoverage extends Omit<Coverage, "untrainedLanguages" | "findingsOmitted"> {
   /** The number of message parts that no scanner can read, such as images. */
   partsSkipped: number;
   /** The names of the scanners that were left out by request. */
@@ -64,6 +65,8 @@ export interface ScanCoverage extends Omit<Coverage, "untrainedLanguages"> {
    * that it left these parts out. They are ISO 639-1 codes, or `und-` and a script.
    */
   untrainedLanguage: Record<string, string[]>;
+  /** How many findings of a scanner there are besides the 1,000 that a report tells of it at most. Scanners without such are absent. */
+  findingsOmitted: Record<string, number>;
   /**
    * How much text of each source no scanner looked at, in a conversation. Texts that nobody is to look at, because the caller has
    * turned their check off, do not count.
@@ -289,7 +292,7 @@ export async function runScanners(
       const work = Promise.resolve(scanner.scan(input, own));
       options.onWork?.(work);
       // A scanner may ignore the signal. Nobody waits for it then, and what it answers later is not looked at.
-      const given = checkedVerdict(input, await Promise.race([work, aborted]));
+      const given = bounded(checkedVerdict(input, await Promise.race([work, aborted])));
       running.throwIfAborted();
       options.verdicts?.set(scanner, input, source, given, { before, ...vault });
       verdict = shown(input, given);
@@ -408,6 +411,7 @@ export function emptyReport(): ScanReport {
     suppressed: [],
     failed: [],
     untrainedLanguage: {},
+    findingsOmitted: {},
     unscannedSources: {},
   };
   return {
@@ -441,6 +445,7 @@ export function addVerdict(report: ScanReport, name: string, verdict: Verdict, m
   coverage.scannedChars = Math.max(0, Math.min(coverage.scannedChars, coverage.chars - unscanned));
   coverage.truncated ||= verdict.coverage.truncated;
   coverage.windows = Math.max(coverage.windows, verdict.coverage.windows);
+  addOmitted(coverage.findingsOmitted, name, verdict.coverage.findingsOmitted ?? 0);
   if (verdict.coverage.untrainedLanguages) coverage.untrainedLanguage[name] = verdict.coverage.untrainedLanguages;
 }
 

@@ -37,7 +37,7 @@ export interface Finding extends Span {
   path?: string;
 }
 
-/** How much of a text a scanner looked at. */
+/** How much of a text a scanner looked at, and how much it tells of what it found. */
 export interface Coverage {
   /** Length of the text in UTF-16 code units. */
   chars: number;
@@ -52,6 +52,11 @@ export interface Coverage {
    * codes, or `und-` and a script. It is absent when there are none.
    */
   untrainedLanguages?: string[];
+  /**
+   * How many findings there are besides those that are told, which are at most 1,000. It is absent when there are none. What the
+   * scanner takes out of the text or replaces is not limited: it is every one of them.
+   */
+  findingsOmitted?: number;
 }
 
 /** The result of one scanner for one text. */
@@ -246,7 +251,12 @@ export function passed(text: string, coverage = wholeText(text)): Verdict {
   return { isValid: true, score: PASSED, findings: [], coverage };
 }
 
-/** Returns the coverage of a scanner that looked at the whole text. */
-export function wholeText(text: string, windows = 1): Coverage {
-  return { chars: text.length, scannedChars: text.length, truncated: false, windows };
+/**
+ * Returns the coverage of a scanner that looked at the whole text.
+ *
+ * @param findingsOmitted how many findings there are besides those that are told.
+ */
+export function wholeText(text: string, windows = 1, findingsOmitted = 0): Coverage {
+  const coverage = { chars: text.length, scannedChars: text.length, truncated: false, windows };
+  return findingsOmitted > 0 ? { ...coverage, findingsOmitted } : coverage;
 }

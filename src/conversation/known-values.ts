@@ -36,8 +36,10 @@ export function placeholdersFor(entries: readonly VaultEntry[]): (texts: readonl
       const end = start + text.length;
       let replaced = "";
       let at = start;
-      for (; next < matches.length; next++) {
-        const match = matches[next] as (typeof matches)[number];
+      for (; next < matches.length; next += 3) {
+        const match = {
+          ...{ start: matches[next] as number, end: matches[next + 1] as number, rule: matches[next + 2] as number },
+        };
         if (match.start >= end) break;
         if (!isWhole(joined, match.start, match.end)) continue;
         replaced += joined.slice(at, match.start) + replacements[match.rule];

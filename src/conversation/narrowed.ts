@@ -31,10 +31,11 @@ export async function narrowed<Report extends ScanReport>(
     const found: Finding[] = [];
     for (const finding of report.findings[name] ?? []) {
       // A finding in what was decoded from the text has its own place, and one within a string needs no other.
-      const within = ranges.flatMap(({ start, end }, index) =>
-        start < finding.end && end > finding.start ? [index] : [],
-      );
-      const isWide = finding.path === text.path && within.length > 1 && within.length <= MOST_STRINGS;
+      const within =
+        finding.path === text.path
+          ? ranges.flatMap(({ start, end }, index) => (start < finding.end && end > finding.start ? [index] : []))
+          : [];
+      const isWide = within.length > 1 && within.length <= MOST_STRINGS;
       const inStrings = isWide ? await failing(within) : [];
       found.push(...(inStrings.length > 0 ? inStrings : [finding]));
     }

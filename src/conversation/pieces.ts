@@ -26,11 +26,22 @@ export function placed(
   const place = message === undefined ? {} : { message };
   const ranges = rangesIn(given, text, unit);
   return findings.map((finding) => {
-    const range = ranges.findLast(({ start }) => start <= finding.start);
+    const range = lastBefore(ranges, finding.start);
     if (!range || finding.end > range.end) return { ...finding, ...place, path };
     const { start, end } = finding;
     return { ...finding, start: start - range.start, end: end - range.start, ...place, path: range.path };
   });
+}
+
+/** The last of the ranges, which are in order, that begins at an offset or before it. */
+function lastBefore(ranges: readonly Range[], offset: number): Range | undefined {
+  let [low, high] = [0, ranges.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ranges[middle] as Range).start <= offset) low = middle + 1;
+    else high = middle;
+  }
+  return ranges[low - 1];
 }
 
 /** Where the strings of a text are in what scanners have made of it. The list is empty where that cannot be told. */

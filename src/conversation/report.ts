@@ -1,3 +1,4 @@
+import { addFindings, addOmitted } from "../findings.ts";
 import type { MessageText } from "../messages/text.ts";
 import { addUnchanged, emptyReport, type ScanReport } from "../scan.ts";
 import { FAILED } from "../scanners/score.ts";
@@ -17,7 +18,7 @@ export function merge(to: ScanReport, from: ScanReport): void {
 }
 
 /**
- * Puts the results of several texts together: for each scanner, the worst score and all findings. The findings are in the order of
+ * Puts the results of several texts together: for each scanner, the worst score and the findings of all texts. The findings are in the order of
  * the texts, and say in which text they are.
  */
 export function worst(reports: readonly ScanReport[]): ScanReport {
@@ -29,11 +30,11 @@ export function worst(reports: readonly ScanReport[]): ScanReport {
     total.isValid &&= report.isValid;
     for (const [name, score] of Object.entries(report.resultsScore)) {
       const known = total.resultsScore[name];
-      const [before = [], found = []] = [total.findings[name], report.findings[name]];
-      const findings = found.length > 0 ? [...before, ...found] : before;
+      const before = total.findings[name] ?? [];
       const timing = Math.max(total.timing[name] ?? 0, report.timing[name] ?? 0);
       if (known === undefined || score > known) copyResult(total, name, report, name);
-      total.findings[name] = findings;
+      total.findings[name] = before;
+      addFindings(total, name, report.findings[name] ?? []);
       total.timing[name] = timing;
     }
     addUnchanged(total, report.unchanged);
@@ -53,6 +54,7 @@ export function copyResult(to: ScanReport, name: string, from: ScanReport, sourc
   else to.probabilities[name] = probability;
   to.findings[name] = from.findings[source] ?? [];
   to.timing[name] = 0;
+  if (name !== source) addOmitted(to.coverage.findingsOmitted, name, from.coverage.findingsOmitted[source] ?? 0);
   if (from.coverage.failed.includes(source)) to.coverage.failed.push(name);
   if (from.unchanged?.includes(source)) addUnchanged(to, [name]);
 }
@@ -76,7 +78,11 @@ export function onlyNames(names: ReadonlySet<string>, report: ScanReport): ScanR
     findings: counted(report.findings),
     timing: counted(report.timing),
     ...(report.unchanged ? { unchanged: report.unchanged.filter(isCounted) } : {}),
-    coverage: { ...report.coverage, suppressed: report.coverage.suppressed.filter((name) => names.has(name)) },
+    coverage: {
+      ...report.coverage,
+      suppressed: report.coverage.suppressed.filter((name) => names.has(name)),
+      findingsOmitted: counted(report.coverage.findingsOmitted),
+    },
   };
 }
 
@@ -109,6 +115,7 @@ export function addCoverage(
   }
   if (from.suppressed.length > 0) to.suppressed = [...new Set([...to.suppressed, ...from.suppressed])];
   if (from.failed.length > 0) to.failed = [...new Set([...to.failed, ...from.failed])];
+  for (const [name, count] of Object.entries(from.findingsOmitted)) addOmitted(to.findingsOmitted, name, count);
   for (const [name, languages] of Object.entries(from.untrainedLanguage)) {
     to.untrainedLanguage[name] = [...new Set([...(to.untrainedLanguage[name] ?? []), ...languages])].sort();
   }

@@ -1,4 +1,6 @@
-import { type ForeignPart, native } from "../native.ts";
+import { native } from "../native.ts";
+import { mapRows } from "../text/rows.ts";
+import type { Span } from "../text/span.ts";
 import type { AnswerCache } from "./answer-cache.ts";
 import type { LinearClassifier } from "./linear.ts";
 
@@ -6,6 +8,12 @@ import type { LinearClassifier } from "./linear.ts";
 export interface LanguageGuess {
   language: string;
   probability: number;
+}
+
+/** A part of a text: in a known language, or in the one that it names. */
+export interface ForeignPart extends Span {
+  /** An ISO 639-1 code, or `und-` and the ISO 15924 code of a script whose languages cannot be told apart. */
+  language?: string;
 }
 
 /**
@@ -52,7 +60,12 @@ export class LanguageDetector {
   ): Promise<ForeignPart[]> {
     const make = async () => {
       const model = await this.#model.load();
-      return native(() => model.foreignParts(text, [...known], [...familiar]), signal);
+      const { parts, languages } = await native(() => model.foreignParts(text, [...known], [...familiar]), signal);
+      return mapRows(parts, 3, (column): ForeignPart => {
+        const language = languages[column(2)];
+        const part = { start: column(0), end: column(1) };
+        return language === undefined ? part : { ...part, language };
+      });
     };
     const question = `parts ${this.folder} ${known.join()} ${familiar.join()}`;
     return answers ? answers.share(question, text, make, signal) : make();

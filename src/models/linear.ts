@@ -2,8 +2,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { GuardError } from "../errors.ts";
 import { addon, type NativeLinear, native } from "../native.ts";
+import { Turns } from "../support/turns.ts";
 import { readModelFile } from "./manifest.ts";
 import { selfTest } from "./self-test.ts";
+
+/** So many texts cross to the addon at once. */
+const PORTION = 1000;
 
 /** Tells whether a folder has the weights of a linear classifier. */
 export function isLinearFolder(folder: string): boolean {
@@ -67,10 +71,19 @@ export class LinearClassifier {
     return model;
   }
 
-  /** The probabilities of the labels for each text. */
-  async classify(texts: string[], signal?: AbortSignal): Promise<number[][]> {
+  /** The probabilities of the labels for each text. Many texts cross to the addon in portions, because it reads them on the event loop. */
+  async classify(texts: readonly string[], signal?: AbortSignal): Promise<number[][]> {
     const model = await this.load();
-    return native(() => model.classify(texts), signal);
+    const turns = new Turns(signal);
+    const all: number[][] = [];
+    for (let at = 0; at < texts.length; at += PORTION) {
+      if (turns.isOver) await turns.next();
+      const portion = texts.slice(at, at + PORTION);
+      const numbers = await native(() => model.classify(portion), signal);
+      const labels = numbers.length / portion.length;
+      for (let from = 0; from < numbers.length; from += labels) all.push([...numbers.subarray(from, from + labels)]);
+    }
+    return all;
   }
 
   /** Frees the model. */
@@ -82,7 +95,7 @@ export class LinearClassifier {
 
 function test(model: NativeLinear, folder: string): Promise<void> {
   return selfTest(folder, folder, async (text) => {
-    const [probabilities = []] = await native(() => model.classify([text]));
+    const probabilities = await native(() => model.classify([text]));
     const scores = Object.fromEntries(model.labels.map((label, index) => [label, probabilities[index] ?? Number.NaN]));
     return { scores: { default: scores }, spans: [] };
   });

@@ -1,11 +1,17 @@
 import { z } from "zod";
 import { GuardValidationError } from "../errors.ts";
-import { passed, wholeText } from "../scanner.ts";
+import { passed } from "../scanner.ts";
 import { Vault } from "../vault.ts";
 import { defineScanner } from "./define.ts";
 import { anonymize } from "./parts/anonymization.ts";
 import { FakeValues } from "./parts/fake-values.ts";
-import { findingsOf, ofPersonalData, PersonalDataDetector, personalDataOptions } from "./parts/personal-data.ts";
+import {
+  coverageOf,
+  findingsOf,
+  ofPersonalData,
+  PersonalDataDetector,
+  personalDataOptions,
+} from "./parts/personal-data.ts";
 
 export const Anonymize = defineScanner({
   type: "Anonymize",
@@ -84,13 +90,13 @@ What llm-guard 0.3.16 does differently:
         const vault = options.vault ?? context.vault ?? new Vault();
         const scan = await detector.find(text, vault, context);
         if (scan.findings.length === 0) return passed(text);
-        const anonymized = await anonymize(text, scan, vault, await loadFakes(), context);
+        const anonymized = await anonymize(text, scan, vault, await loadFakes(), context.signal);
         return {
           isValid: false,
           score: detector.score(scan),
           sanitized: preamble + anonymized,
           findings: findingsOf(text, scan),
-          coverage: wholeText(text),
+          coverage: coverageOf(text, scan),
         };
       },
     };

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { GuardValidationError, madeFrom } from "../errors.ts";
 import type { Engine } from "../models/engine.ts";
 import { addon, type RuleScan } from "../native.ts";
-import { passed, type ScanContext, type Verdict } from "../scanner.ts";
-import type { Span } from "../text/span.ts";
+import { passed, type ScanContext, type Verdict, wholeText } from "../scanner.ts";
+import { merged, overlapping } from "../text/span.ts";
 import { ofLlmGuard, ruleOptions } from "../validation/options.ts";
 import { defineScanner } from "./define.ts";
 import { engineOptions } from "./parts/model-options.ts";
@@ -11,7 +11,7 @@ import { NerModel, nerModelOption, recognizerConf } from "./parts/ner-model.ts";
 import { longestOf } from "./parts/open-spans.ts";
 import type { OwnNerModel } from "./parts/own-ner-model.ts";
 import { replaced } from "./parts/personal-data.ts";
-import { ruleCheck, ruleVerdict } from "./parts/rule-scanner.ts";
+import { allMatches, ruleCheck, ruleVerdict } from "./parts/rule-scanner.ts";
 import { russianForms } from "./parts/russian-forms.ts";
 
 /** The entity type that a model must give a name for it to count as a competitor. */
@@ -113,12 +113,13 @@ export const BanCompetitors = defineScanner({
       checkFindsOrganisations(model);
       const organisations = found.filter(({ entity, score }) => entity === ORGANIZATION && score >= threshold);
       // A disguised name always counts: its author meant the name, and a model cannot see it in the text as it is written.
-      const matches = scan.matches.filter(
-        ({ start, end, view }) => view != null || organisations.some((other) => other.start < end && start < other.end),
-      );
-      if (matches.length === 0) return passed(text);
-      const redacted = redact ? { redacted: replaced(text, merged(matches), () => REDACTED) } : {};
-      return ruleVerdict(text, { matches, ...redacted }, "competitor", named);
+      const counts = overlapping(organisations);
+      const all = allMatches(scan).filter((match) => match.isDisguised || counts(match));
+      if (all.length === 0) return passed(text);
+      const redacted = redact ? { redacted: replaced(text, merged(all), () => REDACTED) } : {};
+      const matches = scan.matches.filter((match) => match.view != null || counts(match));
+      const verdict = ruleVerdict(text, { matches, ...redacted }, "competitor", named);
+      return { ...verdict, coverage: wholeText(text, 1, all.length - matches.length) };
     }
   },
 });
@@ -137,15 +138,4 @@ function organisationsOf(path: string | OwnNerModel, maxLength: number | undefin
 function checkFindsOrganisations({ types }: NerModel): void {
   if (!types || types.has(ORGANIZATION)) return;
   throw new GuardValidationError([{ path: "", message: `it finds no organisations: ${[...types].join(", ")}` }]);
-}
-
-/** Returns spans in order, with overlapping spans joined. */
-function merged(spans: readonly Span[]): Span[] {
-  const result: Span[] = [];
-  for (const { start, end } of [...spans].sort((a, b) => a.start - b.start)) {
-    const last = result.at(-1);
-    if (last && start < last.end) last.end = Math.max(last.end, end);
-    else result.push({ start, end });
-  }
-  return result;
 }

@@ -4,7 +4,7 @@ import { passed } from "../scanner.ts";
 import { ruleOptions } from "../validation/options.ts";
 import { defineScanner } from "./define.ts";
 import { longestOf } from "./parts/open-spans.ts";
-import { ruleCheck, ruleVerdict } from "./parts/rule-scanner.ts";
+import { matchedRules, ruleCheck, ruleVerdict } from "./parts/rule-scanner.ts";
 
 export const BanSubstrings = defineScanner({
   type: "BanSubstrings",
@@ -53,7 +53,7 @@ export const BanSubstrings = defineScanner({
       ...(containsAll ? {} : { streaming: { reads: "spans", span, across: span } as const }),
       check: ruleCheck(set, (text, scan) => {
         if (!scan) return passed(text);
-        const fails = !containsAll || new Set(scan.matches.map(({ rule }) => rule)).size === substrings.length;
+        const fails = !containsAll || matchedRules(scan).size === substrings.length;
         return fails ? ruleVerdict(text, scan, "substring", substrings) : passed(text);
       }),
     };

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type Finding, passed, type ScanContext, wholeText } from "../scanner.ts";
 import { readNumbers } from "../text/numbers.ts";
 import { overlap } from "../text/overlap.ts";
-import type { Span } from "../text/span.ts";
+import { overlapping, type Span } from "../text/span.ts";
 import { defineScanner } from "./define.ts";
 import {
   CANARY,
@@ -82,7 +82,7 @@ export const Canary = defineScanner({
         if (tokens.length === 0) {
           return passed(text, { chars: text.length, scannedChars: 0, truncated: true, windows: 0 });
         }
-        const leaks = await leaksOf(text, tokens.flatMap(writtenForms), context);
+        const leaks = await leaksOf(text, tokens.flatMap(writtenForms), context.signal);
         if (leaks.length === 0) return passed(text);
         const findings = leaks.map(({ start, end, characters, view }): Finding => {
           const label = `${characters} of ${TOKEN_LENGTH} characters`;
@@ -106,10 +106,10 @@ function systemTexts({ conversation }: ScanContext): string[] {
 }
 
 /** Finds tokens in a text, in its views, and in the numbers that it has. */
-async function leaksOf(text: string, forms: readonly WrittenToken[], { signal }: ScanContext): Promise<Leak[]> {
+async function leaksOf(text: string, forms: readonly WrittenToken[], signal?: AbortSignal): Promise<Leak[]> {
   const options = { minimum: LEAST, count: "letters", signal } as const;
   const wanted = forms.map((form) => form.text);
-  const readings = readNumbers(text, LEAST);
+  const readings = await readNumbers(text, LEAST, signal);
   const [written, ...decoded] = await Promise.all([
     overlap(text, wanted, { ...options, deobfuscate: true }),
     ...readings.map((reading) => overlap(reading.text, wanted, options)),
@@ -122,10 +122,13 @@ async function leaksOf(text: string, forms: readonly WrittenToken[], { signal }:
   for (const [index, { passages }] of decoded.entries()) {
     const reading = readings[index];
     if (!reading) continue;
+    const isKnown = overlapping(leaks);
+    let reached = 0;
     for (const { start, end, words, other } of passages) {
       const span = reading.locate({ start, end });
       // The views know several ways of writing numbers, too.
-      if (leaks.some((known) => known.start < span.end && span.start < known.end)) continue;
+      if (span.start < reached || isKnown(span)) continue;
+      reached = span.end;
       leaks.push(leak(span, words, [reading.view, forms[other]?.view]));
     }
   }

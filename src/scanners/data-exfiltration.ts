@@ -2,8 +2,10 @@ import { z } from "zod";
 import { addon, native } from "../native.ts";
 import { type Finding, passed, type ScanContext, wholeText } from "../scanner.ts";
 import type { Source } from "../source.ts";
+import { Turns } from "../support/turns.ts";
 import { type LinkTarget, linkTargets } from "../text/link-targets.ts";
 import { overlap } from "../text/overlap.ts";
+import { mapRows } from "../text/rows.ts";
 import { urlsOf } from "../text/urls.ts";
 import { defineScanner } from "./define.ts";
 import { hasPlaceholder, isProse, partsOf, type UrlPart, wordsIn } from "./parts/carried-data.ts";
@@ -118,7 +120,9 @@ export const DataExfiltration = defineScanner({
           find("hidden_text", carrier, span);
 
         const carriers: Carrier[] = [];
-        for (const target of await targetsOf(text, context)) {
+        const turns = new Turns(context.signal);
+        for (const target of await targetsOf(text, context, turns)) {
+          if (turns.isOver) await turns.next();
           const url = parsed(target.target);
           if (!url) continue;
           const isScript = SCRIPTS.has(url.protocol) || (url.protocol === "data:" && !isShown(url, target.kind));
@@ -127,11 +131,15 @@ export const DataExfiltration = defineScanner({
           carriers.push({ target, url, parts: [] });
         }
         if (carriers.length > 0) {
-          const domains = native(() => addon.registrableDomains(carriers.map(({ url }) => url.hostname)));
-          for (const [at, carrier] of carriers.entries()) {
-            carrier.parts = partsOf(carrier.url, carrier.target.target, domains[at] ?? "");
+          for (let from = 0; from < carriers.length; from += PORTION) {
+            const portion = carriers.slice(from, from + PORTION);
+            const domains = native(() => addon.registrableDomains(portion.map(({ url }) => url.hostname)));
+            for (const [at, carrier] of portion.entries()) {
+              if (turns.isOver) await turns.next();
+              carrier.parts = partsOf(carrier.url, carrier.target.target, domains[at] ?? "");
+            }
           }
-          const places = await judged(carriers, context, rules);
+          const places = await judged(carriers, context, rules, turns);
           for (const [{ target }, where] of places) {
             find(target.kind === "link" ? "exfiltration_link" : "exfiltration_image", where, target);
           }
@@ -152,6 +160,9 @@ export const DataExfiltration = defineScanner({
   },
 });
 
+/** So many hosts cross to the addon at once, which reads them on the event loop. */
+const PORTION = 1000;
+
 type Target = Omit<LinkTarget, "kind"> & { kind: LinkTarget["kind"] | "call" };
 
 /** A URL that may carry data. */
@@ -162,14 +173,15 @@ interface Carrier {
 }
 
 /** Returns the targets of a text and its other URLs, which are links, or in arguments what a tool loads. */
-async function targetsOf(text: string, { answers, signal, source }: ScanContext): Promise<Target[]> {
+async function targetsOf(text: string, { answers, source, signal }: ScanContext, turns: Turns): Promise<Target[]> {
   const isCall = source === "tool_call";
-  const { targets, code } = linkTargets(text);
+  const { targets, code } = await linkTargets(text, signal);
   const taken = [...targets, ...(isCall ? [] : code)].sort((a, b) => a.start - b.start);
   const others: Target[] = [];
   let at = 0;
   let reached = 0;
   for (const { start, end, url } of await urlsOf(text, { answers, signal })) {
+    if (turns.isOver) await turns.next();
     for (; at < taken.length && (taken[at] as Target).start < end; at += 1) {
       reached = Math.max(reached, (taken[at] as Target).end);
     }
@@ -196,9 +208,10 @@ async function heard({ conversation, prompt, signal }: ScanContext, rules: Insta
   const user = [...(prompt === undefined ? [] : [prompt]), ...of("user")];
   const privateOf = async (texts: readonly string[]) => {
     const text = texts.join("\n");
-    const { secrets } = await native(() => rules.scan(text, "all", false), signal);
+    const { secrets, rest } = await native(() => rules.scan(text, "all", false), signal);
+    const others = rest ? mapRows(rest, 2, (column) => ({ start: column(0), end: column(1) })) : [];
     const mails = (await addressesIn(text)).filter((address) => address.includes("@"));
-    return [...secrets.map(({ start, end }) => text.slice(start, end)), ...mails]
+    return [...[...secrets, ...others].map(({ start, end }) => text.slice(start, end)), ...mails]
       .map((value) => value.toLowerCase())
       .filter((value) => value.length >= 6);
   };
@@ -225,11 +238,13 @@ async function judged(
   carriers: readonly Carrier[],
   context: ScanContext,
   rules: InstanceType<typeof addon.SecretRules>,
+  turns: Turns,
 ): Promise<[Carrier, string][]> {
   const known = await heard(context, rules);
   const found: [Carrier, string][] = [];
   const open: Carrier[] = [];
   for (const carrier of carriers) {
+    if (turns.isOver) await turns.next();
     const { kind, target, inCode } = carrier.target;
     const loads = kind === "image" || kind === "active";
     const part =
@@ -243,16 +258,19 @@ async function judged(
     // A URL that the conversation has was written before its data was known.
     else if (!known.all.includes(target)) open.push(carrier);
   }
-  const repeated = await repeatedParts(open, known, context);
+  const repeated = await repeatedParts(open, known, context, turns);
   for (const carrier of open) {
+    if (turns.isOver) await turns.next();
     const loads = carrier.target.kind === "image" || carrier.target.kind === "active";
     const isCall = carrier.target.kind === "call";
     const part = carrier.parts.find((part) => {
       if (repeated.has(part)) return true;
-      const has = (text: string, value: string) => text.toLowerCase().includes(value);
       const mayHave = (value: string) => !loads && known.ofUser.has(value);
       if (
-        [part.text, ...part.decoded].some((text) => known.values.some((value) => has(text, value) && !mayHave(value)))
+        [part.text, ...part.decoded].some((text) => {
+          const lower = text.toLowerCase();
+          return known.values.some((value) => lower.includes(value) && !mayHave(value));
+        })
       ) {
         return true;
       }
@@ -277,6 +295,7 @@ async function repeatedParts(
   carriers: readonly Carrier[],
   { system, tool, user }: Awaited<ReturnType<typeof heard>>,
   { signal }: ScanContext,
+  turns: Turns,
 ): Promise<Set<UrlPart>> {
   const found = new Set<UrlPart>();
   const compare = async (
@@ -295,6 +314,7 @@ async function repeatedParts(
     if (items.length === 0 || written.length === 0) return;
     let joined = "";
     for (const item of items) {
+      if (turns.isOver) await turns.next();
       item.start = joined.length;
       // Passages must not go on from one part into the next, so a word that nobody writes stands between them.
       joined += `${item.text.replace(/[_+./\\|=-]/g, " ")}\n${SEPARATOR}\n`;
@@ -308,6 +328,7 @@ async function repeatedParts(
     });
     let at = 0;
     for (const { start, words, other } of passages.sort((a, b) => a.start - b.start)) {
+      if (turns.isOver) await turns.next();
       while (at + 1 < items.length && (items[at + 1]?.start ?? 0) <= start) at += 1;
       const item = items[at];
       if (item && words >= least(item.carrier, item.part, item.isEncoded, other)) found.add(item.part);

@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { MOST_FINDINGS } from "../findings.ts";
 import { addon, native } from "../native.ts";
-import { passed } from "../scanner.ts";
+import { type Finding, passed, wholeText } from "../scanner.ts";
+import { mapRows } from "../text/rows.ts";
 import { Vault } from "../vault.ts";
 import { defineScanner } from "./define.ts";
 import { longestOf } from "./parts/open-spans.ts";
@@ -82,19 +84,19 @@ Findings name the placeholders, never the originals. What llm-guard 0.3.16 does 
         () => addon.restorePlaceholders(text, placeholders, originals, matching),
         context.signal,
       );
+      const finding = (column: (index: number) => number): Finding => {
+        const [start, end] = [column(0), column(1)];
+        const label = placeholders[column(2)] as string;
+        return { start, end, type: "placeholder", text: text.slice(start, end), score: 1, label };
+      };
+      const findings = mapRows(matches, 3, finding, MOST_FINDINGS);
+      const coverage = wholeText(text, 1, matches.length / 3 - findings.length);
       return {
         isValid: true,
         score: PASSED,
         ...(restored == null ? {} : { sanitized: restored }),
-        findings: matches.map(({ start, end, rule }) => ({
-          start,
-          end,
-          type: "placeholder",
-          text: text.slice(start, end),
-          score: 1,
-          label: placeholders[rule] as string,
-        })),
-        coverage: { chars: text.length, scannedChars: searched, truncated: searched < text.length, windows: 1 },
+        findings,
+        coverage: { ...coverage, scannedChars: searched, truncated: searched < text.length },
       };
     },
   }),

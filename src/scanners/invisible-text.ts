@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { MOST_FINDINGS } from "../findings.ts";
 import { addon, native } from "../native.ts";
 import { type Finding, passed, wholeText } from "../scanner.ts";
+import { mapRows } from "../text/rows.ts";
 import { defineScanner } from "./define.ts";
 import { FAILED } from "./score.ts";
 
@@ -62,19 +64,16 @@ export const InvisibleText = defineScanner({
     async check(text, { signal }) {
       // No ASCII character is invisible in this sense.
       if (isAscii(text)) return passed(text);
-      const { runs, visible } = await native(() => addon.scanInvisible(text, allow), signal);
+      const { runs, kinds, visible } = await native(() => addon.scanInvisible(text, allow), signal);
       if (visible == null) return passed(text);
-      const findings = runs.map(
-        ({ start, end, kind }): Finding => ({
-          start,
-          end,
-          type: "invisible",
-          text: text.slice(start, end),
-          score: 1,
-          label: kind,
-        }),
-      );
-      return { isValid: false, score: FAILED, sanitized: visible, findings, coverage: wholeText(text) };
+      const finding = (column: (index: number) => number): Finding => {
+        const [start, end] = [column(0), column(1)];
+        const label = kinds[column(2)] as string;
+        return { start, end, type: "invisible", text: text.slice(start, end), score: 1, label };
+      };
+      const findings = mapRows(runs, 3, finding, MOST_FINDINGS);
+      const coverage = wholeText(text, 1, runs.length / 3 - findings.length);
+      return { isValid: false, score: FAILED, sanitized: visible, findings, coverage };
     },
   }),
 });

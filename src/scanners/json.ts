@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { addon, native } from "../native.ts";
 import { type Finding, wholeText } from "../scanner.ts";
+import { Turns } from "../support/turns.ts";
+import { mapRows } from "../text/rows.ts";
 import type { Span } from "../text/span.ts";
 import { defineScanner } from "./define.ts";
 import { repairJson } from "./parts/json-repair.ts";
@@ -109,7 +111,11 @@ interface ReadSettings {
 
 /** Returns the pieces of JSON in a text, repaired and checked. */
 async function readPieces(text: string, { repair, schema, signal }: ReadSettings): Promise<Piece[]> {
-  const candidates = await native(() => addon.findJson(text), signal);
+  const { pieces, messages } = await native(() => addon.findJson(text), signal);
+  const candidates = mapRows(pieces, 5, (column) => ({
+    ...{ start: column(0), end: column(1), at: column(2) },
+    ...{ message: messages[column(3)], repairable: column(4) > 0 },
+  }));
   const broken = repair ? candidates.filter(({ repairable }) => repairable) : [];
   const repairs = new Map(
     broken.length === 0
@@ -122,12 +128,20 @@ async function readPieces(text: string, { repair, schema, signal }: ReadSettings
         ).map((json, index) => [broken[index], json]),
   );
   const until = patternDeadline(text.length);
-  return candidates.map((candidate) => {
+  const turns = new Turns(signal);
+  const read: Piece[] = [];
+  for (const candidate of candidates) {
+    if (turns.isOver) await turns.next();
+    read.push(checked(candidate));
+  }
+  return read;
+
+  function checked(candidate: (typeof candidates)[number]): Piece {
     const { start, end, message, at } = candidate;
     const repaired = repairs.get(candidate);
     const json = repaired ?? text.slice(start, end);
     const piece: Piece = { start, end, json, repaired: repaired !== undefined };
-    if (message != null && repaired === undefined) {
+    if (message !== undefined && repaired === undefined) {
       const label = `${message} at offset ${at}`;
       return { ...piece, problem: { start, end, type: "json", text: json, score: 1, label } };
     }
@@ -135,7 +149,7 @@ async function readPieces(text: string, { repair, schema, signal }: ReadSettings
     if (!problem) return piece;
     const label = `${problem.pointer || "(root)"} ${problem.message}`;
     return { ...piece, problem: { start, end, type: "json-schema", text: text.slice(start, end), score: 1, label } };
-  });
+  }
 }
 
 /** Returns the text with each piece of JSON replaced by its repaired form. */

@@ -1,6 +1,7 @@
 import { domainToASCII } from "node:url";
 import { z } from "zod";
 import { addon, native } from "../native.ts";
+import { Turns } from "../support/turns.ts";
 import { urlsOf } from "../text/urls.ts";
 import { notASetting } from "../validation/options.ts";
 import { defineScanner } from "./define.ts";
@@ -16,6 +17,12 @@ const BENIGN = "benign";
  * a name, and browsers show none in letters. It is above every threshold but 1.
  */
 const HOMOGRAPH = 0.99;
+
+/** What the addon says of URLs that no model has to judge. */
+const HARMLESS = 0;
+const LOOKS_LIKE_ANOTHER = 1;
+/** So many URLs cross to the addon at once, which reads them on the event loop. */
+const PORTION = 1000;
 
 const domain = z
   .string()
@@ -83,15 +90,23 @@ export const MaliciousURLs = defineScanner({
         const found = await urlsOf(text, { answers, signal });
         const urls = found.filter(({ url }) => !isAllowed(url));
         if (urls.length === 0) return [];
-        const standings = await native(() => addon.urlStandings(urls.map(({ url }) => url)), signal);
-        const judged = standings.map(({ judgedAs }) => judgedAs ?? "").filter((url) => url !== "");
+        const turns = new Turns(signal);
+        const standings: number[] = [];
+        const judged: string[] = [];
+        for (let at = 0; at < urls.length; at += PORTION) {
+          if (turns.isOver) await turns.next();
+          const portion = urls.slice(at, at + PORTION).map(({ url }) => url);
+          const known = await native(() => addon.urlStandings(portion), signal);
+          standings.push(...known.standings);
+          judged.push(...known.judgedAs);
+        }
         const asking = { ...(signal ? { signal } : {}), ...(answers ? { answers } : {}) };
         const classified = judged.length > 0 ? await model.classify(judged, asking) : { labels: [], probabilities: [] };
         let next = 0;
         return urls.flatMap(({ start, end }, index) => {
-          const standing = standings[index]?.standing;
-          if (standing === "harmless") return [];
-          if (standing === "homograph") return [{ start, end, score: HOMOGRAPH, label: standing }];
+          const standing = standings[index];
+          if (standing === HARMLESS) return [];
+          if (standing === LOOKS_LIKE_ANOTHER) return [{ start, end, score: HOMOGRAPH, label: "homograph" }];
           return [{ start, end, ...judge(classified, next++) }];
         });
       },

@@ -65,7 +65,7 @@ export const Secrets = defineScanner({
       sanitizes: true,
       streaming: { reads: "spans", span: 160, repeats: true, openFrom: unclosedSecret, longSpans: "block" },
       async check(text, { signal }) {
-        const { secrets, redacted } = await native(() => compiled.scan(text, redactMode, deobfuscate), signal);
+        const { secrets, rest, redacted } = await native(() => compiled.scan(text, redactMode, deobfuscate), signal);
         if (redacted == null) return passed(text);
         const findings = secrets.map(
           ({ start, end, rule, service, sound, view }): Finding => ({
@@ -80,7 +80,13 @@ export const Secrets = defineScanner({
             ...(view == null ? {} : { view }),
           }),
         );
-        return { isValid: false, score: FAILED, sanitized: redacted, findings, coverage: wholeText(text) };
+        return {
+          isValid: false,
+          score: FAILED,
+          sanitized: redacted,
+          findings,
+          coverage: wholeText(text, 1, (rest?.length ?? 0) / 2),
+        };
       },
     };
   },

@@ -1,12 +1,15 @@
 import { z } from "zod";
-import { passed, wholeText } from "../scanner.ts";
+import { passed } from "../scanner.ts";
+import { Turns } from "../support/turns.ts";
 import { defineScanner } from "./define.ts";
 import {
+  coverageOf,
   findingsOf,
   ofPersonalData,
   PersonalDataDetector,
+  type PiiScan,
   personalDataOptions,
-  replaced,
+  replacedInTurns,
 } from "./parts/personal-data.ts";
 
 export const Sensitive = defineScanner({
@@ -43,11 +46,16 @@ export const Sensitive = defineScanner({
         return {
           isValid: false,
           score: detector.score(scan),
-          ...(options.redact ? { sanitized: replaced(text, scan.findings, ({ entity }) => `<${entity}>`) } : {}),
+          ...(options.redact ? { sanitized: await withTypes(text, scan, context.signal) } : {}),
           findings: findingsOf(text, scan),
-          coverage: wholeText(text),
+          coverage: coverageOf(text, scan),
         };
       },
     };
   },
 });
+
+/** Replaces what was found by its type. */
+function withTypes(text: string, { findings }: PiiScan, signal: AbortSignal | undefined): Promise<string> {
+  return replacedInTurns(text, findings, ({ entity }) => `<${entity}>`, new Turns(signal));
+}

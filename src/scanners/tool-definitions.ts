@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { GuardValidationError } from "../errors.ts";
+import { MOST_FINDINGS } from "../findings.ts";
 import type { MessageText, ToolDefinition } from "../messages/text.ts";
 import { addon, built, native } from "../native.ts";
 import { type Finding, passed, wholeText } from "../scanner.ts";
+import { mapRows } from "../text/rows.ts";
 import { notASetting } from "../validation/options.ts";
 import { defineScanner } from "./define.ts";
 import { changeSince, LEAST_KEY, memoryStore, type PinStore, pinOf, randomKey } from "./parts/tool-pins.ts";
@@ -150,10 +152,19 @@ export const ToolDefinitions = defineScanner({
         if (requirePins && expected === undefined) {
           findings.push(finding("unpinned_definition", `${name || "A tool without a name"} has no pin.`));
         }
-        const { runs } = await native(() => addon.scanInvisible(text, SEEN), signal);
-        for (const { start, end, kind } of runs) {
-          findings.push({ start, end, type: "invisible", text: text.slice(start, end), score: 1, label: kind });
-        }
+        const { runs, kinds } = await native(() => addon.scanInvisible(text, SEEN), signal);
+        findings.push(
+          ...mapRows(
+            runs,
+            3,
+            (column): Finding => {
+              const [start, end] = [column(0), column(1)];
+              const label = kinds[column(2)] as string;
+              return { start, end, type: "invisible", text: text.slice(start, end), score: 1, label };
+            },
+            MOST_FINDINGS,
+          ),
+        );
         if (pin === undefined || pin !== expected) findings.push(...(await ordersIn(text, tool, signal)));
         if (tool && current) findings.push(...namesLike(tool, current, conversation.texts, finding));
         if (seen && pin !== undefined && name !== "") {
@@ -167,7 +178,8 @@ export const ToolDefinitions = defineScanner({
           if (before === undefined && findings.length === 0) await seen.set(name, pin);
         }
         if (findings.length === 0) return passed(text);
-        return { isValid: false, score: FAILED, findings, coverage: wholeText(text) };
+        const coverage = wholeText(text, 1, Math.max(0, runs.length / 3 - MOST_FINDINGS));
+        return { isValid: false, score: FAILED, findings, coverage };
       },
     };
   },

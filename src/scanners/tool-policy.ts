@@ -7,6 +7,7 @@ import { addon, built, native } from "../native.ts";
 import { type ConversationContext, type Finding, passed, type ScanContext, wholeText } from "../scanner.ts";
 import { canonicalJson } from "../support/canonical-json.ts";
 import { isRecord } from "../support/is-record.ts";
+import { lengthIn } from "../text/offsets.ts";
 import { urlsOf } from "../text/urls.ts";
 import { notASetting } from "../validation/options.ts";
 import { defineScanner } from "./define.ts";
@@ -290,7 +291,8 @@ function argumentCheck(key: string, { pattern, allowed, denied, maxLength }: z.o
         say("does not match the pattern of the policy");
       if (isAllowed && !isAllowed(text)) say("is none of the values that the policy allows");
       if (isDenied(text)) say("has a value that the policy denies");
-      if (maxLength !== undefined && [...text].length > maxLength) say(`is longer than ${maxLength} characters`);
+      if (maxLength !== undefined && lengthIn("codePoint", text) > maxLength)
+        say(`is longer than ${maxLength} characters`);
     }
   };
 }

@@ -1,9 +1,7 @@
 import { addCoverage, copyResult } from "../conversation/report.ts";
+import { addFindings } from "../findings.ts";
 import { addUnchanged, emptyReport, type ScanReport } from "../scan.ts";
 import type { Finding } from "../scanner.ts";
-
-/** The most findings of one scanner that the report of a long answer names. */
-const MOST_FINDINGS = 1000;
 
 /** Adds up what scanners say of the parts of one answer: for each scanner the worst result, and what was found. */
 export class Tally {
@@ -22,10 +20,8 @@ export class Tally {
       const findings = total.findings[name] ?? [];
       const timing = (total.timing[name] ?? 0) + (report.timing[name] ?? 0);
       if (known === undefined || score > known) copyResult(total, name, report, name);
-      for (const finding of found(name, report.findings[name] ?? [])) {
-        if (findings.length < MOST_FINDINGS) findings.push(finding);
-      }
       total.findings[name] = findings;
+      addFindings(total, name, found(name, report.findings[name] ?? []));
       total.timing[name] = timing;
     }
     this.addTimings(report.engineTiming);

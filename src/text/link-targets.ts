@@ -1,3 +1,4 @@
+import { Turns } from "../support/turns.ts";
 import type { Span } from "./span.ts";
 
 /** Where a text makes a reader or a browser go. */
@@ -17,6 +18,8 @@ export interface LinkTargets {
   code: Span[];
 }
 
+/** So many characters are read between two looks at the clock. */
+const PORTION = 1024;
 /** The most characters of a target or a tag. It bounds the time for unclosed ones. */
 const LONGEST = 16_384;
 /** The most `<` among the attributes of a tag. */
@@ -57,19 +60,22 @@ const ATTRIBUTES: Readonly<Record<string, Readonly<Record<string, LinkTarget["ki
  * in it. It reads leniently, because readers differ: a target in Markdown may have spaces. URLs in plain text are not among them.
  * What stands in code is left out, except HTML in code blocks that are marked as HTML.
  */
-export function linkTargets(text: string): LinkTargets {
-  const { code, shown } = codeOf(text);
-  const targets = [...markdownTargets(text, code), ...htmlTargets(text, code, shown)];
+export async function linkTargets(text: string, signal?: AbortSignal): Promise<LinkTargets> {
+  const turns = new Turns(signal);
+  const { code, shown } = await codeOf(text, turns);
+  const inMarkdown = await markdownTargets(text, code, turns);
+  const targets = [...inMarkdown, ...(await htmlTargets(text, code, shown, turns))];
   return { targets: targets.sort((a, b) => a.start - b.start), code };
 }
 
 /** Finds code blocks between fences and code between backticks of one line, and the blocks that programs show as pages. */
-function codeOf(text: string): { code: Span[]; shown: Span[] } {
+async function codeOf(text: string, turns: Turns): Promise<{ code: Span[]; shown: Span[] }> {
   const code: Span[] = [];
   const shown: Span[] = [];
   let open: { start: number; fence: string; isShown: boolean } | undefined;
   let at = 0;
-  for (const line of text.split("\n")) {
+  for (const line of linesOf(text)) {
+    if (turns.isOver) await turns.next();
     const [, fence = "", info = ""] = FENCE.exec(line) ?? [];
     const end = at + line.length;
     if (open) {
@@ -82,7 +88,7 @@ function codeOf(text: string): { code: Span[]; shown: Span[] } {
     } else if (fence !== "" && !(fence.startsWith("`") && info.includes("`"))) {
       open = { start: at, fence, isShown: SHOWN.test(info) };
     } else {
-      code.push(...inlineCode(line, at));
+      for (const span of await inlineCode(line, at, turns)) code.push(span);
     }
     at = end + 1;
   }
@@ -95,8 +101,12 @@ function codeOf(text: string): { code: Span[]; shown: Span[] } {
 }
 
 /** Code between two runs of backticks of one length. It ends with its line: what a reader may show as no code is looked at. */
-function inlineCode(line: string, offset: number): Span[] {
-  const runs = [...line.matchAll(/`+/g)].map(({ 0: { length }, index }) => ({ index, length }));
+async function inlineCode(line: string, offset: number, turns: Turns): Promise<Span[]> {
+  const runs: { index: number; length: number }[] = [];
+  for (const { 0: run, index } of line.matchAll(/`+/g)) {
+    if (turns.isOver) await turns.next();
+    runs.push({ index, length: run.length });
+  }
   const later = new Map<number, number[]>();
   for (const [at, { length }] of runs.entries()) {
     const same = later.get(length);
@@ -106,6 +116,7 @@ function inlineCode(line: string, offset: number): Span[] {
   for (const list of later.values()) list.reverse();
   const found: Span[] = [];
   for (let at = 0; at < runs.length; at += 1) {
+    if (turns.isOver) await turns.next();
     const run = runs[at] as (typeof runs)[number];
     if (line[run.index - 1] === "\\") continue;
     const same = later.get(run.length) as number[];
@@ -119,12 +130,17 @@ function inlineCode(line: string, offset: number): Span[] {
   return found;
 }
 
-function markdownTargets(text: string, code: readonly Span[]): LinkTarget[] {
+async function markdownTargets(text: string, code: readonly Span[], turns: Turns): Promise<LinkTarget[]> {
   const found: LinkTarget[] = [];
   const images = new Set<string>();
   let open: { at: number; isImage: boolean }[] = [];
   let next = 0;
+  let looked = 0;
   for (let at = 0; at < text.length; at += 1) {
+    if (at >= looked) {
+      looked = at + PORTION;
+      if (turns.isOver) await turns.next();
+    }
     while (next < code.length && (code[next] as Span).end <= at) next += 1;
     const span = code[next];
     if (span && span.start <= at) {
@@ -139,6 +155,7 @@ function markdownTargets(text: string, code: readonly Span[]): LinkTarget[] {
     } else if (character === "]") {
       const bracket = open.pop();
       if (!bracket) continue;
+      if (turns.isOver) await turns.next();
       const after = text[at + 1];
       const target = after === "(" ? inlineTarget(text, at + 2) : undefined;
       if (target) {
@@ -152,7 +169,8 @@ function markdownTargets(text: string, code: readonly Span[]): LinkTarget[] {
     }
   }
   let at = 0;
-  for (const line of text.split("\n")) {
+  for (const line of linesOf(text)) {
+    if (turns.isOver) await turns.next();
     const match = DEFINITION.exec(line.slice(0, LONGEST));
     const isInCode = match !== null && within(code, at);
     if (match && !isInCode) {
@@ -164,6 +182,16 @@ function markdownTargets(text: string, code: readonly Span[]): LinkTarget[] {
     at += line.length + 1;
   }
   return found;
+}
+
+/** The lines of a text, one after the other: a list of half a million would take long by itself. */
+function* linesOf(text: string): Generator<string> {
+  let start = 0;
+  for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", start)) {
+    yield text.slice(start, end);
+    start = end + 1;
+  }
+  yield text.slice(start);
 }
 
 /** Whether one of these spans, which are in order and apart, has a position. */
@@ -208,7 +236,12 @@ function inlineTarget(text: string, from: number): (Span & { target: string }) |
   return target === "" ? undefined : { start, end: start + target.length, target: unescaped(target) };
 }
 
-function htmlTargets(text: string, code: readonly Span[], shown: readonly Span[]): LinkTarget[] {
+async function htmlTargets(
+  text: string,
+  code: readonly Span[],
+  shown: readonly Span[],
+  turns: Turns,
+): Promise<LinkTarget[]> {
   const found: LinkTarget[] = [];
   const add = (start: number, target: string, length: number, kind: LinkTarget["kind"]) => {
     const inCode = within(code, start);
@@ -218,6 +251,7 @@ function htmlTargets(text: string, code: readonly Span[], shown: readonly Span[]
   };
   let isStyled = false;
   for (const { index, 1: name = "" } of text.matchAll(/<([a-z]{1,10})(?=[\s/])/gi)) {
+    if (turns.isOver) await turns.next();
     isStyled ||= name.toLowerCase() === "style";
     const kinds = ATTRIBUTES[name.toLowerCase()];
     for (const { name: attribute, value, start } of attributesOf(text, index + 1 + name.length)) {
@@ -239,6 +273,7 @@ function htmlTargets(text: string, code: readonly Span[], shown: readonly Span[]
   }
   if (!isStyled && !/<style/i.test(text)) return found;
   for (const { index, 0: opening } of text.matchAll(/\burl\(\s{0,9}["']?|@import\s{1,9}["']/gi)) {
+    if (turns.isOver) await turns.next();
     const start = index + opening.length;
     const [target = ""] = /^[^"')\s]*/.exec(text.slice(start, start + LONGEST)) ?? [];
     add(start, target, target.length, "image");

@@ -1,3 +1,4 @@
+import { Turns } from "../support/turns.ts";
 import type { Span } from "./span.ts";
 
 /** The letters and digits that the numbers of a text stand for. */
@@ -31,21 +32,26 @@ const WAYS: { view: string; pattern: RegExp; codes: (digits: string) => Iterable
  *
  * @param least readings of fewer characters are left out.
  */
-export function readNumbers(text: string, least: number): NumberReading[] {
-  return WAYS.flatMap(({ view, pattern, codes }) => {
+export async function readNumbers(text: string, least: number, signal?: AbortSignal): Promise<NumberReading[]> {
+  const turns = new Turns(signal);
+  const readings: NumberReading[] = [];
+  for (const { view, pattern, codes } of WAYS) {
     let read = "";
     const sources: Span[] = [];
     for (const { 0: digits, index } of text.matchAll(pattern)) {
+      if (turns.isOver) await turns.next();
       for (const code of codes(digits)) {
+        if (turns.isOver) await turns.next();
         if (!isAlphanumeric(code)) continue;
         read += String.fromCharCode(code);
         sources.push({ start: index, end: index + digits.length });
       }
     }
-    if (read.length < least) return [];
+    if (read.length < least) continue;
     const locate = ({ start, end }: Span) => ({ start: sources[start]?.start ?? 0, end: sources[end - 1]?.end ?? 0 });
-    return [{ view, text: read, locate }];
-  });
+    readings.push({ view, text: read, locate });
+  }
+  return readings;
 }
 
 /** Returns the bytes, or the characters of 7 bits, of binary digits. */

@@ -1,4 +1,5 @@
 import { addon, native } from "../native.ts";
+import { mapRows } from "./rows.ts";
 import type { Span } from "./span.ts";
 
 /** A passage of a text that repeats another text. */
@@ -50,9 +51,16 @@ export async function overlap(
   { minimum = 8, count = "words", except = [], deobfuscate = false, signal }: OverlapOptions = {},
 ): Promise<Overlap> {
   const options = { minimum, count, deobfuscate };
-  const found = await native(() => addon.overlap(text, [...others], [...except], options), signal);
+  const { passages, views, ...found } = await native(
+    () => addon.overlap(text, [...others], [...except], options),
+    signal,
+  );
   return {
     ...found,
-    passages: found.passages.map(({ view, ...passage }) => ({ ...passage, ...(view == null ? {} : { view }) })),
+    passages: mapRows(passages, 5, (column) => {
+      const view = views[column(4)];
+      const passage = { start: column(0), end: column(1), other: column(2), words: column(3) };
+      return view === undefined ? passage : { ...passage, view };
+    }),
   };
 }

@@ -1,5 +1,6 @@
 import type { AnswerCache } from "../models/answer-cache.ts";
 import { addon, native, type Stoppable } from "../native.ts";
+import { mapRows } from "./rows.ts";
 import type { Span } from "./span.ts";
 
 /** A URL in a text. */
@@ -21,8 +22,11 @@ export interface FoundUrl extends Span {
  * @param signal aborts the search, which then rejects with its reason.
  */
 export async function findUrls(text: string, { signal }: Stoppable = {}): Promise<FoundUrl[]> {
-  const found = await native(() => addon.findUrls(text), signal);
-  return found.map(({ start, end, url }) => ({ start, end, text: text.slice(start, end), url }));
+  const { places, urls } = await native(() => addon.findUrls(text), signal);
+  const found = urls === "" ? [] : urls.split("\n");
+  return mapRows(places, 2, (column) => [column(0), column(1)] as const).map(([start, end], index) => ({
+    ...{ start, end, text: text.slice(start, end), url: found[index] as string },
+  }));
 }
 
 /** Returns the URLs of a text. Scanners of one call share them, so they are looked for only once. */

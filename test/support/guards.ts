@@ -63,6 +63,7 @@ export const PASSED: GuardReport = {
     partsSkipped: 0,
     unscannedSources: {},
     untrainedLanguage: {},
+    findingsOmitted: {},
     suppressed: [],
     failed: [],
   },

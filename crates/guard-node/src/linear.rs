@@ -8,13 +8,13 @@ use guard_core::lang::linear::LinearModel;
 use guard_core::lang::natural;
 use guard_core::lang::parts;
 use guard_core::lang::telling::{self, Teller, Told};
-use napi::bindgen_prelude::PromiseRaw;
+use napi::bindgen_prelude::{Float64Array, PromiseRaw};
 use napi::{Env, JsString, Result};
 use napi_derive::napi;
 
 use crate::answer::{Answer, Cost, off_thread, on_text, on_text_with, on_texts};
 use crate::error::Failure;
-use crate::spans::{Span, with_spans};
+use crate::spans::{Names, rows};
 
 /// A loaded linear model.
 #[napi]
@@ -28,9 +28,9 @@ impl NativeLinear {
         self.0.labels().to_vec()
     }
 
-    /// The probabilities of the labels, for each text.
+    /// The probabilities of the labels, for one text after the other.
     #[napi]
-    pub fn classify<'env>(&self, env: &'env Env, texts: Vec<String>) -> Result<Answer<'env, Vec<Vec<f64>>>> {
+    pub fn classify<'env>(&self, env: &'env Env, texts: Vec<String>) -> Result<Answer<'env, Float64Array>> {
         let model = Arc::clone(&self.0);
         on_texts(env, Cost(40), texts, move |texts| Ok(classify(&model, texts)))
     }
@@ -43,7 +43,7 @@ impl NativeLinear {
         text: JsString<'env>,
         known: Vec<String>,
         familiar: Vec<String>,
-    ) -> Result<Answer<'env, Vec<ForeignPart>>> {
+    ) -> Result<Answer<'env, ForeignParts>> {
         on_text_with(&self.0, Cost(200), text, move |model, text| {
             Ok(foreign_parts(model, text, &known, &familiar))
         })
@@ -62,11 +62,7 @@ impl NativeLinear {
         on_text_with(&self.0, Cost(600), text, move |model, text| {
             let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
             let (whole, sentences) = Teller::new(model, Some(CodeFinder::new(&code, &[])?)).others(text, &expected);
-            Ok(NativeTold {
-                judged: whole.judged,
-                whole: whole.other.map(guess),
-                sentences: with_spans(text, sentences, |part| part.range.clone(), told_part),
-            })
+            Ok(told(text, whole, &sentences))
         })
     }
 
@@ -86,17 +82,15 @@ impl NativeLinear {
             let teller = Teller::new(&model, Some(CodeFinder::new(&code, &[])?));
             #[expect(clippy::cast_possible_truncation, reason = "a probability needs no more digits")]
             let told = teller.differs(&texts[0], &texts[1], threshold as f32);
-            Ok(NativeTold {
-                judged: told.judged,
-                whole: told.other.map(guess),
-                sentences: Vec::new(),
-            })
+            Ok(self::told(&texts[1], told, &[]))
         })
     }
 
-    /// The pieces of a text that may be code. `listed` are the indices of the labels that are looked for.
+    /// The pieces of a text that may be code. `listed` are the indices of the labels that are looked for. Of each piece: the start,
+    /// the end, the probability that it is code, the probability that it is code in one of the listed languages, the index of the
+    /// most probable of these, and that of the most probable of the others; -1 where there is none.
     #[napi]
-    pub fn find_code<'env>(&self, text: JsString<'env>, listed: Vec<u32>) -> Result<Answer<'env, Vec<CodePiece>>> {
+    pub fn find_code<'env>(&self, text: JsString<'env>, listed: Vec<u32>) -> Result<Answer<'env, Float64Array>> {
         on_text_with(&self.0, Cost(250), text, move |model, text| {
             find_code(model, text, &listed)
         })
@@ -111,11 +105,11 @@ pub fn load_linear(env: &Env, folder: String) -> Result<PromiseRaw<'_, NativeLin
     })
 }
 
-fn classify(model: &LinearModel, texts: &[String]) -> Vec<Vec<f64>> {
-    texts
+fn classify(model: &LinearModel, texts: &[String]) -> Float64Array {
+    let probabilities = texts
         .iter()
-        .map(|text| model.probabilities(text).into_iter().map(f64::from).collect())
-        .collect()
+        .flat_map(|text| model.probabilities(text).into_iter().map(f64::from));
+    probabilities.collect::<Vec<f64>>().into()
 }
 
 /// A language and its probability.
@@ -125,39 +119,19 @@ pub struct NativeGuess {
     pub probability: f64,
 }
 
-/// A part of a text that is in a known language or, where `language` is given, in that other one.
+/// The parts of a text, from its beginning to its end.
 #[napi(object)]
-pub struct ForeignPart {
-    pub start: u32,
-    pub end: u32,
-    /// The ISO 639-1 code of another language, or `und-` and the code of a script whose languages cannot be told apart.
-    pub language: Option<String>,
+pub struct ForeignParts {
+    /// The start and the end of each, and the index of its language, or -1 where that is a known one.
+    pub parts: Float64Array,
+    /// The languages that are not known: ISO 639-1 codes, or `und-` and the code of a script whose languages cannot be told apart.
+    pub languages: Vec<String>,
 }
 
 fn guess(found: natural::Guess) -> NativeGuess {
     NativeGuess {
         language: found.language,
         probability: f64::from(found.probability),
-    }
-}
-
-/// A sentence that was compared with the expected languages.
-#[napi(object)]
-pub struct NativeToldPart {
-    pub start: u32,
-    pub end: u32,
-    /// The likeliest language that was not expected; absent where none can be told.
-    pub other: Option<NativeGuess>,
-    /// Whether there is enough text to tell a language.
-    pub judged: bool,
-}
-
-fn told_part(part: Told, Span { start, end }: Span) -> NativeToldPart {
-    NativeToldPart {
-        start,
-        end,
-        other: part.other.map(guess),
-        judged: part.judged,
     }
 }
 
@@ -168,7 +142,27 @@ pub struct NativeTold {
     pub whole: Option<NativeGuess>,
     /// Whether there is enough text to tell a language.
     pub judged: bool,
-    pub sentences: Vec<NativeToldPart>,
+    /// The start and the end of each sentence; 1 where it has enough text to tell a language, else 0; the index of the likeliest
+    /// language that was not expected, or -1 where none can be told; and its probability.
+    pub sentences: Float64Array,
+    /// The languages of the sentences.
+    pub languages: Vec<String>,
+}
+
+fn told(text: &str, whole: Told, sentences: &[Told]) -> NativeTold {
+    let mut languages = Names::default();
+    let sentence = |Told { other, judged, .. }: &Told| {
+        let language = languages.index_of(other.as_ref().map(|guess| guess.language.as_str()));
+        let probability = other.as_ref().map_or(0.0, |guess| f64::from(guess.probability));
+        [f64::from(u8::from(*judged)), language, probability]
+    };
+    let sentences = rows(text, sentences, |part| part.range.clone(), sentence);
+    NativeTold {
+        judged: whole.judged,
+        whole: whole.other.map(guess),
+        sentences,
+        languages: languages.into_list(),
+    }
 }
 
 /// Whether a text has enough words for a language to be told, whatever the model.
@@ -177,46 +171,32 @@ pub fn tells_language(text: JsString) -> Result<Answer<bool>> {
     on_text(Cost(60), text, |text| Ok(telling::tells(text)))
 }
 
-fn foreign_parts(model: &LinearModel, text: &str, known: &[String], familiar: &[String]) -> Vec<ForeignPart> {
-    let part = |part: parts::Part, Span { start, end }| ForeignPart {
-        start,
-        end,
-        language: part.foreign,
-    };
-    with_spans(
+fn foreign_parts(model: &LinearModel, text: &str, known: &[String], familiar: &[String]) -> ForeignParts {
+    let mut languages = Names::default();
+    let parts = rows(
         text,
-        parts::foreign(model, text, known, familiar),
+        &parts::foreign(model, text, known, familiar),
         |part| part.range.clone(),
-        part,
-    )
+        |part| [languages.index_of(part.foreign.as_deref())],
+    );
+    ForeignParts {
+        parts,
+        languages: languages.into_list(),
+    }
 }
 
-/// A piece of text that may be code.
-#[napi(object)]
-pub struct CodePiece {
-    pub start: u32,
-    pub end: u32,
-    /// The probability that it is code.
-    pub code: f64,
-    /// The probability that it is code in one of the listed languages.
-    pub listed: f64,
-    /// The most probable of the listed languages.
-    pub listed_label: Option<String>,
-    /// The most probable of the others.
-    pub other_label: Option<String>,
-}
-
-fn find_code(model: &LinearModel, text: &str, listed: &[u32]) -> std::result::Result<Vec<CodePiece>, Failure> {
+fn find_code(model: &LinearModel, text: &str, listed: &[u32]) -> std::result::Result<Float64Array, Failure> {
     let listed: Vec<usize> = listed.iter().map(|label| *label as usize).collect();
     let pieces = CodeFinder::new(model, &listed)?.find(text);
-    let name = |label: Option<usize>| label.map(|label| model.labels()[label].clone());
-    let piece = |piece: Piece, Span { start, end }| CodePiece {
-        start,
-        end,
-        code: f64::from(piece.code),
-        listed: f64::from(piece.listed),
-        listed_label: name(piece.listed_label),
-        other_label: name(piece.other_label),
+    let index = |label: Option<usize>| label.map_or(-1.0, |label| label as f64);
+    let piece = |piece: &Piece| {
+        let probabilities = [f64::from(piece.code), f64::from(piece.listed)];
+        [
+            probabilities[0],
+            probabilities[1],
+            index(piece.listed_label),
+            index(piece.other_label),
+        ]
     };
-    Ok(with_spans(text, pieces, |piece| piece.range.clone(), piece))
+    Ok(rows(text, &pieces, |piece| piece.range.clone(), piece))
 }

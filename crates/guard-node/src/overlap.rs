@@ -1,11 +1,12 @@
 //! What a text repeats of other texts.
 
-use guard_core::rules::overlap::{self, Count, Options, Passage};
+use guard_core::rules::overlap::{self, Count, Options};
+use napi::bindgen_prelude::Float64Array;
 use napi::{Env, Result};
 use napi_derive::napi;
 
 use crate::answer::{Answer, Cost, on_texts};
-use crate::spans::{Span, with_spans};
+use crate::spans::{Names, rows};
 
 /// What passages are counted in; see `Count` of guard-core.
 #[napi(string_enum = "lowercase")]
@@ -23,18 +24,6 @@ pub struct OverlapOptions {
     pub deobfuscate: bool,
 }
 
-/// A passage that repeats another text; see `Passage` of guard-core.
-#[napi(object)]
-pub struct RepeatedPassage {
-    pub start: u32,
-    pub end: u32,
-    /// The index of the other text.
-    pub other: u32,
-    pub words: u32,
-    /// The view of the text that it was found in; absent where the text has it as it is written.
-    pub view: Option<String>,
-}
-
 /// How many words of another text are repeated, and how many it has.
 #[napi(object)]
 pub struct RepeatedWords {
@@ -45,7 +34,11 @@ pub struct RepeatedWords {
 /// What a text repeats; see `Overlap` of guard-core.
 #[napi(object)]
 pub struct TextOverlap {
-    pub passages: Vec<RepeatedPassage>,
+    /// The passages: the start and the end of each, the index of the other text, the words, and the index of the view that it was
+    /// found in, or -1 where the text has it as it is written. See `Passage` of guard-core.
+    pub passages: Float64Array,
+    /// The views that there are.
+    pub views: Vec<String>,
     pub share: f64,
     pub others: Vec<RepeatedWords>,
 }
@@ -79,13 +72,16 @@ pub fn overlap(
                 deobfuscate: options.deobfuscate,
             },
         );
-        let passage = |passage: Passage, Span { start, end }| RepeatedPassage {
-            start,
-            end,
-            other: passage.other as u32,
-            words: passage.words as u32,
-            view: passage.view,
-        };
+        let mut views = Names::default();
+        let passages = rows(
+            text,
+            &found.passages,
+            |passage| passage.range.clone(),
+            |passage| {
+                let view = views.index_of(passage.view.as_deref());
+                [passage.other as f64, passage.words as f64, view]
+            },
+        );
         let words = found.others.iter().map(|other| RepeatedWords {
             words: other.words as u32,
             of: other.of as u32,
@@ -93,7 +89,8 @@ pub fn overlap(
         Ok(TextOverlap {
             others: words.collect(),
             share: found.share,
-            passages: with_spans(text, found.passages, |passage| passage.range.clone(), passage),
+            passages,
+            views: views.into_list(),
         })
     })
 }

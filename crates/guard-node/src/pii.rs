@@ -4,14 +4,14 @@ use std::sync::{Arc, OnceLock};
 
 use guard_core::pii::{self, CustomPattern, Detector, Finding, Lookalikes, Options};
 use guard_core::rules::placeholders::{self, Matching};
+use napi::bindgen_prelude::Float64Array;
 use napi::{Env, JsString, Result};
 use napi_derive::napi;
 
 use crate::answer::{Answer, Cost, on_text_with};
 use crate::error::{Failure, at_once};
 use crate::js_text::with_text;
-use crate::rules::RuleMatch;
-use crate::spans::{Span, byte_ranges, with_spans};
+use crate::spans::{Names, Span, byte_ranges, rows};
 
 /// A pattern of a user.
 #[napi(object)]
@@ -47,24 +47,19 @@ pub struct PiiFinding {
     pub recognizer: String,
 }
 
-/// A number that a placeholder in a text has.
-#[napi(object)]
-pub struct PlaceholderNumber {
-    pub entity: String,
-    pub number: u32,
-}
-
-/// What is personal in a text.
+/// What is personal in a text. Names are the types and the ids of what found something, each once.
 #[napi(object)]
 pub struct PiiScan {
-    /// In order, without overlaps.
-    pub findings: Vec<PiiFinding>,
+    /// In order, without overlaps: the start and the end of each, its score, and the indices of the names of its type and of what
+    /// found it.
+    pub findings: Float64Array,
     /// The highest score of anything found, before findings were merged.
     pub highest: f64,
-    /// Where placeholders of the vault stand; `rule` is the index of the placeholder.
-    pub known: Vec<RuleMatch>,
-    /// Numbers of what looks like a placeholder, whoever wrote it.
-    pub numbers: Vec<PlaceholderNumber>,
+    /// Where placeholders of the vault stand: the start and the end of each.
+    pub known: Float64Array,
+    /// Numbers of what looks like a placeholder, whoever wrote it: the index of the name of its type, and the number.
+    pub numbers: Float64Array,
+    pub names: Vec<String>,
 }
 
 /// Looks for personal data.
@@ -154,27 +149,26 @@ fn find(
     let detection = detector
         .find(text, in_bytes(text, others), &ranges)
         .map_err(Failure::in_search)?;
-    let finding = |finding: Finding, Span { start, end }| PiiFinding {
-        start,
-        end,
-        entity: finding.entity.to_string(),
-        score: finding.score,
-        recognizer: finding.recognizer.to_string(),
-    };
-    let known_placeholder = |found: placeholders::Occurrence, Span { start, end }| RuleMatch {
-        start,
-        end,
-        rule: found.placeholder as u32,
-        view: None,
-    };
-    let numbers = pii::numbers(text).into_iter();
+    let mut names = Names::default();
+    let findings = rows(
+        text,
+        &detection.findings,
+        |finding| finding.range.clone(),
+        |finding| {
+            let of_type = names.index(&finding.entity);
+            [finding.score, of_type, names.index(&finding.recognizer)]
+        },
+    );
+    let numbers: Vec<f64> = pii::numbers(text)
+        .into_iter()
+        .flat_map(|(entity, number)| [names.index(&entity), f64::from(number)])
+        .collect();
     Ok(PiiScan {
-        findings: with_spans(text, detection.findings, |finding| finding.range.clone(), finding),
+        findings,
         highest: detection.highest,
-        known: with_spans(text, known, |found| found.range.clone(), known_placeholder),
-        numbers: numbers
-            .map(|(entity, number)| PlaceholderNumber { entity, number })
-            .collect(),
+        known: rows(text, &known, |found| found.range.clone(), |_| []),
+        numbers: numbers.into(),
+        names: names.into_list(),
     })
 }
 

@@ -1,13 +1,13 @@
 //! Placeholders and what they stand for.
 
-use guard_core::rules::placeholders::{self, Matching, Occurrence, Occurrences};
+use guard_core::rules::placeholders::{self, Matching, Occurrences};
+use napi::bindgen_prelude::Float64Array;
 use napi::{JsString, Result};
 use napi_derive::napi;
 
 use crate::answer::{Answer, Cost, NOTHING, on_text_with};
 use crate::error::{Code, Failure};
-use crate::rules::RuleMatch;
-use crate::spans::{Span, position, with_spans};
+use crate::spans::{position, rows};
 
 /// How placeholders are recognized.
 #[napi(string_enum = "snake_case")]
@@ -21,8 +21,8 @@ pub enum PlaceholderMatching {
 /// The placeholders of a text, and the text with what they stand for.
 #[napi(object)]
 pub struct Restoration {
-    /// `rule` is the index of the placeholder.
-    pub matches: Vec<RuleMatch>,
+    /// The start and the end of each, and the index of the placeholder.
+    pub matches: Float64Array,
     /// Absent where there is nothing to restore.
     pub restored: Option<String>,
     /// The position up to which the text was searched, in UTF-16 code units.
@@ -58,14 +58,13 @@ fn restore(
     }
     let Occurrences { found, searched } = placeholders::find(text, placeholders, matching)?;
     let restored = (!found.is_empty()).then(|| placeholders::replace(text, &found, originals));
-    let occurrence = |item: Occurrence, Span { start, end }| RuleMatch {
-        start,
-        end,
-        rule: item.placeholder as u32,
-        view: None,
-    };
     Ok(Restoration {
-        matches: with_spans(text, found, |item| item.range.clone(), occurrence),
+        matches: rows(
+            text,
+            &found,
+            |item| item.range.clone(),
+            |item| [item.placeholder as f64],
+        ),
         restored,
         searched: position(text, searched),
     })

@@ -10,14 +10,14 @@ use guard_core::rules::regex::{self, Patterns};
 use guard_core::rules::substrings::{self, Substrings};
 use guard_core::text::redact::{REDACTED, redact};
 use guard_core::tokens::limit::Encoding;
-use napi::bindgen_prelude::{FnArgs, Function, PromiseRaw};
+use napi::bindgen_prelude::{Float64Array, FnArgs, Function, PromiseRaw};
 use napi::{Env, JsString, Result};
 use napi_derive::napi;
 
 use crate::answer::{Answer, Cost, off_thread, on_text_with};
 use crate::error::{Failure, at_once};
 use crate::js_text::with_text;
-use crate::spans::{Span, position, with_spans};
+use crate::spans::{MOST_FINDINGS, Span, position, rows, with_spans};
 
 /// What views add to the [`Cost`] of a search.
 const VIEWS: usize = 60;
@@ -35,7 +35,10 @@ pub struct RuleMatch {
 /// What matched, and the text with the matches replaced.
 #[napi(object)]
 pub struct RuleScan {
+    /// The first ones, as many as findings are told.
     pub matches: Vec<RuleMatch>,
+    /// All others: the start, the end and the rule of each, and 1 where only a view has it, else 0. Absent where there are none.
+    pub rest: Option<Float64Array>,
     /// Absent where nothing was to be replaced.
     pub redacted: Option<String>,
 }
@@ -57,13 +60,18 @@ pub(crate) fn in_views<M: across::RuleMatch>(sightings: Vec<Sighting<M>>) -> Vec
         .collect()
 }
 
-pub(crate) fn rule_scan(text: &str, found: Vec<Found>, replace: bool) -> Option<RuleScan> {
+pub(crate) fn rule_scan(text: &str, mut found: Vec<Found>, replace: bool) -> Option<RuleScan> {
     if found.is_empty() {
         return None;
     }
     let redacted = (replace && found.iter().any(|(_, range, _)| !range.is_empty())).then(|| {
         let spans: Vec<Range<usize>> = found.iter().map(|(_, range, _)| range.clone()).collect();
         redact(text, &spans, REDACTED)
+    });
+    let others = found.split_off(found.len().min(MOST_FINDINGS));
+    let rest = (!others.is_empty()).then(|| {
+        let more = |(rule, _, view): &Found| [*rule as f64, f64::from(u8::from(view.is_some()))];
+        rows(text, &others, |(_, range, _)| range.clone(), more)
     });
     let rule_match = |(rule, _, view): Found, Span { start, end }| RuleMatch {
         start,
@@ -72,7 +80,11 @@ pub(crate) fn rule_scan(text: &str, found: Vec<Found>, replace: bool) -> Option<
         view,
     };
     let matches = with_spans(text, found, |(_, range, _)| range.clone(), rule_match);
-    Some(RuleScan { matches, redacted })
+    Some(RuleScan {
+        matches,
+        rest,
+        redacted,
+    })
 }
 
 /// What a regular expression has to match.

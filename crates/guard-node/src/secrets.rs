@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use guard_core::rules::secrets::{self, Options, RuleSource, Secret, Secrets, redact};
+use napi::bindgen_prelude::Float64Array;
 use napi::{Env, JsString, Result};
 use napi_derive::napi;
 
 use crate::answer::{Answer, Cost, on_text_with};
 use crate::error::{Failure, at_once};
-use crate::spans::{Span, with_spans};
+use crate::spans::{MOST_FINDINGS, Span, rows, with_spans};
 
 /// A rule of a user.
 #[napi(object)]
@@ -64,7 +65,10 @@ pub struct SecretMatch {
 /// The credentials of a text, and the text without them.
 #[napi(object)]
 pub struct SecretScan {
+    /// The first ones, as many as findings are told.
     pub secrets: Vec<SecretMatch>,
+    /// The start and the end of each of the others. Absent where there are none.
+    pub rest: Option<Float64Array>,
     /// Absent where nothing was found.
     pub redacted: Option<String>,
 }
@@ -114,8 +118,10 @@ fn scan(
     mode: secrets::RedactMode,
     deobfuscate: bool,
 ) -> std::result::Result<SecretScan, Failure> {
-    let found = secrets.find(text, deobfuscate).map_err(Failure::in_search)?;
+    let mut found = secrets.find(text, deobfuscate).map_err(Failure::in_search)?;
     let redacted = (!found.is_empty()).then(|| redact(text, &found, mode));
+    let others = found.split_off(found.len().min(MOST_FINDINGS));
+    let rest = (!others.is_empty()).then(|| rows(text, &others, |secret| secret.range.clone(), |_| []));
     let secret = |secret: Secret, Span { start, end }| SecretMatch {
         start,
         end,
@@ -125,5 +131,9 @@ fn scan(
         view: secret.view,
     };
     let secrets = with_spans(text, found, |secret| secret.range.clone(), secret);
-    Ok(SecretScan { secrets, redacted })
+    Ok(SecretScan {
+        secrets,
+        rest,
+        redacted,
+    })
 }

@@ -1,9 +1,14 @@
-//! Offsets at the border: guard-core counts the bytes of a text, JavaScript its UTF-16 code units.
+//! Offsets at the border: guard-core counts the bytes of a text, JavaScript its UTF-16 code units. And how many places cross it.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use guard_core::text::offsets::{self, Unit};
+use napi::bindgen_prelude::Float64Array;
 use napi_derive::napi;
+
+/// So many findings of one text are told as objects; see `MOST_FINDINGS` of `src/findings.ts`, which is the same number.
+pub const MOST_FINDINGS: usize = 1000;
 
 /// A half-open range of a text, in UTF-16 code units.
 #[napi(object)]
@@ -37,6 +42,55 @@ pub fn with_spans<T, U>(
         .zip(spans)
         .map(|(item, span)| make(item, span))
         .collect()
+}
+
+/// The start and the end of each item, and more numbers of it, one row after the other.
+///
+/// Node-API makes objects on the event loop, a microsecond or more for each of their fields, and a megabyte of text may have half
+/// a million items. An array of numbers takes no time, whatever its length. What has no number is -1.
+pub fn rows<T, const N: usize>(
+    text: &str,
+    items: &[T],
+    range: impl Fn(&T) -> Range<usize>,
+    mut more: impl FnMut(&T) -> [f64; N],
+) -> Float64Array {
+    let spans = spans(text, items.iter().map(range));
+    let mut rows = Vec::with_capacity(items.len() * (2 + N));
+    for (item, Span { start, end }) in items.iter().zip(spans) {
+        rows.extend([f64::from(start), f64::from(end)]);
+        rows.extend(more(item));
+    }
+    rows.into()
+}
+
+/// The names that rows have, each once; rows have their indices.
+#[derive(Default)]
+pub struct Names {
+    indices: HashMap<String, u32>,
+    names: Vec<String>,
+}
+
+impl Names {
+    /// The index of a name, as rows have it.
+    pub fn index(&mut self, name: &str) -> f64 {
+        if let Some(&index) = self.indices.get(name) {
+            return f64::from(index);
+        }
+        let index = self.names.len() as u32;
+        self.indices.insert(name.to_owned(), index);
+        self.names.push(name.to_owned());
+        f64::from(index)
+    }
+
+    /// The index of a name that may be absent.
+    pub fn index_of(&mut self, name: Option<&str>) -> f64 {
+        name.map_or(-1.0, |name| self.index(name))
+    }
+
+    /// The names, by their indices.
+    pub fn into_list(self) -> Vec<String> {
+        self.names
+    }
 }
 
 /// The byte ranges of a text with these spans, in the same order. A span beyond the end ends with the text.

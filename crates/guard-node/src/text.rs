@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use guard_core::text::invisible::{self, Invisible, Kind};
+use guard_core::text::invisible::{self, Kind};
 use guard_core::text::names;
 use guard_core::text::sentences;
 use guard_core::text::views::{self, RevealingView, View};
-use napi::bindgen_prelude::Uint32Array;
+use napi::bindgen_prelude::{Float64Array, Uint32Array};
 use napi::{JsString, Result};
 use napi_derive::napi;
 
 use crate::answer::{Answer, Cost, on_text};
 use crate::error::{Code, Failure};
-use crate::spans::{Span, byte_ranges, spans, with_spans};
+use crate::spans::{Names, Span, byte_ranges, rows, spans, with_spans};
 
 /// The sentences of a text, in order, without the white space between them: the start and the end of each, one after the other.
 ///
@@ -27,19 +27,13 @@ pub fn split_sentences(text: JsString<'_>) -> Result<Answer<'_, Uint32Array>> {
     })
 }
 
-/// A run of invisible characters of one kind.
-#[napi(object)]
-pub struct InvisibleRun {
-    pub start: u32,
-    pub end: u32,
-    /// The kind in snake case, such as `zero_width_spaces`.
-    pub kind: String,
-}
-
 /// What is invisible in a text and not needed, and the text without it.
 #[napi(object)]
 pub struct InvisibleScan {
-    pub runs: Vec<InvisibleRun>,
+    /// The runs of invisible characters of one kind: the start, the end and the index of the kind of each.
+    pub runs: Float64Array,
+    /// The kinds that there are, in snake case, such as `zero_width_spaces`.
+    pub kinds: Vec<String>,
     /// The text without them; absent where there is nothing to remove.
     pub visible: Option<String>,
 }
@@ -55,13 +49,15 @@ pub fn scan_invisible(text: JsString<'_>, allow: Vec<String>) -> Result<Answer<'
         let mut found = invisible::find(text);
         found.retain(|run| !allowed.contains(&run.kind));
         let visible = (!found.is_empty()).then(|| invisible::remove(text, &found));
-        let run = |run: Invisible, Span { start, end }| InvisibleRun {
-            start,
-            end,
-            kind: run.kind.as_str().to_owned(),
-        };
-        let runs = with_spans(text, found, |run| run.range.clone(), run);
-        Ok(InvisibleScan { runs, visible })
+        let mut kinds = Names::default();
+        let runs = rows(
+            text,
+            &found,
+            |run| run.range.clone(),
+            |run| [kinds.index(run.kind.as_str())],
+        );
+        let kinds = kinds.into_list();
+        Ok(InvisibleScan { runs, kinds, visible })
     })
 }
 

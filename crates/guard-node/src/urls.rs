@@ -2,60 +2,62 @@
 
 use guard_core::lang::url_standing::{self, UrlStanding};
 use guard_core::rules::urls;
+use napi::bindgen_prelude::{Float64Array, Uint8Array};
 use napi::{Env, JsString, Result};
 use napi_derive::napi;
 
 use crate::answer::{Answer, Cost, on_text, on_texts};
-use crate::spans::{Span, with_spans};
+use crate::spans::rows;
 
-/// A URL in a text, and what a browser understands by it.
+/// The URLs of a text, in order.
 #[napi(object)]
-pub struct NativeFoundUrl {
-    pub start: u32,
-    pub end: u32,
-    /// The URL as the URL standard serializes it.
-    pub url: String,
+pub struct NativeFoundUrls {
+    /// The start and the end of each.
+    pub places: Float64Array,
+    /// Each as the URL standard serializes it, one a line: a serialized URL has no line break.
+    pub urls: String,
 }
 
-/// Finds the URLs of a text, in order.
+/// Finds the URLs of a text, and what a browser understands by them.
 #[napi]
-pub fn find_urls(text: JsString<'_>) -> Result<Answer<'_, Vec<NativeFoundUrl>>> {
+pub fn find_urls(text: JsString<'_>) -> Result<Answer<'_, NativeFoundUrls>> {
     on_text(Cost(80), text, |text| {
         let found = urls::find(text);
-        let url = |found: urls::FoundUrl, Span { start, end }| NativeFoundUrl {
-            start,
-            end,
-            url: found.url.into(),
-        };
-        Ok(with_spans(text, found, |found| found.range.clone(), url))
+        let serialized: Vec<&str> = found.iter().map(|found| found.url.as_str()).collect();
+        Ok(NativeFoundUrls {
+            places: rows(text, &found, |found| found.range.clone(), |_| []),
+            urls: serialized.join("\n"),
+        })
     })
 }
 
-/// What is known of a URL before a model judges it; see `UrlStanding` of guard-core.
+/// What is known of URLs before a model judges them; see `UrlStanding` of guard-core.
 #[napi(object)]
-pub struct NativeUrlStanding {
-    /// `harmless`, `homograph` or `open`.
-    pub standing: String,
-    /// The URL as a model should read it; only where the standing is open.
-    pub judged_as: Option<String>,
+pub struct NativeUrlStandings {
+    /// For each URL: 0 where it is harmless, 1 for a homograph, 2 where its standing is open.
+    pub standings: Uint8Array,
+    /// Those whose standing is open, in their order, as a model should read them.
+    pub judged_as: Vec<String>,
 }
 
 /// The standing of each of these URLs, which are serialized as [`find_urls`] returns them.
 #[napi(js_name = "urlStandings")]
-pub fn url_standings(env: &Env, urls: Vec<String>) -> Result<Answer<'_, Vec<NativeUrlStanding>>> {
+pub fn url_standings(env: &Env, urls: Vec<String>) -> Result<Answer<'_, NativeUrlStandings>> {
     on_texts(env, Cost(100), urls, |urls| {
-        let standing = |url: &String| {
-            let (standing, judged_as) = match url_standing::standing(url) {
-                UrlStanding::Harmless => ("harmless", None),
-                UrlStanding::Homograph => ("homograph", None),
-                UrlStanding::Open { judged_as } => ("open", Some(judged_as)),
-            };
-            NativeUrlStanding {
-                standing: standing.to_owned(),
-                judged_as,
+        let mut judged_as = Vec::new();
+        let standing = |url: &String| match url_standing::standing(url) {
+            UrlStanding::Harmless => 0,
+            UrlStanding::Homograph => 1,
+            UrlStanding::Open { judged_as: text } => {
+                judged_as.push(text);
+                2
             }
         };
-        Ok(urls.iter().map(standing).collect())
+        let standings: Vec<u8> = urls.iter().map(standing).collect();
+        Ok(NativeUrlStandings {
+            standings: standings.into(),
+            judged_as,
+        })
     })
 }
 

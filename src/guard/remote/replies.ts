@@ -24,6 +24,7 @@ const coverage = z
     suppressed: names,
     failed: names,
     untrained_language: z.record(z.string(), names),
+    findings_omitted: z.record(z.string(), count),
     unscanned_sources: z.record(z.string(), count),
   })
   .transform(
@@ -36,6 +37,7 @@ const coverage = z
       suppressed: given.suppressed,
       failed: given.failed,
       untrainedLanguage: given.untrained_language,
+      findingsOmitted: given.findings_omitted,
       unscannedSources: given.unscanned_sources,
     }),
   );

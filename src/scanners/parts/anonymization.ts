@@ -1,21 +1,13 @@
-import { setImmediate } from "node:timers/promises";
-import {
-  addon,
-  native,
-  type PiiFinding,
-  type PiiScan,
-  type PlaceholderMatching,
-  type Stoppable,
-} from "../../native.ts";
+import { addon, native, type PiiFinding, type PlaceholderMatching } from "../../native.ts";
+import { Turns } from "../../support/turns.ts";
+import { mapRows } from "../../text/rows.ts";
 import type { Vault, VaultEntry } from "../../vault.ts";
 import type { FakeValues } from "./fake-values.ts";
-import { replaced } from "./personal-data.ts";
+import { type PiiScan, replacedInTurns } from "./personal-data.ts";
 import { Placeholders } from "./placeholders.ts";
 
 /** How many times new fakes are made for values whose fake turned out to be in the text already. */
 const ROUNDS = 3;
-/** After this many milliseconds of looking for fakes, other work gets its turn. */
-const TURN = 10;
 
 /** A text without its personal data. */
 interface Anonymized {
@@ -34,15 +26,17 @@ export async function anonymize(
   scan: PiiScan,
   vault: Vault,
   fakes: FakeValues | undefined,
-  stoppable: Stoppable = {},
+  signal?: AbortSignal,
 ): Promise<string> {
-  if (!fakes) return kept(vault, withPlaceholders(text, scan, vault));
-  // Another scan may add to the vault while fakes are looked for. The fakes must also be new to what it added, so they are looked
-  // for again then.
+  const turns = new Turns(signal);
+  // Another scan may add to the vault while this one waits for its turn. What replaces values must also be new to what it added, so
+  // it is chosen again then.
   for (;;) {
     const { size } = vault;
-    const anonymized = await withFakes(text, scan, vault, fakes, stoppable);
-    if (vault.size === size) return kept(vault, anonymized ?? withPlaceholders(text, scan, vault));
+    const anonymized =
+      (fakes && (await withFakes(text, scan, vault, fakes, turns, signal))) ??
+      (await withPlaceholders(text, scan, vault, turns));
+    if (vault.size === size) return kept(vault, anonymized);
   }
 }
 
@@ -56,17 +50,24 @@ function kept(vault: Vault, { text, entries }: Anonymized): string {
 }
 
 /** Replaces all findings. `fakes` holds the fakes for those values that have one; all others get placeholders. */
-function withPlaceholders(text: string, scan: PiiScan, vault: Vault, fakes?: ReadonlyMap<string, string>): Anonymized {
+async function withPlaceholders(
+  text: string,
+  scan: PiiScan,
+  vault: Vault,
+  turns: Turns,
+  fakes?: ReadonlyMap<string, string>,
+): Promise<Anonymized> {
   const placeholders = new Placeholders(vault.entries(), scan.numbers);
   const entries: VaultEntry[] = [];
-  const masked = replaced(text, scan.findings, (finding) => {
+  const replacement = (finding: PiiFinding) => {
     const value = foundIn(text, finding);
     const known = placeholders.known(finding, value);
     if (known !== undefined) return known;
     const added = placeholders.add(finding, value, fakes?.get(value));
     entries.push([added, value]);
     return added;
-  });
+  };
+  const masked = await replacedInTurns(text, scan.findings, replacement, turns);
   return { text: masked, entries };
 }
 
@@ -76,13 +77,15 @@ async function withFakes(
   scan: PiiScan,
   vault: Vault,
   fakes: FakeValues,
-  stoppable: Stoppable,
+  turns: Turns,
+  signal?: AbortSignal,
 ): Promise<Anonymized | undefined> {
   const lower = (value: string) => value.toLowerCase();
   const placeholders = new Placeholders(vault.entries(), scan.numbers);
   const taken = new Set(vault.entries().flatMap(([placeholder, original]) => [lower(placeholder), lower(original)]));
   let missing = new Map<string, PiiFinding>();
   for (const finding of scan.findings) {
+    if (turns.isOver) await turns.next();
     const value = foundIn(text, finding);
     taken.add(lower(value));
     if (placeholders.known(finding, value) === undefined) missing.set(value, finding);
@@ -90,26 +93,22 @@ async function withFakes(
   const chosen = new Map<string, string>();
   for (let round = 0; round < ROUNDS && missing.size > 0; round++) {
     const made: [value: string, fake: string][] = [];
-    let since = performance.now();
     for (const [value, finding] of missing) {
-      if (performance.now() - since > TURN) {
-        await setImmediate();
-        since = performance.now();
-      }
+      if (turns.isOver) await turns.next();
       const fake = fakes.of(finding, value, (candidate) => taken.has(lower(candidate)));
       if (fake === undefined) continue;
       taken.add(lower(fake));
       made.push([value, fake]);
     }
     const candidates = made.map(([, fake]) => fake);
-    const found = new Set((await occurrences(text, candidates, "case_insensitive", stoppable)).map(({ rule }) => rule));
+    const found = new Set((await occurrences(text, candidates, "case_insensitive", signal)).map(({ rule }) => rule));
     for (const [index, [value, fake]] of made.entries()) if (!found.has(index)) chosen.set(value, fake);
     missing = new Map(
       made.flatMap(([value], index) => (found.has(index) ? [[value, missing.get(value) as PiiFinding]] : [])),
     );
   }
-  const anonymized = withPlaceholders(text, scan, vault, chosen);
-  return (await canRestore(text, scan, vault, anonymized, stoppable)) ? anonymized : undefined;
+  const anonymized = await withPlaceholders(text, scan, vault, turns, chosen);
+  return (await canRestore(text, scan, vault, anonymized, signal)) ? anonymized : undefined;
 }
 
 /**
@@ -121,10 +120,10 @@ async function canRestore(
   scan: PiiScan,
   vault: Vault,
   { text: masked, entries }: Anonymized,
-  stoppable: Stoppable,
+  signal: AbortSignal | undefined,
 ): Promise<boolean> {
   const originals = new Map([...vault.entries(), ...entries]);
-  const found = await occurrences(masked, [...originals.keys()], "exact", stoppable);
+  const found = await occurrences(masked, [...originals.keys()], "exact", signal);
   const known = scan.known.map(({ start, end }) => ({ start, end, isNew: false }));
   const places = [...known, ...scan.findings.map(({ start, end }) => ({ start, end, isNew: true }))];
   places.sort((one, other) => one.start - other.start);
@@ -139,8 +138,9 @@ async function canRestore(
   });
 }
 
-async function occurrences(text: string, values: string[], matching: PlaceholderMatching, { signal }: Stoppable) {
-  return (await native(() => addon.restorePlaceholders(text, values, values, matching), signal)).matches;
+async function occurrences(text: string, values: string[], matching: PlaceholderMatching, signal?: AbortSignal) {
+  const { matches } = await native(() => addon.restorePlaceholders(text, values, values, matching), signal);
+  return mapRows(matches, 3, (column) => ({ start: column(0), end: column(1), rule: column(2) }));
 }
 
 function foundIn(text: string, { start, end }: PiiFinding): string {

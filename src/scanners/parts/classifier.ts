@@ -79,7 +79,7 @@ class LinearPieces implements PieceClassifier {
   }
 
   async classify(texts: readonly string[], { signal }: Asking): Promise<Classified> {
-    return { labels: this.#labels, probabilities: await this.#model.classify([...texts], signal) };
+    return { labels: this.#labels, probabilities: await this.#model.classify(texts, signal) };
   }
 }
 

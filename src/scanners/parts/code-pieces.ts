@@ -2,6 +2,8 @@ import { GuardError, GuardValidationError } from "../../errors.ts";
 import type { LinearClassifier } from "../../models/linear.ts";
 import { native } from "../../native.ts";
 import type { Streaming } from "../../scanner.ts";
+import { mapRows } from "../../text/rows.ts";
+import type { Span } from "../../text/span.ts";
 import type { Build, ScannerBody } from "../define.ts";
 import { pieceClassifier } from "./classifier.ts";
 import { classifierOption, classifierOptions } from "./model-options.ts";
@@ -44,6 +46,22 @@ export interface CodePiece {
   otherLabel?: string | undefined;
 }
 
+/** Finds the pieces of a text that may be code. `labels` are those of the model. */
+async function piecesIn(
+  text: string,
+  model: LinearClassifier,
+  listed: number[],
+  labels: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<(CodePiece & Span)[]> {
+  const loaded = await model.load();
+  const pieces = await native(() => loaded.findCode(text, listed), signal);
+  return mapRows(pieces, 6, (column) => ({
+    ...{ start: column(0), end: column(1), code: column(2), listed: column(3) },
+    ...{ listedLabel: labels[column(4)], otherLabel: labels[column(5)] },
+  }));
+}
+
 /**
  * Makes a scanner that looks for code. Fenced blocks, code spans and lines that look like code are found and judged one by one, so
  * that code counts wherever it stands in prose. The worst piece decides. A text without such pieces is judged as a whole.
@@ -60,13 +78,13 @@ export function codeScanner(
   languages?: readonly string[],
 ): ScannerBody {
   const listed = labelIndices(model, languages);
+  const { labels } = model.described();
   return pieceScanner(build, model, {
     finding: "code",
     streaming: CODE_STREAMING,
     windows: (pieces) => pieces.length,
     async judge(text, { signal }) {
-      const loaded = await model.load();
-      const pieces = await native(() => loaded.findCode(text, listed), signal);
+      const pieces = await piecesIn(text, model, listed, labels, signal);
       return pieces.map((piece) => ({ start: piece.start, end: piece.end, ...judge(piece) }));
     },
   });
@@ -85,6 +103,7 @@ export function neuralCodeScanner(
 ): ScannerBody {
   const finder = build.engine.linear(EMBEDDED);
   const all = labelIndices(finder);
+  const { labels: known } = finder.described();
   const model = pieceClassifier(build, { head: "code", required: languages, option: (index) => `languages.${index}` });
   const listed = new Set(languages.map((language) => language.toLowerCase()));
   const both = {
@@ -99,8 +118,7 @@ export function neuralCodeScanner(
     streaming: CODE_STREAMING,
     windows: (pieces) => pieces.length,
     async judge(text, { signal, answers }) {
-      const loaded = await finder.load();
-      const pieces = (await native(() => loaded.findCode(text, all), signal)).filter(({ code }) => code > CODE);
+      const pieces = (await piecesIn(text, finder, all, known, signal)).filter(({ code }) => code > CODE);
       const { labels, probabilities } = await model.classify(
         pieces.map(({ start, end }) => text.slice(start, end)),
         { ...(signal ? { signal } : {}), ...(answers ? { answers } : {}) },

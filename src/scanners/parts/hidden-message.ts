@@ -1,4 +1,5 @@
 import { addon, native } from "../../native.ts";
+import { Turns } from "../../support/turns.ts";
 import type { Span } from "../../text/span.ts";
 import { readable } from "./carried-data.ts";
 
@@ -11,16 +12,23 @@ export interface HiddenMessage extends Span {
 /** The fewest characters of a message: what is shorter stands in texts by chance, such as what is left of a flag. */
 const SHORTEST = 4;
 
+/** So many characters are looked at between two looks at the clock. All of them are in the Basic Multilingual Plane. */
+const PORTION = 4096;
+
 /**
  * Finds messages in characters that nobody sees: Unicode tags, which mirror ASCII (block U+E0000); bytes as variation selectors, in
  * their order; and bits as two kinds of zero-width characters, in bytes of eight or seven bits, anywhere in the text.
  */
 export async function hiddenMessages(text: string, signal?: AbortSignal): Promise<HiddenMessage[]> {
   if (!/[^\p{ASCII}]/u.test(text)) return [];
-  const { runs } = await native(() => addon.scanInvisible(text, []), signal);
+  const { runs, kinds } = await native(() => addon.scanInvisible(text, []), signal);
+  const turns = new Turns(signal);
   const found: HiddenMessage[] = [];
   const narrow: Span[] = [];
-  for (const { start, end, kind } of runs) {
+  for (let row = 0; row < runs.length; row += 3) {
+    if (turns.isOver) await turns.next();
+    const [start, end] = [runs[row] as number, runs[row + 1] as number];
+    const kind = kinds[runs[row + 2] as number];
     const run = text.slice(start, end);
     if (kind === "tags") {
       if ([...run].filter(isPrintableTag).length >= SHORTEST) found.push({ start, end, carrier: "tag characters" });
@@ -31,7 +39,7 @@ export async function hiddenMessages(text: string, signal?: AbortSignal): Promis
     } else narrow.push({ start, end });
   }
   const joined = narrow.map(({ start, end }) => text.slice(start, end)).join("");
-  if (saysSomething(joined)) {
+  if (await saysSomething(joined, turns)) {
     for (const span of narrow) found.push({ ...span, carrier: "zero-width characters" });
   }
   return found.sort((a, b) => a.start - b.start);
@@ -49,19 +57,31 @@ function selectorByte(character: string): number {
 }
 
 /** Whether zero-width characters are the bits of a text. Other characters among them stand between its letters. */
-function saysSomething(characters: string): boolean {
+async function saysSomething(characters: string, turns: Turns): Promise<boolean> {
   const counts = new Map<string, number>();
-  for (const character of characters) counts.set(character, (counts.get(character) ?? 0) + 1);
+  for (let at = 0; at < characters.length; at += PORTION) {
+    if (turns.isOver) await turns.next();
+    for (const unit of characters.slice(at, at + PORTION)) counts.set(unit, (counts.get(unit) ?? 0) + 1);
+  }
   const [zero, one] = [...counts].sort((a, b) => b[1] - a[1]).map(([character]) => character);
   if (zero === undefined || one === undefined) return false;
-  const bits = [...characters].filter((character) => character === zero || character === one);
-  return [8, 7].some((width) =>
-    [zero, one].some((set) => {
-      const bytes: number[] = [];
-      for (let at = 0; at + width <= bits.length; at += width) {
-        bytes.push(bits.slice(at, at + width).reduce((byte, bit) => byte * 2 + (bit === set ? 1 : 0), 0));
+  const bits: boolean[] = [];
+  for (let at = 0; at < characters.length; at += PORTION) {
+    if (turns.isOver) await turns.next();
+    for (const unit of characters.slice(at, at + PORTION)) {
+      if (unit === zero || unit === one) bits.push(unit === one);
+    }
+  }
+  for (const width of [8, 7]) {
+    for (const set of [false, true]) {
+      if (turns.isOver) await turns.next();
+      const bytes = new Uint8Array(Math.floor(bits.length / width));
+      for (let at = 0; at < bytes.length * width; at += 1) {
+        const byte = Math.floor(at / width);
+        bytes[byte] = (bytes[byte] as number) * 2 + (bits[at] === set ? 1 : 0);
       }
-      return readable(Uint8Array.from(bytes)).length >= SHORTEST;
-    }),
-  );
+      if (readable(bytes).length >= SHORTEST) return true;
+    }
+  }
+  return false;
 }

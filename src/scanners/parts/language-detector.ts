@@ -5,6 +5,7 @@ import type { LinearClassifier } from "../../models/linear.ts";
 import type { Reading } from "../../models/reading.ts";
 import { ALL_WINDOWS, type TextModel } from "../../models/text-model.ts";
 import { addon, native } from "../../native.ts";
+import { mapRows } from "../../text/rows.ts";
 import type { Span } from "../../text/span.ts";
 import type { Build } from "../define.ts";
 import { classifierOption, classifierOptions } from "./model-options.ts";
@@ -82,8 +83,13 @@ class LinearTeller implements LanguageTeller {
 
   async others(text: string, expected: readonly string[], { signal }: Asking) {
     const [model, code] = await Promise.all([this.#model.load(), this.#code.load()]);
-    const { whole, judged, sentences } = await native(() => model.otherLanguages(text, [...expected], code), signal);
-    return { whole: { start: 0, end: text.length, other: whole, judged }, sentences };
+    const told = await native(() => model.otherLanguages(text, [...expected], code), signal);
+    const sentences = mapRows(told.sentences, 5, (column): ToldLanguage => {
+      const language = told.languages[column(3)];
+      const other = language === undefined ? undefined : { language, probability: column(4) };
+      return { start: column(0), end: column(1), judged: column(2) > 0, other };
+    });
+    return { whole: { start: 0, end: text.length, other: told.whole, judged: told.judged }, sentences };
   }
 
   async differs(prompt: string, answer: string, threshold: number, { signal }: Asking): Promise<ToldLanguage> {

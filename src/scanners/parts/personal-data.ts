@@ -1,8 +1,11 @@
 import { z } from "zod";
 import { GuardError, GuardValidationError, issueOf, madeFrom, type ValidationIssue } from "../../errors.ts";
+import { MOST_FINDINGS } from "../../findings.ts";
 import type { Engine } from "../../models/engine.ts";
-import { addon, built, native, type PersonalData, type PiiFinding, type PiiScan } from "../../native.ts";
-import type { Finding, ScanContext } from "../../scanner.ts";
+import { addon, built, native, type PersonalData, type PiiFinding } from "../../native.ts";
+import { type Coverage, type Finding, type ScanContext, wholeText } from "../../scanner.ts";
+import type { Turns } from "../../support/turns.ts";
+import { mapRows } from "../../text/rows.ts";
 import type { Span } from "../../text/span.ts";
 import { PLUGIN_REFERENCE } from "../../validation/plugin-kind.ts";
 import type { Vault } from "../../vault.ts";
@@ -11,6 +14,8 @@ import { riskScore, round } from "../score.ts";
 import { engineOptions } from "./model-options.ts";
 import { NerModel, recognizerConf } from "./ner-model.ts";
 import { type Recognizer, recognizedBy, TYPE } from "./recognized.ts";
+
+type NativePiiScan = Awaited<ReturnType<PersonalData["find"]>>;
 
 /** The types that only models find. */
 const OF_MODELS = ["PERSON", "LOCATION", "ORGANIZATION", "NRP"];
@@ -148,7 +153,7 @@ export class PersonalDataDetector {
     const placeholders = vault?.entries().map(([placeholder]) => placeholder) ?? [];
     const wanted = [...others.filter(({ entity }) => this.#wants(entity)), ...named.flat()];
     try {
-      return await native(() => this.#native.find(text, wanted, placeholders), signal);
+      return scanOf(await native(() => this.#native.find(text, wanted, placeholders), signal));
     } catch (error) {
       const issue = issueOf(error);
       if (!issue) throw error;
@@ -233,9 +238,39 @@ function checkTypes({ entityTypes, regexPatterns, recognizers }: PersonalDataOpt
   if (issues.length > 0) throw new GuardValidationError(issues);
 }
 
+/** What is personal in a text. */
+export interface PiiScan {
+  /** In order, without overlaps. */
+  findings: PiiFinding[];
+  /** The highest score of anything found, before findings were merged. */
+  highest: number;
+  /** Where placeholders of the vault stand. */
+  known: Span[];
+  /** Numbers of what looks like a placeholder, whoever wrote it. */
+  numbers: { entity: string; number: number }[];
+}
+
+function scanOf({ findings, highest, known, numbers, names }: NativePiiScan): PiiScan {
+  const name = (index: number) => names[index] as string;
+  return {
+    findings: mapRows(findings, 5, (column) => ({
+      ...{ start: column(0), end: column(1), score: column(2) },
+      ...{ entity: name(column(3)), recognizer: name(column(4)) },
+    })),
+    highest,
+    known: mapRows(known, 2, (column) => ({ start: column(0), end: column(1) })),
+    numbers: mapRows(numbers, 2, (column) => ({ entity: name(column(0)), number: column(1) })),
+  };
+}
+
+/** Returns the coverage of a text in which personal data was looked for. */
+export function coverageOf(text: string, { findings }: PiiScan): Coverage {
+  return wholeText(text, 1, Math.max(0, findings.length - MOST_FINDINGS));
+}
+
 /** Converts what was found into the findings of a verdict. */
 export function findingsOf(text: string, { findings }: PiiScan): Finding[] {
-  return findings.map(({ start, end, entity, score }) => ({
+  return findings.slice(0, MOST_FINDINGS).map(({ start, end, entity, score }) => ({
     start,
     end,
     type: "personal_data",
@@ -243,6 +278,23 @@ export function findingsOf(text: string, { findings }: PiiScan): Finding[] {
     score,
     label: entity,
   }));
+}
+
+/** Does the same as {@link replaced}, in turns: there may be many findings. */
+export async function replacedInTurns<Found extends Span>(
+  text: string,
+  findings: readonly Found[],
+  replacement: (finding: Found) => string,
+  turns: Turns,
+): Promise<string> {
+  const parts: string[] = [];
+  let last = 0;
+  for (const finding of findings) {
+    if (turns.isOver) await turns.next();
+    parts.push(text.slice(last, finding.start), replacement(finding));
+    last = finding.end;
+  }
+  return [...parts, text.slice(last)].join("");
 }
 
 /** Replaces each finding in a text by what `replacement` returns for it. The findings must be in order and must not overlap. */

@@ -1,4 +1,5 @@
 import { madeFrom } from "../../errors.ts";
+import { MOST_FINDINGS } from "../../findings.ts";
 import type { LinearClassifier } from "../../models/linear.ts";
 import { type Finding, passed, type ScanContext, type Streaming, wholeText } from "../../scanner.ts";
 import type { Span } from "../../text/span.ts";
@@ -52,20 +53,19 @@ export function pieceScanner(
     async check(text, context) {
       const pieces = await judge(text, context);
       if (pieces.length === 0) return passed(text);
-      const findings = pieces
-        .filter(({ score }) => score > threshold)
-        .map(
-          ({ start, end, score, label }): Finding => ({
-            ...{ start, end, type: finding, text: text.slice(start, end), score, label },
-          }),
-        );
+      const failing = pieces.filter(({ score }) => score > threshold);
+      const findings = failing.slice(0, MOST_FINDINGS).map(
+        ({ start, end, score, label }): Finding => ({
+          ...{ start, end, type: finding, text: text.slice(start, end), score, label },
+        }),
+      );
       const worst = pieces.reduce((most, { score }) => Math.max(most, score), 0);
       return {
         isValid: findings.length === 0,
         score: riskScore(worst, threshold),
         probability: worst,
         findings,
-        coverage: wholeText(text, windows(pieces)),
+        coverage: wholeText(text, windows(pieces), failing.length - findings.length),
       };
     },
   };

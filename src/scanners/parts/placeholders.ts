@@ -1,5 +1,6 @@
-import type { PiiFinding, PiiScan } from "../../native.ts";
+import type { PiiFinding } from "../../native.ts";
 import type { VaultEntry } from "../../vault.ts";
+import type { PiiScan } from "./personal-data.ts";
 
 /**
  * Numbers of placeholders in a text that are not below this do not raise the numbers that follow. Otherwise a text with a huge

@@ -39,6 +39,7 @@ const details = {
     suppressed: [],
     failed: [],
     untrained_language: {},
+    findings_omitted: {},
     unscanned_sources: {},
   },
 };

@@ -75,6 +75,11 @@ export const coverage = z
       .describe(
         "Languages that a scanner's model does not know, so that it left out what is written in them, by scanner.",
       ),
+    findings_omitted: z
+      .record(z.string(), z.int())
+      .describe(
+        "How many findings there are besides the 1,000 that are told of a scanner at most, by scanner. What is taken out of a text is every one of them.",
+      ),
     unscanned_sources: z
       .record(z.string(), z.int())
       .describe("Code points that no scanner looked at, by source: the scanners of conversation.scan look at others."),

@@ -10,7 +10,7 @@ const SECRET = "hunter2-is-secret";
 const LINES = { "content-type": "application/x-ndjson" };
 const COVERAGE = {
   ...{ chars: 4, scanned_chars: 4, truncated: false, windows: 1, parts_skipped: 0 },
-  ...{ suppressed: [], failed: [], untrained_language: {}, unscanned_sources: {} },
+  ...{ suppressed: [], failed: [], untrained_language: {}, findings_omitted: {}, unscanned_sources: {} },
 };
 const DONE = {
   ...{ event: "done", is_valid: true, outcome: "passed", scanners: {}, findings: {}, coverage: COVERAGE },

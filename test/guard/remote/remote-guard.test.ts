@@ -16,7 +16,7 @@ const toolCall = (given: unknown) => ({
 
 const COVERAGE = {
   ...{ chars: 4, scanned_chars: 4, truncated: false, windows: 1, parts_skipped: 0 },
-  ...{ suppressed: [], failed: [], untrained_language: {}, unscanned_sources: {} },
+  ...{ suppressed: [], failed: [], untrained_language: {}, findings_omitted: {}, unscanned_sources: {} },
 };
 const PASSED = {
   ...{ is_valid: true, outcome: "passed", scanners: { Word: -1 }, findings: { Word: [] }, coverage: COVERAGE },

@@ -188,6 +188,7 @@ describe("details", () => {
       suppressed: [],
       failed: [],
       untrained_language: {},
+      findings_omitted: {},
       unscanned_sources: {},
     });
   });

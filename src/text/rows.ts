@@ -1,0 +1,25 @@
+/**
+ * Rows of numbers, as the addon gives places in a text: it makes no objects of them, because Node-API takes a microsecond for each of
+ * their fields, and all of it on the event loop.
+ */
+export type Rows = Readonly<Float64Array>;
+
+/**
+ * Makes something of each row.
+ *
+ * @param width how many numbers a row has.
+ * @param make gets a function that returns a number of the row by its column.
+ * @param most at most so many rows are read.
+ */
+export function mapRows<T>(
+  rows: Rows,
+  width: number,
+  make: (column: (index: number) => number) => T,
+  most = Number.POSITIVE_INFINITY,
+): T[] {
+  const made: T[] = [];
+  let from = 0;
+  const column = (index: number) => rows[from + index] as number;
+  for (; from < rows.length && made.length < most; from += width) made.push(make(column));
+  return made;
+}

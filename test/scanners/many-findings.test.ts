@@ -1,0 +1,132 @@
+import { describe, expect, it } from "vitest";
+import {
+  Anonymize,
+  BanCompetitors,
+  BanSubstrings,
+  DataExfiltration,
+  Deanonymize,
+  InvisibleText,
+  JSON as JSONScanner,
+  Language,
+  MaliciousURLs,
+  Regex,
+  type Scanner,
+  Secrets,
+  Sensitive,
+  scanOutput,
+  scanPrompt,
+  Vault,
+} from "../../src/index.ts";
+
+const MOST = 1000;
+const COUNT = 3000;
+const numbered = (part: (at: number) => string, count = COUNT) =>
+  Array.from({ length: count }, (_, at) => part(at)).join("");
+
+const mails = numbered((at) => `name${at}@mail.com `);
+const tokens = numbered((at) => `password = "Tr0ub4dor&${at}x9"\n`);
+
+describe("more findings than are told", () => {
+  it.each<[string, Scanner, string, RegExp]>([
+    ["Regex", new Regex({ patterns: ["[0-9]+"], matchType: "all" }), numbered((at) => `${at} `), /\d/],
+    [
+      "BanSubstrings",
+      new BanSubstrings({ substrings: ["zebra"], redactAll: true }),
+      "A zebra. ".repeat(COUNT),
+      /zebra/,
+    ],
+    ["BanCompetitors", new BanCompetitors({ competitors: ["Acme"] }), "Acme or not. ".repeat(COUNT), /Acme/],
+    ["InvisibleText", new InvisibleText(), "a\u200b".repeat(COUNT), /\u200b/],
+    ["Secrets", new Secrets(), tokens, /Tr0ub4dor/],
+    ["Anonymize", new Anonymize({ recognizerConf: [] }), mails, /@/],
+    ["Sensitive", new Sensitive({ recognizerConf: [], redact: true }), mails, /@/],
+  ])("are counted, and all of them are taken out: %s", async (name, scanner, text, pattern) => {
+    const { findings, coverage, isValid, ...report } = await scanPrompt([scanner], text, { vault: new Vault() });
+    expect(isValid).toBe(false);
+    expect(findings[name]).toHaveLength(MOST);
+    expect(coverage.findingsOmitted).toEqual({ [name]: COUNT - MOST });
+    expect(report.sanitizedPrompt).not.toMatch(pattern);
+    for (const { start, end, text: found } of findings[name] ?? []) {
+      if (found !== undefined) expect(text.slice(start, end)).toBe(found);
+    }
+    expect(findings[name]?.[MOST - 1]?.end).toBeLessThan(text.length);
+  });
+
+  it("are counted in code points too", async () => {
+    const text = "😀 zebra. ".repeat(COUNT);
+    const scanner = new BanSubstrings({ substrings: ["zebra"], redactAll: true });
+    const { findings, coverage } = await scanPrompt([scanner], text, { offsets: "codePoint" });
+    expect(coverage.findingsOmitted).toEqual({ BanSubstrings: COUNT - MOST });
+    const points = [...text];
+    const last = findings.BanSubstrings?.at(-1) as { start: number; end: number };
+    expect(points.slice(last.start, last.end).join("")).toBe("zebra");
+    expect(last.start).toBe((MOST - 1) * 9 + 2);
+  });
+
+  it("all count for a verdict that depends on all of them", async () => {
+    const scanner = new BanSubstrings({ substrings: ["zebra", "falcon"], containsAll: true, redactAll: true });
+    const { isValid } = await scanPrompt([scanner], `${"A zebra. ".repeat(COUNT)} A falcon.`);
+    expect(isValid).toBe(false);
+  });
+
+  it("are all restored", async () => {
+    const vault = new Vault();
+    const { sanitizedPrompt } = await scanPrompt([new Anonymize({ recognizerConf: [] })], mails, { vault });
+    expect(vault.size).toBe(COUNT);
+    const { sanitizedOutput, findings } = await scanOutput([new Deanonymize()], "Hi", sanitizedPrompt, { vault });
+    expect(sanitizedOutput).toBe(mails);
+    expect(findings.Deanonymize).toHaveLength(MOST);
+  });
+
+  it("are added up over scanners of the calling program", async () => {
+    const scanner: Scanner = {
+      ...{ type: "Own", name: "Own", sanitizes: false },
+      scan: async (text) => ({
+        ...{ isValid: false, score: 1 },
+        findings: Array.from({ length: COUNT }, () => ({ start: 0, end: text.length, type: "own", text, score: 1 })),
+        coverage: { chars: text.length, scannedChars: text.length, truncated: false, windows: 1 },
+      }),
+    };
+    const { findings, coverage } = await scanPrompt([scanner], "x".repeat(1000));
+    expect(findings.Own).toHaveLength(MOST);
+    expect(coverage.findingsOmitted).toEqual({ Own: COUNT - MOST });
+    // What they quote has a limit as well, so that an answer is never many times larger than its text.
+    expect(findings.Own?.filter(({ text }) => text !== undefined)).toHaveLength(65);
+  });
+
+  it("are none in an ordinary text", async () => {
+    const { coverage } = await scanPrompt([new Secrets(), new Anonymize({ recognizerConf: [] })], "Write to a@b.com.");
+    expect(coverage.findingsOmitted).toEqual({});
+  });
+});
+
+/** Counts the rounds that the event loop makes while something is going on. */
+async function roundsDuring(work: () => Promise<unknown>): Promise<number> {
+  let rounds = 0;
+  let goes = true;
+  const next = () => {
+    rounds += 1;
+    if (goes) setImmediate(next);
+  };
+  setImmediate(next);
+  await work();
+  goes = false;
+  return rounds;
+}
+
+describe("a long text", () => {
+  // How many rounds there are depends on the machine; work that holds the event loop has next to none.
+  it.each<[string, Scanner, string]>([
+    [
+      "DataExfiltration",
+      new DataExfiltration({ redact: true }),
+      numbered((at) => `![a](http://h${at}.example/${at}?q=1) `, 10_000),
+    ],
+    ["MaliciousURLs", new MaliciousURLs(), numbered((at) => `http://h${at}.example/${at} `, 10_000)],
+    ["Language", new Language({ validLanguages: ["en"] }), numbered((at) => `Paragraph ${at}.\n\n`, 5000)],
+    ["JSON", new JSONScanner({ repair: false }), '{"a":1} '.repeat(20_000)],
+    ["Anonymize", new Anonymize({ recognizerConf: [] }), numbered((at) => `name${at}@mail.com `, 10_000)],
+  ])("leaves the event loop to others: %s", async (_, scanner, text) => {
+    expect(await roundsDuring(() => scanOutput([scanner], "Hi", text))).toBeGreaterThan(3);
+  });
+});
