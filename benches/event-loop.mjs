@@ -1,5 +1,6 @@
 // How long a request keeps all others waiting: texts of a megabyte that are made to give a scanner as many results as they can, while
-// /healthz is asked again and again. The figure of a case is the longest wait of an answer of /healthz, of the best of its rounds.
+// /healthz is asked again and again. The figures of a case are the longest wait for an answer of /healthz, and the most time of the processor
+// that one round of the event loop took, both of the best of its rounds.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { tmpdir } from "node:os";
@@ -11,6 +12,8 @@ const args = process.argv.slice(2);
 const rounds = args.includes("--quick") ? 1 : 3;
 const only = args.find((arg) => !arg.startsWith("--"));
 
+/** Measures rounds of the event loop in the server, where the system tells the time that a thread had. */
+const FLAGS = process.platform === "linux" ? ["--import", new URL("loop-rounds.mjs", import.meta.url).href] : [];
 /** Bytes that a text may have in JSON: a body may have 1 MiB. */
 const MEGABYTE = 1_000_000;
 /** The milliseconds that a case may take, and fail when it takes more. */
@@ -135,34 +138,41 @@ for (const [name, types, params, kind, text, more = {}, , connections = 1] of ca
           ? { path: "/analyze/prompt", body: { prompt: fitting(text), ...more, details: true } }
           : { path: "/analyze/output", body: { prompt: "Hi", output: fitting(text), ...more, details: true } };
     const sent = Buffer.from(JSON.stringify(body));
-    const row = await withServer(config, async ({ url }) => {
-      const best = { wait: Number.POSITIVE_INFINITY };
-      await post(
-        url + path,
-        Buffer.from(
-          JSON.stringify({
-            ...body,
-            ...(body.output
-              ? { output: "Hi" }
-              : body.prompt
-                ? { prompt: "Hi" }
-                : { messages: body.messages.slice(0, 1) }),
-          }),
-        ),
-      );
-      for (let round = 0; round < rounds; round += 1) {
-        const poll = polling(`${url}/healthz`);
-        const start = performance.now();
-        const replies = await Promise.all(Array.from({ length: connections }, () => post(url + path, sent)));
-        const took = performance.now() - start;
-        const wait = await poll.end();
-        if (wait < best.wait) Object.assign(best, { wait, took, status: replies[0].status, bytes: replies[0].bytes });
-      }
-      return best;
-    });
+    const row = await withServer(
+      config,
+      async ({ url, server }) => {
+        const best = { wait: Number.POSITIVE_INFINITY };
+        await post(
+          url + path,
+          Buffer.from(
+            JSON.stringify({
+              ...body,
+              ...(body.output
+                ? { output: "Hi" }
+                : body.prompt
+                  ? { prompt: "Hi" }
+                  : { messages: body.messages.slice(0, 1) }),
+            }),
+          ),
+        );
+        for (let round = 0; round < rounds; round += 1) {
+          await longestRound(server);
+          const poll = polling(`${url}/healthz`);
+          const start = performance.now();
+          const replies = await Promise.all(Array.from({ length: connections }, () => post(url + path, sent)));
+          const took = performance.now() - start;
+          const wait = await poll.end();
+          const cpu = await longestRound(server);
+          best.cpu = Math.min(best.cpu ?? cpu, cpu);
+          if (wait < best.wait) Object.assign(best, { wait, took, status: replies[0].status, bytes: replies[0].bytes });
+        }
+        return best;
+      },
+      FLAGS,
+    );
     rows.push({ name, ...row });
     console.log(
-      `${name.padEnd(48)} ${row.wait.toFixed(0).padStart(6)} ms  scan ${row.took.toFixed(0).padStart(6)} ms  answer ${(row.bytes / 1e6).toFixed(2).padStart(6)} MB  ${row.status}`,
+      `${name.padEnd(48)} ${row.wait.toFixed(0).padStart(6)} ms  round ${row.cpu.toFixed(0).padStart(4)} ms  scan ${row.took.toFixed(0).padStart(6)} ms  answer ${(row.bytes / 1e6).toFixed(2).padStart(6)} MB  ${row.status}`,
     );
   } catch (error) {
     console.log(`${name.padEnd(48)} ${error.message.slice(0, 300)}`);
@@ -174,6 +184,21 @@ const over = rows.filter(({ wait }) => wait > LIMIT);
 console.log(
   over.length === 0 ? `No case takes more than ${LIMIT} ms.` : `${over.length} cases take more than ${LIMIT} ms.`,
 );
+
+/** The most time of the processor that one round of the server's event loop took since this was asked last; NaN where that is not known. */
+function longestRound(server) {
+  if (FLAGS.length === 0) return Number.NaN;
+  return new Promise((resolve) => {
+    const read = (chunk) => {
+      const [, found] = /longest round ([\d.]+)/.exec(chunk) ?? [];
+      if (found === undefined) return;
+      server.stdout.off("data", read);
+      resolve(Number(found));
+    };
+    server.stdout.on("data", read);
+    server.kill("SIGUSR2");
+  });
+}
 
 /** Sends a body, and returns the status and the length of the reply. */
 function post(url, body) {

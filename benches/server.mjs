@@ -33,17 +33,20 @@ export function benchServer(seconds) {
 
 /**
  * Starts the real server with a configuration, calls `use`, stops the server and returns what `use` returned. `use` gets the
- * address, the milliseconds until the server was ready, and a function that tells its memory in MB.
+ * address, the milliseconds until the server was ready, a function that tells its memory in MB, and the process.
+ *
+ * @param flags flags of Node.js.
  */
-export async function withServer(config, use) {
+export async function withServer(config, use, flags = []) {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const start = performance.now();
   const server = spawn(
     process.execPath,
-    [path("dist/cli/main.js"), "serve", "--config", config, "--port", String(port)],
-    { stdio: ["ignore", "ignore", "pipe"] },
+    [...flags, path("dist/cli/main.js"), "serve", "--config", config, "--port", String(port)],
+    { stdio: ["ignore", "pipe", "pipe"] },
   );
+  server.stdout.resume();
   // The log is printed only where the server fails to start.
   let log = "";
   server.stderr.on("data", (chunk) => {
@@ -52,7 +55,7 @@ export async function withServer(config, use) {
   const exited = new Promise((resolve) => server.once("exit", resolve));
   try {
     await ready(url, server, () => log);
-    return await use({ url, readyAfter: performance.now() - start, rss: () => residentMemory(server.pid) });
+    return await use({ url, readyAfter: performance.now() - start, rss: () => residentMemory(server.pid), server });
   } finally {
     server.kill("SIGTERM");
     await exited;

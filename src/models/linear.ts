@@ -77,7 +77,7 @@ export class LinearClassifier {
     const turns = new Turns(signal);
     const all: number[][] = [];
     for (let at = 0; at < texts.length; at += PORTION) {
-      if (turns.isOver) await turns.next();
+      if (at > 0) await turns.next();
       const portion = texts.slice(at, at + PORTION);
       const numbers = await native(() => model.classify(portion), signal);
       const labels = numbers.length / portion.length;

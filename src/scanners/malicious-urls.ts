@@ -94,7 +94,7 @@ export const MaliciousURLs = defineScanner({
         const standings: number[] = [];
         const judged: string[] = [];
         for (let at = 0; at < urls.length; at += PORTION) {
-          if (turns.isOver) await turns.next();
+          if (at > 0) await turns.next();
           const portion = urls.slice(at, at + PORTION).map(({ url }) => url);
           const known = await native(() => addon.urlStandings(portion), signal);
           standings.push(...known.standings);

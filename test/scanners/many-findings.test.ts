@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { Language } from "../../src/generated/input-scanners.ts";
 import {
   Anonymize,
   BanCompetitors,
@@ -7,7 +8,6 @@ import {
   Deanonymize,
   InvisibleText,
   JSON as JSONScanner,
-  Language,
   MaliciousURLs,
   Regex,
   type Scanner,
@@ -120,7 +120,7 @@ describe("a long text", () => {
     [
       "DataExfiltration",
       new DataExfiltration({ redact: true }),
-      numbered((at) => `![a](http://h${at}.example/${at}?q=1) `, 10_000),
+      numbered((at) => `![a](http://h${at}.example/${at}?q=1) `, 3000),
     ],
     ["MaliciousURLs", new MaliciousURLs(), numbered((at) => `http://h${at}.example/${at} `, 10_000)],
     ["Language", new Language({ validLanguages: ["en"] }), numbered((at) => `Paragraph ${at}.\n\n`, 5000)],
