@@ -305,20 +305,21 @@ async function repeatedParts(
     least: (carrier: Carrier, part: UrlPart, isEncoded: boolean, other: number) => number,
     letters?: number,
   ) => {
-    const items = chosen.flatMap((carrier) =>
-      carrier.parts.flatMap((part) =>
-        [part.text, ...part.decoded].map((text, at) => ({ carrier, part, isEncoded: at > 0, text, start: 0 })),
-      ),
-    );
     const written = others.filter((text) => text.trim() !== "");
-    if (items.length === 0 || written.length === 0) return;
+    if (chosen.length === 0 || written.length === 0) return;
+    const items: { carrier: Carrier; part: UrlPart; isEncoded: boolean; start: number }[] = [];
     let joined = "";
-    for (const item of items) {
+    for (const carrier of chosen) {
       if (turns.isOver) await turns.next();
-      item.start = joined.length;
-      // Passages must not go on from one part into the next, so a word that nobody writes stands between them.
-      joined += `${item.text.replace(/[_+./\\|=-]/g, " ")}\n${SEPARATOR}\n`;
+      for (const part of carrier.parts) {
+        for (const [at, text] of [part.text, ...part.decoded].entries()) {
+          items.push({ carrier, part, isEncoded: at > 0, start: joined.length });
+          // Passages must not go on from one part into the next, so a word that nobody writes stands between them.
+          joined += `${text.replace(/[_+./\\|=-]/g, " ")}\n${SEPARATOR}\n`;
+        }
+      }
     }
+    if (items.length === 0) return;
     const { passages } = await overlap(joined, others, {
       minimum: letters ?? REPEATED.encoded,
       count: letters === undefined ? "words" : "letters",

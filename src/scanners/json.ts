@@ -2,7 +2,7 @@ import { z } from "zod";
 import { addon, native } from "../native.ts";
 import { type Finding, wholeText } from "../scanner.ts";
 import { Turns } from "../support/turns.ts";
-import { mapRows } from "../text/rows.ts";
+import { mapRowsInTurns } from "../text/rows.ts";
 import type { Span } from "../text/span.ts";
 import { defineScanner } from "./define.ts";
 import { repairJson } from "./parts/json-repair.ts";
@@ -112,10 +112,12 @@ interface ReadSettings {
 /** Returns the pieces of JSON in a text, repaired and checked. */
 async function readPieces(text: string, { repair, schema, signal }: ReadSettings): Promise<Piece[]> {
   const { pieces, messages } = await native(() => addon.findJson(text), signal);
-  const candidates = mapRows(pieces, 5, (column) => ({
+  const turns = new Turns(signal);
+  const candidate = (column: (index: number) => number) => ({
     ...{ start: column(0), end: column(1), at: column(2) },
     ...{ message: messages[column(3)], repairable: column(4) > 0 },
-  }));
+  });
+  const candidates = await mapRowsInTurns(pieces, 5, candidate, turns);
   const broken = repair ? candidates.filter(({ repairable }) => repairable) : [];
   const repairs = new Map(
     broken.length === 0
@@ -128,7 +130,6 @@ async function readPieces(text: string, { repair, schema, signal }: ReadSettings
         ).map((json, index) => [broken[index], json]),
   );
   const until = patternDeadline(text.length);
-  const turns = new Turns(signal);
   const read: Piece[] = [];
   for (const candidate of candidates) {
     if (turns.isOver) await turns.next();

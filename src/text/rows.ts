@@ -1,3 +1,5 @@
+import type { Turns } from "../support/turns.ts";
+
 /**
  * Rows of numbers, as the addon gives places in a text: it makes no objects of them, because Node-API takes a microsecond for each of
  * their fields, and all of it on the event loop.
@@ -21,5 +23,22 @@ export function mapRows<T>(
   let from = 0;
   const column = (index: number) => rows[from + index] as number;
   for (; from < rows.length && made.length < most; from += width) made.push(make(column));
+  return made;
+}
+
+/** Does the same as {@link mapRows} for all rows, in turns: there may be a hundred thousand of them. */
+export async function mapRowsInTurns<T>(
+  rows: Rows,
+  width: number,
+  make: (column: (index: number) => number) => T,
+  turns: Turns,
+): Promise<T[]> {
+  const made: T[] = [];
+  let from = 0;
+  const column = (index: number) => rows[from + index] as number;
+  for (; from < rows.length; from += width) {
+    if (turns.isOver) await turns.next();
+    made.push(make(column));
+  }
   return made;
 }

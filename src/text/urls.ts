@@ -1,6 +1,7 @@
 import type { AnswerCache } from "../models/answer-cache.ts";
 import { addon, native, type Stoppable } from "../native.ts";
-import { mapRows } from "./rows.ts";
+import { Turns } from "../support/turns.ts";
+import { mapRowsInTurns } from "./rows.ts";
 import type { Span } from "./span.ts";
 
 /** A URL in a text. */
@@ -24,9 +25,12 @@ export interface FoundUrl extends Span {
 export async function findUrls(text: string, { signal }: Stoppable = {}): Promise<FoundUrl[]> {
   const { places, urls } = await native(() => addon.findUrls(text), signal);
   const found = urls === "" ? [] : urls.split("\n");
-  return mapRows(places, 2, (column) => [column(0), column(1)] as const).map(([start, end], index) => ({
-    ...{ start, end, text: text.slice(start, end), url: found[index] as string },
-  }));
+  let index = 0;
+  const url = (column: (index: number) => number): FoundUrl => {
+    const [start, end] = [column(0), column(1)];
+    return { start, end, text: text.slice(start, end), url: found[index++] as string };
+  };
+  return mapRowsInTurns(places, 2, url, new Turns(signal));
 }
 
 /** Returns the URLs of a text. Scanners of one call share them, so they are looked for only once. */

@@ -36,7 +36,11 @@ export async function anonymize(
     const anonymized =
       (fakes && (await withFakes(text, scan, vault, fakes, turns, signal))) ??
       (await withPlaceholders(text, scan, vault, turns));
-    if (vault.size === size) return kept(vault, anonymized);
+    if (turns.isOver) await turns.next();
+    if (vault.size !== size) continue;
+    const masked = kept(vault, anonymized);
+    if (turns.isOver) await turns.next();
+    return masked;
   }
 }
 

@@ -2,7 +2,8 @@ import { GuardError, GuardValidationError } from "../../errors.ts";
 import type { LinearClassifier } from "../../models/linear.ts";
 import { native } from "../../native.ts";
 import type { Streaming } from "../../scanner.ts";
-import { mapRows } from "../../text/rows.ts";
+import { Turns } from "../../support/turns.ts";
+import { mapRowsInTurns } from "../../text/rows.ts";
 import type { Span } from "../../text/span.ts";
 import type { Build, ScannerBody } from "../define.ts";
 import { pieceClassifier } from "./classifier.ts";
@@ -56,10 +57,11 @@ async function piecesIn(
 ): Promise<(CodePiece & Span)[]> {
   const loaded = await model.load();
   const pieces = await native(() => loaded.findCode(text, listed), signal);
-  return mapRows(pieces, 6, (column) => ({
+  const piece = (column: (index: number) => number) => ({
     ...{ start: column(0), end: column(1), code: column(2), listed: column(3) },
     ...{ listedLabel: labels[column(4)], otherLabel: labels[column(5)] },
-  }));
+  });
+  return mapRowsInTurns(pieces, 6, piece, new Turns(signal));
 }
 
 /**

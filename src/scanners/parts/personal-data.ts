@@ -4,8 +4,8 @@ import { MOST_FINDINGS } from "../../findings.ts";
 import type { Engine } from "../../models/engine.ts";
 import { addon, built, native, type PersonalData, type PiiFinding } from "../../native.ts";
 import { type Coverage, type Finding, type ScanContext, wholeText } from "../../scanner.ts";
-import type { Turns } from "../../support/turns.ts";
-import { mapRows } from "../../text/rows.ts";
+import { Turns } from "../../support/turns.ts";
+import { mapRowsInTurns } from "../../text/rows.ts";
 import type { Span } from "../../text/span.ts";
 import { PLUGIN_REFERENCE } from "../../validation/plugin-kind.ts";
 import type { Vault } from "../../vault.ts";
@@ -153,7 +153,7 @@ export class PersonalDataDetector {
     const placeholders = vault?.entries().map(([placeholder]) => placeholder) ?? [];
     const wanted = [...others.filter(({ entity }) => this.#wants(entity)), ...named.flat()];
     try {
-      return scanOf(await native(() => this.#native.find(text, wanted, placeholders), signal));
+      return await scanOf(await native(() => this.#native.find(text, wanted, placeholders), signal), new Turns(signal));
     } catch (error) {
       const issue = issueOf(error);
       if (!issue) throw error;
@@ -250,16 +250,21 @@ export interface PiiScan {
   numbers: { entity: string; number: number }[];
 }
 
-function scanOf({ findings, highest, known, numbers, names }: NativePiiScan): PiiScan {
+async function scanOf({ findings, highest, known, numbers, names }: NativePiiScan, turns: Turns): Promise<PiiScan> {
   const name = (index: number) => names[index] as string;
   return {
-    findings: mapRows(findings, 5, (column) => ({
-      ...{ start: column(0), end: column(1), score: column(2) },
-      ...{ entity: name(column(3)), recognizer: name(column(4)) },
-    })),
+    findings: await mapRowsInTurns(
+      findings,
+      5,
+      (column) => ({
+        ...{ start: column(0), end: column(1), score: column(2) },
+        ...{ entity: name(column(3)), recognizer: name(column(4)) },
+      }),
+      turns,
+    ),
     highest,
-    known: mapRows(known, 2, (column) => ({ start: column(0), end: column(1) })),
-    numbers: mapRows(numbers, 2, (column) => ({ entity: name(column(0)), number: column(1) })),
+    known: await mapRowsInTurns(known, 2, (column) => ({ start: column(0), end: column(1) }), turns),
+    numbers: await mapRowsInTurns(numbers, 2, (column) => ({ entity: name(column(0)), number: column(1) }), turns),
   };
 }
 
@@ -294,6 +299,7 @@ export async function replacedInTurns<Found extends Span>(
     parts.push(text.slice(last, finding.start), replacement(finding));
     last = finding.end;
   }
+  if (turns.isOver) await turns.next();
   return [...parts, text.slice(last)].join("");
 }
 
