@@ -119,27 +119,17 @@ async function readPieces(text: string, { repair, schema, signal }: ReadSettings
   });
   const candidates = await mapRowsInTurns(pieces, 5, candidate, turns);
   const broken = repair ? candidates.filter(({ repairable }) => repairable) : [];
-  const repairs = new Map(
-    broken.length === 0
-      ? []
-      : (
-          await repairJson(
-            broken.map(({ start, end }) => text.slice(start, end)),
-            signal,
-          )
-        ).map((json, index) => [broken[index], json]),
-  );
+  const repairs = broken.length === 0 ? [] : await repairJson(text, broken, signal);
+  let tried = 0;
   const until = patternDeadline(text.length);
   const read: Piece[] = [];
   for (const candidate of candidates) {
     if (turns.isOver) await turns.next();
-    read.push(checked(candidate));
+    read.push(checked(candidate, candidate === broken[tried] ? repairs[tried++] : undefined));
   }
   return read;
 
-  function checked(candidate: (typeof candidates)[number]): Piece {
-    const { start, end, message, at } = candidate;
-    const repaired = repairs.get(candidate);
+  function checked({ start, end, message, at }: (typeof candidates)[number], repaired: string | undefined): Piece {
     const json = repaired ?? text.slice(start, end);
     const piece: Piece = { start, end, json, repaired: repaired !== undefined };
     if (message !== undefined && repaired === undefined) {

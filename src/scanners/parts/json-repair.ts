@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
 import pLimit from "p-limit";
+import type { Span } from "../../text/span.ts";
 
 /** The milliseconds that the repairs of one text may take together. What is not repaired by then stays broken. */
 const TIME_LIMIT = 1000;
@@ -9,22 +10,41 @@ const limit = pLimit(4);
 
 /**
  * The program of the thread. It is a string and not a file of its own, so that it runs the same from TypeScript and from compiled
- * code. It sends its answers one by one, so that the answers before a text on which it gets stuck still count.
+ * code. It sends its answers in batches, because each message takes a turn of the event loop. What it has is sent before a text that
+ * is long enough to get stuck on, so that the answers before it still count.
  */
 const PROGRAM = `
 const { parentPort, workerData } = require("node:worker_threads");
 const { jsonrepair } = require(workerData.library);
-parentPort.postMessage({});
-for (const [index, text] of workerData.texts.entries()) {
+const { text, places, most, long } = workerData;
+parentPort.postMessage([]);
+let batch = [];
+let chars = 0;
+const send = () => {
+  if (batch.length > 0) parentPort.postMessage(batch);
+  batch = [];
+  chars = 0;
+};
+for (let index = 0; index * 2 < places.length; index += 1) {
+  const broken = text.slice(places[index * 2], places[index * 2 + 1]);
+  if (broken.length > long) send();
   let repaired;
   try {
-    repaired = jsonrepair(text);
+    repaired = jsonrepair(broken);
     JSON.parse(repaired);
   } catch {
     continue;
   }
-  parentPort.postMessage({ index, repaired });
-}`;
+  batch.push([index, repaired]);
+  chars += repaired.length;
+  if (batch.length >= most || chars > long) send();
+}
+send();`;
+
+/** So many repaired texts come from the thread in one message. */
+const BATCH = 200;
+/** A text with more UTF-16 code units than this may take long. Shorter ones take a few milliseconds, however they are made. */
+const LONG = 1000;
 
 /**
  * Repairs broken JSON with the library jsonrepair.
@@ -32,18 +52,25 @@ for (const [index, text] of workerData.texts.entries()) {
  * The library is recursive, and takes quadratic time or worse for texts that are made to slow it down. It therefore works in a
  * thread with limits on time and memory.
  *
- * @returns the repaired text for each text, or undefined where the repair failed.
+ * @param spans where the broken pieces stand in the text.
+ * @returns the repaired text of each piece, or undefined where the repair failed.
  */
-export function repairJson(texts: readonly string[], signal?: AbortSignal): Promise<(string | undefined)[]> {
+export function repairJson(
+  text: string,
+  spans: readonly Span[],
+  signal?: AbortSignal,
+): Promise<(string | undefined)[]> {
   return limit(
     () =>
       new Promise((resolve, reject) => {
         signal?.throwIfAborted();
-        const repaired: (string | undefined)[] = texts.map(() => undefined);
+        const repaired = new Array<string | undefined>(spans.length).fill(undefined);
+        const places = new Uint32Array(spans.length * 2);
+        for (const [index, { start, end }] of spans.entries()) places.set([start, end], index * 2);
         const library = createRequire(import.meta.url).resolve("jsonrepair");
         const worker = new Worker(PROGRAM, {
           eval: true,
-          workerData: { library, texts },
+          workerData: { library, text, places, most: BATCH, long: LONG },
           resourceLimits: { maxOldGenerationSizeMb: 128 },
         });
         let timer: NodeJS.Timeout | undefined;
@@ -55,11 +82,11 @@ export function repairJson(texts: readonly string[], signal?: AbortSignal): Prom
         };
         const onAbort = () => finish(() => reject(signal?.reason));
         signal?.addEventListener("abort", onAbort, { once: true });
-        worker.on("message", (answer: { index?: number; repaired?: string }) => {
+        worker.on("message", (batch: [index: number, repaired: string][]) => {
           // The first message says that the thread has started. The time limit begins then, because the time that the start takes
           // does not count.
-          if (answer.index === undefined) timer = setTimeout(() => finish(() => resolve(repaired)), TIME_LIMIT);
-          else repaired[answer.index] = answer.repaired;
+          timer ??= setTimeout(() => finish(() => resolve(repaired)), TIME_LIMIT);
+          for (const [index, json] of batch) repaired[index] = json;
         });
         worker.once("exit", () => finish(() => resolve(repaired)));
         // When the thread runs out of memory, the text was too much for it and counts as one that cannot be repaired.
