@@ -28,6 +28,7 @@ import {
 } from "./scan.ts";
 import type { Scanner } from "./scanner.ts";
 import { SCANNED, type Scanned, SOURCES, type Source } from "./source.ts";
+import { Turns } from "./support/turns.ts";
 import { checkConversationOptions } from "./validation/scan-options.ts";
 import { Vault } from "./vault.ts";
 import { defaultVerdictCache, type VerdictCache } from "./verdict-cache.ts";
@@ -164,6 +165,8 @@ export async function scanConversationTexts(
     ],
   } as Record<Scanned, Job[]>;
   const reports = new Map<Job, ScanReport & { text: string }>();
+  /** What the first scan of a text made of it. */
+  const sanitized = new Map<MessageText, string>();
   const scanText = async (job: Job, { failFast = false, ...how }: RunOptions): Promise<void> => {
     const { text, items, suffix, counted } = job;
     if (items.length === 0) return;
@@ -174,6 +177,7 @@ export async function scanConversationTexts(
       const ofString = { answers, source, conversation: { ...conversation, current: string } };
       return runScanners([item], string.text, ofString, { ...judging, suffix });
     });
+    if (!sanitized.has(text)) sanitized.set(text, report.text);
     reports.set(job, counted ? { ...onlyNames(counted, report), text: report.text } : report);
   };
   const isRewriting = ({ items }: Job) =>
@@ -183,7 +187,9 @@ export async function scanConversationTexts(
     const order = new Map(conversation.texts.map((text, index) => [text, index]));
     const rewritten = Object.values(jobs).flat().filter(isRewriting);
     rewritten.sort((a, b) => (order.get(a.text) ?? 0) - (order.get(b.text) ?? 0));
+    const turns = new Turns(signal);
     for (const job of rewritten) {
+      if (turns.isOver) await turns.next();
       await scanText(job, options);
       if (options.failFast && !(reports.get(job)?.isValid ?? true)) return;
     }
@@ -222,7 +228,7 @@ export async function scanConversationTexts(
     const report = worst([joined, ...fromParts]);
     await noteUnchanged(report, lists.window, WINDOW_SUFFIX, async (items) => {
       await ofUser();
-      const left = together.map((text) => sanitizedOf(text) ?? text.text);
+      const left = together.map((text) => sanitized.get(text) ?? text.text);
       const ofParts = await judgeAssembled(items, left, prompt.source, WINDOW_SUFFIX);
       return [await runScanners(items, left.join("\n"), windowContext(prompt), judgingWindow), ...ofParts];
     });
@@ -284,7 +290,7 @@ export async function scanConversationTexts(
     for (const report of fromToolParts) {
       await noteUnchanged(report, detecting, suffix, async (items) => {
         await rewritten;
-        const left = reading.new.tool.map((text) => sanitizedOf(text) ?? text.text);
+        const left = reading.new.tool.map((text) => sanitized.get(text) ?? text.text);
         return judgeAssembled(items, left, "tool", suffix);
       });
     }
@@ -349,7 +355,7 @@ export async function scanConversationTexts(
     }
     const request = conversation.rewritten(await replacements(total));
     return {
-      sanitizedPrompt: prompt === undefined ? "" : (sanitizedOf(prompt) ?? prompt.text),
+      sanitizedPrompt: prompt === undefined ? "" : (sanitized.get(prompt) ?? prompt.text),
       sanitizedMessages: request.messages,
       ...(request.tools ? { sanitizedTools: request.tools } : {}),
       ...(request.system ? { sanitizedSystem: request.system } : {}),
@@ -359,11 +365,6 @@ export async function scanConversationTexts(
   } finally {
     // When one part throws, nobody needs the results of the others any more, so they are stopped.
     stop();
-  }
-
-  function sanitizedOf(text: MessageText): string | undefined {
-    for (const [job, report] of reports) if (job.text === text) return report.text;
-    return undefined;
   }
 
   /** The new strings of all texts that were rewritten. */
@@ -404,7 +405,9 @@ export async function scanConversationTexts(
     const sanitizing = items.filter(({ scanner }) => scanner.sanitizes);
     const strings: string[] = [];
     const found = new Map<string, number>();
+    const turns = new Turns(signal);
     for (const { start, end } of text.pieces) {
+      if (turns.isOver) await turns.next();
       const context = { answers, source: text.source };
       const {
         text: string,

@@ -386,10 +386,13 @@ export function ownSignal(outer: AbortSignal | undefined): OwnSignal {
   else outer?.addEventListener("abort", onAbort, { once: true });
   const stop = () => {
     outer?.removeEventListener("abort", onAbort);
-    abort();
+    abort(ENDED);
   };
   return { signal: own.signal, aborted, stop };
 }
+
+/** Why a signal is aborted at the end of its call. Node.js makes an error with a stack for each call where there is no reason. */
+const ENDED = new DOMException("the call has ended", "AbortError");
 
 /** The signal of one call. */
 interface OwnSignal {

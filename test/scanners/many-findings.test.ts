@@ -13,6 +13,7 @@ import {
   type Scanner,
   Secrets,
   Sensitive,
+  scanConversation,
   scanOutput,
   scanPrompt,
   Vault,
@@ -128,5 +129,25 @@ describe("a long text", () => {
     ["Anonymize", new Anonymize({ recognizerConf: [] }), numbered((at) => `name${at}@mail.com `, 10_000)],
   ])("leaves the event loop to others: %s", async (_, scanner, text) => {
     expect(await roundsDuring(() => scanOutput([scanner], "Hi", text))).toBeGreaterThan(3);
+  });
+});
+
+describe("thousands of short messages", () => {
+  it("leave the event loop to others", async () => {
+    const messages = Array.from({ length: 4000 }, (_, at) => ({
+      role: "user" as const,
+      content: `Message ${at}: my mail`,
+    }));
+    const scanners = [new Secrets(), new InvisibleText(), new Regex({ patterns: ["never"] })];
+    expect(await roundsDuring(() => scanConversation(scanners, messages))).toBeGreaterThan(20);
+  });
+
+  it("leave the event loop to others where each is rewritten", async () => {
+    const messages = Array.from({ length: 1000 }, (_, at) => ({
+      role: "user" as const,
+      content: `name${at}@mail.com`,
+    }));
+    const scanners = [new Anonymize({ recognizerConf: [] })];
+    expect(await roundsDuring(() => scanConversation(scanners, messages))).toBeGreaterThan(3);
   });
 });

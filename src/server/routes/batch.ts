@@ -5,6 +5,7 @@ import type { z } from "zod";
 import { answerOf } from "../../answer.ts";
 import { GuardError } from "../../errors.ts";
 import { clientGone } from "../../support/client-gone.ts";
+import { Turns } from "../../support/turns.ts";
 import { problemOf } from "../plugins/app/errors.ts";
 import { problemBody } from "../problem.ts";
 import { scanProblems } from "../problem-replies.ts";
@@ -126,8 +127,11 @@ async function judged<Fields extends ScanFields>(
 
 /** Works on a few items at the same time, and gives the results in the order of the items. */
 async function* inOrder<T, R>(items: readonly T[], work: (item: T, index: number) => Promise<R>): AsyncGenerator<R> {
+  const turns = new Turns();
   const running: Promise<R>[] = [];
   for (const [index, item] of items.entries()) {
+    // Short texts are scanned at once, so that nothing else would let the event loop go on.
+    if (turns.isOver) await turns.next();
     const result = work(item, index);
     // Each is awaited below. One that rejects before that must not count as an unhandled rejection.
     result.catch(() => {});
