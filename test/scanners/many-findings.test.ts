@@ -138,8 +138,8 @@ describe("thousands of short messages", () => {
       role: "user" as const,
       content: `Message ${at}: my mail`,
     }));
-    const scanners = [new Secrets(), new InvisibleText(), new Regex({ patterns: ["never"] })];
-    expect(await roundsDuring(() => scanConversation(scanners, messages))).toBeGreaterThan(20);
+    const scanners = [new InvisibleText(), new BanSubstrings({ substrings: ["zebra"] })];
+    expect(await roundsDuring(() => scanConversation(scanners, messages))).toBeGreaterThan(3);
   });
 
   it("leave the event loop to others where each is rewritten", async () => {
