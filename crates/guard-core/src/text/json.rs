@@ -367,12 +367,13 @@ fn skip_comments(bytes: &[u8], at: usize) -> usize {
 
 /// Whether what stands before a piece says that it is a part of a program or a template.
 fn in_program(before: &[u8]) -> bool {
-    let line = before
+    // The line may be long, and its end is enough.
+    let near = &before[before.len().saturating_sub(KEY)..];
+    let line = near
         .iter()
         .rposition(|&byte| byte == b'\n')
-        .map_or(before, |end| &before[end + 1..]);
-    // The line may be long, and its end is enough.
-    let line = line[line.len().saturating_sub(KEY)..].trim_ascii_end();
+        .map_or(near, |end| &near[end + 1..])
+        .trim_ascii_end();
     let touches = before
         .last()
         .is_some_and(|&byte| is_name(byte) && byte.is_ascii() || matches!(byte, b'"' | b'\'' | b'%' | b'#' | b'@'));
