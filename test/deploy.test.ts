@@ -130,7 +130,7 @@ describe("the compose file", () => {
   });
 
   it("lets Prometheus read the metrics", async () => {
-    const [job] = yaml("deploy/prometheus.yml").scrape_configs;
+    const [job] = yaml("integrations/prometheus/prometheus.yml").scrape_configs;
     expect(job.static_configs[0].targets).toEqual([`guard:${environment.PORT}`]);
     expect((await app.inject(job.metrics_path)).statusCode).toBe(200);
     expect(yaml("deploy/scanners.yml").metrics.public).toBe(true);

@@ -17,6 +17,7 @@ import { jsonBody } from "./plugins/app/json-body.ts";
 import { lifecycle } from "./plugins/app/lifecycle.ts";
 import { Metrics } from "./plugins/app/metrics.ts";
 import { noRoute } from "./plugins/app/no-route.ts";
+import { processMetrics } from "./plugins/app/process-metrics.ts";
 import { rateLimit } from "./plugins/app/rate-limit.ts";
 import { requestLog } from "./plugins/app/request-log.ts";
 import { openapi } from "./plugins/external/openapi.ts";
@@ -97,6 +98,7 @@ export async function buildApp(
   await app.register(bodyTimeout, { arrival: REQUEST_TIMEOUT });
   await app.register(requestLog, { decisions, logContent: config.app.logContent });
   await app.register(httpMetrics, { registry: metrics.registry });
+  await app.register(processMetrics, { registry: metrics.registry });
   await app.register(lifecycle, { graceMs, onClosed: () => profiles.close() });
   await app.register(headerChecks);
 
