@@ -1,10 +1,12 @@
-import { freemem } from "node:os";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { GuardValidationError, type ValidationIssue } from "../errors.ts";
 import { wrapLines } from "../reference/layout.ts";
 import { version } from "../support/version.ts";
 import { type Command, parse, print, UsageError } from "./command.ts";
 import { CONFIG_HELP, configFile } from "./config-path.ts";
 import type { Note } from "./file-report.ts";
+import { type Found, megabytes, memory, processors, system } from "./surroundings.ts";
 import { SLOW } from "./timing.ts";
 
 const options = {
@@ -13,7 +15,10 @@ const options = {
     value: "FILE",
     help: CONFIG_HELP,
   },
-  quick: { type: "boolean", help: "do not run the scanners of a file to measure how long they take" },
+  quick: {
+    type: "boolean",
+    help: "do not load models to test them, nor run the scanners of a file to measure how long they take",
+  },
   json: { type: "boolean", help: "print JSON" },
 } as const;
 
@@ -25,17 +30,14 @@ interface Examination {
   text: string;
 }
 
-/** What looking at something found. */
-type Found = string | { warning: string };
-
 /** The name of the examination of the file. */
 const CONFIGURATION = "configuration";
 
 /** What stands before a line. */
 const MARKS: Readonly<Record<Examination["state"], string>> = { ok: "ok   ", warning: "!    ", fails: "FAILS" };
 
-/** Less free memory than this may not hold the models of guard's own configuration. */
-const LITTLE_MEMORY = 1e9;
+/** The name of the examination of what the file may do harm with. */
+const RISKS = "risks";
 
 /** `guard doctor`: whether everything is there that guard needs, and what a file does here. */
 export const doctor: Command = {
@@ -43,7 +45,8 @@ export const doctor: Command = {
   summary: "Checks whether guard can work here, and says what a file of guard or llm-guard does, line by line.",
   usage: "guard doctor [FILE | --config FILE] [--quick] [--json]",
   options,
-  notes: `First it looks at Node.js, the addon, ONNX Runtime, models, memory and the configuration: ok, ! for a warning, or FAILS. For a file
+  notes: `First it looks at versions, the system, processors, memory, the addon, ONNX Runtime, the files and answers of the embedded models, the
+configuration and its risks: ok, ! for a warning with what to do, or FAILS. For a file
 that is not guard's own it then says by line:
   runs      what is done, with which model
   slow      what takes ${SLOW} ms or more for a text of 1,000 characters, as measured here and now, each scanner by itself
@@ -51,7 +54,7 @@ that is not guard's own it then says by line:
   download  which model would be downloaded
   ignored   which key does nothing
   fails     what stops the start
-Exit codes: 0 all is well, 1 it works, but a key does nothing or a model has to be downloaded, 2 something does not work.`,
+Exit codes: 0 all is well, 1 it works, but has a risk, a key that does nothing, or a model to download, 2 something does not work.`,
   async run(args) {
     const { values, positionals } = parse(options, args);
     const [path, more] = positionals;
@@ -61,6 +64,8 @@ Exit codes: 0 all is well, 1 it works, but a key does nothing or a model has to 
     const examinations = [
       await examine("guard", () => version),
       await examine("Node.js", nodeVersion),
+      await examine("system", system),
+      await examine("processors", processors),
       await examine("addon", async () => {
         const sentences = await (await guard()).splitSentences("It loads. It works.");
         if (sentences.length !== 2) throw new Error("it does not find two sentences");
@@ -76,12 +81,16 @@ Exit codes: 0 all is well, 1 it works, but a key does nothing or a model has to 
         const size = models.reduce((sum, model) => sum + model.size, 0);
         return `${models.length}, ${megabytes(size)}: ${models.map(({ model }) => model).join(", ")}`;
       }),
-      await examine("memory", () => {
-        const text = `${megabytes(freeMemory())} free`;
-        return freeMemory() < LITTLE_MEMORY ? { warning: `${text}: all models together may need 1 GB` } : text;
-      }),
-      await examine(CONFIGURATION, () => checkedConfig(configFile(values.config, path).path)),
+      await examine("model files", checkedFiles),
+      ...(values.quick ? [] : [await examine("self-tests", selfTests)]),
+      // What the process has with all models loaded is what it needs at least.
+      await examine("memory", memory),
     ];
+    const configuration = await examine(CONFIGURATION, () => checkedConfig(configFile(values.config, path).path));
+    examinations.push(configuration);
+    if (configuration.state !== "fails") {
+      examinations.push(await examine(RISKS, () => knownRisks(configFile(values.config, path).path)));
+    }
     const file = fileOf(values.config, path);
     const { fileReport } = await import("./file-report.ts");
     const notes = file === undefined ? [] : await fileReport(file, values.quick !== true);
@@ -115,7 +124,8 @@ function fileOf(option: string | undefined, argument: string | undefined): strin
 function exitCode(examinations: readonly Examination[], notes: readonly Note[]): number {
   const has = (...kinds: Note["kind"][]) => notes.some(({ kind }) => kinds.includes(kind));
   if (examinations.some(({ state }) => state === "fails") || has("fails")) return 2;
-  return has("download", "ignored") ? 1 : 0;
+  const hasRisk = examinations.some(({ name, state }) => name === RISKS && state === "warning");
+  return hasRisk || has("download", "ignored") ? 1 : 0;
 }
 
 /** The notes in columns: line, kind, text. The line and the path stand where they are new. */
@@ -144,7 +154,7 @@ async function examine(name: string, look: () => Found | Promise<Found>): Promis
     const found = await look();
     return typeof found === "string"
       ? { name, state: "ok", text: found }
-      : { name, state: "warning", text: found.warning };
+      : { name, state: "warning", text: [found.text, found.warning].filter(Boolean).join("\n") };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const text = error instanceof GuardValidationError ? error.issues.map(issueText).join("\n") : message;
@@ -164,21 +174,60 @@ function nodeVersion(): string {
   return `${process.version} on ${process.platform} ${process.arch}`;
 }
 
-/** What a container leaves counts, not what the machine has. */
-function freeMemory(): number {
-  const available = (process as { availableMemory?: () => number }).availableMemory?.();
-  return available !== undefined && available > 0 ? available : freemem();
+/** Compares the files of the embedded models with the manifests that came with them. */
+async function checkedFiles(): Promise<string> {
+  const { manifestOf, MANIFEST } = await import("../models/manifest.ts");
+  const models = (await import("../index.ts")).listModels().filter(({ source }) => source === "embedded");
+  const wrong = models.filter(
+    ({ folder }) => manifestOf(folder).trim() !== readFileSync(join(folder, MANIFEST), "utf8").trim(),
+  );
+  const names = wrong.map(({ model }) => model).join(", ");
+  if (wrong.length > 0) throw new Error(`the files of ${names} are not those that came with guard: install guard anew`);
+  return `${models.length} embedded models are what came with guard (SHA-256)`;
+}
+
+/** Loads the embedded models, which asks them about their known texts. */
+async function selfTests(): Promise<string> {
+  const { Engine, listModels } = await import("../index.ts");
+  const engine = Engine.fromEnvironment();
+  try {
+    const models = listModels().filter(({ source }) => source === "embedded");
+    for (const { model } of models) await (engine.isLinear(model) ? engine.linear(model) : engine.model(model)).load();
+    await engine.selfTest();
+    return `${models.length} embedded models say of known texts what they should`;
+  } finally {
+    await engine.close();
+  }
+}
+
+/** What a configuration that can be read may do harm with. */
+async function knownRisks(path: string): Promise<Found> {
+  const { buildScanners, loadConfig, profilesOf } = await import("../config/index.ts");
+  const { risksOf } = await import("../config/risks.ts");
+  const { isLoopback } = await import("../config/safe-address.ts");
+  const config = await loadConfig(path);
+  const scanners = profilesOf(config).flatMap(({ config: own }) => Object.values(buildScanners(own)).flat());
+  const handsOutVaults = scanners.some(({ vaultScope }) => vaultScope === "call");
+  const isPublic = !isLoopback(config.app.host);
+  const risks = risksOf(config, { env: process.env, handsOutVaults, isPublic });
+  if (risks.length === 0) return "none that is known";
+  const warning = risks.map(({ about, text, advice }) => `${about}: ${text}. What to do: ${advice}`).join("\n");
+  return { text: "", warning };
 }
 
 async function checkedConfig(path: string): Promise<string> {
-  const { buildScanners, loadConfig, pluginsOf } = await import("../config/index.ts");
+  const { buildScanners, loadConfig, pluginsOf, profilesOf } = await import("../config/index.ts");
+  const { assertSafeToListen } = await import("../config/safe-address.ts");
   const config = await loadConfig(path);
   const { input, output } = buildScanners(config);
+  const others = profilesOf(config).slice(1);
+  for (const { config: own } of others) buildScanners(own);
+  assertSafeToListen(config, config.app.host);
   const plugins = pluginsOf(config).map(({ kind, reference }) => `${reference} (${kind})`);
   const open = config.auth === undefined ? ", without credentials: this machine only" : "";
-  return `${path}: ${input.length} scanners of prompts, ${output.length} of outputs${open}${plugins.length > 0 ? `\nplugins: ${plugins.join(", ")}` : ""}`;
-}
-
-function megabytes(bytes: number): string {
-  return `${(bytes / 1e6).toFixed(0)} MB`;
+  return [
+    `${path}: ${input.length} scanners of prompts, ${output.length} of outputs${open}`,
+    ...(others.length > 0 ? [`profiles: ${others.map(({ name }) => name).join(", ")}`] : []),
+    ...(plugins.length > 0 ? [`plugins: ${plugins.join(", ")}`] : []),
+  ].join("\n");
 }

@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { settingDifferences } from "../config/differences.ts";
 import { ignoredKeys } from "../config/ignored-keys.ts";
-import { buildScanners, type Config, parseConfig, type ScannerEntry } from "../config/index.ts";
+import { buildScanners, type Config, parseConfig, profilesOf, type ScannerEntry } from "../config/index.ts";
+import { LISTS } from "../config/profiles.ts";
 import { parseYaml } from "../config/source.ts";
 import { GuardError, GuardValidationError } from "../errors.ts";
 import { Engine } from "../models/engine.ts";
@@ -31,11 +32,6 @@ export interface Note {
 /** How often a scanner is measured, at the least and for how long. */
 const MEASURED = { seconds: 0.1, least: 5 };
 
-const SIDES = [
-  ["input", "input_scanners", "inputScanners"],
-  ["output", "output_scanners", "outputScanners"],
-] as const;
-
 /**
  * Reads a configuration file of guard or of llm-guard, and says what it does here, in the order of its lines.
  *
@@ -53,18 +49,25 @@ export async function fileReport(path: string, measured: boolean): Promise<Note[
   const { value, lineOf } = parseYaml(text);
   const engine = Engine.fromEnvironment();
   try {
-    const lists = buildScanners(config, { engine });
     const notes: Note[] = [
       ...settingDifferences(value).map((item): Note => ({ ...item, kind: "differs" })),
       ...ignoredKeys(config).flatMap(({ paths, reason }) =>
         paths.map((path): Note => ({ path, kind: "ignored", text: `does nothing: ${reason}` })),
       ),
     ];
-    for (const [side, list, key] of SIDES) {
-      for (const [index, entry] of config[key].entries()) {
-        const scanner = lists[side][index] as Scanner;
-        const about = await notesOf(side, entry, scanner, { engine, all: lists[side], config, measured });
-        notes.push(...about.map((note) => ({ path: `${list}.${index}`, ...note })));
+    /** The lists of which something was said: a profile that leaves a list out has the one outside of it. */
+    const seen = new Set<string>();
+    for (const { config: own, paths } of profilesOf(config)) {
+      const lists = buildScanners(own, { engine });
+      for (const [side, key] of LISTS) {
+        const list = paths[side];
+        if (seen.has(list)) continue;
+        seen.add(list);
+        for (const [index, entry] of own[key].entries()) {
+          const scanner = lists[side][index] as Scanner;
+          const about = await notesOf(side, entry, scanner, { engine, all: lists[side], config: own, measured });
+          notes.push(...about.map((note) => ({ path: `${list}.${index}`, ...note })));
+        }
       }
     }
     return inOrder(notes.map((note) => withLine(note, lineOf)));

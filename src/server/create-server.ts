@@ -11,6 +11,7 @@ import {
   pluginsOf,
   profilesOf,
 } from "../config/index.ts";
+import { assertSafeToListen } from "../config/safe-address.ts";
 import { serviceOptions } from "../config/service-options.ts";
 import { refuseOwnVaults } from "../guard/own-vaults.ts";
 import { Engine } from "../models/engine.ts";
@@ -25,7 +26,6 @@ import type { Caching } from "./cache/make-cache.ts";
 import { RedisVerdicts } from "./cache/shared-verdicts.ts";
 import type { LogStream } from "./log.ts";
 import { type Profile, Profiles } from "./profiles.ts";
-import { assertSafeToListen } from "./safe-address.ts";
 import { makeShadow } from "./shadow/make-shadow.ts";
 import type { Shadow } from "./shadow/shadow.ts";
 import { type ConfigSource, startLines } from "./start-log.ts";

@@ -1,8 +1,9 @@
 // The public surface of `guard-scan/server`.
+
+export { assertSafeToListen } from "../config/safe-address.ts";
 export type { ScannerLists } from "../service.ts";
 export { createServer, type ServerOptions } from "./create-server.ts";
 export type { LogStream } from "./log.ts";
 export type { RunningServer } from "./running-server.ts";
-export { assertSafeToListen } from "./safe-address.ts";
 export type { ConfigSource } from "./start-log.ts";
 export { type ListenOptions, startServer } from "./start-server.ts";

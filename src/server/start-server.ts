@@ -1,8 +1,8 @@
 import { checkConfig } from "../config/index.ts";
+import { assertSafeToListen } from "../config/safe-address.ts";
 import { graceOf } from "./app.ts";
 import { prepareServer, type ServerOptions } from "./create-server.ts";
 import { listenUntilClosed, type RunningServer } from "./running-server.ts";
-import { assertSafeToListen } from "./safe-address.ts";
 
 /** Where and how a server listens. */
 export interface ListenOptions extends ServerOptions {

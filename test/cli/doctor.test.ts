@@ -32,7 +32,14 @@ describe("guard doctor", () => {
     expect(stdout).toMatch(/^ok {5}addon +loaded$/m);
     expect(stdout).toMatch(/^ok {5}ONNX Runtime +.*onnxruntime/m);
     expect(stdout).toMatch(/^ok {5}models +\d+, \d+ MB: .*embedded:multitask/m);
-    expect(stdout).toMatch(/^(ok {3}|! {4}) {2}memory +\d+ MB free/m);
+    expect(stdout).toMatch(
+      /^(ok {3}|! {4}) {2}memory +\d+ MB free, (limited to \d+ MB|no limit), this process has \d+ MB/m,
+    );
+    expect(stdout).toMatch(/^ok {5}system +\w+ \w+/m);
+    expect(stdout).toMatch(/^(ok {3}|! {4}) {2}processors +\d+ of \d+/m);
+    expect(stdout).toMatch(/^ok {5}model files +\d+ embedded models are what came with guard/m);
+    expect(stdout).toMatch(/^ok {5}self-tests +\d+ embedded models say/m);
+    expect(stdout).toMatch(/^ok {5}risks +none that is known$/m);
     expect(stdout).toMatch(/^ok {5}configuration +.*scanners\.yml: \d+ scanners of prompts, \d+ of outputs/m);
     expect(code).toBe(0);
   });
@@ -69,8 +76,40 @@ describe("guard doctor", () => {
     expect(shown.stdout + json.stdout).not.toContain("hush");
   });
 
+  it("says what a configuration may do harm with, and what to do", async () => {
+    writeFileSync(
+      join(folder, "risky.yml"),
+      `app: { host: 0.0.0.0, log_content: true, lazy_load: true }
+auth: { type: http_bearer, token: hush }
+audit: { to: file, file: missing/audit.jsonl }
+profiles: { strict: { input_scanners: [{ type: BanSubstrings, params: { substrings: [x] } }] } }
+input_scanners: [{ type: InvisibleText }]
+`,
+    );
+    const { code, stdout } = await doctor(["risky.yml", "--quick", "--json"], { GUARD_AUDIT_KEY: "" });
+    const { examinations, notes } = JSON.parse(stdout);
+    const of = (name: string) => examinations.find((examination: { name: string }) => examination.name === name);
+    expect(of("configuration").text).toMatch(/^profiles: strict$/m);
+    expect(of("risks").state).toBe("warning");
+    const about = of("risks")
+      .text.split("\n")
+      .map((line: string) => line.split(":")[0]);
+    expect(about).toEqual(["app.log_content", "app.lazy_load", "rate_limit", "GUARD_AUDIT_KEY", "audit.file"]);
+    expect(of("self-tests")).toBeUndefined();
+    expect(notes.map(({ path }: { path: string }) => path)).toContain("profiles.strict.input_scanners.0");
+    expect(code).toBe(1);
+    expect(stdout).not.toContain("hush");
+  });
+
+  it("says that an address for others needs a credential", async () => {
+    writeFileSync(join(folder, "open.yml"), "app: { host: 0.0.0.0 }\ninput_scanners: [{ type: InvisibleText }]\n");
+    const { code, stdout } = await doctor(["open.yml", "--quick"]);
+    expect(stdout).toMatch(/^FAILS {2}configuration +auth: listening on 0\.0\.0\.0 needs a credential/m);
+    expect(code).toBe(2);
+  });
+
   it("says what is wrong with the engine, and looks at the rest", async () => {
-    const { code, stdout } = await doctor([], { GUARD_ONNX_LIBRARY: join(folder, "missing.so") });
+    const { code, stdout } = await doctor(["--quick"], { GUARD_ONNX_LIBRARY: join(folder, "missing.so") });
     expect(code).toBe(2);
     expect(stdout).toMatch(/^FAILS {2}ONNX Runtime +.*missing\.so/m);
     expect(stdout).toMatch(/^ok {5}models /m);

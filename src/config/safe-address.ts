@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from "node:net";
-import type { Config } from "../config/index.ts";
 import { GuardValidationError } from "../errors.ts";
+import type { Config } from "./schema.ts";
 
 /**
  * Refuses to serve other machines if no credential is configured.
