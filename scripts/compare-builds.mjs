@@ -1,0 +1,45 @@
+// Builds the platform package of this machine twice, in two folders with different names, and compares the SHA-256 of the tarballs:
+// `node scripts/compare-builds.mjs`. It takes two builds for release, which are minutes each, and leaves nothing behind.
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const scratch = mkdtempSync(join(tmpdir(), "guard-builds-"));
+
+/** The names of the tarballs that a build makes, with their hashes. What is built is the commit, without changes that are not committed. */
+function build(name) {
+  const folder = join(scratch, name);
+  execFileSync("git", ["clone", "--quiet", root, folder]);
+  // What is installed is the same for both, and no part of the addon.
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  const napi = join(root, "node_modules/@napi-rs/cli/dist/cli.js");
+  const args = ["build", "--platform", "--profile", "release", "--manifest-path", "crates/guard-node/Cargo.toml"];
+  const places = ["--output-dir", "native", "--js", "index.cjs", "--dts", "index.d.cts", "--target-dir", "target"];
+  // Panics name the files of sources: without the folders in which they lie, every build names the same.
+  const home = process.env.CARGO_HOME ?? join(process.env.HOME ?? process.env.USERPROFILE ?? "", ".cargo");
+  const flags = [`--remap-path-prefix=${folder}=/guard`, `--remap-path-prefix=${home}=/cargo`];
+  const env = { ...process.env, CARGO_ENCODED_RUSTFLAGS: flags.join("\x1f"), CARGO_INCREMENTAL: "0" };
+  execFileSync(process.execPath, [napi, ...args, ...places], { cwd: folder, env, stdio: ["ignore", 2, 2] });
+  execFileSync(process.execPath, ["scripts/pack.mjs", "platform"], { cwd: folder, stdio: ["ignore", 2, 2] });
+  const tarballs = readdirSync(join(folder, "npm")).filter((file) => file.endsWith(".tgz"));
+  return tarballs.map((file) => {
+    const digest = createHash("sha256")
+      .update(readFileSync(join(folder, "npm", file)))
+      .digest("hex");
+    return `${digest}  ${file}`;
+  });
+}
+
+try {
+  const [first, second] = ["one", "another-place"].map(build);
+  console.log([...first, ...second].join("\n"));
+  const isSame = first.length > 0 && first.join() === second.join();
+  console.log(isSame ? "The builds are equal." : "The builds differ.");
+  process.exitCode = isSame ? 0 : 1;
+} finally {
+  rmSync(scratch, { recursive: true });
+}
