@@ -47,15 +47,22 @@ const plain = (name: string) => name.replace(/_(?:bucket|sum|count)$/, "");
 let app: FastifyInstance;
 /** The metrics of a server, by name, with their kinds. */
 let kinds: Map<string, string>;
+const scratch = mkdtempSync(join(tmpdir(), "guard-prometheus-"));
 beforeAll(async () => {
+  // A shadow has metrics too.
+  const shadow = join(scratch, "shadow.yml");
+  writeFileSync(shadow, "input_scanners: [{ type: InvisibleText }]\n");
   app = await createServer({
-    config: { metrics: { public: true }, inputScanners: [{ type: "InvisibleText" }] },
+    config: { metrics: { public: true }, shadow, inputScanners: [{ type: "InvisibleText" }] },
     logger: { write: () => {} },
   });
   const { body } = await app.inject("/metrics");
   kinds = new Map([...body.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = "", kind = ""]) => [name, kind]));
 });
-afterAll(() => app.close());
+afterAll(async () => {
+  await app.close();
+  rmSync(scratch, { recursive: true });
+});
 
 /** Where this machine says nothing of a limit, the server has no metric of it. */
 const CONDITIONAL = "guard_memory_limit_bytes";
@@ -154,13 +161,8 @@ describe.skipIf(!hasPromtool)("promtool", () => {
         expr: expr.replaceAll(/\$__(?:rate_interval|range)/g, "5m"),
       })),
     }));
-    const scratch = mkdtempSync(join(tmpdir(), "guard-promtool-"));
-    try {
-      // JSON is YAML.
-      writeFileSync(join(scratch, "queries.yml"), JSON.stringify({ groups }));
-      expect(promtool("check", "rules", join(scratch, "queries.yml"))).toContain("SUCCESS");
-    } finally {
-      rmSync(scratch, { recursive: true });
-    }
+    // JSON is YAML.
+    writeFileSync(join(scratch, "queries.yml"), JSON.stringify({ groups }));
+    expect(promtool("check", "rules", join(scratch, "queries.yml"))).toContain("SUCCESS");
   });
 });
