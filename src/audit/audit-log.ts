@@ -10,14 +10,11 @@ export interface AuditSink {
   close(): Promise<void>;
 }
 
-/** What an audit log does when it cannot write. */
+/** Of what an audit log is made. */
 export interface AuditLogOptions {
   sink: AuditSink;
   /** The key of the chain; see {@link linked}. */
   key: Uint8Array | undefined;
-  onFailure: "block" | "allow";
-  /** Is told how many decisions were not recorded, and why. */
-  onLost(count: number, error: Error): void;
 }
 
 /** The most decisions that wait to be recorded. */
@@ -46,19 +43,16 @@ export class AuditLog {
   }
 
   /**
-   * Records a decision. It is written when the promise resolves, or lost where that is allowed.
+   * Records a decision. It is written when the promise resolves.
    *
-   * @throws GuardError `GUARD_UNAVAILABLE` when it cannot be written, unless that is allowed.
+   * @throws GuardError `GUARD_UNAVAILABLE` when it cannot be written. It is lost then, which the next record tells.
    */
   record(record: object): Promise<void> {
-    const { onFailure, onLost } = this.#options;
     const settled = new Promise<void>((resolve, reject) => {
       const settle = (error?: Error) => {
         if (!error) return resolve();
         this.#lost += 1;
-        onLost(1, error);
-        const refused = new GuardError("GUARD_UNAVAILABLE", "The decision could not be recorded.", { cause: error });
-        return onFailure === "block" ? reject(refused) : resolve();
+        reject(new GuardError("GUARD_UNAVAILABLE", "The decision could not be recorded.", { cause: error }));
       };
       if (this.#waiting.length >= MOST_WAITING) settle(new Error(`${MOST_WAITING} decisions wait to be recorded`));
       else this.#waiting.push({ record, settle });

@@ -14,13 +14,14 @@ const options = {
     value: "NUMBER",
     help: "port to listen on, 0 for a free one; default: the configuration's, 8000",
   },
+  watch: { type: "boolean", help: "reload the configuration when its file changes, as SIGHUP does" },
 } as const;
 
 /** `guard serve`: the HTTP API, until the process is told to end. */
 export const serve: Command = {
   name: "serve",
   summary: "Starts the HTTP API.",
-  usage: "guard serve [FILE | --config FILE] [--host ADDRESS] [--port NUMBER]",
+  usage: "guard serve [FILE | --config FILE] [--host ADDRESS] [--port NUMBER] [--watch]",
   options,
   async run(args) {
     const { values, positionals } = parse(options, args);
@@ -35,7 +36,12 @@ export const serve: Command = {
     const config = await loadConfig(file.path);
     const source = { file: resolve(file.path), from: file.from };
     // The server keeps the process alive until a signal closes it or a model cannot be loaded.
-    await startServer({ config, source, host: values.host ?? config.app.host, port: port ?? config.app.port });
+    await startServer({
+      ...{ config, source, reread: () => loadConfig(file.path) },
+      ...(values.host === undefined ? {} : { host: values.host }),
+      ...(port === undefined ? {} : { port }),
+      ...(values.watch ? { watch: source.file } : {}),
+    });
     return 0;
   },
 };

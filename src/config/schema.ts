@@ -184,6 +184,12 @@ const rights = {
     .describe(
       "Whether these callers may leave scanners out (scanners_suppress). Default: false. Without auth everybody may.",
     ),
+  mayAdminister: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether these callers may use the routes of operators, such as POST /admin/reload. Default: false. Without auth everybody may.",
+    ),
 };
 
 const credentialName = z

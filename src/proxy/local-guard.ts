@@ -24,7 +24,8 @@ export async function localGuard(config: Config, source?: ConfigSource): Promise
   const lists = buildScanners(config, { engine });
   refuseOwnVaults(lists, "scanners.");
   const service = new ScanService(lists, serviceOptions(config, engine));
-  const metrics = new Metrics([{ name: MAIN_PROFILE, service }], engine);
+  const metrics = new Metrics();
+  metrics.watch([{ name: MAIN_PROFILE, service }], engine);
   const guard = new ServiceGuard(service, { onScanned: ({ side, report }) => metrics.countScan(side, report) });
   return {
     guard,

@@ -63,7 +63,7 @@ export async function startProxy({
     app,
     { host, port },
     {
-      graceMs: GRACE,
+      graceMs: () => GRACE,
       ...(signal ? { signal } : {}),
       onListening(url, close) {
         const upstreams = settings.upstreams.map(({ prefix, base }) => `${prefix}/ to ${base}`);

@@ -1,4 +1,5 @@
-import fastify, { type FastifyInstance, LogController } from "fastify";
+import type { RequestListener, Server } from "node:http";
+import fastify, { type FastifyBaseLogger, type FastifyHttpOptions, type FastifyInstance, LogController } from "fastify";
 import type { Config } from "../config/index.ts";
 import type { Engine } from "../models/engine.ts";
 import { version } from "../support/version.ts";
@@ -7,6 +8,7 @@ import { type Caching, makeResultCache } from "./cache/make-cache.ts";
 import { Decisions } from "./decisions.ts";
 import { dialectRoutes } from "./dialects/dialect-routes.ts";
 import { answerUnreadable, httpServer } from "./http-server.ts";
+import type { Host } from "./lasting.ts";
 import { type LogStream, loggerOptions } from "./log.ts";
 import { auth } from "./plugins/app/auth.ts";
 import { bodyTimeout } from "./plugins/app/body-timeout.ts";
@@ -15,7 +17,6 @@ import { headerChecks } from "./plugins/app/header-checks.ts";
 import { httpMetrics } from "./plugins/app/http-metrics.ts";
 import { jsonBody } from "./plugins/app/json-body.ts";
 import { lifecycle } from "./plugins/app/lifecycle.ts";
-import { Metrics } from "./plugins/app/metrics.ts";
 import { noRoute } from "./plugins/app/no-route.ts";
 import { processMetrics } from "./plugins/app/process-metrics.ts";
 import { rateLimit } from "./plugins/app/rate-limit.ts";
@@ -32,6 +33,7 @@ import { metricsRoute } from "./routes/metrics.ts";
 import { outputRoutes } from "./routes/output.ts";
 import { outputStreamRoutes } from "./routes/output-stream.ts";
 import { promptRoutes } from "./routes/prompt.ts";
+import { reloadRoute } from "./routes/reload.ts";
 import { rootRoute } from "./routes/root.ts";
 import { statusRoutes } from "./routes/status.ts";
 import { schemas } from "./schemas/index.ts";
@@ -50,42 +52,68 @@ export function graceOf({ app }: Config): number {
 /** The most milliseconds that the headers of a request may take, and its body. */
 const REQUEST_TIMEOUT = 60_000;
 
-/** Wires the server together: it loads plugins and routes in their order, and holds no logic. It does not listen yet. */
-export async function buildApp(
+/** Of what a server is made besides its configuration. */
+export interface Parts {
+  profiles: Profiles;
+  seal: VaultSeal;
+  /** Where log lines go. */
+  stream: LogStream;
+  engine: Engine;
+  caching: Caching | undefined;
+  /** What judges a share of the requests again, where there is such a thing. */
+  shadow?: Shadow | undefined;
+  host: Host;
+}
+
+/**
+ * How a server logs and listens.
+ *
+ * @param handle is handed the requests, in the place of the server itself.
+ */
+export function listening(
   config: Config,
-  profiles: Profiles,
-  seal: VaultSeal,
   stream: LogStream,
-  engine: Engine,
-  caching: Caching | undefined,
-  shadow?: Shadow,
-): Promise<FastifyInstance> {
-  const entries = config.auth ?? [];
-  const app = fastify({
+  handle?: RequestListener,
+): FastifyHttpOptions<Server, FastifyBaseLogger> {
+  const serverFor = httpServer();
+  return {
     logger: loggerOptions(config.app, stream),
     // The plugin requestLog writes one line for each request.
     logController: new LogController({ disableRequestLogging: true }),
-    bodyLimit: config.app.maxBodySize,
-    trustProxy: config.app.trustProxy,
     // The plugin bodyTimeout limits bodies, except those of streams. Without a limit of its own for headers, Node.js would have none.
     requestTimeout: 0,
     http: { headersTimeout: REQUEST_TIMEOUT },
+    forceCloseConnections: "idle",
+    serverFactory: (own, options) => serverFor(handle ?? own, options),
+    clientErrorHandler: answerUnreadable,
+  };
+}
+
+/** Wires the server together: it loads plugins and routes in their order, and holds no logic. It does not listen yet. */
+export async function buildApp(
+  config: Config,
+  { profiles, seal, stream, engine, caching, shadow, host }: Parts,
+): Promise<FastifyInstance> {
+  const entries = config.auth ?? [];
+  const { metrics, counters, auditLogs } = host.lasting;
+  const app = fastify({
+    ...listening(config, stream),
+    bodyLimit: config.app.maxBodySize,
+    trustProxy: config.app.trustProxy,
     // The plugin lifecycle answers 503 as a problem.
     return503OnClosing: false,
-    forceCloseConnections: "idle",
     requestIdHeader: false,
     genReqId: requestId,
     // By default Fastify would convert numbers to strings and drop fields that it does not know.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false } },
     // A path that cannot be decoded has no route. Fastify's own answer would quote it.
     frameworkErrors: (_error, _request, reply) => void send(reply, new Problem(400, "The path is not valid.")),
-    serverFactory: httpServer(),
-    clientErrorHandler: answerUnreadable,
   }) as unknown as FastifyInstance;
 
   for (const schema of schemas) app.addSchema(schema);
   const decisions = new Decisions();
-  const metrics = new Metrics(profiles.all, engine);
+  const unwatch = metrics.watch(profiles.all, engine);
+  app.addHook("onClose", async () => unwatch());
   decisions.listen(({ side, report, cache }) => metrics.countScan(side, report, cache));
   const graceMs = graceOf(config);
   if (config.tracing.exporter !== "none" || ["console", "otel_http"].includes(config.metrics.exporter)) {
@@ -99,7 +127,11 @@ export async function buildApp(
   await app.register(requestLog, { decisions, logContent: config.app.logContent });
   await app.register(httpMetrics, { registry: metrics.registry });
   await app.register(processMetrics, { registry: metrics.registry });
-  await app.register(lifecycle, { graceMs, onClosed: () => profiles.close() });
+  await app.register(lifecycle, {
+    graceMs,
+    onClosed: () => profiles.close(),
+    keepsConnections: host.keepsConnections,
+  });
   await app.register(headerChecks);
 
   const links = new RedisLinks({ log: app.log, onFailure: (use) => metrics.countRedisFailure(use) });
@@ -108,17 +140,17 @@ export async function buildApp(
   const cache = caching && (await makeResultCache(caching, links));
 
   const { rateLimit: limits } = config;
-  const limiting = { settings: limits, link: limits.enabled ? await links.link(limits.redis) : undefined };
+  const limiting = { settings: limits, link: limits.enabled ? await links.link(limits.redis) : undefined, counters };
   if (limits.key === "ip") await app.register(rateLimit, limiting);
-  await app.register(auth, { entries, failures: limits.failures });
+  await app.register(auth, { entries, failures: limits.failures, counters });
   if (limits.key === "credential") await app.register(rateLimit, limiting);
 
   if (config.audit) {
-    const lost = (count: number, error: Error) => {
-      metrics.countAuditLost(count);
+    const lost = (error: Error) => {
+      metrics.countAuditLost(1);
       app.log.error({ reason: error.message }, "a decision could not be recorded in the audit log");
     };
-    const audit = await makeAudit({ settings: config.audit, config, stream, onLost: lost });
+    const audit = await makeAudit({ settings: config.audit, config, stream, logs: auditLogs, onLost: lost });
     decisions.listen(audit.listener);
     app.addHook("onClose", async () => audit.close());
   }
@@ -130,6 +162,7 @@ export async function buildApp(
   await app.register(rootRoute, { name, auth: entries, window: config.conversation.window });
   await app.register(statusRoutes, { profiles });
   if (shadow) await app.register(shadowPlugin, { shadow, decisions, registry: metrics.registry });
+  if (host.reload) await app.register(reloadRoute, { reload: host.reload });
   if (config.metrics.exporter === "prometheus") {
     await app.register(metricsRoute, { metrics, public: config.metrics.public });
   }

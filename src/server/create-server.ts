@@ -1,4 +1,4 @@
-import { createSecretKey, randomBytes, randomUUID } from "node:crypto";
+import { createSecretKey, randomUUID } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import { ignoredKeys } from "../config/ignored-keys.ts";
 import {
@@ -18,19 +18,20 @@ import { Engine } from "../models/engine.ts";
 import { onModelNotice } from "../models/notices.ts";
 import { restrictedModels } from "../models/training-data.ts";
 import { admissionOf, type ScannerLists, ScanService } from "../service.ts";
-import { KEY_BYTES, readSecretKeys } from "../support/secret-keys.ts";
+import { readSecretKeys } from "../support/secret-keys.ts";
 import { VerdictCache } from "../verdict-cache.ts";
 import { buildApp } from "./app.ts";
 import { fingerprintOf } from "./cache/fingerprint.ts";
 import type { Caching } from "./cache/make-cache.ts";
 import { RedisVerdicts } from "./cache/shared-verdicts.ts";
+import { type Host, Lasting } from "./lasting.ts";
 import type { LogStream } from "./log.ts";
 import { type Profile, Profiles } from "./profiles.ts";
 import { makeShadow } from "./shadow/make-shadow.ts";
 import type { Shadow } from "./shadow/shadow.ts";
 import { type ConfigSource, startLines } from "./start-log.ts";
 import { Variants } from "./variants.ts";
-import { randomVaultKey, readVaultKeys, VaultSeal } from "./vault-seal.ts";
+import { readVaultKeys, VaultSeal } from "./vault-seal.ts";
 
 /** The environment variable with the key of the cache. */
 const CACHE_KEY = "GUARD_CACHE_KEY";
@@ -75,12 +76,10 @@ export async function createServer(from: ConfigInput | ServerOptions): Promise<F
 }
 
 /** Makes a server and its scanners. Whoever has it listen must check the address: {@link assertSafeToListen}. */
-export async function prepareServer({
-  config: input,
-  scanners,
-  logger = process.stdout,
-  source,
-}: ServerOptions): Promise<PreparedServer> {
+export async function prepareServer(
+  { config: input, scanners, logger = process.stdout, source }: ServerOptions,
+  host: Host = { lasting: new Lasting() },
+): Promise<PreparedServer> {
   const config = checkConfig(input);
   const engine = Engine.fromEnvironment(process.env, {
     queueCapacity: config.app.queueSize,
@@ -90,12 +89,12 @@ export async function prepareServer({
   });
   const keys = readVaultKeys();
   const { vaultExpiry, vaultMaxSize, maxBodySize } = config.app;
-  const seal = new VaultSeal(keys ?? [randomVaultKey()], {
+  const seal = new VaultSeal(keys ?? [host.lasting.vaultKey], {
     expiresInSeconds: vaultExpiry,
     // A client sends it back in one body with its texts.
     maxLength: Math.min(vaultMaxSize, Math.floor(maxBodySize / 2)),
   });
-  const secretOf = (key: Buffer | undefined) => createSecretKey(key ?? randomBytes(KEY_BYTES));
+  const secretOf = (key: Buffer | undefined) => createSecretKey(key ?? host.lasting.cacheKey);
   const cacheKey = config.cache?.enabled ? readSecretKeys(CACHE_KEY, process.env, 1)?.[0] : undefined;
   const secret = config.cache?.enabled ? secretOf(cacheKey) : undefined;
   // Nothing is known of scanners that a program made, so their results are shared with nobody.
@@ -127,7 +126,7 @@ export async function prepareServer({
         }
       : undefined;
   const shadow = await makeShadow(config, engine, admission);
-  const app = await buildApp(config, profiles, seal, logger, engine, caching, shadow);
+  const app = await buildApp(config, { profiles, seal, stream: logger, engine, caching, shadow, host });
   for (const { service } of profiles.all) {
     service.onFailedSelfTest((error) =>
       app.log.error({ err: error, reason: (error as Error)?.message }, "a self-test failed: no scans until a restart"),
@@ -153,7 +152,7 @@ export async function prepareServer({
     stopNotices();
     await engine.close();
   });
-  const loaded = loadWhenReady(app, profiles);
+  const loaded = loadWhenReady(app, profiles, host.isReload ? "error" : "fatal");
   if (shadow) loadBehind(loaded, shadow, app);
   return { app, loaded };
 }
@@ -176,7 +175,7 @@ function allOf(lists: readonly ScannerLists[]): ScannerLists {
 }
 
 /** Loads the models once the server is ready, and logs whether that succeeded. */
-function loadWhenReady(app: FastifyInstance, profiles: Profiles): Promise<void> {
+function loadWhenReady(app: FastifyInstance, profiles: Profiles, level: "error" | "fatal"): Promise<void> {
   let settle: (loading: Promise<void>) => void = () => {};
   const loaded = new Promise<void>((resolve) => {
     settle = resolve as (loading: Promise<void>) => void;
@@ -189,7 +188,7 @@ function loadWhenReady(app: FastifyInstance, profiles: Profiles): Promise<void> 
         if (!profiles.notReady) app.log.info({ ms: Math.round(performance.now() - start) }, "ready");
       },
       // The reason is logged in full: no request was taken yet whose text could be in it.
-      (error) => app.log.fatal({ err: error, reason: error.message }, "a scanner could not be loaded"),
+      (error) => app.log[level]({ err: error, reason: error.message }, "a scanner could not be loaded"),
     );
   });
   return loaded;

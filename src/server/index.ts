@@ -6,4 +6,4 @@ export { createServer, type ServerOptions } from "./create-server.ts";
 export type { LogStream } from "./log.ts";
 export type { RunningServer } from "./running-server.ts";
 export type { ConfigSource } from "./start-log.ts";
-export { type ListenOptions, startServer } from "./start-server.ts";
+export { type ListenOptions, type ReloadingServer, startServer } from "./start-server.ts";

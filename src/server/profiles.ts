@@ -32,10 +32,12 @@ export interface Rights {
   readonly mayChoose: readonly string[] | "all";
   /** Whether they may leave scanners out. */
   readonly maySuppress: boolean;
+  /** Whether they may use the routes of operators (`/admin/…`). */
+  readonly mayAdminister: boolean;
 }
 
 /** The rights of callers where there is no authentication. */
-export const ALL_RIGHTS: Rights = { profile: MAIN_PROFILE, mayChoose: "all", maySuppress: true };
+export const ALL_RIGHTS: Rights = { profile: MAIN_PROFILE, mayChoose: "all", maySuppress: true, mayAdminister: true };
 
 /** The header in which a request asks for a profile. */
 const HEADER = "x-guard-profile";

@@ -10,8 +10,8 @@ export interface RunningServer {
 
 /** How a server runs. */
 export interface RunningOptions {
-  /** Milliseconds that requests under way have to finish when the server closes. Their connections are cut then. */
-  graceMs: number;
+  /** The milliseconds that requests under way have to finish when the server closes. Their connections are cut then. */
+  graceMs(): number;
   /** Closes the server when aborted. */
   signal?: AbortSignal;
   /** Is called when it listens. */
@@ -40,7 +40,7 @@ export async function listenUntilClosed(
       for (const name of SIGNALS) process.off(name, onSignal);
       signal?.removeEventListener("abort", onAbort);
       app.log.info("closing");
-      const cut = setTimeout(() => app.server.closeAllConnections(), graceMs);
+      const cut = setTimeout(() => app.server.closeAllConnections(), graceMs());
       try {
         await app.close();
       } finally {
@@ -52,7 +52,7 @@ export async function listenUntilClosed(
   /** Ends the process after so many milliseconds, if anything keeps it alive for so long. */
   const exitIn = (milliseconds: number) => void setTimeout(() => process.exit(), milliseconds).unref();
   const onSignal = () => {
-    exitIn(graceMs + LEFT);
+    exitIn(graceMs() + LEFT);
     close().then(
       () => exitIn(LEFT),
       (error) => {

@@ -1,8 +1,13 @@
-import { checkConfig } from "../config/index.ts";
+import { type Config, type ConfigInput, checkConfig } from "../config/index.ts";
 import { assertSafeToListen } from "../config/safe-address.ts";
+import { GuardValidationError } from "../errors.ts";
 import { graceOf } from "./app.ts";
 import { prepareServer, type ServerOptions } from "./create-server.ts";
+import { type Generation, Generations, listenerFor } from "./generations.ts";
+import { type Host, Lasting } from "./lasting.ts";
+import { Reloads } from "./reloads.ts";
 import { listenUntilClosed, type RunningServer } from "./running-server.ts";
+import { watchFile } from "./watch-file.ts";
 
 /** Where and how a server listens. */
 export interface ListenOptions extends ServerOptions {
@@ -12,7 +17,33 @@ export interface ListenOptions extends ServerOptions {
   port?: number;
   /** Closes the server when aborted. */
   signal?: AbortSignal;
+  /**
+   * Reads the configuration anew. With it, SIGHUP and `POST /admin/reload` put the configuration that it returns in the place of the
+   * one that is served. It cannot be combined with `scanners`.
+   */
+  reread?: () => Promise<ConfigInput>;
+  /** A file: when its content changes, the configuration is reread. */
+  watch?: string;
 }
+
+/** A server that listens, and can be told to read its configuration anew. */
+export interface ReloadingServer extends RunningServer {
+  /**
+   * Rereads the configuration, and serves it when its models are loaded. Requests under way are answered with the one before. What fails
+   * changes nothing.
+   *
+   * @returns the hash of the configuration that is served now.
+   * @throws GuardValidationError for a configuration that cannot be used, and where the server has no `reread`. GuardError when a model
+   *   cannot be loaded, `GUARD_STARTING` before the first models are, and `GUARD_CLOSED` when the server closes.
+   */
+  reload(): Promise<string>;
+}
+
+/** How the files of an audit log are put aside: what writes them does so until the end. */
+const FILES_OF_AUDIT = {
+  "audit.max_size": ({ audit }: Config) => audit?.maxSize,
+  "audit.keep": ({ audit }: Config) => audit?.keep,
+};
 
 /**
  * Starts the HTTP API as the program of this process: SIGTERM and SIGINT close it, and a model that cannot be loaded ends it
@@ -20,22 +51,82 @@ export interface ListenOptions extends ServerOptions {
  *
  * @throws GuardValidationError for a bad configuration, or an address that is open to others without `auth`.
  */
-export async function startServer({ host, port, signal, ...options }: ListenOptions): Promise<RunningServer> {
+export async function startServer(given: ListenOptions): Promise<ReloadingServer> {
+  const { host, port, signal, reread, watch, ...options } = given;
+  if (reread && options.scanners)
+    throw invalid("reread", "cannot be combined with scanners: nobody would make them anew");
+  if (watch !== undefined && !reread) throw invalid("watch", "needs reread");
   const config = checkConfig(options.config);
   const at = { host: host ?? config.app.host, port: port ?? config.app.port };
-  assertSafeToListen(config, at.host);
-  const { app, loaded } = await prepareServer({ ...options, config });
+  const lasting = new Lasting();
 
-  return listenUntilClosed(app, at, {
-    graceMs: graceOf(config),
+  const make = async (config: Config, isReload: boolean): Promise<Generation> => {
+    assertSafeToListen(config, at.host);
+    const server: Host = {
+      lasting,
+      isReload,
+      keepsConnections: () => !generations.isClosing,
+      ...(reread ? { reload: () => reloads.reload() } : {}),
+    };
+    const prepared = await prepareServer({ ...options, config }, server);
+    try {
+      await prepared.app.ready();
+      if (isReload) await prepared.loaded;
+    } catch (error) {
+      await prepared.app.close();
+      throw error;
+    }
+    return { ...prepared, config };
+  };
+
+  const generations = new Generations(await make(config, false));
+  const reloads = new Reloads({
+    generations,
+    metrics: lasting.metrics,
+    read: reread ?? (() => Promise.reject(invalid("reread", "is needed to reload the configuration"))),
+    make: (config) => make(config, true),
+    fixed: {
+      ...(host === undefined ? { "app.host": ({ app }: Config) => app.host } : {}),
+      ...(port === undefined ? { "app.port": ({ app }: Config) => app.port } : {}),
+      ...(config.audit?.to === "file" ? FILES_OF_AUDIT : {}),
+    },
+  });
+  const listener = listenerFor(generations, options.logger ?? process.stdout);
+  if (reread) reloadWhenTold(listener, reloads, watch);
+  const { url, close } = await listenUntilClosed(listener, at, {
+    graceMs: () => graceOf(generations.current.config),
     ...(signal ? { signal } : {}),
     onListening(url, close) {
       const { auth } = config;
-      app.log.info({ url, auth: auth ? auth.map(({ type }) => type) : "none: this machine only" }, "serving");
-      loaded.catch(() => {
+      listener.log.info({ url, auth: auth ? auth.map(({ type }) => type) : "none: this machine only" }, "serving");
+      generations.current.loaded.catch(() => {
         process.exitCode = 2;
         return close();
       });
     },
   });
+  return { url, close, reload: () => reloads.reload() };
+}
+
+/** Reloads for as long as a server listens, when the process gets the signal for it or the file changes. */
+function reloadWhenTold(listener: ReturnType<typeof listenerFor>, reloads: Reloads, watched: string | undefined): void {
+  const reload = () => {
+    // Why it failed is in the log.
+    reloads.reload().catch(() => {});
+  };
+  listener.addHook("onListen", async () => {
+    // On Windows this is the signal that the console was closed, which nobody can ignore.
+    if (process.platform !== "win32") process.on("SIGHUP", reload);
+    const unwatch = watched === undefined ? () => {} : watchFile(watched, reload);
+    stop = () => {
+      process.off("SIGHUP", reload);
+      unwatch();
+    };
+  });
+  let stop = () => {};
+  listener.addHook("preClose", async () => stop());
+}
+
+function invalid(path: string, message: string): GuardValidationError {
+  return new GuardValidationError([{ path, message }]);
 }

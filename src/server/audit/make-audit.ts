@@ -25,27 +25,61 @@ export interface AuditOptions {
   config: Config;
   /** Where lines of `to: stdout` go. */
   stream: LogStream;
-  onLost(count: number, error: Error): void;
+  /** The audit logs of this process. */
+  logs: AuditLogs;
+  /** Is told why a decision was not recorded. */
+  onLost(error: Error): void;
+}
+
+/** The audit logs of a process. Whoever records to the same place shares one, so that its chain stays one. */
+export class AuditLogs {
+  /** The key of the hashes of texts where the environment has none. */
+  readonly randomKey = randomTextKey();
+  readonly #open = new Map<string, { log: AuditLog; users: number }>();
+
+  /**
+   * The log for a place, made by whoever comes first.
+   *
+   * @returns the log, and what must be called when it is not used any more.
+   */
+  async use(place: string, make: () => Promise<AuditLog>): Promise<{ log: AuditLog; leave: () => Promise<void> }> {
+    const known = this.#open.get(place) ?? { log: await make(), users: 0 };
+    this.#open.set(place, known);
+    known.users += 1;
+    const leave = async () => {
+      known.users -= 1;
+      if (known.users > 0) return;
+      this.#open.delete(place);
+      await known.log.close();
+    };
+    return { log: known.log, leave };
+  }
 }
 
 /** Makes the audit log of a server. Its keys come from the environment. */
-export async function makeAudit({ settings, config, stream, onLost }: AuditOptions): Promise<Audit> {
+export async function makeAudit({ settings, config, stream, logs, onLost }: AuditOptions): Promise<Audit> {
   const keys = readAuditKey(process.env);
-  const { onFailure } = settings;
-  const log = new AuditLog({
-    sink: await sinkOf(settings, stream, config.app.name),
-    key: keys?.chain,
-    onFailure,
-    onLost,
-  });
+  const { to, file = "", endpoint = "", onFailure } = settings;
+  const place = JSON.stringify([to, file && resolve(file), endpoint]);
+  const { log, leave } = await logs.use(
+    place,
+    async () => new AuditLog({ sink: await sinkOf(settings, stream, config.app.name), key: keys?.chain }),
+  );
   const options = {
     config: hashOf(config),
-    textKey: keys?.text ?? randomTextKey(),
+    textKey: keys?.text ?? logs.randomKey,
     credentialOf: ({ credential }: Pick<FastifyRequest, "credential">) => credential?.name ?? null,
   };
   return {
-    listener: (decision) => log.record(recordOf(decision, options)),
-    close: () => log.close(),
+    async listener(decision) {
+      try {
+        await log.record(recordOf(decision, options));
+      } catch (error) {
+        onLost((error as Error).cause as Error);
+        if (onFailure === "block") throw error;
+      }
+    },
+    close: leave,
   };
 }
 
@@ -74,7 +108,7 @@ function streamSink(stream: LogStream): AuditSink {
 }
 
 /** A hash of what a configuration says of scans. Secrets are not in it: a short one could be guessed from a hash. */
-function hashOf({ app, inputScanners, outputScanners, conversation, stream, profiles }: Config): string {
+export function hashOf({ app, inputScanners, outputScanners, conversation, stream, profiles }: Config): string {
   const text = canonicalJson({ app, inputScanners, outputScanners, conversation, stream, profiles });
   return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }

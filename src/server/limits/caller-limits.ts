@@ -3,7 +3,7 @@ import { type Config, parseRates, type Rate } from "../../config/index.ts";
 import { Problem } from "../problem.ts";
 import type { RedisLink } from "../redis-link.ts";
 import { addressOf } from "./address.ts";
-import { type Count, type Counter, deciding, MemoryCounter, RedisCounter, secondsOf } from "./counter.ts";
+import { type Count, type Counter, deciding, type MemoryCounters, RedisCounter, secondsOf } from "./counter.ts";
 
 /** What is counted, with what the names of its counters in Redis begin with. Answers that refuse it say it in the same word. */
 const UNITS = { requests: "rate", characters: "characters" } as const;
@@ -22,16 +22,17 @@ export class CallerLimits {
   readonly #settings: Config["rateLimit"];
   readonly #link: RedisLink | undefined;
   /** How many requests of each caller are under way in this process. */
-  readonly #running = new Map<string, number>();
+  readonly #running: Map<string, number>;
 
-  constructor(settings: Config["rateLimit"], link: RedisLink | undefined) {
+  constructor(settings: Config["rateLimit"], link: RedisLink | undefined, memory: MemoryCounters) {
     const countersOf = (unit: Unit, rates: string | undefined) =>
       settings.enabled && rates !== undefined
         ? (parseRates(rates) as Rate[]).map((rate) =>
-            link ? new RedisCounter(rate, link.client, UNITS[unit]) : new MemoryCounter(rate),
+            link ? new RedisCounter(rate, link.client, UNITS[unit]) : memory.of(unit, rate),
           )
         : [];
     this.#settings = settings;
+    this.#running = memory.running;
     this.#link = link;
     this.#counters = {
       requests: countersOf("requests", settings.limit),

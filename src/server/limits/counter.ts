@@ -68,6 +68,21 @@ export class MemoryCounter implements Counter {
   }
 }
 
+/** The counters of a process. One of the same purpose and rate goes on counting when the configuration is reloaded. */
+export class MemoryCounters {
+  /** How many requests of each caller are under way. */
+  readonly running = new Map<string, number>();
+  readonly #counters = new Map<string, MemoryCounter>();
+
+  /** @param purpose what is counted. */
+  of(purpose: string, rate: Rate): MemoryCounter {
+    const key = `${purpose} ${rate.max}/${rate.milliseconds}`;
+    const counter = this.#counters.get(key) ?? new MemoryCounter(rate);
+    this.#counters.set(key, counter);
+    return counter;
+  }
+}
+
 /** A clock that nobody can set. Whole numbers are exact, so that the time left of a new window is never more than the window. */
 function wholeMilliseconds(): number {
   return Math.floor(performance.now());

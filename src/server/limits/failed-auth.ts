@@ -3,7 +3,7 @@ import { FAILURES, parseRates } from "../../config/rate-limit.ts";
 import type { Credential } from "../credential.ts";
 import { Problem } from "../problem.ts";
 import { addressOf } from "./address.ts";
-import { type Count, deciding, MemoryCounter, secondsOf } from "./counter.ts";
+import { type Count, deciding, type MemoryCounter, MemoryCounters, secondsOf } from "./counter.ts";
 
 /** The most pairs of an address and a credential that are remembered. */
 const MAX_KNOWN = 10_000;
@@ -21,8 +21,8 @@ export class FailedAuth {
   readonly #known = new LRUCache<string, true>({ max: MAX_KNOWN });
 
   /** @param limit rates, as `rate_limit.failures` has them. */
-  constructor(limit: string = FAILURES) {
-    this.#counters = (parseRates(limit) ?? []).map((rate) => new MemoryCounter(rate));
+  constructor(limit: string = FAILURES, counters = new MemoryCounters()) {
+    this.#counters = (parseRates(limit) ?? []).map((rate) => counters.of("failures", rate));
   }
 
   /**

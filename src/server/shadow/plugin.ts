@@ -26,7 +26,7 @@ export interface ShadowPluginOptions {
 
 /** Lets the shadow judge what was decided once the answers are out, and tells of it: metrics, and `GET /admin/shadow`. */
 export const shadowPlugin = fp(async (app: FastifyInstance, { shadow, decisions, registry }: ShadowPluginOptions) => {
-  const metrics = new ShadowMetrics(registry);
+  const metrics = ShadowMetrics.in(registry);
   shadow.listen({
     onResult: (result) => metrics.countScan(result),
     onDifference: (side, difference) => metrics.countDifference(side, difference),

@@ -3,13 +3,15 @@ import { CHANGES, type Difference } from "../../comparison.ts";
 import type { Side } from "../../scanner.ts";
 import { SHADOW_RESULTS, type ShadowResult } from "./results.ts";
 
+const COUNTED = new WeakMap<Registry, ShadowMetrics>();
+
 /** Counts what the shadow does. Labels are names of scanners and fixed words. */
 export class ShadowMetrics {
   readonly #scans: Counter;
   readonly #changes: Counter;
   readonly #differences: Counter;
 
-  constructor(registry: Registry) {
+  private constructor(registry: Registry) {
     const registers = [registry];
     this.#scans = new Counter({
       name: "guard_shadow_scans_total",
@@ -33,6 +35,13 @@ export class ShadowMetrics {
     for (const source of ["input", "output"]) {
       for (const change of CHANGES) this.#changes.inc({ source, change }, 0);
     }
+  }
+
+  /** The metrics in a registry. Servers with the same registry count together. */
+  static in(registry: Registry): ShadowMetrics {
+    const metrics = COUNTED.get(registry) ?? new ShadowMetrics(registry);
+    COUNTED.set(registry, metrics);
+    return metrics;
   }
 
   /** Counts a scan that was chosen. */

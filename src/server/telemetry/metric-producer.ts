@@ -1,5 +1,5 @@
 import { type Attributes, type HrTime, ValueType } from "@opentelemetry/api";
-import { hrTime } from "@opentelemetry/core";
+import { hrTime, millisToHrTime } from "@opentelemetry/core";
 import { emptyResource } from "@opentelemetry/resources";
 import {
   AggregationTemporality,
@@ -10,6 +10,7 @@ import {
 } from "@opentelemetry/sdk-metrics";
 import type { Registry } from "prom-client";
 import { version } from "../../support/version.ts";
+import type { Metrics } from "../plugins/app/metrics.ts";
 
 type Known = Awaited<ReturnType<Registry["getMetricsAsJSON"]>>[number];
 type Value = Known["values"][number] & { metricName?: string };
@@ -24,9 +25,11 @@ interface Period {
 /**
  * Hands the metrics of a Prometheus registry to the SDK, which exports them. So each metric is counted in one place, whichever way
  * it leaves, and has the same name and labels. Sums count from the start of the server (cumulative temporality), as in Prometheus.
+ *
+ * @param startedAt when counting began, in milliseconds since 1970.
  */
-export function producerOf(registry: Registry): MetricProducer {
-  const startTime = hrTime();
+export function producerOf({ registry, startedAt }: Pick<Metrics, "registry" | "startedAt">): MetricProducer {
+  const startTime = millisToHrTime(startedAt);
   return {
     async collect() {
       const known = await registry.getMetricsAsJSON();

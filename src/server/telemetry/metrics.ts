@@ -8,8 +8,8 @@ import {
   type ResourceMetrics,
 } from "@opentelemetry/sdk-metrics";
 import type { FastifyBaseLogger } from "fastify";
-import type { Registry } from "prom-client";
 import type { Config } from "../../config/index.ts";
+import type { Metrics } from "../plugins/app/metrics.ts";
 import { addressOf, PATHS, watched } from "./collector.ts";
 import { LogMetricExporter } from "./log-exporters.ts";
 import type { Losses } from "./losses.ts";
@@ -20,12 +20,12 @@ const INTERVAL = 60_000;
 const TIMEOUT = 30_000;
 
 /**
- * Exports what a registry counts at regular intervals.
+ * Exports what is counted at regular intervals.
  *
  * @returns what exports the last values, and ends.
  */
 export function exportMetrics(
-  registry: Registry,
+  metrics: Metrics,
   { exporter, endpoint }: Config["metrics"],
   { resource, log, losses }: { resource: Resource; log: FastifyBaseLogger; losses: Losses },
 ): () => Promise<void> {
@@ -40,7 +40,7 @@ export function exportMetrics(
           }),
     exportIntervalMillis: interval,
     exportTimeoutMillis: Math.min(interval, getNumberFromEnv("OTEL_METRIC_EXPORT_TIMEOUT") ?? TIMEOUT),
-    metricProducers: [producerOf(registry)],
+    metricProducers: [producerOf(metrics)],
   });
   const provider = new MeterProvider({ resource, readers: [reader] });
   return () => provider.shutdown();

@@ -4,6 +4,7 @@ import fp from "fastify-plugin";
 import { MAIN_PROFILE } from "../../../config/main-profile.ts";
 import type { AuthEntry } from "../../../config/schema.ts";
 import { type Credential, credentialsOf, digestOf, sha256 } from "../../credential.ts";
+import type { MemoryCounters } from "../../limits/counter.ts";
 import { FailedAuth } from "../../limits/failed-auth.ts";
 import { Problem } from "../../problem.ts";
 import { ALL_RIGHTS, type Rights } from "../../profiles.ts";
@@ -34,6 +35,8 @@ export interface AuthOptions {
   entries: readonly AuthEntry[];
   /** How many requests without a valid credential an address may send, as `rate_limit.failures` has it. */
   failures?: string;
+  /** The counters of this process. */
+  counters?: MemoryCounters;
 }
 
 /**
@@ -41,7 +44,7 @@ export interface AuthOptions {
  * in a header. Every route needs one, except those whose config says `public`. Who tries too often is refused whatever the request
  * carries; see {@link FailedAuth}.
  */
-export const auth = fp(async (app: FastifyInstance, { entries, failures }: AuthOptions) => {
+export const auth = fp(async (app: FastifyInstance, { entries, failures, counters }: AuthOptions) => {
   app.decorateRequest("credential", null);
   app.decorateRequest("rights", null as unknown as Rights);
   app.addHook("onRequest", async (request) => {
@@ -50,7 +53,7 @@ export const auth = fp(async (app: FastifyInstance, { entries, failures }: AuthO
   if (entries.length === 0) return;
   const schemes = entries.map(toScheme);
   const credentials = credentialsOf(entries);
-  const failed = new FailedAuth(failures);
+  const failed = new FailedAuth(failures, counters);
 
   app.addHook("onRequest", async (request, reply) => {
     // A path that does not exist answers 404 to everybody: there is nothing to protect.
@@ -77,8 +80,13 @@ export const auth = fp(async (app: FastifyInstance, { entries, failures }: AuthO
   });
 });
 
-function rightsOf({ profile = MAIN_PROFILE, mayChoose = [], maySuppress = false }: AuthEntry): Rights {
-  return { profile, mayChoose, maySuppress };
+function rightsOf({
+  profile = MAIN_PROFILE,
+  mayChoose = [],
+  maySuppress = false,
+  mayAdminister = false,
+}: AuthEntry): Rights {
+  return { profile, mayChoose, maySuppress, mayAdminister };
 }
 
 function toScheme(entry: AuthEntry): Scheme {

@@ -2,8 +2,26 @@ import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
 import { Counter, Histogram, type Registry } from "prom-client";
 
-/** Counts and times requests by route and status. */
+/** Counts and times requests by route and status. Servers with the same registry count together. */
 export const httpMetrics = fp(async (app: FastifyInstance, { registry }: { registry: Registry }) => {
+  const { requests, seconds } = metricsIn(registry);
+  app.addHook("onResponse", async (request, reply) => {
+    // The path and the method of a request that no route answers may hold anything, so they are no labels.
+    const route = request.is404 ? "none" : (request.routeOptions.url ?? "none");
+    requests.inc({ method: request.is404 ? "none" : request.method, route, status: reply.statusCode });
+    seconds.observe({ route }, reply.elapsedTime / 1000);
+  });
+});
+
+const COUNTED = new WeakMap<Registry, ReturnType<typeof newMetrics>>();
+
+function metricsIn(registry: Registry) {
+  const metrics = COUNTED.get(registry) ?? newMetrics(registry);
+  COUNTED.set(registry, metrics);
+  return metrics;
+}
+
+function newMetrics(registry: Registry) {
   const registers = [registry];
   const requests = new Counter({
     name: "guard_http_requests_total",
@@ -18,10 +36,5 @@ export const httpMetrics = fp(async (app: FastifyInstance, { registry }: { regis
     buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
     registers,
   });
-  app.addHook("onResponse", async (request, reply) => {
-    // The path and the method of a request that no route answers may hold anything, so they are no labels.
-    const route = request.is404 ? "none" : (request.routeOptions.url ?? "none");
-    requests.inc({ method: request.is404 ? "none" : request.method, route, status: reply.statusCode });
-    seconds.observe({ route }, reply.elapsedTime / 1000);
-  });
-});
+  return { requests, seconds };
+}

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import { type Admission, SHED_REASONS } from "../../../admission/admission.ts";
+import { SHED_REASONS } from "../../../admission/admission.ts";
 import type { Engine } from "../../../models/engine.ts";
 import type { Side } from "../../../scanner.ts";
 import { type ServiceReport, unscannedReasons } from "../../../service.ts";
@@ -7,9 +7,21 @@ import type { CacheUse } from "../../cache/result-cache.ts";
 import type { Profile } from "../../profiles.ts";
 import type { RedisUse } from "../../redis-link.ts";
 
-/** Counts what the server does. Labels are names of routes and scanners, never anything from a request's content. */
+/** What metrics are taken of. */
+interface Watched {
+  profiles: readonly Profile[];
+  engine: Engine;
+}
+
+/**
+ * Counts what the server does. Labels are names of routes and scanners, never anything from a request's content. A server that reloads its
+ * configuration goes on counting: for a while it has the scanners of two configurations, which are counted together.
+ */
 export class Metrics {
   readonly registry = new Registry();
+  /** When counting began, in milliseconds since 1970. */
+  readonly startedAt = Date.now();
+  readonly #watched = new Set<Watched>();
   readonly #scannerSeconds: Histogram;
   readonly #verdicts: Counter;
   readonly #unscanned: Counter;
@@ -17,8 +29,17 @@ export class Metrics {
   readonly #cached: Counter;
   readonly #redisFailures: Counter;
   readonly #auditLost: Counter;
+  readonly #failedSelfTests: Counter;
+  readonly #waited: Histogram;
+  readonly #shed: Counter;
+  readonly #queued: Histogram;
+  readonly #tokenized: Histogram;
+  readonly #inferred: Histogram;
+  readonly #reloads: Counter;
+  readonly #configs: Gauge;
+  readonly #reloadedAt: Gauge;
 
-  constructor(profiles: readonly Profile[], engine: Engine) {
+  constructor() {
     const registers = [this.registry];
     this.#scannerSeconds = new Histogram({
       name: "guard_scanner_duration_seconds",
@@ -62,35 +83,46 @@ export class Metrics {
       help: "Decisions that could not be recorded in the audit log.",
       registers,
     });
-    const failedSelfTests = new Counter({
+    this.#failedSelfTests = new Counter({
       name: "guard_self_test_failures_total",
       help: "Self-tests in which a model or a rule did not say what it should of a known text.",
       registers,
     });
-    for (const { service } of profiles) service.onFailedSelfTest(() => failedSelfTests.inc());
+    this.#reloads = new Counter({
+      name: "guard_reloads_total",
+      help: "Reloads of the configuration while the server ran, by result.",
+      labelNames: ["result"],
+      registers,
+    });
+    this.#configs = new Gauge({
+      name: "guard_config_info",
+      help: "The configuration that is served: 1 for its hash, which records of the audit log have as well.",
+      labelNames: ["hash"],
+      registers,
+    });
+    this.#reloadedAt = new Gauge({
+      name: "guard_config_last_reload_success_timestamp_seconds",
+      help: "When the configuration that is served was put to use, in seconds since 1970.",
+      registers,
+    });
+    const watched = this.#watched;
     new Gauge({
       name: "guard_scans_running",
       help: "Scans that have not ended yet.",
       registers,
       collect() {
-        this.set(profiles.reduce((sum, { service }) => sum + service.running, 0));
+        const services = [...watched].flatMap(({ profiles }) => profiles.map(({ service }) => service));
+        this.set(services.reduce((sum, service) => sum + service.running, 0));
       },
     });
     // All profiles have one admission.
-    const [main] = profiles;
-    if (main) this.#countAdmission(main.service.admission);
-    this.#countEngine(engine);
-  }
-
-  /** Counts what becomes of scans before they run. */
-  #countAdmission(admission: Admission): void {
-    const registers = [this.registry];
+    const admissions = () => [...watched].flatMap(({ profiles }) => profiles[0]?.service.admission ?? []);
     new Gauge({
       name: "guard_scans_waiting",
       help: "Scans that wait for their turn.",
       registers,
       collect() {
-        this.set(admission.waiting);
+        this.set(admissions().reduce((sum, { waiting }) => sum + waiting, 0));
       },
     });
     new Gauge({
@@ -98,44 +130,33 @@ export class Metrics {
       help: "Time after which all scans that wait or run are expected to have ended.",
       registers,
       collect() {
-        this.set(admission.expectedWait);
+        this.set(Math.max(0, ...admissions().map(({ expectedWait }) => expectedWait)));
       },
     });
-    const waited = new Histogram({
+    this.#waited = new Histogram({
       name: "guard_scan_wait_seconds",
       help: "Time that a scan waited for its turn.",
       buckets: [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 30],
       registers,
     });
-    const shed = new Counter({
+    this.#shed = new Counter({
       name: "guard_shed_total",
       help: "Scans that were refused because there was too much to do, by reason.",
       labelNames: ["reason"],
       registers,
     });
-    for (const reason of SHED_REASONS) shed.inc({ reason }, 0);
-    admission.listen({ waited: (seconds) => waited.observe(seconds), shed: (reason) => shed.inc({ reason }) });
-  }
-
-  /** Counts what the models of an engine do. */
-  #countEngine(engine: Engine): void {
-    const registers = [this.registry];
+    for (const reason of SHED_REASONS) this.#shed.inc({ reason }, 0);
     const seconds = (name: string, help: string) =>
       new Histogram({
         ...{ name, help, registers, labelNames: ["model"] },
         buckets: [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
       });
-    const queued = seconds(
+    this.#queued = seconds(
       "guard_queue_seconds",
       "Time that a text waited for threads before and between runs of a model.",
     );
-    const tokenized = seconds("guard_tokenization_seconds", "Time that the tokens of a text took to make.");
-    const inferred = seconds("guard_inference_seconds", "Time that a text was in runs of a model.");
-    engine.onAnswer((model, timings) => {
-      queued.observe({ model }, timings.queued / 1000);
-      tokenized.observe({ model }, timings.tokenized / 1000);
-      inferred.observe({ model }, timings.inferred / 1000);
-    });
+    this.#tokenized = seconds("guard_tokenization_seconds", "Time that the tokens of a text took to make.");
+    this.#inferred = seconds("guard_inference_seconds", "Time that a text was in runs of a model.");
     new Gauge({
       name: "guard_queue_size",
       help: "Texts that wait for a model or run.",
@@ -143,7 +164,9 @@ export class Metrics {
       registers,
       collect() {
         this.reset();
-        for (const [model, pending] of Object.entries(engine.pending)) this.set({ model }, pending);
+        for (const { engine } of watched) {
+          for (const [model, pending] of Object.entries(engine.pending)) this.inc({ model }, pending);
+        }
       },
     });
     new Gauge({
@@ -152,11 +175,45 @@ export class Metrics {
       labelNames: ["state"],
       registers,
       collect() {
-        const { waiting, running } = engine.ruleTasks;
+        // They are those of the process, whichever engine is asked.
+        const { waiting, running } = [...watched].at(-1)?.engine.ruleTasks ?? { waiting: 0, running: 0 };
         this.set({ state: "waiting" }, waiting);
         this.set({ state: "running" }, running);
       },
     });
+  }
+
+  /**
+   * Counts what profiles scan, and what the models of their engine do.
+   *
+   * @returns what ends that.
+   */
+  watch(profiles: readonly Profile[], engine: Engine): () => void {
+    const watched = { profiles, engine };
+    this.#watched.add(watched);
+    for (const { service } of profiles) service.onFailedSelfTest(() => this.#failedSelfTests.inc());
+    profiles[0]?.service.admission.listen({
+      waited: (seconds) => this.#waited.observe(seconds),
+      shed: (reason) => this.#shed.inc({ reason }),
+    });
+    engine.onAnswer((model, timings) => {
+      this.#queued.observe({ model }, timings.queued / 1000);
+      this.#tokenized.observe({ model }, timings.tokenized / 1000);
+      this.#inferred.observe({ model }, timings.inferred / 1000);
+    });
+    return () => void this.#watched.delete(watched);
+  }
+
+  /** Counts an attempt to reload the configuration. */
+  countReload(result: "success" | "failure"): void {
+    this.#reloads.inc({ result });
+  }
+
+  /** Tells which configuration is served from now on, by its hash. */
+  showConfig(hash: string): void {
+    this.#configs.reset();
+    this.#configs.set({ hash }, 1);
+    this.#reloadedAt.setToCurrentTime();
   }
 
   /**

@@ -1,4 +1,4 @@
-import { monitorEventLoopDelay } from "node:perf_hooks";
+import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
 import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
 import { Counter, Gauge, type Registry } from "prom-client";
@@ -14,6 +14,18 @@ const RESOLUTION = 10;
  * `collectDefaultMetrics` watches the process until it ends; a server that closes must leave nothing behind.
  */
 export const processMetrics = fp(async (app: FastifyInstance, { registry }: { registry: Registry }) => {
+  // Servers with the same registry follow one another, and for a while there are two of them.
+  const watched = WATCHED.get(registry) ?? { delay: watch(registry), servers: 0 };
+  WATCHED.set(registry, watched);
+  if (watched.servers++ === 0) watched.delay.enable();
+  app.addHook("onClose", async () => {
+    if (--watched.servers === 0) watched.delay.disable();
+  });
+});
+
+const WATCHED = new WeakMap<Registry, { delay: IntervalHistogram; servers: number }>();
+
+function watch(registry: Registry): IntervalHistogram {
   const registers = [registry];
   const gauge = (name: string, help: string, value: () => number) =>
     new Gauge({
@@ -45,8 +57,6 @@ export const processMetrics = fp(async (app: FastifyInstance, { registry }: { re
   });
 
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION });
-  delay.enable();
-  app.addHook("onClose", async () => void delay.disable());
   // Nanoseconds, of which the timer itself takes its resolution.
   const seconds = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - RESOLUTION / 1000) || 0;
   new Gauge({
@@ -65,4 +75,5 @@ export const processMetrics = fp(async (app: FastifyInstance, { registry }: { re
       delay.reset();
     },
   });
-});
+  return delay;
+}

@@ -3,6 +3,7 @@ import fp from "fastify-plugin";
 import type { Config } from "../../../config/index.ts";
 import { CallerLimits } from "../../limits/caller-limits.ts";
 import { charactersOf } from "../../limits/characters.ts";
+import type { MemoryCounters } from "../../limits/counter.ts";
 import type { RedisLink } from "../../redis-link.ts";
 
 declare module "fastify" {
@@ -18,6 +19,8 @@ export interface RateLimitOptions {
   settings: Config["rateLimit"];
   /** Where requests are counted for several servers; without it each server counts its own. */
   link: RedisLink | undefined;
+  /** The counters of this process. */
+  counters: MemoryCounters;
 }
 
 /**
@@ -27,8 +30,8 @@ export interface RateLimitOptions {
  *
  * What a body costs is known when it was read. The route of a body that is a stream counts what arrives.
  */
-export const rateLimit = fp(async (app: FastifyInstance, { settings, link }: RateLimitOptions) => {
-  const limits = new CallerLimits(settings, link);
+export const rateLimit = fp(async (app: FastifyInstance, { settings, link, counters }: RateLimitOptions) => {
+  const limits = new CallerLimits(settings, link, counters);
   app.decorate("callerLimits", limits);
   if (!settings.enabled) return;
 

@@ -32,6 +32,7 @@ const TAGS = [
   { name: "Analyze", description: "Checks texts, rewrites them where a scanner does that, and gives them back." },
   { name: "Scan", description: "Checks texts and rewrites nothing." },
   { name: "Status", description: "Who the service is, and how it fares." },
+  { name: "Admin", description: "For operators." },
 ];
 
 /**

@@ -55,7 +55,7 @@ export const telemetry = fp(async (app: FastifyInstance, { config, metrics, grac
     traceRequests(app, traces);
   }
   if (config.metrics.exporter === "console" || config.metrics.exporter === "otel_http") {
-    shutdowns.push(exportMetrics(metrics.registry, config.metrics, common));
+    shutdowns.push(exportMetrics(metrics, config.metrics, common));
   }
 
   // A server that never began to listen closes without the first of these hooks.

@@ -1,0 +1,114 @@
+import { isDeepStrictEqual } from "node:util";
+import { type Config, type ConfigInput, checkConfig } from "../config/index.ts";
+import { closedError, GuardError, GuardValidationError } from "../errors.ts";
+import { hashOf } from "./audit/make-audit.ts";
+import type { Generation, Generations } from "./generations.ts";
+import type { Metrics } from "./plugins/app/metrics.ts";
+
+/** What a reload needs. */
+export interface ReloadOptions {
+  generations: Generations;
+  metrics: Metrics;
+  /** Reads the configuration. */
+  read(): Promise<ConfigInput>;
+  /**
+   * Makes a server of it, with its models loaded and tested.
+   *
+   * @throws GuardError when that cannot be done. Nothing is left of it then.
+   */
+  make(config: Config): Promise<Generation>;
+  /** The settings that have no effect before a restart, as the file names them, with what they are in a configuration. */
+  fixed: Readonly<Record<string, (config: Config) => unknown>>;
+}
+
+/**
+ * Puts another configuration in the place of the one that is served. Its server is made beside the one that answers, with its models
+ * loaded and tested, and only then gets the requests. A configuration that cannot be used changes nothing.
+ */
+export class Reloads {
+  readonly #options: ReloadOptions;
+  /** The configuration of the start, from which what cannot be reloaded comes. */
+  readonly #first: Config;
+  #running: Promise<string> | undefined;
+  #next: Promise<string> | undefined;
+  #isLoaded = false;
+
+  constructor(options: ReloadOptions) {
+    this.#options = options;
+    const { current } = options.generations;
+    this.#first = current.config;
+    options.metrics.showConfig(hashOf(current.config));
+    current.loaded.then(
+      () => {
+        this.#isLoaded = true;
+      },
+      () => {},
+    );
+  }
+
+  /**
+   * Reloads the configuration. What is asked for during a reload is done behind it, once for all who ask: the file may have changed since
+   * it was read.
+   *
+   * @returns the hash of the configuration that is served now.
+   * @throws GuardValidationError with the paths of the values at fault; GuardError `GUARD_STARTING` before the first configuration is
+   *   loaded, `GUARD_CLOSED` when the server closes, and others when a model cannot be loaded.
+   */
+  reload(): Promise<string> {
+    if (!this.#running) {
+      const running = this.#reload().finally(() => {
+        this.#running = undefined;
+      });
+      this.#running = running;
+      return running;
+    }
+    this.#next ??= this.#running
+      .catch(() => {})
+      .then(() => {
+        this.#next = undefined;
+        return this.reload();
+      });
+    return this.#next;
+  }
+
+  async #reload(): Promise<string> {
+    const { generations, metrics, read, make } = this.#options;
+    const start = performance.now();
+    try {
+      this.#refuse();
+      const config = checkConfig(await read());
+      const next = await make(config);
+      if (generations.isClosing) {
+        await next.app.close();
+        throw closedError();
+      }
+      const hash = hashOf(config);
+      generations.replace(next);
+      metrics.countReload("success");
+      metrics.showConfig(hash);
+      const ms = Math.round(performance.now() - start);
+      next.app.log.info({ config: hash, ms }, "the configuration was reloaded");
+      for (const [name, settingOf] of Object.entries(this.#options.fixed)) {
+        if (!isDeepStrictEqual(settingOf(this.#first), settingOf(config))) {
+          next.app.log.warn(`${name}: the change has no effect before a restart`);
+        }
+      }
+      return hash;
+    } catch (error) {
+      metrics.countReload("failure");
+      const why =
+        error instanceof GuardValidationError
+          ? { issues: error.issues }
+          : { err: error, ...(error instanceof GuardError ? { reason: error.message } : {}) };
+      generations.current.app.log.error(why, "the configuration could not be reloaded: the one before is still served");
+      throw error;
+    }
+  }
+
+  #refuse(): void {
+    if (this.#options.generations.isClosing) throw closedError();
+    if (!this.#isLoaded) {
+      throw new GuardError("GUARD_STARTING", "The service is starting: its models are being loaded.");
+    }
+  }
+}
