@@ -58,7 +58,7 @@ const app = z.strictObject({
     .max(86_400)
     .default(300)
     .describe(
-      "Seconds from one self-test to the next: models and rules are asked about known texts, and after a wrong answer there are no scans until a restart. 0: only before the server is ready.",
+      "Seconds from one self-test to the next: models and rules are asked about known texts, and after a wrong answer there are no scans until a restart or a reload. 0: only before the server is ready.",
     ),
   lazyLoad: z
     .boolean()

@@ -129,7 +129,10 @@ export async function prepareServer(
   const app = await buildApp(config, { profiles, seal, stream: logger, engine, caching, shadow, host });
   for (const { service } of profiles.all) {
     service.onFailedSelfTest((error) =>
-      app.log.error({ err: error, reason: (error as Error)?.message }, "a self-test failed: no scans until a restart"),
+      app.log.error(
+        { err: error, reason: (error as Error)?.message },
+        "a self-test failed: no scans until a restart or a reload",
+      ),
     );
   }
   // What runs here besides guard is worth knowing when something goes wrong.

@@ -129,6 +129,38 @@ describe("guard serve", () => {
     expect(await code).toBe(0);
   });
 
+  it.skipIf(process.platform === "win32")("reloads its file on SIGHUP", async () => {
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const { child, code } = start(scanners, "--port", String(port));
+    await ready(url);
+    const prompt = async (text: string) => {
+      const headers = { "content-type": "application/json" };
+      const reply = await fetch(`${url}/analyze/prompt`, {
+        method: "POST",
+        headers,
+        body: JSON.stringify({ prompt: text }),
+      });
+      return ((await reply.json()) as { sanitized_prompt: string }).sanitized_prompt;
+    };
+    const reloads = async (line: string) => {
+      while (!(await (await fetch(`${url}/metrics`)).text()).includes(line)) {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    };
+    const path = join(folder, "scanners.yml");
+    writeFileSync(path, scanners.replace("zebra", "lion"));
+    child.kill("SIGHUP");
+    await reloads('guard_reloads_total{result="success"} 1');
+    expect(await prompt("a zebra and a lion")).toBe("a zebra and a [REDACTED]");
+    writeFileSync(path, "input_scanners: 7\n");
+    child.kill("SIGHUP");
+    await reloads('guard_reloads_total{result="failure"} 1');
+    expect(await prompt("a zebra and a lion")).toBe("a zebra and a [REDACTED]");
+    child.kill("SIGTERM");
+    expect(await code).toBe(0);
+  });
+
   it("starts with a file of llm-guard as the only argument, and answers a client of llm-guard", async () => {
     const path = join(folder, "of-llm-guard.yml");
     writeFileSync(path, LLM_GUARD);
