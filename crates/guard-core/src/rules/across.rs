@@ -78,12 +78,31 @@ pub enum Wanted {
 pub fn across_views<M: RuleMatch, E>(
     text: &str,
     wanted: Wanted,
+    find: impl FnMut(&str) -> Result<Vec<M>, E>,
+) -> Result<Vec<Sighting<M>>, E> {
+    across_readings(text, wanted, find, |_| Ok(Vec::new()))
+}
+
+/// The same for rules that know other ways to read a text or a view than views are: `also` returns what it finds in the text that it is
+/// given, with the name of the way.
+///
+/// # Errors
+///
+/// The first error of `find` or `also`, in the text or in a view.
+pub(super) fn across_readings<M: RuleMatch, E>(
+    text: &str,
+    wanted: Wanted,
     mut find: impl FnMut(&str) -> Result<Vec<M>, E>,
+    mut also: impl FnMut(&str) -> Result<Vec<(M, &'static str)>, E>,
 ) -> Result<Vec<Sighting<M>>, E> {
     let mut kept = Kept::new(wanted);
     for found in find(text)? {
         let range = found.range();
         kept.add(found, range, false, || None);
+    }
+    for (found, way) in also(text)? {
+        let range = found.range();
+        kept.add(found, range, true, || Some(way.to_owned()));
     }
     visit(text, |view| {
         for found in find(view.text())? {
@@ -94,6 +113,14 @@ pub fn across_views<M: RuleMatch, E>(
                 // A match in a part that the view only copies has no name of its own: it matches because of what the view has
                 // around it.
                 Some(if name.is_empty() { view.name() } else { name })
+            });
+        }
+        for (found, way) in also(view.text())? {
+            let at = found.range();
+            let range = view.original(at.clone());
+            kept.add(found, range, true, || match view.name_of(at).as_str() {
+                "" => Some(way.to_owned()),
+                name => Some(format!("{name}>{way}")),
             });
         }
         Ok(())

@@ -11,6 +11,7 @@ pub mod substrings;
 pub mod urls;
 
 pub(crate) mod automaton;
+pub(crate) mod backwards;
 pub(crate) mod error;
 
 pub use error::{RuleError, RuleErrorKind};

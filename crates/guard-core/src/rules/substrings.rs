@@ -16,11 +16,14 @@
 
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
+use std::sync::OnceLock;
 
 use aho_corasick::{AhoCorasick, Input, packed};
 
-use super::across::{RuleMatch, Sighting, Wanted, across_views};
+use super::across::{RuleMatch, Sighting, Wanted, across_readings};
+use super::backwards::Backwards;
 use crate::stop;
+use crate::text::views::join_blanks;
 
 /// Where a substring counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -82,6 +85,10 @@ pub struct Substrings {
     /// For each substring, whether its first and its last character need a word boundary.
     edges: Vec<(bool, bool)>,
     reading: Reading,
+    /// The substrings in lower case, where their case does not matter.
+    literals: Vec<String>,
+    /// Made where views are searched, which few sets are.
+    backwards: OnceLock<Option<Box<Backwards>>>,
 }
 
 impl Substrings {
@@ -136,6 +143,8 @@ impl Substrings {
             automaton,
             beginnings: Beginnings::new(&literals, case_sensitive),
             longest: literals.iter().map(String::len).max().unwrap_or(0),
+            literals,
+            backwards: OnceLock::new(),
             edges,
             reading: Reading {
                 folds: !case_sensitive,
@@ -161,12 +170,36 @@ impl Substrings {
         found
     }
 
-    /// The same in `text` and in its views, as [`across_views`] has them. Without `all`, the first occurrence of a substring is
+    /// The same in `text` and in its views, as [`super::across::across_views`] has them, and with other white space, "_", "-" or "+" in the
+    /// place of a space of a substring, and backwards, where a substring has six letters or looks like no word backwards. Without `all`, the first occurrence of a substring is
     /// the one that begins first in `text`, whether it is disguised there or not.
     pub fn find_across_views(&self, text: &str, all: bool) -> Vec<Sighting<SubstringMatch>> {
         let wanted = if all { Wanted::All } else { Wanted::First };
         // What stands last in a view may stand first in the text, where the view turns a passage around.
-        let Ok(found) = across_views(text, wanted, |text| Ok::<_, Infallible>(self.find(text, true)));
+        let find = |text: &str| Ok::<_, Infallible>(self.find(text, true));
+        let Ok(found) = across_readings(text, wanted, find, |text| Ok(self.find_otherwise(text)));
+        found
+    }
+
+    /// What is found where the words of a substring are separated otherwise, and backwards.
+    fn find_otherwise(&self, text: &str) -> Vec<(SubstringMatch, &'static str)> {
+        let backwards = self.backwards.get_or_init(|| {
+            let terms = self.literals.iter().map(String::as_str).enumerate();
+            Backwards::new(terms, !self.reading.folds).map(Box::new)
+        });
+        let mut found = Vec::new();
+        if self.literals.iter().any(|literal| literal.contains(' '))
+            && let Some(joined) = join_blanks(text)
+        {
+            let in_joined = self.find(joined.text(), true).into_iter();
+            let phrases = in_joined.filter(|found| self.literals[found.substring].contains(' '));
+            found.extend(phrases.map(|SubstringMatch { substring, range }| {
+                let range = joined.original(range);
+                (SubstringMatch { substring, range }, "blanks")
+            }));
+        }
+        let turned = backwards.iter().flat_map(|backwards| backwards.find(text));
+        found.extend(turned.map(|(substring, range)| (SubstringMatch { substring, range }, "reversed")));
         found
     }
 

@@ -33,6 +33,7 @@ mod pattern;
 mod python;
 mod relaxed;
 mod sieve;
+mod terms;
 mod timed;
 mod translated;
 
@@ -45,7 +46,9 @@ use std::time::{Duration, Instant};
 
 use regex_automata::PatternID;
 
-use super::across::{RuleMatch, Sighting, Wanted, across_views};
+use super::across::{RuleMatch, Sighting, Wanted, across_readings};
+use super::backwards::Backwards;
+use crate::text::views::join_blanks;
 use pattern::Pattern;
 use sieve::Sieve;
 
@@ -115,6 +118,8 @@ pub struct Patterns {
     patterns: Vec<Pattern>,
     /// Says of a long text which patterns can match in it; compiled on first use.
     sieve: OnceLock<Option<Sieve>>,
+    /// The patterns that are nothing but words; made where views are searched.
+    backwards: OnceLock<Option<Backwards>>,
 }
 
 impl Patterns {
@@ -150,6 +155,7 @@ impl Patterns {
         Ok(Self {
             patterns: patterns.collect::<Result<_, _>>()?,
             sieve: OnceLock::new(),
+            backwards: OnceLock::new(),
         })
     }
 
@@ -190,7 +196,8 @@ impl Patterns {
         self.find_until(text, match_type, Instant::now() + limit.min(TIME_LIMIT))
     }
 
-    /// The matches in `text` and in its views, as [`across_views`] has them: with [`MatchType::All`] all of them, else of
+    /// The matches in `text` and in its views, as [`super::across::across_views`] has them; those of patterns with a space also where other
+    /// white space, "_", "-" or "+" stands in its place; and those of patterns that are nothing but words also backwards: with [`MatchType::All`] all of them, else of
     /// each pattern the first one in the text or else in the first view that it matches. A pattern that is to match the whole
     /// text may match the whole of a view.
     ///
@@ -207,7 +214,43 @@ impl Patterns {
             MatchType::All => Wanted::All,
             MatchType::Search | MatchType::FullMatch => Wanted::Nearest,
         };
-        across_views(text, wanted, |text| self.find_until(text, match_type, end))
+        let find = |text: &str| self.find_until(text, match_type, end);
+        across_readings(text, wanted, find, |text| self.find_otherwise(text, match_type, end))
+    }
+
+    /// What is found where words are separated otherwise, and backwards.
+    fn find_otherwise(
+        &self,
+        text: &str,
+        match_type: MatchType,
+        until: Instant,
+    ) -> Result<Vec<(PatternMatch, &'static str)>, PatternError> {
+        let mut found = Vec::new();
+        if self.patterns.iter().any(|pattern| pattern.translated().contains(' '))
+            && let Some(joined) = join_blanks(text)
+        {
+            for (index, pattern) in self.patterns.iter().enumerate() {
+                if !pattern.translated().contains(' ') {
+                    continue;
+                }
+                let ranges = pattern.find(index, joined.text(), match_type, false, until)?;
+                found.extend(ranges.into_iter().map(|range| {
+                    let range = joined.original(range);
+                    (PatternMatch { pattern: index, range }, "blanks")
+                }));
+            }
+        }
+        let backwards = self.backwards.get_or_init(|| {
+            let linear = self.patterns.iter().enumerate().filter(|(_, pattern)| pattern.is_linear());
+            let terms: Vec<(usize, String)> = linear
+                .flat_map(|(index, pattern)| terms::of(pattern.translated()).into_iter().map(move |term| (index, term)))
+                .collect();
+            Backwards::new(terms.iter().map(|(index, term)| (*index, term.as_str())), false)
+        });
+        let turned = backwards.iter().flat_map(|backwards| backwards.find(text));
+        let whole = |range: &Range<usize>| match_type != MatchType::FullMatch || *range == (0..text.len());
+        found.extend(turned.filter(|(_, range)| whole(range)).map(|(pattern, range)| (PatternMatch { pattern, range }, "reversed")));
+        Ok(found)
     }
 
     fn find_until(&self, text: &str, match_type: MatchType, until: Instant) -> Result<Vec<PatternMatch>, PatternError> {

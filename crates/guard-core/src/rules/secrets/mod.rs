@@ -33,6 +33,7 @@ mod repeats;
 mod rule;
 mod search;
 mod set;
+mod turned;
 
 #[cfg(test)]
 mod tests;

@@ -12,7 +12,8 @@ use super::repeats::{overlap, with_repeats};
 use super::rule::{Rule, RuleSource};
 use super::set::RuleSet;
 use super::{Options, Secret, entropy};
-use crate::rules::across::{RuleMatch, Sighting, Wanted, across_views};
+use super::turned::Tokens;
+use crate::rules::across::{RuleMatch, Sighting, Wanted, across_readings};
 use crate::rules::error::{RuleError, RuleErrorKind};
 use crate::stop;
 
@@ -129,7 +130,7 @@ impl Secrets {
     /// What one look at a text finds.
     fn look(&self, text: &str, deobfuscate: bool) -> Result<Vec<Secret<'_>>, RuleErrorKind> {
         let mut sightings = if deobfuscate {
-            let mut sightings = across_views(text, Wanted::All, |view| self.hits(view))?;
+            let mut sightings = across_readings(text, Wanted::All, |view| self.hits(view), |view| self.turned_hits(view))?;
             // To undo leetspeak replaces digits by letters, and a credential without its digits is none.
             let is_leet = |sighting: &Sighting<Hit>| sighting.view.as_ref().is_some_and(|view| view.contains("leet"));
             sightings.retain(|sighting| !is_leet(sighting));
@@ -184,6 +185,21 @@ impl Secrets {
             }
         }
         Ok(hits)
+    }
+
+    /// What rules that know the service match in words that are written backwards. Other rules would match random strings either way.
+    fn turned_hits(&self, text: &str) -> Result<Vec<(Hit, &'static str)>, RuleErrorKind> {
+        let tokens = Tokens::new(text);
+        if tokens.text.is_empty() {
+            return Ok(Vec::new());
+        }
+        let hits = self.hits(&tokens.text)?.into_iter();
+        let known = hits.filter(|hit| self.source(hit.rule).service.is_some());
+        let turned = known.filter_map(|hit| {
+            let range = tokens.original(&hit.range)?;
+            Some((Hit { range, ..hit }, "reversed"))
+        });
+        Ok(turned.collect())
     }
 
     fn source(&self, rule: usize) -> &RuleSource {

@@ -6,7 +6,9 @@ use std::sync::OnceLock;
 
 use data_encoding::{Encoding, Specification};
 
+use super::groups::{self, Digits};
 use super::morse;
+use super::numbers;
 use super::view::{Step, Steps, View, Writer};
 use crate::stop;
 
@@ -28,14 +30,17 @@ const WRAPPED: usize = 40;
 /// The text with each encoded piece replaced by what it says, where that is text.
 ///
 /// What is decoded: base64 and base64url (RFC 4648, with and without padding, on one line or wrapped), base32, hexadecimal and
-/// binary digits, percent encoding (RFC 3986), entities of HTML, the escapes `\xNN`, `\uNNNN`, `\u{N}` and `\UNNNNNNNN`, and
-/// Morse code. Base64 is recognised in rot13 and backwards as well.
+/// binary digits, base64 and hexadecimal digits in groups, decimal and octal numbers of characters, code points (`U+0069`), percent
+/// encoding (RFC 3986), quoted-printable (RFC 2045), entities of HTML, the escapes `\xNN`, `\NNN`, `\uNNNN`, `\u{N}` and
+/// `\UNNNNNNNN`, and Morse code. Base64 is recognised in rot13 and backwards as well.
 ///
-/// Decoded bytes are text if they are UTF-8 without control characters. A few stray bytes do not change that, and are left out.
+/// Decoded bytes are text if they are UTF-8, or UTF-16 of mostly Latin letters, without control characters. A few stray bytes do not change that, and are left out.
 pub(super) fn decode(text: &str) -> Option<View> {
     let bytes = text.as_bytes();
     let mut writer = Writer::new(text);
     let mut at = 0;
+    // Up to here, words were looked at as groups.
+    let mut grouped = 0;
     while let Some(skipped) = bytes[at..]
         .iter()
         .position(|&byte| KINDS[usize::from(byte)] != Kind::OTHER)
@@ -44,12 +49,13 @@ pub(super) fn decode(text: &str) -> Option<View> {
         at += skipped;
         let used = match bytes[at] {
             b'%' => percent(text, at, &mut writer),
+            b'=' => quoted(text, at, &mut writer),
             b'\\' => escapes(text, at, &mut writer),
             b'&' => entity(text, at, &mut writer),
             byte if morse::starts(byte) && (at == 0 || bytes[at - 1].is_ascii_whitespace()) => {
                 morse::decode(text, at, &mut writer)
             }
-            byte if is_digit64(byte) => run(text, at, &mut writer),
+            byte if is_digit64(byte) => run(text, at, &mut grouped, &mut writer),
             // A dot within a word.
             _ => 1,
         };
@@ -86,7 +92,7 @@ static KINDS: [u8; 256] = {
             b'a'..=b'f' | b'A'..=b'F' => Kind::HEX_LETTER,
             b'g'..=b'z' | b'G'..=b'Z' => Kind::LETTER,
             b'+' | b'/' | b'-' | b'_' => Kind::SIGN,
-            b'%' | b'\\' | b'&' | b'.' => Kind::START,
+            b'%' | b'\\' | b'&' | b'.' | b'=' => Kind::START,
             _ => Kind::OTHER,
         };
         byte += 1;
@@ -102,6 +108,10 @@ fn is_digit64(byte: u8) -> bool {
 /// must not hide the rest. Their number is so small that binary data is taken for text no more often than it would be if
 /// short pieces had to be free of them.
 fn readable(bytes: Vec<u8>) -> Option<String> {
+    let bytes = match utf16(&bytes) {
+        Some(text) => text.into_bytes(),
+        None => bytes,
+    };
     let length = bytes.len();
     let most = if length < SHORT { 0 } else { (length / STRAY).max(1) };
     let is_text = |c: char| fits(c) && c != char::REPLACEMENT_CHARACTER;
@@ -128,21 +138,64 @@ fn readable(bytes: Vec<u8>) -> Option<String> {
     (!text.is_empty() && (!short || text.chars().all(simple))).then_some(text)
 }
 
-/// Decodes a run of letters and digits. Returns how many bytes it looked at, as the other functions do.
-fn run(text: &str, start: usize, writer: &mut Writer) -> usize {
+/// The text of UTF-16 in which nearly all characters are of the first 256, in either order of bytes. Such text has nothing but zeros in
+/// every other place, and UTF-8 has none.
+fn utf16(bytes: &[u8]) -> Option<String> {
+    if bytes.len() < 2 * LEAST_CODES || !bytes.len().is_multiple_of(2) || !bytes[..2 * LEAST_CODES].contains(&0) {
+        return None;
+    }
+    let zeros = |place: usize| bytes.iter().skip(place).step_by(2).filter(|&&byte| byte == 0).count();
+    let most = bytes.len() / 2 * 3 / 4;
+    let unit: fn([u8; 2]) -> u16 = match (zeros(0), zeros(1)) {
+        (0, little) if little >= most => u16::from_le_bytes,
+        (big, 0) if big >= most => u16::from_be_bytes,
+        _ => return None,
+    };
+    let units = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
+    let text: String = char::decode_utf16(units).collect::<Result<_, _>>().ok()?;
+    Some(text.trim_start_matches('\u{FEFF}').to_owned())
+}
+
+/// Decodes a run of letters and digits. Returns how many bytes it looked at, as the other functions do. Up to `grouped` words were
+/// looked at as groups before.
+fn run(text: &str, start: usize, grouped: &mut usize, writer: &mut Writer) -> usize {
     let bytes = text.as_bytes();
     let digits = bytes[start..].iter().take_while(|&&byte| is_digit64(byte));
     let (length, kinds) = digits.fold((0, 0), |(length, kinds), &byte| {
         (length + 1, kinds | KINDS[usize::from(byte)])
     });
+    if kinds & (Kind::HEX_LETTER | Kind::LETTER) == 0
+        && bytes[start].is_ascii_digit()
+        && let Some(length) = numbers::decode(text, start, writer)
+    {
+        return length;
+    }
+    let named = match bytes[start..] {
+        [b'U' | b'u', b'+', ..] => numbers::points(text, start, writer),
+        [b'c' | b'C', b'h' | b'H', ..] if bytes.get(start + length) == Some(&b'(') => {
+            numbers::calls(text, start, writer)
+        }
+        _ => None,
+    };
+    if let Some(length) = named {
+        return length;
+    }
     let may_be_code = match length {
         2 => kinds & (Kind::LETTER | Kind::SIGN) == 0,
         4 => bytes[start..].starts_with(b"0x"),
-        8 => kinds == Kind::DECIMAL,
+        6..=8 => kinds == Kind::DECIMAL,
         _ => false,
     };
     if may_be_code && let Some(length) = codes(text, start, writer) {
         return length;
+    }
+    if start >= *grouped
+        && let Some(row) = groups::row(bytes, start..start + length, is_digit64)
+    {
+        *grouped = row.end;
+        if let Some(length) = group(bytes, start, &row, writer) {
+            return length;
+        }
     }
     if length < LEAST_BASE64 {
         return length;
@@ -193,10 +246,31 @@ fn run(text: &str, start: usize, writer: &mut Writer) -> usize {
     padded - start
 }
 
+/// Decodes the groups of a row that say something.
+fn group(bytes: &[u8], start: usize, row: &groups::Row, writer: &mut Writer) -> Option<usize> {
+    let hex = |group: &[u8]| data_encoding::HEXLOWER_PERMISSIVE.decode(group).ok();
+    let mut found = row.read(bytes, Digits::Hex, hex, readable);
+    let mut step = Step::Hex;
+    if found.is_empty() {
+        found = row.read(bytes, Digits::Base64, decode64, readable);
+        step = Step::Base64;
+    }
+    let mut end = found.last()?.0.end;
+    if end == row.end {
+        end += bytes[end..].iter().take(2).take_while(|&&byte| byte == b'=').count();
+    }
+    let last = found.len() - 1;
+    for (index, (range, said)) in found.into_iter().enumerate() {
+        let end = if index == last { end } else { range.end };
+        writer.replace(range.start..end, &said, step);
+    }
+    Some(end - start)
+}
+
 /// Decodes the run `range`, or else its parts. With the padding behind it, the run ends at `padded`.
 fn token(text: &str, range: Range<usize>, padded: usize, writer: &mut Writer) {
     let bytes = &text.as_bytes()[range.clone()];
-    if let Some((decoded, steps)) = whole(bytes) {
+    if let Some((decoded, steps)) = whole(bytes, padded - range.end) {
         writer.replace(range.start..padded, &decoded, steps);
         return;
     }
@@ -206,7 +280,7 @@ fn token(text: &str, range: Range<usize>, padded: usize, writer: &mut Writer) {
         let end = start + part.len();
         if part.len() >= LEAST_BASE64
             && part.len() < bytes.len()
-            && let Some((decoded, steps)) = whole(part)
+            && let Some((decoded, steps)) = whole(part, 0)
         {
             let end = if end == range.end { padded } else { end };
             writer.replace(start..end, &decoded, steps);
@@ -215,10 +289,11 @@ fn token(text: &str, range: Range<usize>, padded: usize, writer: &mut Writer) {
     }
 }
 
-fn whole(digits: &[u8]) -> Option<(String, Steps)> {
+/// What digits say that have so many signs of padding behind them.
+fn whole(digits: &[u8], padding: usize) -> Option<(String, Steps)> {
     let simple = hex(digits)
         .or_else(|| binary(digits))
-        .or_else(|| base32(digits))
+        .or_else(|| base32(digits, padding))
         .map(|(text, step)| (text, step.into()));
     simple.or_else(|| base64(digits))
 }
@@ -244,9 +319,11 @@ fn octet(bits: &[u8]) -> u8 {
     bits.iter().fold(0, |value, bit| value << 1 | (bit & 1))
 }
 
-fn base32(digits: &[u8]) -> Option<(String, Step)> {
+fn base32(digits: &[u8], padding: usize) -> Option<(String, Step)> {
+    // Nothing else is padded with so many signs.
+    let least = if padding >= 3 { LEAST_BASE64 } else { LEAST_BASE32 };
     let case = |alike: fn(&u8) -> bool| digits.iter().all(|byte| alike(byte) || matches!(byte, b'2'..=b'7'));
-    if digits.len() < LEAST_BASE32 || !case(u8::is_ascii_uppercase) && !case(u8::is_ascii_lowercase) {
+    if digits.len() < least || !case(u8::is_ascii_uppercase) && !case(u8::is_ascii_lowercase) {
         return None;
     }
     let bytes = data_encoding::BASE32_NOPAD.decode(&digits.to_ascii_uppercase()).ok()?;
@@ -281,6 +358,10 @@ fn text64(digits: impl Iterator<Item = u8> + Clone) -> Option<String> {
     let start = &start.to_be_bytes()[2..];
     let control = |byte: &&u8| byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n' | b'\r');
     let mut stray = start.iter().filter(control).count();
+    // Every other byte of UTF-16 is zero.
+    if matches!(start, [_, 0, _, 0, _, 0] | [0, _, 0, _, 0, _]) {
+        stray = 0;
+    }
     let mut rest = start;
     while let Err(error) = std::str::from_utf8(rest)
         && let Some(broken) = error.error_len()
@@ -337,10 +418,11 @@ fn codes(text: &str, start: usize, writer: &mut Writer) -> Option<usize> {
                 let value = u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok()?;
                 hex[0].is_ascii_hexdigit().then_some((digits.len(), value, Step::Hex))
             }
-            (8, _) => digits
+            // A blank has six digits without its noughts, and a letter seven.
+            (6..=8, _) => digits
                 .iter()
                 .all(|bit| matches!(bit, b'0' | b'1'))
-                .then(|| (8, octet(digits), Step::Binary)),
+                .then(|| (digits.len(), octet(digits), Step::Binary)),
             _ => None,
         }
     };
@@ -355,7 +437,7 @@ fn codes(text: &str, start: usize, writer: &mut Writer) -> Option<usize> {
             .count();
         let next = (1..=2).contains(&gap).then(|| code(end + gap)).flatten();
         match next {
-            Some((length, value, kind)) if length == first && kind == step => {
+            Some((length, value, kind)) if kind == step && (length == first || step == Step::Binary) => {
                 found.push(value);
                 end += gap + length;
             }
@@ -425,6 +507,7 @@ fn escapes(text: &str, start: usize, writer: &mut Writer) -> usize {
                 None => 2,
             }
         }
+        Some(b'0'..=b'3') => octets(text, start, "\\", writer),
         // An escaped backslash.
         Some(b'\\') => 2,
         _ => 1,
@@ -435,17 +518,53 @@ fn put(range: Range<usize>, character: char, step: Step, writer: &mut Writer) {
     writer.replace(range, character.encode_utf8(&mut [0; 4]), step);
 }
 
-/// Decodes bytes of UTF-8 that are written as `prefix` and two hexadecimal digits.
+/// Decodes bytes of quoted-printable text (RFC 2045, section 6.7). A single one is decoded where it is a letter between two letters or
+/// digits, since `=20` stands in many URLs too.
+fn quoted(text: &str, start: usize, writer: &mut Writer) -> usize {
+    let bytes = text.as_bytes();
+    let is_octet = |at: usize| match bytes.get(at..at + 3) {
+        Some([b'=', first, second]) => [first, second]
+            .iter()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'A'..=b'F')),
+        _ => false,
+    };
+    if !is_octet(start) {
+        return 1;
+    }
+    let is_word = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphanumeric);
+    let is_letter = matches!(digits(bytes, start + 1, 2), Some(0x41..=0x5A | 0x61..=0x7A));
+    let single = is_letter && start > 0 && is_word(start - 1) && is_word(start + 3);
+    if !is_octet(start + 3) && !single {
+        return 1;
+    }
+    octets(text, start, "=", writer)
+}
+
+/// Decodes bytes of UTF-8 that are written as `prefix` and two hexadecimal digits, or three octal ones behind a single backslash.
 fn octets(text: &str, start: usize, prefix: &str, writer: &mut Writer) -> usize {
     let bytes = text.as_bytes();
-    let step = if prefix == "%" { Step::Percent } else { Step::Escape };
-    let size = prefix.len() + 2;
+    let (step, count) = match prefix {
+        "%" => (Step::Percent, 2),
+        "=" => (Step::QuotedPrintable, 2),
+        "\\" => (Step::Octal, 3),
+        _ => (Step::Escape, 2),
+    };
+    let value = |at: usize| match step {
+        Step::Octal => {
+            let digits = text
+                .get(at..at + count)
+                .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
+            u8::from_str_radix(digits, 8).ok()
+        }
+        _ => digits(bytes, at, count).map(|value| value as u8),
+    };
+    let size = prefix.len() + count;
     let mut found = Vec::new();
     let mut end = start;
     while text[end..].starts_with(prefix)
-        && let Some(value) = digits(bytes, end + prefix.len(), 2)
+        && let Some(value) = value(end + prefix.len())
     {
-        found.push(value as u8);
+        found.push(value);
         end += size;
     }
     let mut at = start;

@@ -36,7 +36,7 @@ const RARITY: [&[u8; 27]; 27] = [
 ];
 
 /// How unlike a word these ASCII letters are, in nats. A byte that is no letter is the edge of a word.
-pub(super) fn rarity(letters: impl Iterator<Item = u8>) -> u32 {
+pub(crate) fn rarity(letters: impl Iterator<Item = u8>) -> u32 {
     let mut before = 0;
     let mut sum = 0;
     for letter in letters.map(number).chain([0]) {

@@ -19,14 +19,18 @@
 //! ```
 
 mod bidi;
+mod blanks;
 mod common;
 mod encoded;
 mod flipped;
+mod groups;
 mod hidden;
 mod leet;
 mod letters;
+mod markup;
 mod morse;
 mod normalize;
+mod numbers;
 mod revealing;
 mod spaced;
 mod upside_down;
@@ -37,6 +41,8 @@ use std::convert::Infallible;
 use std::hash::{BuildHasher, RandomState};
 
 use crate::stop;
+pub(crate) use blanks::join as join_blanks;
+pub(crate) use letters::rarity;
 pub(crate) use normalize::double as latin_double;
 pub use revealing::{LEAST_LETTERS, MOST_REVEALING, RevealingView, revealing_views};
 pub use view::View;
@@ -55,9 +61,10 @@ pub const LONGEST: usize = 4;
 /// 1. The text is put into the order in which it is shown, where directional overrides change it.
 /// 2. Upside-down letters are turned.
 /// 3. Look-alike and invisible characters are normalized.
-/// 4. Words that are spelled letter by letter are joined.
-/// 5. What is encoded is decoded: base64, hexadecimal digits, percent encoding and so on.
-/// 6. Passages in rot13 or written backwards are turned. What was turned before is turned again only if another step changed
+/// 4. Words that are cut into pieces by tags, comments, special tokens and breaks of strings or lines are joined.
+/// 5. Words that are spelled letter by letter are joined.
+/// 6. What is encoded is decoded: base64, hexadecimal digits, numbers of characters, percent encoding and so on.
+/// 7. Passages in rot13 or written backwards are turned. What was turned before is turned again only if another step changed
 ///    something since.
 ///
 /// Then they start again with what came out, until nothing changes or [`DEPTH`] is reached. The text after each step is a view.
@@ -109,7 +116,7 @@ impl<E, F: FnMut(&View) -> Result<(), E>> Visit<'_, F> {
     fn follow(&mut self, mut at: Option<View>) -> Result<(), E> {
         for depth in 0..=DEPTH {
             let mut changed = depth == 0;
-            for step in [bidi::order, upside_down::turn, normalize::normalize] {
+            for step in [bidi::order, upside_down::turn, normalize::normalize, markup::strip] {
                 let next = self.add(at.as_ref(), step)?;
                 changed |= next.is_some();
                 at = next.or(at);

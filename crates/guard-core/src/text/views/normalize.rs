@@ -19,12 +19,17 @@ const GROWTH: usize = 3;
 ///
 /// Letters of another script stay where a reader takes them for that script: in a word that has a letter with no Latin
 /// look-alike, and next to such a word. So "рaypal" with a Cyrillic "р" becomes "paypal", and "сор" in a Russian sentence
-/// stays. Combining marks on ASCII letters that do not compose with them, as in struck-through text, are left out.
+/// stays. Combining marks on ASCII characters that do not compose with them, as in struck-through text, are left out, and so are
+/// those of words in which nearly every letter has one.
 pub(super) fn normalize(text: &str) -> Option<View> {
     if text.is_ascii() {
         return None;
     }
-    let folded = fold(text);
+    let bare = bare(text);
+    let folded = match &bare {
+        Some(bare) => Some(fold(bare.text()).map_or_else(|| bare.clone(), |folded| folded.after(bare))),
+        None => fold(text),
+    };
     match folded {
         Some(folded) => Some(match latinize(folded.text()) {
             Some(latin) => latin.after(&folded),
@@ -65,7 +70,8 @@ fn fold(text: &str) -> Option<View> {
         at = end;
         let piece = &text[start..end];
         let mut composed: String = piece.chars().filter(|&c| !is_invisible(c)).nfkc().collect();
-        if joined > 0 && composed.nfd().next().is_some_and(is_latin) && composed.contains(is_combining_mark) {
+        let takes_marks = |base: char| is_latin(base) || base.is_ascii();
+        if joined > 0 && composed.nfd().next().is_some_and(takes_marks) && composed.contains(is_combining_mark) {
             // Some of the marks do not compose with the letter. Then none of them is part of its spelling.
             composed = composed.nfd().filter(|&c| !is_combining_mark(c)).collect();
         }
@@ -74,6 +80,62 @@ fn fold(text: &str) -> Option<View> {
         }
     }
     writer.finish()
+}
+
+/// How many characters of a word must have a mark for all of its marks to be left out: three of four, or all of three. No spelling of a
+/// language in Latin letters marks so many; Vietnamese and Czech come closest, with two of three in a few words.
+const MARKED: (usize, usize) = (3, 4);
+const LEAST_MARKED: usize = 3;
+
+/// Leaves out the marks of words in which nearly every character has one, as in "ịġṅȯṙė".
+fn bare(text: &str) -> Option<View> {
+    let mut writer = Writer::new(text);
+    let mut at = 0;
+    while let Some(other) = not_ascii(text, at) {
+        let Some(character) = text[other..].chars().next() else { break };
+        if !is_marked_latin(character) && !is_mark(character) {
+            at = other + character.len_utf8();
+            continue;
+        }
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let before = text.as_bytes()[at..other].iter().rev().take_while(|&&byte| is_part(char::from(byte))).count();
+        let start = other - before;
+        let (mut characters, mut marked, mut end) = (0, 0, start);
+        let mut has_mark = true;
+        for character in text[start..].chars() {
+            if is_mark(character) {
+                marked += usize::from(!std::mem::replace(&mut has_mark, true));
+            } else if is_part(character) || is_marked_latin(character) {
+                has_mark = !character.is_ascii();
+                characters += 1;
+                marked += usize::from(has_mark);
+            } else {
+                break;
+            }
+            end += character.len_utf8();
+        }
+        at = end;
+        if marked < LEAST_MARKED || marked * MARKED.1 < characters * MARKED.0 || marked < 4 && marked < characters {
+            continue;
+        }
+        for (offset, character) in text[start..end].char_indices().filter(|(_, c)| !c.is_ascii()) {
+            let base: String = character.nfd().filter(char::is_ascii).collect();
+            let offset = start + offset;
+            writer.replace(offset..offset + character.len_utf8(), &base, Step::Normalized);
+        }
+    }
+    writer.finish()
+}
+
+/// A mark of the blocks that are combined with Latin letters.
+fn is_mark(character: char) -> bool {
+    matches!(character, '\u{300}'..='\u{36F}' | '\u{1AB0}'..='\u{1AFF}' | '\u{1DC0}'..='\u{1DFF}' | '\u{20D0}'..='\u{20FF}')
+}
+
+/// A letter of ASCII with a mark.
+fn is_marked_latin(character: char) -> bool {
+    let is_block = matches!(character, '\u{C0}'..='\u{24F}' | '\u{1E00}'..='\u{1EFF}');
+    is_block && character.is_alphabetic() && character.nfd().next().is_some_and(|base| base.is_ascii_alphabetic())
 }
 
 /// The byte offset of the first character from `from` on that is not ASCII.
@@ -280,6 +342,8 @@ pub(crate) fn double(character: char) -> Option<char> {
 fn look_up(character: char) -> Option<char> {
     /// Small capitals, for which UTS #39 does not give the letters that they look like.
     const SMALL_CAPITALS: &str = "aᴀbʙcᴄdᴅeᴇfꜰgɢhʜiɪjᴊkᴋlʟmᴍnɴoᴏpᴘqǫrʀsꜱtᴛuᴜvᴠwᴡyʏzᴢ";
+    /// The letters of uncontracted braille.
+    const BRAILLE: &str = "a⠁b⠃c⠉d⠙e⠑f⠋g⠛h⠓i⠊j⠚k⠅l⠇m⠍n⠝o⠕p⠏q⠟r⠗s⠎t⠞u⠥v⠧w⠺x⠭y⠽z⠵";
     if character.is_ascii() {
         return None;
     }
@@ -289,6 +353,11 @@ fn look_up(character: char) -> Option<char> {
         '\u{1F150}'..='\u{1F169}' => return letters('\u{1F150}'),
         '\u{1F170}'..='\u{1F189}' => return letters('\u{1F170}'),
         '\u{1F1E6}'..='\u{1F1FF}' => return letters('\u{1F1E6}'),
+        '\u{2800}' => return Some(' '),
+        '\u{2801}'..='\u{28FF}' => {
+            let (at, _) = BRAILLE.char_indices().find(|&(_, cell)| cell == character)?;
+            return BRAILLE[..at].chars().next_back();
+        }
         _ => {}
     }
     if let Some((at, _)) = SMALL_CAPITALS.char_indices().find(|&(_, small)| small == character) {

@@ -7,10 +7,19 @@ use super::view::{Step, View, Writer};
 /// So many single letters in a row are taken for a word; three would be an abbreviation.
 const LETTERS: usize = 4;
 
+/// The most blanks between two letters of a word, and the most marks.
+const BLANKS: usize = 2;
+const MARKS: usize = 4;
+/// The most bytes between two letters, of one word or of two.
+const LONGEST_GAP: usize = 12;
+/// Signs that names and keys contain.
+const SIGNS: &str = "_-/+=.:@";
+
 /// The text with single letters joined to words, as in "i g n o r e", "i.g.n.o.r.e" or "i-g-n-o-r-e".
 ///
-/// The same separator must stand between all letters: one space, or one mark that may have spaces around it. More space or
-/// more of these marks is a gap between words. Rows of digits are left as they are, since they are tables.
+/// The same separator must stand between all letters: a space or two, or up to four marks that may have spaces around them. More
+/// space or more of these marks is a gap between words. A sign that names and keys contain, such as "_", may stand in the place of a
+/// letter. Rows of digits are left as they are, since they are tables.
 pub(super) fn join(text: &str) -> Option<View> {
     let mut writer = Writer::new(text);
     // Cuts the text at words of two letters or more. Only some of the stretches between them have enough single letters.
@@ -102,7 +111,7 @@ impl<'a> Row<'a> {
     fn add(&mut self, text: &'a str, start: usize, letter: char, writer: &mut Writer) {
         let gap = match self.letters.is_empty() {
             true => Some(false),
-            false => self.gap(&text[self.end..start]),
+            false => self.gap(text, start),
         };
         let gap = gap.unwrap_or_else(|| {
             self.finish(text, writer);
@@ -113,21 +122,40 @@ impl<'a> Row<'a> {
         self.end = start + letter.len_utf8();
     }
 
-    /// Whether this separator of two letters is a gap between words; `None` when it ends the row.
-    fn gap(&mut self, between: &'a str) -> Option<bool> {
+    /// Whether what separates the last letter from the one at `start` is a gap between words; `None` when it ends the row.
+    fn gap(&mut self, text: &'a str, start: usize) -> Option<bool> {
+        let between = &text[self.end..start];
+        // The sign of a name that is spelled with it: "g h p _ a b c".
+        let sign = self.separator.and_then(|separator| {
+            let sign = between.strip_prefix(separator)?.strip_suffix(separator)?;
+            let single = sign.len() == 1 && SIGNS.contains(sign) && !separator.contains(sign);
+            single.then_some(self.end + separator.len())
+        });
+        if let Some(sign) = sign {
+            self.letters.push((sign, false));
+            return Some(false);
+        }
         let mark = between.trim();
         match self.separator {
-            // A longer separator, or marks with space between them, separate more than words.
-            _ if between.len() > 8 || mark.contains(char::is_whitespace) => None,
+            // A longer separator, or marks with a line break between them, separate more than words.
+            _ if between.len() > LONGEST_GAP || mark.contains(['\n', '\r']) => None,
             Some(separator) if separator == between => Some(false),
+            // The first letter stood by itself, before a word with less between its letters.
+            Some(separator) if self.letters.len() == 2 && mark.is_empty() && between.len() < separator.len() => {
+                let (first, _) = self.letters.remove(0);
+                self.alphabetic -= usize::from(text[first..].starts_with(char::is_alphabetic));
+                self.letters[0].1 = false;
+                self.separator = Some(between);
+                Some(false)
+            }
             Some(separator) => {
                 let known = separator.trim();
-                mark.chars().all(|c| known.contains(c)).then_some(true)
+                mark.chars().all(|c| known.contains(c) || c == ' ' && known.len() > 1).then_some(true)
             }
             None => {
-                let one = match mark.chars().count() {
-                    0 => between.chars().count() == 1,
-                    marks => marks == 1,
+                let one = match mark.chars().filter(|c| !c.is_whitespace()).count() {
+                    0 => (1..=BLANKS).contains(&between.chars().count()),
+                    marks => marks <= MARKS,
                 };
                 self.separator = one.then_some(between);
                 one.then_some(false)

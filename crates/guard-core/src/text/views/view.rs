@@ -23,10 +23,16 @@ pub(super) enum Step {
     Binary,
     UpsideDown,
     Bidi,
+    Markup,
+    Decimal,
+    Octal,
+    CodePoint,
+    QuotedPrintable,
+    Blanks,
 }
 
 /// The names of the steps, by their number.
-const NAMES: [&str; 17] = [
+const NAMES: [&str; 23] = [
     "",
     "normalized",
     "hidden",
@@ -44,6 +50,12 @@ const NAMES: [&str; 17] = [
     "binary",
     "upside_down",
     "bidi",
+    "markup",
+    "decimal",
+    "octal",
+    "code_point",
+    "quoted_printable",
+    "blanks",
 ];
 
 /// The bits that one step takes.

@@ -1,0 +1,70 @@
+//! Words that could be credentials, written backwards.
+
+use std::ops::Range;
+
+/// The fewest characters of such a word.
+const LEAST: usize = 16;
+
+/// Those words of a text that could be credentials, turned, one in a line.
+pub(super) struct Tokens {
+    pub text: String,
+    /// For each word, where it begins in the lines, and where it stands in the text.
+    places: Vec<(usize, Range<usize>)>,
+}
+
+impl Tokens {
+    /// A word counts if it has digits, and letters that hexadecimal numbers do not have.
+    pub fn new(text: &str) -> Self {
+        let mut tokens = Self {
+            text: String::new(),
+            places: Vec::new(),
+        };
+        let bytes = text.as_bytes();
+        let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        let mut at = 0;
+        // Of a word that is long enough, one of the bytes at every sixteenth place is a part.
+        while at < bytes.len() {
+            let probe = at + LEAST - 1;
+            if bytes.get(probe).is_none_or(|byte| !is_part(byte)) {
+                at = probe + 1;
+                continue;
+            }
+            let before = bytes[at..probe].iter().rev().take_while(|byte| is_part(byte)).count();
+            let start = probe - before;
+            let end = probe + bytes[probe..].iter().take_while(|byte| is_part(byte)).count();
+            at = end + 1;
+            let word = &bytes[start..end];
+            let digits = word.iter().any(u8::is_ascii_digit);
+            let letters = word.iter().any(|byte| byte.is_ascii_alphabetic() && !byte.is_ascii_hexdigit());
+            if word.len() >= LEAST && digits && letters {
+                tokens.places.push((tokens.text.len(), start..end));
+                tokens.text.extend(word.iter().rev().map(|&byte| char::from(byte)));
+                tokens.text.push('\n');
+            }
+        }
+        tokens
+    }
+
+    /// The bytes of the text that a part of one line was made from; `None` for more than one line.
+    pub fn original(&self, range: &Range<usize>) -> Option<Range<usize>> {
+        let index = self.places.partition_point(|(start, _)| *start <= range.start).checked_sub(1)?;
+        let (start, word) = &self.places[index];
+        let (from, to) = (range.start - start, range.end - start);
+        (to <= word.len()).then(|| word.end - to..word.end - from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Tokens;
+
+    #[test]
+    fn long_words_are_turned() {
+        let text = "a 0123456789ghijkl-mn, notesswithoutdigits and 0123456789abcdef0 (abcdefghij_klmn_12)";
+        let tokens = Tokens::new(text);
+        assert_eq!(tokens.text, "nm-lkjihg9876543210\n21_nmlk_jihgfedcba\n");
+        assert_eq!(tokens.original(&(0..2)).map(|range| &text[range]), Some("mn"));
+        assert_eq!(tokens.original(&(20..22)).map(|range| &text[range]), Some("12"));
+        assert_eq!(tokens.original(&(18..22)), None);
+    }
+}

@@ -1,0 +1,145 @@
+//! Base64 and hexadecimal digits in groups: `aWdu b3Jl IGFs bA==` and `6967 6e6f 7265`.
+
+use std::ops::Range;
+
+/// The fewest bytes that groups say.
+const LEAST: usize = 8;
+/// The most bytes of a group. Longer lines are those of files and mail.
+const LONGEST: usize = 40;
+
+/// So many words of the same length as the groups are passed over before them.
+const SKIPPED: usize = 2;
+
+/// What groups of digits are read as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Digits {
+    Base64,
+    Hex,
+}
+
+/// The groups of a row, all but the last of them of the same length.
+pub(super) struct Row {
+    groups: Vec<Range<usize>>,
+    /// Where the row ends.
+    pub(super) end: usize,
+}
+
+/// The row of groups that begins with `first`, which ends at a blank; `None` for fewer than three groups, or two of eight digits
+/// or more.
+pub(super) fn row(bytes: &[u8], first: Range<usize>, is_digit: impl Fn(u8) -> bool) -> Option<Row> {
+    let size = first.len();
+    if !(4..=LONGEST).contains(&size) || !size.is_multiple_of(4) {
+        return None;
+    }
+    let mut groups = vec![first];
+    loop {
+        let end = groups.last()?.end;
+        let gap = bytes[end..]
+            .iter()
+            .take(3)
+            .take_while(|byte| matches!(byte, b' ' | b'\r' | b'\n' | b'\t'))
+            .count();
+        let start = end + gap;
+        // Most words have another length than the word before them: then a blank stands elsewhere.
+        if !(1..=2).contains(&gap) || !bytes.get(start).is_some_and(|&byte| is_digit(byte)) {
+            break;
+        }
+        let length = bytes[start..]
+            .iter()
+            .take(size + 1)
+            .take_while(|&&byte| is_digit(byte))
+            .count();
+        if length > size {
+            break;
+        }
+        groups.push(start..start + length);
+        if length < size {
+            break;
+        }
+    }
+    let end = groups.last()?.end;
+    (groups.len() >= if size < 8 { 3 } else { 2 }).then_some(Row { groups, end })
+}
+
+impl Row {
+    /// The parts of the row that say something, and what they say. `bytes` is the text.
+    pub(super) fn read(
+        &self,
+        bytes: &[u8],
+        digits: Digits,
+        decode: impl Fn(&[u8]) -> Option<Vec<u8>>,
+        readable: impl Fn(Vec<u8>) -> Option<String>,
+    ) -> Vec<(Range<usize>, String)> {
+        let mut found = Vec::new();
+        let mut said: Vec<u8> = Vec::new();
+        let mut from = 0;
+        for index in 0..=self.groups.len() {
+            let group = self.groups.get(index).map(|group| &bytes[group.clone()]);
+            let decoded = group.and_then(&decode);
+            // A word between two groups nearly always becomes control characters, or bytes that UTF-8 does not have.
+            let fits = decoded.filter(|decoded| decoded.iter().all(|&byte| is_text(byte) || byte == 0));
+            match fits {
+                Some(decoded) => {
+                    if said.is_empty() {
+                        from = index;
+                    }
+                    said.extend(decoded);
+                }
+                None => {
+                    self.close(
+                        bytes,
+                        digits,
+                        from..index,
+                        std::mem::take(&mut said),
+                        &readable,
+                        &mut found,
+                    );
+                }
+            }
+        }
+        found
+    }
+
+    fn close(
+        &self,
+        bytes: &[u8],
+        digits: Digits,
+        groups: Range<usize>,
+        said: Vec<u8>,
+        readable: impl Fn(Vec<u8>) -> Option<String>,
+        found: &mut Vec<(Range<usize>, String)>,
+    ) {
+        if said.len() < LEAST {
+            return;
+        }
+        // Groups of base64 have capitals behind small letters or digits, which words do not have.
+        let mixed = |group: &Range<usize>| {
+            let group = &bytes[group.clone()];
+            group.iter().skip(1).any(u8::is_ascii_uppercase) && group.iter().any(|byte| !byte.is_ascii_uppercase())
+        };
+        let groups = &self.groups[groups];
+        if digits == Digits::Base64 && groups.iter().filter(|group| mixed(group)).count() * 3 < groups.len() {
+            return;
+        }
+        let (Some(first), Some(last)) = (groups.first(), groups.last()) else {
+            return;
+        };
+        // A word of the same length before them may have passed for a group.
+        for skipped in 0..groups.len().min(SKIPPED + 1) {
+            let size = match digits {
+                Digits::Base64 => first.len() / 4 * 3,
+                Digits::Hex => first.len() / 2,
+            };
+            let rest = said.get(skipped * size..).filter(|rest| rest.len() >= LEAST);
+            if let Some(text) = rest.and_then(|rest| readable(rest.to_vec())) {
+                found.push((groups[skipped].start..last.end, text));
+                return;
+            }
+        }
+    }
+}
+
+/// A byte that UTF-8 has in text.
+fn is_text(byte: u8) -> bool {
+    !(byte.is_ascii_control() && !byte.is_ascii_whitespace() || matches!(byte, 0xC0 | 0xC1 | 0xF5..=0xFF))
+}

@@ -1,0 +1,205 @@
+//! Words that are cut into pieces by what a reader does not take for a part of them.
+
+use super::view::{Step, View, Writer};
+
+/// The most bytes of a tag, a comment or a special token. It bounds the time for text that opens many and closes none.
+const LONGEST: usize = 256;
+/// Elements of HTML that stand within words (phrasing content of the HTML standard, section 3.2.5.2.5, as far as it is text, and the
+/// old ones for fonts). Others, such as cells of a table, are borders of words.
+const INLINE: [&str; 30] = [
+    "a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "del", "dfn", "em", "font", "i", "ins", "kbd", "mark",
+    "nobr", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "tt", "u", "var", "wbr",
+];
+/// What stands in square brackets among the special tokens of models, and the tags of BBCode.
+const BRACKETED: [&str; 14] = [
+    "inst", "/inst", "mask", "sep", "cls", "pad", "unk", "bos", "eos", "b", "/b", "i", "/i", "u",
+];
+
+/// The text without what cuts words into pieces: tags of HTML, comments, special tokens of models (`<|im_start|>`, `[INST]`), marks of
+/// Markdown, colours of terminals, control characters, breaks of strings (`"ig" + "nore"`) and of lines (`ig-` at the end of a line,
+/// and the `=` of quoted-printable text, RFC 2045, section 6.7).
+///
+/// Such a piece is left out where letters or digits stand on both sides of it. Tags, special tokens, comments, marks of Markdown and
+/// control characters are left out beside white space too, if there is something between two letters somewhere.
+pub(super) fn strip(text: &str) -> Option<View> {
+    let bytes = text.as_bytes();
+    let mut writer = Writer::new(text);
+    let mut within = false;
+    let mut at = 0;
+    while let Some(skipped) = bytes[at..].iter().position(|&byte| STARTS[usize::from(byte)]) {
+        at += skipped;
+        let Some((end, noise)) = run(text, at) else {
+            at += 1;
+            continue;
+        };
+        let before = text[..at].chars().next_back();
+        let after = text[end..].chars().next();
+        let is_word = |c: Option<char>| c.is_some_and(|c| c == '_' || c.is_alphanumeric());
+        let is_edge = |c: Option<char>| c.is_none_or(char::is_whitespace) || is_word(c);
+        let between = is_word(before) && is_word(after);
+        // What two quotes with an operator between them join are strings, which may end in white space.
+        let joins = matches!(bytes[at], b'"' | b'\'') && before.is_some() && after.is_some();
+        if between || joins || noise && is_edge(before) && is_edge(after) {
+            within |= between || joins;
+            writer.replace(at..end, "", Step::Markup);
+        }
+        at = end;
+    }
+    if within { writer.finish() } else { None }
+}
+
+/// The bytes that something to be left out can begin with.
+static STARTS: [bool; 256] = {
+    let mut starts = [false; 256];
+    let mut byte = 0;
+    while byte < starts.len() {
+        starts[byte] = matches!(
+            byte as u8,
+            b'<' | b'[' | b'{' | b'*' | b'~' | b'`' | b'/' | b'-' | b'=' | b'"' | b'\'' | b'\\'
+        ) || is_control(byte as u8);
+        byte += 1;
+    }
+    starts
+};
+
+const fn is_control(byte: u8) -> bool {
+    matches!(byte, 0..=8 | 0x0B | 0x0C | 0x0E..=0x1F | 0x7F)
+}
+
+/// Where a run of pieces that can be left out ends, and whether all of them can be left out beside white space.
+fn run(text: &str, start: usize) -> Option<(usize, bool)> {
+    let mut end = start;
+    let mut noise = true;
+    while let Some((next, is_noise)) = piece(text, end) {
+        noise &= is_noise;
+        end = next;
+    }
+    (end > start).then_some((end, noise))
+}
+
+fn piece(text: &str, at: usize) -> Option<(usize, bool)> {
+    let bytes = &text.as_bytes()[at..];
+    let marks = || bytes.iter().take(9).take_while(|&&byte| byte == bytes[0]).count();
+    let plain = |length: usize| Some((at + length, false));
+    let noise = |length: usize| Some((at + length, true));
+    match *bytes.first()? {
+        0x1B if bytes.get(1) == Some(&b'[') => {
+            // A control sequence (ECMA-48, section 5.4): parameters, then one byte that ends it.
+            let parameters = bytes[2..]
+                .iter()
+                .take(32)
+                .take_while(|byte| matches!(byte, 0x20..=0x3F))
+                .count();
+            match bytes.get(2 + parameters) {
+                Some(0x40..=0x7E) => noise(3 + parameters),
+                _ => noise(1),
+            }
+        }
+        byte if is_control(byte) => noise(1),
+        b'<' => tag(bytes).map(|(length, is_noise)| (at + length, is_noise)),
+        b'[' => {
+            let name = bytes[1..].iter().take(6).take_while(|&&byte| byte != b']').count();
+            let inner = text.get(at + 1..at + 1 + name)?.to_ascii_lowercase();
+            let known = bytes.get(1 + name) == Some(&b']') && BRACKETED.contains(&inner.as_str());
+            if known { plain(name + 2) } else { None }
+        }
+        b'{' => {
+            if bytes.starts_with(b"{}") {
+                plain(2)
+            } else {
+                None
+            }
+        }
+        b'*' | b'~' | b'`' => match marks() {
+            length @ 2..=8 => noise(length),
+            _ => None,
+        },
+        b'/' if bytes.starts_with(b"/*") => {
+            let inner = &bytes[2..bytes.len().min(LONGEST)];
+            memchr::memmem::find(inner, b"*/").and_then(|length| noise(length + 4))
+        }
+        b'-' | b'=' | b'\\' => {
+            let lines = match bytes.get(1..)? {
+                [b'\n', ..] => 2,
+                [b'\r', b'\n', ..] => 3,
+                _ => return None,
+            };
+            // The second half of a hyphenated word may be indented.
+            let blanks = match bytes[0] {
+                b'=' => 0,
+                _ => bytes[lines..]
+                    .iter()
+                    .take(16)
+                    .take_while(|byte| matches!(byte, b' ' | b'\t' | b'>'))
+                    .count(),
+            };
+            plain(lines + blanks)
+        }
+        quote @ (b'"' | b'\'') => {
+            let blanks = |from: usize| {
+                bytes[from..]
+                    .iter()
+                    .take(64)
+                    .take_while(|byte| byte.is_ascii_whitespace())
+                    .count()
+            };
+            let operator = 1 + blanks(1);
+            let sign = match bytes.get(operator..)? {
+                [b'.', b'.', ..] | [b'|', b'|', ..] | [b'<', b'>', ..] => 2,
+                [b'+' | b'.' | b'&', ..] => 1,
+                _ => return None,
+            };
+            let end = operator + sign + blanks(operator + sign);
+            // Between two empty strings there is nothing to join.
+            let closes = bytes.get(end) == Some(&quote) && bytes.get(end + 1) != Some(&quote);
+            if closes { plain(end + 1) } else { None }
+        }
+        _ => None,
+    }
+}
+
+/// The length of a tag, a comment or a special token in angle brackets at the beginning of `bytes`, and whether it is one of the last two.
+fn tag(bytes: &[u8]) -> Option<(usize, bool)> {
+    let near = &bytes[..bytes.len().min(LONGEST)];
+    if near.starts_with(b"<!--") {
+        return memchr::memmem::find(&near[4..], b"-->").map(|length| (length + 7, true));
+    }
+    if near.starts_with(b"<|") {
+        let end = 2 + near[2..]
+            .iter()
+            .take(48)
+            .take_while(|byte| !matches!(byte, b'|' | b'<' | b'\n'))
+            .count();
+        return near[end..].starts_with(b"|>").then_some((end + 2, true));
+    }
+    if near.starts_with(b"<<SYS>>") || near.starts_with(b"<</SYS>>") {
+        return Some((near.iter().position(|&byte| byte == b'>')? + 2, true));
+    }
+    let (name, end, closing) = element(near)?;
+    if INLINE.iter().any(|inline| name.eq_ignore_ascii_case(inline.as_bytes())) {
+        return Some((end, true));
+    }
+    // An element of any name that has nothing in it.
+    if near[end - 2] == b'/' && name.len() + 3 == end {
+        return Some((end, false));
+    }
+    let (other, length, closes) = element(&near[end..])?;
+    (!closing && closes && other.eq_ignore_ascii_case(name)).then_some((end + length, false))
+}
+
+/// The name of the element whose tag `bytes` begin with, where the tag ends, and whether it closes the element.
+fn element(bytes: &[u8]) -> Option<(&[u8], usize, bool)> {
+    let closing = bytes.starts_with(b"</");
+    let start = 1 + usize::from(closing);
+    if bytes.first() != Some(&b'<') || !bytes.get(start)?.is_ascii_alphabetic() {
+        return None;
+    }
+    let name = bytes[start..]
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-')
+        .count();
+    let rest = start + name;
+    let end = rest + bytes[rest..].iter().position(|byte| matches!(byte, b'<' | b'>'))?;
+    let attributes = matches!(bytes[rest], b'>' | b'/' | b' ' | b'\n' | b'\t');
+    (attributes && bytes[end] == b'>').then_some((&bytes[start..rest], end + 1, closing))
+}
