@@ -241,8 +241,8 @@ export interface BanCompetitorsOptions {
   name?: string | undefined;
   /**
    * Also looks at what the text says when look-alike, invisible and upside-down characters, overrides of the writing
-   * direction, leetspeak, spaced-out letters, base64, base32, hex, binary, percent encoding, HTML entities, escapes,
-   * Morse, rot13 and reversed writing are undone.
+   * direction, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, numbers of characters,
+   * percent encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone.
    * @default false
    */
   deobfuscate?: boolean | undefined;
@@ -316,8 +316,8 @@ export interface BanSubstringsOptions {
   name?: string | undefined;
   /**
    * Also looks at what the text says when look-alike, invisible and upside-down characters, overrides of the writing
-   * direction, leetspeak, spaced-out letters, base64, base32, hex, binary, percent encoding, HTML entities, escapes,
-   * Morse, rot13 and reversed writing are undone.
+   * direction, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, numbers of characters,
+   * percent encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone.
    * @default false
    */
   deobfuscate?: boolean | undefined;
@@ -387,8 +387,9 @@ export interface BanTopicsInputOptions {
     | undefined;
   /**
    * Also scores what the text says when look-alike, invisible and upside-down characters, overrides of the writing
-   * direction, leetspeak, spaced-out letters, base64, base32, hex, binary, percent encoding, HTML entities, escapes,
-   * Morse, rot13 and reversed writing are undone; the worst counts. A text that hides nothing is scored once.
+   * direction, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, numbers of characters,
+   * percent encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone; the worst
+   * counts. A text that hides nothing is scored once.
    * @default true
    */
   deobfuscate?: boolean | undefined;
@@ -472,8 +473,9 @@ export interface BanTopicsOutputOptions {
     | undefined;
   /**
    * Also scores what the text says when look-alike, invisible and upside-down characters, overrides of the writing
-   * direction, leetspeak, spaced-out letters, base64, base32, hex, binary, percent encoding, HTML entities, escapes,
-   * Morse, rot13 and reversed writing are undone; the worst counts. A text that hides nothing is scored once.
+   * direction, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, numbers of characters,
+   * percent encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone; the worst
+   * counts. A text that hides nothing is scored once.
    * @default true
    */
   deobfuscate?: boolean | undefined;
@@ -1427,8 +1429,9 @@ export interface PromptInjectionOptions {
   injectionLabels?: string[] | undefined;
   /**
    * Also scores what the text says when look-alike, invisible and upside-down characters, overrides of the writing
-   * direction, leetspeak, spaced-out letters, base64, base32, hex, binary, percent encoding, HTML entities, escapes,
-   * Morse, rot13 and reversed writing are undone; the worst counts. A text that hides nothing is scored once.
+   * direction, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, numbers of characters,
+   * percent encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone; the worst
+   * counts. A text that hides nothing is scored once.
    * @default true
    */
   deobfuscate?: boolean | undefined;
@@ -1469,8 +1472,8 @@ export interface RegexOptions {
   name?: string | undefined;
   /**
    * Also looks at what the text says when look-alike, invisible and upside-down characters, overrides of the writing
-   * direction, leetspeak, spaced-out letters, base64, base32, hex, binary, percent encoding, HTML entities, escapes,
-   * Morse, rot13 and reversed writing are undone.
+   * direction, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, numbers of characters,
+   * percent encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone.
    * @default false
    */
   deobfuscate?: boolean | undefined;
@@ -1570,8 +1573,8 @@ export interface SecretsOptions {
   name?: string | undefined;
   /**
    * Also looks at what the text says when look-alike, invisible and upside-down characters, overrides of the writing
-   * direction, leetspeak, spaced-out letters, base64, base32, hex, binary, percent encoding, HTML entities, escapes,
-   * Morse, rot13 and reversed writing are undone.
+   * direction, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, numbers of characters,
+   * percent encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone.
    * @default false
    */
   deobfuscate?: boolean | undefined;
@@ -1893,8 +1896,9 @@ export interface ToxicityInputOptions {
   labels?: string[] | undefined;
   /**
    * Also scores what the text says when look-alike, invisible and upside-down characters, overrides of the writing
-   * direction, leetspeak, spaced-out letters, base64, base32, hex, binary, percent encoding, HTML entities, escapes,
-   * Morse, rot13 and reversed writing are undone; the worst counts. A text that hides nothing is scored once.
+   * direction, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, numbers of characters,
+   * percent encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone; the worst
+   * counts. A text that hides nothing is scored once.
    * @default true
    */
   deobfuscate?: boolean | undefined;
@@ -1978,8 +1982,9 @@ export interface ToxicityOutputOptions {
   labels?: string[] | undefined;
   /**
    * Also scores what the text says when look-alike, invisible and upside-down characters, overrides of the writing
-   * direction, leetspeak, spaced-out letters, base64, base32, hex, binary, percent encoding, HTML entities, escapes,
-   * Morse, rot13 and reversed writing are undone; the worst counts. A text that hides nothing is scored once.
+   * direction, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, numbers of characters,
+   * percent encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone; the worst
+   * counts. A text that hides nothing is scored once.
    * @default true
    */
   deobfuscate?: boolean | undefined;

@@ -67,8 +67,9 @@ export const commonOptions = {
 
 /** The disguises that views of a text undo, as a list for descriptions of options. */
 export const DISGUISES =
-  "look-alike, invisible and upside-down characters, overrides of the writing direction, leetspeak, spaced-out letters, " +
-  "base64, base32, hex, binary, percent encoding, HTML entities, escapes, Morse, rot13 and reversed writing";
+  "look-alike, invisible and upside-down characters, overrides of the writing direction, leetspeak, spaced-out letters, markup within words, " +
+  "base64, base32, hex, binary, numbers of characters, percent encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and " +
+  "reversed writing";
 
 /** The options that all scanners with rules have. */
 export const ruleOptions = {

@@ -241,15 +241,27 @@ impl Patterns {
             }
         }
         let backwards = self.backwards.get_or_init(|| {
-            let linear = self.patterns.iter().enumerate().filter(|(_, pattern)| pattern.is_linear());
+            let linear = self
+                .patterns
+                .iter()
+                .enumerate()
+                .filter(|(_, pattern)| pattern.is_linear());
             let terms: Vec<(usize, String)> = linear
-                .flat_map(|(index, pattern)| terms::of(pattern.translated()).into_iter().map(move |term| (index, term)))
+                .flat_map(|(index, pattern)| {
+                    terms::of(pattern.translated())
+                        .into_iter()
+                        .map(move |term| (index, term))
+                })
                 .collect();
             Backwards::new(terms.iter().map(|(index, term)| (*index, term.as_str())), false)
         });
         let turned = backwards.iter().flat_map(|backwards| backwards.find(text));
         let whole = |range: &Range<usize>| match_type != MatchType::FullMatch || *range == (0..text.len());
-        found.extend(turned.filter(|(_, range)| whole(range)).map(|(pattern, range)| (PatternMatch { pattern, range }, "reversed")));
+        found.extend(
+            turned
+                .filter(|(_, range)| whole(range))
+                .map(|(pattern, range)| (PatternMatch { pattern, range }, "reversed")),
+        );
         Ok(found)
     }
 

@@ -19,7 +19,10 @@ fn texts(hir: &Hir) -> Option<Vec<String>> {
         HirKind::Literal(literal) => Some(vec![std::str::from_utf8(&literal.0).ok()?.to_lowercase()]),
         HirKind::Class(class) => Some(vec![one(class)?.to_string()]),
         HirKind::Look(look) => {
-            let is_border = !matches!(look, Look::Start | Look::End | Look::StartLF | Look::EndLF | Look::StartCRLF | Look::EndCRLF);
+            let is_border = !matches!(
+                look,
+                Look::Start | Look::End | Look::StartLF | Look::EndLF | Look::StartCRLF | Look::EndCRLF
+            );
             is_border.then(|| vec![String::new()])
         }
         HirKind::Repetition(repetition) => match repetition.sub.kind() {
@@ -31,7 +34,9 @@ fn texts(hir: &Hir) -> Option<Vec<String>> {
         HirKind::Concat(parts) => parts.iter().try_fold(vec![String::new()], |known, part| {
             let next = texts(part)?;
             let fits = known.len() * next.len() <= MOST && known.iter().all(|text| text.len() <= LONGEST);
-            let joined = known.iter().flat_map(|text| next.iter().map(move |next| format!("{text}{next}")));
+            let joined = known
+                .iter()
+                .flat_map(|text| next.iter().map(move |next| format!("{text}{next}")));
             fits.then(|| joined.collect())
         }),
         HirKind::Alternation(parts) => {
@@ -44,14 +49,27 @@ fn texts(hir: &Hir) -> Option<Vec<String>> {
 /// The letter whose cases a class consists of, or a space for white space.
 fn one(class: &Class) -> Option<char> {
     let characters: Vec<char> = match class {
-        Class::Unicode(class) => class.iter().flat_map(|range| (range.start()..=range.end()).take(MOST)).take(MOST).collect(),
-        Class::Bytes(class) => class.iter().flat_map(|range| range.start()..=range.end()).take(MOST).map(char::from).collect(),
+        Class::Unicode(class) => class
+            .iter()
+            .flat_map(|range| (range.start()..=range.end()).take(MOST))
+            .take(MOST)
+            .collect(),
+        Class::Bytes(class) => class
+            .iter()
+            .flat_map(|range| range.start()..=range.end())
+            .take(MOST)
+            .map(char::from)
+            .collect(),
     };
     if characters.contains(&' ') && characters.iter().all(|c| c.is_whitespace()) {
         return Some(' ');
     }
     let is_cased = |c: &char| c.is_alphabetic() && characters.len() <= 4;
-    let first = characters.iter().copied().filter(is_cased).find_map(|c| c.to_lowercase().next())?;
+    let first = characters
+        .iter()
+        .copied()
+        .filter(is_cased)
+        .find_map(|c| c.to_lowercase().next())?;
     let same = |c: &char| {
         let lower = c.to_lowercase().next() == Some(first);
         lower || c.to_uppercase().next() == first.to_uppercase().next()

@@ -11,8 +11,8 @@ use super::providers::built_in;
 use super::repeats::{overlap, with_repeats};
 use super::rule::{Rule, RuleSource};
 use super::set::RuleSet;
-use super::{Options, Secret, entropy};
 use super::turned::Tokens;
+use super::{Options, Secret, entropy};
 use crate::rules::across::{RuleMatch, Sighting, Wanted, across_readings};
 use crate::rules::error::{RuleError, RuleErrorKind};
 use crate::stop;
@@ -130,7 +130,8 @@ impl Secrets {
     /// What one look at a text finds.
     fn look(&self, text: &str, deobfuscate: bool) -> Result<Vec<Secret<'_>>, RuleErrorKind> {
         let mut sightings = if deobfuscate {
-            let mut sightings = across_readings(text, Wanted::All, |view| self.hits(view), |view| self.turned_hits(view))?;
+            let mut sightings =
+                across_readings(text, Wanted::All, |view| self.hits(view), |view| self.turned_hits(view))?;
             // To undo leetspeak replaces digits by letters, and a credential without its digits is none.
             let is_leet = |sighting: &Sighting<Hit>| sighting.view.as_ref().is_some_and(|view| view.contains("leet"));
             sightings.retain(|sighting| !is_leet(sighting));

@@ -35,7 +35,9 @@ impl Tokens {
             at = end + 1;
             let word = &bytes[start..end];
             let digits = word.iter().any(u8::is_ascii_digit);
-            let letters = word.iter().any(|byte| byte.is_ascii_alphabetic() && !byte.is_ascii_hexdigit());
+            let letters = word
+                .iter()
+                .any(|byte| byte.is_ascii_alphabetic() && !byte.is_ascii_hexdigit());
             if word.len() >= LEAST && digits && letters {
                 tokens.places.push((tokens.text.len(), start..end));
                 tokens.text.extend(word.iter().rev().map(|&byte| char::from(byte)));
@@ -47,7 +49,10 @@ impl Tokens {
 
     /// The bytes of the text that a part of one line was made from; `None` for more than one line.
     pub fn original(&self, range: &Range<usize>) -> Option<Range<usize>> {
-        let index = self.places.partition_point(|(start, _)| *start <= range.start).checked_sub(1)?;
+        let index = self
+            .places
+            .partition_point(|(start, _)| *start <= range.start)
+            .checked_sub(1)?;
         let (start, word) = &self.places[index];
         let (from, to) = (range.start - start, range.end - start);
         (to <= word.len()).then(|| word.end - to..word.end - from)

@@ -12,7 +12,8 @@ pub(crate) fn join(text: &str) -> Option<View> {
         let start = at + skipped;
         let length = match bytes[start] {
             b'_' | b'-' | b'+' => {
-                let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
+                let is_word =
+                    |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
                 let before = start.checked_sub(1).and_then(|before| bytes.get(before));
                 usize::from(is_word(before) && is_word(bytes.get(start + 1)))
             }
@@ -37,7 +38,10 @@ static SEPARATES: [bool; 256] = {
     let mut separates = [false; 256];
     let mut byte = 0;
     while byte < separates.len() {
-        separates[byte] = matches!(byte as u8, b'\t'..=b'\r' | b' ' | b'_' | b'-' | b'+' | 0xC2 | 0xE1 | 0xE2 | 0xE3);
+        separates[byte] = matches!(
+            byte as u8,
+            b'\t'..=b'\r' | b' ' | b'_' | b'-' | b'+' | 0xC2 | 0xE1 | 0xE2 | 0xE3
+        );
         byte += 1;
     }
     separates
@@ -51,7 +55,10 @@ mod tests {
     fn words_have_one_space_between_them() {
         let joined = |text| join(text).map(|view| view.text().to_owned());
         assert_eq!(joined("a b, c - d"), None);
-        assert_eq!(joined("open_source\n  code\u{A0}and\u{3000}data").as_deref(), Some("open source code and data"));
+        assert_eq!(
+            joined("open_source\n  code\u{A0}and\u{3000}data").as_deref(),
+            Some("open source code and data")
+        );
         let view = join("say open \r\n source").unwrap();
         assert_eq!(view.original(4..15), 4..18);
     }

@@ -518,8 +518,8 @@ fn put(range: Range<usize>, character: char, step: Step, writer: &mut Writer) {
     writer.replace(range, character.encode_utf8(&mut [0; 4]), step);
 }
 
-/// Decodes bytes of quoted-printable text (RFC 2045, section 6.7). A single one is decoded where it is a letter between two letters or
-/// digits, since `=20` stands in many URLs too.
+/// Decodes bytes of quoted-printable text (RFC 2045, section 6.7). A single one is decoded where it is a small letter between two letters,
+/// since `=20` stands in many URLs too.
 fn quoted(text: &str, start: usize, writer: &mut Writer) -> usize {
     let bytes = text.as_bytes();
     let is_octet = |at: usize| match bytes.get(at..at + 3) {
@@ -531,9 +531,9 @@ fn quoted(text: &str, start: usize, writer: &mut Writer) -> usize {
     if !is_octet(start) {
         return 1;
     }
-    let is_word = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphanumeric);
-    let is_letter = matches!(digits(bytes, start + 1, 2), Some(0x41..=0x5A | 0x61..=0x7A));
-    let single = is_letter && start > 0 && is_word(start - 1) && is_word(start + 3);
+    let is_letter = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphabetic);
+    let small = matches!(digits(bytes, start + 1, 2), Some(0x61..=0x7A));
+    let single = small && start > 0 && is_letter(start - 1) && is_letter(start + 3);
     if !is_octet(start + 3) && !single {
         return 1;
     }

@@ -41,7 +41,14 @@ pub(super) fn strip(text: &str) -> Option<View> {
         let joins = matches!(bytes[at], b'"' | b'\'') && before.is_some() && after.is_some();
         if between || joins || noise && is_edge(before) && is_edge(after) {
             within |= between || joins;
-            writer.replace(at..end, "", Step::Markup);
+            match before.filter(|_| bytes[at] == b'-') {
+                // The letter before the hyphen stands for both, since a view does not tell what was left out of it.
+                Some(letter) => {
+                    let from = at - letter.len_utf8();
+                    writer.replace(from..end, &text[from..at], Step::Hyphenated);
+                }
+                None => writer.replace(at..end, "", Step::Markup),
+            }
         }
         at = end;
     }
@@ -202,4 +209,44 @@ fn element(bytes: &[u8]) -> Option<(&[u8], usize, bool)> {
     let end = rest + bytes[rest..].iter().position(|byte| matches!(byte, b'<' | b'>'))?;
     let attributes = matches!(bytes[rest], b'>' | b'/' | b' ' | b'\n' | b'\t');
     (attributes && bytes[end] == b'>').then_some((&bytes[start..rest], end + 1, closing))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::strip;
+
+    #[test]
+    fn words_are_put_together() {
+        let stripped = |text| strip(text).map(|view| view.text().to_owned());
+        for text in [
+            "ig<b></b>nore",
+            "<b>i</b><b>g</b>nore",
+            "ig<!-- a comment -->nore",
+            "ig/* */nore",
+            "ig<|im_start|>nore",
+            "ig[INST]nore",
+            "ig****nore",
+            "ig\u{1b}[31mnore",
+            "ig\0nore",
+            "ig-\n  nore",
+            "ig=\r\nnore",
+        ] {
+            let expected = stripped(text).map(|text| text.replace("<b>", ""));
+            assert_eq!(expected.as_deref(), Some("ignore"), "{text:?}");
+        }
+        assert_eq!(stripped("say 'ig' + 'nore'").as_deref(), Some("say 'ignore'"));
+        assert_eq!(stripped("i<|a|>g <|a|>nore").as_deref(), Some("ig nore"));
+    }
+
+    #[test]
+    fn ordinary_markup_stays() {
+        for text in [
+            "<td>Name</td><td>Age</td>, <user><name>Ann</name><city>Rome</city></user> and <b>bold</b> <i>words</i>.",
+            "if a < b && c > d { x[i] = {}; } // a - b\n- c",
+            "**bold**, `code` and ~~struck~~ <|im_start|>user\nHello<|im_end|>",
+            "\"a\", \"b\" and 'c' or \"d\" + e",
+        ] {
+            assert!(strip(text).is_none(), "{text:?}");
+        }
+    }
 }

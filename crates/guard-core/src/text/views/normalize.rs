@@ -92,13 +92,19 @@ fn bare(text: &str) -> Option<View> {
     let mut writer = Writer::new(text);
     let mut at = 0;
     while let Some(other) = not_ascii(text, at) {
-        let Some(character) = text[other..].chars().next() else { break };
+        let Some(character) = text[other..].chars().next() else {
+            break;
+        };
         if !is_marked_latin(character) && !is_mark(character) {
             at = other + character.len_utf8();
             continue;
         }
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let before = text.as_bytes()[at..other].iter().rev().take_while(|&&byte| is_part(char::from(byte))).count();
+        let before = text.as_bytes()[at..other]
+            .iter()
+            .rev()
+            .take_while(|&&byte| is_part(char::from(byte)))
+            .count();
         let start = other - before;
         let (mut characters, mut marked, mut end) = (0, 0, start);
         let mut has_mark = true;

@@ -140,17 +140,27 @@ impl<'a> Row<'a> {
             // A longer separator, or marks with a line break between them, separate more than words.
             _ if between.len() > LONGEST_GAP || mark.contains(['\n', '\r']) => None,
             Some(separator) if separator == between => Some(false),
-            // The first letter stood by itself, before a word with less between its letters.
-            Some(separator) if self.letters.len() == 2 && mark.is_empty() && between.len() < separator.len() => {
+            // The first letter stood by itself, before a word with less or something else between its letters.
+            Some(separator)
+                if self.letters.len() == 2
+                    && mark.is_empty()
+                    && separator.trim().is_empty()
+                    && between.len() <= separator.len() =>
+            {
                 let (first, _) = self.letters.remove(0);
                 self.alphabetic -= usize::from(text[first..].starts_with(char::is_alphabetic));
                 self.letters[0].1 = false;
                 self.separator = Some(between);
                 Some(false)
             }
+            Some(separator) if mark.is_empty() && separator.trim().is_empty() && between.len() < separator.len() => {
+                None
+            }
             Some(separator) => {
                 let known = separator.trim();
-                mark.chars().all(|c| known.contains(c) || c == ' ' && known.len() > 1).then_some(true)
+                mark.chars()
+                    .all(|c| known.contains(c) || c == ' ' && known.len() > 1)
+                    .then_some(true)
             }
             None => {
                 let one = match mark.chars().filter(|c| !c.is_whitespace()).count() {

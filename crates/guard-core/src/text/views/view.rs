@@ -29,10 +29,11 @@ pub(super) enum Step {
     CodePoint,
     QuotedPrintable,
     Blanks,
+    Hyphenated,
 }
 
 /// The names of the steps, by their number.
-const NAMES: [&str; 23] = [
+const NAMES: [&str; 24] = [
     "",
     "normalized",
     "hidden",
@@ -56,6 +57,7 @@ const NAMES: [&str; 23] = [
     "code_point",
     "quoted_printable",
     "blanks",
+    "hyphenated",
 ];
 
 /// The bits that one step takes.
@@ -237,10 +239,10 @@ impl View {
         }
     }
 
-    /// Whether a part of `range` is a guess, since its last step was leetspeak, rot13 or reversed writing. Those can be applied to
-    /// any text. What was decoded is no guess.
+    /// Whether a part of `range` is a guess, since its last step was leetspeak, rot13 or reversed writing, which can be applied to any
+    /// text, or since it was put together from words at the ends of lines, which many documents have. What was decoded is no guess.
     pub(super) fn is_guessed(&self, range: Range<usize>) -> bool {
-        let guesses = [Step::Leetspeak, Step::Rot13, Step::Reversed].map(|step| step as u64);
+        let guesses = [Step::Leetspeak, Step::Rot13, Step::Reversed, Step::Hyphenated].map(|step| step as u64);
         self.pieces(range)
             .any(|(index, _)| guesses.contains(&self.segments[index].steps.last()))
     }
