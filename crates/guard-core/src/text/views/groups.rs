@@ -125,14 +125,14 @@ impl Row {
             return;
         };
         // A word of the same length before them may have passed for a group.
-        for skipped in 0..groups.len().min(SKIPPED + 1) {
+        for (skipped, group) in groups.iter().enumerate().take(SKIPPED + 1) {
             let size = match digits {
                 Digits::Base64 => first.len() / 4 * 3,
                 Digits::Hex => first.len() / 2,
             };
             let rest = said.get(skipped * size..).filter(|rest| rest.len() >= LEAST);
             if let Some(text) = rest.and_then(|rest| readable(rest.to_vec())) {
-                found.push((groups[skipped].start..last.end, text));
+                found.push((group.start..last.end, text));
                 return;
             }
         }
