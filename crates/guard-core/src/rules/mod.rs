@@ -13,5 +13,6 @@ pub mod urls;
 pub(crate) mod automaton;
 pub(crate) mod backwards;
 pub(crate) mod error;
+pub(crate) mod otherwise;
 
 pub use error::{RuleError, RuleErrorKind};

@@ -21,9 +21,8 @@ use std::sync::OnceLock;
 use aho_corasick::{AhoCorasick, Input, packed};
 
 use super::across::{RuleMatch, Sighting, Wanted, across_readings};
-use super::backwards::Backwards;
+use super::otherwise::{Found, Otherwise};
 use crate::stop;
-use crate::text::views::join_blanks;
 
 /// Where a substring counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -85,10 +84,11 @@ pub struct Substrings {
     /// For each substring, whether its first and its last character need a word boundary.
     edges: Vec<(bool, bool)>,
     reading: Reading,
+    whole_words: bool,
     /// The substrings in lower case, where their case does not matter.
     literals: Vec<String>,
     /// Made where views are searched, which few sets are.
-    backwards: OnceLock<Option<Box<Backwards>>>,
+    otherwise: OnceLock<Option<Box<Otherwise>>>,
 }
 
 impl Substrings {
@@ -144,7 +144,8 @@ impl Substrings {
             beginnings: Beginnings::new(&literals, case_sensitive),
             longest: literals.iter().map(String::len).max().unwrap_or(0),
             literals,
-            backwards: OnceLock::new(),
+            whole_words: match_type != MatchType::Str,
+            otherwise: OnceLock::new(),
             edges,
             reading: Reading {
                 folds: !case_sensitive,
@@ -183,24 +184,16 @@ impl Substrings {
 
     /// What is found where the words of a substring are separated otherwise, and backwards.
     fn find_otherwise(&self, text: &str) -> Vec<(SubstringMatch, &'static str)> {
-        let backwards = self.backwards.get_or_init(|| {
+        let otherwise = self.otherwise.get_or_init(|| {
             let terms = self.literals.iter().map(String::as_str).enumerate();
-            Backwards::new(terms, !self.reading.folds).map(Box::new)
+            Otherwise::new(terms, self.whole_words, !self.reading.folds).map(Box::new)
         });
-        let mut found = Vec::new();
-        if self.literals.iter().any(|literal| literal.contains(' '))
-            && let Some(joined) = join_blanks(text)
-        {
-            let in_joined = self.find(joined.text(), true).into_iter();
-            let phrases = in_joined.filter(|found| self.literals[found.substring].contains(' '));
-            found.extend(phrases.map(|SubstringMatch { substring, range }| {
-                let range = joined.original(range);
-                (SubstringMatch { substring, range }, "blanks")
-            }));
-        }
-        let turned = backwards.iter().flat_map(|backwards| backwards.find(text));
-        found.extend(turned.map(|(substring, range)| (SubstringMatch { substring, range }, "reversed")));
-        found
+        let found = otherwise.iter().flat_map(|otherwise| otherwise.find(text));
+        let as_match = |found: Found| {
+            let (substring, range) = (found.rule, found.range);
+            (SubstringMatch { substring, range }, found.way)
+        };
+        found.map(as_match).collect()
     }
 
     fn search(&self, text: &str, all: bool) -> Vec<SubstringMatch> {
@@ -234,7 +227,6 @@ impl Substrings {
     fn is_bounded(&self, text: &str, substring: usize, range: &Range<usize>) -> bool {
         let (first, last) = self.edges[substring];
         let before = || text[..range.start].chars().next_back().is_some_and(is_word);
-        let goes_on = |next: char| is_word(next) && !is_particle(next);
         let after = || text[range.end..].chars().next().is_some_and(goes_on);
         !(first && before() || last && after())
     }
@@ -345,8 +337,13 @@ fn is_particle(character: char) -> bool {
     matches!(character, '\u{AC00}'..='\u{D7A3}')
 }
 
+/// Whether a character behind a word makes it another word.
+pub(super) fn goes_on(next: char) -> bool {
+    is_word(next) && !is_particle(next)
+}
+
 /// Whether a character continues a word next to it.
-fn is_word(character: char) -> bool {
+pub(super) fn is_word(character: char) -> bool {
     let unspaced = matches!(
         character,
         // Thai and Lao, Myanmar, Khmer, kana and Bopomofo, Han with its extensions, half-width kana: the scripts of line
@@ -367,7 +364,7 @@ fn is_word(character: char) -> bool {
 }
 
 /// The representative of all characters that differ in case only, by the simple mappings of UnicodeData.txt.
-fn fold(character: char) -> char {
+pub(super) fn fold(character: char) -> char {
     if character.is_ascii() {
         return character.to_ascii_lowercase();
     }

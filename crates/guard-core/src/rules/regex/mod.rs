@@ -47,8 +47,7 @@ use std::time::{Duration, Instant};
 use regex_automata::PatternID;
 
 use super::across::{RuleMatch, Sighting, Wanted, across_readings};
-use super::backwards::Backwards;
-use crate::text::views::join_blanks;
+use super::otherwise::Otherwise;
 use pattern::Pattern;
 use sieve::Sieve;
 
@@ -119,7 +118,7 @@ pub struct Patterns {
     /// Says of a long text which patterns can match in it; compiled on first use.
     sieve: OnceLock<Option<Sieve>>,
     /// The patterns that are nothing but words; made where views are searched.
-    backwards: OnceLock<Option<Backwards>>,
+    otherwise: OnceLock<Option<Otherwise>>,
 }
 
 impl Patterns {
@@ -155,7 +154,7 @@ impl Patterns {
         Ok(Self {
             patterns: patterns.collect::<Result<_, _>>()?,
             sieve: OnceLock::new(),
-            backwards: OnceLock::new(),
+            otherwise: OnceLock::new(),
         })
     }
 
@@ -196,10 +195,10 @@ impl Patterns {
         self.find_until(text, match_type, Instant::now() + limit.min(TIME_LIMIT))
     }
 
-    /// The matches in `text` and in its views, as [`super::across::across_views`] has them; those of patterns with a space also where other
-    /// white space, "_", "-" or "+" stands in its place; and those of patterns that are nothing but words also backwards: with [`MatchType::All`] all of them, else of
-    /// each pattern the first one in the text or else in the first view that it matches. A pattern that is to match the whole
-    /// text may match the whole of a view.
+    /// The matches in `text` and in its views, as [`super::across::across_views`] has them; those of
+    /// patterns that are nothing but words also where other white space, "_", "-" or "+" stands in the place of a space, and backwards:
+    /// with [`MatchType::All`] all of them, else of each pattern the first one in the text or else in the first view that it matches. A
+    /// pattern that is to match the whole text may match the whole of a view.
     ///
     /// # Errors
     ///
@@ -225,22 +224,7 @@ impl Patterns {
         match_type: MatchType,
         until: Instant,
     ) -> Result<Vec<(PatternMatch, &'static str)>, PatternError> {
-        let mut found = Vec::new();
-        if self.patterns.iter().any(|pattern| pattern.translated().contains(' '))
-            && let Some(joined) = join_blanks(text)
-        {
-            for (index, pattern) in self.patterns.iter().enumerate() {
-                if !pattern.translated().contains(' ') {
-                    continue;
-                }
-                let ranges = pattern.find(index, joined.text(), match_type, false, until)?;
-                found.extend(ranges.into_iter().map(|range| {
-                    let range = joined.original(range);
-                    (PatternMatch { pattern: index, range }, "blanks")
-                }));
-            }
-        }
-        let backwards = self.backwards.get_or_init(|| {
+        let otherwise = self.otherwise.get_or_init(|| {
             let linear = self
                 .patterns
                 .iter()
@@ -253,16 +237,32 @@ impl Patterns {
                         .map(move |term| (index, term))
                 })
                 .collect();
-            Backwards::new(terms.iter().map(|(index, term)| (*index, term.as_str())), false)
+            Otherwise::new(terms.iter().map(|(index, term)| (*index, term.as_str())), true, false)
         });
-        let turned = backwards.iter().flat_map(|backwards| backwards.find(text));
-        let whole = |range: &Range<usize>| match_type != MatchType::FullMatch || *range == (0..text.len());
-        found.extend(
-            turned
-                .filter(|(_, range)| whole(range))
-                .map(|(pattern, range)| (PatternMatch { pattern, range }, "reversed")),
-        );
-        Ok(found)
+        let mut matches = Vec::new();
+        for found in otherwise.iter().flat_map(|otherwise| otherwise.find(text)) {
+            let (pattern, range) = (found.rule, found.range);
+            if match_type == MatchType::FullMatch && range != (0..text.len()) {
+                continue;
+            }
+            if found.way == "blanks" {
+                // The terms are in lower case, and the case of a pattern may matter.
+                let separates = |c: char| c.is_whitespace() || matches!(c, '_' | '-' | '+');
+                let words: Vec<&str> = text[range.clone()]
+                    .split(separates)
+                    .filter(|word| !word.is_empty())
+                    .collect();
+                let said = words.join(" ");
+                if self.patterns[pattern]
+                    .find(pattern, &said, match_type, false, until)?
+                    .is_empty()
+                {
+                    continue;
+                }
+            }
+            matches.push((PatternMatch { pattern, range }, found.way));
+        }
+        Ok(matches)
     }
 
     fn find_until(&self, text: &str, match_type: MatchType, until: Instant) -> Result<Vec<PatternMatch>, PatternError> {

@@ -39,8 +39,7 @@ pub(super) fn decode(text: &str) -> Option<View> {
     let bytes = text.as_bytes();
     let mut writer = Writer::new(text);
     let mut at = 0;
-    // Up to here, words were looked at as groups.
-    let mut grouped = 0;
+    let mut looked = Looked::default();
     while let Some(skipped) = bytes[at..]
         .iter()
         .position(|&byte| KINDS[usize::from(byte)] != Kind::OTHER)
@@ -55,7 +54,7 @@ pub(super) fn decode(text: &str) -> Option<View> {
             byte if morse::starts(byte) && (at == 0 || bytes[at - 1].is_ascii_whitespace()) => {
                 morse::decode(text, at, &mut writer)
             }
-            byte if is_digit64(byte) => run(text, at, &mut grouped, &mut writer),
+            byte if is_digit64(byte) => run(text, at, &mut looked, &mut writer),
             // A dot within a word.
             _ => 1,
         };
@@ -156,19 +155,29 @@ fn utf16(bytes: &[u8]) -> Option<String> {
     Some(text.trim_start_matches('\u{FEFF}').to_owned())
 }
 
-/// Decodes a run of letters and digits. Returns how many bytes it looked at, as the other functions do. Up to `grouped` words were
-/// looked at as groups before.
-fn run(text: &str, start: usize, grouped: &mut usize, writer: &mut Writer) -> usize {
+/// Up to where words were looked at as parts of a row, so that a row is read once.
+#[derive(Default)]
+struct Looked {
+    groups: usize,
+    numbers: usize,
+}
+
+/// Decodes a run of letters and digits. Returns how many bytes it looked at, as the other functions do.
+fn run(text: &str, start: usize, looked: &mut Looked, writer: &mut Writer) -> usize {
     let bytes = text.as_bytes();
     let digits = bytes[start..].iter().take_while(|&&byte| is_digit64(byte));
     let (length, kinds) = digits.fold((0, 0), |(length, kinds), &byte| {
         (length + 1, kinds | KINDS[usize::from(byte)])
     });
     if kinds & (Kind::HEX_LETTER | Kind::LETTER) == 0
+        && start >= looked.numbers
         && bytes[start].is_ascii_digit()
-        && let Some(length) = numbers::decode(text, start, writer)
+        && let Some((end, decoded)) = numbers::decode(text, start, writer)
     {
-        return length;
+        looked.numbers = end;
+        if decoded {
+            return end - start;
+        }
     }
     let named = match bytes[start..] {
         [b'U' | b'u', b'+', ..] => numbers::points(text, start, writer),
@@ -189,10 +198,10 @@ fn run(text: &str, start: usize, grouped: &mut usize, writer: &mut Writer) -> us
     if may_be_code && let Some(length) = codes(text, start, writer) {
         return length;
     }
-    if start >= *grouped
+    if start >= looked.groups
         && let Some(row) = groups::row(bytes, start..start + length, is_digit64)
     {
-        *grouped = row.end;
+        looked.groups = row.end;
         if let Some(length) = group(bytes, start, &row, writer) {
             return length;
         }

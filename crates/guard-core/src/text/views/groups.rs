@@ -31,31 +31,24 @@ pub(super) fn row(bytes: &[u8], first: Range<usize>, is_digit: impl Fn(u8) -> bo
     if !(4..=LONGEST).contains(&size) || !size.is_multiple_of(4) {
         return None;
     }
-    let mut groups = vec![first];
-    loop {
-        let end = groups.last()?.end;
+    let next = |end: usize| {
         let gap = bytes[end..]
             .iter()
             .take(3)
             .take_while(|byte| matches!(byte, b' ' | b'\r' | b'\n' | b'\t'))
             .count();
         let start = end + gap;
-        // Most words have another length than the word before them: then a blank stands elsewhere.
-        if !(1..=2).contains(&gap) || !bytes.get(start).is_some_and(|&byte| is_digit(byte)) {
-            break;
-        }
-        let length = bytes[start..]
-            .iter()
-            .take(size + 1)
-            .take_while(|&&byte| is_digit(byte))
-            .count();
-        if length > size {
-            break;
-        }
-        groups.push(start..start + length);
-        if length < size {
-            break;
-        }
+        let digits = bytes[start..].iter().take(size + 1).take_while(|&&byte| is_digit(byte));
+        let length = digits.count();
+        ((1..=2).contains(&gap) && (1..=size).contains(&length)).then(|| start..start + length)
+    };
+    // Most words have another length than the word before them.
+    let second = next(first.end).filter(|second| second.len() == size || size >= 8)?;
+    let mut groups = vec![first, second];
+    while let Some(last) = groups.last().filter(|last| last.len() == size)
+        && let Some(group) = next(last.end)
+    {
+        groups.push(group);
     }
     let end = groups.last()?.end;
     (groups.len() >= if size < 8 { 3 } else { 2 }).then_some(Row { groups, end })

@@ -22,37 +22,54 @@ const BRACKETED: [&str; 14] = [
 /// Such a piece is left out where letters or digits stand on both sides of it. Tags, special tokens, comments, marks of Markdown and
 /// control characters are left out beside white space too, if there is something between two letters somewhere.
 pub(super) fn strip(text: &str) -> Option<View> {
-    let bytes = text.as_bytes();
+    // Most texts have nothing of it within a word, and no view.
+    cuts(text).find(|cut| cut.within)?;
     let mut writer = Writer::new(text);
-    let mut within = false;
+    for Cut { start, end, .. } in cuts(text) {
+        match text[..start].chars().next_back() {
+            // The letter before the hyphen stands for both, since a view does not tell what was left out of it.
+            Some(letter) if text[start..].starts_with('-') => {
+                let from = start - letter.len_utf8();
+                writer.replace(from..end, &text[from..start], Step::Hyphenated);
+            }
+            _ => writer.replace(start..end, "", Step::Markup),
+        }
+    }
+    writer.finish()
+}
+
+/// What can be left out.
+struct Cut {
+    start: usize,
+    end: usize,
+    /// Whether it stands within a word.
+    within: bool,
+}
+
+fn cuts(text: &str) -> impl Iterator<Item = Cut> {
+    let bytes = text.as_bytes();
     let mut at = 0;
-    while let Some(skipped) = bytes[at..].iter().position(|&byte| STARTS[usize::from(byte)]) {
-        at += skipped;
-        let Some((end, noise)) = run(text, at) else {
-            at += 1;
-            continue;
-        };
-        let before = text[..at].chars().next_back();
-        let after = text[end..].chars().next();
-        let is_word = |c: Option<char>| c.is_some_and(|c| c == '_' || c.is_alphanumeric());
-        let is_edge = |c: Option<char>| c.is_none_or(char::is_whitespace) || is_word(c);
-        let between = is_word(before) && is_word(after);
-        // What two quotes with an operator between them join are strings, which may end in white space.
-        let joins = matches!(bytes[at], b'"' | b'\'') && before.is_some() && after.is_some();
-        if between || joins || noise && is_edge(before) && is_edge(after) {
-            within |= between || joins;
-            match before.filter(|_| bytes[at] == b'-') {
-                // The letter before the hyphen stands for both, since a view does not tell what was left out of it.
-                Some(letter) => {
-                    let from = at - letter.len_utf8();
-                    writer.replace(from..end, &text[from..at], Step::Hyphenated);
-                }
-                None => writer.replace(at..end, "", Step::Markup),
+    std::iter::from_fn(move || {
+        while let Some(skipped) = bytes[at..].iter().position(|&byte| STARTS[usize::from(byte)]) {
+            let start = at + skipped;
+            let Some((end, noise)) = run(text, start) else {
+                at = start + 1;
+                continue;
+            };
+            at = end;
+            let before = text[..start].chars().next_back();
+            let after = text[end..].chars().next();
+            let is_word = |c: Option<char>| c.is_some_and(|c| c == '_' || c.is_alphanumeric());
+            let is_edge = |c: Option<char>| c.is_none_or(char::is_whitespace) || is_word(c);
+            // What two quotes with an operator between them join are strings, which may end in white space.
+            let joins = matches!(bytes[start], b'"' | b'\'') && before.is_some() && after.is_some();
+            let within = joins || is_word(before) && is_word(after);
+            if within || noise && is_edge(before) && is_edge(after) {
+                return Some(Cut { start, end, within });
             }
         }
-        at = end;
-    }
-    if within { writer.finish() } else { None }
+        None
+    })
 }
 
 /// The bytes that something to be left out can begin with.
@@ -106,8 +123,9 @@ fn piece(text: &str, at: usize) -> Option<(usize, bool)> {
         b'<' => tag(bytes).map(|(length, is_noise)| (at + length, is_noise)),
         b'[' => {
             let name = bytes[1..].iter().take(6).take_while(|&&byte| byte != b']').count();
-            let inner = text.get(at + 1..at + 1 + name)?.to_ascii_lowercase();
-            let known = bytes.get(1 + name) == Some(&b']') && BRACKETED.contains(&inner.as_str());
+            let inner = &bytes[1..1 + name];
+            let is_inner = |known: &&str| inner.eq_ignore_ascii_case(known.as_bytes());
+            let known = bytes.get(1 + name) == Some(&b']') && BRACKETED.iter().any(is_inner);
             if known { plain(name + 2) } else { None }
         }
         b'{' => {

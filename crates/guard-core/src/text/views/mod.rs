@@ -19,7 +19,6 @@
 //! ```
 
 mod bidi;
-mod blanks;
 mod common;
 mod encoded;
 mod flipped;
@@ -41,7 +40,6 @@ use std::convert::Infallible;
 use std::hash::{BuildHasher, RandomState};
 
 use crate::stop;
-pub(crate) use blanks::join as join_blanks;
 pub(crate) use letters::rarity;
 pub(crate) use normalize::double as latin_double;
 pub use revealing::{LEAST_LETTERS, MOST_REVEALING, RevealingView, revealing_views};

@@ -19,10 +19,10 @@ struct Number {
 }
 
 /// Decodes a row of decimal or octal numbers of ASCII characters, with blanks, commas or dashes between them. Numbers before and
-/// behind those that are characters stay. Returns the bytes of the row if any of it was decoded.
+/// behind those that are characters stay. Returns where the row ends, and whether any of it was decoded.
 ///
 /// Rows of numbers are everywhere. Only those are decoded that become words, or at least sixteen printable characters.
-pub(super) fn decode(text: &str, start: usize, writer: &mut Writer) -> Option<usize> {
+pub(super) fn decode(text: &str, start: usize, writer: &mut Writer) -> Option<(usize, bool)> {
     let bytes = text.as_bytes();
     let mut numbers: Vec<Number> = Vec::new();
     let mut at = start;
@@ -39,6 +39,14 @@ pub(super) fn decode(text: &str, start: usize, writer: &mut Writer) -> Option<us
             break;
         }
         let digits = &text[at..end];
+        if numbers.is_empty()
+            && !bytes
+                .get(end..end + GAP + 1)
+                .is_some_and(|gap| gap.iter().any(u8::is_ascii_digit))
+        {
+            // A number by itself.
+            return Some((end, false));
+        }
         numbers.push(Number {
             start: at,
             end,
@@ -52,7 +60,10 @@ pub(super) fn decode(text: &str, start: usize, writer: &mut Writer) -> Option<us
         }
         at = end + gap;
     }
-    let length = numbers.last()?.end - start;
+    let end = numbers.last()?.end;
+    if numbers.len() < LEAST {
+        return Some((end, false));
+    }
     let mut pieces = stretches(&numbers, Step::Decimal);
     if pieces.is_empty() {
         pieces = stretches(&numbers, Step::Octal);
@@ -60,7 +71,7 @@ pub(super) fn decode(text: &str, start: usize, writer: &mut Writer) -> Option<us
     for (from, to, said, step) in &pieces {
         writer.replace(*from..*to, said, *step);
     }
-    (!pieces.is_empty()).then_some(length)
+    Some((end, !pieces.is_empty()))
 }
 
 /// The numbers that say something in one base: where they begin and end, and what they say.

@@ -21,6 +21,8 @@ pub const LEAST_LETTERS: usize = 4;
 /// So many different common words must come out of leetspeak, rot13 and reversed writing, which are guesses. Of 5,481 ordinary
 /// texts in many languages, code and tweets, 336 turn into words in these ways, and none into two common ones.
 const LEAST_COMMON: usize = 2;
+/// The most lines in a row that end in a hyphen in a document.
+const LADDER: usize = 2;
 /// The most views that are chosen.
 pub const MOST_REVEALING: usize = 4;
 /// All of them together have at most so many times the bytes of the text, plus [`SPARE`].
@@ -69,11 +71,17 @@ pub struct RevealingView {
 pub fn revealing_views(text: &str) -> Vec<RevealingView> {
     let hasher = RandomState::new();
     let mut known: Option<HashSet<u64>> = None;
+    let mut laddered: Option<bool> = None;
     let mut kept: Vec<Candidate> = Vec::new();
     let Ok(()) = visit(text, |view| {
-        let known = known.get_or_insert_with(|| words(text).map(|word| word.hash(&hasher)).collect());
-        let Some(candidate) = Candidate::new(text, view, known, &hasher) else {
+        let hyphenated = view.is_hyphenated(0..view.text().len());
+        let hyphens = hyphenated && *laddered.get_or_insert_with(|| is_laddered(text));
+        if view.is_only_hyphenated() && !hyphens {
             return Ok::<_, Infallible>(());
+        }
+        let known = known.get_or_insert_with(|| words(text).map(|word| word.hash(&hasher)).collect());
+        let Some(candidate) = Candidate::new(text, view, known, hyphens, &hasher) else {
+            return Ok(());
         };
         if kept.iter().any(|other| other.new.is_superset(&candidate.new)) {
             return Ok(());
@@ -115,6 +123,24 @@ pub fn revealing_views(text: &str) -> Vec<RevealingView> {
     chosen
 }
 
+/// Whether a text has hyphens at the ends of so many lines in a row that nobody would set it like that: three, or two that are all of
+/// its lines but the last. Documents have a hyphen at the end of some lines, and typesetters avoid more than two in a row.
+fn is_laddered(text: &str) -> bool {
+    let (mut lines, mut hyphens, mut row, mut longest) = (0, 0, 0, 0);
+    for end in memchr::memchr_iter(b'\n', text.as_bytes()) {
+        let line = text[..end].strip_suffix('\r').unwrap_or(&text[..end]);
+        lines += 1;
+        if line.ends_with('-') {
+            hyphens += 1;
+            row += 1;
+            longest = longest.max(row);
+        } else {
+            row = 0;
+        }
+    }
+    longest > LADDER || hyphens == lines && hyphens >= LADDER
+}
+
 /// A view with words that the text does not have.
 struct Candidate {
     new: HashSet<Weighed>,
@@ -137,14 +163,15 @@ struct Weighed {
 }
 
 impl Candidate {
-    fn new(source: &str, view: &View, known: &HashSet<u64>, hasher: &RandomState) -> Option<Self> {
+    /// Words at the ends of lines that were put together count only with `hyphens`.
+    fn new(source: &str, view: &View, known: &HashSet<u64>, hyphens: bool, hasher: &RandomState) -> Option<Self> {
         let text = view.text();
         let mut new: Vec<(Word, Weighed, bool)> = Vec::new();
         let mut common: HashSet<u64> = HashSet::new();
         for word in words(text).filter(Word::is_plausible) {
             stop::point();
             let hash = word.hash(hasher);
-            if known.contains(&hash) {
+            if known.contains(&hash) || !hyphens && view.is_hyphenated(word.range()) {
                 continue;
             }
             let guessed = view.is_guessed(word.range());

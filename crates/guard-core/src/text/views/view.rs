@@ -28,12 +28,11 @@ pub(super) enum Step {
     Octal,
     CodePoint,
     QuotedPrintable,
-    Blanks,
     Hyphenated,
 }
 
 /// The names of the steps, by their number.
-const NAMES: [&str; 24] = [
+const NAMES: [&str; 23] = [
     "",
     "normalized",
     "hidden",
@@ -56,7 +55,6 @@ const NAMES: [&str; 24] = [
     "octal",
     "code_point",
     "quoted_printable",
-    "blanks",
     "hyphenated",
 ];
 
@@ -245,6 +243,24 @@ impl View {
         let guesses = [Step::Leetspeak, Step::Rot13, Step::Reversed, Step::Hyphenated].map(|step| step as u64);
         self.pieces(range)
             .any(|(index, _)| guesses.contains(&self.segments[index].steps.last()))
+    }
+
+    /// Whether a part of `range` was put together from the two halves of a word at the end of a line, and nothing else was done to it.
+    pub(super) fn is_hyphenated(&self, range: Range<usize>) -> bool {
+        let hyphenated = Steps::from(Step::Hyphenated);
+        self.pieces(range)
+            .any(|(index, _)| self.segments[index].steps == hyphenated)
+    }
+
+    /// Whether all that the view changes are words at the ends of lines.
+    pub(super) fn is_only_hyphenated(&self) -> bool {
+        let hyphenated = Steps::from(Step::Hyphenated);
+        let copied = Steps::default();
+        self.removed == copied
+            && self
+                .segments
+                .iter()
+                .all(|part| part.steps == hyphenated || part.steps == copied)
     }
 
     /// The byte ranges of the view that were not copied, in order. Neighbouring ranges are joined.

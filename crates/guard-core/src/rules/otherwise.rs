@@ -1,0 +1,223 @@
+//! Terms of rules as they stand in a text otherwise than written: with something else than one space between their words, as in
+//! "project_falcon", and backwards.
+//!
+//! A view with other separators would differ from nearly every text, since nearly every text has line breaks. So the terms are looked
+//! for in the text as it is: the first words of all terms at once, and behind each of them the other words.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::backwards;
+use super::substrings::{MatchType, Substrings, fold, goes_on, is_word};
+use crate::stop;
+
+/// What is looked for behind one first word.
+#[derive(Debug)]
+struct Term {
+    rule: usize,
+    /// The name of the way in which it is written.
+    way: &'static str,
+    /// The words behind the first one, as [`fold`] writes them where case does not matter.
+    rest: Vec<String>,
+    /// Whether a word character at its beginning and at its end must not have another one beside it.
+    edges: (bool, bool),
+}
+
+/// One place of a term.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub rule: usize,
+    pub range: Range<usize>,
+    /// "blanks" or "reversed".
+    pub way: &'static str,
+}
+
+/// Terms, ready to be searched for.
+#[derive(Debug)]
+pub(super) struct Otherwise {
+    /// The first words.
+    firsts: Substrings,
+    /// The terms that begin with each of them.
+    terms: Vec<Vec<Term>>,
+    folds: bool,
+}
+
+impl Otherwise {
+    /// Prepares terms, each with the number of its rule, as they count anywhere or as `whole` words; `None` if none of them can be
+    /// written otherwise. Backwards, all of them count as whole words.
+    pub fn new<'a>(terms: impl Iterator<Item = (usize, &'a str)>, whole: bool, case_sensitive: bool) -> Option<Self> {
+        let mut all = Self {
+            firsts: Substrings::new(&[""; 0], MatchType::Str, case_sensitive).ok()?,
+            terms: Vec::new(),
+            folds: !case_sensitive,
+        };
+        let mut firsts = Vec::new();
+        let mut places = HashMap::new();
+        for (rule, term) in terms {
+            // White space at an edge is a part of the term.
+            if term.contains(' ') && term.trim() == term {
+                all.add((rule, "blanks", term), whole, &mut places, &mut firsts);
+            }
+            for turned in backwards::written(term) {
+                all.add((rule, "reversed", &turned), true, &mut places, &mut firsts);
+            }
+        }
+        all.firsts = Substrings::new(&firsts, MatchType::Str, case_sensitive).ok()?;
+        (!firsts.is_empty()).then_some(all)
+    }
+
+    fn add(
+        &mut self,
+        (rule, way, text): (usize, &'static str, &str),
+        whole: bool,
+        places: &mut HashMap<String, usize>,
+        firsts: &mut Vec<String>,
+    ) {
+        let read = |word: &str| -> String { word.chars().map(|c| if self.folds { fold(c) } else { c }).collect() };
+        let mut words = text.split_whitespace().map(read);
+        let Some(first) = words.next() else { return };
+        let term = Term {
+            rule,
+            way,
+            rest: words.collect(),
+            edges: (whole && text.starts_with(is_word), whole && text.ends_with(is_word)),
+        };
+        let place = *places.entry(first.clone()).or_insert_with(|| {
+            firsts.push(first);
+            firsts.len() - 1
+        });
+        self.terms.resize_with(firsts.len(), Vec::new);
+        self.terms[place].push(term);
+    }
+
+    /// Where the terms stand. Between two words there is white space, or a single "_", "-" or "+" between letters or digits.
+    pub fn find(&self, text: &str) -> Vec<Found> {
+        let mut found = Vec::new();
+        for first in self.firsts.find(text, true) {
+            let Range { start, end } = first.range;
+            let joined = text[..start].ends_with(is_word);
+            let next = separator(text, end).map(|length| end + length);
+            for term in &self.terms[first.substring] {
+                stop::point();
+                if term.edges.0 && joined {
+                    continue;
+                }
+                let end = match (term.rest.as_slice(), next) {
+                    ([], _) => Some(end),
+                    ([second, others @ ..], Some(next)) => self.word(text, next, second).and_then(|end| {
+                        others
+                            .iter()
+                            .try_fold(end, |at, word| self.word(text, at + separator(text, at)?, word))
+                    }),
+                    _ => None,
+                };
+                if let Some(end) = end.filter(|&end| !(term.edges.1 && text[end..].starts_with(goes_on))) {
+                    let (rule, way) = (term.rule, term.way);
+                    found.push(Found {
+                        rule,
+                        range: start..end,
+                        way,
+                    });
+                }
+            }
+        }
+        found
+    }
+
+    /// Where `word` ends, if it stands at `at`.
+    fn word(&self, text: &str, at: usize, word: &str) -> Option<usize> {
+        let mut rest = text[at..].chars();
+        let is = |c: char, wanted: char| if self.folds { fold(c) == wanted } else { c == wanted };
+        let same = word.chars().all(|wanted| rest.next().is_some_and(|c| is(c, wanted)));
+        same.then(|| text.len() - rest.as_str().len())
+    }
+}
+
+/// The bytes of what separates two words at `at`.
+fn separator(text: &str, at: usize) -> Option<usize> {
+    let rest = &text[at..];
+    let blanks = rest.find(|c: char| !c.is_whitespace()).unwrap_or(rest.len());
+    if blanks > 0 {
+        return Some(blanks);
+    }
+    let is_sign = rest.starts_with(['_', '-', '+']);
+    let between = || text[..at].ends_with(char::is_alphanumeric) && rest[1..].starts_with(char::is_alphanumeric);
+    (is_sign && between()).then_some(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finds(term: &str, text: &str) -> bool {
+        let phrases = Otherwise::new([(7, term)].into_iter(), true, false);
+        phrases.is_some_and(|phrases| phrases.find(text).iter().any(|found| found.rule == 7))
+    }
+
+    #[test]
+    fn words_have_other_separators() {
+        for text in [
+            "open source",
+            "OPEN_Source.",
+            "(open-source)",
+            "open+source",
+            "open \r\n\t source",
+            "open\u{A0}source open\u{3000}source",
+        ] {
+            assert!(finds("open source", text), "{text}");
+            assert_eq!(finds("open source code", text), false, "{text}");
+        }
+        assert!(finds("ein grüner Baum", "EIN_GRÜNER\nbaum"));
+        assert!(finds("open source code", "open-source code"));
+        for text in [
+            "opensource",
+            "open - source",
+            "open--source",
+            "reopen source",
+            "open sources",
+            "open.",
+        ] {
+            assert!(!finds("open source", text), "{text}");
+        }
+        assert!(!finds(" open source", "open_source"));
+        let found = Otherwise::new([(3, "open source")].into_iter(), false, true)
+            .unwrap()
+            .find("reopen \n source, Open_source");
+        assert_eq!(
+            found,
+            [Found {
+                rule: 3,
+                range: 2..15,
+                way: "blanks"
+            }]
+        );
+    }
+
+    #[test]
+    fn only_what_is_no_word_backwards_is_looked_for() {
+        for (term, text) in [
+            ("dynamite", "Where is the etimanyd?"),
+            ("project falcon", "noclaf tcejorp"),
+            ("project falcon", "tcejorp\nnoclaf"),
+            ("hack", "kcah it"),
+            ("динамит", "тиманид"),
+        ] {
+            assert!(finds(term, text), "{term}");
+        }
+        for (term, text) in [
+            ("live", "evil"),
+            ("stressed", "desserts"),
+            ("drawer", "reward"),
+            ("golf", "flog"),
+            ("neger", "regen"),
+            ("zorra", "arroz"),
+            ("star", "rats"),
+            ("drug", "gurd"),
+            ("dynamite", "xetimanyd"),
+            ("level", "level"),
+            ("rotator", "rotator"),
+        ] {
+            assert!(!finds(term, text), "{term}");
+        }
+    }
+}
