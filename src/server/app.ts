@@ -127,11 +127,7 @@ export async function buildApp(
   await app.register(requestLog, { decisions, logContent: config.app.logContent });
   await app.register(httpMetrics, { registry: metrics.registry });
   await app.register(processMetrics, { registry: metrics.registry });
-  await app.register(lifecycle, {
-    graceMs,
-    onClosed: () => profiles.close(),
-    keepsConnections: host.keepsConnections,
-  });
+  await app.register(lifecycle, { graceMs, onClosed: () => profiles.close() });
   await app.register(headerChecks);
 
   const links = new RedisLinks({ log: app.log, onFailure: (use) => metrics.countRedisFailure(use) });

@@ -18,16 +18,16 @@ export interface Generation extends PreparedServer {
  * begun, and close.
  */
 export class Generations {
-  #current: Generation;
-  readonly #closing = new Set<Promise<void>>();
+  #current: Handed;
+  readonly #ending = new Set<Handed>();
   #closed: Promise<void> | undefined;
 
   constructor(first: Generation) {
-    this.#current = first;
+    this.#current = new Handed(first);
   }
 
   get current(): Generation {
-    return this.#current;
+    return this.#current.generation;
   }
 
   /** Whether no request is taken any more. */
@@ -35,30 +35,68 @@ export class Generations {
     return this.#closed !== undefined;
   }
 
-  readonly handle: RequestListener = (request, response) => this.#current.app.routing(request, response);
+  readonly handle: RequestListener = (request, response) => this.#current.handle(request, response);
 
-  /** Hands requests to another server from now on. The one before closes when it has answered. */
+  /** Hands requests to another server from now on. The one before closes when it has answered those that it was handed. */
   replace(next: Generation): void {
-    const { app } = this.#current;
-    this.#current = next;
-    const closing: Promise<void> = app
-      .close()
+    const before = this.#current;
+    const { app } = before.generation;
+    this.#current = new Handed(next);
+    this.#ending.add(before);
+    before.answered
+      .then(() => before.close())
       .catch((error) => app.log.error({ err: error }, "the configuration before did not close as it should"))
-      .finally(() => this.#closing.delete(closing));
-    this.#closing.add(closing);
+      .finally(() => this.#ending.delete(before));
+    before.end();
   }
 
   /** Refuses new requests, lets those under way finish, and frees the models. */
   close(): Promise<void> {
-    // What is refused meanwhile must find that this is the end.
-    if (!this.#closed) {
-      let end: (closed: Promise<void>) => void = () => {};
-      this.#closed = new Promise((resolve) => {
-        end = resolve as typeof end;
-      });
-      end(Promise.all([this.#current.app.close(), ...this.#closing]).then(() => {}));
-    }
+    this.#closed ??= Promise.all([this.#current, ...this.#ending].map((one) => one.close())).then(() => {});
     return this.#closed;
+  }
+}
+
+/** A generation, and how many requests it has not answered yet of those that it was handed. */
+class Handed {
+  readonly generation: Generation;
+  /** Resolves when all are answered and no more come. */
+  readonly answered: Promise<void>;
+  #underWay = 0;
+  #hasEnded = false;
+  #onAnswered: () => void = () => {};
+  #closed: Promise<void> | undefined;
+
+  constructor(generation: Generation) {
+    this.generation = generation;
+    this.answered = new Promise((resolve) => {
+      this.#onAnswered = resolve;
+    });
+  }
+
+  handle(...[request, response]: Parameters<RequestListener>): void {
+    // They are counted here, not in a hook: between this call and the first hook the server could be told to close.
+    this.#underWay += 1;
+    response.once("close", () => {
+      this.#underWay -= 1;
+      this.#settle();
+    });
+    this.generation.app.routing(request, response);
+  }
+
+  /** No more requests come. */
+  end(): void {
+    this.#hasEnded = true;
+    this.#settle();
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.generation.app.close();
+    return this.#closed;
+  }
+
+  #settle(): void {
+    if (this.#hasEnded && this.#underWay === 0) this.#onAnswered();
   }
 }
 

@@ -24,8 +24,6 @@ export interface Host {
   lasting: Lasting;
   /** Whether another server answers until this one is loaded. */
   isReload?: boolean;
-  /** Whether connections go on when the server closes, because they are not its own. */
-  keepsConnections?: () => boolean;
   /**
    * Reads the configuration anew; see `Reloads.reload`. Without it the server has no route for that.
    *

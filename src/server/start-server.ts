@@ -65,7 +65,6 @@ export async function startServer(given: ListenOptions): Promise<ReloadingServer
     const server: Host = {
       lasting,
       isReload,
-      keepsConnections: () => !generations.isClosing,
       ...(reread ? { reload: () => reloads.reload() } : {}),
     };
     const prepared = await prepareServer({ ...options, config }, server);
