@@ -111,10 +111,11 @@ export class Server {
       .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0);
   }
 
-  /** Resident memory in MB. */
+  /** Resident memory in MB, or undefined where the process is not there any more. */
   rss() {
     try {
-      return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${this.pid}/status`, "utf8"))?.[1]) / 1024;
+      const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${this.pid}/status`, "utf8")) ?? [];
+      return kilobytes && Number(kilobytes) / 1024;
     } catch {
       return undefined;
     }

@@ -10,7 +10,7 @@ export const duration = { full: 40, quick: 8 };
 /** Scanners that read all files of models that come with the package, besides the one of the usual texts. */
 const MORE = [
   { type: "Gibberish", params: { threshold: 0.99 } },
-  { type: "Language" },
+  { type: "Language", params: { valid_languages: ["en"] } },
   { type: "MaliciousURLs" },
   { type: "Code", params: { languages: ["Python"], threshold: 0.99 } },
   { type: "Toxicity" },

@@ -94,7 +94,7 @@ export class LinearClassifier {
 }
 
 function test(model: NativeLinear, folder: string): Promise<void> {
-  return selfTest(folder, folder, async (text) => {
+  return selfTest(folder, folder, model, async (text) => {
     const probabilities = await native(() => model.classify([text]));
     const scores = Object.fromEntries(model.labels.map((label, index) => [label, probabilities[index] ?? Number.NaN]));
     return { scores: { default: scores }, spans: [] };

@@ -245,7 +245,7 @@ export class TextModel {
     const { folder } = this;
     if (folder === undefined) return;
     const { heads } = model;
-    await selfTest(this.name, folder, async (text) => {
+    await selfTest(this.name, folder, model, async (text) => {
       const ask = (asked: NativeModel, abort: Abort) => asked.classify(text, "windows", ALL_WINDOWS, abort);
       const { parts, spans } = await this.#ask(ask, signal, undefined, model);
       const [part, more] = parts;

@@ -378,6 +378,9 @@ describe("the files of a model", () => {
     const model = engine.model(copy);
     await model.load();
     await engine.selfTest();
+    // A file that changes under a running process, as in an update, says nothing about the model in memory.
+    writeFileSync(join(copy, "self-test.json"), "");
+    await engine.selfTest();
     await model.close();
 
     const wrong = copyOf(twoHeads, "self-test");
