@@ -7,6 +7,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Variables of the environment, which begin like codes. */
 const VARIABLES = [
+  "AUDIT_KEY",
   "BACKEND",
   "CACHE_KEY",
   "EVAL_DATA",

@@ -84,7 +84,7 @@ pub(super) struct ToTokenize<B> {
 /// What has become of a question whose rows are there.
 pub(super) enum Tokenized<B> {
     /// It has no rows, so that it is answered already; or its callers are gone.
-    Finished(Option<(Entry<B>, Arc<Reply>)>),
+    Finished(Option<Box<(Entry<B>, Arc<Reply>)>>),
     /// It waits for runs, as many as it has rows.
     Waiting { rows: usize },
 }
@@ -306,7 +306,7 @@ impl<B: Backend> Queue<B> {
                 skipped: rows.skipped,
                 timings: entry.timings(Duration::ZERO),
             });
-            return Tokenized::Finished(self.remove(id).map(|entry| (entry, reply)));
+            return Tokenized::Finished(self.remove(id).map(|entry| Box::new((entry, reply))));
         }
         entry.work = Some(Work {
             rows: Arc::new(rows),

@@ -52,7 +52,8 @@ impl<B: Backend> Shared<B> {
             Ok(rows) => match queue.tokenized(id, rows, took) {
                 Tokenized::Finished(finished) => {
                     drop(queue);
-                    if let Some((entry, reply)) = finished {
+                    if let Some(finished) = finished {
+                        let (entry, reply) = *finished;
                         entry.answer(&Ok(reply));
                     }
                 }
