@@ -25,6 +25,15 @@ export const notAuthenticated: ProblemReplies = {
   429: { description: "Too many requests", example: new Problem(429, "Too many requests; try again in 12 s.") },
 };
 
+/** The problems of a route for operators. */
+export const notAdministering: ProblemReplies = {
+  ...notAuthenticated,
+  403: {
+    description: "A credential that is not one of an operator",
+    example: new Problem(403, "This credential may not administer the service."),
+  },
+};
+
 /** The problem of a service that cannot scan now. */
 export const notReady: ProblemReplies = {
   503: {

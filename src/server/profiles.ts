@@ -39,6 +39,11 @@ export interface Rights {
 /** The rights of callers where there is no authentication. */
 export const ALL_RIGHTS: Rights = { profile: MAIN_PROFILE, mayChoose: "all", maySuppress: true, mayAdminister: true };
 
+/** @throws Problem 403 for a caller who is no operator. */
+export function assertAdministering({ mayAdminister }: Rights): void {
+  if (!mayAdminister) throw new Problem(403, "This credential may not administer the service.");
+}
+
 /** The header in which a request asks for a profile. */
 const HEADER = "x-guard-profile";
 

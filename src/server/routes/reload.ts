@@ -1,7 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import { GuardError, GuardValidationError } from "../../errors.ts";
 import { Problem, pointerOf } from "../problem.ts";
-import { notAuthenticated, notReady, type ProblemReplies } from "../problem-replies.ts";
+import { notAdministering, notReady, type ProblemReplies } from "../problem-replies.ts";
+import { assertAdministering } from "../profiles.ts";
 
 /** What the route needs. */
 export interface ReloadRouteOptions {
@@ -31,11 +32,7 @@ const reloaded = {
 };
 
 const problems: ProblemReplies = {
-  ...notAuthenticated,
-  403: {
-    description: "A credential that is not one of an operator",
-    example: new Problem(403, "This credential may not administer the service."),
-  },
+  ...notAdministering,
   422: {
     description: "A configuration that cannot be used",
     example: new Problem(422, DETAIL, {
@@ -56,9 +53,7 @@ export async function reloadRoute(app: FastifyInstance, { reload }: ReloadRouteO
       response: { 200: { description: "OK", content: { "application/json": reloaded } } },
     },
     // Before the body is read: nobody else may make the service wait for one.
-    onRequest: async ({ rights }) => {
-      if (!rights.mayAdminister) throw new Problem(403, "This credential may not administer the service.");
-    },
+    onRequest: async ({ rights }) => assertAdministering(rights),
     handler: async () => {
       try {
         return { config: await reload() };

@@ -2,7 +2,8 @@ import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
 import type { Registry } from "prom-client";
 import type { Decisions } from "../decisions.ts";
-import { notAuthenticated } from "../problem-replies.ts";
+import { notAdministering } from "../problem-replies.ts";
+import { assertAdministering } from "../profiles.ts";
 import { jsonReply } from "../routes/replies.ts";
 import { namedSchemas } from "../schemas/named.ts";
 import { shadowExample, shadowSummary } from "../schemas/shadow.ts";
@@ -54,13 +55,14 @@ export const shadowPlugin = fp(async (app: FastifyInstance, { shadow, decisions,
   // Only servers with a shadow describe it.
   for (const schema of namedSchemas({ ShadowSummary: shadowSummary }, "output")) app.addSchema(schema);
   app.get("/admin/shadow", {
-    config: { problems: notAuthenticated },
+    config: { problems: notAdministering },
     schema: {
-      tags: ["Status"],
+      tags: ["Admin"],
       operationId: "admin_shadow",
       summary: "What the shadow configuration would change",
       response: jsonReply("ShadowSummary", shadowExample),
     },
+    onRequest: async ({ rights }) => assertAdministering(rights),
     handler: async ({ credential }) => shadow.summary(credential?.id),
   });
 });

@@ -144,7 +144,7 @@ describe("a shadow", () => {
   });
 
   it("shows samples where texts may be logged, to those whose requests they are", async () => {
-    const auth: ConfigInput["auth"] = { type: "api_key", keys: ["one", "two"] };
+    const auth: ConfigInput["auth"] = { type: "api_key", keys: ["one", "two"], mayAdminister: true };
     const path = file("shadow.yml", `input_scanners: [${banning("horse")}]`);
     const server = await testServer(
       { input: [wordScanner("zebra")] },
