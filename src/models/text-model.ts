@@ -18,6 +18,9 @@ import { warnOfLicense } from "./notices.ts";
 import type { Reading } from "./reading.ts";
 import { selfTest } from "./self-test.ts";
 
+/** The most bytes of a UTF-16 code unit in UTF-8, each of which may be a token of its own. */
+const LONGEST_CHARACTER = 3;
+
 /** More windows than any text has: the largest number that the addon takes. */
 export const ALL_WINDOWS = 2 ** 32 - 1;
 
@@ -124,7 +127,9 @@ export class TextModel {
     most = this.#host.maxWindows,
   ): Promise<Classification> {
     const ask = () => this.#ask((model, abort) => model.classify(text, reading, most, abort), signal, answers);
-    return answers ? answers.share(`${reading} ${most} ${this.identity}`, text, ask, signal) : ask();
+    // A text with fewer bytes than that has no more windows, however many are allowed.
+    const all = text.length * LONGEST_CHARACTER < most;
+    return answers ? answers.share(`${reading} ${all ? "" : most} ${this.identity}`, text, ask, signal) : ask();
   }
 
   /**

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { unwatchFile, watchFile as watchStatus } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFileSync, unwatchFile, watchFile as watchStatus } from "node:fs";
 
 /** Milliseconds between two looks at a file. */
 const INTERVAL = 1000;
@@ -15,15 +14,15 @@ const INTERVAL = 1000;
  * @returns what ends that.
  */
 export function watchFile(path: string, onChange: () => void, interval = INTERVAL): () => void {
-  let known: Promise<string | undefined> = contentOf(path);
+  // What is served was read a moment ago: what is written from now on is another content.
+  let known: string | undefined = contentOf(path);
   let settled: NodeJS.Timeout | undefined;
-  const look = async () => {
-    const before = await known;
-    known = contentOf(path);
-    const content = await known;
+  const look = () => {
+    const content = contentOf(path);
     // A file that is not there is between two of its contents.
-    if (content === undefined) known = Promise.resolve(before);
-    else if (content !== before) onChange();
+    if (content === undefined || content === known) return;
+    known = content;
+    onChange();
   };
   const onStatus = () => {
     clearTimeout(settled);
@@ -36,11 +35,10 @@ export function watchFile(path: string, onChange: () => void, interval = INTERVA
   };
 }
 
-async function contentOf(path: string): Promise<string | undefined> {
+/** A hash of what is in a file, which is short: it is read at once. */
+function contentOf(path: string): string | undefined {
   try {
-    return createHash("sha256")
-      .update(await readFile(path))
-      .digest("hex");
+    return createHash("sha256").update(readFileSync(path)).digest("hex");
   } catch {
     return undefined;
   }

@@ -371,7 +371,8 @@ describe("guard eval --write-cards", () => {
   const model = join(folder, "model");
   const card = join(model, "CARD.md");
   cpSync(fileURLToPath(new URL("../../models/gibberish", import.meta.url)), model, { recursive: true });
-  rmSync(join(model, "evaluation.json"), { force: true });
+  // A manifest lists the file, which is still to be written.
+  for (const file of ["evaluation.json", "manifest.json"]) rmSync(join(model, file), { force: true });
   const cards = file(
     "cards.yml",
     `evaluations:

@@ -43,7 +43,7 @@ const DISGUISES: [name: string, disguise: (token: string) => string, view: RegEx
   ["as decimal code points", (token) => codes(token, 10, 2), /decimal/],
   ["as a list of numbers", (token) => codes(token, 10, 2, "", ", "), /decimal/],
   ["as calls", (token) => [...token].map((c) => `chr(${c.charCodeAt(0)})`).join(" + "), /decimal/],
-  ["as U+0043", (token) => codes(token, 16, 4, "U+"), /hex/],
+  ["as U+0043", (token) => codes(token, 16, 4, "U+"), /code_point/],
   ["as entities", (token) => [...token].map((c) => `&#${c.charCodeAt(0)};`).join(""), /entity|decimal/],
   ["as escapes", (token) => codes(token, 16, 4, "\\u", ""), /escape|hex/],
   ["in octal", (token) => codes(token, 8, 3, "\\", ""), /octal/],

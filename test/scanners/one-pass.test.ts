@@ -18,7 +18,8 @@ function record(): string[] {
     signal,
   ) {
     const counted = () => {
-      asked.push(text);
+      // What is made of a text without a model is shared too.
+      if (/^windows .*\]$/.test(question)) asked.push(text);
       return ask();
     };
     return share.call(this, question, text, counted, signal) as ReturnType<typeof ask>;

@@ -136,7 +136,9 @@ export async function startServer(scanners: Partial<ScannerLists> = {}, config: 
   });
   await app.ready();
   // Loading goes on in the background; scanners without load() are there a moment later.
-  await new Promise(setImmediate);
+  for (let turn = 0; turn < 100 && (await app.inject("/readyz")).statusCode !== 200; turn++) {
+    await new Promise(setImmediate);
+  }
   return {
     app,
     log,

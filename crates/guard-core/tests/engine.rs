@@ -109,7 +109,10 @@ fn handles_of_one_model_have_limits_of_their_own() {
         load(engine, "prompt-injection", 1),
         load(engine, "prompt-injection", 64),
     );
-    let long = "What is the weather like today? ".repeat(400);
+    // A sentence that stood before is not read again.
+    let long: String = (0..400)
+        .map(|day| format!("What is the weather like on day {day}? "))
+        .collect();
     let first = ask_text(&narrow, &long);
     let refused = ask_text(&narrow, "a second question");
     assert!(matches!(wait(&refused), Err(EngineError::Overloaded { capacity: 1 })));

@@ -60,7 +60,7 @@ describe("a cache of results", () => {
 
   it("tells requests apart by everything that a result depends on", async () => {
     const { scanner, texts } = countingScanner();
-    const auth = ["token-1", "token-2"].map((token) => ({ type: "http_bearer", token }));
+    const auth = ["token-1", "token-2"].map((token) => ({ type: "http_bearer", token, maySuppress: true }));
     const { post } = await testServer({ input: [scanner, wordScanner("x")], output: [scanner] }, { ...ON, auth });
     const requests: [url: string, body: object, token: string][] = [
       ["/scan/prompt", { prompt: "a" }, "token-1"],

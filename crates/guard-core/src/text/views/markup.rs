@@ -52,7 +52,8 @@ fn cuts(text: &str) -> impl Iterator<Item = Cut> {
     std::iter::from_fn(move || {
         while let Some(skipped) = bytes[at..].iter().position(|&byte| STARTS[usize::from(byte)]) {
             let start = at + skipped;
-            let Some((end, noise)) = run(text, start) else {
+            let padding = bytes[start] == b'=' && !is_word_before(bytes, start);
+            let Some((end, noise)) = run(text, start).filter(|_| !padding) else {
                 at = start + 1;
                 continue;
             };
@@ -89,6 +90,30 @@ static STARTS: [bool; 256] = {
 const fn is_control(byte: u8) -> bool {
     matches!(byte, 0..=8 | 0x0B | 0x0C | 0x0E..=0x1F | 0x7F)
 }
+
+/// Whether a word stands before a place, and not a run of base64, whose padding may end a line.
+fn is_word_before(bytes: &[u8], end: usize) -> bool {
+    let letters = bytes[..end]
+        .iter()
+        .rev()
+        .take_while(|byte| byte.is_ascii_alphanumeric());
+    let mut length = 0;
+    let mut last_capital = 0;
+    for byte in letters.take(LONGEST_WORD + 1) {
+        length += 1;
+        if byte.is_ascii_digit() {
+            return false;
+        }
+        if byte.is_ascii_uppercase() {
+            last_capital = length;
+        }
+    }
+    // A capital may begin a word.
+    length <= LONGEST_WORD && (last_capital == 0 || last_capital == length)
+}
+
+/// Letters of a word before the `=` at the end of a line; longer ones are no words.
+const LONGEST_WORD: usize = 24;
 
 /// Where a run of pieces that can be left out ends, and whether all of them can be left out beside white space.
 fn run(text: &str, start: usize) -> Option<(usize, bool)> {
