@@ -19,7 +19,7 @@ function record(): string[] {
   ) {
     const counted = () => {
       // What is made of a text without a model is shared too.
-      if (/^windows .*\]$/.test(question)) asked.push(text);
+      if (/^[a-z_]+ .*\]$/.test(question)) asked.push(text);
       return ask();
     };
     return share.call(this, question, text, counted, signal) as ReturnType<typeof ask>;

@@ -135,8 +135,8 @@ export async function startServer(scanners: Partial<ScannerLists> = {}, config: 
     logger: { write: (line) => log.push(line) },
   });
   await app.ready();
-  // Loading goes on in the background; scanners without load() are there a moment later.
-  for (let turn = 0; turn < 100 && (await app.inject("/readyz")).statusCode !== 200; turn++) {
+  // Loading goes on in the background; scanners without load() are there a moment later, when the addon has been tested.
+  for (let turn = 0; turn < 200 && !log.some((line) => line.includes('"msg":"ready"')); turn++) {
     await new Promise(setImmediate);
   }
   return {

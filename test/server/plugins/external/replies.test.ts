@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { BanSubstrings, InvisibleText, Secrets, TokenLimit } from "../../../../src/generated/input-scanners.ts";
 import { JSON as JsonScanner, ReadingTime, Regex } from "../../../../src/generated/output-scanners.ts";
 import { mutated, type Schema, valuesOf } from "../../../support/schema-values.ts";
@@ -25,7 +25,9 @@ describe("replies to what the API's description allows, and to what it does not"
   };
   const ajv = new Ajv2020({ strict: false });
   const compiled = new Map<Schema, ValidateFunction>();
-  beforeAll(() => {
+  beforeAll(async () => {
+    // A list of tokens is loaded first.
+    await vi.waitFor(async () => expect((await server.get("/readyz")).statusCode).toBe(200));
     process.on("unhandledRejection", fail);
     return () => process.off("unhandledRejection", fail);
   });
