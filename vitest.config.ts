@@ -10,9 +10,12 @@ const SHARING = [
   "test/{config,conversation,guard,mcp,messages,reference,scanners,stream,text,validation,wire}/**/*.test.ts",
   "test/plugins/**/*.test.ts",
   "test/server/{cache,dialects,plugins,routes,shadow}/**/*.test.ts",
+  "test/server/{audit,profiles}.test.ts",
   "test/{admission,conversation,conversation-sources,documents,masking,outcome,scan,service}.test.ts",
 ];
-const OTHERS = ["**/node_modules/**", "**/.venv/**"];
+/** Tests that take minutes of the processor, and run in a job of their own with `GUARD_SLOW`. */
+const SLOW = ["test/package.test.ts", "test/adding-a-scanner.test.ts"];
+const OTHERS = ["**/node_modules/**", "**/.venv/**", ...(process.env.GUARD_SLOW ? [] : SLOW)];
 
 export default defineConfig({
   test: {
