@@ -38,7 +38,7 @@ function vitest() {
 const node = (...args) => [process.execPath, ...args];
 const cargo = (...args) => ["cargo", ...args];
 
-/** The Python of an environment with what `integrations/requirements.txt` lists. Without it the suites of Python are left out. */
+/** The Python of an environment with what `integrations/python/requirements.txt` lists (with `GUARD_SLOW`: `integrations/requirements.txt`). Without it the suites of Python are left out. */
 const python = process.env.GUARD_PYTHON;
 const inPython = (folder, name, module, ...args) => ({
   name,
@@ -47,7 +47,7 @@ const inPython = (folder, name, module, ...args) => ({
   count: module === "pytest" ? pytest : check,
   skipped: python
     ? undefined
-    : "GUARD_PYTHON does not name the Python of an environment with what integrations/requirements.txt lists",
+    : "GUARD_PYTHON does not name the Python of an environment with what integrations/python/requirements.txt lists",
 });
 
 /**
@@ -82,17 +82,18 @@ const LANES = [
       count: libtest,
     },
   ],
-  // Most of the time goes into starting LiteLLM's proxy, which is three times there.
   [
-    inPython("litellm", "litellm", "pytest", "-q", "-p", "no:cacheprovider"),
     inPython("python", "python client", "pytest", "-q", "-p", "no:cacheprovider"),
-    // They need no guard, and have a job of their own.
+    // A job of its own starts LiteLLM's proxy, and checks the code itself.
     ...(process.env.GUARD_SLOW
-      ? ["python", "litellm"].flatMap((folder) => [
-          inPython(folder, `lint of ${folder}`, "ruff", "check", "."),
-          inPython(folder, `format of ${folder}`, "ruff", "format", "--check", "."),
-          inPython(folder, `types of ${folder}`, "mypy", "src"),
-        ])
+      ? [
+          inPython("litellm", "litellm", "pytest", "-q", "-p", "no:cacheprovider"),
+          ...["python", "litellm"].flatMap((folder) => [
+            inPython(folder, `lint of ${folder}`, "ruff", "check", "."),
+            inPython(folder, `format of ${folder}`, "ruff", "format", "--check", "."),
+            inPython(folder, `types of ${folder}`, "mypy", "src"),
+          ]),
+        ]
       : []),
   ],
 ];

@@ -83,11 +83,13 @@ describe("an observer", () => {
       { role: "tool", content: "p=0.99" },
     ];
     await scanConversation([injectionScanner()], messages, { observer });
-    expect(told.filter(([what]) => what === "started").map(([, name]) => name)).toEqual([
+    // Parts are scanned side by side, and none of them waits for another one.
+    const names = told.filter(([what]) => what === "started").map(([, name]) => name);
+    expect(names.sort()).toEqual([
       "PromptInjection",
       "PromptInjection",
-      "PromptInjection[window]",
       "PromptInjection[tool]",
+      "PromptInjection[window]",
     ]);
   });
 

@@ -229,7 +229,10 @@ describe("Portkey's real gateway with guard as its webhook", () => {
   });
 
   it("changes no text in which nothing is found", async () => {
-    const text = fc.string({ unit: "binary", maxLength: 30 }).filter((text) => text.isWellFormed());
+    // A single character may be a family name.
+    const text = fc
+      .string({ unit: "binary", maxLength: 30 })
+      .filter((text) => text.isWellFormed() && !/\p{Script=Han}/u.test(text));
     await fc.assert(
       fc.asyncProperty(text, text, async (content, answer) => {
         model.says = answer;
