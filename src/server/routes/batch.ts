@@ -14,7 +14,8 @@ import { batchExamples, type outputsRequest, type promptsRequest } from "../sche
 import { named } from "../schemas/named.ts";
 import type { ScanFields } from "../schemas/scan.ts";
 import { NDJSON } from "../streams/event-format.ts";
-import { type ScanRoutesOptions, type Subject, scanned } from "./scan-routes.ts";
+import { PROMPT } from "./prompt.ts";
+import { type Item, type ScanRoutesOptions, scanned } from "./scan-routes.ts";
 
 /** Texts of one request that are judged at the same time: enough for the threads, and few enough to leave room for others. */
 const AT_A_TIME = 4;
@@ -27,18 +28,8 @@ export interface BatchRoutesOptions extends ScanRoutesOptions {
   patience: number;
 }
 
-/** What a text of a batch is, and how it is judged. */
-type Item<Body extends ScanFields> = Pick<Subject<Body>, "name" | "source" | "scan" | "content">;
-
 type PromptFields = ScanFields & Pick<z.output<typeof promptsRequest>, "source"> & { prompt: string };
 type OutputFields = ScanFields & { prompt: string; output: string };
-
-const PROMPT: Item<PromptFields> = {
-  name: "a prompt",
-  source: "input",
-  scan: (service, { prompt, source }, request) => service.prompt(prompt, request, source ?? "user"),
-  content: ({ prompt }) => ({ prompt }),
-};
 
 const OUTPUT: Item<OutputFields> = {
   name: "an output",

@@ -55,6 +55,9 @@ export interface Subject<Body extends ScanFields> {
   content(body: Body): Record<string, unknown>;
 }
 
+/** What a text of a subject is, and how it is judged. */
+export type Item<Body extends ScanFields> = Pick<Subject<Body>, "name" | "source" | "scan" | "content">;
+
 /** Adds the routes of a subject. */
 export function addScanRoutes<Body extends ScanFields>(
   app: FastifyInstance,
@@ -106,7 +109,7 @@ interface ScanAsked<Body> {
 /** Scans for a request, or finds the result in the cache, and tells of the decision. */
 export async function scanned<Body extends ScanFields>(
   { decisions, seal, cache }: Pick<ScanRoutesOptions, "decisions" | "seal" | "cache">,
-  { name, source, scan, content }: Pick<Subject<Body>, "name" | "source" | "scan" | "content">,
+  { name, source, scan, content }: Item<Body>,
   request: FastifyRequest,
   { fields, kind, granted: { profile, suppress, instead }, signal }: ScanAsked<Body>,
 ): Promise<Scanned & { use?: CacheUse }> {
