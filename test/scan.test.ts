@@ -234,7 +234,7 @@ describe("scanPrompt", () => {
     await expect.poll(() => addon.ruleTasks().running).toBeGreaterThan(0);
     const reason = new Error("nobody waits");
     controller.abort(reason);
-    for (const call of calls) await expect(call).rejects.toBe(reason);
+    await Promise.all(calls.map((call) => expect(call).rejects.toBe(reason)));
     await expect.poll(() => addon.ruleTasks()).toEqual({ waiting: 0, running: 0 });
     // What a task was left in the middle of still works.
     const report = await scanOutput([new Secrets()], "", `${text} password = "Tr0ub4dor&3x9"`.slice(-9000));

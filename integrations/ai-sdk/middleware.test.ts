@@ -190,7 +190,7 @@ describe("a prompt", () => {
   it.each(shapes)("that is blocked never reaches the model: %s", async (_, prompt) => {
     const { model, asked } = scripted(await testGuard(), {});
     const calls = [model.doGenerate({ prompt: prompt(FORBIDDEN) }), model.doStream({ prompt: prompt(FORBIDDEN) })];
-    for (const call of calls) await expect(call).rejects.toThrow(GuardBlockedError);
+    await Promise.all(calls.map((call) => expect(call).rejects.toThrow(GuardBlockedError)));
     expect(asked).toEqual([]);
   });
 

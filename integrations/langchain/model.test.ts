@@ -139,7 +139,7 @@ describe("a request", () => {
     const { inner, model } = await scripted();
     const messages = [message(FORBIDDEN)];
     const calls = [model.invoke(messages), model.stream(messages).then(all), model.batch([messages])];
-    for (const call of calls) await expect(call).rejects.toThrow(GuardBlockedError);
+    await Promise.all(calls.map((call) => expect(call).rejects.toThrow(GuardBlockedError)));
     expect(inner.sent).toEqual([]);
   });
 
