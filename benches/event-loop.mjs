@@ -168,7 +168,7 @@ for (const [name, types, params, kind, text, more = {}, , connections = 1] of ca
         }
         return best;
       },
-      FLAGS,
+      { flags: FLAGS },
     );
     rows.push({ name, ...row });
     console.log(

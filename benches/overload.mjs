@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { describe, machineNow } from "./machine.mjs";
-import { withServer } from "./server.mjs";
+import { apart, withServer } from "./server.mjs";
 import { printTable } from "./table.mjs";
 import { SENTENCES } from "./texts/prompts.mjs";
 import { random } from "./texts/random.mjs";
@@ -123,7 +123,11 @@ async function measured(url, name, load) {
 
 const machine = machineNow();
 console.log(describe(machine));
-const rows = await withServer(values.config, async ({ url }) => {
+const under = apart();
+console.log(
+  under.length > 0 ? "the load comes from a processor of its own" : "the load comes from the server's processors",
+);
+const measure = async ({ url }) => {
   await closedLoop(url, 4, Math.min(3, seconds));
   const rows = [];
   for (const connections of LEVELS) {
@@ -135,7 +139,8 @@ const rows = await withServer(values.config, async ({ url }) => {
   rows.push(await measured(url, "128 connections", () => closedLoop(url, 128, seconds)));
   for (const row of rows) row.share = row.goodput / best;
   return rows;
-});
+};
+const rows = await withServer(values.config, measure, { under });
 agent.destroy();
 
 const s = (value) => (Number.isNaN(value) ? "" : value.toFixed(2));

@@ -2,6 +2,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { availableParallelism } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import autocannon from "autocannon";
@@ -32,20 +33,35 @@ export function benchServer(seconds) {
 }
 
 /**
+ * Keeps this process on the last processor, so that a server on the others has as much time under any load as it has under none.
+ *
+ * @returns the command that keeps a program on the other processors; empty where there is only one, or no `taskset` (Linux).
+ */
+export function apart() {
+  const last = availableParallelism() - 1;
+  if (last === 0) return [];
+  try {
+    execFileSync("taskset", ["--all-tasks", "--pid", "--cpu-list", String(last), String(process.pid)]);
+  } catch {
+    return [];
+  }
+  return ["taskset", "--cpu-list", `0-${last - 1}`];
+}
+
+/**
  * Starts the real server with a configuration, calls `use`, stops the server and returns what `use` returned. `use` gets the
  * address, the milliseconds until the server was ready, a function that tells its memory in MB, and the process.
  *
- * @param flags flags of Node.js.
+ * @param options.flags flags of Node.js.
+ * @param options.under the command that starts it, such as {@link apart} returns.
  */
-export async function withServer(config, use, flags = []) {
+export async function withServer(config, use, { flags = [], under = [] } = {}) {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const start = performance.now();
-  const server = spawn(
-    process.execPath,
-    [...flags, path("dist/cli/main.js"), "serve", "--config", config, "--port", String(port)],
-    { stdio: ["ignore", "pipe", "pipe"] },
-  );
+  const node = [process.execPath, ...flags, path("dist/cli/main.js")];
+  const [program, ...rest] = [...under, ...node, "serve", "--config", config, "--port", String(port)];
+  const server = spawn(program, rest, { stdio: ["ignore", "pipe", "pipe"] });
   server.stdout.resume();
   // The log is printed only where the server fails to start.
   let log = "";

@@ -516,6 +516,16 @@ export class ScanService {
     throw new GuardError("GUARD_TOO_LARGE", `A call may have ${maxMessages} ${what} at most.`);
   }
 
+  /**
+   * Refuses a call whose texts nobody has read yet, where they would only be refused later because too much waits already.
+   *
+   * @param chars the characters of the texts, as far as they are known.
+   * @throws GuardError `GUARD_OVERLOADED`.
+   */
+  refuseUnread(kind: ScanKind, chars: number, caller: string | undefined): void {
+    this.admission.refuseUnread({ kind: this.#kinds + kind, chars, caller });
+  }
+
   #checkSize({ messages }: { messages: readonly unknown[] }): void {
     const { maxMessages } = this.#options;
     // What is no list has no length, and is refused where it is read.
@@ -525,7 +535,7 @@ export class ScanService {
 
   async #run(
     side: Side,
-    what: { kind: string; chars: number },
+    what: { kind: ScanKind; chars: number },
     request: ScanRequest,
     scan: (options: RunsOptions) => Promise<Omit<ServiceReport, "outcome">>,
   ): Promise<ServiceReport> {
@@ -576,6 +586,9 @@ export class ScanService {
     return { isValid, outcome: outcomeOf(report, this.#named[side], this.#masking, this.#named.input) };
   }
 }
+
+/** What a call scans. */
+export type ScanKind = "prompt" | "output" | "conversation" | "documents";
 
 /** How the scans of a call run. */
 type RunsOptions = ScanOptions & { rewrite: boolean } & Pick<RunOptions, "onWork" | "instead">;

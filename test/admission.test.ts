@@ -146,6 +146,36 @@ describe("Admission", () => {
     expect(took(machine.of("done")).every((seconds) => seconds < 12)).toBe(true);
   });
 
+  it("refuses a text that nobody has read yet only where it refuses that text once it is read", async () => {
+    const machine = new TestMachine();
+    for (const chars of [1000, 1_000_000]) machine.ask({ work: chars / 100_000, chars });
+    await machine.work(15);
+    const lengths = [0, 10, 1000, 8000, 70_000, 300_000, 1_000_000];
+    const isRefused = (chars: number, caller?: string) => {
+      try {
+        machine.admission.refuseUnread({ kind: "prompt", chars, caller });
+        return false;
+      } catch (error) {
+        expect(error).toMatchObject({ code: "GUARD_OVERLOADED" });
+        return true;
+      }
+    };
+    const seen = new Set<boolean>();
+    for (let round = 0; round < 40; round++) {
+      const work = (chars: number) => (chars + 1000) / 50_000;
+      const crowd = lengths[(round * 3) % lengths.length] as number;
+      for (let count = 0; count < 40; count++) machine.ask({ caller: "crowd", work: work(crowd), chars: crowd });
+      for (const chars of lengths) {
+        const isUnread = isRefused(chars, "crowd");
+        if (isUnread) expect(machine.ask({ caller: "crowd", work: work(chars), chars }).state).toBe("refused");
+        seen.add(isUnread);
+      }
+      expect(isRefused(10, "somebody else")).toBe(false);
+      await machine.work(0.5);
+    }
+    expect(seen).toEqual(new Set([true, false]));
+  });
+
   it("tells after how many seconds there is room again", async () => {
     const machine = new TestMachine();
     machine.ask({ work: 1 });

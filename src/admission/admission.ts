@@ -1,4 +1,5 @@
 import { GuardError } from "../errors.ts";
+import { withoutStack } from "../support/without-stack.ts";
 import { Costs } from "./costs.ts";
 import { FairLine, type Waiting } from "./line.ts";
 import { type Machine, thisMachine } from "./machine.ts";
@@ -178,7 +179,7 @@ export class Admission {
     started.catch(() => {});
     const scan: Scan = {
       ...{ kind, chars, caller, cost, since: now, deadline: now + timeout, start, drop },
-      isLong: cost > LONG * this.#limits.maxQueueTime,
+      isLong: this.#isLong(cost),
       isStep: false,
     };
     if (this.#isTooLate(scan, 0)) throw this.#refused("deadline", this.#time(scan) - timeout);
@@ -200,6 +201,21 @@ export class Admission {
         this.#fill();
       },
     };
+  }
+
+  /**
+   * Refuses a scan of a text that nobody has read yet, where {@link enter} would refuse it for the time that it would have to wait.
+   *
+   * @param asked with the characters of the text, as far as they are known.
+   * @throws GuardError `GUARD_OVERLOADED`, as {@link enter} does.
+   */
+  refuseUnread({ kind, chars, caller = "" }: Omit<Asked, "timeout">): void {
+    if (this.#line.size === 0) return;
+    this.#advance();
+    const isLong = this.#isLong(this.#costs.expected(kind, chars));
+    // What it costs itself is not counted: a cheaper text lets fewer of the other callers' texts before it.
+    const wait = this.#waitOf({ isLong }, this.#line.ahead({ caller, isLong, cost: 0 }));
+    if (wait > this.#limits.maxQueueTime) throw this.#refused("queue_time", wait - this.#limits.maxQueueTime);
   }
 
   /**
@@ -254,6 +270,10 @@ export class Admission {
     return running === 0 || (running < this.#slots && (!scan.isLong || long < Math.ceil(this.#slots / 2)));
   }
 
+  #isLong(cost: number): boolean {
+    return cost > LONG * this.#limits.maxQueueTime;
+  }
+
   /** The seconds of work that are left of the long scans that run, or of the others. */
   #left(isLong: boolean): number {
     let sum = 0;
@@ -267,7 +287,7 @@ export class Admission {
   }
 
   /** The seconds until a scan begins that has so much work of its kind of length before it in the line. */
-  #waitOf({ isLong }: Scan, ahead: number): number {
+  #waitOf({ isLong }: Pick<Scan, "isLong">, ahead: number): number {
     const others = this.#left(!isLong) + this.#line.work(!isLong);
     // Long scans and others each have half of the machine when there are both.
     return (this.#left(isLong) + ahead) * (others > 0 ? 2 : 1);
@@ -292,7 +312,7 @@ export class Admission {
     for (const listener of this.#listeners) listener.shed?.(reason);
     // As Retry-After counts: in whole seconds.
     const retryAfter = Math.min(Math.max(Math.ceil(seconds), 1), 3600);
-    return new GuardError("GUARD_OVERLOADED", MESSAGES[reason], { retryAfter });
+    return withoutStack(() => new GuardError("GUARD_OVERLOADED", MESSAGES[reason], { retryAfter }));
   }
 
   #begin(scan: Scan): void {

@@ -12,6 +12,7 @@ import type { Host } from "./lasting.ts";
 import { type LogStream, loggerOptions } from "./log.ts";
 import { auth } from "./plugins/app/auth.ts";
 import { bodyTimeout } from "./plugins/app/body-timeout.ts";
+import { earlyRefusal } from "./plugins/app/early-refusal.ts";
 import { errors, send } from "./plugins/app/errors.ts";
 import { headerChecks } from "./plugins/app/header-checks.ts";
 import { httpMetrics } from "./plugins/app/http-metrics.ts";
@@ -152,6 +153,8 @@ export async function buildApp(
   }
   await app.register(noRoute);
   await app.register(profilesPlugin, { profiles });
+  // An answer that is kept costs nothing, whatever waits, and only its body tells which one it is.
+  if (!cache) await app.register(earlyRefusal);
 
   const { name } = config.app;
   await app.register(openapi, { title: name, version, auth: entries });

@@ -9,6 +9,7 @@ import { addScanRoutes, type ScanRoutesOptions } from "./scan-routes.ts";
 export async function conversationRoutes(app: FastifyInstance, options: ScanRoutesOptions): Promise<void> {
   addScanRoutes<z.output<typeof conversationRequest>>(app, options, {
     paths: { analyze: ["/analyze/conversation"], scan: ["/scan/conversation"] },
+    scans: "conversation",
     name: "a conversation",
     source: "input",
     request: "ConversationRequest",

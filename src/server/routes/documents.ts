@@ -8,6 +8,7 @@ import { addScanRoutes, type ScanRoutesOptions } from "./scan-routes.ts";
 export async function documentsRoutes(app: FastifyInstance, options: ScanRoutesOptions): Promise<void> {
   addScanRoutes<z.output<typeof documentsRequest>>(app, options, {
     paths: { analyze: ["/analyze/documents"], scan: ["/scan/documents"] },
+    scans: "documents",
     name: "documents",
     source: "input",
     request: "DocumentsRequest",

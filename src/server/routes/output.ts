@@ -26,6 +26,7 @@ export async function outputRoutes(app: FastifyInstance, options: ScanRoutesOpti
 
   addScanRoutes<OutputRequest>(app, options, {
     paths: { analyze: ["/analyze/output"], scan: ["/scan/output"] },
+    scans: "output",
     name: "an output",
     source: "output",
     request: "OutputRequest",

@@ -18,6 +18,7 @@ export async function promptRoutes(app: FastifyInstance, options: ScanRoutesOpti
   addScanRoutes<z.output<typeof promptRequest>>(app, options, {
     ...PROMPT,
     paths: { analyze: ["/analyze/prompt", "/analyze/scan"], scan: ["/scan/prompt"] },
+    scans: "prompt",
     request: "PromptRequest",
     results: { analyze: "PromptResult", scan: "ScanResult" },
     examples: promptExamples,

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Answer, DocumentsAnswer } from "../../answer.ts";
 import type { ScanObserver } from "../../observer.ts";
 import type { Side } from "../../scanner.ts";
-import type { ScanRequest, ScanService, ServiceReport } from "../../service.ts";
+import type { ScanKind, ScanRequest, ScanService, ServiceReport } from "../../service.ts";
 import { clientGone } from "../../support/client-gone.ts";
 import { Vault } from "../../vault.ts";
 import type { CacheUse, ResultCache, Scanned } from "../cache/result-cache.ts";
@@ -34,6 +34,8 @@ export interface ScanRoutesOptions {
 export interface Subject<Body extends ScanFields> {
   /** The paths of `POST /analyze/*`, which rewrites texts and gives them back, and of `POST /scan/*`, which only judges. */
   paths: { analyze: readonly string[]; scan: readonly string[] };
+  /** What the routes scan. */
+  scans: ScanKind;
   /** What the thing is called in the API's description: `a prompt`. */
   name: string;
   /** Which scanners look at it. */
@@ -65,7 +67,7 @@ export function addScanRoutes<Body extends ScanFields>(
   subject: Subject<Body>,
 ): void {
   const { profiles, seal } = options;
-  const { paths, name, source, request: schema, results, examples, answer } = subject;
+  const { paths, scans, name, source, request: schema, results, examples, answer } = subject;
   for (const kind of ["analyze", "scan"] as const) {
     const rewrite = kind === "analyze";
     for (const url of paths[kind]) {
@@ -77,7 +79,7 @@ export function addScanRoutes<Body extends ScanFields>(
           body: named(schema),
           response: jsonReply(results[kind], rewrite ? examples.analyzed : examples.scanned),
         },
-        config: { problems: scanProblems, requestExample: examples.request },
+        config: { scans, problems: scanProblems, requestExample: examples.request },
         handler: async (request, reply) => {
           const fields = request.body as Body;
           const granted = profiles.grant(request, fields, source);

@@ -18,10 +18,11 @@ export const bodyTimeout = fp(async (app: FastifyInstance, { arrival }: { /** Mi
     const { raw } = request;
     // A request that a test injects does not say whether it is complete.
     if (raw.complete !== false || request.routeOptions.config.streams) return done();
-    const late = Object.assign(new Error("The body took too long."), { code: "ERR_HTTP_REQUEST_TIMEOUT" });
     const timer = setTimeout(() => {
       // What is answered already has limits of its own.
-      if (!raw.complete && !reply.raw.writableEnded) answerUnreadable(late, raw.socket);
+      if (raw.complete || reply.raw.writableEnded) return;
+      const late = Object.assign(new Error("The body took too long."), { code: "ERR_HTTP_REQUEST_TIMEOUT" });
+      answerUnreadable(late, raw.socket);
     }, arrival);
     raw.once("end", () => clearTimeout(timer)).once("close", () => clearTimeout(timer));
     done();

@@ -2,6 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import fp from "fastify-plugin";
 import { GuardValidationError } from "../../../errors.ts";
 import { failureOf } from "../../../guard/failure.ts";
+import { withoutStack } from "../../../support/without-stack.ts";
 import { escapePointer, Problem, type ProblemError, pointerOf, problemBody } from "../../problem.ts";
 
 declare module "fastify" {
@@ -35,7 +36,7 @@ export const errors = fp(async (app: FastifyInstance) => {
 
 /** The problem that an error is told as. Errors that are nobody's fault but ours are logged. */
 export function problemOf(error: FastifyError | Error, log: FastifyRequest["log"]): Problem {
-  const problem = toProblem(error);
+  const problem = withoutStack(() => toProblem(error));
   if (problem.status >= 500 && problem.status !== 503 && problem.status !== 504) {
     log.error({ err: error }, "request failed");
   }
