@@ -523,7 +523,7 @@ export class ScanService {
    * @throws GuardError `GUARD_OVERLOADED`.
    */
   refuseUnread(kind: ScanKind, chars: number, caller: string | undefined): void {
-    this.admission.refuseUnread({ kind: this.#kinds + kind, chars, caller });
+    this.admission.refuseUnread({ kind: this.#kinds + kind, chars, caller, timeout: this.#timeout(kind) });
   }
 
   #checkSize({ messages }: { messages: readonly unknown[] }): void {
@@ -535,24 +535,22 @@ export class ScanService {
 
   async #run(
     side: Side,
-    what: { kind: ScanKind; chars: number },
+    { kind, chars }: { kind: ScanKind; chars: number },
     request: ScanRequest,
     scan: (options: RunsOptions) => Promise<Omit<ServiceReport, "outcome">>,
   ): Promise<ServiceReport> {
     if (this.notReady) throw this.notReady;
-    const { promptTimeout, outputTimeout } = this.#options;
     const { caller, signal } = request;
     const report = await this.#places.run(
-      {
-        ...what,
-        kind: this.#kinds + what.kind,
-        caller,
-        signal,
-        seconds: side === "input" ? promptTimeout : outputTimeout,
-      },
+      { kind: this.#kinds + kind, chars, caller, signal, seconds: this.#timeout(kind) },
       (place) => scan(this.#optionsOf(request, place)),
     );
     return { ...report, ...this.#decided(report, side) };
+  }
+
+  /** The most seconds that a scan may take. */
+  #timeout(kind: ScanKind): number {
+    return kind === "output" ? this.#options.outputTimeout : this.#options.promptTimeout;
   }
 
   /** How a scan runs that a signal stops. */

@@ -153,7 +153,7 @@ describe("Admission", () => {
     const lengths = [0, 10, 1000, 8000, 70_000, 300_000, 1_000_000];
     const isRefused = (chars: number, caller?: string) => {
       try {
-        machine.admission.refuseUnread({ kind: "prompt", chars, caller });
+        machine.admission.refuseUnread({ kind: "prompt", chars, caller, timeout: 30 });
         return false;
       } catch (error) {
         expect(error).toMatchObject({ code: "GUARD_OVERLOADED" });

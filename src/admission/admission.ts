@@ -86,6 +86,9 @@ interface Scan extends Waiting {
   drop(reason: unknown): void;
 }
 
+/** A scan of which nothing has been decided yet. */
+type Coming = Omit<Scan, "start" | "drop">;
+
 /**
  * Decides which scans run, which wait and which are refused, by the time that they are expected to take.
  *
@@ -165,10 +168,10 @@ export class Admission {
    *
    * @throws GuardError `GUARD_OVERLOADED` with `retryAfter`, the seconds after which it would be let in if nobody else came.
    */
-  enter({ kind, chars, caller = "", timeout }: Asked): Turn {
-    const now = this.#advance();
-    this.#makeRoom(caller);
-    const cost = this.#costs.expected(kind, chars);
+  enter(asked: Asked): Turn {
+    const coming = this.#coming(asked);
+    this.#makeRoom(coming.caller);
+    const runs = this.#runsAtOnce(coming);
     let start = () => {};
     let drop: (reason: unknown) => void = () => {};
     const started = new Promise<void>((resolve, reject) => {
@@ -177,17 +180,9 @@ export class Admission {
     });
     // Not everyone whose scan is turned away still listens.
     started.catch(() => {});
-    const scan: Scan = {
-      ...{ kind, chars, caller, cost, since: now, deadline: now + timeout, start, drop },
-      isLong: this.#isLong(cost),
-      isStep: false,
-    };
-    if (this.#isTooLate(scan, 0)) throw this.#refused("deadline", this.#time(scan) - timeout);
-    if (this.#mayRun(scan)) this.#begin(scan);
+    const scan: Scan = { ...coming, start, drop };
+    if (runs) this.#begin(scan);
     else {
-      const wait = this.#waitOf(scan, this.#line.ahead(scan));
-      if (wait > this.#limits.maxQueueTime) throw this.#refused("queue_time", wait - this.#limits.maxQueueTime);
-      if (this.#isTooLate(scan, wait)) throw this.#refused("deadline", wait + this.#time(scan) - timeout);
       this.#line.add(scan);
       this.#stopLooking ??= this.#machine.repeat(() => this.#look(), LOOK);
     }
@@ -204,18 +199,13 @@ export class Admission {
   }
 
   /**
-   * Refuses a scan of a text that nobody has read yet, where {@link enter} would refuse it for the time that it would have to wait.
+   * Refuses a scan of a text that nobody has read yet, where {@link enter} would refuse it for its time.
    *
    * @param asked with the characters of the text, as far as they are known.
    * @throws GuardError `GUARD_OVERLOADED`, as {@link enter} does.
    */
-  refuseUnread({ kind, chars, caller = "" }: Omit<Asked, "timeout">): void {
-    if (this.#line.size === 0) return;
-    this.#advance();
-    const isLong = this.#isLong(this.#costs.expected(kind, chars));
-    // What it costs itself is not counted: a cheaper text lets fewer of the other callers' texts before it.
-    const wait = this.#waitOf({ isLong }, this.#line.ahead({ caller, isLong, cost: 0 }));
-    if (wait > this.#limits.maxQueueTime) throw this.#refused("queue_time", wait - this.#limits.maxQueueTime);
+  refuseUnread(asked: Asked): void {
+    this.#runsAtOnce(this.#coming(asked));
   }
 
   /**
@@ -231,8 +221,7 @@ export class Admission {
       ...{ isLong: false, isStep: true, deadline: Number.POSITIVE_INFINITY, start: () => {}, drop: () => {} },
     });
     const first = { ...step(0), cost: 0, isStep: false };
-    const wait = this.#mayRun(first) ? 0 : this.#waitOf(first, this.#line.ahead(first));
-    if (wait > this.#limits.maxQueueTime) throw this.#refused("queue_time", wait - this.#limits.maxQueueTime);
+    this.#runsAtOnce(first);
     this.#places++;
     return {
       step: (chars) => {
@@ -260,8 +249,8 @@ export class Admission {
     this.#drop(last, error);
   }
 
-  /** Whether a scan may run now. One that has the machine for itself always may. */
-  #mayRun(scan: Scan): boolean {
+  /** Whether there is a place to run for a scan. One that has the machine for itself always may. */
+  #mayRun(scan: Coming): boolean {
     let [running, long] = [0, 0];
     for (const { isStep, isLong } of this.#running) {
       if (!isStep) running++;
@@ -270,8 +259,26 @@ export class Admission {
     return running === 0 || (running < this.#slots && (!scan.isLong || long < Math.ceil(this.#slots / 2)));
   }
 
-  #isLong(cost: number): boolean {
-    return cost > LONG * this.#limits.maxQueueTime;
+  #coming({ kind, chars, caller = "", timeout }: Asked): Coming {
+    const now = this.#advance();
+    const cost = this.#costs.expected(kind, chars);
+    const isLong = cost > LONG * this.#limits.maxQueueTime;
+    return { kind, chars, caller, cost, since: now, deadline: now + timeout, isLong, isStep: false };
+  }
+
+  /**
+   * Whether a scan runs at once. If not, it waits.
+   *
+   * @throws GuardError `GUARD_OVERLOADED` for one that would wait too long, or end too late.
+   */
+  #runsAtOnce(scan: Coming): boolean {
+    const timeout = scan.deadline - scan.since;
+    if (this.#isTooLate(scan, 0)) throw this.#refused("deadline", this.#time(scan) - timeout);
+    if (this.#mayRun(scan)) return true;
+    const wait = this.#waitOf(scan, this.#line.ahead(scan));
+    if (wait > this.#limits.maxQueueTime) throw this.#refused("queue_time", wait - this.#limits.maxQueueTime);
+    if (this.#isTooLate(scan, wait)) throw this.#refused("deadline", wait + this.#time(scan) - timeout);
+    return false;
   }
 
   /** The seconds of work that are left of the long scans that run, or of the others. */
@@ -287,21 +294,21 @@ export class Admission {
   }
 
   /** The seconds until a scan begins that has so much work of its kind of length before it in the line. */
-  #waitOf({ isLong }: Pick<Scan, "isLong">, ahead: number): number {
+  #waitOf({ isLong }: Coming, ahead: number): number {
     const others = this.#left(!isLong) + this.#line.work(!isLong);
     // Long scans and others each have half of the machine when there are both.
     return (this.#left(isLong) + ahead) * (others > 0 ? 2 : 1);
   }
 
   /** The seconds that a scan takes once it runs, beside those that run now. */
-  #time({ cost }: Scan): number {
+  #time({ cost }: Coming): number {
     let sum = cost;
     for (const scan of this.#running) sum += Math.min(this.#leftOf(scan), cost);
     return sum;
   }
 
   /** Whether a scan that begins after so many seconds would end too late, as far as that is known. */
-  #isTooLate(scan: Scan, wait: number): boolean {
+  #isTooLate(scan: Coming, wait: number): boolean {
     if (this.#limits.maxQueueTime === Number.POSITIVE_INFINITY || !this.#costs.isKnown(scan.kind, scan.chars))
       return false;
     const isAlone = ![...this.#running].some(({ isLong }) => isLong === scan.isLong);

@@ -243,15 +243,16 @@ describe("overload", () => {
       return passed(text);
     });
     const { get, post } = await testServer({ input: [slow] });
-    const learnt = post("/scan/prompt", { prompt: "x" });
+    const prompt = "x".repeat(80);
+    const learnt = post("/scan/prompt", { prompt });
     await expect.poll(() => gates.length).toBe(1);
     clock.advance(3_500_000);
     gates.pop()?.();
     expect((await learnt).statusCode).toBe(200);
 
-    const first = post("/scan/prompt", { prompt: "x" });
+    const first = post("/scan/prompt", { prompt });
     await expect.poll(() => gates.length).toBe(1);
-    const burst = Array.from({ length: 8 + 2 * availableParallelism() }, () => post("/scan/prompt", { prompt: "x" }));
+    const burst = Array.from({ length: 8 + 2 * availableParallelism() }, () => post("/scan/prompt", { prompt }));
     let answered = 0;
     for (const reply of burst) reply.then(() => answered++);
     // Only some of these run beside the first one. None of them has ended when the others are refused.
@@ -264,6 +265,8 @@ describe("overload", () => {
     expect(refused.json().detail).toContain("too much");
     expect((await get("/metrics")).body).toMatch(/guard_shed_total\{reason="(queue_time|deadline)"\} [1-9]/);
     expect((await get("/healthz")).statusCode).toBe(200);
+    // Nobody reads a body that is refused anyway.
+    expect((await post("/scan/prompt", "no JSON".padEnd(100))).statusCode).toBe(503);
     isOpen = true;
     for (const open of gates) open();
     expect((await first).statusCode).toBe(200);
