@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { buildAddon } from "./addon.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const stamps = join(root, "target", "stamps");
@@ -62,16 +63,7 @@ step("install", ["package.json", "package-lock.json", ".npmrc"], "node_modules/t
 );
 const profile = process.argv.includes("ci") ? "ci" : "release";
 const native = [addon, "index.cjs", "index.d.cts"].map((name) => join("native", name));
-const buildAddon = () => {
-  const napi = ["build", "--platform", "--profile", profile, "--manifest-path", "crates/guard-node/Cargo.toml"];
-  run(
-    process.execPath,
-    join(root, "node_modules/@napi-rs/cli/dist/cli.js"),
-    ...napi,
-    ...["--output-dir", "native", "--js", "index.cjs", "--dts", "index.d.cts", "--target-dir", "target"],
-  );
-};
-step("addon", ["Cargo.toml", "Cargo.lock", "crates"], native, buildAddon, [
+step("addon", ["Cargo.toml", "Cargo.lock", "crates"], native, () => buildAddon(root, profile), [
   ` ${profile}`,
   ...(profile === "ci" ? [" release"] : []),
 ]);

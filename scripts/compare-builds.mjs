@@ -6,6 +6,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { buildAddon } from "./addon.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), "guard-builds-"));
@@ -16,14 +17,7 @@ function build(name) {
   execFileSync("git", ["clone", "--quiet", root, folder]);
   // What is installed is the same for both, and no part of the addon.
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
-  const napi = join(root, "node_modules/@napi-rs/cli/dist/cli.js");
-  const args = ["build", "--platform", "--profile", "release", "--manifest-path", "crates/guard-node/Cargo.toml"];
-  const places = ["--output-dir", "native", "--js", "index.cjs", "--dts", "index.d.cts", "--target-dir", "target"];
-  // Panics name the files of sources: without the folders in which they lie, every build names the same.
-  const home = process.env.CARGO_HOME ?? join(process.env.HOME ?? process.env.USERPROFILE ?? "", ".cargo");
-  const flags = [`--remap-path-prefix=${folder}=/guard`, `--remap-path-prefix=${home}=/cargo`];
-  const env = { ...process.env, CARGO_ENCODED_RUSTFLAGS: flags.join("\x1f"), CARGO_INCREMENTAL: "0" };
-  execFileSync(process.execPath, [napi, ...args, ...places], { cwd: folder, env, stdio: ["ignore", 2, 2] });
+  buildAddon(folder, "release");
   execFileSync(process.execPath, ["scripts/pack.mjs", "platform"], { cwd: folder, stdio: ["ignore", 2, 2] });
   const tarballs = readdirSync(join(folder, "npm")).filter((file) => file.endsWith(".tgz"));
   return tarballs.map((file) => {
