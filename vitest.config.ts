@@ -14,7 +14,7 @@ const SHARING = [
   "test/{admission,conversation,conversation-sources,documents,masking,outcome,scan,service}.test.ts",
 ];
 /** Tests that take minutes of the processor, and run in a job of their own with `GUARD_SLOW`. */
-const SLOW = ["test/package.test.ts", "test/adding-a-scanner.test.ts"];
+const SLOW = ["test/package.test.ts", "test/adding-a-scanner.test.ts", "test/house/walkthrough.test.ts"];
 const OTHERS = ["**/node_modules/**", "**/.venv/**", ...(process.env.GUARD_SLOW ? [] : SLOW)];
 
 export default defineConfig({

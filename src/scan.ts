@@ -278,28 +278,39 @@ export async function runScanners(
     add(item, input, shown(input, verdict), 0),
   );
   if (kept !== undefined) return { ...report, engineTiming: {}, text: kept };
-  const { signal: running, aborted, stop } = ownSignal(signal);
+  const runs = rewrite ? groups(chosen) : [chosen];
+  // Without one, nothing can become superfluous while it runs: there is no signal of the caller, and no scanner beside another one.
+  const own = signal || runs.some(({ length }) => length > 1) ? ownSignal(signal) : undefined;
+  let running = 0;
 
+  const ended = () => {
+    running--;
+  };
   const runOne = async ({ name, scanner }: NamedScanner, input: string) => {
     const kept = options.verdicts?.get(scanner, input, source, vault.vault);
     if (kept) return { verdict: shown(input, kept), milliseconds: 0 };
-    const before = vault.vault?.entries() ?? [];
+    const before = options.verdicts ? (vault.vault?.entries() ?? []) : [];
     const start = performance.now();
     const observed = observer?.scannerStarted({ name: name + suffix, type: scanner.type, chars: input.length });
-    const own = { ...context, ...vault, answers: observed ? answers.observedBy(observed) : answers, signal: running };
+    const told = observed ? answers.observedBy(observed) : answers;
     let verdict: Verdict;
     try {
-      const work = Promise.resolve(scanner.scan(input, own));
+      const work = Promise.resolve(
+        scanner.scan(input, { ...context, ...vault, answers: told, ...(own && { signal: own.signal }) }),
+      );
+      running++;
+      work.then(ended, ended);
       options.onWork?.(work);
       // A scanner may ignore the signal. Nobody waits for it then, and what it answers later is not looked at.
-      const given = bounded(checkedVerdict(input, await Promise.race([work, aborted])));
-      running.throwIfAborted();
+      const given = bounded(checkedVerdict(input, await (own ? Promise.race([work, own.aborted]) : work)));
+      own?.signal.throwIfAborted();
       options.verdicts?.set(scanner, input, source, given, { before, ...vault });
       verdict = shown(input, given);
     } catch (error) {
-      const reason = running.aborted ? running.reason : error;
+      const isAborted = own?.signal.aborted ?? false;
+      const reason = isAborted ? own?.signal.reason : error;
       observed?.ended({ milliseconds: performance.now() - start, error: errorKind(reason) });
-      if (running.aborted) throw reason;
+      if (isAborted) throw reason;
       if (onScannerError === "throw") throw new ScannerError(name + suffix, error);
       report.coverage.failed.push(name + suffix);
       const failing = inUnit(offsets, input, { isValid: false, score: FAILED, findings: [], coverage: unread(input) });
@@ -312,24 +323,24 @@ export async function runScanners(
 
   let current = text;
   try {
-    for (const group of rewrite ? groups(chosen) : [chosen]) {
+    for (const group of runs) {
       signal?.throwIfAborted();
       const input = current;
-      const runs = group.map((item) => runOne(item, input));
-      // Each run is awaited below. A run that rejects before that must not count as an unhandled rejection.
-      for (const run of runs) run.catch(() => {});
+      const results = group.map((item) => runOne(item, input));
+      // Each result is awaited below. One that rejects before that must not count as an unhandled rejection.
+      for (const result of results) result.catch(() => {});
       // Without failFast, a scanner that throws ends the scan at once. With failFast the order of the list decides and not which
       // scanner is fastest: a scanner that fails or throws ends the scan only when those before it have ended.
-      if (!failFast) await Promise.all(runs);
-      for (const [index, run] of runs.entries()) {
-        const { verdict, milliseconds } = await run;
+      if (!failFast) await Promise.all(results);
+      for (const [index, result] of results.entries()) {
+        const { verdict, milliseconds } = await result;
         add(group[index] as NamedScanner, input, verdict, milliseconds);
         if (rewrite && verdict.sanitized !== undefined) current = verdict.sanitized;
         if (failFast && !verdict.isValid) return { ...report, engineTiming: answers.timings, text: current };
       }
     }
   } finally {
-    stop();
+    own?.stop(running > 0);
   }
   return { ...report, engineTiming: answers.timings, text: current };
 }
@@ -363,8 +374,8 @@ function keptText(
 }
 
 /**
- * Makes a signal for one call. It is aborted together with the caller's signal, and by `stop` when the call ends, so that nothing
- * goes on running when the call ends early.
+ * Makes a signal for one call. It is aborted together with the caller's signal, and by `stop` when the call ends while something runs, so
+ * that nothing goes on when the call ends early.
  */
 export function ownSignal(outer: AbortSignal | undefined): OwnSignal {
   const own = new AbortController();
@@ -384,9 +395,10 @@ export function ownSignal(outer: AbortSignal | undefined): OwnSignal {
   const onAbort = () => abort(outer?.reason);
   if (outer?.aborted) onAbort();
   else outer?.addEventListener("abort", onAbort, { once: true });
-  const stop = () => {
+  const stop = (isRunning = true) => {
     outer?.removeEventListener("abort", onAbort);
-    abort(ENDED);
+    // Aborting takes longer than a short text does, even if nobody listens.
+    if (isRunning) abort(ENDED);
   };
   return { signal: own.signal, aborted, stop };
 }
@@ -399,8 +411,12 @@ interface OwnSignal {
   signal: AbortSignal;
   /** Rejects with the reason of the signal when it is aborted. It costs less than a listener for each who waits. */
   aborted: Promise<never>;
-  /** Aborts the signal, because the call has ended. */
-  stop(): void;
+  /**
+   * Ends the signal with its call, and aborts it.
+   *
+   * @param isRunning whether something may still run. The default is true. Otherwise there is nothing to abort.
+   */
+  stop(isRunning?: boolean): void;
 }
 
 /** Returns a report without results. It is valid, because nothing has failed yet. */
