@@ -84,12 +84,15 @@ export class Places {
       () => done(true),
       () => done(false),
     );
+    let isDone = false;
     try {
-      return await timed(scanned, asked.seconds, stop);
+      const result = await timed(scanned, asked.seconds, stop);
+      isDone = work.size === 0;
+      return result;
     } finally {
       leave();
-      // Nobody waits for the parts of this scan that still run, so they are stopped.
-      stop.abort();
+      // Nobody waits for the parts of this scan that still run, so they are stopped. Where there are none, there is nothing to tell.
+      if (!isDone) stop.abort();
     }
   }
 
