@@ -53,7 +53,12 @@ function mutate(holder, [kind, pick, other]) {
   else if (Array.isArray(object))
     object.splice(Number(key), 1, ...(kind === "remove" ? [] : [object[key], structuredClone(object[key])]));
   else if (kind === "remove") delete object[key];
-  else if (kind === "rename") object[String(other).slice(0, 20)] = object[key];
+  else if (kind === "rename") object[nameOf(other).slice(0, 20)] = object[key];
+}
+
+/** A value as the name of a field. `String` calls methods of objects, which a made-up one may have as its fields. */
+function nameOf(value) {
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** One of some texts, in which up to six pieces were replaced, removed or repeated. */
