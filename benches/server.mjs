@@ -2,7 +2,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { availableParallelism } from "node:os";
+import { availableParallelism, cpus } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import autocannon from "autocannon";
@@ -33,19 +33,28 @@ export function benchServer(seconds) {
 }
 
 /**
- * Keeps this process on the last processor, so that a server on the others has as much time under any load as it has under none.
+ * Keeps this process on the last processor, so that a server on the others has as much time under any load as it has under none. What it
+ * starts stays there too, unless it is started with the command that this returns.
  *
  * @returns the command that keeps a program on the other processors; empty where there is only one, or no `taskset` (Linux).
  */
 export function apart() {
   const last = availableParallelism() - 1;
-  if (last === 0) return [];
+  return last > 0 && stayOn(String(last)) ? ["taskset", "--cpu-list", `0-${last - 1}`] : [];
+}
+
+/** Lets this process use all processors again. */
+export function together() {
+  stayOn(`0-${cpus().length - 1}`);
+}
+
+function stayOn(processors) {
   try {
-    execFileSync("taskset", ["--all-tasks", "--pid", "--cpu-list", String(last), String(process.pid)]);
+    execFileSync("taskset", ["--all-tasks", "--pid", "--cpu-list", processors, String(process.pid)]);
+    return true;
   } catch {
-    return [];
+    return false;
   }
-  return ["taskset", "--cpu-list", `0-${last - 1}`];
 }
 
 /**

@@ -20,11 +20,14 @@ export class Server {
   /** Resident memory in MB: when it was ready for the first time, and at most. */
   memory = { before: undefined, peak: 0 };
 
-  /** @param config the settings, which are written to a file as JSON, a subset of YAML. */
+  /**
+   * @param config the settings, which are written to a file as JSON, a subset of YAML.
+   * @param options.under the command that starts it, if any, in the place of itself: its process is the server's.
+   */
   constructor(folder, config, options = {}) {
     this.file = join(folder, `scanners-${Math.random().toString(36).slice(2)}.yml`);
     this.#config = config;
-    this.#options = { package: PACKAGE, nodeArguments: [], environment: {}, ...options };
+    this.#options = { package: PACKAGE, nodeArguments: [], environment: {}, under: [], ...options };
     this.configure(config);
   }
 
@@ -49,13 +52,12 @@ export class Server {
   async start() {
     this.port ??= await freePort();
     const start = performance.now();
-    const { nodeArguments, environment } = this.#options;
+    const { nodeArguments, environment, under } = this.#options;
     const main = join(this.#options.package, "dist/cli/main.js");
-    this.#process = spawn(
-      process.execPath,
-      [...nodeArguments, main, "serve", "--config", this.file, "--port", String(this.port)],
-      { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...environment } },
-    );
+    const node = [...under, process.execPath, ...nodeArguments];
+    const [program, ...rest] = [...node, main, "serve", "--config", this.file, "--port", String(this.port)];
+    const env = { ...process.env, ...environment };
+    this.#process = spawn(program, rest, { stdio: ["ignore", "pipe", "pipe"], env });
     const keep = (chunk) => {
       this.log = (this.log + chunk).slice(-20_000);
     };
