@@ -15,7 +15,7 @@ export async function play(scenario) {
     await sleep(1000 + Math.random() * 1000);
     // Those that were just sent may meet a connection that the server closes at that moment; a little later all have arrived.
     const sent = load.underWay();
-    await sleep(5);
+    await sleep(100);
     const told = performance.now();
     server.signal("SIGTERM");
     const [outcomes, { code, signal }] = await Promise.all([sent, server.exited]);
