@@ -38,6 +38,7 @@ import { reloadRoute } from "./routes/reload.ts";
 import { rootRoute } from "./routes/root.ts";
 import { statusRoutes } from "./routes/status.ts";
 import { schemas } from "./schemas/index.ts";
+import { buildSerializer } from "./serializers.ts";
 import { shadowPlugin } from "./shadow/plugin.ts";
 import type { Shadow } from "./shadow/shadow.ts";
 import type { VaultSeal } from "./vault-seal.ts";
@@ -107,6 +108,7 @@ export async function buildApp(
     genReqId: requestId,
     // By default Fastify would convert numbers to strings and drop fields that it does not know.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false } },
+    schemaController: { compilersFactory: { buildSerializer } },
     // A path that cannot be decoded has no route. Fastify's own answer would quote it.
     frameworkErrors: (_error, _request, reply) => void send(reply, new Problem(400, "The path is not valid.")),
   }) as unknown as FastifyInstance;

@@ -9,7 +9,7 @@ import { type ConfigInput, loadConfig } from "../../src/config/index.ts";
 import { defineScanner } from "../../src/index.ts";
 import { addon } from "../../src/native.ts";
 import { passed } from "../../src/scanner.ts";
-import { type ListenOptions, startServer } from "../../src/server/index.ts";
+import { createServer, type ListenOptions, startServer } from "../../src/server/index.ts";
 import { watchFile } from "../../src/server/watch-file.ts";
 
 const banned = (word: string, more: ConfigInput = {}): ConfigInput => ({
@@ -350,3 +350,28 @@ function ask(url: string, agent: Agent | undefined): Promise<number | undefined>
     sent.end(JSON.stringify({ prompt: "hello" }));
   });
 }
+
+it("makes the same programs of its schemas each time, so that V8 has nothing more to keep after a reload", async () => {
+  const { Function: real } = globalThis;
+  const made: string[] = [];
+  onTestFinished(() => {
+    globalThis.Function = real;
+  });
+  globalThis.Function = new Proxy(real, {
+    construct: (target, parameters) => {
+      made.push(parameters.join("\n"));
+      return Reflect.construct(target, parameters);
+    },
+  });
+  const open = async () => {
+    made.length = 0;
+    const app = await createServer({ config: banned("zebra"), logger: { write() {} } });
+    await app.ready();
+    await app.close();
+    return new Set(made);
+  };
+  const known = await open();
+  const again = await open();
+  expect(known.size).toBeGreaterThan(10);
+  expect([...again].filter((program) => !known.has(program))).toEqual([]);
+});
