@@ -49,7 +49,17 @@ const conversation = (count) => ({
   })),
 });
 
-/** Each case: its name, the scanner with its parameters, the side, and what is sent. */
+/** A megabyte of messages that take next to no time each, so that the work around them shows. */
+const short = (count, length = 20) =>
+  Array.from({ length: count }, (_, at) => `Number ${at} of so many, as it is said here.`.slice(0, length));
+const shortMessages = (count) => ({
+  messages: short(count).map((content, at) => ({ role: at % 2 === 0 ? "user" : "assistant", content })),
+});
+const shortParts = (count) => ({
+  messages: [{ role: "user", content: short(count).map((text) => ({ type: "text", text })) }],
+});
+
+/** Each case: its name, the scanner with its parameters, the side, what is sent, how many at once, and settings of the server. */
 const cases = [
   ["Language, short paragraphs", "Language", { valid_languages: ["en"] }, "prompt", paragraphs],
   [
@@ -115,10 +125,28 @@ const cases = [
     "conversation",
     conversation(1000),
   ],
+  ["Conversation of 18,000 short messages, refused", "InvisibleText", {}, "conversation", shortMessages(18_000)],
+  [
+    "Conversation of 18,000 short messages",
+    ["Secrets", "InvisibleText"],
+    {},
+    "conversation",
+    shortMessages(18_000),
+    ...[{}, false, 1, { max_messages: 20_000 }],
+  ],
+  [
+    "Conversation of 18,000 short messages, rewritten",
+    ["Anonymize", "Secrets"],
+    { Anonymize: { recognizer_conf: [] } },
+    "rewritten conversation",
+    shortMessages(18_000),
+    ...[{}, false, 1, { max_messages: 20_000 }],
+  ],
+  ["Message of 20,000 short parts", ["Secrets", "InvisibleText"], {}, "conversation", shortParts(20_000)],
 ];
 
 const rows = [];
-for (const [name, types, params, kind, text, more = {}, , connections = 1] of cases) {
+for (const [name, types, params, kind, text, more = {}, , connections = 1, app = {}] of cases) {
   if (only && !name.toLowerCase().includes(only.toLowerCase())) continue;
   const folder = mkdtempSync(join(tmpdir(), "guard-bench-loop-"));
   try {
@@ -127,13 +155,16 @@ for (const [name, types, params, kind, text, more = {}, , connections = 1] of ca
     writeFileSync(
       config,
       JSON.stringify({
-        app: { log_level: "ERROR", scan_prompt_timeout: 120, scan_output_timeout: 120 },
+        app: { log_level: "ERROR", scan_prompt_timeout: 120, scan_output_timeout: 120, ...app },
         ...(kind === "output" ? { output_scanners: list } : { input_scanners: list }),
       }),
     );
     const { path, body } =
-      kind === "conversation"
-        ? { path: "/scan/conversation", body: { ...text, ...more, details: true } }
+      kind === "conversation" || kind === "rewritten conversation"
+        ? {
+            path: kind === "conversation" ? "/scan/conversation" : "/analyze/conversation",
+            body: { ...text, ...more, details: true },
+          }
         : kind === "prompt"
           ? { path: "/analyze/prompt", body: { prompt: fitting(text), ...more, details: true } }
           : { path: "/analyze/output", body: { prompt: "Hi", output: fitting(text), ...more, details: true } };

@@ -6,9 +6,9 @@ import { mapTexts } from "./conversation/map-texts.ts";
 import { narrowed } from "./conversation/narrowed.ts";
 import { divided } from "./conversation/pieces.ts";
 import { readingOf } from "./conversation/reading.ts";
-import { addUnread, asAssembled, copyResult, merge, onlyNames, worst } from "./conversation/report.ts";
+import { addUnread, asAssembled, copyResult, merge, onlyNames, worst, worstInTurns } from "./conversation/report.ts";
 import type { ConversationRisk } from "./conversation/risk.ts";
-import { readConversation } from "./messages/read.ts";
+import { readConversationInTurns } from "./messages/read.ts";
 import type { ChatRequest, Conversation, Message, MessageText } from "./messages/text.ts";
 import { AnswerCache } from "./models/answer-cache.ts";
 import { replacesValues } from "./outcome.ts";
@@ -116,7 +116,8 @@ export async function scanConversation(
     ...(toolScanners === undefined ? [] : ([["tool", "toolScanners", toolScanners]] as const)),
   ]);
   const lists = conversationLists(named, given);
-  return scanConversationTexts(lists, readConversation({ messages, tools, system }), rest);
+  const conversation = await readConversationInTurns({ messages, tools, system }, rest.signal);
+  return scanConversationTexts(lists, conversation, rest);
 }
 
 /** One text, and the scanners that look at it. */
@@ -143,6 +144,8 @@ export async function scanConversationTexts(
   const { rewrite = true } = rest;
   const suppress = suppressedNames(rest.suppress);
   const { signal, stop } = ownSignal(outer);
+  // All lists of texts have their turns together, so that they are worked on no longer at a time than one list would be.
+  const turns = new Turns(signal);
   const answers = new AnswerCache();
   // Without a vault of the caller the texts still share one, so that a value has the same placeholder in all of them.
   const options = { ...rest, vault: rest.vault ?? new Vault(), rewrite, suppress, signal, verdicts };
@@ -187,7 +190,6 @@ export async function scanConversationTexts(
     const order = new Map(conversation.texts.map((text, index) => [text, index]));
     const rewritten = Object.values(jobs).flat().filter(isRewriting);
     rewritten.sort((a, b) => (order.get(a.text) ?? 0) - (order.get(b.text) ?? 0));
-    const turns = new Turns(signal);
     for (const job of rewritten) {
       if (turns.isOver) await turns.next();
       await scanText(job, options);
@@ -199,6 +201,7 @@ export async function scanConversationTexts(
       mapTexts(
         jobs[what].filter((job) => !isRewriting(job)),
         (job) => scanText(job, what === "user" ? options : judging),
+        turns,
       ),
       what === "tool" ? judgeToolParts() : undefined,
     ]);
@@ -212,6 +215,7 @@ export async function scanConversationTexts(
   ) => {
     if (items.length === 0 || texts.length === 0) return [];
     const context = { answers, source, conversation: { texts: conversation.texts } };
+    if (turns.isOver) await turns.next();
     const reports = await mapTexts(assembled(texts), (text) =>
       runScanners(items, text, context, { ...judging, suffix }),
     );
@@ -296,9 +300,9 @@ export async function scanConversationTexts(
     }
   };
   const total = emptyReport();
-  const add = (what: Scanned) => {
+  const add = async (what: Scanned) => {
     const ofTexts = jobs[what].flatMap((job) => reports.get(job) ?? []);
-    merge(total, worst(what === "tool" ? [...ofTexts, ...fromToolParts] : ofTexts));
+    merge(total, await worstInTurns(what === "tool" ? [...ofTexts, ...fromToolParts] : ofTexts, turns));
   };
   /** Everything that is judged besides what users wrote last, in the order of the results. */
   const others = SCANNED.filter((what) => what !== "user");
@@ -310,12 +314,12 @@ export async function scanConversationTexts(
         async () => {
           await rewriteTexts();
           await judgeTexts("user");
-          add("user");
+          await add("user");
         },
         async () => merge(total, await windowReport(async () => {})),
         ...others.map((what) => async () => {
           await judgeTexts(what);
-          add(what);
+          await add(what);
         }),
         async () => {
           if (risk && prompt) merge(total, await riskReport(risk, toRisk, answers, options));
@@ -334,9 +338,9 @@ export async function scanConversationTexts(
         ofUser,
         ...others.map(judgeTexts),
       ]);
-      add("user");
+      await add("user");
       merge(total, ofWindow);
-      for (const what of others) add(what);
+      for (const what of others) await add(what);
       merge(total, ofRisk);
     }
 
@@ -405,7 +409,6 @@ export async function scanConversationTexts(
     const sanitizing = items.filter(({ scanner }) => scanner.sanitizes);
     const strings: string[] = [];
     const found = new Map<string, number>();
-    const turns = new Turns(signal);
     for (const { start, end } of text.pieces) {
       if (turns.isOver) await turns.next();
       const context = { answers, source: text.source };

@@ -13,7 +13,7 @@ import {
 import { type DocumentReport, type DocumentsOptions, scanNamedDocuments } from "./documents.ts";
 import { closedError, GuardError, GuardValidationError } from "./errors.ts";
 import type { AnswerStream, StreamStep } from "./guard/guard.ts";
-import { readConversation } from "./messages/read.ts";
+import { readConversation, readConversationInTurns } from "./messages/read.ts";
 import type { AnsweredToolCall, ChatRequest, Conversation, MessageText } from "./messages/text.ts";
 import type { ScanObserver } from "./observer.ts";
 import { type Outcome, outcomeOf, replacesValues, takesOut } from "./outcome.ts";
@@ -451,7 +451,7 @@ export class ScanService {
   async conversation(chat: ChatRequest, request: ScanRequest): Promise<ServiceReport> {
     const { conversation } = this.#options;
     this.#checkSize(chat);
-    const texts = readConversation(chat);
+    const texts = await readConversationInTurns(chat, request.signal);
     // One message may hold any number of tool results, and each of them is a text to scan.
     this.#checkSize({ messages: texts.texts });
     const chars = lengthOf(texts.texts.map(({ text }) => text));

@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { Scanner, Verdict } from "./scanner.ts";
 import type { Source } from "./source.ts";
 import { isRecord } from "./support/is-record.ts";
+import { Turns } from "./support/turns.ts";
 import { parseOptions } from "./validation/options.ts";
 import { Vault, type VaultEntry } from "./vault.ts";
 
@@ -136,11 +137,18 @@ export class VerdictCache {
   /** Fetches what other instances have kept about texts, in one request for all of them. */
   async prefetch(texts: readonly { text: string; source: Source }[]): Promise<void> {
     if (!this.#texts || !this.#shared) return;
-    const keys = [...new Set(texts.map(({ text, source }) => this.#keyOf(text, source)))];
+    const turns = new Turns();
+    const all = new Set<string>();
+    for (const { text, source } of texts) {
+      if (turns.isOver) await turns.next();
+      all.add(this.#keyOf(text, source));
+    }
+    const keys = [...all];
     const missing = keys.filter((key) => !this.#texts?.has(key));
     if (missing.length === 0) return;
     const values = await this.#shared.store.get(missing);
     for (const [index, key] of missing.entries()) {
+      if (turns.isOver) await turns.next();
       const verdicts = values[index] === undefined ? undefined : parsed(values[index]);
       if (verdicts) this.#texts.set(key, verdicts);
     }

@@ -9,10 +9,15 @@ const PARALLEL_TEXTS = 8;
 /**
  * Calls `read` with every text, a few at a time. After the first failure no further text is read. Thousands of short texts are worked on
  * in turns: each of them is scanned at once, so that nothing else would let the event loop go on.
+ *
+ * @param turns the turns of the call, where several lists of texts have theirs together.
  */
-export async function mapTexts<T, Text>(texts: readonly Text[], read: (text: Text) => Promise<T>): Promise<T[]> {
+export async function mapTexts<T, Text>(
+  texts: readonly Text[],
+  read: (text: Text) => Promise<T>,
+  turns = new Turns(),
+): Promise<T[]> {
   const results = new Array<T>(texts.length);
-  const turns = new Turns();
   let next = 0;
   const work = async () => {
     for (;;) {

@@ -3,6 +3,7 @@ import type { MessageText } from "../messages/text.ts";
 import { addUnchanged, emptyReport, type ScanReport } from "../scan.ts";
 import { FAILED } from "../scanners/score.ts";
 import type { Source } from "../source.ts";
+import type { Turns } from "../support/turns.ts";
 import { lengthIn, type OffsetUnit } from "../text/offsets.ts";
 
 /** Adds the results from another part of the conversation to a report. */
@@ -26,21 +27,35 @@ export function worst(reports: readonly ScanReport[]): ScanReport {
   if (!first) return emptyReport();
   if (others.length === 0) return first;
   const total = emptyReport();
+  for (const report of reports) addWorst(total, report);
+  return total;
+}
+
+/** Does what {@link worst} does with the reports on thousands of texts, and lets the event loop go on meanwhile. */
+export async function worstInTurns(reports: readonly ScanReport[], turns: Turns): Promise<ScanReport> {
+  const [first, ...others] = reports;
+  if (first && others.length === 0) return first;
+  const total = emptyReport();
   for (const report of reports) {
-    total.isValid &&= report.isValid;
-    for (const [name, score] of Object.entries(report.resultsScore)) {
-      const known = total.resultsScore[name];
-      const before = total.findings[name] ?? [];
-      const timing = Math.max(total.timing[name] ?? 0, report.timing[name] ?? 0);
-      if (known === undefined || score > known) copyResult(total, name, report, name);
-      total.findings[name] = before;
-      addFindings(total, name, report.findings[name] ?? []);
-      total.timing[name] = timing;
-    }
-    addUnchanged(total, report.unchanged);
-    addCoverage(total, report);
+    if (turns.isOver) await turns.next();
+    addWorst(total, report);
   }
   return total;
+}
+
+function addWorst(total: ScanReport, report: ScanReport): void {
+  total.isValid &&= report.isValid;
+  for (const [name, score] of Object.entries(report.resultsScore)) {
+    const known = total.resultsScore[name];
+    const before = total.findings[name] ?? [];
+    const timing = Math.max(total.timing[name] ?? 0, report.timing[name] ?? 0);
+    if (known === undefined || score > known) copyResult(total, name, report, name);
+    total.findings[name] = before;
+    addFindings(total, name, report.findings[name] ?? []);
+    total.timing[name] = timing;
+  }
+  addUnchanged(total, report.unchanged);
+  addCoverage(total, report);
 }
 
 /** Copies one result from a report into another one, under another name. */

@@ -1,5 +1,6 @@
 import { GuardValidationError } from "../errors.ts";
 import { isRecord } from "../support/is-record.ts";
+import { Turns } from "../support/turns.ts";
 import { readChatMessage } from "./chat.ts";
 import { fault } from "./part.ts";
 import { contentAt, readContent } from "./parts.ts";
@@ -16,6 +17,30 @@ import { readTools } from "./tools.ts";
  * deeply. Its path has points: `messages.5.content.0`.
  */
 export function readConversation(request: ChatRequest): Conversation {
+  const steps = reading(request);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/**
+ * Does what {@link readConversation} does, and lets the event loop go on meanwhile: a request may have tens of thousands of messages.
+ *
+ * @param signal ends the work. The promise then rejects with its reason.
+ */
+export async function readConversationInTurns(request: ChatRequest, signal?: AbortSignal): Promise<Conversation> {
+  const turns = new Turns(signal);
+  const steps = reading(request);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    if (turns.isOver) await turns.next();
+  }
+}
+
+/** Reads a request. After each message others may have their turn. */
+function* reading(request: ChatRequest): Generator<undefined, Conversation> {
   const { messages, tools, system } = request;
   if (!Array.isArray(messages) || messages.length === 0) {
     throw fault(["messages"], "expected an array of at least one message");
@@ -29,10 +54,12 @@ export function readConversation(request: ChatRequest): Conversation {
     const copy = { ...message };
     if (isItem(copy)) readItem(copy, index, reading);
     else readChatMessage(copy, index, reading);
+    yield;
   }
   const placed = new Map<MessageText, readonly PlacedPiece[]>();
   for (const draft of reading.drafts) {
     if (draft.keep || draft.pieces.length > 0 || draft.skipped > 0) placed.set(draft.finish(), draft.pieces);
+    yield;
   }
   return {
     texts: [...placed.keys()],

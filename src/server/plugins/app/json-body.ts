@@ -1,20 +1,25 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import { isIdentity, isInUtf8 } from "../../../support/media-type.ts";
+import { Turns } from "../../../support/turns.ts";
 import { Problem } from "../../problem.ts";
 import { readJson } from "../../read-json.ts";
 
 /** Takes bodies in JSON (RFC 8259), in UTF-8 and not compressed, and no others. */
 export const jsonBody = fp(async (app: FastifyInstance) => {
   app.removeContentTypeParser("text/plain");
-  app.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, ({ headers }, body, done) => {
-    try {
+  app.addContentTypeParser<Buffer>(
+    "application/json",
+    { parseAs: "buffer" },
+    async ({ headers }: FastifyRequest, body: Buffer) => {
+      const turns = new Turns();
       assertPlain(headers);
-      done(null, readJson(body, "The body"));
-    } catch (error) {
-      done(error as Error);
-    }
-  });
+      const value = readJson(body, "The body");
+      // A megabyte takes so long that what is done with it waits for the next turn.
+      if (turns.isOver) await turns.next();
+      return value;
+    },
+  );
 });
 
 /** @throws Problem 415 for a body that is compressed, or in another character set than UTF-8. */
