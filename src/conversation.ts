@@ -392,7 +392,7 @@ export async function scanConversationTexts(
         text,
         strings: changed.get(text) ?? text.pieces.map(({ start, end }) => text.text.slice(start, end)),
       }));
-    const replaced = await placeholdersFor(entries)(answering.flatMap(({ strings }) => strings));
+    const replaced = await placeholdersFor(entries, { signal })(answering.flatMap(({ strings }) => strings));
     let at = 0;
     for (const { text, strings } of answering) {
       const without = replaced.slice(at, at + strings.length);

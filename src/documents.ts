@@ -18,6 +18,7 @@ import {
   suppressedNames,
 } from "./scan.ts";
 import type { Finding, ScanContext, Scanner } from "./scanner.ts";
+import { Turns } from "./support/turns.ts";
 import { codePointOffsets, type OffsetUnit } from "./text/offsets.ts";
 import { checkDocumentsOptions } from "./validation/scan-options.ts";
 import { Vault } from "./vault.ts";
@@ -125,6 +126,8 @@ export async function scanNamedDocuments(
   /** No document from here on is scanned. */
   let end = unique.length;
   const limit = pLimit(PARALLEL);
+  // Short documents are scanned at once, so that nothing else would let the event loop go on.
+  const turns = new Turns(signal);
   try {
     outer?.throwIfAborted();
     const scanned = unique.map((text, index) =>
@@ -133,6 +136,8 @@ export async function scanNamedDocuments(
         const report = await scan.document(text);
         reports.set(text, report);
         if (stops && !report.isValid) end = Math.min(end, index + 1);
+        // Not before it: the next documents would overtake one that waits, and they have to begin in their order.
+        if (turns.isOver) await turns.next();
       }),
     );
     await Promise.all(scanned);
@@ -229,7 +234,7 @@ class DocumentScan {
     };
     const known = await judge(text);
     // A scanner that threw, under onScannerError: "block", has not said what is wrong with the document.
-    return known.isValid || known.isBroken ? undefined : maskText(text, judge, known);
+    return known.isValid || known.isBroken ? undefined : maskText(text, judge, known, this.#options);
   }
 
   /** Asks the scanners that mask. Their offsets count UTF-16 code units here, whatever the call asked for. */

@@ -1,3 +1,4 @@
+import type { Stoppable } from "./native.ts";
 import type { ScanReport } from "./scan.ts";
 import type { Finding } from "./scanner.ts";
 import { FAILED } from "./scanners/score.ts";
@@ -78,8 +79,9 @@ export async function maskText(
   text: string,
   judge: (text: string) => Promise<Judgement>,
   known: Judgement,
+  stoppable?: Stoppable,
 ): Promise<MaskedText> {
-  const statements = await splitStatements(text);
+  const statements = await splitStatements(text, stoppable);
   const parts = new Parts(text, statements, judge);
   const culprits: Culprits = new Map();
   let left: Cutting = { text, spans: [] };

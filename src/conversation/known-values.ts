@@ -1,4 +1,4 @@
-import { addon, native } from "../native.ts";
+import { addon, native, type Stoppable } from "../native.ts";
 import { characterAt, characterBefore } from "../text/characters.ts";
 import { isSpaceless } from "../text/word-breaks.ts";
 import type { VaultEntry } from "../vault.ts";
@@ -18,7 +18,10 @@ const HANGUL = /\p{Script=Hangul}/u;
  * @returns a function that replaces the originals in texts, where they stand as whole words. Many texts at once take far less time than
  *   one after the other, because what is looked for is prepared each time.
  */
-export function placeholdersFor(entries: readonly VaultEntry[]): (texts: readonly string[]) => Promise<string[]> {
+export function placeholdersFor(
+  entries: readonly VaultEntry[],
+  { signal }: Stoppable = {},
+): (texts: readonly string[]) => Promise<string[]> {
   const known = entries.filter(
     ([placeholder, original]) => original.length >= SHORTEST && placeholder !== original && !original.includes(BETWEEN),
   );
@@ -29,7 +32,7 @@ export function placeholdersFor(entries: readonly VaultEntry[]): (texts: readonl
   return async (texts) => {
     if (known.length === 0 || texts.length === 0) return [...texts];
     const joined = texts.join(BETWEEN);
-    const { matches } = await native(() => addon.restorePlaceholders(joined, wanted, replacements, "exact"));
+    const { matches } = await native(() => addon.restorePlaceholders(joined, wanted, replacements, "exact"), signal);
     let next = 0;
     let start = 0;
     return texts.map((text) => {

@@ -134,7 +134,7 @@ export class McpGuard {
         "Do not try the same again; leave out what must not be sent, or tell the user.";
       return { answer: this.#refusal(request, sentence, judged) };
     }
-    if (isCall && this.#restore.has(name)) await this.#restoreValues(params);
+    if (isCall && this.#restore.has(name)) await this.#restoreValues(params, signal);
     return { forward: request };
   }
 
@@ -268,7 +268,7 @@ export class McpGuard {
     });
   }
 
-  async #restoreValues(params: Shape): Promise<void> {
+  async #restoreValues(params: Shape, signal: AbortSignal): Promise<void> {
     const entries = this.#judge.vault.entries();
     if (entries.length === 0) return;
     const placeholders = entries.map(([placeholder]) => placeholder);
@@ -276,7 +276,10 @@ export class McpGuard {
     const reader = new SlotReader();
     reader.read(params, "arguments", "params/arguments");
     for (const { text, write } of reader.slots) {
-      const { restored } = await native(() => addon.restorePlaceholders(text, placeholders, originals, "exact"));
+      const { restored } = await native(
+        () => addon.restorePlaceholders(text, placeholders, originals, "exact"),
+        signal,
+      );
       if (restored != null) write?.(restored);
     }
     reader.commit();

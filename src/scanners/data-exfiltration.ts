@@ -210,7 +210,7 @@ async function heard({ conversation, prompt, signal }: ScanContext, rules: Insta
     const text = texts.join("\n");
     const { secrets, rest } = await native(() => rules.scan(text, "all", false), signal);
     const others = rest ? mapRows(rest, 2, (column) => ({ start: column(0), end: column(1) })) : [];
-    const mails = (await addressesIn(text)).filter((address) => address.includes("@"));
+    const mails = (await addressesIn(text, { signal })).filter((address) => address.includes("@"));
     return [...[...secrets, ...others].map(({ start, end }) => text.slice(start, end)), ...mails]
       .map((value) => value.toLowerCase())
       .filter((value) => value.length >= 6);

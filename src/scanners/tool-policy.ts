@@ -370,7 +370,7 @@ async function checkTaint(kinds: readonly ("addresses" | "commands")[], scanned:
         `${name}: the argument ${argument.path} repeats ${what} of a tool result that the user did not write.`,
         argument,
       );
-    if (kinds.includes("addresses") && repeats(await addressesIn(argument.text))) say("an address");
+    if (kinds.includes("addresses") && repeats(await addressesIn(argument.text, context))) say("an address");
     else if (kinds.includes("commands") && repeats(commandsIn(argument.text))) say("a command");
   }
 }

@@ -2,6 +2,7 @@ import { copyResult, onlyNames } from "../conversation/report.ts";
 import { GuardError } from "../errors.ts";
 import type { AnswerStream, StreamStep } from "../guard/guard.ts";
 import { AnswerCache } from "../models/answer-cache.ts";
+import type { Stoppable } from "../native.ts";
 import type { Outcome } from "../outcome.ts";
 import { type NamedScanner, type RunOptions, runScanners, type ScanReport } from "../scan.ts";
 import type { Finding, ScanContext, Scanner, Verdict } from "../scanner.ts";
@@ -237,7 +238,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
       const start = Math.min(...starts);
       return starts.length > 0 && waiting.length - start <= LONGEST_OPEN ? from + start : undefined;
     };
-    return cutsIn(this.#text, { from, limit, lines, openFrom });
+    return cutsIn(this.#text, { from, limit, lines, openFrom }, this.#settings.options);
   }
 
   async #advance(): Promise<StreamScanStep> {
@@ -366,7 +367,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
     for (const judges of isBlocked ? [] : this.#lists.judges) {
       const text = textAfter(look, judges.after);
       const judged = textAfter(base, judges.after).length;
-      const from = await beginning(text, judged, judges);
+      const from = await beginning(text, judged, judges, this.#settings.options);
       const part = text.slice(from);
       if (part.trim() === "") continue;
       const report = await this.#run(judges.scanners, part);
@@ -590,12 +591,12 @@ function textAfter({ left, given }: Look, after: string | undefined): string {
 }
 
 /** Returns where a part begins that is judged: with its sentence, and after some text that is read again. */
-async function beginning(text: string, judged: number, { overlap }: Judges): Promise<number> {
+async function beginning(text: string, judged: number, { overlap }: Judges, stoppable: Stoppable): Promise<number> {
   if (judged <= 0) return 0;
   const first = Math.max(0, judged - Math.max(overlap, LONGEST_SENTENCE));
   const wanted = judged - overlap;
   let from = judged;
-  for (const { start, end } of await splitSentences(text.slice(first))) {
+  for (const { start, end } of await splitSentences(text.slice(first), stoppable)) {
     if (first + end <= wanted) continue;
     from = first + start;
     break;

@@ -1,3 +1,4 @@
+import type { Stoppable } from "../native.ts";
 import { characterAt, characterBefore } from "../text/characters.ts";
 import { splitSentences } from "../text/sentences.ts";
 import { isSpaceless } from "../text/word-breaks.ts";
@@ -39,10 +40,14 @@ export interface CutLimits {
 }
 
 /** Finds the last places where a text may be cut. */
-export async function cutsIn(text: string, { from, limit, lines, openFrom }: CutLimits): Promise<Cuts> {
+export async function cutsIn(
+  text: string,
+  { from, limit, lines, openFrom }: CutLimits,
+  stoppable?: Stoppable,
+): Promise<Cuts> {
   if (limit <= from) return { sentence: -1, word: -1 };
   const read = text.slice(from, Math.min(text.length, limit + 64));
-  const sentences = ENDS.test(read) ? await splitSentences(read) : [];
+  const sentences = ENDS.test(read) ? await splitSentences(read, stoppable) : [];
   // The last sentence may go on.
   const ends = sentences.slice(0, -1).map(({ end }) => from + end);
   const sentenceEnd = (bound: number) => {

@@ -1,4 +1,5 @@
 import type { MessageText } from "../../messages/text.ts";
+import type { Stoppable } from "../../native.ts";
 import { urlsOf } from "../../text/urls.ts";
 
 /** Punctuation that stands around an e-mail address. */
@@ -36,8 +37,8 @@ function isWord(character: string | undefined): boolean {
 }
 
 /** The hosts of the URLs in a text, and its e-mail addresses. */
-export async function addressesIn(text: string): Promise<string[]> {
-  const urls = await urlsOf(text);
+export async function addressesIn(text: string, { signal }: Stoppable): Promise<string[]> {
+  const urls = await urlsOf(text, { signal });
   const hosts = urls.flatMap(({ url }) => (URL.canParse(url) ? [new URL(url).hostname] : []));
   const mails = text.split(AROUND).flatMap((word) => {
     const address = word.replace(/^mailto$|[.!?]+$/g, "");
