@@ -4,6 +4,7 @@ import { serviceOptions } from "../../config/service-options.ts";
 import { GuardValidationError } from "../../errors.ts";
 import { refuseOwnVaults } from "../../guard/own-vaults.ts";
 import type { Engine } from "../../models/engine.ts";
+import { DEFAULT_MAX_WINDOWS } from "../../models/engine-options.ts";
 import { ScanService } from "../../service.ts";
 import { VerdictCache } from "../../verdict-cache.ts";
 import { Shadow } from "./shadow.ts";
@@ -34,6 +35,11 @@ export async function makeShadow(
     const config = await loadConfig(settings.file);
     if (config.shadow !== undefined) {
       throw new GuardValidationError([{ path: "shadow", message: "a shadow has no shadow of its own" }]);
+    }
+    const { maxWindows } = config.app;
+    if (maxWindows !== app.maxWindows && maxWindows !== DEFAULT_MAX_WINDOWS) {
+      const message = `the shadow shares the models of the server, and how much they read (${app.maxWindows}): set the same, or leave it out`;
+      throw new GuardValidationError([{ path: "app.max_windows", message }]);
     }
     return new Map(
       profilesOf(config).map(({ name, config: of, paths }) => {

@@ -193,8 +193,10 @@ describe("a shadow", () => {
     ["a file that is not there", "none.yml", "none.yml: ENOENT"],
     ["a scanner that does not exist", "unknown.yml", "input_scanners.0"],
     ["a shadow of its own", "nested.yml", "a shadow has no shadow"],
+    ["another limit of windows than the server's", "windows.yml", "windows.yml: app.max_windows: "],
   ])("stops the start with %s", async (_, name, message) => {
     file("unknown.yml", "input_scanners: [{ type: Nonsense }]");
+    file("windows.yml", `app: { max_windows: 64 }\ninput_scanners: [${banning("x")}]`);
     file("nested.yml", `input_scanners: [${banning("x")}]\nshadow: unknown.yml`);
     const error = await testServer({}, { shadow: join(folder, name) }).catch((reason) => reason);
     expect(error).toMatchObject({ path: "shadow", message: expect.stringContaining(message) });
