@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { addon, native } from "../native.ts";
 import { type Finding, wholeText } from "../scanner.ts";
+import { shortPath } from "../support/short-path.ts";
 import { Turns } from "../support/turns.ts";
 import { mapRowsInTurns } from "../text/rows.ts";
 import type { Span } from "../text/span.ts";
@@ -138,7 +139,7 @@ async function readPieces(text: string, { repair, schema, signal }: ReadSettings
     }
     const problem = schema?.check(json, until);
     if (!problem) return piece;
-    const label = `${problem.pointer || "(root)"} ${problem.message}`;
+    const label = `${shortPath(problem.pointer) || "(root)"} ${problem.message}`;
     return { ...piece, problem: { start, end, type: "json-schema", text: text.slice(start, end), score: 1, label } };
   }
 }

@@ -60,6 +60,11 @@ describe("JSON in texts", () => {
     const paths = pathsOf({ role: "tool", content: JSON.stringify({ [key]: ["value"] }) });
     expect(paths).toHaveLength(2);
     for (const path of paths) expect(path.length).toBeLessThan(100);
+    let nested: unknown = ["value"];
+    for (let level = 0; level < 60; level++) nested = { [`${level} ${key}`]: nested };
+    const [far = ""] = pathsOf({ role: "tool", content: JSON.stringify(nested) }).slice(-1);
+    expect(far).toMatch(/^messages\/0\/content → .*….*\[0\]$/s);
+    expect(far).toHaveLength(500);
   });
 });
 

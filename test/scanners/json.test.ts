@@ -120,6 +120,10 @@ describe("JSON", () => {
     expect(await label('{"tags": ["a", "a"]}')).toEqual(["/tags must not have items that are equal"]);
     expect(await label('{"tag": []} {"tags": []}')).toEqual(["(root) must have required property 'tags'"]);
     expect(await label(`{"tags": ["${"a".repeat(50_000)}!"]}`)).toEqual([expect.stringMatching(/^\/tags\/0 /)]);
+    const name = "k".repeat(50_000);
+    const ofName = { properties: { [name]: { type: "string" } } };
+    const [far] = (await scan(JSON.stringify({ [name]: 1 }), { schema: ofName })).findings;
+    expect(far?.label).toMatch(/^\/k{249}…k{249} must be string$/);
     expect((await scan("{'tags': 1}", { schema })).sanitized).toBe('{"tags": 1}');
     const items = { type: "array", uniqueItems: true };
     expect((await scan('[{"a": 1, "b": 2}, {"b": 2, "a": 1}]', { schema: items })).isValid).toBe(false);
