@@ -1,5 +1,6 @@
 import { copyResult, onlyNames } from "../conversation/report.ts";
 import { GuardError } from "../errors.ts";
+import { addOmitted } from "../findings.ts";
 import type { AnswerStream, StreamStep } from "../guard/guard.ts";
 import { AnswerCache } from "../models/answer-cache.ts";
 import type { Stoppable } from "../native.ts";
@@ -362,7 +363,8 @@ export class AnswerScan implements AnswerStream<StreamReport> {
    */
   async #judge(look: Look): Promise<"passed" | "blocked" | "unsure"> {
     const base = this.#base;
-    const adding = [() => this.#tally.add(look.report, (name, findings) => this.#newFindings(name, findings, base))];
+    const seen = this.#withNewOmitted(look.report, base);
+    const adding = [() => this.#tally.add(seen, (name, findings) => this.#newFindings(name, findings, base))];
     let isBlocked = this.#outcome(look.report) === "blocked";
     for (const judges of isBlocked ? [] : this.#lists.judges) {
       const text = textAfter(look, judges.after);
@@ -404,6 +406,23 @@ export class AnswerScan implements AnswerStream<StreamReport> {
     const known = lengthIn(this.#unit, textAfter(base, after));
     const moved = this.#offsets.get(after) ?? 0;
     return findings.filter(({ start }) => start >= known).map((finding) => shifted(finding, moved));
+  }
+
+  /**
+   * The report of a look that counts, of the findings which nobody is told of, those behind what was given out before: the others were
+   * counted with the looks before it.
+   */
+  #withNewOmitted(report: ScanReport, base: Look): ScanReport {
+    const names = Object.keys(report.coverage.findingsOmitted);
+    if (names.length === 0) return report;
+    const count = ({ findings, coverage }: ScanReport, name: string) =>
+      (findings[name]?.length ?? 0) + (coverage.findingsOmitted[name] ?? 0);
+    const findingsOmitted: Record<string, number> = {};
+    for (const name of names) {
+      const told = this.#newFindings(name, report.findings[name] ?? [], base).length;
+      addOmitted(findingsOmitted, name, count(report, name) - count(base.report, name) - told);
+    }
+    return { ...report, coverage: { ...report.coverage, findingsOmitted } };
   }
 
   /** Returns the sanitizing scanner whose text a scanner of spans reads. */
@@ -535,9 +554,13 @@ export class AnswerScan implements AnswerStream<StreamReport> {
       const { text: _, ...report } = await runScanners(named, this.#whole.join(""), context, options);
       const names = new Set(needed.map(({ name }) => name));
       const counted = onlyNames(names, report);
-      this.#tally.add({ ...counted, coverage: { ...counted.coverage, chars: 0, scannedChars: 0 } }, (name, findings) =>
-        this.#lists.atEnd.some((item) => item.name === name) ? findings : [],
+      // What the others found was added part by part.
+      const isAtEnd = (name: string) => this.#lists.atEnd.some((item) => item.name === name);
+      const findingsOmitted = Object.fromEntries(
+        Object.entries(counted.coverage.findingsOmitted).filter(([name]) => isAtEnd(name)),
       );
+      const coverage = { ...counted.coverage, chars: 0, scannedChars: 0, findingsOmitted };
+      this.#tally.add({ ...counted, coverage }, (name, findings) => (isAtEnd(name) ? findings : []));
       if (this.#lists.atEnd.length > 0) left = this.#length - this.#wholeChars;
     }
     const report = this.#closed(this.#tally.total(this.#chars(), left), false);

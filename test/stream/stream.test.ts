@@ -332,6 +332,33 @@ describe("scanOutputStream", () => {
     expect(findings).toBeLessThanOrEqual(1000);
   });
 
+  it("counts each finding once that it does not tell of, however often the text around it is read", async () => {
+    const text = "abcdefghi ".repeat(2000);
+    const scanners = [new output.Regex({ patterns: ["[a-z]"], matchType: "all" })];
+    const { findings, coverage } = await scanOutput(scanners, "", text);
+    expect(coverage.findingsOmitted).toEqual({ Regex: 17_000 });
+    for (const [size, wholeChars] of [
+      [100, 0],
+      [3000, 0],
+      [3000, 65_536],
+    ] as const) {
+      const { report } = await streamed(scanners, pieces(text, size), { masking: ["Regex"], wholeChars });
+      expect(report.findings.Regex).toHaveLength(findings.Regex?.length ?? 0);
+      expect(report.coverage.findingsOmitted).toEqual(coverage.findingsOmitted);
+    }
+  });
+
+  it("has shown a value when its name comes late, and is blocked then", async () => {
+    const value = "Xk39fhQ2mmZ81pA";
+    const late = (gap: string) => `Use ${value}${gap} when the password = "${value}" is asked for. ${PROSE}`;
+    const near = await streamed([new output.Secrets()], pieces(late(""), 20), { masking: ["Secrets"] });
+    expect(near.text).not.toContain(value);
+    expect(near.report.outcome).toBe("masked");
+    const far = await streamed([new output.Secrets()], pieces(late(` for it. ${PROSE}`), 20), { masking: ["Secrets"] });
+    expect(far.text.split(value)).toHaveLength(2);
+    expect(far.report).toMatchObject({ isValid: false, outcome: "blocked" });
+  });
+
   it("reads nothing ahead, and ends the source when the reader stops", async () => {
     let [taken, ended] = [0, false];
     async function* source() {
