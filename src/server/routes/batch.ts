@@ -14,6 +14,7 @@ import { batchExamples, type outputsRequest, type promptsRequest } from "../sche
 import { named } from "../schemas/named.ts";
 import type { ScanFields } from "../schemas/scan.ts";
 import { NDJSON } from "../streams/event-format.ts";
+import { outputItem } from "./output.ts";
 import { PROMPT } from "./prompt.ts";
 import { type Item, type ScanRoutesOptions, scanned } from "./scan-routes.ts";
 
@@ -31,20 +32,16 @@ export interface BatchRoutesOptions extends ScanRoutesOptions {
 type PromptFields = ScanFields & Pick<z.output<typeof promptsRequest>, "source"> & { prompt: string };
 type OutputFields = ScanFields & { prompt: string; output: string };
 
-const OUTPUT: Item<OutputFields> = {
-  name: "an output",
-  source: "output",
-  scan: (service, { prompt, output }, request) => service.output(prompt, output, request),
-  content: ({ prompt, output }) => ({ prompt, output }),
-};
-
 /** `POST /scan/prompts` and `POST /scan/outputs`: many texts in one request, whose results come line by line in their order. */
 export async function batchRoutes(app: FastifyInstance, options: BatchRoutesOptions): Promise<void> {
   add<z.output<typeof promptsRequest>, PromptFields>("prompts", "PromptsRequest", PROMPT, ({ prompts, ...fields }) =>
     prompts.map((prompt) => ({ ...fields, prompt })),
   );
-  add<z.output<typeof outputsRequest>, OutputFields>("outputs", "OutputsRequest", OUTPUT, ({ outputs, ...fields }) =>
-    outputs.map(({ prompt, output }) => ({ ...fields, prompt: prompt ?? "", output })),
+  add<z.output<typeof outputsRequest>, OutputFields>(
+    "outputs",
+    "OutputsRequest",
+    outputItem(app.log),
+    ({ outputs, ...fields }) => outputs.map(({ prompt, output }) => ({ ...fields, prompt: prompt ?? "", output })),
   );
 
   function add<Body extends ScanFields, Fields extends ScanFields>(
