@@ -25,8 +25,8 @@ export interface RiskSurroundings {
 /** What a configuration that guard takes may do harm with, in the order of the file's sections. */
 export function risksOf(config: Config, { env, handsOutVaults, isPublic }: RiskSurroundings): Risk[] {
   const { app, auth, audit, cache, rateLimit } = config;
-  // Whoever shares something over Redis runs several instances.
-  const isShared = [cache?.redis, rateLimit.redis].some((redis) => redis !== undefined && redis !== null);
+  // A key of white space is none; see `readSecretKeys`.
+  const isSet = (name: string) => (env[name] ?? "").trim() !== "";
   const risks: [applies: boolean, about: string, text: string, advice: string][] = [
     [
       app.logContent,
@@ -65,21 +65,21 @@ export function risksOf(config: Config, { env, handsOutVaults, isPublic }: RiskS
       "see that nobody but Prometheus reaches the port, or leave it out",
     ],
     [
-      handsOutVaults && isShared && !env.GUARD_VAULT_KEY,
+      handsOutVaults && !isSet("GUARD_VAULT_KEY"),
       "GUARD_VAULT_KEY",
-      "is not set: no other instance can open the vaults of this one, nor can this one after a restart",
+      "not set; no other instance can open the vaults of this one, nor can this one after a restart",
       "set it to the same value for all: openssl rand -base64 32",
     ],
     [
-      cache?.enabled === true && cache.redis != null && !env.GUARD_CACHE_KEY,
+      cache?.enabled === true && cache.redis != null && !isSet("GUARD_CACHE_KEY"),
       "GUARD_CACHE_KEY",
-      "is not set: no other instance can use the cached results of this one, nor can this one after a restart",
+      "not set; no other instance can use the cached results of this one, nor can this one after a restart",
       "set it to the same value for all: openssl rand -base64 32",
     ],
     [
-      audit !== undefined && !env.GUARD_AUDIT_KEY,
+      audit !== undefined && !isSet("GUARD_AUDIT_KEY"),
       "GUARD_AUDIT_KEY",
-      "is not set: the chain of the audit log does not show that somebody wrote all of it anew",
+      "not set; the chain of the audit log does not show that somebody wrote all of it anew",
       "set it: openssl rand -base64 32",
     ],
     [

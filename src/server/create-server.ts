@@ -1,6 +1,5 @@
 import { createSecretKey, randomUUID } from "node:crypto";
 import type { FastifyInstance } from "fastify";
-import { ignoredKeys } from "../config/ignored-keys.ts";
 import {
   buildScanners,
   type Config,
@@ -11,7 +10,7 @@ import {
   pluginsOf,
   profilesOf,
 } from "../config/index.ts";
-import { assertSafeToListen } from "../config/safe-address.ts";
+import { assertSafeToListen, isLoopback } from "../config/safe-address.ts";
 import { serviceOptions } from "../config/service-options.ts";
 import { refuseOwnVaults } from "../guard/own-vaults.ts";
 import { Engine } from "../models/engine.ts";
@@ -30,6 +29,7 @@ import { type Profile, Profiles } from "./profiles.ts";
 import { makeShadow } from "./shadow/make-shadow.ts";
 import type { Shadow } from "./shadow/shadow.ts";
 import { type ConfigSource, startLines } from "./start-log.ts";
+import { startWarnings } from "./start-warnings.ts";
 import { Variants } from "./variants.ts";
 import { readVaultKeys, VaultSeal } from "./vault-seal.ts";
 
@@ -138,10 +138,10 @@ export async function prepareServer(
   // What runs here besides guard is worth knowing when something goes wrong.
   for (const { path, kind, reference, file } of pluginsOf(config))
     app.log.info({ path, kind, reference, file }, "plugin");
-  const keysSet = { vault: keys !== undefined, cache: cacheKey !== undefined };
   for (const [fields, message] of startLines(source, new Map(made.map((one) => [one.profile.name, one.lists])), engine))
     app.log.info(fields, message);
-  for (const warning of warnings(config, lists, keysSet)) app.log.warn(warning);
+  const isPublic = host.isPublic ?? !isLoopback(config.app.host);
+  for (const warning of startWarnings(config, lists, isPublic)) app.log.warn(warning);
   const models = restrictedModels(engine);
   if (models.length > 0) {
     app.log.warn(
@@ -221,37 +221,6 @@ function listeningSafely(app: FastifyInstance, config: Config): FastifyInstance 
     return listen(...args);
   }) as FastifyInstance["listen"];
   return app;
-}
-
-/** The warnings that the log shows at the start: settings that have no effect, and risks that the configuration takes. */
-function warnings(
-  config: Config,
-  { input, output }: ScannerLists,
-  isSet: Record<"vault" | "cache", boolean>,
-): string[] {
-  const handsOutVaults = [...input, ...output].some(({ vaultScope }) => vaultScope === "call");
-  const said: [applies: boolean, warning: string][] = [
-    [config.cache !== undefined && config.cache.enabled === undefined, "cache: not enabled; results are not cached"],
-    [
-      config.cache?.enabled === true && config.cache.redis !== undefined && !isSet.cache,
-      `${CACHE_KEY}: not set; no other instance can use the cached results of this one, nor can this one after a restart`,
-    ],
-    [input.length === 0, "no input scanners: every prompt passes"],
-    [output.length === 0, "no output scanners: every output passes"],
-    [
-      !isSet.vault && handsOutVaults,
-      "GUARD_VAULT_KEY: not set; no other instance can open the vaults of this one, nor can this one after a restart",
-    ],
-    [
-      (config.auth ?? []).length > 0 && !config.auth?.some(({ maySuppress }) => maySuppress),
-      "auth: no credential may leave scanners out (scanners_suppress); may_suppress: true lets those of an entry",
-    ],
-    [config.app.logContent, "app.log_content: prompts and outputs are written to the log"],
-  ];
-  const ignored = ignoredKeys(config).map(
-    ({ key, paths, reason }) => `${key} has no effect: ${reason} (${paths.join(", ")})`,
-  );
-  return [...said.flatMap(([applies, warning]) => (applies ? [warning] : [])), ...ignored];
 }
 
 function isServerOptions(from: ConfigInput | ServerOptions): from is ServerOptions {

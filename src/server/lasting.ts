@@ -24,6 +24,8 @@ export interface Host {
   lasting: Lasting;
   /** Whether another server answers until this one is loaded. */
   isReload?: boolean;
+  /** Whether others than this machine reach it. By default the address in the configuration tells. */
+  isPublic?: boolean;
   /**
    * Reads the configuration anew; see `Reloads.reload`. Without it the server has no route for that.
    *

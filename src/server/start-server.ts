@@ -1,5 +1,5 @@
 import { type Config, type ConfigInput, checkConfig } from "../config/index.ts";
-import { assertSafeToListen } from "../config/safe-address.ts";
+import { assertSafeToListen, isLoopback } from "../config/safe-address.ts";
 import { GuardValidationError } from "../errors.ts";
 import { graceOf } from "./app.ts";
 import { prepareServer, type ServerOptions } from "./create-server.ts";
@@ -65,6 +65,7 @@ export async function startServer(given: ListenOptions): Promise<ReloadingServer
     const server: Host = {
       lasting,
       isReload,
+      isPublic: !isLoopback(at.host),
       ...(reread ? { reload: () => reloads.reload() } : {}),
     };
     const prepared = await prepareServer({ ...options, config }, server);
