@@ -110,6 +110,11 @@ describe("the rules", () => {
     }
     expect(alerts.length).toBeGreaterThan(15);
   });
+
+  it("have a test for every alert in which it fires", () => {
+    const tests = read("rules.test.yml");
+    for (const { alert } of alerts) expect(tests).toContain(`ALERTS{alertname="${alert}",alertstate="firing",severity`);
+  });
 });
 
 describe("the dashboard", () => {

@@ -94,6 +94,8 @@ export class Metrics {
       labelNames: ["result"],
       registers,
     });
+    // The first failure would show no increase of a series that was not there.
+    for (const result of ["success", "failure"]) this.#reloads.inc({ result }, 0);
     this.#configs = new Gauge({
       name: "guard_config_info",
       help: "The configuration that is served: 1 for its hash, which records of the audit log have as well.",
