@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -48,6 +48,26 @@ function rounded(value: unknown): unknown {
 describe("links", () => {
   it.each(files)("of %s lead somewhere", (path) => {
     expect(brokenLinks(path)).toEqual([]);
+  });
+});
+
+describe("commands", () => {
+  const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
+  // What has changed may have had another name then.
+  const current = files.filter((path) => !/^(?:changes\/|CHANGELOG)/.test(path));
+  it.each(current)("of %s that npm runs are there", (path) => {
+    const named = [...read(path).matchAll(/\bnpm run ([\w:-]+)/g)].map(([, name = ""]) => name);
+    expect(named.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
+  });
+
+  it("name scenarios and settings that there are", () => {
+    const page = read("docs/reliability.md");
+    const known = readdirSync(join(root, "chaos/scenarios")).map((name) => name.replace(/\.mjs$/, ""));
+    for (const name of known) expect(page).toContain(`[${name}](../chaos/scenarios/${name}.mjs)`);
+    const described = read("scanners.schema.json");
+    const settings = [...page.matchAll(/`(?:app|audit|cache)\.([a-z_]+)`/g)].map(([, name = ""]) => name);
+    expect(settings.length).toBeGreaterThan(5);
+    for (const name of settings) expect(described).toContain(`"${name}"`);
   });
 });
 
