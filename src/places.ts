@@ -9,7 +9,7 @@ export interface PlaceRequest {
   kind: string;
   /** How much text there is, in characters. */
   chars: number;
-  /** For whom it is. */
+  /** Who takes turns with others for it. */
   caller: string | undefined;
   /** The most seconds that it may wait and run. */
   seconds: number;

@@ -115,10 +115,11 @@ export interface ScanRequest {
   observer?: ScanObserver | undefined;
   /**
    * Who asks: a text of the program's own that tells callers apart. What was kept of the texts of one caller is used for no other one,
-   * who could tell from the time of an answer what the first one sent, and callers take turns when scans have to wait. Calls without it
-   * are all of one caller.
+   * who could tell from the time of an answer what the first one sent. Calls without it are all of one caller.
    */
   caller?: string | undefined;
+  /** Who takes turns with others when scans have to wait. By default that is the caller. */
+  turn?: string | undefined;
 }
 
 /** Scans the same texts again, with the scanners of another service. */
@@ -375,10 +376,10 @@ export class ScanService {
     const open = () => {
       if (conversation) this.#checkSize(conversation);
       if (this.notReady) throw this.notReady;
-      const { caller, signal } = request;
+      const { caller, turn = caller, signal } = request;
       const place = this.#places.stream({
         kind: `${this.#kinds}stream`,
-        caller,
+        caller: turn,
         signal,
         seconds: this.#options.outputTimeout,
       });
@@ -520,10 +521,11 @@ export class ScanService {
    * Refuses a call whose texts nobody has read yet, where they would only be refused later because too much waits already.
    *
    * @param chars the characters of the texts, as far as they are known.
+   * @param turn who takes turns with others; see {@link ScanRequest.turn}.
    * @throws GuardError `GUARD_OVERLOADED`.
    */
-  refuseUnread(kind: ScanKind, chars: number, caller: string | undefined): void {
-    this.admission.refuseUnread({ kind: this.#kinds + kind, chars, caller, timeout: this.#timeout(kind) });
+  refuseUnread(kind: ScanKind, chars: number, turn: string | undefined): void {
+    this.admission.refuseUnread({ kind: this.#kinds + kind, chars, caller: turn, timeout: this.#timeout(kind) });
   }
 
   #checkSize({ messages }: { messages: readonly unknown[] }): void {
@@ -540,9 +542,9 @@ export class ScanService {
     scan: (options: RunsOptions) => Promise<Omit<ServiceReport, "outcome">>,
   ): Promise<ServiceReport> {
     if (this.notReady) throw this.notReady;
-    const { caller, signal } = request;
+    const { caller, turn = caller, signal } = request;
     const report = await this.#places.run(
-      { kind: this.#kinds + kind, chars, caller, signal, seconds: this.#timeout(kind) },
+      { kind: this.#kinds + kind, chars, caller: turn, signal, seconds: this.#timeout(kind) },
       (place) => scan(this.#optionsOf(request, place)),
     );
     return { ...report, ...this.#decided(report, side) };

@@ -55,6 +55,8 @@ export interface ServiceCallOptions extends CallOptions {
   observer?: ScanObserver | undefined;
   /** Who calls; see {@link ScanRequest.caller}. */
   caller?: string | undefined;
+  /** Who takes turns with others; see {@link ScanRequest.turn}. */
+  turn?: string | undefined;
 }
 
 /** Guards calls of models with the scanners of this process. */
@@ -110,13 +112,14 @@ export class ServiceCall implements GuardedCall {
       sent = "",
       observer,
       caller,
+      turn,
     }: ServiceCallOptions,
     onScanned: NonNullable<ServiceGuardOptions["onScanned"]>,
   ) {
     this.vault = vault;
     this.#service = service;
     // Findings are shown, so that their offsets count code points.
-    this.#request = { suppress, details: true, rewrite, vault, signal, observer, caller };
+    this.#request = { suppress, details: true, rewrite, vault, signal, observer, caller, turn };
     this.#onScanned = onScanned;
     this.#sent =
       typeof sent === "string"

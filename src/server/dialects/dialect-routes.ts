@@ -4,6 +4,7 @@ import type { DialectName } from "../../config/dialects.ts";
 import { GuardValidationError } from "../../errors.ts";
 import { type EndedScan, type ServiceCallOptions, ServiceGuard } from "../../guard/service-guard.ts";
 import { clientGone } from "../../support/client-gone.ts";
+import { callerOf } from "../caller.ts";
 import type { Decisions } from "../decisions.ts";
 import { notReady, scanProblems } from "../problem-replies.ts";
 import type { VaultSeal } from "../vault-seal.ts";
@@ -84,7 +85,7 @@ function addEndpoint(
     handler: async (request, reply) => {
       const { profile, credential, scanObserver: observer } = request;
       const { service } = profile;
-      const given = { signal: clientGone(reply.raw), observer, caller: credential?.id };
+      const given = { signal: clientGone(reply.raw), observer, ...callerOf(request) };
       const vaults: DialectCall["vaults"] = {
         seal: (vault) => seal.seal(vault, credential),
         open: (token) => seal.open(token, credential),

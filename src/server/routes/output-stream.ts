@@ -7,6 +7,7 @@ import { closedError } from "../../errors.ts";
 import type { ServiceReport } from "../../service.ts";
 import { clientGone } from "../../support/client-gone.ts";
 import { Vault } from "../../vault.ts";
+import { callerOf } from "../caller.ts";
 import { chatOf } from "../chat.ts";
 import { charactersOf } from "../limits/characters.ts";
 import { problemOf } from "../plugins/app/errors.ts";
@@ -189,7 +190,7 @@ async function answering(asked: Asked, start: Start, lines: AnswerLines): Promis
       vault: typeof start.vault === "string" ? seal.open(start.vault, request.credential) : new Vault(),
       signal: stop.signal,
       observer: request.scanObserver,
-      caller: request.credential?.id,
+      ...callerOf(request),
     },
     messages ? chatOf({ messages, tools, system }) : undefined,
   );

@@ -6,6 +6,7 @@ import type { ScanKind, ScanRequest, ScanService, ServiceReport } from "../../se
 import { clientGone } from "../../support/client-gone.ts";
 import { Vault } from "../../vault.ts";
 import type { CacheUse, ResultCache, Scanned } from "../cache/result-cache.ts";
+import { callerOf } from "../caller.ts";
 import type { Decisions } from "../decisions.ts";
 import { scanProblems } from "../problem-replies.ts";
 import type { Granted, Profiles } from "../profiles.ts";
@@ -119,10 +120,10 @@ export async function scanned<Body extends ScanFields>(
   const rewrite = kind === "analyze";
   const details = fields.details ?? false;
   const observer = request.scanObserver;
-  const caller = request.credential?.id;
+  const { caller, turn } = callerOf(request);
   const compute = async (signal: AbortSignal): Promise<Scanned> => {
     const vault = typeof fields.vault === "string" ? seal.open(fields.vault, request.credential) : new Vault();
-    const asked = { suppress, instead, details, rewrite, vault, signal, observer, caller };
+    const asked = { suppress, instead, details, rewrite, vault, signal, observer, caller, turn };
     return { report: await scan(service, fields, asked), vault };
   };
   const found = async (): Promise<Scanned & { use?: CacheUse }> => {

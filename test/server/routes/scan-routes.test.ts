@@ -1,4 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { Admission } from "../../../src/admission/admission.ts";
+import type { ConfigInput } from "../../../src/config/index.ts";
 import { BanSubstrings } from "../../../src/generated/input-scanners.ts";
 import { passed } from "../../../src/scanner.ts";
 import { injectionScanner, scannerOf, testServer, wordScanner } from "../fixtures.ts";
@@ -259,5 +261,35 @@ describe("require_full_coverage", () => {
       { role: "tool", content: "result" },
     ];
     expect((await post("/scan/conversation", { messages })).json().is_valid).toBe(valid);
+  });
+});
+
+describe("callers who wait for their turn", () => {
+  /** Of whom the admission is told. */
+  async function turnsOf(config: ConfigInput, ...headers: Record<string, string>[]): Promise<(string | undefined)[]> {
+    const entered = vi.spyOn(Admission.prototype, "enter").mockClear();
+    onTestFinished(() => entered.mockRestore());
+    const { post } = await testServer({ input: [wordScanner("zebra")] }, config);
+    for (const header of headers) expect((await post("/scan/prompt", { prompt: "Hi" }, header)).statusCode).toBe(200);
+    return entered.mock.calls.map(([{ caller }]) => caller);
+  }
+  const from = (address: string) => ({ "x-forwarded-for": address });
+
+  it("are addresses where there are no credentials, if the proxy is trusted that names them", async () => {
+    const addresses = [from("192.0.2.1"), from("192.0.2.2"), from("2001:db8::1"), from("2001:db8::2")];
+    const trusting = { app: { trustProxy: true } };
+    expect(await turnsOf(trusting, ...addresses)).toEqual(["192.0.2.1", "192.0.2.2", "2001:db8::", "2001:db8::"]);
+    expect(new Set(await turnsOf({}, ...addresses))).toEqual(new Set(["127.0.0.1"]));
+  });
+
+  it("are credentials where there are some, whatever their addresses", async () => {
+    const keys = (key: string, address: string) => ({ "x-api-key": key, ...from(address) });
+    const auth: ConfigInput["auth"] = [{ type: "api_key", keys: ["one-key", "other-key"] }];
+    const [first, second, other] = await turnsOf(
+      { auth, app: { trustProxy: true } },
+      ...[keys("one-key", "192.0.2.1"), keys("one-key", "192.0.2.2"), keys("other-key", "192.0.2.1")],
+    );
+    expect(first).toBe(second);
+    expect(other).not.toBe(first);
   });
 });

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
 import type { ScanKind } from "../../../service.ts";
+import { callerOf } from "../../caller.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -16,9 +17,10 @@ declare module "fastify" {
  * would cost nothing.
  */
 export const earlyRefusal = fp(async (app: FastifyInstance) => {
-  app.addHook("onRequest", async ({ routeOptions, headers, profile, credential }) => {
+  app.addHook("onRequest", async (request) => {
+    const { routeOptions, headers, profile } = request;
     const { scans } = routeOptions.config;
     const bytes = Number(headers["content-length"]);
-    if (scans && bytes >= 0) profile.service.refuseUnread(scans, bytes, credential?.id);
+    if (scans && bytes >= 0) profile.service.refuseUnread(scans, bytes, callerOf(request).turn);
   });
 });
