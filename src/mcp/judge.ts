@@ -2,6 +2,7 @@ import pLimit from "p-limit";
 import { GuardError, ScannerError } from "../errors.ts";
 import { judgementOf, maskText, type Judgement as PartJudgement } from "../masking.ts";
 import type { MessageText } from "../messages/text.ts";
+import type { Stoppable } from "../native.ts";
 import { type Outcome, replacesValues } from "../outcome.ts";
 import { sourceSuffix } from "../result-names.ts";
 import { type NamedScanner, nameScanners, runScanners, type ScanReport } from "../scan.ts";
@@ -82,6 +83,7 @@ export class Judge {
     const named = this.#lists.get(text.source) ?? [];
     if (named.length === 0) return { outcome: "passed", failing: [], scores: {}, findings: {} };
     const deadline = AbortSignal.timeout(this.#timeout * 1000);
+    const ending = AbortSignal.any([signal, deadline]);
     const run = (scanners: readonly NamedScanner[], input: string, rewrite: boolean) =>
       runScanners(
         scanners,
@@ -90,10 +92,10 @@ export class Judge {
           source: text.source,
           conversation: { texts: texts.includes(text) ? texts : [...texts, text], current: text },
         },
-        { rewrite, vault: this.vault, suffix: sourceSuffix(text.source), signal: AbortSignal.any([signal, deadline]) },
+        { rewrite, vault: this.vault, suffix: sourceSuffix(text.source), signal: ending },
       );
     try {
-      return await this.#outcome(text, named, mask, run);
+      return await this.#outcome(text, named, mask, { run, signal: ending });
     } catch (error) {
       signal.throwIfAborted();
       this.#onError(deadline.aborted ? `the scan took longer than ${this.#timeout} s` : reasonOf(error));
@@ -105,7 +107,13 @@ export class Judge {
     text: MessageText,
     named: readonly NamedScanner[],
     mask: boolean,
-    run: (scanners: readonly NamedScanner[], input: string, rewrite: boolean) => Promise<ScanReport & { text: string }>,
+    {
+      run,
+      signal,
+    }: {
+      run(scanners: readonly NamedScanner[], input: string, rewrite: boolean): Promise<ScanReport & { text: string }>;
+      signal: AbortSignal;
+    },
   ): Promise<Judgement> {
     const suffix = sourceSuffix(text.source);
     const report = await run(named, text.text, true);
@@ -120,7 +128,8 @@ export class Judge {
     const hard = failing.filter((name) => !replaces(name));
     if (hard.length > 0 && !mask) return { outcome: "blocked", ...seen };
     const rewritten = report.text === text.text ? undefined : await split(report.text, text, named, run);
-    const strings = hard.length > 0 ? await withoutAttacks(rewritten ?? stringsOf(text), named, run) : rewritten;
+    const strings =
+      hard.length > 0 ? await withoutAttacks(rewritten ?? stringsOf(text), named, run, { signal }) : rewritten;
     if (hard.length > 0) {
       // An answer without any text would tell an agent less than the reason why there is none.
       if (!strings || strings.every((string) => string.trim() === "")) return { outcome: "blocked", ...seen };
@@ -144,6 +153,7 @@ async function withoutAttacks(
   strings: readonly string[],
   named: readonly NamedScanner[],
   run: (scanners: readonly NamedScanner[], input: string, rewrite: boolean) => Promise<ScanReport>,
+  stoppable: Stoppable,
 ): Promise<string[]> {
   const masking = named.filter(({ scanner }) => scanner.detect !== undefined);
   const known = new Map<string, Promise<PartJudgement>>();
@@ -156,7 +166,7 @@ async function withoutAttacks(
   return Promise.all(
     strings.map(async (string) => {
       const judged = await judge(string);
-      return judged.isValid ? string : (await maskText(string, judge, judged)).text;
+      return judged.isValid ? string : (await maskText(string, judge, judged, stoppable)).text;
     }),
   );
 }
