@@ -36,9 +36,18 @@ pub enum Outcome {
 }
 
 impl Check {
-    /// Whether a value passes only with a part that mixes letters and digits, or cases.
-    pub(super) fn wants_mixed(self) -> bool {
-        matches!(self, Self::Mixed | Self::MixedKey)
+    /// Where the next thing stands, from `start` on, without which no value passes that begins at `start` or behind; the end of the text
+    /// if there is none. `None` for checks that tell nothing by a single look.
+    pub(super) fn next_needed(self, text: &[u8], start: usize) -> Option<usize> {
+        match self {
+            Self::Mixed | Self::MixedKey => Some(next_mixing(text, start)),
+            Self::Password => {
+                let needed = |byte: &u8| byte.is_ascii_digit() || is_special(byte);
+                let found = text[start..].iter().position(needed);
+                Some(found.map_or(text.len(), |at| start + at))
+            }
+            _ => None,
+        }
     }
 
     /// Checks a match.
@@ -125,7 +134,7 @@ fn mixes(part: &[u8]) -> bool {
 
 /// Where the next run of letters and digits from `start` on begins that may mix them, as [`Check::Mixed`] asks for; the end of the
 /// text if there is none.
-pub(super) fn next_mixing(text: &[u8], start: usize) -> usize {
+fn next_mixing(text: &[u8], start: usize) -> usize {
     let mut at = start;
     while at < text.len() {
         let run = text[at..]
@@ -171,17 +180,24 @@ fn is_password(value: &[u8]) -> bool {
         .iter()
         .rposition(|byte| !b"?!.,:;".contains(byte))
         .map_or(0, |at| at + 1);
+    if !(5..=64).contains(&end) {
+        return false;
+    }
     let (value, url) = (&value[..end], value.windows(3).any(|part| part == b"://"));
     let query = value.contains(&b'=') && (value.contains(&b'&') || value.contains(&b'?'));
-    if url || query || value.len() < 5 || value.len() > 64 {
+    if url || query {
         return false;
     }
     let has = |kind: fn(&u8) -> bool| value.iter().any(kind);
-    let special = |byte: &u8| b"!@#%^&*?~$".contains(byte);
     if value.iter().all(u8::is_ascii_digit) {
         return value.len() >= 6;
     }
-    has(u8::is_ascii_alphabetic) && (has(u8::is_ascii_digit) || value.iter().any(special)) && !is_path(value)
+    has(u8::is_ascii_alphabetic) && (has(u8::is_ascii_digit) || has(is_special)) && !is_path(value)
+}
+
+/// A sign that passwords have and words do not.
+fn is_special(byte: &u8) -> bool {
+    b"!@#%^&*?~$".contains(byte)
 }
 
 fn is_password_literal(value: &[u8]) -> bool {
