@@ -46,9 +46,10 @@ pub(super) fn has_boundaries(text: &str, range: Range<usize>, boundary: Boundary
     let (previous, next) = (before.next(), after.next());
     let (first, last) = (inside.next(), inside.next_back());
     let is_digit = |character: Option<char>| character.is_some_and(|character| character.is_ascii_digit());
-    let has_colons = text[range.clone()].contains(':');
+    // A text of numbers is asked about at every number, and few of them have signs beside them that need a closer look.
+    let has_colons = || text[range.clone()].contains(':');
+    let is_whole = || text[range.clone()].bytes().filter(u8::is_ascii_digit).count() >= WHOLE;
     let is_proven = boundary == Boundary::Proven;
-    let is_whole = text[range.clone()].bytes().filter(u8::is_ascii_digit).count() >= WHOLE;
     let connects = |sign: Option<char>, mut beyond: &mut dyn Iterator<Item = char>, own: Option<char>| {
         let first = beyond.next();
         match sign {
@@ -57,11 +58,11 @@ pub(super) fn has_boundaries(text: &str, range: Range<usize>, boundary: Boundary
                 let end = Iterator::find(&mut beyond, |character| !character.is_ascii_digit());
                 is_digit(first) && is_digit(own) && end != Some('.')
             }
-            Some('/') if is_whole && is_digit(first) && is_digit(own) => {
+            Some('/') if is_digit(first) && is_digit(own) && is_whole() => {
                 !is_whole_number(first.into_iter().chain(beyond))
             }
             Some('.' | '-' | '/') => is_digit(first) && is_digit(own),
-            Some(':') => has_colons && continues(first),
+            Some(':') => continues(first) && has_colons(),
             _ => false,
         }
     };

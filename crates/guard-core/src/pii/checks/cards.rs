@@ -1,6 +1,6 @@
 //! Payment cards and mobile devices: numbers with the checksum of Luhn.
 
-use super::{digits, is_monotonous, number};
+use super::{digits, is_monotonous};
 
 /// The formula of H. P. Luhn, US patent 2,950,048, as in ISO/IEC 7812-1, annex B: from the right, every second digit counts
 /// twice, and the sum of all digits is a multiple of ten.
@@ -65,17 +65,23 @@ pub fn is_card(value: &str) -> bool {
 /// What has the form of a payment card's number: an issuer's range and length. Its checksum may be wrong, as in a number that
 /// was mistyped or made up.
 pub fn is_issued(value: &str) -> bool {
-    let digits = digits(value);
-    let first = number(&digits[..digits.len().min(4)]);
-    let issued =
-        |(from, to, lengths): &(u64, u64, &[usize])| (*from..=*to).contains(&first) && lengths.contains(&digits.len());
-    ISSUERS.iter().any(issued) && is_one_number(value)
+    // The first four digits rule most numbers out.
+    let mut digits = value.bytes().filter(u8::is_ascii_digit);
+    let first = digits
+        .by_ref()
+        .take(4)
+        .fold(0, |number, digit| number * 10 + u64::from(digit - b'0'));
+    let issuer = ISSUERS.iter().find(|(from, to, _)| (*from..=*to).contains(&first));
+    issuer.is_some_and(|(.., lengths)| lengths.contains(&(4 + digits.count()))) && is_one_number(value)
 }
 
 /// An International Mobile Equipment Identity of 15 digits: 3GPP TS 23.003, section 6.2 and annex B.
 pub fn is_imei(value: &str) -> bool {
+    if value.bytes().filter(u8::is_ascii_digit).count() != 15 {
+        return false;
+    }
     let digits = digits(value);
-    digits.len() == 15 && is_luhn(&digits) && !is_monotonous(&digits)
+    is_luhn(&digits) && !is_monotonous(&digits)
 }
 
 #[cfg(test)]

@@ -170,11 +170,10 @@ impl<'de> Deserialize<'de> for Check {
 
 /// The values of the ASCII digits in `value`, in order.
 fn digits(value: &str) -> Vec<u32> {
-    value
-        .bytes()
-        .filter(u8::is_ascii_digit)
-        .map(|byte| u32::from(byte - b'0'))
-        .collect()
+    let mut digits = Vec::with_capacity(value.len());
+    let found = value.bytes().filter(u8::is_ascii_digit);
+    digits.extend(found.map(|byte| u32::from(byte - b'0')));
+    digits
 }
 
 /// The ASCII letters and digits in `value`, in upper case.

@@ -115,7 +115,9 @@ fn main_digits(value: &str) -> String {
     let main = value
         .find(['x', 'X', 'e', 'E', '#', ';', 'д', ','])
         .map_or(value, |at| &value[..at]);
-    main.chars().filter(char::is_ascii_digit).collect()
+    let mut digits = String::with_capacity(main.len());
+    digits.extend(main.chars().filter(char::is_ascii_digit));
+    digits
 }
 
 /// Whether the number has both parentheses or none.
@@ -190,9 +192,11 @@ impl Phones {
 
     /// Whether a number without `+` is one of the plan of a region.
     pub(super) fn is_valid_national(&self, value: &str) -> bool {
+        if self.plans.is_empty() || !is_balanced(value) {
+            return false;
+        }
         let digits = main_digits(value);
-        is_balanced(value)
-            && !is_years(value)
+        !is_years(value)
             && (7..=MOST_DIGITS).contains(&digits.len())
             && self.plans.iter().any(|&index| PLANS.plans[index].has_national(&digits))
     }
