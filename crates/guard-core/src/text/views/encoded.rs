@@ -80,6 +80,8 @@ impl Kind {
     const DIGIT64: u8 = Self::DECIMAL | Self::HEX_LETTER | Self::LETTER | Self::SIGN;
     /// The other bytes that an encoded piece can begin with.
     const START: u8 = 16;
+    /// Capitals, which have one of the bits of letters besides.
+    const CAPITAL: u8 = 32;
 }
 
 static KINDS: [u8; 256] = {
@@ -88,8 +90,10 @@ static KINDS: [u8; 256] = {
     while byte < kinds.len() {
         kinds[byte] = match byte as u8 {
             b'0'..=b'9' => Kind::DECIMAL,
-            b'a'..=b'f' | b'A'..=b'F' => Kind::HEX_LETTER,
-            b'g'..=b'z' | b'G'..=b'Z' => Kind::LETTER,
+            b'a'..=b'f' => Kind::HEX_LETTER,
+            b'g'..=b'z' => Kind::LETTER,
+            b'A'..=b'F' => Kind::HEX_LETTER | Kind::CAPITAL,
+            b'G'..=b'Z' => Kind::LETTER | Kind::CAPITAL,
             b'+' | b'/' | b'-' | b'_' => Kind::SIGN,
             b'%' | b'\\' | b'&' | b'.' | b'=' => Kind::START,
             _ => Kind::OTHER,
@@ -165,10 +169,11 @@ struct Looked {
 /// Decodes a run of letters and digits. Returns how many bytes it looked at, as the other functions do.
 fn run(text: &str, start: usize, looked: &mut Looked, writer: &mut Writer) -> usize {
     let bytes = text.as_bytes();
-    let digits = bytes[start..].iter().take_while(|&&byte| is_digit64(byte));
-    let (length, kinds) = digits.fold((0, 0), |(length, kinds), &byte| {
-        (length + 1, kinds | KINDS[usize::from(byte)])
+    let digits = bytes[start + 1..].iter().take_while(|&&byte| is_digit64(byte));
+    let (length, rest) = digits.fold((1, 0), |(length, rest), &byte| {
+        (length + 1, rest | KINDS[usize::from(byte)])
     });
+    let kinds = rest | KINDS[usize::from(bytes[start])];
     if kinds & (Kind::HEX_LETTER | Kind::LETTER) == 0
         && start >= looked.numbers
         && bytes[start].is_ascii_digit()
@@ -206,7 +211,13 @@ fn run(text: &str, start: usize, looked: &mut Looked, writer: &mut Writer) -> us
             return length;
         }
     }
-    if length < LEAST_BASE64 {
+    // An ordinary word has small letters behind its first one. Base64 of its length has capitals there, and base32 and hexadecimal
+    // digits of its length have other letters or more of them.
+    let is_word = rest & Kind::CAPITAL == 0
+        && kinds & (Kind::LETTER | Kind::DECIMAL) == Kind::LETTER
+        && length < LEAST_BASE32
+        && bytes.get(start + length) != Some(&b'=');
+    if length < LEAST_BASE64 || is_word {
         return length;
     }
     let line = |from: usize| from + bytes[from..].iter().take_while(|&&byte| is_digit64(byte)).count();

@@ -64,6 +64,14 @@ impl Row {
         readable: impl Fn(Vec<u8>) -> Option<String>,
     ) -> Vec<(Range<usize>, String)> {
         let mut found = Vec::new();
+        // Most rows are words of the same length.
+        let may_say = |group: &Range<usize>| match digits {
+            Digits::Base64 => is_mixed(&bytes[group.clone()]),
+            Digits::Hex => bytes[group.clone()].iter().all(u8::is_ascii_hexdigit),
+        };
+        if !self.groups.iter().any(may_say) {
+            return found;
+        }
         let mut said: Vec<u8> = Vec::new();
         let mut from = 0;
         for index in 0..=self.groups.len() {
@@ -105,13 +113,9 @@ impl Row {
         if said.len() < LEAST {
             return;
         }
-        // Groups of base64 have capitals behind small letters or digits, which words do not have.
-        let mixed = |group: &Range<usize>| {
-            let group = &bytes[group.clone()];
-            group.iter().skip(1).any(u8::is_ascii_uppercase) && group.iter().any(|byte| !byte.is_ascii_uppercase())
-        };
         let groups = &self.groups[groups];
-        if digits == Digits::Base64 && groups.iter().filter(|group| mixed(group)).count() * 3 < groups.len() {
+        let mixed = groups.iter().filter(|group| is_mixed(&bytes[(*group).clone()]));
+        if digits == Digits::Base64 && mixed.count() * 3 < groups.len() {
             return;
         }
         let (Some(first), Some(last)) = (groups.first(), groups.last()) else {
@@ -130,6 +134,11 @@ impl Row {
             }
         }
     }
+}
+
+/// Whether a group has capitals behind small letters or digits, as those of base64 have and words do not.
+fn is_mixed(group: &[u8]) -> bool {
+    group.iter().skip(1).any(u8::is_ascii_uppercase) && group.iter().any(|byte| !byte.is_ascii_uppercase())
 }
 
 /// A byte that UTF-8 has in text.

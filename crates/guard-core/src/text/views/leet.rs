@@ -17,8 +17,10 @@ const TRIED: usize = 4;
 /// hexadecimal numbers and versions stay as they are. In a text with many such words, short ones and those with a single
 /// letter are replaced too.
 pub(super) fn read(text: &str) -> [Option<View>; 3] {
-    let (views, found, others) = read_with(text, Least { letters: 2, length: 4 });
-    if found >= DENSE && found * 3 >= others {
+    let (views, found) = read_with(text, Least { letters: 2, length: 4 });
+    // No word has white space in it.
+    let words = || text.bytes().filter(u8::is_ascii_whitespace).count();
+    if found >= DENSE && found * 3 >= words().saturating_sub(found) {
         return read_with(text, Least { letters: 1, length: 2 }).0;
     }
     views
@@ -31,12 +33,12 @@ struct Least {
     length: usize,
 }
 
-/// The views, how many words were replaced, and how many others there are.
-fn read_with(text: &str, least: Least) -> ([Option<View>; 3], usize, usize) {
+/// The views, and how many words were replaced.
+fn read_with(text: &str, least: Least) -> ([Option<View>; 3], usize) {
     let bytes = text.as_bytes();
     let kind = |byte: &u8| KINDS[usize::from(*byte)];
     let mut writers = [Writer::new(text), Writer::new(text), Writer::new(text)];
-    let (mut differ, mut found, mut others) = (false, 0, 0);
+    let (mut differ, mut found) = (false, 0);
     let mut at = 0;
     // Most of a text has no such sign and needs no closer look.
     while let Some(sign) = bytes[at..].iter().position(|byte| kind(byte) == Kind::Sign) {
@@ -45,12 +47,12 @@ fn read_with(text: &str, least: Least) -> ([Option<View>; 3], usize, usize) {
         let before = bytes[at..sign].iter().rev().take_while(is_part).count();
         let start = sign - before;
         let end = sign + bytes[sign..].iter().take_while(is_part).count();
-        others += bytes[at..start]
-            .iter()
-            .filter(|byte| byte.is_ascii_whitespace())
-            .count();
         at = end;
         let token = &bytes[start..end];
+        // Numbers are no words.
+        if !token.iter().any(u8::is_ascii_alphabetic) {
+            continue;
+        }
         let ambiguous = token.iter().filter(|&&byte| is_ambiguous(byte)).count();
         let first = word(token, least, |_| b'i');
         let second = if ambiguous > 0 {
@@ -77,13 +79,12 @@ fn read_with(text: &str, least: Least) -> ([Option<View>; 3], usize, usize) {
             }
         }
     }
-    others += bytes[at..].iter().filter(|byte| byte.is_ascii_whitespace()).count();
     let [first, second, likelier] = writers;
     let views = match differ {
         true => [first.finish(), second.finish(), likelier.finish()],
         false => [first.finish(), None, None],
     };
-    (views, found, others.saturating_sub(found))
+    (views, found)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -25,27 +25,28 @@ pub(super) fn join(text: &str) -> Option<View> {
     // Cuts the text at words of two letters or more. Only some of the stretches between them have enough single letters.
     let mut start = 0;
     let mut alone = 0;
-    // Whether each of the last three characters was part of a word, the last one in the lowest bit.
-    let mut parts = 0_u8;
     let mut at = 0;
-    let bytes = text.as_bytes();
-    while let Some(&byte) = bytes.get(at) {
-        let (part, next) = if byte.is_ascii() {
-            (PARTS[usize::from(byte)], at + 1)
-        } else {
-            let character = text[at..].chars().next().unwrap_or_default();
-            (is_part(character), at + character.len_utf8())
-        };
-        parts = (parts << 1 | u8::from(part)) & 0b111;
-        if parts & 0b11 == 0b11 {
-            if alone >= LETTERS {
-                join_within(text, start..at, &mut writer);
-            }
-            (start, alone) = (next, 0);
-        } else {
-            alone += usize::from(parts == 0b010);
+    while at < text.len() {
+        let (part, next) = part_at(text, at);
+        if !part {
+            at = next;
+            continue;
         }
-        at = next;
+        let mut end = next;
+        while end < text.len()
+            && let (true, after) = part_at(text, end)
+        {
+            end = after;
+        }
+        at = end;
+        if end > next {
+            if alone >= LETTERS {
+                join_within(text, start..next, &mut writer);
+            }
+            (start, alone) = (end, 0);
+        } else {
+            alone += usize::from(end < text.len());
+        }
     }
     // The last letter may end the text.
     if alone + 1 >= LETTERS {
@@ -86,6 +87,17 @@ static PARTS: [bool; 128] = {
     }
     parts
 };
+
+/// Whether the character at an offset is part of a word, and where it ends.
+#[inline]
+fn part_at(text: &str, at: usize) -> (bool, usize) {
+    let byte = text.as_bytes()[at];
+    if byte.is_ascii() {
+        return (PARTS[usize::from(byte)], at + 1);
+    }
+    let character = text[at..].chars().next().unwrap_or_default();
+    (is_part(character), at + character.len_utf8())
+}
 
 /// Whether a character is part of a word: a letter, a digit, or a symbol that stands for a letter in leetspeak.
 fn is_part(character: char) -> bool {
