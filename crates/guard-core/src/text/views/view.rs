@@ -279,6 +279,24 @@ impl View {
         parts
     }
 
+    /// The byte ranges of the original text, which has `length` bytes, that no part of the view was made from.
+    pub(super) fn left_out(&self, length: usize) -> Vec<Range<usize>> {
+        let mut gaps: Vec<Range<usize>> = Vec::new();
+        let mut at = 0;
+        for (index, segment) in self.segments.iter().enumerate() {
+            let end = self.end_of(index);
+            let origin = segment.origin(segment.start..end, end);
+            if at < origin.start {
+                gaps.push(at..origin.start);
+            }
+            at = at.max(origin.end);
+        }
+        if at < length {
+            gaps.push(at..length);
+        }
+        gaps
+    }
+
     /// The index of each segment that `range` touches, and the part of `range` in it.
     fn pieces(&self, range: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>)> {
         let first = self
