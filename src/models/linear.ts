@@ -73,13 +73,29 @@ export class LinearClassifier {
 
   /** The probabilities of the labels for each text. Many texts cross to the addon in portions, because it reads them on the event loop. */
   async classify(texts: readonly string[], signal?: AbortSignal): Promise<number[][]> {
+    return this.#inPortions(texts, (model, portion) => model.classify(portion), signal);
+  }
+
+  /**
+   * The same, where repetition alone does not speak for any of `labels`, by their indices: what a text repeats is read once and by
+   * itself, and the likelier of these two counts where it is less likely than the text as it is written.
+   */
+  async classifyOnce(texts: readonly string[], labels: readonly number[], signal?: AbortSignal): Promise<number[][]> {
+    return this.#inPortions(texts, (model, portion) => model.classifyOnce(portion, [...labels]), signal);
+  }
+
+  async #inPortions(
+    texts: readonly string[],
+    ask: (model: NativeLinear, portion: string[]) => Float64Array | Promise<Float64Array>,
+    signal?: AbortSignal,
+  ): Promise<number[][]> {
     const model = await this.load();
     const turns = new Turns(signal);
     const all: number[][] = [];
     for (let at = 0; at < texts.length; at += PORTION) {
       if (at > 0) await turns.next();
       const portion = texts.slice(at, at + PORTION);
-      const numbers = await native(() => model.classify(portion), signal);
+      const numbers = await native(() => ask(model, portion), signal);
       const labels = numbers.length / portion.length;
       for (let from = 0; from < numbers.length; from += labels) all.push([...numbers.subarray(from, from + labels)]);
     }

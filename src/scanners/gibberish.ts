@@ -69,8 +69,9 @@ export const Gibberish = defineScanner({
         if (NO_LANGUAGE.test(text)) return [];
         const parts =
           matchType === "sentence" ? await splitSentences(text, { signal }) : [{ start: 0, end: text.length, text }];
-        const probabilities = await model.classify(
+        const probabilities = await model.classifyOnce(
           parts.map((part) => part.text),
+          bad,
           signal,
         );
         return parts.map(({ start, end }, index) => ({ start, end, ...judge(probabilities[index] as number[]) }));

@@ -25,6 +25,21 @@ describe("Gibberish", () => {
     }
   });
 
+  it.each(["The meeting is on Monday. ".repeat(50), "test, ".repeat(20), "no\n".repeat(60)])(
+    "does not take repetition for noise: %j",
+    async (text) => {
+      for (const scanner of [new Gibberish(), new OutputGibberish()])
+        expect(await scanner.scan(text)).toMatchObject({ isValid: true });
+    },
+  );
+
+  it.each(["asdfjkl ".repeat(60), `The meeting is on Monday. ${"sdfgsdfg jklhjkl wertwert ".repeat(40)}`])(
+    "blocks noise that is repeated: %j",
+    async (text) => {
+      expect(await new Gibberish().scan(text)).toMatchObject({ isValid: false });
+    },
+  );
+
   it.each([
     [
       "word salad",

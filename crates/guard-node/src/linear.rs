@@ -32,7 +32,24 @@ impl NativeLinear {
     #[napi]
     pub fn classify<'env>(&self, env: &'env Env, texts: Vec<String>) -> Result<Answer<'env, Float64Array>> {
         let model = Arc::clone(&self.0);
-        on_texts(env, Cost(40), texts, move |texts| Ok(classify(&model, texts)))
+        on_texts(env, Cost(40), texts, move |texts| {
+            Ok(numbers(texts, |text| model.probabilities(text)))
+        })
+    }
+
+    /// The same, where repetition alone does not speak for any of the labels with these indices.
+    #[napi]
+    pub fn classify_once<'env>(
+        &self,
+        env: &'env Env,
+        texts: Vec<String>,
+        labels: Vec<u32>,
+    ) -> Result<Answer<'env, Float64Array>> {
+        let model = Arc::clone(&self.0);
+        let labels: Vec<usize> = labels.into_iter().map(|label| label as usize).collect();
+        on_texts(env, Cost(80), texts, move |texts| {
+            Ok(numbers(texts, |text| model.probabilities_once(text, &labels)))
+        })
     }
 
     /// The parts of a text, from its beginning to its end: those in one of the languages `known`, and those in others, where the model
@@ -105,11 +122,9 @@ pub fn load_linear(env: &Env, folder: String) -> Result<PromiseRaw<'_, NativeLin
     })
 }
 
-fn classify(model: &LinearModel, texts: &[String]) -> Float64Array {
-    let probabilities = texts
-        .iter()
-        .flat_map(|text| model.probabilities(text).into_iter().map(f64::from));
-    probabilities.collect::<Vec<f64>>().into()
+fn numbers(texts: &[String], of: impl Fn(&str) -> Vec<f32>) -> Float64Array {
+    let numbers = texts.iter().flat_map(|text| of(text).into_iter().map(f64::from));
+    numbers.collect::<Vec<f64>>().into()
 }
 
 /// A language and its probability.

@@ -15,6 +15,8 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use crate::stop;
+
 /// The fewest words of a sentence or line that is left out where it stands again. Shorter ones are often alike for good reasons, such as
 /// the lines of a table or of a program.
 const UNIT_WORDS: usize = 4;
@@ -92,6 +94,12 @@ impl Once {
         Some(once)
     }
 
+    /// What was left out of `text`, the text itself, each part of it once.
+    pub fn repeated(&self, text: &str) -> String {
+        let left_out: String = self.parts.iter().map(|part| &text[part.last..part.until]).collect();
+        Self::of(&left_out).map_or(left_out, |once| once.text)
+    }
+
     /// Where `range`, which is of the text that is left, stands in the original text: from its first byte to its last one, and to the last
     /// of the repeats behind that.
     pub fn original(&self, range: Range<usize>) -> Range<usize> {
@@ -130,6 +138,7 @@ fn words(text: &str) -> Vec<Word> {
     let mut ids: HashMap<&str, u32> = HashMap::new();
     let mut words: Vec<Word> = Vec::new();
     let mut push = |range: Range<usize>| {
+        stop::point();
         let word = &text[range.clone()];
         let next = ids.len() as u32;
         let closed = word.trim_end_matches(['"', '\'', ')', ']', '”', '’', '»']);
@@ -179,6 +188,7 @@ fn leave_out_units(words: &[Word], order: &mut Vec<usize>) {
 
 /// Leaves out phrases of `period` words that follow themselves, but for the first of each run.
 fn leave_out_runs(words: &[Word], order: &mut Vec<usize>, period: usize) {
+    stop::point();
     let same = |order: &[usize], at: usize| words[order[at]].id == words[order[at + period]].id;
     let mut left = Vec::with_capacity(order.len());
     let mut at = 0;
@@ -222,6 +232,14 @@ mod tests {
         assert_eq!(once(&"这是一个非常普通的句子。".repeat(5)), "这是一个非常普通的句子。");
         let lines = "GET /index.html 200 OK from cache\n".repeat(40);
         assert_eq!(once(&lines), "GET /index.html 200 OK from cache");
+    }
+
+    #[test]
+    fn what_was_left_out_is_known() {
+        let text = format!("Nice to meet you. {}Bye.", "one two ".repeat(5));
+        let once = Once::of(&text).unwrap();
+        assert_eq!(once.text, "Nice to meet you. one two Bye.");
+        assert_eq!(once.repeated(&text).trim(), "one two");
     }
 
     #[test]
