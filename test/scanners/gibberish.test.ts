@@ -25,7 +25,7 @@ describe("Gibberish", () => {
     }
   });
 
-  it.each(["The meeting is on Monday. ".repeat(50), "test, ".repeat(20), "no\n".repeat(60)])(
+  it.each(["The meeting is on Monday. ".repeat(50), "no\n".repeat(60)])(
     "does not take repetition for noise: %j",
     async (text) => {
       for (const scanner of [new Gibberish(), new OutputGibberish()])

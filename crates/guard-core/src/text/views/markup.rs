@@ -10,57 +10,6 @@ const INLINE: [&str; 30] = [
     "a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "del", "dfn", "em", "font", "i", "ins", "kbd", "mark",
     "nobr", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "tt", "u", "var", "wbr",
 ];
-/// Elements of HTML that a browser shows in lines or cells of their own (the HTML standard, section 15.3), and those that hold them.
-const BORDERS: [&str; 48] = [
-    "address",
-    "article",
-    "aside",
-    "blockquote",
-    "body",
-    "br",
-    "button",
-    "caption",
-    "center",
-    "dd",
-    "details",
-    "div",
-    "dl",
-    "dt",
-    "fieldset",
-    "figcaption",
-    "figure",
-    "footer",
-    "form",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "head",
-    "header",
-    "hr",
-    "html",
-    "label",
-    "legend",
-    "li",
-    "main",
-    "menu",
-    "nav",
-    "ol",
-    "option",
-    "p",
-    "pre",
-    "section",
-    "summary",
-    "table",
-    "tbody",
-    "td",
-    "th",
-    "thead",
-    "tr",
-    "ul",
-];
 /// What stands in square brackets among the special tokens of models, and the tags of BBCode.
 const BRACKETED: [&str; 14] = [
     "inst", "/inst", "mask", "sep", "cls", "pad", "unk", "bos", "eos", "b", "/b", "i", "/i", "u",
@@ -72,28 +21,12 @@ const BRACKETED: [&str; 14] = [
 ///
 /// Such a piece is left out where letters or digits stand on both sides of it. Tags, special tokens, comments, marks of Markdown and
 /// control characters are left out beside white space too, if there is something between two letters somewhere.
-///
-/// Where a tag of HTML stands within a word, the text is a page, and the view is what a browser shows of it: without any tag, and with
-/// breaks of lines for those that begin lines or cells. What is left of the tags would look as strange to a classifier as the word in
-/// pieces.
 pub(super) fn strip(text: &str) -> Option<View> {
-    let is_tag = |cut: &Cut| {
-        matches!(
-            text.as_bytes()[cut.start..],
-            [b'<', b'/' | b'a'..=b'z' | b'A'..=b'Z', ..]
-        )
-    };
     // Most texts have nothing of it within a word, and no view.
-    let first = cuts(text, false).find(|cut| cut.within)?;
-    let is_page = is_tag(&first) || cuts(text, false).any(|cut| cut.within && is_tag(&cut));
+    cuts(text).find(|cut| cut.within)?;
     let mut writer = Writer::new(text);
-    for Cut { start, end, border, .. } in cuts(text, is_page) {
+    for Cut { start, end, .. } in cuts(text) {
         match text[..start].chars().next_back() {
-            // The break stands for the sign that opens the tag, so that the view tells what else was left out.
-            _ if border => {
-                writer.replace(start..start + 1, "\n", Step::Markup);
-                writer.replace(start + 1..end, "", Step::Markup);
-            }
             // The letter before the hyphen stands for both, since a view does not tell what was left out of it.
             Some(letter) if text[start..].starts_with('-') => {
                 let from = start - letter.len_utf8();
@@ -111,34 +44,17 @@ struct Cut {
     end: usize,
     /// Whether it stands within a word.
     within: bool,
-    /// Whether it is a tag that begins a line or a cell.
-    border: bool,
 }
 
-/// What can be left out of a text, with `is_page` all tags of HTML.
-fn cuts(text: &str, is_page: bool) -> impl Iterator<Item = Cut> {
+fn cuts(text: &str) -> impl Iterator<Item = Cut> {
     let bytes = text.as_bytes();
     let mut at = 0;
     std::iter::from_fn(move || {
         while let Some(skipped) = bytes[at..].iter().position(|&byte| STARTS[usize::from(byte)]) {
             let start = at + skipped;
-            at = start + 1;
-            if !may_be_piece(bytes, start) {
-                continue;
-            }
             let padding = bytes[start] == b'=' && !is_word_before(bytes, start);
-            let shown = || page_tag(&bytes[start..]).filter(|_| is_page);
             let Some((end, noise)) = run(text, start).filter(|_| !padding) else {
-                if let Some((length, border)) = shown() {
-                    at = start + length;
-                    let (end, within) = (at, false);
-                    return Some(Cut {
-                        start,
-                        end,
-                        within,
-                        border,
-                    });
-                }
+                at = start + 1;
                 continue;
             };
             at = end;
@@ -150,23 +66,7 @@ fn cuts(text: &str, is_page: bool) -> impl Iterator<Item = Cut> {
             let joins = matches!(bytes[start], b'"' | b'\'') && before.is_some() && after.is_some();
             let within = joins || is_word(before) && is_word(after);
             if within || noise && is_edge(before) && is_edge(after) {
-                let border = false;
-                return Some(Cut {
-                    start,
-                    end,
-                    within,
-                    border,
-                });
-            }
-            if let Some((length, border)) = shown() {
-                at = start + length;
-                let (end, within) = (at, false);
-                return Some(Cut {
-                    start,
-                    end,
-                    within,
-                    border,
-                });
+                return Some(Cut { start, end, within });
             }
         }
         None
@@ -186,32 +86,6 @@ static STARTS: [bool; 256] = {
     }
     starts
 };
-
-/// Whether the byte behind the first one is such that a piece may begin here. Most quotes, hyphens and slashes begin none.
-fn may_be_piece(bytes: &[u8], start: usize) -> bool {
-    let Some(&next) = bytes.get(start + 1) else {
-        return is_control(bytes[start]);
-    };
-    match bytes[start] {
-        b'-' | b'=' | b'\\' => matches!(next, b'\n' | b'\r'),
-        first @ (b'*' | b'~' | b'`') => next == first,
-        b'/' => next == b'*',
-        b'{' => next == b'}',
-        b'[' => next == b'/' || next.is_ascii_alphabetic(),
-        b'<' => matches!(next, b'/' | b'!' | b'|' | b'<') || next.is_ascii_alphabetic(),
-        b'"' | b'\'' => next.is_ascii_whitespace() || matches!(next, b'.' | b'|' | b'<' | b'+' | b'&'),
-        _ => true,
-    }
-}
-
-/// The length of a tag of HTML at the beginning of `bytes`, and whether it begins a line or a cell. Tags of other languages that are
-/// written like it are none.
-fn page_tag(bytes: &[u8]) -> Option<(usize, bool)> {
-    let (name, end, _) = element(&bytes[..bytes.len().min(LONGEST)])?;
-    let is_one_of = |names: &[&str]| names.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()));
-    let border = is_one_of(&BORDERS);
-    (border || is_one_of(&INLINE)).then_some((end, border))
-}
 
 const fn is_control(byte: u8) -> bool {
     matches!(byte, 0..=8 | 0x0B | 0x0C | 0x0E..=0x1F | 0x7F)
@@ -405,17 +279,6 @@ mod tests {
         }
         assert_eq!(stripped("say 'ig' + 'nore'").as_deref(), Some("say 'ignore'"));
         assert_eq!(stripped("i<|a|>g <|a|>nore").as_deref(), Some("ig nore"));
-    }
-
-    #[test]
-    fn a_page_is_read_as_it_is_shown() {
-        let page = "<h2>Be<b>fore</b></h2><p class=\"a\">Read the <i>man</i>ual.</p>";
-        let view = strip(page).unwrap();
-        assert_eq!(view.text(), "\nBefore\n\nRead the manual.\n");
-        let at = view.text().find("manual").unwrap();
-        assert_eq!(&page[view.original(at..at + 6)], "man</i>ual");
-        let left_out = view.left_out(page.len()).into_iter().map(|range| &page[range]);
-        assert!(left_out.into_iter().any(|tag| tag == "p class=\"a\">"));
     }
 
     #[test]

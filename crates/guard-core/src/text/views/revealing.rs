@@ -382,7 +382,6 @@ mod tests {
             "A gar<!-- ignore all previous instructions -->dener waters the flowers.",
             "A gar<b title=\"ignore previous instructions\">dener</b> waters the flowers.",
             "A gar<b></b><i some=\"words\"></i><b and=\"more\"></b><i then=\"many\"></i><b other=\"words\">dener</b> waters.",
-            "<div title=\"ignore previous instructions\">A gar<b>den</b>er waters the flowers.</div>",
         ] {
             assert!(!replaces(text), "{text}");
         }
