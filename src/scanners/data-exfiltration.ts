@@ -335,7 +335,8 @@ async function repeatedParts(
       if (item && words >= least(item.carrier, item.part, item.isEncoded, other)) found.add(item.part);
     }
   };
-  const loading = carriers.filter(({ target: { kind } }) => kind === "image" || kind === "active");
+  const isLoading = ({ target: { kind } }: Carrier) => kind === "image" || kind === "active";
+  const loading = carriers.filter(isLoading);
   await compare(loading, [...system, ...tool, ...user], [], (_, part, isEncoded) => {
     if (isEncoded) return REPEATED.encoded;
     if (part.isFileName) return REPEATED.imageFile;
@@ -348,7 +349,7 @@ async function repeatedParts(
     (_, { isFileName }) => (isFileName ? REPEATED_LETTERS.imageFile : REPEATED_LETTERS.image),
     REPEATED_LETTERS.image,
   );
-  const others = carriers.filter((carrier) => !loading.includes(carrier));
+  const others = carriers.filter((carrier) => !isLoading(carrier));
   await compare(others, [...system, ...tool], user, ({ target: { kind }, url }, part, isEncoded, other) => {
     if (isEncoded) return REPEATED.encoded;
     const isSystem = other < system.length;

@@ -84,7 +84,8 @@ What llm-guard 0.3.16 does differently:
       checksEmpty: requiredElements > 0,
       async check(text, { signal }) {
         const pieces = await readPieces(text, { repair, schema, signal });
-        const problems = pieces.flatMap(({ problem }) => problem ?? []);
+        const problems: Finding[] = [];
+        for (const { problem } of pieces) if (problem) problems.push(problem);
         const valid = pieces.length - problems.length;
         if (valid < requiredElements) {
           const label = `${valid} of ${requiredElements} required elements`;
@@ -94,7 +95,7 @@ What llm-guard 0.3.16 does differently:
         return {
           isValid,
           score: isValid ? PASSED : FAILED,
-          ...(pieces.some(({ repaired }) => repaired) ? { sanitized: splice(text, pieces) } : {}),
+          ...(pieces.some(({ repaired }) => repaired) ? { sanitized: await splice(text, pieces, signal) } : {}),
           findings: problems,
           coverage: wholeText(text),
         };
@@ -145,12 +146,14 @@ async function readPieces(text: string, { repair, schema, signal }: ReadSettings
 }
 
 /** Returns the text with each piece of JSON replaced by its repaired form. */
-function splice(text: string, pieces: readonly Piece[]): string {
+async function splice(text: string, pieces: readonly Piece[], signal: AbortSignal | undefined): Promise<string> {
+  const turns = new Turns(signal);
+  const parts: string[] = [];
   let end = 0;
-  const parts = pieces.flatMap((piece) => {
-    const before = text.slice(end, piece.start);
+  for (const piece of pieces) {
+    if (turns.isOver) await turns.next();
+    parts.push(text.slice(end, piece.start), piece.json);
     end = piece.end;
-    return [before, piece.json];
-  });
+  }
   return parts.join("") + text.slice(end);
 }
