@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { Admission } from "./admission/admission.ts";
+import type { Machine } from "./admission/machine.ts";
 import { type ConversationLists, conversationLists, type GivenLists } from "./conversation/lists.ts";
 import { merge, worst } from "./conversation/report.ts";
 import {
@@ -594,8 +595,11 @@ export type ScanKind = "prompt" | "output" | "conversation" | "documents";
 type RunsOptions = ScanOptions & { rewrite: boolean } & Pick<RunOptions, "onWork" | "instead">;
 
 /** Returns an admission with the limits of a service. */
-export function admissionOf({ maxScans, maxQueueTime = Number.POSITIVE_INFINITY }: ScanServiceOptions): Admission {
-  return new Admission({ maxScans, maxQueueTime });
+export function admissionOf(
+  { maxScans, maxQueueTime = Number.POSITIVE_INFINITY }: ScanServiceOptions,
+  machine?: Machine,
+): Admission {
+  return new Admission({ maxScans, maxQueueTime }, machine);
 }
 
 function lengthOf(texts: readonly string[]): number {

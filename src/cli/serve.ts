@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { MOST_WORKERS } from "../config/most-workers.ts";
 import { type Command, parse, UsageError } from "./command.ts";
 import { CONFIG_HELP, configFile } from "./config-path.ts";
 
@@ -14,6 +15,11 @@ const options = {
     value: "NUMBER",
     help: "port to listen on, 0 for a free one; default: the configuration's, 8000",
   },
+  workers: {
+    type: "string",
+    value: "NUMBER",
+    help: "processes that serve the port together, or auto; default: the configuration's, 1",
+  },
   watch: { type: "boolean", help: "reload the configuration when its file changes, as SIGHUP does" },
 } as const;
 
@@ -21,7 +27,7 @@ const options = {
 export const serve: Command = {
   name: "serve",
   summary: "Starts the HTTP API.",
-  usage: "guard serve [FILE | --config FILE] [--host ADDRESS] [--port NUMBER] [--watch]",
+  usage: "guard serve [FILE | --config FILE] [--host ADDRESS] [--port NUMBER] [--workers NUMBER] [--watch]",
   options,
   async run(args) {
     const { values, positionals } = parse(options, args);
@@ -29,22 +35,35 @@ export const serve: Command = {
     if (more !== undefined) throw new UsageError(`unexpected argument ${more}`);
     const file = configFile(values.config, path);
     const port = values.port === undefined ? undefined : readPort(values.port);
-    const [{ loadConfig }, { startServer }] = await Promise.all([
-      import("../config/index.ts"),
-      import("../server/index.ts"),
-    ]);
+    const wanted = values.workers === undefined ? undefined : readWorkers(values.workers);
+    const { loadConfig } = await import("../config/index.ts");
     const config = await loadConfig(file.path);
+    const { workersOf } = await import("../server/workers/budget.ts");
+    const workers = workersOf(wanted ?? config.app.workers);
     const source = { file: resolve(file.path), from: file.from };
+    const at = { ...(values.host === undefined ? {} : { host: values.host }), ...(port === undefined ? {} : { port }) };
     // The server keeps the process alive until a signal closes it or a model cannot be loaded.
+    if (workers > 1) {
+      const { startWorkers } = await import("../server/workers/primary.ts");
+      await startWorkers({ config, source, at, workers, watches: values.watch ?? false });
+      return 0;
+    }
+    const { startServer } = await import("../server/index.ts");
     await startServer({
-      ...{ config, source, reread: () => loadConfig(file.path) },
-      ...(values.host === undefined ? {} : { host: values.host }),
-      ...(port === undefined ? {} : { port }),
+      ...{ config, source, reread: () => loadConfig(file.path), ...at },
       ...(values.watch ? { watch: source.file } : {}),
     });
     return 0;
   },
 };
+
+function readWorkers(text: string): number | "auto" {
+  const workers = Number(text);
+  if (text === "auto") return text;
+  if (!/^\d+$/.test(text) || workers < 1 || workers > MOST_WORKERS)
+    throw new UsageError(`--workers: expected a number from 1 to ${MOST_WORKERS}, or auto, got ${text}`);
+  return workers;
+}
 
 function readPort(text: string): number {
   const port = Number(text);

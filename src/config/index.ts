@@ -34,16 +34,11 @@ export { type ShadowSettings, shadowSettings } from "./shadow.ts";
 /**
  * Reads and checks a configuration file, with `${NAME:default}` replaced from the environment, and loads its plugins.
  *
+ * @param content what the file says, where that has been read already.
  * @throws GuardValidationError with the path and line of every value at fault.
  */
-export async function loadConfig(path: string, env: Environment = process.env): Promise<Config> {
-  let text: string;
-  try {
-    text = await readFile(path, "utf8");
-  } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code ?? "unknown error";
-    throw new GuardValidationError([{ path: "", message: `cannot read ${path}: ${reason}` }], { cause: error });
-  }
+export async function loadConfig(path: string, env: Environment = process.env, content?: string): Promise<Config> {
+  const text = content ?? (await readConfig(path));
   const file = readFileText(text, env, basename(path));
   const { expanded } = file;
   const folder = dirname(resolve(path));
@@ -52,6 +47,20 @@ export async function loadConfig(path: string, env: Environment = process.env): 
     expanded: { ...expanded, value: await withPlugins(expanded.value, folder, expanded.issues) },
   });
   return config.shadow === undefined ? config : { ...config, shadow: shadowSettings(config.shadow, folder) };
+}
+
+/**
+ * Reads a configuration file, and looks at nothing in it.
+ *
+ * @throws GuardValidationError for a file that cannot be read.
+ */
+export async function readConfig(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code ?? "unknown error";
+    throw new GuardValidationError([{ path: "", message: `cannot read ${path}: ${reason}` }], { cause: error });
+  }
 }
 
 /**

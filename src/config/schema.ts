@@ -13,6 +13,7 @@ import { cache } from "./cache.ts";
 import { wrongNames } from "./credential-names.ts";
 import { DIALECTS } from "./dialects.ts";
 import { MAIN_PROFILE } from "./main-profile.ts";
+import { MOST_WORKERS } from "./most-workers.ts";
 import { rateLimit } from "./rate-limit.ts";
 import { shadow } from "./shadow.ts";
 
@@ -41,6 +42,10 @@ const app = z.strictObject({
     .describe("Name of the service in GET / and in the API's description."),
   host: z.string().min(1).default("127.0.0.1").describe("Address to listen on. Others than loopback need auth."),
   port: z.number().int().min(0).max(65535).default(8000).describe("Port to listen on; 0 takes a free one."),
+  workers: z
+    .union([z.number().int().min(1).max(MOST_WORKERS), z.literal("auto")])
+    .default(1)
+    .describe("Processes that serve the port together; auto: one for every four processors."),
   logLevel: z
     .string()
     .default("info")

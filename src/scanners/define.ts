@@ -18,6 +18,8 @@ export interface ScannerEnvironment {
   engine?: Engine;
   /** Where pins of definitions of tools are kept from one run to the next, for scanners that compare them with the first ones. */
   toolPins?: ToolPins;
+  /** Where pins are remembered while the program runs, by scanners that would do so in their process alone. Several processes share it. */
+  rememberedPins?: ToolPins;
 }
 
 /** The input from which `create` of a definition builds a scanner. */
@@ -32,6 +34,8 @@ export interface Build<Options = Record<string, unknown>> {
   readonly engine: Engine;
   /** Where pins of definitions of tools are kept; see {@link ScannerEnvironment.toolPins}. */
   readonly toolPins?: ToolPins;
+  /** Where pins are remembered; see {@link ScannerEnvironment.rememberedPins}. */
+  readonly rememberedPins?: ToolPins;
 }
 
 /** What a definition builds: the part of a {@link Scanner} that differs from scanner to scanner. */
@@ -238,13 +242,20 @@ function scannerClass(definition: AnyScannerDefinition, defaults: object): Scann
     static readonly options: z.ZodObject = schema;
     static readonly definition: AnyScannerDefinition = definition;
 
-    constructor(given?: unknown, { engine = defaultEngine(), toolPins }: ScannerEnvironment = {}) {
+    constructor(
+      given?: unknown,
+      { engine = defaultEngine(), toolPins, rememberedPins }: ScannerEnvironment = {},
+    ) {
       const named = withModelPath(schema, optionsObject(type, given));
       const options = parseOptions(schema, named.given);
       super(
         definition,
         options as { name?: string },
-        created({ type, schema, options, engine, ...(toolPins && { toolPins }) }),
+        created({
+          ...{ type, schema, options, engine },
+          ...(toolPins && { toolPins }),
+          ...(rememberedPins && { rememberedPins }),
+        }),
       );
 
       function created(build: Build): ScannerBody {

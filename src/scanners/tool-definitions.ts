@@ -103,7 +103,7 @@ export const ToolDefinitions = defineScanner({
       },
     ],
   },
-  create({ options: { toolPins, pinKey, requirePins, pins, pinStore }, toolPins: kept }) {
+  create({ options: { toolPins, pinKey, requirePins, pins, pinStore }, toolPins: kept, rememberedPins }) {
     const pinned = new Map(Object.entries(toolPins));
     if ((pinned.size > 0 || pinStore) && pinKey === undefined) {
       const message = `is needed for ${pinned.size > 0 ? "toolPins" : "a store of your own"}: a hash without its key cannot be compared`;
@@ -116,8 +116,8 @@ export const ToolDefinitions = defineScanner({
       const message = "is not used where the program keeps the pins: they have a key of their own";
       throw new GuardValidationError([{ path: "pinKey", message }]);
     }
-    const key = pinKey ?? kept?.key ?? randomKey();
-    const seen = kept?.store ?? (pins === "trust_first" ? (pinStore ?? memoryStore()) : undefined);
+    const key = pinKey ?? kept?.key ?? rememberedPins?.key ?? randomKey();
+    const seen = kept?.store ?? (pins === "trust_first" ? (pinStore ?? rememberedPins?.store ?? memoryStore()) : undefined);
     const orders = built(() => new addon.Orders());
     const { ids } = orders;
     const findOrders = orders.scanner();

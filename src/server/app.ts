@@ -97,7 +97,8 @@ export async function buildApp(
   { profiles, seal, stream, engine, caching, shadow, host }: Parts,
 ): Promise<FastifyInstance> {
   const entries = config.auth ?? [];
-  const { metrics, counters, auditLogs } = host.lasting;
+  const { metrics, kept } = host.lasting;
+  const { counters, auditLogs } = kept;
   const app = fastify({
     ...listening(config, stream),
     bodyLimit: config.app.maxBodySize,
@@ -161,11 +162,11 @@ export async function buildApp(
   const { name } = config.app;
   await app.register(openapi, { title: name, version, auth: entries });
   await app.register(rootRoute, { name, auth: entries, window: config.conversation.window });
-  await app.register(statusRoutes, { profiles });
-  if (shadow) await app.register(shadowPlugin, { shadow, decisions, registry: metrics.registry });
+  await app.register(statusRoutes, { profiles, together: host.together });
+  if (shadow) await app.register(shadowPlugin, { shadow, decisions, registry: metrics.registry, together: host.together });
   if (host.reload) await app.register(reloadRoute, { reload: host.reload });
   if (config.metrics.exporter === "prometheus") {
-    await app.register(metricsRoute, { metrics, public: config.metrics.public });
+    await app.register(metricsRoute, { metrics, together: host.together, public: config.metrics.public });
   }
   const scanning = { decisions, profiles, seal, cache };
   await app.register(promptRoutes, scanning);

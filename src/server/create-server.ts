@@ -1,5 +1,6 @@
 import { createSecretKey, randomUUID } from "node:crypto";
 import type { FastifyInstance } from "fastify";
+import { thisMachine } from "../admission/machine.ts";
 import {
   buildScanners,
   type Config,
@@ -16,6 +17,7 @@ import { refuseOwnVaults } from "../guard/own-vaults.ts";
 import { Engine } from "../models/engine.ts";
 import { onModelNotice } from "../models/notices.ts";
 import { restrictedModels } from "../models/training-data.ts";
+import type { ScannerEnvironment } from "../scanners/define.ts";
 import { admissionOf, type ScannerLists, ScanService } from "../service.ts";
 import { readSecretKeys } from "../support/secret-keys.ts";
 import { VerdictCache } from "../verdict-cache.ts";
@@ -32,6 +34,7 @@ import { type ConfigSource, startLines } from "./start-log.ts";
 import { startWarnings } from "./start-warnings.ts";
 import { Variants } from "./variants.ts";
 import { readVaultKeys, VaultSeal } from "./vault-seal.ts";
+import { shareOf } from "./workers/budget.ts";
 
 /** The environment variable with the key of the cache. */
 const CACHE_KEY = "GUARD_CACHE_KEY";
@@ -56,6 +59,8 @@ export interface PreparedServer {
   app: FastifyInstance;
   /** Settles when the models are loaded, or cannot be loaded. Loading begins with `app.ready()`. */
   loaded: Promise<void>;
+  profiles: Profiles;
+  shadow: Shadow | undefined;
 }
 
 /**
@@ -81,28 +86,35 @@ export async function prepareServer(
   host: Host = { lasting: new Lasting() },
 ): Promise<PreparedServer> {
   const config = checkConfig(input);
+  const { workers = 1, speaks = true } = host.together ?? {};
   const engine = Engine.fromEnvironment(process.env, {
-    queueCapacity: config.app.queueSize,
+    queueCapacity: shareOf(config.app.queueSize, workers),
     maxWindows: config.app.maxWindows,
     // With lazyLoad a request loads a model, and a request must not wait for a download.
     downloads: !config.app.lazyLoad,
   });
   const keys = readVaultKeys();
   const { vaultExpiry, vaultMaxSize, maxBodySize } = config.app;
-  const seal = new VaultSeal(keys ?? [host.lasting.vaultKey], {
+  const seal = new VaultSeal(keys ?? [host.lasting.kept.vaultKey], {
     expiresInSeconds: vaultExpiry,
     // A client sends it back in one body with its texts.
     maxLength: Math.min(vaultMaxSize, Math.floor(maxBodySize / 2)),
   });
-  const secretOf = (key: Buffer | undefined) => createSecretKey(key ?? host.lasting.cacheKey);
+  const secretOf = (key: Buffer | undefined) => createSecretKey(key ?? host.lasting.kept.cacheKey);
   const cacheKey = config.cache?.enabled ? readSecretKeys(CACHE_KEY, process.env, 1)?.[0] : undefined;
   const secret = config.cache?.enabled ? secretOf(cacheKey) : undefined;
   // Nothing is known of scanners that a program made, so their results are shared with nobody.
   const ofProgram = scanners?.input || scanners?.output ? randomUUID() : "";
   // All profiles have one machine.
-  const admission = admissionOf(serviceOptions(config));
+  const { processors } = thisMachine;
+  const admission = admissionOf(
+    { ...serviceOptions(config), maxScans: shareOf(config.app.queueSize, workers) },
+    workers === 1 ? thisMachine : { ...thisMachine, processors: shareOf(processors, workers) },
+  );
   const made = profilesOf(config).map((of) => {
-    const lists = listsOf(of, of.name === MAIN_PROFILE ? scanners : undefined, engine);
+    const rememberedPins = host.lasting.kept.rememberedPins?.(of.name);
+    const environment = { engine, ...(rememberedPins ? { rememberedPins } : {}) };
+    const lists = listsOf(of, of.name === MAIN_PROFILE ? scanners : undefined, environment);
     const fingerprint = () => fingerprintOf(of.config, engine) + ofProgram;
     const verdicts = secret && new RedisVerdicts(secret, lists.input, fingerprint);
     const service = new ScanService(
@@ -111,7 +123,7 @@ export async function prepareServer(
       new VerdictCache({}, verdicts),
       admission,
     );
-    const variants = of.config.app.allowThresholds ? new Variants(service, of.config, { engine }) : undefined;
+    const variants = of.config.app.allowThresholds ? new Variants(service, of.config, environment) : undefined;
     return { profile: { name: of.name, service, variants }, lists, fingerprint, verdicts };
   });
   const lists = allOf(made.map((one) => one.lists));
@@ -136,14 +148,16 @@ export async function prepareServer(
     );
   }
   // What runs here besides guard is worth knowing when something goes wrong.
-  for (const { path, kind, reference, file } of pluginsOf(config))
-    app.log.info({ path, kind, reference, file }, "plugin");
-  for (const [fields, message] of startLines(source, new Map(made.map((one) => [one.profile.name, one.lists])), engine))
-    app.log.info(fields, message);
+  if (speaks) {
+    const byName = new Map(made.map((one) => [one.profile.name, one.lists]));
+    for (const { path, kind, reference, file } of pluginsOf(config))
+      app.log.info({ path, kind, reference, file }, "plugin");
+    for (const [fields, message] of startLines(source, byName, engine)) app.log.info(fields, message);
+  }
   const isPublic = host.isPublic ?? !isLoopback(config.app.host);
-  for (const warning of startWarnings(config, lists, isPublic)) app.log.warn(warning);
+  if (speaks) for (const warning of startWarnings(config, lists, isPublic)) app.log.warn(warning);
   const models = restrictedModels(engine);
-  if (models.length > 0) {
+  if (speaks && models.length > 0) {
     app.log.warn(
       { models },
       "these models learnt in part from data whose licences do not allow commercial use; see docs/own-models.md",
@@ -157,17 +171,17 @@ export async function prepareServer(
   });
   const loaded = loadWhenReady(app, profiles, host.isReload ? "error" : "fatal");
   if (shadow) loadBehind(loaded, shadow, app);
-  return { app, loaded };
+  return { app, loaded, profiles, shadow };
 }
 
 /** The scanners of a profile, of which those of a program take the place of those of the main one. */
 function listsOf(
   { config, paths }: ProfileConfig,
   given: Partial<ScannerLists> | undefined,
-  engine: Engine,
+  environment: ScannerEnvironment,
 ): ScannerLists {
   const replaced = { ...(given?.input ? { inputScanners: [] } : {}), ...(given?.output ? { outputScanners: [] } : {}) };
-  const built = buildScanners({ ...config, ...replaced }, { engine }, paths);
+  const built = buildScanners({ ...config, ...replaced }, environment, paths);
   const lists = { input: given?.input ?? built.input, output: given?.output ?? built.output };
   refuseOwnVaults(lists, "scanners.");
   return lists;

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type Config, type ConfigInput, checkConfig } from "../config/index.ts";
 import { closedError, GuardError, GuardValidationError } from "../errors.ts";
 import { hashOf } from "./audit/make-audit.ts";
+import { Latest } from "../support/latest.ts";
 import type { Generation, Generations } from "./generations.ts";
 import type { Metrics } from "./plugins/app/metrics.ts";
 
@@ -17,6 +18,13 @@ export interface ReloadOptions {
    * @throws GuardError when that cannot be done. Nothing is left of it then.
    */
   make(config: Config): Promise<Generation>;
+  /**
+   * Is asked before what was made is served.
+   *
+   * @param hash of its configuration.
+   * @throws GuardError when it must not be served. Nothing is changed then.
+   */
+  agree?(hash: string): Promise<void>;
   /** The settings that have no effect before a restart, as the file names them, with what they are in a configuration. */
   fixed: Readonly<Record<string, (config: Config) => unknown>>;
 }
@@ -29,8 +37,7 @@ export class Reloads {
   readonly #options: ReloadOptions;
   /** The configuration of the start, from which what cannot be reloaded comes. */
   readonly #first: Config;
-  #running: Promise<string> | undefined;
-  #next: Promise<string> | undefined;
+  readonly #latest = new Latest(() => this.#reload());
   #isLoaded = false;
 
   constructor(options: ReloadOptions) {
@@ -55,34 +62,24 @@ export class Reloads {
    *   loaded, `GUARD_CLOSED` when the server closes, and others when a model cannot be loaded.
    */
   reload(): Promise<string> {
-    if (!this.#running) {
-      const running = this.#reload().finally(() => {
-        this.#running = undefined;
-      });
-      this.#running = running;
-      return running;
-    }
-    this.#next ??= this.#running
-      .catch(() => {})
-      .then(() => {
-        this.#next = undefined;
-        return this.reload();
-      });
-    return this.#next;
+    return this.#latest.run();
   }
 
   async #reload(): Promise<string> {
-    const { generations, metrics, read, make } = this.#options;
+    const { generations, metrics, read, make, agree } = this.#options;
     const start = performance.now();
     try {
       this.#refuse();
       const config = checkConfig(await read());
       const next = await make(config);
-      if (generations.isClosing) {
-        await next.app.close();
-        throw closedError();
-      }
       const hash = hashOf(config);
+      try {
+        await agree?.(hash);
+        if (generations.isClosing) throw closedError();
+      } catch (error) {
+        await next.app.close();
+        throw error;
+      }
       generations.replace(next);
       metrics.countReload("success");
       metrics.showConfig(hash);

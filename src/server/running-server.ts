@@ -17,6 +17,8 @@ export interface RunningOptions {
   signal?: AbortSignal;
   /** Is called when it listens. */
   onListening?(url: string, close: () => Promise<void>): void;
+  /** Is called when it has closed, or could not be closed as it should. */
+  onClosed?(): void;
 }
 
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
@@ -24,7 +26,7 @@ const SIGNALS = ["SIGTERM", "SIGINT"] as const;
  * Milliseconds that the process may go on after its server was closed by a signal: for the last lines of the log, and for what was
  * told to stop. It is also how much longer than the grace the closing may take.
  */
-const LEFT = 2000;
+export const LEFT = 2000;
 
 /**
  * Lets a server listen as the program of this process: SIGTERM and SIGINT close it. After such a signal the process ends when the
@@ -33,7 +35,7 @@ const LEFT = 2000;
 export async function listenUntilClosed(
   app: FastifyInstance,
   at: { host: string; port: number },
-  { graceMs, signal, onListening }: RunningOptions,
+  { graceMs, signal, onListening, onClosed }: RunningOptions,
 ): Promise<RunningServer> {
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => {
@@ -48,6 +50,7 @@ export async function listenUntilClosed(
         await app.close();
       } finally {
         clearTimeout(cut);
+        onClosed?.();
       }
     })();
     return closed;

@@ -4,7 +4,8 @@ import { GuardValidationError } from "../errors.ts";
 import { graceOf } from "./app.ts";
 import { prepareServer, type ServerOptions } from "./create-server.ts";
 import { type Generation, Generations, listenerFor } from "./generations.ts";
-import { type Host, Lasting } from "./lasting.ts";
+import { type Host, type Inside, Lasting } from "./lasting.ts";
+import type { Metrics } from "./plugins/app/metrics.ts";
 import { Reloads } from "./reloads.ts";
 import { listenUntilClosed, type RunningServer } from "./running-server.ts";
 import { watchFile } from "./watch-file.ts";
@@ -52,26 +53,43 @@ const FILES_OF_AUDIT = {
  * @throws GuardValidationError for a bad configuration, or an address that is open to others without `auth`.
  */
 export async function startServer(given: ListenOptions): Promise<ReloadingServer> {
+  const { url, close, reload } = await start(given);
+  return { url, close, reload };
+}
+
+/** A server in one of several processes. */
+export interface ServerInside extends ReloadingServer {
+  generations: Generations;
+  metrics: Metrics;
+}
+
+/** Starts the HTTP API as one of several processes that do. It reloads when it is told, not on signals. */
+export function startInside(given: ListenOptions, inside: Inside): Promise<ServerInside> {
+  return start(given, inside);
+}
+
+async function start(given: ListenOptions, inside?: Inside): Promise<ServerInside> {
   const { host, port, signal, reread, watch, ...options } = given;
   if (reread && options.scanners)
     throw invalid("reread", "cannot be combined with scanners: nobody would make them anew");
   if (watch !== undefined && !reread) throw invalid("watch", "needs reread");
   const config = checkConfig(options.config);
   const at = { host: host ?? config.app.host, port: port ?? config.app.port };
-  const lasting = new Lasting();
+  const lasting = new Lasting(inside?.kept);
 
   const make = async (config: Config, isReload: boolean): Promise<Generation> => {
     assertSafeToListen(config, at.host);
     const server: Host = {
       lasting,
       isReload,
+      together: inside?.together,
       isPublic: !isLoopback(at.host),
-      ...(reread ? { reload: () => reloads.reload() } : {}),
+      ...(reread ? { reload: () => (inside ?? reloads).reload() } : {}),
     };
     const prepared = await prepareServer({ ...options, config }, server);
     try {
       await prepared.app.ready();
-      if (isReload) await prepared.loaded;
+      if (isReload || inside?.isLate) await prepared.loaded;
     } catch (error) {
       await prepared.app.close();
       throw error;
@@ -85,17 +103,20 @@ export async function startServer(given: ListenOptions): Promise<ReloadingServer
     metrics: lasting.metrics,
     read: reread ?? (() => Promise.reject(invalid("reread", "is needed to reload the configuration"))),
     make: (config) => make(config, true),
+    ...(inside ? { agree: (hash) => inside.agree(hash) } : {}),
     fixed: {
       ...(host === undefined ? { "app.host": ({ app }: Config) => app.host } : {}),
       ...(port === undefined ? { "app.port": ({ app }: Config) => app.port } : {}),
+      "app.workers": ({ app }: Config) => app.workers,
       ...(config.audit?.to === "file" ? FILES_OF_AUDIT : {}),
     },
   });
   const listener = listenerFor(generations, options.logger ?? process.stdout);
-  if (reread) reloadWhenTold(listener, reloads, watch);
+  if (reread && !inside) reloadWhenTold(listener, reloads, watch);
   const { url, close } = await listenUntilClosed(listener, at, {
     graceMs: () => graceOf(generations.current.config),
     ...(signal ? { signal } : {}),
+    ...(inside ? { onClosed: () => inside.onClosed() } : {}),
     onListening(url, close) {
       const { auth } = config;
       listener.log.info({ url, auth: auth ? auth.map(({ type }) => type) : "none: this machine only" }, "serving");
@@ -105,7 +126,7 @@ export async function startServer(given: ListenOptions): Promise<ReloadingServer
       });
     },
   });
-  return { url, close, reload: () => reloads.reload() };
+  return { url, close, reload: () => reloads.reload(), generations, metrics: lasting.metrics };
 }
 
 /** Reloads for as long as a server listens, when the process gets the signal for it or the file changes. */

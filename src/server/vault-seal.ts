@@ -49,7 +49,8 @@ export function randomVaultKey(): VaultKey {
   return vaultKey(randomBytes(KEY_BYTES));
 }
 
-function vaultKey(bytes: Buffer): VaultKey {
+/** The key that is made of {@link KEY_BYTES} secret bytes. */
+export function vaultKey(bytes: Buffer): VaultKey {
   const secret = createSecretKey(bytes);
   return { prefix: Buffer.concat([Buffer.of(VERSION), derived(secret, "", "vault id", ID_BYTES)]), secret };
 }

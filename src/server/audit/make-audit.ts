@@ -25,25 +25,46 @@ export interface AuditOptions {
   config: Config;
   /** Where lines of `to: stdout` go. */
   stream: LogStream;
-  /** The audit logs of this process. */
-  logs: AuditLogs;
+  logs: AuditPlaces;
   /** Is told why a decision was not recorded. */
   onLost(error: Error): void;
 }
 
-/** The audit logs of a process. Whoever records to the same place shares one, so that its chain stays one. */
-export class AuditLogs {
+/** An audit log that is used together with others. */
+export interface UsedLog {
+  /** Records a decision; see {@link AuditLog.record}. */
+  record(record: object): Promise<void>;
+  /** Must be called when the log is not used any more. */
+  leave(): Promise<void>;
+}
+
+/** Gives out audit logs. */
+export interface AuditPlaces {
   /** The key of the hashes of texts where the environment has none. */
+  readonly randomKey: Uint8Array;
+  /**
+   * The log of these settings.
+   *
+   * @param name what the service is called.
+   * @param stream where lines of `to: stdout` go.
+   */
+  use(settings: AuditSettings, name: string, stream: LogStream): Promise<UsedLog>;
+}
+
+/** The audit logs of a process. Whoever records to the same place shares one, so that its chain stays one. */
+export class AuditLogs implements AuditPlaces {
   readonly randomKey = randomTextKey();
   readonly #open = new Map<string, { log: AuditLog; users: number }>();
 
-  /**
-   * The log for a place, made by whoever comes first.
-   *
-   * @returns the log, and what must be called when it is not used any more.
-   */
-  async use(place: string, make: () => Promise<AuditLog>): Promise<{ log: AuditLog; leave: () => Promise<void> }> {
-    const known = this.#open.get(place) ?? { log: await make(), users: 0 };
+  /** The log for a place, made by whoever comes first. */
+  async use(settings: AuditSettings, name: string, stream: LogStream): Promise<UsedLog> {
+    const { to, file = "", endpoint = "" } = settings;
+    const place = JSON.stringify([to, file && resolve(file), endpoint]);
+    const make = async () =>
+      new AuditLog({ sink: await sinkOf(settings, stream, name), key: readAuditKey(process.env)?.chain });
+    const made = this.#open.has(place) ? undefined : { log: await make(), users: 0 };
+    // Somebody else may have made it in the meantime.
+    const known = this.#open.get(place) ?? (made as { log: AuditLog; users: number });
     this.#open.set(place, known);
     known.users += 1;
     const leave = async () => {
@@ -52,19 +73,15 @@ export class AuditLogs {
       this.#open.delete(place);
       await known.log.close();
     };
-    return { log: known.log, leave };
+    return { record: (record) => known.log.record(record), leave };
   }
 }
 
 /** Makes the audit log of a server. Its keys come from the environment. */
 export async function makeAudit({ settings, config, stream, logs, onLost }: AuditOptions): Promise<Audit> {
   const keys = readAuditKey(process.env);
-  const { to, file = "", endpoint = "", onFailure } = settings;
-  const place = JSON.stringify([to, file && resolve(file), endpoint]);
-  const { log, leave } = await logs.use(
-    place,
-    async () => new AuditLog({ sink: await sinkOf(settings, stream, config.app.name), key: keys?.chain }),
-  );
+  const { onFailure } = settings;
+  const log = await logs.use(settings, config.app.name, stream);
   const options = {
     config: hashOf(config),
     textKey: keys?.text ?? logs.randomKey,
@@ -79,7 +96,7 @@ export async function makeAudit({ settings, config, stream, logs, onLost }: Audi
         if (onFailure === "block") throw error;
       }
     },
-    close: leave,
+    close: () => log.leave(),
   };
 }
 

@@ -3,7 +3,7 @@ import { type Config, parseRates, type Rate } from "../../config/index.ts";
 import { Problem } from "../problem.ts";
 import type { RedisLink } from "../redis-link.ts";
 import { addressOf } from "./address.ts";
-import { type Count, type Counter, deciding, type MemoryCounters, RedisCounter, secondsOf } from "./counter.ts";
+import { type Count, type Counter, type Counters, deciding, RedisCounter, secondsOf } from "./counter.ts";
 
 /** What is counted, with what the names of its counters in Redis begin with. Answers that refuse it say it in the same word. */
 const UNITS = { requests: "rate", characters: "characters" } as const;
@@ -21,18 +21,17 @@ export class CallerLimits {
   readonly #counters: Readonly<Record<Unit, readonly Counter[]>>;
   readonly #settings: Config["rateLimit"];
   readonly #link: RedisLink | undefined;
-  /** How many requests of each caller are under way in this process. */
-  readonly #running: Map<string, number>;
+  readonly #own: Counters;
 
-  constructor(settings: Config["rateLimit"], link: RedisLink | undefined, memory: MemoryCounters) {
+  constructor(settings: Config["rateLimit"], link: RedisLink | undefined, own: Counters) {
     const countersOf = (unit: Unit, rates: string | undefined) =>
       settings.enabled && rates !== undefined
         ? (parseRates(rates) as Rate[]).map((rate) =>
-            link ? new RedisCounter(rate, link.client, UNITS[unit]) : memory.of(unit, rate),
+            link ? new RedisCounter(rate, link.client, UNITS[unit]) : own.of(unit, rate),
           )
         : [];
     this.#settings = settings;
-    this.#running = memory.running;
+    this.#own = own;
     this.#link = link;
     this.#counters = {
       requests: countersOf("requests", settings.limit),
@@ -73,25 +72,23 @@ export class CallerLimits {
    *
    * @throws Problem 429 when too many requests of the caller are under way.
    */
-  enter(request: FastifyRequest, reply: FastifyReply): void {
+  async enter(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { enabled, maxConcurrent } = this.#settings;
     if (!enabled || maxConcurrent === undefined) return;
     const caller = this.#callerOf(request);
-    const running = this.#running.get(caller) ?? 0;
-    if (running >= maxConcurrent) {
+    if (!(await this.#own.enter(caller, maxConcurrent))) {
       throw new Problem(429, `No more than ${maxConcurrent} requests at a time are taken; try again in 1 s.`, {
         headers: { "retry-after": "1" },
       });
     }
-    this.#running.set(caller, running + 1);
     let hasLeft = false;
     const leave = () => {
       if (hasLeft) return;
       hasLeft = true;
-      const left = (this.#running.get(caller) ?? 1) - 1;
-      if (left > 0) this.#running.set(caller, left);
-      else this.#running.delete(caller);
+      this.#own.leave(caller);
     };
+    // The client may have gone while the answer of another process was waited for.
+    if (reply.raw.destroyed) return leave();
     // A connection that breaks off has no end of the answer, only this.
     reply.raw.once("close", leave);
     reply.raw.once("finish", leave);

@@ -68,10 +68,36 @@ export class MemoryCounter implements Counter {
   }
 }
 
+/** Where a server counts what it does not count in Redis. */
+export interface Counters {
+  /** @param purpose what is counted. */
+  of(purpose: string, rate: Rate): Counter;
+  /**
+   * Lets a request of a caller in, unless so many are under way already. Who was let in must {@link leave}.
+   *
+   * @param most the most requests of a caller at a time.
+   * @returns whether it was let in.
+   */
+  enter(caller: string, most: number): boolean | Promise<boolean>;
+  leave(caller: string): void;
+  /**
+   * Counts a request without a valid credential, or looks whether its address has sent too many of them.
+   *
+   * @param rates how many an address may send.
+   * @param pair the credential and the address of a request with a valid credential, which is not counted.
+   * @returns how the address stands if the request is refused.
+   */
+  attempt(
+    rates: readonly Rate[],
+    address: string,
+    pair: string | undefined,
+  ): Count | undefined | Promise<Count | undefined>;
+}
+
 /** The counters of a process. One of the same purpose and rate goes on counting when the configuration is reloaded. */
-export class MemoryCounters {
+export class MemoryCounters implements Counters {
   /** How many requests of each caller are under way. */
-  readonly running = new Map<string, number>();
+  readonly #running = new Map<string, number>();
   readonly #counters = new Map<string, MemoryCounter>();
 
   /** @param purpose what is counted. */
@@ -80,6 +106,27 @@ export class MemoryCounters {
     const counter = this.#counters.get(key) ?? new MemoryCounter(rate);
     this.#counters.set(key, counter);
     return counter;
+  }
+
+  enter(caller: string, most: number): boolean {
+    const running = this.#running.get(caller) ?? 0;
+    if (running >= most) return false;
+    this.#running.set(caller, running + 1);
+    return true;
+  }
+
+  leave(caller: string): void {
+    const left = (this.#running.get(caller) ?? 1) - 1;
+    if (left > 0) this.#running.set(caller, left);
+    else this.#running.delete(caller);
+  }
+
+  attempt(rates: readonly Rate[], address: string, pair: string | undefined): Count | undefined {
+    const counters = rates.map((rate) => this.of("failures", rate));
+    const count = deciding(counters.map((counter) => counter.look(address)));
+    if (count.isExceeded) return count;
+    if (pair === undefined) for (const counter of counters) counter.takeNow(address, 1, true);
+    return undefined;
   }
 }
 

@@ -1,9 +1,9 @@
 import { LRUCache } from "lru-cache";
-import { FAILURES, parseRates } from "../../config/rate-limit.ts";
+import { FAILURES, parseRates, type Rate } from "../../config/rate-limit.ts";
 import type { Credential } from "../credential.ts";
 import { Problem } from "../problem.ts";
 import { addressOf } from "./address.ts";
-import { type Count, deciding, type MemoryCounter, MemoryCounters, secondsOf } from "./counter.ts";
+import { type Count, type Counters, MemoryCounters, secondsOf } from "./counter.ts";
 
 /** The most pairs of an address and a credential that are remembered. */
 const MAX_KNOWN = 10_000;
@@ -17,12 +17,14 @@ const MAX_KNOWN = 10_000;
  * the same gateway cannot lock out its other users.
  */
 export class FailedAuth {
-  readonly #counters: readonly MemoryCounter[];
+  readonly #rates: readonly Rate[];
+  readonly #counters: Counters;
   readonly #known = new LRUCache<string, true>({ max: MAX_KNOWN });
 
   /** @param limit rates, as `rate_limit.failures` has them. */
-  constructor(limit: string = FAILURES, counters = new MemoryCounters()) {
-    this.#counters = (parseRates(limit) ?? []).map((rate) => counters.of("failures", rate));
+  constructor(limit: string = FAILURES, counters: Counters = new MemoryCounters()) {
+    this.#rates = parseRates(limit) ?? [];
+    this.#counters = counters;
   }
 
   /**
@@ -31,14 +33,13 @@ export class FailedAuth {
    * @param credential the valid credential of the request, if it has one.
    * @throws Problem 429 when its address has sent too many of them.
    */
-  check(request: { ip: string }, credential: Credential | undefined): void {
+  async check(request: { ip: string }, credential: Credential | undefined): Promise<void> {
     const address = addressOf(request);
     const pair = credential && `${credential.id} ${address}`;
     if (pair !== undefined && this.#known.get(pair)) return;
-    const count = deciding(this.#counters.map((counter) => counter.look(address)));
-    if (count.isExceeded) throw refusal(count);
+    const count = await this.#counters.attempt(this.#rates, address, pair);
+    if (count) throw refusal(count);
     if (pair !== undefined) this.#known.set(pair, true);
-    else for (const counter of this.#counters) counter.takeNow(address, 1, true);
   }
 }
 

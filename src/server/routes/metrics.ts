@@ -1,10 +1,14 @@
 import type { FastifyInstance } from "fastify";
+import { AggregatorRegistry } from "prom-client";
+import type { Together } from "../lasting.ts";
 import type { Metrics } from "../plugins/app/metrics.ts";
 import { notAuthenticated } from "../problem-replies.ts";
 
 /** What the route needs. */
 export interface MetricsRouteOptions {
   metrics: Metrics;
+  /** The processes whose metrics are added up. */
+  together?: Together | undefined;
   /** Whether metrics need no credential. */
   public: boolean;
 }
@@ -12,7 +16,7 @@ export interface MetricsRouteOptions {
 /** `GET /metrics`: metrics in the text format of Prometheus. */
 export async function metricsRoute(
   app: FastifyInstance,
-  { metrics, public: isPublic }: MetricsRouteOptions,
+  { metrics, together, public: isPublic }: MetricsRouteOptions,
 ): Promise<void> {
   const example = 'guard_http_requests_total{method="POST",route="/scan/prompt",status="200"} 2';
   app.get("/metrics", {
@@ -26,7 +30,8 @@ export async function metricsRoute(
     },
     handler: async (_request, reply) => {
       reply.type(metrics.registry.contentType).serializer((text: unknown) => text as string);
-      return metrics.registry.metrics();
+      if (!together) return metrics.registry.metrics();
+      return AggregatorRegistry.aggregate(await together.metrics()).metrics();
     },
   });
 }

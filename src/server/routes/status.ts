@@ -1,10 +1,12 @@
 import type { FastifyInstance } from "fastify";
+import type { Together } from "../lasting.ts";
 import { notReady } from "../problem-replies.ts";
 import type { Profiles } from "../profiles.ts";
 import { jsonReply } from "./replies.ts";
 
 /** `GET /healthz` and `GET /readyz`: whether the process lives, and whether it takes scans. Both are public. */
-export async function statusRoutes(app: FastifyInstance, { profiles }: { profiles: Profiles }): Promise<void> {
+export async function statusRoutes(app: FastifyInstance, { profiles, together }: { profiles: Profiles; together?: Together | undefined },
+): Promise<void> {
   app.get("/healthz", {
     config: { public: true },
     schema: {
@@ -27,7 +29,8 @@ export async function statusRoutes(app: FastifyInstance, { profiles }: { profile
       response: jsonReply("Status", { status: "ready" }),
     },
     handler: async () => {
-      if (profiles.notReady) throw profiles.notReady;
+      const notReady = together ? await together.notReady() : profiles.notReady;
+      if (notReady) throw notReady;
       return { status: "ready" };
     },
   });

@@ -2,12 +2,14 @@ import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
 import type { Registry } from "prom-client";
 import type { Decisions } from "../decisions.ts";
+import type { Together } from "../lasting.ts";
 import { notAdministering } from "../problem-replies.ts";
 import { assertAdministering } from "../profiles.ts";
 import { jsonReply } from "../routes/replies.ts";
 import { namedSchemas } from "../schemas/named.ts";
 import { shadowExample, shadowSummary } from "../schemas/shadow.ts";
 import type { IdlePlace } from "./idle-queue.ts";
+import { mergedSummaries } from "./merged.ts";
 import type { Shadow } from "./shadow.ts";
 import { ShadowMetrics } from "./shadow-metrics.ts";
 
@@ -23,10 +25,12 @@ export interface ShadowPluginOptions {
   shadow: Shadow;
   decisions: Decisions;
   registry: Registry;
+  /** The processes whose shadows are told of together. */
+  together?: Together | undefined;
 }
 
 /** Lets the shadow judge what was decided once the answers are out, and tells of it: metrics, and `GET /admin/shadow`. */
-export const shadowPlugin = fp(async (app: FastifyInstance, { shadow, decisions, registry }: ShadowPluginOptions) => {
+export const shadowPlugin = fp(async (app: FastifyInstance, { shadow, decisions, registry, together }: ShadowPluginOptions) => {
   const metrics = ShadowMetrics.in(registry);
   shadow.listen({
     onResult: (result) => metrics.countScan(result),
@@ -63,6 +67,7 @@ export const shadowPlugin = fp(async (app: FastifyInstance, { shadow, decisions,
       response: jsonReply("ShadowSummary", shadowExample),
     },
     onRequest: async ({ rights }) => assertAdministering(rights),
-    handler: async ({ credential }) => shadow.summary(credential?.id),
+    handler: async ({ credential }) =>
+      together ? mergedSummaries(await together.shadows(credential?.id)) : shadow.summary(credential?.id),
   });
 });

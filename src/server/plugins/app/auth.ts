@@ -4,7 +4,7 @@ import fp from "fastify-plugin";
 import { MAIN_PROFILE } from "../../../config/main-profile.ts";
 import type { AuthEntry } from "../../../config/schema.ts";
 import { type Credential, credentialsOf, digestOf, sha256 } from "../../credential.ts";
-import type { MemoryCounters } from "../../limits/counter.ts";
+import type { Counters } from "../../limits/counter.ts";
 import { FailedAuth } from "../../limits/failed-auth.ts";
 import { Problem } from "../../problem.ts";
 import { ALL_RIGHTS, type Rights } from "../../profiles.ts";
@@ -35,8 +35,8 @@ export interface AuthOptions {
   entries: readonly AuthEntry[];
   /** How many requests without a valid credential an address may send, as `rate_limit.failures` has it. */
   failures?: string;
-  /** The counters of this process. */
-  counters?: MemoryCounters;
+  /** What counts them. */
+  counters?: Counters;
 }
 
 /**
@@ -69,7 +69,7 @@ export const auth = fp(async (app: FastifyInstance, { entries, failures, counter
       wrong ||= presented !== undefined;
       challenges.push(scheme.challenge(presented !== undefined));
     }
-    failed.check(request, found?.credential);
+    await failed.check(request, found?.credential);
     if (found) {
       request.credential = found.credential;
       request.rights = rightsOf(found.entry);

@@ -7,6 +7,9 @@ import type { CacheUse } from "../../cache/result-cache.ts";
 import type { Profile } from "../../profiles.ts";
 import type { RedisUse } from "../../redis-link.ts";
 
+/** The counter of reloads. Several processes reload together, so that it is not added up. */
+export const RELOADS = "guard_reloads_total";
+
 /** What metrics are taken of. */
 interface Watched {
   profiles: readonly Profile[];
@@ -89,7 +92,7 @@ export class Metrics {
       registers,
     });
     this.#reloads = new Counter({
-      name: "guard_reloads_total",
+      name: RELOADS,
       help: "Reloads of the configuration while the server ran, by result.",
       labelNames: ["result"],
       registers,
@@ -98,12 +101,14 @@ export class Metrics {
     for (const result of ["success", "failure"]) this.#reloads.inc({ result }, 0);
     this.#configs = new Gauge({
       name: "guard_config_info",
+      aggregator: "max",
       help: "The configuration that is served: 1 for its hash, which records of the audit log have as well.",
       labelNames: ["hash"],
       registers,
     });
     this.#reloadedAt = new Gauge({
       name: "guard_config_last_reload_success_timestamp_seconds",
+      aggregator: "max",
       help: "When the configuration that is served was put to use, in seconds since 1970.",
       registers,
     });
@@ -129,6 +134,7 @@ export class Metrics {
     });
     new Gauge({
       name: "guard_expected_wait_seconds",
+      aggregator: "max",
       help: "Time after which all scans that wait or run are expected to have ended.",
       registers,
       collect() {

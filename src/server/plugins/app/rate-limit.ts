@@ -3,7 +3,7 @@ import fp from "fastify-plugin";
 import type { Config } from "../../../config/index.ts";
 import { CallerLimits } from "../../limits/caller-limits.ts";
 import { charactersOf } from "../../limits/characters.ts";
-import type { MemoryCounters } from "../../limits/counter.ts";
+import type { Counters } from "../../limits/counter.ts";
 import type { RedisLink } from "../../redis-link.ts";
 
 declare module "fastify" {
@@ -19,8 +19,8 @@ export interface RateLimitOptions {
   settings: Config["rateLimit"];
   /** Where requests are counted for several servers; without it each server counts its own. */
   link: RedisLink | undefined;
-  /** The counters of this process. */
-  counters: MemoryCounters;
+  /** What counts where there is no Redis. */
+  counters: Counters;
 }
 
 /**
@@ -38,7 +38,7 @@ export const rateLimit = fp(async (app: FastifyInstance, { settings, link, count
   app.addHook("onRequest", async (request, reply) => {
     if (request.routeOptions.config.public) return;
     await limits.countRequest(request, reply);
-    limits.enter(request, reply);
+    await limits.enter(request, reply);
   });
 
   if (settings.characters === undefined) return;

@@ -1,0 +1,2 @@
+/** The most processes of a server. Each of them needs memory for its models. */
+export const MOST_WORKERS = 64;
