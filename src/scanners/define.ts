@@ -242,10 +242,7 @@ function scannerClass(definition: AnyScannerDefinition, defaults: object): Scann
     static readonly options: z.ZodObject = schema;
     static readonly definition: AnyScannerDefinition = definition;
 
-    constructor(
-      given?: unknown,
-      { engine = defaultEngine(), toolPins, rememberedPins }: ScannerEnvironment = {},
-    ) {
+    constructor(given?: unknown, { engine = defaultEngine(), toolPins, rememberedPins }: ScannerEnvironment = {}) {
       const named = withModelPath(schema, optionsObject(type, given));
       const options = parseOptions(schema, named.given);
       super(

@@ -117,7 +117,8 @@ export const ToolDefinitions = defineScanner({
       throw new GuardValidationError([{ path: "pinKey", message }]);
     }
     const key = pinKey ?? kept?.key ?? rememberedPins?.key ?? randomKey();
-    const seen = kept?.store ?? (pins === "trust_first" ? (pinStore ?? rememberedPins?.store ?? memoryStore()) : undefined);
+    const seen =
+      kept?.store ?? (pins === "trust_first" ? (pinStore ?? rememberedPins?.store ?? memoryStore()) : undefined);
     const orders = built(() => new addon.Orders());
     const { ids } = orders;
     const findOrders = orders.scanner();

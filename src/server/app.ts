@@ -163,7 +163,8 @@ export async function buildApp(
   await app.register(openapi, { title: name, version, auth: entries });
   await app.register(rootRoute, { name, auth: entries, window: config.conversation.window });
   await app.register(statusRoutes, { profiles, together: host.together });
-  if (shadow) await app.register(shadowPlugin, { shadow, decisions, registry: metrics.registry, together: host.together });
+  if (shadow)
+    await app.register(shadowPlugin, { shadow, decisions, registry: metrics.registry, together: host.together });
   if (host.reload) await app.register(reloadRoute, { reload: host.reload });
   if (config.metrics.exporter === "prometheus") {
     await app.register(metricsRoute, { metrics, together: host.together, public: config.metrics.public });

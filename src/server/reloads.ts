@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Config, type ConfigInput, checkConfig } from "../config/index.ts";
 import { closedError, GuardError, GuardValidationError } from "../errors.ts";
-import { hashOf } from "./audit/make-audit.ts";
 import { Latest } from "../support/latest.ts";
+import { hashOf } from "./audit/make-audit.ts";
 import type { Generation, Generations } from "./generations.ts";
 import type { Metrics } from "./plugins/app/metrics.ts";
 

@@ -5,7 +5,9 @@ import type { Profiles } from "../profiles.ts";
 import { jsonReply } from "./replies.ts";
 
 /** `GET /healthz` and `GET /readyz`: whether the process lives, and whether it takes scans. Both are public. */
-export async function statusRoutes(app: FastifyInstance, { profiles, together }: { profiles: Profiles; together?: Together | undefined },
+export async function statusRoutes(
+  app: FastifyInstance,
+  { profiles, together }: { profiles: Profiles; together?: Together | undefined },
 ): Promise<void> {
   app.get("/healthz", {
     config: { public: true },

@@ -192,7 +192,10 @@ class Workers {
     // A model cannot be loaded; the worker has logged which one. No other would fare better.
     const isHopeless = code === 2 && !this.#isLoaded;
     if (isHopeless || this.#early >= MOST_EARLY) {
-      this.#log.fatal({ ...about, early: this.#early }, "processes end again and again, or cannot start: the server ends");
+      this.#log.fatal(
+        { ...about, early: this.#early },
+        "processes end again and again, or cannot start: the server ends",
+      );
       process.exitCode = 2;
       void this.#close();
       return;
@@ -204,7 +207,9 @@ class Workers {
       await this.#reloads.running?.catch(() => {});
       this.#restarts.delete(timer);
       if (this.#closed) return;
-      this.#add(index, true).catch((error) => this.#log.error({ reason: (error as Error).message }, "it could not start"));
+      this.#add(index, true).catch((error) =>
+        this.#log.error({ reason: (error as Error).message }, "it could not start"),
+      );
     }, ms);
     this.#restarts.add(timer);
   }

@@ -35,7 +35,12 @@ function watch(registry: Registry): IntervalHistogram {
       },
     });
   new Gauge({
-    ...{ name: "guard_build_info", help: "Always 1; the labels say which version runs.", registers, aggregator: "max" as const },
+    ...{
+      name: "guard_build_info",
+      help: "Always 1; the labels say which version runs.",
+      registers,
+      aggregator: "max" as const,
+    },
     labelNames: ["version", "node"],
   }).set({ version, node: process.version }, 1);
   const startedAt = Math.round(performance.timeOrigin / 1000);
