@@ -224,9 +224,12 @@ async function checkedConfig(path: string): Promise<string> {
   for (const { config: own } of others) buildScanners(own);
   assertSafeToListen(config, config.app.host);
   const plugins = pluginsOf(config).map(({ kind, reference }) => `${reference} (${kind})`);
+  const { threadsOf, workersOf } = await import("../server/workers/budget.ts");
+  const workers = workersOf(config.app.workers);
   const open = config.auth === undefined ? ", without credentials: this machine only" : "";
   return [
     `${path}: ${input.length} scanners of prompts, ${output.length} of outputs${open}`,
+    ...(workers > 1 ? [`processes: ${workers}, each with ${threadsOf(workers)} threads for models`] : []),
     ...(others.length > 0 ? [`profiles: ${others.map(({ name }) => name).join(", ")}`] : []),
     ...(plugins.length > 0 ? [`plugins: ${plugins.join(", ")}`] : []),
   ].join("\n");

@@ -111,8 +111,10 @@ const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 
 function coerceText(schema: z.ZodType, text: string): unknown {
   const kinds = alternatives(unwrap(schema));
+  // A literal, such as `auto` beside a number, is one word, and no text that a number could be meant to be.
   const takesText = kinds.some(
-    (kind) => ![z.ZodNumber, z.ZodBoolean, z.ZodArray, z.ZodObject].some((other) => kind instanceof other),
+    (kind) =>
+      ![z.ZodNumber, z.ZodBoolean, z.ZodArray, z.ZodObject, z.ZodLiteral].some((other) => kind instanceof other),
   );
   if (takesText) return text;
   if (text === "" && (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)) {

@@ -154,6 +154,8 @@ class Workers {
     worker.once("exit", (code, signal) => {
       leave();
       onHello();
+      const how = signal ? `by ${signal}` : `with code ${code}`;
+      member.calls.end(new GuardError("GUARD_UNAVAILABLE", `A process of the server has ended ${how}.`));
       this.#onExit(member, code, signal);
     });
     const start: Start = {
@@ -176,10 +178,9 @@ class Workers {
   }
 
   #onExit(member: Member, code: number | null, signal: string | null): void {
-    const { worker, calls, index, startedAt, isServing } = member;
+    const { worker, index, startedAt, isServing } = member;
     this.#members.delete(member);
     this.#metrics.keep(worker.id);
-    calls.end(new GuardError("GUARD_UNAVAILABLE", "A process of the server has ended."));
     if (this.#closed) {
       if (code !== 0) process.exitCode = 2;
       if (this.#members.size === 0) this.#onEnded();
