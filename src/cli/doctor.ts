@@ -224,7 +224,7 @@ async function checkedConfig(path: string): Promise<string> {
   for (const { config: own } of others) buildScanners(own);
   assertSafeToListen(config, config.app.host);
   const plugins = pluginsOf(config).map(({ kind, reference }) => `${reference} (${kind})`);
-  const { threadsOf, workersOf } = await import("../server/workers/budget.ts");
+  const { threadsOf, workersOf } = await import("../config/workers.ts");
   const workers = workersOf(config.app.workers);
   const open = config.auth === undefined ? ", without credentials: this machine only" : "";
   return [

@@ -38,7 +38,7 @@ export const serve: Command = {
     const wanted = values.workers === undefined ? undefined : readWorkers(values.workers);
     const { loadConfig } = await import("../config/index.ts");
     const config = await loadConfig(file.path);
-    const { workersOf } = await import("../server/workers/budget.ts");
+    const { workersOf } = await import("../config/workers.ts");
     const workers = workersOf(wanted ?? config.app.workers);
     const source = { file: resolve(file.path), from: file.from };
     const at = { ...(values.host === undefined ? {} : { host: values.host }), ...(port === undefined ? {} : { port }) };

@@ -43,10 +43,7 @@ const app = z.strictObject({
   host: z.string().min(1).default("127.0.0.1").describe("Address to listen on. Others than loopback need auth."),
   port: z.number().int().min(0).max(65535).default(8000).describe("Port to listen on; 0 takes a free one."),
   workers: z
-    .union(
-      [z.number().int().min(1).max(MOST_WORKERS), z.literal("auto")],
-      `expected a number from 1 to ${MOST_WORKERS}, or auto`,
-    )
+    .union([z.number().int().min(1).max(MOST_WORKERS), z.literal("auto")])
     .default(1)
     .describe("Processes that serve the port together; auto: one for every four processors."),
   logLevel: z

@@ -13,6 +13,7 @@ import {
 } from "../config/index.ts";
 import { assertSafeToListen, isLoopback } from "../config/safe-address.ts";
 import { serviceOptions } from "../config/service-options.ts";
+import { shareOf } from "../config/workers.ts";
 import { refuseOwnVaults } from "../guard/own-vaults.ts";
 import { Engine } from "../models/engine.ts";
 import { onModelNotice } from "../models/notices.ts";
@@ -34,7 +35,6 @@ import { type ConfigSource, startLines } from "./start-log.ts";
 import { startWarnings } from "./start-warnings.ts";
 import { Variants } from "./variants.ts";
 import { readVaultKeys, VaultSeal } from "./vault-seal.ts";
-import { shareOf } from "./workers/budget.ts";
 
 /** The environment variable with the key of the cache. */
 const CACHE_KEY = "GUARD_CACHE_KEY";

@@ -2,6 +2,7 @@ import cluster, { type Worker } from "node:cluster";
 import { fileURLToPath } from "node:url";
 import fastify, { type FastifyBaseLogger } from "fastify";
 import { type Config, readConfig } from "../../config/index.ts";
+import { threadsOf } from "../../config/workers.ts";
 import { closedError, GuardError } from "../../errors.ts";
 import { Latest } from "../../support/latest.ts";
 import { graceOf } from "../app.ts";
@@ -10,7 +11,6 @@ import { loggerOptions } from "../log.ts";
 import { LEFT } from "../running-server.ts";
 import type { ConfigSource } from "../start-log.ts";
 import { watchFile } from "../watch-file.ts";
-import { threadsOf } from "./budget.ts";
 import { Calls } from "./calls.ts";
 import { TotalMetrics } from "./metrics.ts";
 import { Shared, type SharedKeys } from "./shared.ts";
@@ -45,7 +45,7 @@ export interface Started {
 
 /** Milliseconds that a worker has for a question of all, such as whether it is ready. */
 const PATIENCE = 1000;
-/** A worker that ends sooner after its start, in milliseconds, has ended early. */
+/** A worker that ends before it serves, or has served for fewer milliseconds, has ended early. */
 const EARLY = 10_000;
 /** So many workers that end early, one behind the other, end the server. */
 const MOST_EARLY = 5;
@@ -60,7 +60,8 @@ interface Member {
   calls: Calls;
   isServing: boolean;
   isLoaded: boolean;
-  startedAt: number;
+  /** When it began to serve, in milliseconds. */
+  servesSince: number;
 }
 
 /**
@@ -133,7 +134,7 @@ class Workers {
       onHello = resolve;
     });
     const member: Member = {
-      ...{ index, worker, isServing: false, isLoaded: false, startedAt: performance.now() },
+      ...{ index, worker, isServing: false, isLoaded: false, servesSince: Number.POSITIVE_INFINITY },
       calls: new Calls((message) => worker.isConnected() && worker.send(message, () => {}), {
         ...functions,
         hello: () => onHello(),
@@ -167,6 +168,7 @@ class Workers {
     await hello;
     const started = await member.calls.call<Started>("start", start);
     member.isServing = true;
+    member.servesSince = performance.now();
     return started;
   }
 
@@ -178,7 +180,7 @@ class Workers {
   }
 
   #onExit(member: Member, code: number | null, signal: string | null): void {
-    const { worker, index, startedAt, isServing } = member;
+    const { worker, index, servesSince, isServing } = member;
     this.#members.delete(member);
     this.#metrics.keep(worker.id);
     if (this.#closed) {
@@ -188,7 +190,7 @@ class Workers {
     }
     // Who waits for the first start is told by its call.
     if (!isServing && !this.#isLoaded && this.#early === 0) return;
-    this.#early = performance.now() - startedAt < EARLY ? this.#early + 1 : 0;
+    this.#early = performance.now() - servesSince < EARLY ? this.#early + 1 : 0;
     const about = { worker: worker.process.pid, code, signal };
     // A model cannot be loaded; the worker has logged which one. No other would fare better.
     const isHopeless = code === 2 && !this.#isLoaded;

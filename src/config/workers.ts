@@ -1,13 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { thisMachine } from "../../admission/machine.ts";
-import type { Config } from "../../config/index.ts";
-import { engineOptions } from "../../models/engine-options.ts";
+import { thisMachine } from "../admission/machine.ts";
+import { engineOptions } from "../models/engine-options.ts";
 
 /** How many processors one process is for, with `auto`: its event loop and the threads of its models keep about so many busy. */
 const PROCESSORS_OF_ONE = 4;
 
-/** How many processes serve a configuration. */
-export function workersOf(workers: Config["app"]["workers"]): number {
+/** How many processes serve what `app.workers` says. */
+export function workersOf(workers: number | "auto"): number {
   return workers === "auto" ? Math.max(1, Math.floor(thisMachine.processors / PROCESSORS_OF_ONE)) : workers;
 }
 
