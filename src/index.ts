@@ -1,12 +1,6 @@
 // A scanner whose defaults differ between the sides is named by its side: `new input.Toxicity()`, `new output.Toxicity()`.
 
-export {
-  type ConfiguredGuardOptions,
-  createGuard,
-  type GuardOptions,
-  type ListedGuardOptions,
-} from "./config/create-guard.ts";
-export { loadConfig } from "./config/index.ts";
+export type { ConfiguredGuardOptions, GuardOptions, ListedGuardOptions } from "./config/create-guard.ts";
 export {
   type ConversationOptions,
   type ConversationReport,
@@ -110,6 +104,28 @@ export { type FoundUrl, findUrls } from "./text/urls.ts";
 export type { PluginKind } from "./validation/plugin-kind.ts";
 export { Vault, type VaultEntry } from "./vault.ts";
 export { type SharedVerdicts, VerdictCache, type VerdictStore } from "./verdict-cache.ts";
+
+// What knows the whole configuration is loaded by the first call, so that programs that only scan do not pay for it.
+
+/**
+ * Makes a guard whose scanners run in this process.
+ *
+ * With lists of scanners, models are loaded by the first call that needs them, unless `lazyLoad` is false. With a configuration,
+ * `app.lazy_load` decides; its default is that all models are loaded before the promise resolves. Closing the guard closes its
+ * scanners.
+ *
+ * @throws GuardValidationError with the paths of the values at fault, and GuardError `GUARD_SCANNER` when a scanner cannot be loaded.
+ */
+export const createGuard: typeof import("./config/create-guard.ts").createGuard = async (options) =>
+  (await import("./config/create-guard.ts")).createGuard(options);
+
+/**
+ * Reads and checks a configuration file, with `${NAME:default}` replaced from the environment, and loads its plugins.
+ *
+ * @throws GuardValidationError with the path and line of every value at fault.
+ */
+export const loadConfig: typeof import("./config/index.ts").loadConfig = async (...options) =>
+  (await import("./config/index.ts")).loadConfig(...options);
 
 /** Builds the HTTP server. It is loaded by the first call, so that programs that only scan do not pay for it. */
 export const createServer: typeof import("./server/index.ts").createServer = async (...options) =>

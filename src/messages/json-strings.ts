@@ -1,5 +1,9 @@
-import { createScanner } from "jsonc-parser";
+import { createRequire } from "node:module";
+import { onFirstUse } from "../support/on-first-use.ts";
 import { isProse } from "./names.ts";
+
+/** Loaded by the first text that is JSON. */
+const parser = onFirstUse(() => createRequire(import.meta.url)("jsonc-parser") as typeof import("jsonc-parser"));
 
 /** The kinds of tokens, as `SyntaxKind` of jsonc-parser numbers them. It is an enum of its types only. */
 const KIND = {
@@ -99,7 +103,7 @@ function readLevel(text: string, { withNumbers, pieces, before, level }: Level) 
   const json: JsonText = { text, tokens: [] };
   const frames: Frame[] = [];
   let depth = 0;
-  const scanner = createScanner(text, true);
+  const scanner = parser().createScanner(text, true);
   const keep = (value: string, path: string) => {
     const start = scanner.getTokenOffset();
     const token: JsonToken = { start, end: start + scanner.getTokenLength() };

@@ -2,14 +2,19 @@ import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { z } from "zod";
 import { GuardError } from "../errors.ts";
+import { onFirstUse } from "../support/on-first-use.ts";
 import { readModelFile } from "./manifest.ts";
 
 /** The purpose for which the vectors of two texts are compared. */
 export type Purpose = "topics" | "relevance";
 
-const line = z.object({ scale: z.number().positive(), offset: z.number() });
-const linesSchema = z.object({ topics: line.optional(), relevance: line.optional(), support: line.optional() });
-const configSchema = z.object({ guard: z.object({ comparing: linesSchema.optional() }).optional() });
+const lineSchema = onFirstUse(() => z.object({ scale: z.number().positive(), offset: z.number() }));
+const linesSchema = onFirstUse(() =>
+  z.object({ topics: lineSchema().optional(), relevance: lineSchema().optional(), support: lineSchema().optional() }),
+);
+const configSchema = onFirstUse(() =>
+  z.object({ guard: z.object({ comparing: linesSchema().optional() }).optional() }),
+);
 
 /** Turns the cosine of the vectors of two texts into the probability that the texts belong together. */
 export type Comparison = (cosine: number) => number;
@@ -48,11 +53,14 @@ function sigmoid(x: number): number {
   return 1 / (1 + Math.exp(-x));
 }
 
-function readLine(folder: string, purpose: keyof z.output<typeof linesSchema>): z.output<typeof line> | undefined {
+function readLine(
+  folder: string,
+  purpose: keyof z.output<ReturnType<typeof linesSchema>>,
+): z.output<ReturnType<typeof lineSchema>> | undefined {
   const path = join(folder, "config.json");
   const content = readModelFile(folder, "config.json");
   try {
-    return configSchema.parse(JSON.parse(content ?? "")).guard?.comparing?.[purpose];
+    return configSchema().parse(JSON.parse(content ?? "")).guard?.comparing?.[purpose];
   } catch (error) {
     const reason = error instanceof z.ZodError ? z.prettifyError(error).replaceAll("\n", " ") : String(error);
     throw new GuardError("GUARD_MODEL", `the model file ${path} cannot be used: ${reason}`, { cause: error });

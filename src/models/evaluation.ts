@@ -1,27 +1,30 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { GuardError } from "../errors.ts";
+import { onFirstUse } from "../support/on-first-use.ts";
 import { readModelFile } from "./manifest.ts";
 
 /** The file beside a model's weights that says how often it is wrong. `guard eval --write-cards` writes it. */
 export const EVALUATION_FILE = "evaluation.json";
 
 /** A curve of false positives of one scanner that uses the model. */
-const curveSchema = z.object({
-  scanner: z.string(),
-  /** The options of the scanner, other than model and threshold, that the probabilities come from. */
-  settings: z.record(z.string(), z.unknown()),
-  /** How many harmless texts were scanned. The curve says nothing about rates below 1 / rows. */
-  rows: z.int().min(1),
-  /** How many of these texts came from each source. */
-  sources: z.record(z.string(), z.int()),
-  /**
-   * Pairs of a rate of false positives and a threshold, by rising rate: that share of the harmless texts has a probability
-   * above the threshold.
-   */
-  points: z.array(z.tuple([z.number().min(0).max(1), z.number().min(0).max(1)])).min(1),
-});
-export type Curve = z.output<typeof curveSchema>;
+const curveSchema = onFirstUse(() =>
+  z.object({
+    scanner: z.string(),
+    /** The options of the scanner, other than model and threshold, that the probabilities come from. */
+    settings: z.record(z.string(), z.unknown()),
+    /** How many harmless texts were scanned. The curve says nothing about rates below 1 / rows. */
+    rows: z.int().min(1),
+    /** How many of these texts came from each source. */
+    sources: z.record(z.string(), z.int()),
+    /**
+     * Pairs of a rate of false positives and a threshold, by rising rate: that share of the harmless texts has a probability
+     * above the threshold.
+     */
+    points: z.array(z.tuple([z.number().min(0).max(1), z.number().min(0).max(1)])).min(1),
+  }),
+);
+export type Curve = z.output<ReturnType<typeof curveSchema>>;
 
 /**
  * The threshold that a curve gives for a rate of false positives. It is undefined if all points of the curve are above the
@@ -32,39 +35,43 @@ export function thresholdOf({ points }: Pick<Curve, "points">, rate: number): nu
 }
 
 /** How often a scanner takes harmless texts in one language for bad ones, and whether it tells the two apart there. */
-const languageCurveSchema = z.object({
-  scanner: z.string(),
-  /** The code of the language as the detector names it: ISO 639-1, or `und-` and a script. */
-  language: z.string(),
-  /** How many harmless texts were scanned. */
-  rows: z.int().min(1),
-  /**
-   * Pairs of a rate of false positives and a threshold, by falling rate: that share of the harmless texts in the language has a
-   * probability above the threshold, as the model says it.
-   */
-  points: z.array(z.tuple([z.number().min(0).max(1), z.number().min(0).max(1)])).min(2),
-  /** How many bad texts in the language were scanned, and the area under the ROC curve; absent where there were none to scan. */
-  bad: z.object({ rows: z.int().min(1), auc: z.number().min(0).max(1) }).optional(),
-  /** Whether the probabilities say anything about texts in the language. */
-  separates: z.boolean(),
-});
-export type LanguageCurve = z.output<typeof languageCurveSchema>;
-
-const evaluationSchema = z.object({
-  model: z.object({
-    name: z.string(),
-    version: z.string(),
-    /** SHA-256 of the weights in hexadecimal: which model was measured. */
-    sha256: z.string().regex(/^[0-9a-f]{64}$/),
+const languageCurveSchema = onFirstUse(() =>
+  z.object({
+    scanner: z.string(),
+    /** The code of the language as the detector names it: ISO 639-1, or `und-` and a script. */
+    language: z.string(),
+    /** How many harmless texts were scanned. */
+    rows: z.int().min(1),
+    /**
+     * Pairs of a rate of false positives and a threshold, by falling rate: that share of the harmless texts in the language has a
+     * probability above the threshold, as the model says it.
+     */
+    points: z.array(z.tuple([z.number().min(0).max(1), z.number().min(0).max(1)])).min(2),
+    /** How many bad texts in the language were scanned, and the area under the ROC curve; absent where there were none to scan. */
+    bad: z.object({ rows: z.int().min(1), auc: z.number().min(0).max(1) }).optional(),
+    /** Whether the probabilities say anything about texts in the language. */
+    separates: z.boolean(),
   }),
-  /** The day it was measured, in UTC. */
-  date: z.iso.date(),
-  curves: z.array(curveSchema),
-  /** What the scanners of the model do in single languages. */
-  languages: z.array(languageCurveSchema).default([]),
-});
+);
+export type LanguageCurve = z.output<ReturnType<typeof languageCurveSchema>>;
+
+const evaluationSchema = onFirstUse(() =>
+  z.object({
+    model: z.object({
+      name: z.string(),
+      version: z.string(),
+      /** SHA-256 of the weights in hexadecimal: which model was measured. */
+      sha256: z.string().regex(/^[0-9a-f]{64}$/),
+    }),
+    /** The day it was measured, in UTC. */
+    date: z.iso.date(),
+    curves: z.array(curveSchema()),
+    /** What the scanners of the model do in single languages. */
+    languages: z.array(languageCurveSchema()).default([]),
+  }),
+);
 /** The evaluation that a model brings along. */
-export type Evaluation = z.output<typeof evaluationSchema>;
+export type Evaluation = z.output<ReturnType<typeof evaluationSchema>>;
 
 /**
  * Reads a model's evaluation.
@@ -77,7 +84,7 @@ export function readEvaluation(folder: string): Evaluation | undefined {
   const content = readModelFile(folder, EVALUATION_FILE);
   if (content === undefined) return undefined;
   try {
-    return evaluationSchema.parse(JSON.parse(content));
+    return evaluationSchema().parse(JSON.parse(content));
   } catch (error) {
     const reason = error instanceof z.ZodError ? z.prettifyError(error).replaceAll("\n", " ") : String(error);
     throw new GuardError("GUARD_MODEL", `the model file ${path} cannot be used: ${reason}`, { cause: error });

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { GuardError } from "../errors.ts";
+import { onFirstUse } from "../support/on-first-use.ts";
 import { readModelFile } from "./manifest.ts";
 
 /** The file of a model's folder with texts of which it is known what the model says. */
@@ -13,19 +14,21 @@ export interface SelfTestAnswer {
 }
 
 const probability = z.number().min(0).max(1);
-const fileSchema = z.strictObject({
-  /** How far a probability may be from what is written here: processors and providers round differently. */
-  tolerance: probability.default(0.1),
-  texts: z
-    .array(
-      z.strictObject({
-        text: z.string().min(1),
-        scores: z.record(z.string(), z.record(z.string(), probability)).default({}),
-        spans: z.array(z.strictObject({ kind: z.string(), text: z.string() })).optional(),
-      }),
-    )
-    .min(1),
-});
+const fileSchema = onFirstUse(() =>
+  z.strictObject({
+    /** How far a probability may be from what is written here: processors and providers round differently. */
+    tolerance: probability.default(0.1),
+    texts: z
+      .array(
+        z.strictObject({
+          text: z.string().min(1),
+          scores: z.record(z.string(), z.record(z.string(), probability)).default({}),
+          spans: z.array(z.strictObject({ kind: z.string(), text: z.string() })).optional(),
+        }),
+      )
+      .min(1),
+  }),
+);
 
 /** The texts of loaded models. */
 const known = new WeakMap<object, readonly KnownText[]>();
@@ -59,7 +62,9 @@ export async function selfTest(
   }
 }
 
-type Expected = Pick<z.output<typeof fileSchema>["texts"][number], "scores" | "spans"> & { tolerance: number };
+type Expected = Pick<z.output<ReturnType<typeof fileSchema>>["texts"][number], "scores" | "spans"> & {
+  tolerance: number;
+};
 
 type KnownText = Expected & { text: string };
 
@@ -67,7 +72,7 @@ function readTexts(folder: string, path: string): KnownText[] {
   const content = readModelFile(folder, SELF_TEST_FILE);
   if (content === undefined) return [];
   try {
-    const { tolerance, texts } = fileSchema.parse(JSON.parse(content));
+    const { tolerance, texts } = fileSchema().parse(JSON.parse(content));
     return texts.map((text) => ({ ...text, tolerance }));
   } catch (error) {
     const reason = error instanceof z.ZodError ? z.prettifyError(error).replaceAll("\n", " ") : String(error);

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { z } from "zod";
+import { onFirstUse } from "../support/on-first-use.ts";
 import type { Engine } from "./engine.ts";
 import { EMBEDDED, embeddedFolder } from "./model-files.ts";
 
@@ -10,18 +11,20 @@ import { EMBEDDED, embeddedFolder } from "./model-files.ts";
  */
 export type LicenceClass = "open" | "unclear" | "non-commercial" | "copyleft";
 
-const configSchema = z.looseObject({
-  guard: z
-    .looseObject({ training_data: z.array(z.enum(["open", "unclear", "non-commercial", "copyleft"])).optional() })
-    .optional(),
-});
+const configSchema = onFirstUse(() =>
+  z.looseObject({
+    guard: z
+      .looseObject({ training_data: z.array(z.enum(["open", "unclear", "non-commercial", "copyleft"])).optional() })
+      .optional(),
+  }),
+);
 
 /**
  * Reads of which classes the data were that a model was trained on, from `guard.training_data` of its `config.json`. Undefined where
  * that does not say it.
  */
 export function trainingData(folder: string): LicenceClass[] | undefined {
-  const config = configSchema.safeParse(JSON.parse(readFileSync(join(folder, "config.json"), "utf8")));
+  const config = configSchema().safeParse(JSON.parse(readFileSync(join(folder, "config.json"), "utf8")));
   return config.data?.guard?.training_data;
 }
 

@@ -13,6 +13,7 @@ import type { Recognizer } from "../scanners/parts/recognized.ts";
 import type { InjectionClassifier } from "../scanners/prompt-injection.ts";
 import { SOURCES } from "../source.ts";
 import { isRecord } from "../support/is-record.ts";
+import { onFirstUse } from "../support/on-first-use.ts";
 import { parseOptions } from "../validation/options.ts";
 import { kindOf } from "../validation/plain-words.ts";
 
@@ -60,34 +61,44 @@ function definitionOf(value: unknown): object | undefined {
 const flag = z.boolean().optional();
 
 /** The fields of a definition that guard reads before it builds the scanner. */
-const definitionSchema = z.looseObject({
-  type: z
-    .string()
-    .regex(/^[A-Za-z][\w.-]{0,99}$/, "expected a name of letters, digits, dots, hyphens and underscores")
-    .refine((type) => !isBuiltIn(type), "a scanner of guard has this type"),
-  summary: z.string().min(1),
-  sides: z
-    .strictObject({ input: z.looseObject({}).optional(), output: z.looseObject({}).optional() })
-    .refine(({ input, output }) => input || output, "expected input, output or both"),
-  options: z
-    .custom<object>((value) => value instanceof Object && "~standard" in value, "expected a schema, such as one of zod")
-    .optional(),
-  conversation: z
-    .strictObject({ window: flag, sources: z.array(z.enum(SOURCES)).optional(), history: flag, dependsOnOthers: flag })
-    .optional(),
-  comparesWithPrompt: flag,
-  detects: flag,
-  findings: z.array(z.looseObject({ type: z.string() })).optional(),
-  examples: z.looseObject({ passes: z.array(z.unknown()), fails: z.array(z.unknown()) }).optional(),
-  create: z.custom((value) => typeof value === "function", "expected a function"),
-});
+const definitionSchema = onFirstUse(() =>
+  z.looseObject({
+    type: z
+      .string()
+      .regex(/^[A-Za-z][\w.-]{0,99}$/, "expected a name of letters, digits, dots, hyphens and underscores")
+      .refine((type) => !isBuiltIn(type), "a scanner of guard has this type"),
+    summary: z.string().min(1),
+    sides: z
+      .strictObject({ input: z.looseObject({}).optional(), output: z.looseObject({}).optional() })
+      .refine(({ input, output }) => input || output, "expected input, output or both"),
+    options: z
+      .custom<object>(
+        (value) => value instanceof Object && "~standard" in value,
+        "expected a schema, such as one of zod",
+      )
+      .optional(),
+    conversation: z
+      .strictObject({
+        window: flag,
+        sources: z.array(z.enum(SOURCES)).optional(),
+        history: flag,
+        dependsOnOthers: flag,
+      })
+      .optional(),
+    comparesWithPrompt: flag,
+    detects: flag,
+    findings: z.array(z.looseObject({ type: z.string() })).optional(),
+    examples: z.looseObject({ passes: z.array(z.unknown()), fails: z.array(z.unknown()) }).optional(),
+    create: z.custom((value) => typeof value === "function", "expected a function"),
+  }),
+);
 
 function isBuiltIn(type: string): boolean {
   return (["input", "output"] as const).some((side) => scannerTypes(side).includes(type));
 }
 
 function scannerOf(value: object): DefinedScanner {
-  parseOptions(definitionSchema, value);
+  parseOptions(definitionSchema(), value);
   const definition = value as PluginScannerDefinition;
   // The classes are always made here: the plugin may have another copy of guard, or none.
   return defineScanner({
@@ -96,18 +107,20 @@ function scannerOf(value: object): DefinedScanner {
   });
 }
 
-const BODY = z.looseObject({
-  sanitizes: flag,
-  leavesFindings: flag,
-  vaultScope: z.enum(["call", "own"]).optional(),
-  ...Object.fromEntries(
-    ["load", "close", "detect"].map((name) => [
-      name,
-      z.custom((value) => typeof value === "function", "expected a function").optional(),
-    ]),
-  ),
-  check: z.custom((value) => typeof value === "function", "expected a function"),
-});
+const BODY = onFirstUse(() =>
+  z.looseObject({
+    sanitizes: flag,
+    leavesFindings: flag,
+    vaultScope: z.enum(["call", "own"]).optional(),
+    ...Object.fromEntries(
+      ["load", "close", "detect"].map((name) => [
+        name,
+        z.custom((value) => typeof value === "function", "expected a function").optional(),
+      ]),
+    ),
+    check: z.custom((value) => typeof value === "function", "expected a function"),
+  }),
+);
 
 /** Builds a scanner of a plugin. Whatever goes wrong is an error of the configuration. */
 function checkedBody({ type, detects = false }: PluginScannerDefinition, make: () => ScannerBody): ScannerBody {
@@ -120,7 +133,7 @@ function checkedBody({ type, detects = false }: PluginScannerDefinition, make: (
     });
   }
   try {
-    parseOptions(BODY, body);
+    parseOptions(BODY(), body);
     if (detects && !body.detect)
       throw invalid("detect: expected a function, since the definition says that it detects");
   } catch (error) {

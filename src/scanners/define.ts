@@ -6,6 +6,7 @@ import { defaultEngine, type Engine } from "../models/engine.ts";
 import { passed, type ScanContext, type Scanner, type Side, type Streaming, type Verdict } from "../scanner.ts";
 import type { Source } from "../source.ts";
 import { isRecord } from "../support/is-record.ts";
+import { onFirstUse } from "../support/on-first-use.ts";
 import { type commonOptions, parseOptions } from "../validation/options.ts";
 import type { Difference } from "./differences.ts";
 import { type OptionsSchema, optionsSchema } from "./options-schema.ts";
@@ -236,20 +237,23 @@ export function defineScanner(given: AnyScannerDefinition | PluginScannerDefinit
 
 function scannerClass(definition: AnyScannerDefinition, defaults: object): ScannerClass {
   const { type } = definition;
-  const schema = optionsSchema(definition.options, defaults);
+  const schema = onFirstUse(() => optionsSchema(definition.options, defaults));
   const made = class extends BodyScanner {
     static readonly type = type;
-    static readonly options: z.ZodObject = schema;
     static readonly definition: AnyScannerDefinition = definition;
 
+    static get options(): z.ZodObject {
+      return schema();
+    }
+
     constructor(given?: unknown, { engine = defaultEngine(), toolPins, rememberedPins }: ScannerEnvironment = {}) {
-      const named = withModelPath(schema, optionsObject(type, given));
-      const options = parseOptions(schema, named.given);
+      const named = withModelPath(schema(), optionsObject(type, given));
+      const options = parseOptions(schema(), named.given);
       super(
         definition,
         options as { name?: string },
         created({
-          ...{ type, schema, options, engine },
+          ...{ type, schema: schema(), options, engine },
           ...(toolPins && { toolPins }),
           ...(rememberedPins && { rememberedPins }),
         }),

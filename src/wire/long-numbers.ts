@@ -1,4 +1,8 @@
-import { visit } from "jsonc-parser";
+import { createRequire } from "node:module";
+import { onFirstUse } from "../support/on-first-use.ts";
+
+/** Loaded by the first text that could have long numbers. */
+const parser = onFirstUse(() => createRequire(import.meta.url)("jsonc-parser") as typeof import("jsonc-parser"));
 
 /** A number of so many digits after what a value follows in JSON. Most bodies have none, and are not read once more. */
 const COULD_BE_LONG = /[[:,\s]-?\d{16}/;
@@ -44,7 +48,7 @@ interface Place {
 }
 
 function eachNumber(text: string, onNumber: (number: number, place: Place) => void): void {
-  visit(text, {
+  parser().visit(text, {
     onLiteralValue(value, start, length, _line, _character, pathOf) {
       if (typeof value !== "number") return;
       onNumber(value, { start, end: start + length, path: () => JSON.stringify(pathOf()) });

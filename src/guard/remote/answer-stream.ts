@@ -2,7 +2,7 @@ import { GuardError } from "../../errors.ts";
 import type { AnswerStream, GuardReport, StreamStep } from "../guard.ts";
 import { problemError, unreachable } from "./errors.ts";
 import { type GuardServer, type OpenRequest, readReply } from "./guard-server.ts";
-import { reportOf, streamEvent } from "./replies.ts";
+import type * as Replies from "./replies.ts";
 
 /**
  * The most milliseconds that {@link RemoteAnswerStream.push} waits for what the server says of the piece. A server nearby answers in
@@ -119,9 +119,10 @@ export class RemoteAnswerStream implements AnswerStream {
   async #read(request: OpenRequest): Promise<void> {
     let lingering: NodeJS.Timeout | undefined;
     try {
+      const replies = await import("./replies.ts");
       for await (const line of request.lines()) {
         if (this.#report) continue;
-        this.#take(line);
+        this.#take(line, replies);
         this.#wake();
         if (!this.#report) continue;
         if (!this.#isEnding) request.end();
@@ -137,7 +138,7 @@ export class RemoteAnswerStream implements AnswerStream {
     }
   }
 
-  #take(line: unknown): void {
+  #take(line: unknown, { reportOf, streamEvent }: typeof Replies): void {
     const event = readReply(streamEvent, line);
     if (event.event === "error") throw problemError(event.status, event);
     if (event.event !== "text") {

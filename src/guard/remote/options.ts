@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { onFirstUse } from "../../support/on-first-use.ts";
 import { parseOptions } from "../../validation/options.ts";
 
 /** What a guard server is shown to let a caller in: one of its `auth` entries. */
@@ -32,39 +33,45 @@ const secret = z
     "expected printable ASCII characters without white space around them",
   );
 
-const credential = z.union([
-  z.strictObject({
-    apiKey: secret,
-    header: z
-      .string()
-      .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "expected the name of a header")
-      .default("X-API-Key"),
-  }),
-  z.strictObject({ bearer: secret }),
-  z.strictObject({
-    basic: z.strictObject({
-      username: z.string().regex(/^[^:]+$/, "expected a name without a colon"),
-      password: z.string().min(1),
+const credentialSchema = onFirstUse(() =>
+  z.union([
+    z.strictObject({
+      apiKey: secret,
+      header: z
+        .string()
+        .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "expected the name of a header")
+        .default("X-API-Key"),
     }),
+    z.strictObject({ bearer: secret }),
+    z.strictObject({
+      basic: z.strictObject({
+        username: z.string().regex(/^[^:]+$/, "expected a name without a colon"),
+        password: z.string().min(1),
+      }),
+    }),
+  ]),
+);
+
+const urlSchema = onFirstUse(() =>
+  z
+    .union([z.string(), z.instanceof(URL)])
+    .refine((value) => URL.canParse(String(value)), "expected an address such as http://127.0.0.1:8000")
+    .transform((value) => new URL(value))
+    .refine(({ protocol }) => /^https?:$/.test(protocol), "expected an address that begins with http:// or https://")
+    .refine(({ username, password }) => !username && !password, "give the credential in credential, not in the address")
+    .refine(({ search, hash }) => !search && !hash, "expected an address without ? and #")
+    .transform((value) => new URL(value.pathname.endsWith("/") ? value : `${value}/`)),
+);
+
+const schema = onFirstUse(() =>
+  z.strictObject({
+    url: urlSchema(),
+    credential: credentialSchema().optional(),
+    timeout: z.number().positive().max(3600).default(60),
+    retries: z.number().int().min(0).max(10).default(2),
+    fetch: z.custom<typeof fetch>((value) => typeof value === "function", "expected a function like fetch").optional(),
   }),
-]);
-
-const url = z
-  .union([z.string(), z.instanceof(URL)])
-  .refine((value) => URL.canParse(String(value)), "expected an address such as http://127.0.0.1:8000")
-  .transform((value) => new URL(value))
-  .refine(({ protocol }) => /^https?:$/.test(protocol), "expected an address that begins with http:// or https://")
-  .refine(({ username, password }) => !username && !password, "give the credential in credential, not in the address")
-  .refine(({ search, hash }) => !search && !hash, "expected an address without ? and #")
-  .transform((value) => new URL(value.pathname.endsWith("/") ? value : `${value}/`));
-
-const schema = z.strictObject({
-  url,
-  credential: credential.optional(),
-  timeout: z.number().positive().max(3600).default(60),
-  retries: z.number().int().min(0).max(10).default(2),
-  fetch: z.custom<typeof fetch>((value) => typeof value === "function", "expected a function like fetch").optional(),
-});
+);
 
 /** Checked options: where requests go, and the headers of each. */
 export interface CheckedRemoteOptions {
@@ -79,7 +86,7 @@ export interface CheckedRemoteOptions {
 
 /** @throws GuardValidationError with the path of every value at fault. No message quotes a credential. */
 export function checkRemoteOptions(options: RemoteGuardOptions): CheckedRemoteOptions {
-  const { url, credential, timeout, retries, fetch: own } = parseOptions(schema, options);
+  const { url, credential, timeout, retries, fetch: own } = parseOptions(schema(), options);
   return {
     url,
     headers: credential ? headersOf(credential) : {},
@@ -90,7 +97,7 @@ export function checkRemoteOptions(options: RemoteGuardOptions): CheckedRemoteOp
   };
 }
 
-function headersOf(given: z.output<typeof credential>): Record<string, string> {
+function headersOf(given: z.output<ReturnType<typeof credentialSchema>>): Record<string, string> {
   if ("apiKey" in given) return { [given.header]: given.apiKey };
   if ("bearer" in given) return { authorization: `Bearer ${given.bearer}` };
   const { username, password } = given.basic;

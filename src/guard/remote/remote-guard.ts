@@ -14,7 +14,6 @@ import { RemoteAnswerStream } from "./answer-stream.ts";
 import { unreachable } from "./errors.ts";
 import { GuardServer } from "./guard-server.ts";
 import { checkRemoteOptions, type RemoteGuardOptions } from "./options.ts";
-import { conversationReply, documentsReply, documentsReportOf, outputReply, reportOf } from "./replies.ts";
 
 /**
  * Guards calls of models with the scanners of a guard server. This process loads no model and no addon.
@@ -60,6 +59,7 @@ class RemoteCall implements GuardedCall {
     return this.#afterOthers(async () => {
       const { messages, tools, system } = chat;
       const body = { messages, tools, system, ...this.#common() };
+      const { conversationReply, reportOf } = await import("./replies.ts");
       const reply = await this.#server.post("analyze/conversation", body, conversationReply, this.#options.signal);
       expectAsMany("sanitized_messages", reply.sanitized_messages, messages);
       if (tools) expectAsMany("sanitized_tools", reply.sanitized_tools, tools);
@@ -78,6 +78,7 @@ class RemoteCall implements GuardedCall {
   texts(texts: readonly string[], source: Source = "user"): Promise<CheckedTexts> {
     return this.#afterOthers(async () => {
       const body = { documents: texts, source, ...this.#common() };
+      const { documentsReply, documentsReportOf } = await import("./replies.ts");
       const reply = await this.#server.post("analyze/documents", body, documentsReply, this.#options.signal);
       expectAsMany("documents", reply.documents, texts);
       this.#vault = reply.vault ?? this.#vault;
@@ -89,6 +90,7 @@ class RemoteCall implements GuardedCall {
 
   async answer({ text, toolCalls }: ModelAnswer): Promise<CheckedAnswer> {
     const body = { ...this.#answered(), output: text, tool_calls: toolCalls, ...this.#common() };
+    const { outputReply, reportOf } = await import("./replies.ts");
     const reply = await this.#server.post("analyze/output", body, outputReply, this.#options.signal);
     // A scan that stopped early has looked at no tool calls, and is blocked.
     if (toolCalls?.length && reply.outcome !== "blocked") {

@@ -5,6 +5,7 @@ import { homedir } from "node:os";
 import { dirname, join, posix, relative } from "node:path";
 import { load } from "js-yaml";
 import { z } from "zod";
+import { onFirstUse } from "../../support/on-first-use.ts";
 import { type HubId, hubName, isSafePath, MAIN } from "./hub-id.ts";
 
 /*
@@ -164,20 +165,20 @@ function externalData(graph: Buffer): string[] {
   return [...names];
 }
 
-const treeSchema = z.looseObject({ files: z.record(z.string(), z.unknown()) });
+const treeSchema = onFirstUse(() => z.looseObject({ files: z.record(z.string(), z.unknown()) }));
 
 /** Reads the list of a commit's files. Undefined where there is none that can be read. */
 function readTree(path: string): Set<string> | undefined {
   if (!existsSync(path)) return undefined;
   try {
-    return new Set(Object.keys(treeSchema.parse(JSON.parse(readFileSync(path, "utf8"))).files));
+    return new Set(Object.keys(treeSchema().parse(JSON.parse(readFileSync(path, "utf8"))).files));
   } catch {
     return undefined;
   }
 }
 
-const texts = z.union([z.string().transform((text) => [text]), z.array(z.string())]).catch([]);
-const cardSchema = z.looseObject({ license: texts, license_name: texts });
+const textsSchema = onFirstUse(() => z.union([z.string().transform((text) => [text]), z.array(z.string())]).catch([]));
+const cardSchema = onFirstUse(() => z.looseObject({ license: textsSchema(), license_name: textsSchema() }));
 
 /** Reads the names of the licences from the head of a model's card: https://huggingface.co/docs/hub/model-cards. */
 function readLicense(card: string): string | undefined {
@@ -185,7 +186,7 @@ function readLicense(card: string): string | undefined {
   const [, head] = /^---\r?\n([\s\S]*?)\r?\n---/.exec(readFileSync(card, "utf8")) ?? [];
   if (head === undefined) return undefined;
   try {
-    const { license, license_name } = cardSchema.parse(load(head));
+    const { license, license_name } = cardSchema().parse(load(head));
     return [...license, ...license_name].filter((name) => name !== "other").join(", ") || undefined;
   } catch {
     // A head that is not YAML says nothing about licences.

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { GuardError } from "../../errors.ts";
+import { onFirstUse } from "../../support/on-first-use.ts";
 import { type HubId, isSafePath } from "./hub-id.ts";
 import { downloadError, type HubSettings, hubFetch, Retries } from "./requests.ts";
 
@@ -23,16 +24,18 @@ export interface HubInfo {
 
 const hex = (length: number) => z.string().regex(new RegExp(`^[0-9a-f]{${length}}$`));
 /** An entry of `GET /api/models/{repo}/tree/{revision}`: https://huggingface.co/docs/hub/api. */
-const entrySchema = z.discriminatedUnion("type", [
-  z.looseObject({
-    type: z.literal("file"),
-    path: z.string(),
-    size: z.int().min(0),
-    oid: hex(40),
-    lfs: z.looseObject({ oid: hex(64) }).nullish(),
-  }),
-  z.looseObject({ type: z.enum(["directory", "unknown"]) }),
-]);
+const entrySchema = onFirstUse(() =>
+  z.discriminatedUnion("type", [
+    z.looseObject({
+      type: z.literal("file"),
+      path: z.string(),
+      size: z.int().min(0),
+      oid: hex(40),
+      lfs: z.looseObject({ oid: hex(64) }).nullish(),
+    }),
+    z.looseObject({ type: z.enum(["directory", "unknown"]) }),
+  ]),
+);
 
 /**
  * Asks the hub which files a model has.
@@ -50,7 +53,7 @@ export async function hubInfo(id: HubId, settings: HubSettings, signal?: AbortSi
     const { sha } = await modelInfo({ name, revision, additionalFields: ["sha"], ...at });
     const commit = hex(40).parse(sha);
     for await (const found of listFiles({ repo: { type: "model", name }, revision: commit, recursive: true, ...at })) {
-      const entry = entrySchema.parse(found);
+      const entry = entrySchema().parse(found);
       if (entry.type !== "file" || !isSafePath(entry.path)) continue;
       const { path, size, oid, lfs } = entry;
       files.set(path, { path, size, etag: lfs?.oid ?? oid });

@@ -1,7 +1,14 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
+import { createRequire } from "node:module";
+import type { ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
 import { GuardError, GuardValidationError, issueOf } from "../../errors.ts";
 import { addon, native } from "../../native.ts";
 import { canonicalJson } from "../../support/canonical-json.ts";
+import { onFirstUse } from "../../support/on-first-use.ts";
+
+/** Loaded by the first schema, because it has a hundred files. */
+const ajv2020 = onFirstUse(
+  () => createRequire(import.meta.url)("ajv/dist/2020.js") as typeof import("ajv/dist/2020.js"),
+);
 
 /**
  * The milliseconds that the patterns of a schema may take for all JSON in a text of up to a million characters. A longer text gets
@@ -37,6 +44,7 @@ export class JsonSchema {
 
   constructor(schema: unknown) {
     const regExp = Object.assign((pattern: string) => this.#pattern(pattern), { code: "linearTimeRegExp" });
+    const { Ajv2020 } = ajv2020();
     const ajv = new Ajv2020({ strict: false, validateFormats: false, logger: false, code: { regExp } });
     // Ajv's own keyword compares each item with every other one, which takes minutes for an array of a megabyte.
     ajv.removeKeyword("uniqueItems");
