@@ -67,9 +67,18 @@ step("addon", ["Cargo.toml", "Cargo.lock", "crates"], native, () => buildAddon(r
   ` ${profile}`,
   ...(profile === "ci" ? [" release"] : []),
 ]);
-step("typescript", ["package-lock.json", "tsconfig.json", "src", "native/index.d.cts"], "dist/index.js", () => {
+const typescript = [
+  "package.json",
+  "package-lock.json",
+  "tsconfig.json",
+  "scripts/bundle.mjs",
+  "src",
+  "native/index.d.cts",
+];
+step("typescript", typescript, "dist/index.js", () => {
   rmSync(join(root, "dist"), { recursive: true, force: true });
   run(process.execPath, join(root, "node_modules/typescript/bin/tsc"), "-p", "tsconfig.json");
+  run(process.execPath, join(root, "scripts/bundle.mjs"));
   // The page of the server is served as it stands.
   cpSync(join(root, "src/server/page"), join(root, "dist/server/page"), { recursive: true });
 });

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Environment } from "../config/index.ts";
+import { ownFile } from "../own-files.ts";
 import { UsageError } from "./command.ts";
 
 /** What the help of a command says of the file that it uses. */
@@ -29,7 +29,7 @@ export function configFile(option?: string, argument?: string, env: Environment 
   // A variable that is set to nothing names nothing: that is how compose files leave it out.
   if (env.CONFIG_FILE) return named(env.CONFIG_FILE, "CONFIG_FILE");
   if (existsSync("scanners.yml")) return { path: "scanners.yml", from: "current folder" };
-  return { path: fileURLToPath(new URL("../../scanners.yml", import.meta.url)), from: "embedded" };
+  return { path: ownFile("scanners.yml"), from: "embedded" };
 }
 
 function named(path: string, from: "--config" | "argument" | "CONFIG_FILE"): ConfigFile {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { relative, sep } from "node:path";
-import { fileURLToPath } from "node:url";
+import { ownFile } from "../own-files.ts";
 import { version } from "../support/version.ts";
 import { type Command, parse, print, UsageError } from "./command.ts";
 
@@ -10,8 +10,8 @@ const options = {
 } as const;
 
 /** The file that comes with the package, and its schema beside it. */
-const FILE = new URL("../../scanners.yml", import.meta.url);
-const SCHEMA = new URL("../../scanners.schema.json", import.meta.url);
+const FILE = ownFile("scanners.yml");
+const SCHEMA = ownFile("scanners.schema.json");
 
 /** `guard init`: a configuration to begin with. */
 export const init: Command = {
@@ -41,7 +41,7 @@ export const init: Command = {
 
 /** Where editors find the schema: in the project where guard is installed in it, otherwise where packages are published. */
 function schemaAddress(): string {
-  const path = relative(process.cwd(), fileURLToPath(SCHEMA));
+  const path = relative(process.cwd(), SCHEMA);
   const isInProject = path.split(sep)[0] === "node_modules" && existsSync(path);
   return isInProject
     ? `./${path.split(sep).join("/")}`

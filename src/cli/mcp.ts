@@ -1,6 +1,6 @@
 import { basename } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { ServerIdentity } from "../mcp/pin-file.ts";
+import { ownFile } from "../own-files.ts";
 import { type Command, parse, UsageError } from "./command.ts";
 
 const options = {
@@ -52,7 +52,7 @@ export const mcp: Command = {
     if (onFinding !== "mask" && onFinding !== "block") throw new UsageError("--on-finding: expected mask or block");
     const url = values.url === undefined ? undefined : readUrl(values.url);
     const headers = readHeaders(values.header ?? []);
-    const file = values.config ?? fileURLToPath(new URL("../../mcp.yml", import.meta.url));
+    const file = values.config ?? ownFile("mcp.yml");
     const label = values.name === undefined ? "guard mcp" : `guard mcp ${JSON.stringify(values.name)}`;
     const log = (line: string) => void process.stderr.write(`${label}: ${line}\n`);
 

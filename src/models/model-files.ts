@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { GuardError, GuardValidationError } from "../errors.ts";
+import { ownFile } from "../own-files.ts";
 import { findHubModel, type HubFiles, hubCache } from "./hub/cache.ts";
 import { pullHubModel } from "./hub/hub.ts";
 import { type HubId, parseHubId } from "./hub/hub-id.ts";
@@ -17,7 +17,7 @@ export const MODEL_DESCRIPTION =
   "hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx.";
 
 /** The folder of the models that come with the package. */
-export const embeddedFolder = fileURLToPath(new URL("../../models", import.meta.url));
+export const embeddedFolder = ownFile("models");
 
 /**
  * Where models are kept that do not come with the package: `GUARD_MODELS_DIR`, or the cache that Hugging Face's tools use as well.

@@ -1,8 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import pLimit from "p-limit";
 import { GuardValidationError } from "../errors.ts";
+import { packageFolder } from "../own-files.ts";
 import { isRecord } from "../support/is-record.ts";
 
 /** A plugin that a package offers under a name: an entry of `guard.plugins` in its `package.json`. */
@@ -25,9 +25,6 @@ export const PLUGIN_NAME = /^[a-z][a-z0-9._-]{0,99}$/;
 /** The name of a package of npm, https://docs.npmjs.com/cli/configuring-npm/package-json#name. */
 const PACKAGE_NAME = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
 
-/** Where the package of this file is, beside which packages may be installed too. */
-const OWN_FOLDER = fileURLToPath(new URL("../..", import.meta.url));
-
 /** How many files are read at the same time. */
 const PARALLEL = 32;
 
@@ -43,7 +40,7 @@ function moduleFolders(folder: string): string[] {
  * and then from guard itself.
  */
 export function searchedFolders(from: string): string[] {
-  return [...new Set([...moduleFolders(resolve(from)), ...moduleFolders(resolve(OWN_FOLDER))])];
+  return [...new Set([...moduleFolders(resolve(from)), ...moduleFolders(resolve(packageFolder))])];
 }
 
 /** Reads the names that packages offer. Nothing of the packages is run. */

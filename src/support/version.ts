@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { ownFile } from "../own-files.ts";
 
 /** The version of this package. */
-export const version: string = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")).version;
+export const version: string = JSON.parse(readFileSync(ownFile("package.json"), "utf8")).version;

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -39,7 +39,28 @@ describe("the parts of the package that carry no scanners", () => {
   it("load neither the addon nor a runtime of models", () => {
     expect(light.length).toBeGreaterThan(0);
     expect(loadedBy(light).filter(ofAddon)).toEqual([]);
-    // The whole package does, so that this would show.
-    expect(loadedBy([join(root, "dist/index.js")]).filter(ofAddon)).not.toEqual([]);
+  });
+});
+
+describe("the whole package", () => {
+  it("loads the addon, and no packages before something needs them", () => {
+    const loaded = loadedBy([join(root, "dist/index.js")]);
+    expect(loaded.filter(ofAddon)).not.toEqual([]);
+    // Such as Ajv, jsonc-parser and Fastify, which have hundreds of files.
+    expect(loaded.filter((file) => /node_modules.*\.c?js$/.test(file))).toEqual([]);
+  });
+});
+
+describe("the code of other packages in dist/", () => {
+  it("comes with their licences", () => {
+    const notices = readFileSync(join(root, "dist/THIRD-PARTY-NOTICES.txt"), "utf8");
+    const regions = readdirSync(join(root, "dist"))
+      .filter((file) => file.endsWith(".js"))
+      .flatMap((file) => [
+        ...readFileSync(join(root, "dist", file), "utf8").matchAll(/^\/\/.*\bnode_modules\/([^/\n]+)\/.*\.m?js$/gm),
+      ]);
+    const packages = new Set(regions.map(([, name]) => name));
+    expect(packages).toContain("zod");
+    for (const name of packages) expect(notices).toMatch(new RegExp(`^${name} [\\d.]+ \\(.+\\)\\n\\n\\S`, "m"));
   });
 });

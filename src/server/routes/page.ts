@@ -3,9 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { extname } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { AuthEntry } from "../../config/index.ts";
-
-/** Where the files of the page are, in the sources and in what is built of them alike. */
-const FOLDER = new URL("../page/", import.meta.url);
+import { pageFolder } from "../../own-files.ts";
 
 /** The page itself, which `GET /` sends with the settings of the server in it. */
 const PAGE = "page.html";
@@ -57,17 +55,17 @@ export function pageFor({ name, schemes, window }: PageSettings): string {
   );
   const unique = [...new Map(kinds.map((kind) => [JSON.stringify(kind), kind])).values()];
   const values: Record<string, string> = { name, settings: JSON.stringify({ schemes: unique, window }) };
-  return readFileSync(new URL(PAGE, FOLDER), "utf8").replaceAll(/\{\{(\w+)\}\}/g, (_, key: string) =>
+  return readFileSync(new URL(PAGE, pageFolder), "utf8").replaceAll(/\{\{(\w+)\}\}/g, (_, key: string) =>
     escapeHtml(values[key] ?? ""),
   );
 }
 
 /** `GET /page/*`: the files of the page, from memory. They are public and not in the API's description. */
 export async function pageRoutes(app: FastifyInstance): Promise<void> {
-  for (const name of readdirSync(FOLDER)) {
+  for (const name of readdirSync(pageFolder)) {
     const type = TYPES[extname(name)];
     if (!type) continue;
-    const content = readFileSync(new URL(name, FOLDER));
+    const content = readFileSync(new URL(name, pageFolder));
     const etag = `"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`;
     app.get(`/page/${name}`, {
       config: { public: true },
