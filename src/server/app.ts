@@ -5,6 +5,7 @@ import type { Engine } from "../models/engine.ts";
 import { version } from "../support/version.ts";
 import { makeAudit } from "./audit/make-audit.ts";
 import { type Caching, makeResultCache } from "./cache/make-cache.ts";
+import { compilersFactory } from "./compilers.ts";
 import { Decisions } from "./decisions.ts";
 import { dialectRoutes } from "./dialects/dialect-routes.ts";
 import { answerUnreadable, httpServer } from "./http-server.ts";
@@ -38,7 +39,6 @@ import { reloadRoute } from "./routes/reload.ts";
 import { rootRoute } from "./routes/root.ts";
 import { statusRoutes } from "./routes/status.ts";
 import { schemas } from "./schemas/index.ts";
-import { buildSerializer } from "./serializers.ts";
 import { shadowPlugin } from "./shadow/plugin.ts";
 import type { Shadow } from "./shadow/shadow.ts";
 import type { VaultSeal } from "./vault-seal.ts";
@@ -109,7 +109,7 @@ export async function buildApp(
     genReqId: requestId,
     // By default Fastify would convert numbers to strings and drop fields that it does not know.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false } },
-    schemaController: { compilersFactory: { buildSerializer } },
+    schemaController: { compilersFactory },
     // A path that cannot be decoded has no route. Fastify's own answer would quote it.
     frameworkErrors: (_error, _request, reply) => void send(reply, new Problem(400, "The path is not valid.")),
   }) as unknown as FastifyInstance;

@@ -2,6 +2,7 @@ import type { RequestListener } from "node:http";
 import fastify, { type FastifyInstance } from "fastify";
 import type { Config } from "../config/index.ts";
 import { listening } from "./app.ts";
+import { compilersFactory } from "./compilers.ts";
 import type { PreparedServer } from "./create-server.ts";
 import type { LogStream } from "./log.ts";
 
@@ -103,7 +104,7 @@ class Handed {
 /** Makes what listens for generations of servers. Closing it closes them. */
 export function listenerFor(generations: Generations, stream: LogStream): FastifyInstance {
   const options = listening(generations.current.config, stream, generations.handle);
-  const listener = fastify(options) as unknown as FastifyInstance;
+  const listener = fastify({ ...options, schemaController: { compilersFactory } }) as unknown as FastifyInstance;
   const { server } = listener;
   // Node.js would wait for a connection that has never sent anything, and for one that is accepted only now: neither is idle to it.
   const hangUp = () => {

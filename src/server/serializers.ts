@@ -1,9 +1,14 @@
 import { createHash } from "node:crypto";
-import { type Options, SerializerSelector } from "@fastify/fast-json-stringify-compiler";
+import { createRequire } from "node:module";
+import type { Options, SerializerSelector } from "@fastify/fast-json-stringify-compiler";
+import { onFirstUse } from "../support/on-first-use.ts";
 
 type Compiler = ReturnType<ReturnType<typeof SerializerSelector>>;
 
-const build = SerializerSelector();
+const build = onFirstUse(() => {
+  const selector: typeof SerializerSelector = createRequire(import.meta.url)("@fastify/fast-json-stringify-compiler");
+  return selector();
+});
 /** What was compiled in this process, by the schemas that it was made of. Those are schemas of the program, so that there are few. */
 const compiled = new Map<string, ReturnType<Compiler>>();
 
@@ -13,7 +18,7 @@ const compiled = new Map<string, ReturnType<Compiler>>();
  * made from a text for as long as it has memory: half a megabyte for each reload of the configuration.
  */
 export function buildSerializer(external: unknown, options?: Options): Compiler {
-  const compile = build(external, options);
+  const compile = build()(external, options);
   const surroundings = JSON.stringify([external, options]);
   return (route) => {
     const key = createHash("sha256").update(JSON.stringify(route.schema)).update(surroundings).digest("base64");
