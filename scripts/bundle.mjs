@@ -18,6 +18,9 @@ const PUBLISHED = [...Object.values(manifest.exports), ...Object.values(manifest
   .filter((file) => file.endsWith(".js"))
   .map((file) => file.replace(/^(?:\.\/)?dist\/(.+)\.js$/, "$1"));
 
+/** Programs of processes that guard starts. */
+const PROGRAMS = ["server/workers/entry"];
+
 /** What the tools of this repository load besides. */
 const FOR_TOOLS = [
   "cli/language-cards",
@@ -110,7 +113,9 @@ let modules;
 const bundle = await rolldown({
   cwd: root,
   platform: "node",
-  input: Object.fromEntries([...new Set([...PUBLISHED, ...FOR_TOOLS])].map((name) => [name, `src/${name}.ts`])),
+  input: Object.fromEntries(
+    [...new Set([...PUBLISHED, ...PROGRAMS, ...FOR_TOOLS])].map((name) => [name, `src/${name}.ts`]),
+  ),
   external: (id) => /^[^./]/.test(id) && !BUNDLED.some((name) => id === name || id.startsWith(`${name}/`)),
   plugins: [
     {

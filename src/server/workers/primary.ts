@@ -1,9 +1,9 @@
 import cluster, { type Worker } from "node:cluster";
-import { fileURLToPath } from "node:url";
 import fastify, { type FastifyBaseLogger } from "fastify";
 import { type Config, readConfig } from "../../config/index.ts";
 import { threadsOf } from "../../config/workers.ts";
 import { closedError, GuardError } from "../../errors.ts";
+import { ownFile } from "../../own-files.ts";
 import { Latest } from "../../support/latest.ts";
 import { graceOf } from "../app.ts";
 import type { MetricsOfOne } from "../lasting.ts";
@@ -99,7 +99,7 @@ class Workers {
   async start(): Promise<void> {
     const { workers, source, watches } = this.#options;
     const threads = threadsOf(workers);
-    cluster.setupPrimary({ exec: fileURLToPath(new URL("./entry.js", import.meta.url)), args: [], silent: true });
+    cluster.setupPrimary({ exec: ownFile("dist/server/workers/entry.js"), args: [], silent: true });
     process.env.GUARD_ONNX_THREADS = String(threads);
     const onSignal = () => void this.#close();
     for (const name of ["SIGTERM", "SIGINT"] as const) process.once(name, onSignal);
