@@ -63,13 +63,16 @@ function modulesOfFiles(getModuleInfo) {
   const light = reachedFrom(
     PUBLISHED.filter((name) => /^(?:guard\/remote|wire|integrations)\//.test(name)).map(sourceOf),
   );
+  // A proxy that asks a guard elsewhere shares how it listens with the server, and has no addon either.
+  const proxy = reachedFrom([sourceOf("proxy/index")]);
   const config = reachedFrom([sourceOf("config/create-guard")]);
   const suite = reachedFrom([sourceOf("cli/suite")]);
   const scanning = new Set([...config, ...suite, ...server]);
   return {
     base: both(cli, core),
-    light: both(light, core),
+    light: both(new Set([...light, ...proxy]), core),
     core,
+    proxy: both(proxy, new Set([...cli, ...scanning])),
     wire: both(light, new Set([...cli, ...scanning])),
     helpers: both(cli, scanning),
     config,
@@ -107,7 +110,7 @@ function manifestIn(folder) {
 }
 
 /** The large files, in the order in which a module is tried for them. */
-const FILES = ["base", "light", "core", "wire", "helpers", "config", "commands", "suite", "server"];
+const FILES = ["base", "light", "core", "proxy", "wire", "helpers", "config", "commands", "suite", "server"];
 
 let modules;
 const bundle = await rolldown({
