@@ -35,22 +35,18 @@ pub struct EngineInfo {
     pub library: String,
     /// Full names of the execution providers, in order of preference.
     pub providers: Vec<String>,
-    /// Threads in all for inference.
+    /// Threads for inference: as many runs go on at the same time.
     pub threads: u32,
-    /// Runs that go on at the same time.
-    pub workers: u32,
     /// Texts that wait or run now, of all models of all engines with these settings.
     pub pending: u32,
 }
 
 impl From<Engine> for EngineInfo {
     fn from(engine: Engine) -> Self {
-        let threads = engine.threads();
         Self {
             library: engine.runtime().library().display().to_string(),
             providers: engine.runtime().providers().into_iter().map(str::to_owned).collect(),
-            threads: threads.total as u32,
-            workers: threads.workers as u32,
+            threads: engine.threads() as u32,
             pending: engine.pending() as u32,
         }
     }

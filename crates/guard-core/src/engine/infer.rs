@@ -1,19 +1,21 @@
 //! The second stage: threads that run batches of rows.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
-use super::backend::{Backend, Lane};
+use super::backend::Backend;
 use super::error::EngineError;
-use super::queue::Batch;
+use super::queue::{Batch, Queue};
 use super::workers::Shared;
+use crate::memory;
 use crate::tokens::Row;
 
 impl<B: Backend> Shared<B> {
-    /// Takes batch after batch from the queue, until the workers close. `worker` is the index of this thread.
-    pub fn infer_forever(&self, worker: usize) {
+    /// Takes batch after batch from the queue, until the workers close. In between, memory that only runs need is given back.
+    pub fn infer_forever(&self) {
         while let Some(batch) = self.wait_for_batch() {
-            self.run_batch(batch, worker);
+            self.run_batch(batch);
         }
     }
 
@@ -26,20 +28,41 @@ impl<B: Backend> Shared<B> {
             if let Some(batch) = queue.next_batch() {
                 return Some(batch);
             }
-            queue = self.run.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            queue = match queue.rest_after(Instant::now()) {
+                None => self.run.wait(queue).unwrap_or_else(PoisonError::into_inner),
+                Some(Duration::ZERO) => self.rest(queue),
+                Some(later) => {
+                    let waited = self.run.wait_timeout(queue, later);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
         }
     }
 
+    /// Lets the models that ran since the last time give their memory back, without the lock. They count as running meanwhile, because
+    /// the end of the process waits for what runs.
+    fn rest<'queue>(&'queue self, mut queue: MutexGuard<'queue, Queue<B>>) -> MutexGuard<'queue, Queue<B>> {
+        let used = queue.take_used();
+        queue.running += 1;
+        drop(queue);
+        for backend in used.iter().filter_map(Weak::upgrade) {
+            // What fails here fails again, and is told, when the model runs.
+            let _ = catch_unwind(AssertUnwindSafe(|| backend.rest()));
+        }
+        memory::give_back();
+        let mut queue = self.lock();
+        queue.rested();
+        if queue.closing {
+            self.idle.notify_all();
+        }
+        queue
+    }
+
     /// Runs a batch that was taken from the queue, and answers the questions that are complete with it.
-    pub fn run_batch(&self, batch: Batch<B>, worker: usize) {
-        let Batch {
-            backend,
-            items,
-            is_alone,
-        } = batch;
-        let lane = if is_alone { Lane::Wide } else { Lane::Worker(worker) };
+    pub fn run_batch(&self, batch: Batch<B>) {
+        let Batch { backend, items } = batch;
         let rows: Vec<&Row> = items.iter().map(|item| &item.rows.rows[item.index]).collect();
-        let result = catch_unwind(AssertUnwindSafe(|| backend.run(lane, &rows)))
+        let result = catch_unwind(AssertUnwindSafe(|| backend.run(&rows)))
             .unwrap_or_else(|panic| Err(EngineError::from_panic(panic)))
             .and_then(|scores| {
                 if scores.len() == rows.len() {
@@ -51,9 +74,14 @@ impl<B: Backend> Shared<B> {
                 }
             });
         // This may be the last owner of a model, whose sessions are freed then: before the queue says that nothing runs.
+        let used = Arc::downgrade(&backend);
         drop(backend);
         let mut queue = self.lock();
         let finished = queue.finished(items, result);
+        if queue.used(used) {
+            // A thread that sleeps without a limit has to look after the time of the next rest.
+            self.run.notify_one();
+        }
         if queue.closing {
             self.idle.notify_all();
         }

@@ -49,7 +49,7 @@ mod tags;
 mod tokenize;
 mod workers;
 
-pub use backend::{Backend, Batching, HeadScores, Lane, Model, RowScores};
+pub use backend::{Backend, Batching, HeadScores, Model, RowScores};
 pub use config::{Source, span_kinds};
 pub use error::EngineError;
 pub use heads::{Activation, Head, HeadKind, Pooling};
@@ -58,7 +58,7 @@ pub use question::Question;
 pub use queue::Client;
 pub use reply::{ClaimRange, OnReply, Reply, ScoredPart, Ticket, Timings};
 pub use runtime::Runtime;
-pub use settings::{Settings, Threads};
+pub use settings::Settings;
 pub use spans::EntitySpan;
 pub use tags::{RowSpan, Tagging};
 pub use workers::Workers;

@@ -14,8 +14,9 @@ use super::question::Question;
 use super::queue::Client;
 use super::reply::{OnReply, Ticket};
 use super::runtime::Runtime;
-use super::settings::{Settings, Threads};
+use super::settings::{self, Settings};
 use super::workers::Workers;
+use crate::memory;
 use crate::model_files::ModelFileError;
 use crate::tokens::Tokenizers;
 
@@ -38,7 +39,7 @@ pub struct Engine {
 
 /// The threads and models of all engines with the same settings.
 struct Pool {
-    threads: Threads,
+    threads: usize,
     runtime: Runtime,
     workers: Workers<Model>,
     tokenizers: Tokenizers,
@@ -95,12 +96,12 @@ impl Engine {
     /// Those of [`Runtime::load`]; [`EngineError::Setting`] for an impossible number of threads. After an error the next call
     /// tries again.
     pub fn new(settings: &Settings) -> Result<Self, EngineError> {
-        let threads = Threads::new(settings.threads)?;
+        let threads = settings::threads(settings.threads)?;
         let runtime = Runtime::load(&settings.libraries, &settings.providers)?;
         let key = PoolKey {
             library: runtime.library().to_owned(),
             providers: runtime.providers(),
-            threads: threads.total,
+            threads,
         };
         let mut pools = lock(&POOLS);
         if let Some((_, pool)) = pools.iter().find(|(other, _)| *other == key) {
@@ -113,7 +114,7 @@ impl Engine {
         let pool: &'static Pool = Box::leak(Box::new(Pool {
             threads,
             runtime,
-            workers: Workers::start(threads.workers).map_err(no_threads)?,
+            workers: Workers::start(threads).map_err(no_threads)?,
             tokenizers: Tokenizers::start().map_err(no_threads)?,
             models: Mutex::default(),
             loading: Mutex::default(),
@@ -128,8 +129,8 @@ impl Engine {
         &self.pool.runtime
     }
 
-    /// How the threads are divided.
-    pub fn threads(&self) -> Threads {
+    /// Threads for inference: as many runs go on at a time.
+    pub fn threads(&self) -> usize {
         self.pool.threads
     }
 
@@ -177,6 +178,8 @@ impl Pool {
         let load = || Model::load(&self.runtime, self.threads, &self.tokenizers, &source);
         let model = catch_unwind(AssertUnwindSafe(load)).unwrap_or_else(|panic| Err(EngineError::from_panic(panic)))?;
         stop_at_exit();
+        // Files and graphs took several times as much as the model does.
+        memory::give_back();
         let loaded = Arc::new(Loaded {
             id: self.next_model.fetch_add(1, Ordering::Relaxed),
             model: Arc::new(model),

@@ -4,7 +4,7 @@
 //! nobody itself: what leaves the queue is handed to the caller, who answers without holding the lock.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use super::backend::{Backend, Batching, RowScores};
@@ -13,6 +13,11 @@ use super::question::Question;
 use super::reply::{ClaimRange, Reply, ScoredPart, Ticket, Timings};
 use super::spans::joined;
 use crate::tokens::Rows;
+
+/// How long nothing is worked on before models give memory back.
+const REST_AFTER: Duration = Duration::from_secs(2);
+/// How long after a rest the next moment without work is one.
+const REST_EVERY: Duration = Duration::from_secs(30);
 
 /// Who asks: one handle of a model, with a limit of its own. Made by [`Workers::client`](super::Workers::client).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,8 +75,6 @@ pub(super) struct Item {
 pub(super) struct Batch<B> {
     pub backend: Arc<B>,
     pub items: Vec<Item>,
-    /// Whether nothing else waits or runs.
-    pub is_alone: bool,
 }
 
 /// A question that is to be tokenized.
@@ -102,6 +105,10 @@ pub(super) struct Queue<B> {
     /// Tokenizations that go on now.
     pub tokenizing: usize,
     pub closing: bool,
+    /// Models that ran since the last rest.
+    used: Vec<Weak<B>>,
+    last_run: Option<Instant>,
+    last_rest: Option<Instant>,
 }
 
 impl<B> Default for Queue<B> {
@@ -116,6 +123,9 @@ impl<B> Default for Queue<B> {
             running: 0,
             tokenizing: 0,
             closing: false,
+            used: Vec::new(),
+            last_run: None,
+            last_rest: None,
         }
     }
 }
@@ -379,13 +389,44 @@ impl<B: Backend> Queue<B> {
                     .is_some_and(Work::has_next)
             });
         }
-        let is_alone = self.is_idle() && self.to_run.is_empty();
         self.running += 1;
-        Some(Batch {
-            backend,
-            items,
-            is_alone,
-        })
+        Some(Batch { backend, items })
+    }
+
+    /// Takes note that a model ran. Returns whether it is the first one since the last rest.
+    pub fn used(&mut self, backend: Weak<B>) -> bool {
+        self.last_run = Some(Instant::now());
+        if !self.used.iter().any(|other| other.ptr_eq(&backend)) {
+            self.used.push(backend);
+        }
+        self.used.len() == 1
+    }
+
+    /// How long until the models that ran are to give memory back, if nothing comes in between; none when no model ran since they last
+    /// did. They do when nothing is worked on, and either nothing was for [`REST_AFTER`] or the last rest is [`REST_EVERY`] ago, so that
+    /// a request now and then does not keep what a burst took.
+    pub fn rest_after(&self, now: Instant) -> Option<Duration> {
+        if self.used.is_empty() {
+            return None;
+        }
+        if !self.entries.is_empty() || self.running > 0 {
+            return Some(REST_AFTER);
+        }
+        let left = |since: Option<Instant>, pause: Duration| {
+            since.map_or(pause, |since| pause.saturating_sub(now.saturating_duration_since(since)))
+        };
+        Some(left(self.last_run, REST_AFTER).min(left(self.last_rest, REST_EVERY)))
+    }
+
+    /// The models that ran since this was last asked.
+    pub fn take_used(&mut self) -> Vec<Weak<B>> {
+        std::mem::take(&mut self.used)
+    }
+
+    /// Takes note that a rest, which counted as running, is over.
+    pub fn rested(&mut self) {
+        self.running -= 1;
+        self.last_rest = Some(Instant::now());
     }
 
     /// Takes the results of a run in, and gives the entries out that are complete with them or have failed by them.

@@ -15,39 +15,27 @@ pub struct Settings {
     pub threads: Option<usize>,
 }
 
-/// How the threads for inference are divided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Threads {
-    /// Threads in all.
-    pub total: usize,
-    /// Runs that go on at the same time.
-    pub workers: usize,
-    /// Threads of each of these runs.
-    pub per_worker: usize,
+/// More threads than these for one run bring little: a row has a few hundred tokens.
+const MOST_PER_RUN: usize = 8;
+
+/// Threads for inference: as many runs go on at a time.
+///
+/// # Errors
+/// [`EngineError::Setting`] for no thread.
+pub(super) fn threads(asked: Option<usize>) -> Result<usize, EngineError> {
+    match asked {
+        Some(0) => Err(EngineError::Setting {
+            name: "threads".into(),
+            message: "must be at least 1".into(),
+        }),
+        Some(threads) => Ok(threads),
+        None => Ok(std::thread::available_parallelism()
+            .map_or(1, usize::from)
+            .min(num_cpus::get_physical())),
+    }
 }
 
-/// More sessions of one model than this would cost more memory than they bring.
-const MOST_WORKERS: usize = 16;
-
-impl Threads {
-    pub(super) fn new(total: Option<usize>) -> Result<Self, EngineError> {
-        let total = match total {
-            Some(0) => {
-                return Err(EngineError::Setting {
-                    name: "threads".into(),
-                    message: "must be at least 1".into(),
-                });
-            }
-            Some(total) => total,
-            None => std::thread::available_parallelism()
-                .map_or(1, usize::from)
-                .min(num_cpus::get_physical()),
-        };
-        let per_worker = total.div_ceil(MOST_WORKERS);
-        Ok(Self {
-            total,
-            workers: total / per_worker,
-            per_worker,
-        })
-    }
+/// Threads that a run may use while the others have nothing to do.
+pub(super) fn per_run(threads: usize) -> usize {
+    threads.min(MOST_PER_RUN)
 }

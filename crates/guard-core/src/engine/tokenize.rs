@@ -63,7 +63,7 @@ impl<B: Backend> Shared<B> {
                     let batch = queue.next_batch();
                     drop(queue);
                     if let Some(batch) = batch {
-                        self.run_batch(batch, 0);
+                        self.run_batch(batch);
                     }
                 }
                 Tokenized::Waiting { rows: 1 } => self.run.notify_one(),

@@ -26,7 +26,7 @@ const DROP_PATIENCE: Duration = Duration::from_secs(60);
 ///
 /// ```
 /// use std::sync::{Arc, mpsc};
-/// use guard_core::engine::{Backend, Batching, EngineError, Lane, Question, RowScores, Workers};
+/// use guard_core::engine::{Backend, Batching, EngineError, Question, RowScores, Workers};
 /// use guard_core::tokens::{Reading, Row, Rows, TokenizeError};
 ///
 /// struct Letters;
@@ -37,7 +37,7 @@ const DROP_PATIENCE: Duration = Duration::from_secs(60);
 ///         let row = Row { ids: vec![1; text.len()].into(), range: 0..text.len(), ..Row::default() };
 ///         Ok(Rows { rows: vec![row], tokens: text.len(), skipped: None })
 ///     }
-///     fn run(&self, _: Lane, rows: &[&Row]) -> Result<Vec<RowScores>, EngineError> {
+///     fn run(&self, rows: &[&Row]) -> Result<Vec<RowScores>, EngineError> {
 ///         let score = |row: &&Row| RowScores { heads: vec![vec![row.ids.len() as f32]], spans: vec![] };
 ///         Ok(rows.iter().map(score).collect())
 ///     }
@@ -95,7 +95,7 @@ impl<B: Backend> Workers<B> {
         for index in 0..count {
             let shared = Arc::clone(&shared);
             threads.push(spawn(format!("guard-infer-{index}"), move || {
-                shared.infer_forever(index);
+                shared.infer_forever();
             })?);
         }
         for index in 0..count.min(MOST_TOKENIZERS) {

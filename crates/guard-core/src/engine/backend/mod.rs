@@ -2,6 +2,7 @@
 
 mod external;
 mod onnx;
+mod session;
 
 pub use onnx::Model;
 
@@ -21,24 +22,17 @@ pub trait Backend: Send + Sync + 'static {
     /// When the tokenizer refuses a text.
     fn tokenize(&self, question: &Question) -> Result<Rows, TokenizeError>;
 
-    /// Runs rows; the result has one entry for each of them. `lane` says which threads the run may use. Two calls on the same
-    /// lane seldom meet, and must take turns if they do.
+    /// Runs rows; the result has one entry for each of them. Several threads call this at a time.
     ///
     /// # Errors
     /// [`EngineError::Inference`], which fails all texts that have rows in this run.
-    fn run(&self, lane: Lane, rows: &[&Row]) -> Result<Vec<RowScores>, EngineError>;
+    fn run(&self, rows: &[&Row]) -> Result<Vec<RowScores>, EngineError>;
 
     /// How rows of this model may share a run.
     fn batching(&self) -> Batching;
-}
 
-/// Which threads a run may use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lane {
-    /// All threads: nothing else is waiting or running, so the answer comes soonest this way.
-    Wide,
-    /// The threads of this worker, by its index: with work for every worker, this gives the highest throughput.
-    Worker(usize),
+    /// Gives back memory that only runs need. It is called when nothing runs, and takes no longer than a run of one short row.
+    fn rest(&self) {}
 }
 
 /// How rows may share a run.

@@ -1,20 +1,21 @@
 //! Models on ONNX Runtime: sessions, and tensors from rows.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use ort::session::Session;
 use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
 use ort::value::Tensor;
 
 use super::external::{ExternalFile, external_files, private_copy};
-use super::{Backend, Batching, Lane, RowScores};
+use super::session::{Memory, Outputs, SharedSession};
+use super::{Backend, Batching, RowScores};
 use crate::engine::config::{ModelConfig, Source};
 use crate::engine::error::EngineError;
 use crate::engine::heads::{Head, Heads, Output};
 use crate::engine::question::Question;
 use crate::engine::runtime::Runtime;
-use crate::engine::settings::Threads;
+use crate::engine::settings::per_run;
 use crate::model_files::ModelFileError;
 use crate::model_folder::ModelFolder;
 use crate::tokens::{Row, Rows, TextReader, TokenizeError, Tokenizers};
@@ -29,19 +30,13 @@ const CPU_BATCH_TOKENS: usize = 512;
 /// Tokens of a run on an accelerator, which needs many rows to be busy.
 const ACCELERATOR_BATCH_TOKENS: usize = 16_384;
 
-/// A loaded model: its tokenizer, its sessions and what its outputs mean.
+/// A loaded model: its tokenizer, its session and what its outputs mean.
 pub struct Model {
     reader: TextReader,
     heads: Heads,
     inputs: Vec<Input>,
-    /// One session for each worker. The authors of `ort` found that concurrent runs of one session crash with some execution
-    /// providers, so that workers never share one.
-    lanes: Vec<Mutex<Session>>,
-    /// The session with all threads, for a call that is alone; absent where it would be the same as a lane.
-    wide: Option<Mutex<Session>>,
+    session: SharedSession,
     batching: Batching,
-    /// What the sessions were given as memory. It stands behind them, because fields are dropped in their order.
-    _external: Vec<ExternalFile>,
 }
 
 /// An input of the graph.
@@ -61,15 +56,6 @@ impl Input {
             "token_type_ids" => Some(Self::Types),
             "position_ids" => Some(Self::Positions),
             _ => None,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Ids => "input_ids",
-            Self::Mask => "attention_mask",
-            Self::Types => "token_type_ids",
-            Self::Positions => "position_ids",
         }
     }
 
@@ -100,7 +86,7 @@ impl Model {
     /// afterwards changes what the model says.
     pub(in crate::engine) fn load(
         runtime: &Runtime,
-        threads: Threads,
+        threads: usize,
         tokenizers: &Tokenizers,
         source: &Source,
     ) -> Result<Self, EngineError> {
@@ -119,26 +105,23 @@ impl Model {
         let reader = reader(&folder, &config, tokenizers)?;
         let is_single = is_dynamically_quantized(&graph.bytes) && runtime.is_cpu_only();
         let external = external_files(&folder, &config.external_data, &graph)?;
-        // It is deleted when all sessions have mapped it.
+        // It is deleted when the session has mapped it.
         let copy = private_copy(&external);
-        let build = |threads| {
-            let mut builder = session_builder(runtime, threads)?;
-            if let Some(copy) = &copy {
+        let mut builder = session_builder(runtime, per_run(threads))?;
+        if let Some(copy) = &copy {
+            builder = builder
+                .with_config_entry(EXTERNAL_DATA, copy.path().to_string_lossy())
+                .map_err(|error| bad_graph(error.to_string()))?;
+        } else {
+            for ExternalFile { name, content } in &external {
                 builder = builder
-                    .with_config_entry(EXTERNAL_DATA, copy.path().to_string_lossy())
+                    .with_external_initializer_file_in_memory(name, Arc::clone(content))
                     .map_err(|error| bad_graph(error.to_string()))?;
-            } else {
-                for ExternalFile { name, content } in &external {
-                    builder = builder
-                        .with_external_initializer_file_in_memory(name, Arc::clone(content))
-                        .map_err(|error| bad_graph(error.to_string()))?;
-                }
             }
-            let built = builder.commit_from_memory(&graph.bytes);
-            built.map_err(|error| EngineError::from(bad_graph(error.to_string())))
-        };
-        let first = build(threads.per_worker)?;
-        let inputs = first
+        }
+        let built = builder.commit_from_memory(&graph.bytes);
+        let session = built.map_err(|error| bad_graph(error.to_string()))?;
+        let inputs = session
             .inputs()
             .iter()
             .map(|input| {
@@ -146,16 +129,10 @@ impl Model {
                     .ok_or_else(|| bad_graph(format!("its input {} is not one that guard can give", input.name())))
             })
             .collect::<Result<Vec<_>, _>>()?;
-        let outputs: Vec<String> = first.outputs().iter().map(|output| output.name().to_owned()).collect();
+        let outputs: Vec<String> = session.outputs().iter().map(|output| output.name().to_owned()).collect();
         let heads = config.heads(&outputs).and_then(Heads::new).map_err(bad_config)?;
-
-        // An accelerator is one device: several sessions on it would only divide its memory.
-        let lanes = if runtime.is_cpu_only() { threads.workers } else { 1 };
-        let mut sessions = vec![Mutex::new(first)];
-        for _ in 1..lanes {
-            sessions.push(Mutex::new(build(threads.per_worker)?));
-        }
-        let wide = (lanes > 1).then(|| build(threads.total)).transpose()?.map(Mutex::new);
+        let session =
+            SharedSession::new(&session, runtime.is_cpu_only()).map_err(|error| bad_graph(error.to_string()))?;
         let batching = match (is_single, runtime.is_cpu_only()) {
             (true, _) => Batching::Single,
             (false, true) => Batching::Tokens(CPU_BATCH_TOKENS),
@@ -169,10 +146,8 @@ impl Model {
             },
             heads,
             inputs,
-            lanes: sessions,
-            wide,
+            session,
             batching,
-            _external: if copy.is_some() { Vec::new() } else { external },
         })
     }
 
@@ -191,12 +166,15 @@ impl Model {
         self.reader.max_length()
     }
 
-    fn session(&self, lane: Lane) -> &Mutex<Session> {
-        match (lane, &self.wide) {
-            (Lane::Wide, Some(wide)) => wide,
-            (Lane::Wide, None) => &self.lanes[0],
-            (Lane::Worker(index), _) => &self.lanes[index % self.lanes.len()],
-        }
+    /// Runs the graph on some rows, which are as wide as the longest of them.
+    fn outputs(&self, rows: &[&Row], width: usize, memory: Memory) -> Result<Outputs<'_>, ort::Error> {
+        let pad = self.reader.tokenizer().pad();
+        let tensors = self
+            .inputs
+            .iter()
+            .map(|input| input.tensor(rows, width, pad))
+            .collect::<Result<Vec<_>, _>>()?;
+        self.session.run(&tensors, memory)
     }
 }
 
@@ -208,29 +186,34 @@ impl Backend for Model {
         }
     }
 
-    fn run(&self, lane: Lane, rows: &[&Row]) -> Result<Vec<RowScores>, EngineError> {
+    fn run(&self, rows: &[&Row]) -> Result<Vec<RowScores>, EngineError> {
         let failed = |error: ort::Error| EngineError::Inference {
             message: error.to_string(),
         };
         let width = rows.iter().map(|row| row.ids.len()).max().unwrap_or(0);
-        let pad = self.reader.tokenizer().pad();
-        let inputs = self
-            .inputs
-            .iter()
-            .map(|input| Ok((input.name(), input.tensor(rows, width, pad)?)))
-            .collect::<Result<Vec<_>, ort::Error>>()
-            .map_err(failed)?;
-        let mut session = self.session(lane).lock().unwrap_or_else(PoisonError::into_inner);
-        let outputs = session.run(inputs).map_err(failed)?;
+        let outputs = self.outputs(rows, width, Memory::Keep).map_err(failed)?;
         let lead = self.reader.tokenizer().lead();
         self.heads.decode(rows, width, lead, |name| {
-            let (shape, values) = outputs[name].try_extract_tensor::<f32>().map_err(failed)?;
+            let output = outputs.get(name).ok_or_else(|| EngineError::Inference {
+                message: format!("a run gave no output {name}"),
+            })?;
+            let (shape, values) = output.try_extract_tensor::<f32>().map_err(failed)?;
             Ok(Output { shape, values })
         })
     }
 
     fn batching(&self) -> Batching {
         self.batching
+    }
+
+    /// ONNX Runtime gives memory back at the end of a run only: this one has a row of one token.
+    fn rest(&self) {
+        let row = Row {
+            ids: vec![self.reader.tokenizer().pad()].into(),
+            ..Row::default()
+        };
+        // An error would be that of a model that cannot run, which those who ask it are told.
+        let _ = self.outputs(&[&row], 1, Memory::GiveBack);
     }
 }
 
@@ -264,6 +247,8 @@ fn session_builder(runtime: &Runtime, threads: usize) -> Result<SessionBuilder, 
         Ok(Session::builder(runtime.environment())?
             .with_optimization_level(GraphOptimizationLevel::Level3)?
             .with_intra_threads(threads)?
+            // Threads that wait by spinning take the time of the runs beside them.
+            .with_intra_op_spinning(false)?
             .with_inter_threads(1)?
             .with_disabled_optimizers(if runtime.is_cpu_only() { SLOW_ON_CPU } else { "" })?
             .with_execution_providers(runtime.dispatches())?)

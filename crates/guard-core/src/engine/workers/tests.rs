@@ -5,7 +5,7 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::engine::backend::{Batching, Lane, RowScores};
+use crate::engine::backend::{Batching, RowScores};
 use crate::engine::reply::{Reply, Timings};
 use crate::tokens::{Reading, Row, Rows, TokenizeError};
 
@@ -53,7 +53,7 @@ impl Backend for Counting {
         })
     }
 
-    fn run(&self, _: Lane, rows: &[&Row]) -> Result<Vec<RowScores>, EngineError> {
+    fn run(&self, rows: &[&Row]) -> Result<Vec<RowScores>, EngineError> {
         self.runs.fetch_add(1, Ordering::SeqCst);
         self.largest.fetch_max(rows.len(), Ordering::SeqCst);
         std::thread::sleep(self.delay);
