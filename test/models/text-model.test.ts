@@ -288,7 +288,7 @@ describe("the engine", () => {
     const info = await engine.info();
     expect(info.providers).toEqual(["CPUExecutionProvider"]);
     expect(info.library).toMatch(/onnxruntime/);
-    expect(info.threads).toBeGreaterThanOrEqual(info.workers);
+    expect(info.threads).toBeGreaterThanOrEqual(1);
   });
 
   it.each([

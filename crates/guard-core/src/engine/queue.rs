@@ -396,10 +396,11 @@ impl<B: Backend> Queue<B> {
     /// Takes note that a model ran. Returns whether it is the first one since the last rest.
     pub fn used(&mut self, backend: Weak<B>) -> bool {
         self.last_run = Some(Instant::now());
+        let is_first = self.used.is_empty();
         if !self.used.iter().any(|other| other.ptr_eq(&backend)) {
             self.used.push(backend);
         }
-        self.used.len() == 1
+        is_first
     }
 
     /// How long until the models that ran are to give memory back, if nothing comes in between; none when no model ran since they last
@@ -413,7 +414,9 @@ impl<B: Backend> Queue<B> {
             return Some(REST_AFTER);
         }
         let left = |since: Option<Instant>, pause: Duration| {
-            since.map_or(pause, |since| pause.saturating_sub(now.saturating_duration_since(since)))
+            since.map_or(pause, |since| {
+                pause.saturating_sub(now.saturating_duration_since(since))
+            })
         };
         Some(left(self.last_run, REST_AFTER).min(left(self.last_rest, REST_EVERY)))
     }

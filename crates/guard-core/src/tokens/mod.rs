@@ -55,6 +55,7 @@ pub mod limit;
 mod reader;
 mod rows;
 mod tokenizer;
+mod unigram;
 mod windows;
 
 pub use cache::{SharedTokenizer, Tokenizers};

@@ -5,9 +5,13 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use tokenizers::Tokenizer;
+use serde::Deserialize;
+use tokenizers::{
+    DecoderWrapper, NormalizerWrapper, PostProcessorWrapper, PreTokenizerWrapper, Tokenizer, TokenizerImpl,
+};
 
 use super::error::TokenizeError;
+use super::unigram::Pieces;
 use crate::model_files::ModelFileError;
 use crate::model_folder::{Content, ModelFolder};
 
@@ -78,10 +82,25 @@ impl PairFrame {
     }
 }
 
+/// A tokenizer of the library, but for its model.
+type Compact = TokenizerImpl<Pieces, NormalizerWrapper, PreTokenizerWrapper, PostProcessorWrapper, DecoderWrapper>;
+
+/// What the library keeps of the file for itself.
+#[derive(Deserialize)]
+struct TokenizerFile {
+    model: ModelFile,
+}
+
+#[derive(Deserialize)]
+struct ModelFile {
+    /// The number of the piece of unknown characters, in Unigram models.
+    unk_id: Option<u32>,
+}
+
 /// A tokenizer as its `tokenizer.json` describes it. It knows no maximum input length: models with byte-identical files
 /// share one.
 pub struct TextTokenizer {
-    tokenizer: Tokenizer,
+    tokenizer: Compact,
     /// For each special token the tokens that spell it, for a text in which it is written out.
     spelled: HashMap<u32, Vec<u32>>,
     pub(super) frame: Frame,
@@ -117,9 +136,8 @@ impl TextTokenizer {
             })
         };
         let failed = |error: tokenizers::Error| bad(error.to_string());
-        let mut tokenizer = Tokenizer::from_bytes(content).map_err(failed)?;
-        tokenizer.with_padding(None);
-        tokenizer.with_truncation(None).map_err(failed)?;
+        let file: TokenizerFile = serde_json::from_slice(content).map_err(|error| bad(error.to_string()))?;
+        let mut tokenizer = compact(&Tokenizer::from_bytes(content).map_err(failed)?, file.model.unk_id);
         // Only the post-processor says what is special: a text that spells `</s>` must not end there.
         tokenizer.set_encode_special_tokens(true);
         // The special tokens around a text are whatever the post-processor puts around a probe.
@@ -186,11 +204,23 @@ impl TextTokenizer {
     }
 }
 
+/// The same tokenizer without padding and truncation, in less memory.
+fn compact(tokenizer: &Tokenizer, unknown: Option<u32>) -> Compact {
+    let mut compact = Compact::new(Pieces::new(tokenizer.get_model(), unknown));
+    compact
+        .with_normalizer(tokenizer.get_normalizer().cloned())
+        .with_pre_tokenizer(tokenizer.get_pre_tokenizer().cloned())
+        .with_post_processor(tokenizer.get_post_processor().cloned())
+        .with_decoder(tokenizer.get_decoder().cloned())
+        .with_added_vocabulary(tokenizer.get_added_vocabulary().clone());
+    compact
+}
+
 /// For each special token the other tokens that spell it as mere text.
 ///
 /// The vocabulary of a Unigram model has the special tokens among its pieces, with the highest score, so that a text which
 /// spells `</s>` would become that token. The token of unknown characters is left out: it says nothing else.
-fn spelled_out(tokenizer: &Tokenizer) -> tokenizers::Result<HashMap<u32, Vec<u32>>> {
+fn spelled_out(tokenizer: &Compact) -> tokenizers::Result<HashMap<u32, Vec<u32>>> {
     let mut spelled = HashMap::new();
     for (id, token) in tokenizer.get_added_tokens_decoder() {
         let Some((last, _)) = token.content.char_indices().next_back() else {

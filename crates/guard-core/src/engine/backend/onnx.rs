@@ -129,7 +129,11 @@ impl Model {
                     .ok_or_else(|| bad_graph(format!("its input {} is not one that guard can give", input.name())))
             })
             .collect::<Result<Vec<_>, _>>()?;
-        let outputs: Vec<String> = session.outputs().iter().map(|output| output.name().to_owned()).collect();
+        let outputs: Vec<String> = session
+            .outputs()
+            .iter()
+            .map(|output| output.name().to_owned())
+            .collect();
         let heads = config.heads(&outputs).and_then(Heads::new).map_err(bad_config)?;
         let session =
             SharedSession::new(&session, runtime.is_cpu_only()).map_err(|error| bad_graph(error.to_string()))?;

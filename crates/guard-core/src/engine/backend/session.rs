@@ -53,8 +53,16 @@ impl SharedSession {
         let mut shrinking = RunOptions::new()?;
         shrinking.set(SHRINK.0, SHRINK.1)?;
         Ok(Self {
-            inputs: session.inputs().iter().map(|input| named(input.name())).collect::<Result<_, _>>()?,
-            outputs: session.outputs().iter().map(|output| named(output.name())).collect::<Result<_, _>>()?,
+            inputs: session
+                .inputs()
+                .iter()
+                .map(|input| named(input.name()))
+                .collect::<Result<_, _>>()?,
+            outputs: session
+                .outputs()
+                .iter()
+                .map(|output| named(output.name()))
+                .collect::<Result<_, _>>()?,
             turns: (!is_concurrent).then(Mutex::default),
             shrinking,
             session: session.inner(),
@@ -67,7 +75,11 @@ impl SharedSession {
     /// Those of ONNX Runtime; too few or too many tensors.
     pub fn run(&self, tensors: &[Tensor<i64>], memory: Memory) -> Result<Outputs<'_>, Error> {
         if tensors.len() != self.inputs.len() {
-            return Err(Error::new(format!("{} inputs for {}", tensors.len(), self.inputs.len())));
+            return Err(Error::new(format!(
+                "{} inputs for {}",
+                tensors.len(),
+                self.inputs.len()
+            )));
         }
         let inputs: Vec<_> = tensors.iter().map(|tensor| tensor.ptr()).collect();
         let input_names: Vec<_> = self.inputs.iter().map(|name| name.as_ptr()).collect();
@@ -77,7 +89,10 @@ impl SharedSession {
             Memory::Keep => ptr::null(),
             Memory::GiveBack => self.shrinking.ptr(),
         };
-        let turn = self.turns.as_ref().map(|turns| turns.lock().unwrap_or_else(PoisonError::into_inner));
+        let turn = self
+            .turns
+            .as_ref()
+            .map(|turns| turns.lock().unwrap_or_else(PoisonError::into_inner));
         // SAFETY: the session lives as long as `self`, the names and tensors as long as the call; there are as many of each as is said,
         // and room for a pointer to each output. Other threads may be in the same call: see `SharedSession`.
         let status = unsafe {
@@ -114,7 +129,10 @@ impl SharedSession {
 impl Outputs<'_> {
     /// The output of this name.
     pub fn get(&self, name: &str) -> Option<&DynValue> {
-        let at = self.names.iter().position(|output| output.to_bytes() == name.as_bytes())?;
+        let at = self
+            .names
+            .iter()
+            .position(|output| output.to_bytes() == name.as_bytes())?;
         self.values.get(at)
     }
 }

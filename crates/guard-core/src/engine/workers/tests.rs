@@ -288,6 +288,34 @@ fn the_three_times_add_up() {
 }
 
 #[test]
+fn models_rest_when_nothing_is_worked_on() {
+    let mut queue = Queue::<Counting>::default();
+    let model = Counting::new(0, Batching::Single);
+    let seconds = Duration::from_secs;
+    let now = Instant::now();
+    assert_eq!(queue.rest_after(now), None);
+    assert!(
+        queue.used(Arc::downgrade(&model)),
+        "somebody has to look after the time"
+    );
+    assert!(!queue.used(Arc::downgrade(&model)));
+    let after = queue.rest_after(now).unwrap();
+    assert!(after > seconds(1) && after < seconds(3), "{after:?}");
+    assert_eq!(queue.rest_after(now + seconds(3)), Some(Duration::ZERO));
+
+    // Not beside a run.
+    queue.running = 1;
+    assert!(queue.rest_after(now + seconds(3)).unwrap() > Duration::ZERO);
+    assert_eq!(queue.take_used().len(), 1);
+    queue.rested();
+    assert_eq!((queue.rest_after(now + seconds(60)), queue.running), (None, 0));
+
+    // A text now and then does not put the next rest off for ever.
+    queue.used(Arc::downgrade(&model));
+    assert_eq!(queue.rest_after(Instant::now() + seconds(31)), Some(Duration::ZERO));
+}
+
+#[test]
 fn a_shared_answer_has_one_set_of_times() {
     let queue = serve(1, 100);
     let model = Counting::new(30, Batching::Single);
