@@ -184,8 +184,13 @@ impl CompactUnigram {
                 is_covered |= from + length == single;
                 offer(from + length, piece, self.scores[piece as usize]);
             }
-            if !is_covered {
-                offer(single, self.unknown.ok_or_else(no_unknown)?, self.unknown_score);
+            if is_covered {
+                continue;
+            }
+            if let Some(unknown) = self.unknown {
+                offer(single, unknown, self.unknown_score);
+            } else if best[single].is_none_or(|step| self.unknown_score + before > step.score) {
+                return Err(no_unknown());
             }
         }
         let mut parts: Vec<(Option<u32>, Range<usize>)> = Vec::new();
