@@ -107,6 +107,8 @@ pub(super) struct Queue<B> {
     pub closing: bool,
     /// Models that ran since the last rest.
     used: Vec<Weak<B>>,
+    /// Whether a model was closed since the last rest.
+    is_freed: bool,
     last_run: Option<Instant>,
     last_rest: Option<Instant>,
 }
@@ -124,6 +126,7 @@ impl<B> Default for Queue<B> {
             tokenizing: 0,
             closing: false,
             used: Vec::new(),
+            is_freed: false,
             last_run: None,
             last_rest: None,
         }
@@ -403,11 +406,17 @@ impl<B: Backend> Queue<B> {
         is_first
     }
 
-    /// How long until the models that ran are to give memory back, if nothing comes in between; none when no model ran since they last
-    /// did. They do when nothing is worked on, and either nothing was for [`REST_AFTER`] or the last rest is [`REST_EVERY`] ago, so that
+    /// Takes note that a model was closed: what it leaves is given back at the next rest.
+    pub fn freed(&mut self) {
+        self.last_run = Some(Instant::now());
+        self.is_freed = true;
+    }
+
+    /// How long until memory is to be given back, if nothing comes in between; none when no model ran or was closed since it last
+    /// was. That is when nothing is worked on, and either nothing was for [`REST_AFTER`] or the last rest is [`REST_EVERY`] ago, so that
     /// a request now and then does not keep what a burst took.
     pub fn rest_after(&self, now: Instant) -> Option<Duration> {
-        if self.used.is_empty() {
+        if self.used.is_empty() && !self.is_freed {
             return None;
         }
         if !self.entries.is_empty() || self.running > 0 {
@@ -423,6 +432,7 @@ impl<B: Backend> Queue<B> {
 
     /// The models that ran since this was last asked.
     pub fn take_used(&mut self) -> Vec<Weak<B>> {
+        self.is_freed = false;
         std::mem::take(&mut self.used)
     }
 

@@ -138,7 +138,13 @@ impl<B: Backend> Workers<B> {
     /// Answers everything that this client waits for with [`EngineError::Closed`]. Other clients who asked the same still get
     /// their answers.
     pub fn close(&self, client: Client) {
-        let (tickets, removed) = self.shared.lock().remove_client(client);
+        let (tickets, removed) = {
+            let mut queue = self.shared.lock();
+            queue.freed();
+            queue.remove_client(client)
+        };
+        // A thread that sleeps without a limit has to look after the time of the next rest.
+        self.shared.run.notify_one();
         for ticket in tickets {
             ticket.answer(Err(EngineError::Closed));
         }

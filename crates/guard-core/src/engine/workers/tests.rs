@@ -313,6 +313,14 @@ fn models_rest_when_nothing_is_worked_on() {
     // A text now and then does not put the next rest off for ever.
     queue.used(Arc::downgrade(&model));
     assert_eq!(queue.rest_after(Instant::now() + seconds(31)), Some(Duration::ZERO));
+
+    queue.take_used();
+    assert_eq!(queue.rest_after(now), None);
+    // What a closed model leaves is given back as well.
+    queue.freed();
+    assert_eq!(queue.rest_after(Instant::now() + seconds(3)), Some(Duration::ZERO));
+    assert!(queue.take_used().is_empty());
+    assert_eq!(queue.rest_after(Instant::now() + seconds(3)), None);
 }
 
 #[test]
