@@ -7,7 +7,7 @@ const MARGIN = { left: 60, right: 28, top: 64, bottom: 48 };
 const PANEL = { width: MARGIN.left + SIZE + MARGIN.right, height: MARGIN.top + SIZE + MARGIN.bottom };
 
 /** Colours of both schemes; those of the data have a contrast of more than 4.5 to their ground (WCAG 2.2, 1.4.3). */
-const STYLE = `:root { color-scheme: light dark; --ground: #ffffff; --ink: #1b1f24; --faint: #d0d7de; --data: #0550ae; }
+export const STYLE = `:root { color-scheme: light dark; --ground: #ffffff; --ink: #1b1f24; --faint: #d0d7de; --data: #0550ae; }
 @media (prefers-color-scheme: dark) { :root { --ground: #0d1117; --ink: #e6edf3; --faint: #30363d; --data: #79c0ff; } }
 .ground { fill: var(--ground); }
 text { fill: var(--ink); font: 12px system-ui, sans-serif; }
@@ -139,11 +139,13 @@ ${content}
 </g>`;
 }
 
-function path(points: readonly [number, number][]): string {
+/** The `d` of a path through points. */
+export function path(points: readonly [number, number][]): string {
   return line().digits(2)(points as [number, number][]) ?? "";
 }
 
-function coordinate(value: number): number {
+/** A coordinate with two decimals, to keep drawings short. */
+export function coordinate(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
@@ -155,6 +157,7 @@ function percent(value: number): string {
   return `${(value * 100).toFixed(2)} %`;
 }
 
-function escaped(text: string): string {
+/** Text as the content of an element of SVG or HTML. */
+export function escaped(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

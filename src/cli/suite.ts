@@ -30,6 +30,8 @@ export interface Choice {
 
 /** Scanners of both sides, run as the server runs them: with its settings for conversations, errors and coverage. */
 export class Suite {
+  /** The scanners of both sides, such as to ask each by itself. */
+  readonly lists: ScannerLists;
   readonly #service: ScanService;
   /** Why a side cannot be scanned. A text that no scanner looks at must not pass. */
   readonly #missing: Partial<Record<Side, GuardValidationError>>;
@@ -43,6 +45,7 @@ export class Suite {
       maxQueueTime: Number.POSITIVE_INFINITY,
       maxMessages: UNLIMITED,
     };
+    this.lists = lists;
     this.#service = new ScanService(lists, { ...serviceOptions(config), ...unlimited });
     this.#missing = missing;
   }

@@ -1,8 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it, onTestFinished } from "vitest";
-import { benchTable, measureLists, measureServer } from "../../src/cli/bench-rows.ts";
+import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { bench } from "../../src/cli/bench.ts";
+import { benchPage } from "../../src/cli/bench-page.ts";
+import { measureBench } from "../../src/cli/bench-run.ts";
+import { plainBench } from "../../src/cli/bench-tables.ts";
 import { readTexts } from "../../src/cli/bench-texts.ts";
 import { milliseconds, timed } from "../../src/cli/timing.ts";
 import { startServer } from "../../src/server/index.ts";
@@ -16,9 +19,8 @@ function file(name: string, text: string): string {
   return path;
 }
 
-const timing = { seconds: 0.01 };
 const names: string[] = [];
-const onRow = (name: string) => names.push(name);
+const options = { seconds: 0.01, concurrency: [1, 4], rest: 0, onRow: (name: string) => void names.push(name) };
 
 describe("the texts of guard bench", () => {
   it("are ordinary prompts and outputs where no file is named", async () => {
@@ -52,28 +54,90 @@ input_scanners: [{type: InvisibleText}, {type: TokenLimit}]
 output_scanners: [{type: ReadingTime, params: {max_time: 5}}]
 `;
 
-  it("measures each scanner, then all of a list", async () => {
-    const texts = await readTexts(
-      file("c.jsonl", '"one"\n{"prompt": "p", "output": "o"}\n{"messages": [{"role": "user", "content": "x"}]}\n'),
+  it("measures each scanner, all of a list, and memory", async () => {
+    const subject = file("scanners <b>.yml", config);
+    const texts = file(
+      "c.jsonl",
+      '"my secret words"\n{"prompt": "p", "output": "o"}\n{"messages": [{"role": "user", "content": "x"}]}\n',
     );
-    const rows = await measureLists(file("scanners.yml", config), texts, timing, onRow);
-    expect(rows.map(({ texts, name }) => `${texts} ${name}`)).toEqual([
+    const report = await measureBench({ subject, texts }, options);
+    expect(report.clocks.map(({ texts, name }) => `${texts} ${name}`)).toEqual([
       ...["prompt InvisibleText", "prompt TokenLimit", "prompt all scanners"],
       ...["output ReadingTime", "output all scanners", "conversation all scanners"],
     ]);
-    for (const { calls, perSecond, p50, p95, p99 } of rows) {
+    for (const { calls, wall, cpu, engine } of report.clocks) {
+      expect(calls).toBeGreaterThan(0);
+      expect(wall.p95).toBeGreaterThanOrEqual(wall.p50);
+      expect(cpu?.p50).toBeGreaterThanOrEqual(0);
+      expect(engine).toBeUndefined();
+    }
+    expect(report.throughput.map(({ texts, concurrency }) => `${texts} ${concurrency}`)).toEqual([
+      ...["prompt 1", "prompt 4", "output 1", "output 4", "conversation 1", "conversation 4"],
+    ]);
+    for (const { calls, perSecond, p50, p95, p99 } of report.throughput) {
       expect(calls).toBeGreaterThan(0);
       expect(perSecond).toBeGreaterThan(0);
       expect([...[p99, p95, p50]].sort((a, b) => a - b)).toEqual([p50, p95, p99]);
     }
+    expect(report.memory?.peak).toBeGreaterThanOrEqual(report.memory?.loaded ?? 0);
+    expect(report.texts).toEqual([
+      { texts: "prompt", count: 1, characters: 15 },
+      { texts: "output", count: 1, characters: 1 },
+      { texts: "conversation", count: 1 },
+    ]);
     expect(names).toContain("TokenLimit");
-    expect(benchTable(rows).split("\n")[2]).toMatch(/^prompts {8}TokenLimit( +<?[\d.]+){5}$/);
+
+    expect(plainBench(report)).toMatch(/^prompts {8}TokenLimit( +<?[\d.]+){4}( +-){5} +\d+$/m);
+
+    const page = benchPage(report);
+    expect(page).toContain("scanners &lt;b&gt;.yml</h1>");
+    expect(page).toContain("<td>TokenLimit</td>");
+    expect(page).toContain("prefers-color-scheme: dark");
+    expect(page).not.toMatch(/<script|<link|src=|href=|NaN|undefined|secret words/);
+  });
+
+  it("measures the time of models", async () => {
+    const subject = file("model.yml", "input_scanners: [{type: Toxicity}]");
+    const { clocks } = await measureBench({ subject, texts: file("m.txt", "How do I bake bread?\n") }, options);
+    for (const { engine } of clocks) {
+      expect(engine?.p95).toBeGreaterThanOrEqual(engine?.p50 as number);
+      expect(engine).toMatchObject({ queued: expect.any(Number), tokenized: expect.any(Number) });
+      expect(engine?.inferred).toBeGreaterThan(0);
+    }
+  });
+
+  it("writes the figures and the page, and says what is wrong before it measures", async () => {
+    const own = file("cli.yml", "input_scanners: [{type: InvisibleText}]");
+    const [json, html] = [join(folder, "out.json"), join(folder, "out.html")];
+    const quick = ["--texts", file("cli.txt", "one\n"), "--seconds", "0.01", "--rest", "0"];
+    const printed = vi.spyOn(process.stdout, "write").mockImplementation((...args: unknown[]) => {
+      const done = args.at(-1);
+      if (typeof done === "function") done();
+      return true;
+    });
+    onTestFinished(() => printed.mockRestore());
+    expect(await bench.run([own, ...quick, "--concurrency", "2,1", "--json", json, "--html", html])).toBe(0);
+    expect(String(printed.mock.calls[0]?.[0])).toContain("SCANS/S");
+    const { throughput } = JSON.parse(readFileSync(json, "utf8"));
+    expect(throughput.map(({ concurrency }: { concurrency: number }) => concurrency)).toEqual([1, 2]);
+    expect(readFileSync(html, "utf8")).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/);
+
+    const bad = (...args: string[]) => expect(bench.run([own, ...quick, ...args])).rejects;
+    await bad("--concurrency", "1,0").toThrow(
+      "--concurrency: expected different whole numbers from 1 to 1024, such as 1,8,32, got 1,0",
+    );
+    await bad("--concurrency", "2,2").toThrow("different whole numbers");
+    await bad("--seconds", "0").toThrow("--seconds: expected a number above 0 and up to 3600, got 0");
+    await bad("--rest", "x").toThrow("--rest: expected a number from 0 and up to 3600, got x");
+    await bad("--html", join(folder, "none", "a.html")).toThrow(/^--html: there is no folder/);
+    await bad("--json", folder).toThrow("is a folder");
+    await bad("--texts", join(folder, "none.txt")).toThrow(/^--texts: there is no file .*none\.txt$/);
   });
 
   it("says when nothing of a file can be measured", async () => {
-    const texts = await readTexts(file("d.txt", "one\n"));
-    const path = file("outputs.yml", "output_scanners: [{type: ReadingTime, params: {max_time: 5}}]");
-    await expect(measureLists(path, texts, timing, onRow)).rejects.toThrow("has no scanners for these texts");
+    const texts = file("d.txt", "one\n");
+    const subject = file("outputs.yml", "output_scanners: [{type: ReadingTime, params: {max_time: 5}}]");
+    await expect(measureBench({ subject, texts }, options)).rejects.toThrow("has no scanners for these texts");
   });
 
   it("measures a running server", async () => {
@@ -86,14 +150,17 @@ output_scanners: [{type: ReadingTime, params: {max_time: 5}}]
       port: 0,
     });
     onTestFinished(() => server.close());
-    const texts = await readTexts(file("e.txt", "one\n"));
-    const rows = await measureServer(`${server.url}/`, ["Authorization: Bearer hush"], texts, timing, onRow);
-    expect(rows).toMatchObject([{ texts: "prompt", name: "/analyze/prompt", calls: expect.any(Number) }]);
-    const bad = (url: string, ...header: string[]) => measureServer(url, header, texts, timing, onRow);
-    await expect(bad(server.url)).rejects.toThrow(/\/analyze\/prompt answered with status 401: /);
-    await expect(bad("localhost:8000")).rejects.toThrow("--url: expected an address such as http://127.0.0.1:8000");
-    await expect(bad(server.url, "Bearer hush")).rejects.toThrow(/^--header: expected NAME: VALUE$/);
-    await expect(bad("http://127.0.0.1:1")).rejects.toThrow("does not answer");
+    const texts = file("e.txt", "one\n");
+    const of = (subject: string, ...header: string[]) => measureBench({ subject, header, texts }, options);
+    const { clocks, throughput, memory } = await of(`${server.url}/`, "Authorization: Bearer hush");
+    expect(clocks).toMatchObject([{ texts: "prompt", name: "/analyze/prompt", calls: expect.any(Number) }]);
+    expect(clocks[0]?.cpu).toBeUndefined();
+    expect(throughput.map(({ concurrency }) => concurrency)).toEqual([1, 4]);
+    expect(memory).toBeUndefined();
+    await expect(of(server.url)).rejects.toThrow(/\/analyze\/prompt answered with status 401: /);
+    await expect(of("localhost:8000")).rejects.toThrow("--url: expected an address such as http://127.0.0.1:8000");
+    await expect(of(server.url, "Bearer hush")).rejects.toThrow(/^--header: expected NAME: VALUE$/);
+    await expect(of("http://127.0.0.1:1")).rejects.toThrow("does not answer");
   });
 });
 
