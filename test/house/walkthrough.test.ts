@@ -13,7 +13,10 @@ function run(script: string, ...args: string[]): string {
   return execFileSync(process.execPath, [join(copy, script), ...args], { cwd: copy, encoding: "utf8" });
 }
 
-const compile = () => run("node_modules/typescript/bin/tsc", "-p", "tsconfig.json");
+const compile = () => {
+  run("node_modules/typescript/bin/tsc", "-p", "tsconfig.json");
+  run("scripts/bundle.mjs");
+};
 
 describe("the walk-through for a scanner in CONTRIBUTING.md", () => {
   const text = read("CONTRIBUTING.md");
