@@ -1,15 +1,13 @@
 // npm run bench:overload [-- --quick] [-- --outputs --chars 1000000]
 // What the server does under ten times the load that it can take: how much it still answers, how soon it refuses the rest.
 import { mkdirSync, writeFileSync } from "node:fs";
-import { Agent, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { describe, machineNow } from "./machine.mjs";
+import { agent, closedLoop, longTexts, post, quantile } from "./posting.mjs";
 import { apart, withServer } from "./server.mjs";
 import { printTable } from "./table.mjs";
-import { SENTENCES } from "./texts/prompts.mjs";
-import { random } from "./texts/random.mjs";
 
 const { values } = parseArgs({
   options: {
@@ -26,49 +24,11 @@ const chars = Number(values.chars);
 const LEVELS = values.quick ? [4, 8] : [2, 4, 8, 16];
 const OVERLOAD = 10;
 
-const next = random(23);
-
-/** A text of which no two are equal, so that no cache helps. */
-function text() {
-  const sentences = [];
-  for (let length = 0; length < chars; ) {
-    const sentence = SENTENCES[Math.floor(next() * SENTENCES.length)];
-    sentences.push(sentence);
-    length += sentence.length + 1;
-  }
-  return `${Math.floor(next() * 1e9)} ${sentences.join(" ")}`.slice(0, chars);
-}
-
-const agent = new Agent({ keepAlive: true, maxSockets: 4096 });
-
-/** Posts a text, and tells the status, the seconds that it took, and what Retry-After said. */
-function post(url) {
-  const [path, fields] = values.outputs
-    ? ["/analyze/output", { prompt: "?", output: text() }]
-    : ["/analyze/prompt", { prompt: text() }];
-  const body = JSON.stringify(fields);
-  const start = performance.now();
-  return new Promise((resolve) => {
-    const done = (status, retryAfter) => resolve({ status, retryAfter, seconds: (performance.now() - start) / 1000 });
-    const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
-    const call = request(`${url}${path}`, { method: "POST", agent, headers }, (reply) => {
-      reply.resume().on("end", () => done(reply.statusCode, Number(reply.headers["retry-after"] ?? 0)));
-    });
-    call.on("error", () => done(0));
-    call.end(body);
-  });
-}
-
-/** Keeps so many requests under way. */
-async function closedLoop(url, connections, duration) {
-  const replies = [];
-  const end = performance.now() + duration * 1000;
-  const one = async () => {
-    while (performance.now() < end) replies.push(await post(url));
-  };
-  await Promise.all(Array.from({ length: connections }, one));
-  return replies;
-}
+const text = longTexts(23, chars);
+const [path, fields] = values.outputs
+  ? ["/analyze/output", () => ({ prompt: "?", output: text() })]
+  : ["/analyze/prompt", () => ({ prompt: text() })];
+const send = (url) => post(`${url}${path}`, fields());
 
 /** Sends so many requests a second, whatever becomes of them. */
 async function openLoop(url, rate, duration) {
@@ -77,7 +37,7 @@ async function openLoop(url, rate, duration) {
   for (let count = 0; count < rate * duration; count++) {
     const due = start + (count * 1000) / rate;
     if (due > performance.now()) await sleep(due - performance.now());
-    under.push(post(url));
+    under.push(send(url));
   }
   return Promise.all(under);
 }
@@ -101,10 +61,6 @@ async function measured(url, name, load) {
   await watching;
   const of = (status) => replies.filter((reply) => reply.status === status);
   const [answered, refused] = [of(200), of(503)];
-  const at = (list, share) => {
-    const sorted = list.map((reply) => reply.seconds).sort((a, b) => a - b);
-    return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
-  };
   return {
     name,
     goodput: answered.length / took,
@@ -112,10 +68,10 @@ async function measured(url, name, load) {
     answered: answered.length,
     refused: refused.length,
     other: replies.length - answered.length - refused.length,
-    p50: at(answered, 0.5),
-    p99: at(answered, 0.99),
-    refusedP50: at(refused, 0.5),
-    refusedP99: at(refused, 0.99),
+    p50: quantile(answered, 0.5),
+    p99: quantile(answered, 0.99),
+    refusedP50: quantile(refused, 0.5),
+    refusedP99: quantile(refused, 0.99),
     retryAfter: Math.max(0, ...refused.map((reply) => reply.retryAfter)),
     health,
   };
@@ -128,15 +84,17 @@ console.log(
   under.length > 0 ? "the load comes from a processor of its own" : "the load comes from the server's processors",
 );
 const measure = async ({ url }) => {
-  await closedLoop(url, 4, Math.min(3, seconds));
+  await closedLoop(() => send(url), 4, Math.min(3, seconds));
   const rows = [];
   for (const connections of LEVELS) {
-    rows.push(await measured(url, `${connections} connections`, () => closedLoop(url, connections, seconds)));
+    rows.push(
+      await measured(url, `${connections} connections`, () => closedLoop(() => send(url), connections, seconds)),
+    );
   }
   const best = Math.max(...rows.map(({ goodput }) => goodput));
   const rate = OVERLOAD * best;
   rows.push(await measured(url, `${rate.toFixed(0)} requests/s`, () => openLoop(url, rate, seconds)));
-  rows.push(await measured(url, "128 connections", () => closedLoop(url, 128, seconds)));
+  rows.push(await measured(url, "128 connections", () => closedLoop(() => send(url), 128, seconds)));
   for (const row of rows) row.share = row.goodput / best;
   return rows;
 };
