@@ -2,7 +2,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -14,6 +14,9 @@ const tsc = bin("typescript/bin/tsc");
 /** The count of a check that either holds or does not. */
 const check = () => ({ passed: 1, failed: 0 });
 
+/** What `pattern` finds in its first group, each once: the names of tests that failed. */
+const namesIn = (output, pattern) => [...new Set([...output.matchAll(pattern)].map(([, name]) => name))];
+
 /** Adds up the summaries that libtest prints: `test result: ok. 8 passed; 0 failed; ...`. */
 function libtest(output) {
   const sum = (word) =>
@@ -21,18 +24,29 @@ function libtest(output) {
       (total, [, number]) => total + Number(number),
       0,
     );
-  return { passed: sum("passed"), failed: sum("failed") };
+  return { passed: sum("passed"), failed: sum("failed"), names: namesIn(output, /^(\S+) --- FAILED$/gm) };
 }
 
 /** Adds up the summary of pytest: `1 failed, 211 passed, 2 skipped in 43.21s`. */
 function pytest(output) {
   const sum = (word) => Number(new RegExp(`(\\d+) ${word}`).exec(output.trim().split("\n").at(-1))?.[1] ?? 0);
-  return { passed: sum("passed"), failed: sum("failed") + sum("error") };
+  return {
+    passed: sum("passed"),
+    failed: sum("failed") + sum("error"),
+    names: namesIn(output, /^(?:FAILED|ERROR) (\S+)/gm),
+  };
 }
 
 function vitest() {
-  const { numPassedTests, numFailedTests, numFailedTestSuites } = JSON.parse(readFileSync(report, "utf8"));
-  return { passed: numPassedTests, failed: numFailedTests || (numFailedTestSuites > 0 ? 1 : 0) };
+  const { numPassedTests, numFailedTests, numFailedTestSuites, testResults } = JSON.parse(readFileSync(report, "utf8"));
+  const names = testResults
+    .filter(({ status }) => status === "failed")
+    .flatMap(({ name, assertionResults }) => {
+      const failed = assertionResults.filter(({ status }) => status === "failed");
+      const file = relative(root, name);
+      return failed.length > 0 ? failed.map(({ fullName }) => `${file}: ${fullName}`) : [file];
+    });
+  return { passed: numPassedTests, failed: numFailedTests || (numFailedTestSuites > 0 ? 1 : 0), names };
 }
 
 const node = (...args) => [process.execPath, ...args];
@@ -153,6 +167,10 @@ for (const { name, seconds, passed, failed } of results) {
 for (const reason of new Set(all.flatMap(({ skipped = [] }) => skipped))) {
   const names = all.filter(({ skipped }) => skipped === reason).map(({ name }) => name);
   console.log(`SKIPPED, and not counted as passed: ${names.join(", ")}. ${reason}.`);
+}
+// A log is often cut to its end, so what failed is said there once more.
+for (const { name, names = [] } of results) {
+  for (const test of names) console.log(`FAILED ${name}: ${test}`);
 }
 const passed = results.reduce((total, result) => total + result.passed, 0);
 const failed = results.reduce((total, result) => total + result.failed, 0);

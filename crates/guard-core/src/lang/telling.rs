@@ -103,7 +103,8 @@ impl<'a> Teller<'a> {
         (whole, parts)
     }
 
-    /// Whether `answer` shares no language with `prompt`. A language is in a text where its probability is above `threshold`.
+    /// Whether `answer` shares no language with `prompt`. A language is in a text where its probability is above `threshold`, and
+    /// the likeliest one always is, so that a text shares a language with itself even where the model is unsure of every one.
     pub fn differs(&self, prompt: &str, answer: &str, threshold: f32) -> Told {
         let [asked, answered] = [prompt, answer].map(|text| {
             let prose = Prose::of(text);
@@ -122,8 +123,13 @@ impl<'a> Teller<'a> {
             return told;
         };
         let [expected, found] = [&of_prompt, &of_answer].map(|guesses| -> Vec<&str> {
-            let above = guesses.iter().filter(|guess| guess.probability > threshold);
-            above.map(|guess| guess.language.as_str()).collect()
+            let (likeliest, others) = guesses.split_at(1);
+            let above = others.iter().filter(|guess| guess.probability > threshold);
+            likeliest
+                .iter()
+                .chain(above)
+                .map(|guess| guess.language.as_str())
+                .collect()
         });
         let answer_told = self.evidence(&answered, best, &expected);
         let prompt_told = self.evidence(&asked, top, &found);
@@ -575,6 +581,14 @@ mod tests {
                 assert_eq!(told.other.is_some(), asked != answered, "{prompt:?} {answer:?}");
                 assert!(told.judged || asked == answered);
             }
+        }
+    }
+
+    #[test]
+    fn a_text_shares_a_language_with_itself_where_every_one_is_unlikely() {
+        let text = "cßv `vl ßeä ```\n`t!ßa ```\n```\n";
+        for threshold in [0.1, 0.5, 0.99] {
+            assert_eq!(teller().differs(text, text, threshold).other, None);
         }
     }
 

@@ -570,8 +570,9 @@ pub(super) mod tests {
         fn windows_read_every_token(text in "([a-z]{1,9}|[.,!?]| |\\n|[а-я]{1,5}|[一-龥]){0,200}") {
             let tokens = READER.encode(&text).unwrap();
             let rows = READER.rows(&text, Reading::Windows).unwrap();
-            for &(start, end) in &tokens.offsets {
-                prop_assert!(rows.rows.iter().any(|row| row.range.start <= start && end <= row.range.end));
+            // White space behind the last word is not read where repeats were left out.
+            for seen in tokens.offsets.iter().map(|&offsets| visible(&text, offsets)).filter(|seen| !seen.is_empty()) {
+                prop_assert!(rows.rows.iter().any(|row| row.range.start <= seen.start && seen.end <= row.range.end));
             }
         }
     }
