@@ -14,6 +14,9 @@ const tsc = bin("typescript/bin/tsc");
 /** The count of a check that either holds or does not. */
 const check = () => ({ passed: 1, failed: 0 });
 
+/** How many lines of a suite are shown once more that failed without a failed test. */
+const LAST_LINES = 40;
+
 /** What `pattern` finds in its first group, each once: the names of tests that failed. */
 const namesIn = (output, pattern) => [...new Set([...output.matchAll(pattern)].map(([, name]) => name))];
 
@@ -132,7 +135,17 @@ function run({ name, command: [program, ...args], cwd = ".", count, skipped }) {
         counts = { passed: 0, failed: 0 };
       }
       // A suite that ends badly without having counted a failure has failed as a whole.
-      if (status !== 0 && counts.failed === 0) counts = { passed: Math.max(0, counts.passed - 1), failed: 1 };
+      if (status !== 0 && counts.failed === 0) {
+        const last = text(() => true)
+          .trimEnd()
+          .split("\n")
+          .slice(-LAST_LINES);
+        counts = {
+          passed: Math.max(0, counts.passed - 1),
+          failed: 1,
+          names: [`no test, but it ended with ${status}:`, ...last],
+        };
+      }
       resolve({ name, seconds, ...counts });
     };
     child.on("error", (error) => end(1, error.message));

@@ -121,9 +121,8 @@ describe("the answer stream of RemoteGuard", () => {
     expect(await stream.flush()).toEqual({ text: "" });
     await driven(stream, ["x"]);
     expect(stream.waiting).toBeUndefined();
-    for (const late of [stream.push("x"), stream.end(), stream.flush()]) {
-      await expect(late).rejects.toMatchObject({ code: "GUARD_CLOSED" });
-    }
+    const late = [stream.push("x"), stream.end(), stream.flush()];
+    await Promise.all(late.map((call) => expect(call).rejects.toMatchObject({ code: "GUARD_CLOSED" })));
   });
 
   it("does not wait for each piece when the server is far away, and loses nothing", async () => {

@@ -271,10 +271,10 @@ describe("RemoteGuard", () => {
     const { scanner, started, release } = waitingScanner();
     const { url } = await listeningServer({ input: [scanner] });
     const guard = new RemoteGuard({ url });
-    const checked = guard.call().request(ask("x"));
+    const checked = expect(guard.call().request(ask("x"))).rejects.toMatchObject({ code: "GUARD_CLOSED" });
     await started;
     await guard.close();
-    await expect(checked).rejects.toMatchObject({ code: "GUARD_CLOSED" });
+    await checked;
     await expect(guard.call().texts(["x"])).rejects.toMatchObject({ code: "GUARD_CLOSED" });
     release();
   });
