@@ -1,9 +1,8 @@
-import { createRequire } from "node:module";
-import { onFirstUse } from "../support/on-first-use.ts";
+import { packageOnFirstUse } from "../support/package-on-first-use.ts";
 import { isProse } from "./names.ts";
 
 /** Loaded by the first text that is JSON. */
-const parser = onFirstUse(() => createRequire(import.meta.url)("jsonc-parser") as typeof import("jsonc-parser"));
+const parser = packageOnFirstUse<typeof import("jsonc-parser")>("jsonc-parser");
 
 /** The kinds of tokens, as `SyntaxKind` of jsonc-parser numbers them. It is an enum of its types only. */
 const KIND = {

@@ -1,6 +1,6 @@
-import { createRequire } from "node:module";
 import type { FastifyServerOptions } from "fastify";
 import { onFirstUse } from "../support/on-first-use.ts";
+import { packageOnFirstUse } from "../support/package-on-first-use.ts";
 import { buildSerializer } from "./serializers.ts";
 
 /** What a schema is compiled to: a check of a body, or a writer of replies. */
@@ -12,12 +12,14 @@ interface Compiled {
 type Compiler = (route: unknown) => Compiled;
 type CompilerFactory = (...options: unknown[]) => Compiler;
 
+const ajvCompiler = packageOnFirstUse<() => CompilerFactory>("@fastify/ajv-compiler");
+
 /**
  * Compiles the schema of a body or of a reply when there is the first one, and not before the server listens: most servers are asked
  * for few of their routes, and their schemas take longer to compile than the rest of the start.
  */
 export const compilersFactory = {
-  buildValidator: onFirstCall(() => createRequire(import.meta.url)("@fastify/ajv-compiler")()),
+  buildValidator: onFirstCall(() => ajvCompiler()()),
   buildSerializer: onFirstCall(() => buildSerializer as unknown as CompilerFactory),
 } as unknown as NonNullable<NonNullable<FastifyServerOptions["schemaController"]>["compilersFactory"]>;
 

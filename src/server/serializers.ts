@@ -1,14 +1,12 @@
 import { createHash } from "node:crypto";
-import { createRequire } from "node:module";
 import type { Options, SerializerSelector } from "@fastify/fast-json-stringify-compiler";
 import { onFirstUse } from "../support/on-first-use.ts";
+import { packageOnFirstUse } from "../support/package-on-first-use.ts";
 
 type Compiler = ReturnType<ReturnType<typeof SerializerSelector>>;
 
-const build = onFirstUse(() => {
-  const selector: typeof SerializerSelector = createRequire(import.meta.url)("@fastify/fast-json-stringify-compiler");
-  return selector();
-});
+const selector = packageOnFirstUse<typeof SerializerSelector>("@fastify/fast-json-stringify-compiler");
+const build = onFirstUse(() => selector()());
 /** What was compiled in this process, by the schemas that it was made of. Those are schemas of the program, so that there are few. */
 const compiled = new Map<string, ReturnType<Compiler>>();
 

@@ -1,8 +1,7 @@
-import { createRequire } from "node:module";
-import { onFirstUse } from "../support/on-first-use.ts";
+import { packageOnFirstUse } from "../support/package-on-first-use.ts";
 
 /** Loaded by the first text that could have long numbers. */
-const parser = onFirstUse(() => createRequire(import.meta.url)("jsonc-parser") as typeof import("jsonc-parser"));
+const parser = packageOnFirstUse<typeof import("jsonc-parser")>("jsonc-parser");
 
 /** A number of so many digits after what a value follows in JSON. Most bodies have none, and are not read once more. */
 const COULD_BE_LONG = /[[:,\s]-?\d{16}/;

@@ -1,14 +1,11 @@
-import { createRequire } from "node:module";
 import type { ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
 import { GuardError, GuardValidationError, issueOf } from "../../errors.ts";
 import { addon, native } from "../../native.ts";
 import { canonicalJson } from "../../support/canonical-json.ts";
-import { onFirstUse } from "../../support/on-first-use.ts";
+import { packageOnFirstUse } from "../../support/package-on-first-use.ts";
 
 /** Loaded by the first schema, because it has a hundred files. */
-const ajv2020 = onFirstUse(
-  () => createRequire(import.meta.url)("ajv/dist/2020.js") as typeof import("ajv/dist/2020.js"),
-);
+const ajv2020 = packageOnFirstUse<typeof import("ajv/dist/2020.js")>("ajv/dist/2020.js");
 
 /**
  * The milliseconds that the patterns of a schema may take for all JSON in a text of up to a million characters. A longer text gets
