@@ -57,6 +57,20 @@ const PROVIDERS: &[Provider] = &[
         library: None,
         dispatch: || ep::CoreML::default().build(),
     },
+    Provider {
+        short: "openvino",
+        full: "OpenVINOExecutionProvider",
+        is_compiled_in: || ep::OpenVINO::is_available().unwrap_or(false),
+        library: Some("onnxruntime_providers_openvino"),
+        dispatch: || ep::OpenVINO::default().with_dynamic_shapes(true).build(),
+    },
+    Provider {
+        short: "xnnpack",
+        full: "XnnpackExecutionProvider",
+        is_compiled_in: || ep::XNNPACK::is_available().unwrap_or(false),
+        library: None,
+        dispatch: || ep::XNNPACK::default().build(),
+    },
 ];
 
 /// A loaded library.
