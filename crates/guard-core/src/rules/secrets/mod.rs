@@ -27,6 +27,7 @@ mod assigned;
 mod check;
 mod context;
 mod entropy;
+mod keywords;
 mod providers;
 mod redact;
 mod repeats;

@@ -80,7 +80,7 @@ impl Secrets {
         Ok(Self {
             embedded,
             enabled,
-            own: RuleSet::new(own?).map_err(|kind| kind.at("rules"))?,
+            own: RuleSet::new(own?),
             allow: Allow::new(&source, true).map_err(|(index, kind)| kind.at(format!("allow.{index}")))?,
         })
     }
@@ -88,9 +88,9 @@ impl Secrets {
     /// One embedded rule by itself.
     pub(super) fn only(rule: Rule) -> Result<Self, RuleErrorKind> {
         Ok(Self {
-            embedded: Arc::new(RuleSet::new(vec![rule])?),
+            embedded: Arc::new(RuleSet::new(vec![rule])),
             enabled: vec![true],
-            own: RuleSet::new(Vec::new())?,
+            own: RuleSet::new(Vec::new()),
             allow: Allow::new(&AllowSource::default(), true).map_err(|(_, kind)| kind)?,
         })
     }

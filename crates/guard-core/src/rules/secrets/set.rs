@@ -7,10 +7,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
-
 use super::assigned::Values;
 use super::context;
+use super::keywords::Keywords;
 use super::rule::{Compiled, Rule, Shape};
 use crate::rules::error::RuleErrorKind;
 use crate::stop;
@@ -24,11 +23,11 @@ pub(super) struct Candidate {
     pub range: Range<usize>,
 }
 
-/// Rules with the automaton of their keywords.
+/// Rules with their keywords.
 #[derive(Debug)]
 pub(super) struct RuleSet {
     pub rules: Vec<Rule>,
-    automaton: AhoCorasick,
+    keywords: Keywords,
     /// For each keyword, the indices of the rules that have it.
     owners: Vec<Vec<usize>>,
     /// Rules without keywords, which look at all of a text.
@@ -38,7 +37,7 @@ pub(super) struct RuleSet {
 }
 
 impl RuleSet {
-    pub fn new(rules: Vec<Rule>) -> Result<Self, RuleErrorKind> {
+    pub fn new(rules: Vec<Rule>) -> Self {
         let mut keywords: Vec<&str> = Vec::new();
         let mut owners: Vec<Vec<usize>> = Vec::new();
         let mut known = std::collections::HashMap::new();
@@ -52,21 +51,18 @@ impl RuleSet {
                 owners[number].push(index);
             }
         }
-        let automaton = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(keywords)?;
+        let keywords = Keywords::new(&keywords);
         let having = |wanted: fn(&Rule) -> bool| {
             let found = rules.iter().enumerate().filter(move |(_, rule)| wanted(rule));
             found.map(|(index, _)| index).collect()
         };
-        Ok(Self {
+        Self {
             everywhere: having(|rule| rule.source.keywords.is_empty() && rule.shape == Shape::Pattern),
             quoted: having(|rule| rule.shape == Shape::Quoted),
-            automaton,
+            keywords,
             owners,
             rules,
-        })
+        }
     }
 
     /// What the enabled rules match in `text` and `accept` accepts, in no order. `limit` is the time that a rule may take to
@@ -91,18 +87,18 @@ impl RuleSet {
         let mut windows: Vec<Option<Range<usize>>> = vec![None; self.rules.len()];
         // For each rule whose matches have no greatest length, what its last search found.
         let mut ahead: HashMap<usize, Ahead> = HashMap::new();
-        for hit in self.automaton.find_overlapping_iter(text) {
+        self.keywords.find(text, |keyword, hit| -> Result<(), RuleErrorKind> {
             stop::point();
-            for &index in &self.owners[hit.pattern().as_usize()] {
+            for &index in &self.owners[keyword] {
                 if !enabled(index) {
                     continue;
                 }
                 let compiled = self.rules[index].compiled()?;
                 if self.rules[index].shape == Shape::Assigned {
-                    search.assigned(index, compiled, hit.range());
+                    search.assigned(index, compiled, hit.clone());
                     continue;
                 }
-                let near = hit.start().saturating_sub(compiled.before)..(hit.start() + compiled.after).min(text.len());
+                let near = hit.start.saturating_sub(compiled.before)..(hit.start + compiled.after).min(text.len());
                 match &mut windows[index] {
                     Some(window) if near.start <= window.end => window.end = window.end.max(near.end),
                     Some(window) => {
@@ -112,7 +108,8 @@ impl RuleSet {
                     none => *none = Some(near),
                 }
             }
-        }
+            Ok(())
+        })?;
         for (index, window) in windows.into_iter().enumerate() {
             stop::point();
             if let Some(window) = window {
