@@ -15,9 +15,11 @@
 //! # Ok::<(), guard_core::rules::RuleError>(())
 //! ```
 
+mod needles;
+
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use serde::Deserialize;
 
@@ -26,8 +28,9 @@ use super::data::abbreviations::Abbreviations;
 use super::data::examples::{Examples, Failure};
 use super::data::{self, DataFile};
 use super::error::{RuleError, RuleErrorKind};
-use super::regex::{MatchType, PatternMatch, Patterns};
+use super::regex::{MatchType, Patterns};
 use crate::stop;
+use needles::Needles;
 
 /// UTF-16 code units of a text that count as its beginning.
 const BEGINNING: usize = 300;
@@ -118,90 +121,132 @@ pub struct Phrases {
 /// Phrases that are looked for in the same part of a text.
 #[derive(Debug)]
 struct Group {
-    /// The id and the language of each pattern.
-    names: Vec<(String, String)>,
-    patterns: Patterns,
-    /// What is no such phrase, and for each pattern of it the index of the phrase.
-    exceptions: Patterns,
-    of_exception: Vec<usize>,
+    phrases: Vec<Compiled>,
+    /// Says which phrases a text may have.
+    needles: Needles,
     /// Verbs of speech.
-    speech: Patterns,
+    speech: Vec<String>,
+    told: OnceLock<Result<Patterns, RuleErrorKind>>,
+}
+
+/// A phrase whose patterns are compiled when a text has words that they need.
+#[derive(Debug)]
+struct Compiled {
+    id: String,
+    language: String,
+    pattern: Lazy,
+    /// What is no such phrase.
+    exception: Option<Lazy>,
+}
+
+/// A pattern that is compiled on first use.
+#[derive(Debug)]
+struct Lazy {
+    source: String,
+    compiled: OnceLock<Result<Patterns, RuleErrorKind>>,
+}
+
+impl Lazy {
+    fn new(pattern: &str) -> Self {
+        Self {
+            source: in_any_case(pattern),
+            compiled: OnceLock::new(),
+        }
+    }
+
+    fn compiled(&self) -> Result<&Patterns, RuleErrorKind> {
+        let compile = || Patterns::compile(&[&self.source]).map_err(RuleErrorKind::from);
+        self.compiled.get_or_init(compile).as_ref().map_err(Clone::clone)
+    }
+
+    fn find(&self, text: &str, match_type: MatchType) -> Result<Vec<Range<usize>>, RuleErrorKind> {
+        let found = self.compiled()?.find(text, match_type)?;
+        Ok(found.into_iter().map(|found| found.range).collect())
+    }
+}
+
+impl Compiled {
+    fn patterns(&self) -> impl Iterator<Item = &Lazy> {
+        std::iter::once(&self.pattern).chain(&self.exception)
+    }
 }
 
 impl Group {
     fn new(phrases: &[(&str, Phrase)], speech: &[String]) -> Result<Self, RuleErrorKind> {
-        let compile = |patterns: Vec<String>, of: &[usize]| {
-            Patterns::compile(&patterns).map_err(|error| {
-                let id = phrases[of[error.pattern()]].1.id.clone();
-                RuleErrorKind::from(error).of_rule(&id)
-            })
+        let compiled = |(language, phrase): &(&str, Phrase)| Compiled {
+            id: phrase.id.clone(),
+            language: (*language).to_owned(),
+            pattern: Lazy::new(&phrase.pattern),
+            exception: phrase.unless.as_deref().map(Lazy::new),
         };
-        let of_pattern: Vec<usize> = (0..phrases.len()).collect();
-        let patterns = phrases.iter().map(|(_, phrase)| in_any_case(&phrase.pattern));
-        let (of_exception, exceptions): (Vec<usize>, Vec<String>) = phrases
-            .iter()
-            .enumerate()
-            .filter_map(|(index, (_, phrase))| Some((index, in_any_case(phrase.unless.as_ref()?))))
-            .unzip();
-        let names = phrases
-            .iter()
-            .map(|(language, phrase)| (phrase.id.clone(), (*language).to_owned()));
-        let speech: Vec<String> = speech.iter().map(|verb| in_any_case(verb)).collect();
+        let phrases: Vec<Compiled> = phrases.iter().map(compiled).collect();
+        let sources: Vec<String> = phrases.iter().map(|phrase| phrase.pattern.source.clone()).collect();
         Ok(Self {
-            names: names.collect(),
-            patterns: compile(patterns.collect(), &of_pattern)?,
-            exceptions: compile(exceptions, &of_exception)?,
-            of_exception,
-            speech: Patterns::compile(&speech).map_err(RuleErrorKind::from)?,
+            phrases,
+            needles: Needles::new(&sources)?,
+            speech: speech.iter().map(|verb| in_any_case(verb)).collect(),
+            told: OnceLock::new(),
         })
+    }
+
+    /// Compiles all patterns, to learn whether they can be.
+    fn compile(&self) -> Result<(), RuleErrorKind> {
+        self.told()?;
+        for phrase in &self.phrases {
+            for pattern in phrase.patterns() {
+                pattern.compiled().map_err(|error| error.of_rule(&phrase.id))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The verbs of speech.
+    fn told(&self) -> Result<&Patterns, RuleErrorKind> {
+        let compile = || Patterns::compile(&self.speech).map_err(RuleErrorKind::from);
+        self.told.get_or_init(compile).as_ref().map_err(Clone::clone)
     }
 
     /// The first match of each phrase.
     fn find(&self, text: &str) -> Result<Vec<PhraseMatch<'_>>, RuleErrorKind> {
-        let mut matches = self.patterns.find(text, MatchType::Search)?;
-        let exceptions = match matches.is_empty() {
-            true => return Ok(Vec::new()),
-            false => self.exceptions.find(text, MatchType::All)?,
-        };
-        let mut doubtful = matches.iter().any(|found| is_quoted(text, &found.range));
-        doubtful |= matches.iter().any(|found| {
-            let of = |exception: &PatternMatch| self.of_exception[exception.pattern] == found.pattern;
-            exceptions.iter().any(of)
-        });
-        if doubtful {
-            // The first match may be none, and then a later one counts.
-            matches = self.patterns.find(text, MatchType::All)?;
-        }
-        let mut found: Vec<PhraseMatch<'_>> = Vec::new();
-        let mut last = None;
-        let mut next = 0;
-        for PatternMatch { pattern, range } in matches {
+        let mut found = Vec::new();
+        for (phrase, suspected) in self.phrases.iter().zip(self.needles.suspects(text)) {
             stop::point();
-            if last == Some(pattern) {
+            if !suspected {
                 continue;
             }
-            // Both lists are in the order of the phrases and then of the text.
-            while exceptions
-                .get(next)
-                .is_some_and(|other| (self.of_exception[other.pattern], other.range.end) <= (pattern, range.start))
-            {
-                next += 1;
-            }
-            let is_exception = exceptions
-                .get(next)
-                .is_some_and(|other| self.of_exception[other.pattern] == pattern && other.range.start < range.end);
-            if is_exception || self.is_told(text, &range)? {
-                continue;
-            }
-            last = Some(pattern);
-            let (phrase, language) = &self.names[pattern];
-            found.push(PhraseMatch {
+            let range = self.first(phrase, text)?;
+            found.extend(range.map(|range| PhraseMatch {
                 range,
-                phrase,
-                language,
-            });
+                phrase: &phrase.id,
+                language: &phrase.language,
+            }));
         }
         Ok(found)
+    }
+
+    /// The first match of a phrase that is none of its exceptions, and that nobody in the text says.
+    fn first(&self, phrase: &Compiled, text: &str) -> Result<Option<Range<usize>>, RuleErrorKind> {
+        let Some(first) = phrase.pattern.find(text, MatchType::Search)?.into_iter().next() else {
+            return Ok(None);
+        };
+        let exceptions = match &phrase.exception {
+            Some(exception) => exception.find(text, MatchType::All)?,
+            None => Vec::new(),
+        };
+        if exceptions.is_empty() && !is_quoted(text, &first) {
+            return Ok(Some(first));
+        }
+        // The first match may be none, and then a later one counts. Both lists are in the order of the text.
+        let mut exceptions = exceptions.into_iter().peekable();
+        for range in phrase.pattern.find(text, MatchType::All)? {
+            stop::point();
+            while exceptions.next_if(|other| other.end <= range.start).is_some() {}
+            let is_exception = exceptions.peek().is_some_and(|other| other.start < range.end);
+            if !is_exception && !self.is_told(text, &range)? {
+                return Ok(Some(range));
+            }
+        }
+        Ok(None)
     }
 
     /// Whether a range stands in quotation marks, and a verb of speech beside them.
@@ -214,7 +259,7 @@ impl Group {
         let before = before.rsplit('\n').next().unwrap_or(before);
         let after = after.split('\n').next().unwrap_or(after);
         for beside in [before, after] {
-            if !self.speech.find(beside, MatchType::Search)?.is_empty() {
+            if !self.told()?.find(beside, MatchType::Search)?.is_empty() {
                 return Ok(true);
             }
         }
@@ -284,7 +329,7 @@ impl Phrases {
         let groups = [&self.anywhere, &self.beginning, &self.answer];
         let ids: BTreeSet<&str> = groups
             .iter()
-            .flat_map(|group| group.names.iter().map(|(id, _)| id.as_str()))
+            .flat_map(|group| group.phrases.iter().map(|phrase| phrase.id.as_str()))
             .collect();
         ids.into_iter().collect()
     }
@@ -381,7 +426,8 @@ pub fn check_examples(file: &str, toml: &str) -> Result<Vec<Failure>, RuleErrorK
     failures.extend((source.len() < 5).then(|| fail(file, "a file of phrases needs a source")));
     failures.extend((language.len() != 2).then(|| fail(file, "expected a language as in ISO 639-1")));
     for phrase in phrase {
-        let group = match Group::new(&[(&language, phrase.clone())], &speech) {
+        let group = Group::new(&[(&language, phrase.clone())], &speech);
+        let group = match group.and_then(|group| group.compile().map(|()| group)) {
             Ok(group) => group,
             Err(problem) => {
                 failures.push(fail(&phrase.id, &problem.to_string()));
