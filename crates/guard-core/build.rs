@@ -1,11 +1,17 @@
-//! Lists the data files of the rules, so that a new file is all that a new provider, country or language needs.
+//! Lists the data files of the rules, so that a new file is all that a new provider, country or language needs; and lays out the
+//! vocabularies of OpenAI's encodings.
 //!
 //! For every folder below, `$OUT_DIR/<name>.rs` is a slice of file names and texts in alphabetical order, which
-//! `rules::data::embedded!` includes.
+//! `rules::data::embedded!` includes. For every encoding, `$OUT_DIR/<name>.vocabulary` has its tokens; see `tokens::openai`.
+
+#[path = "src/tokens/openai/layout.rs"]
+mod layout;
 
 use std::error::Error;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+
+use tiktoken_rs::tokenizer::Tokenizer;
 
 const FOLDERS: [(&str, &str); 4] = [
     ("secret_providers", "src/rules/secrets/providers"),
@@ -13,6 +19,15 @@ const FOLDERS: [(&str, &str); 4] = [
     ("refusals", "src/rules/phrases/refusals"),
     ("orders", "src/rules/phrases/orders"),
 ];
+/// The encodings, and how many ranks each has. One of `p50k_base` is that of a special token, and stays without bytes.
+const ENCODINGS: [(&str, Tokenizer, u32); 4] = [
+    ("r50k_base", Tokenizer::R50kBase, 50_256),
+    ("p50k_base", Tokenizer::P50kBase, 50_281),
+    ("cl100k_base", Tokenizer::Cl100kBase, 100_256),
+    ("o200k_base", Tokenizer::O200kBase, 199_998),
+];
+/// The rank of `<|endoftext|>` in `p50k_base`.
+const GAP: (&str, u32) = ("p50k_base", 50_256);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let root = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?);
@@ -21,7 +36,45 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("cargo::rerun-if-changed={folder}");
         std::fs::write(out.join(format!("{name}.rs")), list(&root.join(folder))?)?;
     }
+    println!("cargo::rerun-if-changed=src/tokens/openai/layout.rs");
+    for (name, tokenizer, ranks) in ENCODINGS {
+        let vocabulary = vocabulary(name, tokenizer, ranks)?;
+        std::fs::write(out.join(format!("{name}.vocabulary")), vocabulary)?;
+    }
     Ok(())
+}
+
+/// The tokens of an encoding as `layout.rs` describes them.
+fn vocabulary(name: &str, tokenizer: Tokenizer, ranks: u32) -> Result<Vec<u8>, Box<dyn Error>> {
+    let bpe = tiktoken_rs::bpe_for_tokenizer(tokenizer)?;
+    // Half of the slots stay empty, so that a token that is not there is known after one or two.
+    let log_slots = ranks.next_power_of_two().ilog2() + 1;
+    let mut slots = vec![0_u32; 1 << log_slots];
+    let mut head = [ranks.to_le_bytes(), log_slots.to_le_bytes()].concat();
+    assert_eq!(head.len(), layout::HEAD);
+    let mut bytes = Vec::new();
+    let mut singles = 0;
+    for rank in 0..ranks {
+        if (name, rank) != GAP {
+            let token = bpe
+                .decode_bytes(&[rank])
+                .map_err(|_| format!("{name} has no token {rank}"))?;
+            let (mut slot, mark) = layout::place(&token, log_slots);
+            while slots[slot] != 0 {
+                slot = (slot + 1) % slots.len();
+            }
+            slots[slot] = mark | (rank + 1);
+            singles += u32::from(token.len() == 1);
+            bytes.extend(token);
+        }
+        head.extend(u32::try_from(bytes.len())?.to_le_bytes());
+    }
+    if singles != 256 || bpe.decode_bytes(&[ranks]).is_ok_and(|token| !token.starts_with(b"<|")) {
+        return Err(format!("{name} has other tokens than were expected").into());
+    }
+    head.extend(slots.iter().flat_map(|slot| slot.to_le_bytes()));
+    head.extend(bytes);
+    Ok(head)
 }
 
 /// The Rust expression for the names and the texts of the TOML files in `folder`.

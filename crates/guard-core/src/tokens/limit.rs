@@ -1,12 +1,12 @@
 //! Counting tokens as the large models do, and cutting a text to a number of them.
 
-use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::stop;
 use tiktoken_rs::tokenizer::{Tokenizer as OpenAi, get_tokenizer};
-use tiktoken_rs::{CoreBPE, bpe_for_tokenizer};
+
+use super::openai::Tiktoken;
+use crate::stop;
 
 /// The names that [`Encoding::by_name`] knows.
 const NAMES: [(&str, OpenAi); 7] = [
@@ -51,8 +51,8 @@ pub struct Encoding(Kind);
 
 #[derive(Clone)]
 enum Kind {
-    /// One of OpenAI's, loaded once per process.
-    OpenAi(&'static CoreBPE),
+    /// One of OpenAI's, of which there is one for all of the process.
+    OpenAi(&'static Tiktoken),
     /// One from a file of Hugging Face's tokenizers.
     File(Arc<tokenizers::Tokenizer>),
 }
@@ -79,7 +79,7 @@ pub struct Truncation {
 
 impl Encoding {
     /// The encoding of OpenAI's `tiktoken` with this name: `cl100k_base`, `gpt2`, `o200k_base`, `o200k_harmony`,
-    /// `p50k_base`, `p50k_edit` or `r50k_base`. Its vocabulary is loaded at the first use in the process.
+    /// `p50k_base`, `p50k_edit` or `r50k_base`.
     ///
     /// # Errors
     ///
@@ -105,8 +105,8 @@ impl Encoding {
     }
 
     fn load(encoding: OpenAi, name: &str) -> Result<Self, EncodingError> {
-        let bpe = bpe_for_tokenizer(encoding).map_err(|_| EncodingError::Load(name.to_owned()))?;
-        Ok(Self(Kind::OpenAi(bpe)))
+        let encoding = Tiktoken::of(encoding).ok_or_else(|| EncodingError::Load(name.to_owned()))?;
+        Ok(Self(Kind::OpenAi(encoding)))
     }
 
     /// The encoding of a `tokenizer.json` as Hugging Face's tokenizers write it, without the truncation, the padding and
@@ -165,11 +165,7 @@ impl Encoding {
             return 0;
         }
         let result = match &self.0 {
-            // Unlike `encode_ordinary`, this returns an error where the pattern fails instead of panicking.
-            Kind::OpenAi(bpe) => bpe
-                .encode(piece, &HashSet::new())
-                .ok()
-                .map(|(ranks, _)| Tokens::OpenAi(bpe, ranks)),
+            Kind::OpenAi(encoding) => encoding.encode(piece).map(|ranks| Tokens::OpenAi(encoding, ranks)),
             Kind::File(tokenizer) => tokenizer
                 .encode(piece, false)
                 .ok()
@@ -198,7 +194,7 @@ struct Encoded<'a> {
 }
 
 enum Tokens {
-    OpenAi(&'static CoreBPE, Vec<tiktoken_rs::Rank>),
+    OpenAi(&'static Tiktoken, Vec<u32>),
     /// The byte range of each token.
     File(Vec<(usize, usize)>),
 }
@@ -214,7 +210,7 @@ impl Encoded<'_> {
     /// The bytes of the first `count` tokens, fewer than all, up to the last complete character.
     fn prefix(&self, count: usize) -> usize {
         let end = match &self.tokens {
-            Tokens::OpenAi(bpe, ranks) => bpe.decode_bytes(&ranks[..count]).map_or(0, |bytes| bytes.len()),
+            Tokens::OpenAi(encoding, ranks) => encoding.length(&ranks[..count]),
             Tokens::File(offsets) => {
                 let end = offsets[..count].iter().map(|&(_, end)| end).max().unwrap_or(0);
                 // The tokens of one character all have its range, so a next one that starts earlier means a cut in it.
@@ -256,6 +252,8 @@ fn overlong_space(text: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
     use proptest::prelude::*;
 

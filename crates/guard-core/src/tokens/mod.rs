@@ -52,6 +52,7 @@ mod claims;
 mod error;
 mod ids;
 pub mod limit;
+mod openai;
 mod reader;
 mod rows;
 mod tokenizer;
