@@ -85,7 +85,7 @@ impl PairFrame {
 /// A tokenizer of the library, but for its model.
 type Compact = TokenizerImpl<Pieces, NormalizerWrapper, PreTokenizerWrapper, PostProcessorWrapper, DecoderWrapper>;
 
-/// What the library keeps of the file for itself.
+/// The part of the file that says what kind of model it has.
 #[derive(Deserialize)]
 struct TokenizerFile {
     model: ModelFile,
@@ -93,8 +93,9 @@ struct TokenizerFile {
 
 #[derive(Deserialize)]
 struct ModelFile {
-    /// The number of the piece of unknown characters, in Unigram models.
-    unk_id: Option<u32>,
+    /// Absent in old files.
+    #[serde(rename = "type")]
+    kind: Option<String>,
 }
 
 /// A tokenizer as its `tokenizer.json` describes it. It knows no maximum input length: models with byte-identical files
@@ -136,8 +137,7 @@ impl TextTokenizer {
             })
         };
         let failed = |error: tokenizers::Error| bad(error.to_string());
-        let file: TokenizerFile = serde_json::from_slice(content).map_err(|error| bad(error.to_string()))?;
-        let mut tokenizer = compact(&Tokenizer::from_bytes(content).map_err(failed)?, file.model.unk_id);
+        let mut tokenizer = read(content).map_err(failed)?;
         // Only the post-processor says what is special: a text that spells `</s>` must not end there.
         tokenizer.set_encode_special_tokens(true);
         // The special tokens around a text are whatever the post-processor puts around a probe.
@@ -204,16 +204,24 @@ impl TextTokenizer {
     }
 }
 
-/// The same tokenizer without padding and truncation, in less memory.
-fn compact(tokenizer: &Tokenizer, unknown: Option<u32>) -> Compact {
-    let mut compact = Compact::new(Pieces::new(tokenizer.get_model(), unknown));
+/// The tokenizer of a file without padding and truncation.
+fn read(content: &[u8]) -> tokenizers::Result<Compact> {
+    let file: TokenizerFile = serde_json::from_slice(content)?;
+    if file.model.kind.as_deref() == Some("Unigram") {
+        let mut tokenizer: Compact = serde_json::from_slice(content)?;
+        tokenizer.with_truncation(None)?;
+        tokenizer.with_padding(None);
+        return Ok(tokenizer);
+    }
+    let tokenizer = Tokenizer::from_bytes(content)?;
+    let mut compact = Compact::new(Pieces::Other(Box::new(tokenizer.get_model().clone())));
     compact
         .with_normalizer(tokenizer.get_normalizer().cloned())
         .with_pre_tokenizer(tokenizer.get_pre_tokenizer().cloned())
         .with_post_processor(tokenizer.get_post_processor().cloned())
         .with_decoder(tokenizer.get_decoder().cloned())
         .with_added_vocabulary(tokenizer.get_added_vocabulary().clone());
-    compact
+    Ok(compact)
 }
 
 /// For each special token the other tokens that spell it as mere text.
