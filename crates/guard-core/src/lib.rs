@@ -6,7 +6,7 @@
 
 pub mod engine;
 pub mod lang;
-mod memory;
+pub mod memory;
 pub mod model_files;
 pub mod model_folder;
 pub mod pii;

@@ -452,3 +452,15 @@ pub fn read_model_file(env: &Env, folder: String, file: String) -> Result<Option
         Ok(Some(text))
     })
 }
+
+/// Whether the addon was made for musl, the C library of Alpine, which libraries for glibc do not run with.
+#[napi]
+pub fn is_musl() -> bool {
+    cfg!(target_env = "musl")
+}
+
+/// Lets the allocator of the C library have at most so many heaps, for all of this process; where that is not glibc's, nothing happens.
+#[napi]
+pub fn limit_heaps(most: u16) {
+    guard_core::memory::limit_heaps(most);
+}

@@ -43,9 +43,7 @@ struct Pool {
     runtime: Runtime,
     workers: Workers<Model>,
     tokenizers: Tokenizers,
-    models: Mutex<HashMap<Source, Weak<Loaded>>>,
-    /// Held while a model is loaded, so that two callers who want the same one load it once.
-    loading: Mutex<()>,
+    models: Mutex<HashMap<Source, Slot>>,
     next_model: AtomicU64,
 }
 
@@ -59,6 +57,9 @@ struct PoolKey {
 
 /// Pools are never dropped: ONNX Runtime must not be unloaded while one of its threads may still run.
 static POOLS: Mutex<Vec<(PoolKey, &'static Pool)>> = Mutex::new(Vec::new());
+
+/// The place of a model, locked while it is loaded: callers who want the same one wait for it, and others do not.
+type Slot = Arc<Mutex<Weak<Loaded>>>;
 
 /// A model in memory.
 struct Loaded {
@@ -117,7 +118,6 @@ impl Engine {
             workers: Workers::start(threads).map_err(no_threads)?,
             tokenizers: Tokenizers::start().map_err(no_threads)?,
             models: Mutex::default(),
-            loading: Mutex::default(),
             next_model: AtomicU64::new(0),
         }));
         pools.push((key, pool));
@@ -164,7 +164,6 @@ impl Engine {
 
 impl Pool {
     fn load(&self, source: &Source) -> Result<Arc<Loaded>, EngineError> {
-        let _one_at_a_time = lock(&self.loading);
         let folder = std::fs::canonicalize(&source.folder).map_err(|_| ModelFileError::Missing {
             path: source.folder.clone(),
         })?;
@@ -172,7 +171,16 @@ impl Pool {
             folder,
             ..source.clone()
         };
-        if let Some(loaded) = lock(&self.models).get(&source).and_then(Weak::upgrade) {
+        let slot = {
+            let mut models = lock(&self.models);
+            // The places of models that are gone, and that nobody loads.
+            models.retain(|_, slot| {
+                Arc::strong_count(slot) > 1 || slot.try_lock().is_ok_and(|model| model.strong_count() > 0)
+            });
+            Arc::clone(models.entry(source.clone()).or_default())
+        };
+        let mut model_of_slot = lock(&slot);
+        if let Some(loaded) = model_of_slot.upgrade() {
             return Ok(loaded);
         }
         let load = || Model::load(&self.runtime, self.threads, &self.tokenizers, &source);
@@ -184,9 +192,7 @@ impl Pool {
             id: self.next_model.fetch_add(1, Ordering::Relaxed),
             model: Arc::new(model),
         });
-        let mut models = lock(&self.models);
-        models.retain(|_, model| model.strong_count() > 0);
-        models.insert(source, Arc::downgrade(&loaded));
+        *model_of_slot = Arc::downgrade(&loaded);
         Ok(loaded)
     }
 }

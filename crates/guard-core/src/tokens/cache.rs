@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use super::error::TokenizeError;
 use super::tokenizer::{TextTokenizer, Tokens};
+use crate::memory;
 use crate::model_folder::Content;
 
 /// How long tokens are kept: long enough for the scanners of one call, which ask one after the other.
@@ -127,6 +128,12 @@ impl Cache {
                 None => self.changed.wait(kept).unwrap_or_else(PoisonError::into_inner),
                 Some(until) if until <= now => {
                     kept.forget_oldest();
+                    if kept.order.is_empty() {
+                        // The last text of a burst is gone later than the models rest, which give back what was freed until then.
+                        drop(kept);
+                        memory::give_back();
+                        kept = self.lock();
+                    }
                     kept
                 }
                 Some(until) => {
