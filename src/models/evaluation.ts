@@ -7,6 +7,19 @@ import { readModelFile } from "./manifest.ts";
 /** The file beside a model's weights that says how often it is wrong. `guard eval --write-cards` writes it. */
 export const EVALUATION_FILE = "evaluation.json";
 
+/**
+ * Pairs of a rate of false positives and a threshold. A file has thousands of them, which a schema of tuples takes four times as long to
+ * check while a server starts.
+ */
+const points = onFirstUse(() =>
+  z.array(z.custom<[rate: number, threshold: number]>(isPoint, "expected a rate and a threshold, from 0 to 1")),
+);
+
+function isPoint(value: unknown): boolean {
+  const isShare = (part: unknown) => typeof part === "number" && part >= 0 && part <= 1;
+  return Array.isArray(value) && value.length === 2 && value.every(isShare);
+}
+
 /** A curve of false positives of one scanner that uses the model. */
 const curveSchema = onFirstUse(() =>
   z.object({
@@ -21,7 +34,7 @@ const curveSchema = onFirstUse(() =>
      * Pairs of a rate of false positives and a threshold, by rising rate: that share of the harmless texts has a probability
      * above the threshold.
      */
-    points: z.array(z.tuple([z.number().min(0).max(1), z.number().min(0).max(1)])).min(1),
+    points: points().min(1),
   }),
 );
 export type Curve = z.output<ReturnType<typeof curveSchema>>;
@@ -46,7 +59,7 @@ const languageCurveSchema = onFirstUse(() =>
      * Pairs of a rate of false positives and a threshold, by falling rate: that share of the harmless texts in the language has a
      * probability above the threshold, as the model says it.
      */
-    points: z.array(z.tuple([z.number().min(0).max(1), z.number().min(0).max(1)])).min(2),
+    points: points().min(2),
     /** How many bad texts in the language were scanned, and the area under the ROC curve; absent where there were none to scan. */
     bad: z.object({ rows: z.int().min(1), auc: z.number().min(0).max(1) }).optional(),
     /** Whether the probabilities say anything about texts in the language. */
