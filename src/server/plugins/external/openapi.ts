@@ -1,11 +1,8 @@
-import { isDeepStrictEqual } from "node:util";
-import swagger from "@fastify/swagger";
-import swaggerUi from "@fastify/swagger-ui";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import fp from "fastify-plugin";
-import type { AuthEntry } from "../../../config/index.ts";
-import { headerProblems, type ProblemReplies, unreadableProblems } from "../../problem-replies.ts";
-import { problemReplies } from "../../routes/replies.ts";
+import { onFirstUse } from "../../../support/on-first-use.ts";
+import type { ProblemReplies } from "../../problem-replies.ts";
+import type { OpenapiOptions } from "./openapi-description.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -18,115 +15,31 @@ declare module "fastify" {
   }
 }
 
-/** What the API's description says besides its routes. */
-export interface OpenapiOptions {
-  /** The name of the service. */
-  title: string;
-  /** The version of guard. */
-  version: string;
-  /** The credentials that the service takes. */
-  auth: readonly AuthEntry[];
-}
-
-const TAGS = [
-  { name: "Analyze", description: "Checks texts, rewrites them where a scanner does that, and gives them back." },
-  { name: "Scan", description: "Checks texts and rewrites nothing." },
-  { name: "Status", description: "Who the service is, and how it fares." },
-  { name: "Admin", description: "For operators." },
-];
+/** Headers that belong to a connection, and one that the server sets itself. */
+const OF_CONNECTION = ["connection", "date", "keep-alive", "transfer-encoding"];
 
 /**
  * The API's description (OpenAPI 3.1) at `/openapi.json`, made from the schemas of the routes, and a page at `/docs` that shows
- * it. Schemas that were added to the server by name stand in it by that name.
+ * it. Both are made when they are asked for: a server is ready sooner without, and most are never asked.
  */
-export const openapi = fp(async (app: FastifyInstance, { title, version, auth }: OpenapiOptions) => {
-  const securitySchemes = schemesOf(auth);
-  /** The bodies of example requests by the ids of their operations: the plugin has no place for them in a route's schema. */
-  const requestExamples = new Map<string, Record<string, unknown>>();
-  await app.register(swagger, {
-    openapi: {
-      openapi: "3.1.0",
-      info: { title, version, description: "Checks prompts, conversations and outputs of large language models." },
-      tags: TAGS,
-      components: { securitySchemes },
-      security: Object.keys(securitySchemes).map((name) => ({ [name]: [] })),
-    },
-    refResolver: { buildLocalReference: ({ $id }) => $id as string },
-    // Problems are described here, not in the routes' schemas: Fastify would compile a serializer for each of them.
-    transform: ({ schema, url, route }) => {
-      const { problems = {}, problemBody, requestExample, requestLines } = route.config ?? {};
-      const { operationId } = (schema ?? {}) as { operationId?: string };
-      if (operationId && requestExample) {
-        requestExamples.set(operationId, { "application/json": requestExample, "application/x-ndjson": requestLines });
-      }
-      const replies = {
-        ...problemReplies(unreadableProblems),
-        ...problemReplies({ ...headerProblems, ...problems }, problemBody),
-      };
-      return { url, schema: { ...schema, response: { ...(schema?.response as object), ...replies } } };
-    },
-    transformObject: (document) => {
-      if (!("openapiObject" in document)) return document.swaggerObject;
-      for (const path of Object.values(document.openapiObject.paths ?? {})) {
-        for (const { operationId, requestBody } of [path?.get, path?.post].filter(
-          (operation) => operation !== undefined,
-        )) {
-          const example = requestExamples.get(operationId ?? "");
-          if (!example || !requestBody || !("content" in requestBody)) continue;
-          for (const [type, media] of Object.entries(requestBody.content)) media.example = example[type];
-        }
-      }
-      return document.openapiObject;
-    },
+export const openapi = fp(async (app: FastifyInstance, options: OpenapiOptions) => {
+  const routes: RouteOptions[] = [];
+  app.addHook("onRoute", (route) => {
+    const { hide = false } = (route.schema ?? {}) as { hide?: boolean };
+    if (route.method !== "HEAD" && !hide) routes.push(route);
   });
-  await app.register(async (scope) => {
-    scope.addHook("onRoute", (route) => {
-      route.config = { ...route.config, public: true };
-    });
-    await scope.register(swaggerUi, { routePrefix: "/docs", staticCSP: DOCS_POLICY });
+  const description = onFirstUse(async () => {
+    const { describeApi } = await import("./openapi-description.ts");
+    return describeApi(app.getSchemas(), routes, options);
   });
-  app.get("/openapi.json", { config: { public: true }, schema: { hide: true } }, async () => app.swagger());
+  const isOpen = { config: { public: true }, schema: { hide: true } };
+  app.get("/openapi.json", isOpen, async () => (await description()).swagger());
+  const page = async ({ raw, headers }: FastifyRequest, reply: FastifyReply) => {
+    const answer = await (await description()).inject({ method: "GET", url: raw.url ?? "/docs", headers });
+    for (const [name, value] of Object.entries(answer.headers)) {
+      if (!OF_CONNECTION.includes(name)) reply.header(name, value);
+    }
+    return reply.code(answer.statusCode).send(answer.rawPayload);
+  };
+  for (const path of ["/docs", "/docs/*"]) app.get(path, isOpen, page);
 });
-
-/**
- * The content security policy of the page at /docs: it loads nothing from other hosts. The plugin's own policy would also turn
- * requests into https, which a server on plain http does not answer.
- */
-const DOCS_POLICY = {
-  "default-src": "'self'",
-  "base-uri": "'self'",
-  "img-src": ["'self'", "data:"],
-  "font-src": ["'self'", "data:"],
-  "object-src": "'none'",
-  "script-src-attr": "'none'",
-  "frame-ancestors": "'self'",
-};
-
-type SecurityScheme = { type: "http"; scheme: "bearer" | "basic" } | { type: "apiKey"; in: "header"; name: string };
-
-/**
- * The security schemes by name. Two bearer tokens are one scheme. Keys in two headers are two schemes, of which the second has a
- * number: `api_key`, `api_key_2`.
- */
-function schemesOf(auth: readonly AuthEntry[]): Record<string, SecurityScheme> {
-  const schemes: Record<string, SecurityScheme> = {};
-  for (const entry of auth) {
-    const scheme = securityScheme(entry);
-    if (Object.values(schemes).some((known) => isDeepStrictEqual(known, scheme))) continue;
-    let name: string = entry.type;
-    for (let count = 2; Object.hasOwn(schemes, name); count++) name = `${entry.type}_${count}`;
-    schemes[name] = scheme;
-  }
-  return schemes;
-}
-
-function securityScheme(entry: AuthEntry): SecurityScheme {
-  switch (entry.type) {
-    case "http_bearer":
-      return { type: "http", scheme: "bearer" };
-    case "http_basic":
-      return { type: "http", scheme: "basic" };
-    case "api_key":
-      return { type: "apiKey", in: "header", name: entry.header };
-  }
-}
