@@ -72,6 +72,8 @@ function modulesOfFiles(getModuleInfo) {
     base: both(cli, core),
     light: both(new Set([...light, ...proxy]), core),
     core,
+    // What a proxy shares with `guard scan`, which needs nothing of how servers listen and count.
+    scan: both(proxy, new Set([...config, ...suite])),
     proxy: both(proxy, new Set([...cli, ...scanning])),
     wire: both(light, new Set([...cli, ...scanning])),
     helpers: both(cli, scanning),
@@ -110,7 +112,7 @@ function manifestIn(folder) {
 }
 
 /** The large files, in the order in which a module is tried for them. */
-const FILES = ["base", "light", "core", "proxy", "wire", "helpers", "config", "commands", "suite", "server"];
+const FILES = ["base", "light", "core", "scan", "proxy", "wire", "helpers", "config", "commands", "suite", "server"];
 
 let modules;
 const bundle = await rolldown({
