@@ -31,6 +31,7 @@ import {
 import type { Scanner, Side } from "./scanner.ts";
 import { SCANNED, type Scanned, type Source } from "./source.ts";
 import { AnswerScan, type StreamOptions, type StreamReport } from "./stream/answer-scan.ts";
+import { allInOrder } from "./support/all-in-order.ts";
 import { within } from "./support/within.ts";
 import { didYouMean } from "./validation/did-you-mean.ts";
 import type { Vault } from "./vault.ts";
@@ -239,8 +240,7 @@ export class ScanService {
   }
 
   /**
-   * Loads what the scanners need, one scanner after the other. Loading them at the same time would only make them compete for the
-   * processor.
+   * Loads what the scanners need, all of them at the same time: while a thread reads one model, another one reads the next.
    *
    * @throws GuardError `GUARD_SCANNER` when a scanner cannot be loaded. The service then refuses all scans.
    */
@@ -294,7 +294,8 @@ export class ScanService {
   }
 
   async #loadScanners(): Promise<void> {
-    for (const { name, scanner } of [...this.#named.input, ...this.#named.output]) {
+    const named = [...this.#named.input, ...this.#named.output];
+    const loading = named.map(async ({ name, scanner }) => {
       try {
         await scanner.load?.(this.#closed.signal);
       } catch (error) {
@@ -304,7 +305,8 @@ export class ScanService {
           cause: error,
         });
       }
-    }
+    });
+    await allInOrder(loading);
   }
 
   /** Refuses new scans, ends the running scans and frees the scanners. It does not wait for a scanner that takes longer than 5 s to end. */

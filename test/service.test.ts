@@ -84,6 +84,28 @@ describe("ScanService", () => {
     });
   });
 
+  it("loads its scanners at the same time, and tells of the first one that cannot be", async () => {
+    const begun: string[] = [];
+    const scanner = (name: string, outcome: Promise<void>) => ({
+      ...wordScanner("x", {
+        load: () => {
+          begun.push(name);
+          return outcome;
+        },
+      }),
+      name,
+    });
+    let settle = () => {};
+    const slow = new Promise<void>((_, reject) => {
+      settle = () => reject(new Error("no room"));
+    });
+    const input = [scanner("Slow", slow), scanner("Quick", Promise.reject(new Error("no file")))];
+    const loading = new ScanService({ input, output: [] }, OPTIONS).load();
+    expect(begun).toEqual(["Slow", "Quick"]);
+    settle();
+    await expect(loading).rejects.toThrow("Slow could not be loaded: no room");
+  });
+
   it("takes no scans after a self-test failed", async () => {
     let answer: Error | undefined;
     const check = async () => {

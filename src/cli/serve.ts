@@ -36,6 +36,8 @@ export const serve: Command = {
     const file = configFile(values.config, path);
     const port = values.port === undefined ? undefined : readPort(values.port);
     const wanted = values.workers === undefined ? undefined : readWorkers(values.workers);
+    const { keepProcessSmall } = await import("../support/small-process.ts");
+    keepProcessSmall();
     const { loadConfig } = await import("../config/index.ts");
     const config = await loadConfig(file.path);
     const { workersOf } = await import("../config/workers.ts");
@@ -48,11 +50,14 @@ export const serve: Command = {
       await startWorkers({ config, source, at, workers, watches: values.watch ?? false });
       return 0;
     }
+    const { readAhead } = await import("../config/read-ahead.ts");
+    const release = readAhead(config);
     const { startServer } = await import("../server/index.ts");
-    await startServer({
+    const { loaded } = await startServer({
       ...{ config, source, reread: () => loadConfig(file.path), ...at },
       ...(values.watch ? { watch: source.file } : {}),
     });
+    loaded.then(release, release);
     return 0;
   },
 };

@@ -1,5 +1,6 @@
 import { GuardError } from "../errors.ts";
 import { addon, type EngineInfo, type EngineTimings, type NativeEngine, native, type RuleTasks } from "../native.ts";
+import { allInOrder } from "../support/all-in-order.ts";
 import {
   checkEngineOptions,
   DEFAULT_MAX_WINDOWS,
@@ -103,6 +104,17 @@ export class Engine {
   }
 
   /**
+   * Reads a model into memory for those who will load it with an engine of the same settings, which share what is in memory.
+   *
+   * @returns what lets go of the model: it is freed then, unless somebody has loaded it.
+   * @throws GuardError when it cannot be read. Nothing is downloaded.
+   */
+  async readAhead(name: string, { maxLength }: { maxLength?: number | undefined } = {}): Promise<() => void> {
+    this.#refuseIfClosed();
+    return new TextModel(this.#host, name, maxLength).readAhead();
+  }
+
+  /**
    * Whether a model is a linear one: a folder with the weights of one. Models of the hub never are.
    *
    * @throws GuardValidationError, without a path, when there is no such model.
@@ -184,10 +196,8 @@ export class Engine {
       if (model.isLoaded) models.set(model.identity, model);
     }
     for (const model of [...this.#linear].flatMap((known) => known.deref() ?? [])) models.set(model.folder, model);
-    for (const model of models.values()) {
-      signal?.throwIfAborted();
-      await model.selfTest(signal);
-    }
+    signal?.throwIfAborted();
+    await allInOrder([...models.values()].map((model) => model.selfTest(signal)));
   }
 
   /** Closes all models that this engine has made; it makes no more. */
@@ -199,12 +209,14 @@ export class Engine {
   }
 
   #start(): NativeEngine {
-    const { libraries = runtimeLibraries(), providers = [], threads } = this.#options;
-    this.#native ??= new addon.NativeEngine({
-      libraries: [...libraries],
-      providers: [...providers],
-      ...(threads === undefined ? {} : { threads }),
-    });
+    if (!this.#native) {
+      const { libraries = runtimeLibraries(), providers = [], threads } = this.#options;
+      this.#native = new addon.NativeEngine({
+        libraries: [...libraries],
+        providers: [...providers],
+        ...(threads === undefined ? {} : { threads }),
+      });
+    }
     return this.#native;
   }
 

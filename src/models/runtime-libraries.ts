@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { addon } from "../native.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -9,7 +10,7 @@ const require = createRequire(import.meta.url);
  * guard's own platform package, of the system. Alpine has one of its own, because the others are made for glibc.
  */
 export function runtimeLibraries(platform: NodeJS.Platform = process.platform, arch: string = process.arch): string[] {
-  const musl = platform === "linux" && isMusl();
+  const musl = platform === "linux" && addon.isMusl();
   const inPackages = musl
     ? []
     : [
@@ -36,11 +37,4 @@ function packageFolder(name: string, below = ""): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isMusl(): boolean {
-  // Without this setting the report looks up the names of all open connections.
-  (process.report as { excludeNetwork?: boolean }).excludeNetwork = true;
-  const report = process.report.getReport() as { header?: { glibcVersionRuntime?: string } };
-  return !report.header?.glibcVersionRuntime;
 }

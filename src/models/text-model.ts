@@ -223,20 +223,35 @@ export class TextModel {
     return JSON.stringify([this.#files?.folder ?? this.name, this.#files?.graph, this.#maxLength]);
   }
 
-  async #open(): Promise<NativeModel> {
+  /**
+   * Reads the model into memory without testing it, for those who will load it; they share what is in memory.
+   *
+   * @returns what lets go of it.
+   */
+  async readAhead(): Promise<() => void> {
+    const model = await this.#read();
+    return () => model.close();
+  }
+
+  async #read(): Promise<NativeModel> {
     const { files: store, queueCapacity } = this.#host;
     const found = this.#files ? { files: this.#files } : store.look(this.name);
     // The caller who scans a text gets this error. The text is not at fault, so it is not a validation error.
     if (!("files" in found)) throw new GuardError("GUARD_MODEL", store.missingMessage(this.name, found.missing));
     this.#files = found.files;
-    const { folder, graph, license } = found.files;
-    if (license !== undefined) warnOfLicense(this.name, license);
+    const { folder, graph } = found.files;
     const source = {
       folder,
       ...(graph === undefined ? {} : { graph }),
       ...(this.#maxLength === undefined ? {} : { maxLength: this.#maxLength }),
     };
-    const model = await native(() => this.#host.native().load(source, queueCapacity));
+    return native(() => this.#host.native().load(source, queueCapacity));
+  }
+
+  async #open(): Promise<NativeModel> {
+    const model = await this.#read();
+    const license = this.#files?.license;
+    if (license !== undefined) warnOfLicense(this.name, license);
     try {
       await this.#test(model);
     } catch (error) {

@@ -29,6 +29,8 @@ export interface ListenOptions extends ServerOptions {
 
 /** A server that listens, and can be told to read its configuration anew. */
 export interface ReloadingServer extends RunningServer {
+  /** Settles when the models of the first configuration are loaded, or cannot be loaded. */
+  loaded: Promise<void>;
   /**
    * Rereads the configuration, and serves it when its models are loaded. Requests under way are answered with the one before. What fails
    * changes nothing.
@@ -53,8 +55,8 @@ const FILES_OF_AUDIT = {
  * @throws GuardValidationError for a bad configuration, or an address that is open to others without `auth`.
  */
 export async function startServer(given: ListenOptions): Promise<ReloadingServer> {
-  const { url, close, reload } = await start(given);
-  return { url, close, reload };
+  const { url, close, loaded, reload } = await start(given);
+  return { url, close, loaded, reload };
 }
 
 /** A server in one of several processes. */
@@ -111,6 +113,7 @@ async function start(given: ListenOptions, inside?: Inside): Promise<ServerInsid
       ...(config.audit?.to === "file" ? FILES_OF_AUDIT : {}),
     },
   });
+  const { loaded } = generations.current;
   const listener = listenerFor(generations, options.logger ?? process.stdout);
   if (reread && !inside) reloadWhenTold(listener, reloads, watch);
   const { url, close } = await listenUntilClosed(listener, at, {
@@ -120,13 +123,13 @@ async function start(given: ListenOptions, inside?: Inside): Promise<ServerInsid
     onListening(url, close) {
       const { auth } = config;
       listener.log.info({ url, auth: auth ? auth.map(({ type }) => type) : "none: this machine only" }, "serving");
-      generations.current.loaded.catch(() => {
+      loaded.catch(() => {
         process.exitCode = 2;
         return close();
       });
     },
   });
-  return { url, close, reload: () => reloads.reload(), generations, metrics: lasting.metrics };
+  return { url, close, loaded, reload: () => reloads.reload(), generations, metrics: lasting.metrics };
 }
 
 /** Reloads for as long as a server listens, when the process gets the signal for it or the file changes. */

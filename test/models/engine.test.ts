@@ -75,6 +75,15 @@ describe("engines", () => {
     expect(await Promise.all([ask(narrow, "narrow"), ask(wide, "wide")])).toEqual([19, 0]);
   });
 
+  it("read models ahead for others, and let go of them", async () => {
+    const release = await engineOf().readAhead(twoHeads);
+    const model = engineOf().model(twoHeads);
+    await model.load();
+    release();
+    expect((await model.classify("calm", "full")).parts).toHaveLength(1);
+    await expect(engineOf().readAhead("acme/tiny")).rejects.toThrow(/guard models pull acme\/tiny/);
+  });
+
   it("close the models that they made, and make no more", async () => {
     const engine = new Engine();
     const [own, other] = [engine.model(twoHeads), engineOf().model(twoHeads)];

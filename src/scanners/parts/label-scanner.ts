@@ -80,7 +80,8 @@ export function labelScanner(
   return {
     ...(streaming ? { streaming } : {}),
     load: async (signal) => {
-      await head.load(signal);
+      // What the languages need is known before a model that is here is loaded, and after one that is downloaded.
+      await Promise.all([head.load(signal), byLanguage.load()]);
       await byLanguage.load();
     },
     close: () => model.close(),

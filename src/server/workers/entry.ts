@@ -3,6 +3,7 @@
 import cluster from "node:cluster";
 import { loadConfig } from "../../config/index.ts";
 import { closedError, GuardError } from "../../errors.ts";
+import { keepProcessSmall } from "../../support/small-process.ts";
 import type { MetricsOfOne } from "../lasting.ts";
 import { type ServerInside, startInside } from "../start-server.ts";
 import { Calls } from "./calls.ts";
@@ -20,6 +21,8 @@ interface Reloading {
   refuse(error: Error): void;
   done: Promise<string>;
 }
+
+keepProcessSmall();
 
 let server: ServerInside | undefined;
 let reloading: Reloading | undefined;
