@@ -21,7 +21,7 @@ const { values: flags } = parseArgs({
 const ROUNDS = flags.quick ? 1 : 3;
 const LOAD_SECONDS = flags.quick ? 4 : 30;
 /** Longer than it takes until memory is given back. */
-const REST_MS = 5000;
+const REST_MS = 12_000;
 const EMBEDDED = ["embedded:prompt-injection", "embedded:multitask", "embedded:ner"];
 
 const here = fileURLToPath(new URL("../../", import.meta.url));

@@ -101,6 +101,8 @@ class Workers {
     const threads = threadsOf(workers);
     cluster.setupPrimary({ exec: ownFile("dist/server/workers/entry.js"), args: [], silent: true });
     process.env.GUARD_ONNX_THREADS = String(threads);
+    // As the image has it: a process that runs already keeps the heaps that its threads have.
+    process.env.MALLOC_ARENA_MAX ??= "2";
     const onSignal = () => void this.#close();
     for (const name of ["SIGTERM", "SIGINT"] as const) process.once(name, onSignal);
     try {
