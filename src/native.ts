@@ -9,6 +9,7 @@ export type {
   Classification,
   EngineInfo,
   EngineTimings,
+  InvisibleScan,
   ModelHead,
   ModelSpan,
   NativeEngine,
@@ -19,10 +20,13 @@ export type {
   PersonalData,
   PiiFinding,
   PlaceholderMatching,
+  ReadingTime,
+  Restoration,
   RuleScan,
   RuleTasks,
   SecretRules,
   SubstringSet,
+  TokenCount,
   TokenEncoding,
 } from "../native/index.cjs";
 

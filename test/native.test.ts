@@ -33,7 +33,7 @@ describe("an answer of the addon", () => {
   it("has one function each", () => {
     const names = functions();
     expect(names).toContain("splitSentences");
-    expect(names).toContain("TokenEncoding.count");
+    expect(names).toContain("TokenEncoding.counter");
     expect(names.filter((name) => name.endsWith("Long"))).toEqual([]);
   });
 

@@ -1,9 +1,12 @@
 import { z } from "zod";
 import { GuardError, GuardValidationError } from "../errors.ts";
-import { addon, native, type TokenEncoding } from "../native.ts";
-import { passed, wholeText } from "../scanner.ts";
+import { addon, mapAnswer, native, type TokenCount, type TokenEncoding } from "../native.ts";
+import { passed, type Verdict, wholeText } from "../scanner.ts";
 import { defineScanner } from "./define.ts";
 import { FAILED } from "./score.ts";
+
+/** Counts the tokens of a text that exceeds a limit, and says where it must be cut. */
+type Counter = ReturnType<TokenEncoding["counter"]>;
 
 export const TokenLimit = defineScanner({
   type: "TokenLimit",
@@ -36,39 +39,54 @@ export const TokenLimit = defineScanner({
     fails: [{ text: "one two three four five six seven", sanitized: "one two three four five" }],
   },
   create({ options: { limit, tokenizer, modelName, encodingName } }) {
-    let loading: Promise<TokenEncoding> | undefined;
-    const load = (): Promise<TokenEncoding> => {
+    let loading: Promise<Counter> | undefined;
+    let loaded: Counter | undefined;
+    /** UTF-16 code units of the longest text that surely keeps to the limit. One takes at most three bytes of UTF-8. */
+    let surelyWithin = 0;
+    const load = (): Promise<Counter> => {
       const [path, source, name] = tokenizer
         ? (["tokenizer", "file", tokenizer] as const)
         : modelName
           ? (["modelName", "model", modelName] as const)
           : (["encodingName", "encoding", encodingName] as const);
-      loading ??= native(() => addon.loadEncoding(source, name)).catch((error: unknown) => {
-        // The failed attempt is forgotten, so that the next call tries again.
-        loading = undefined;
-        const bad = error instanceof GuardError && error.code === "GUARD_VALIDATION";
-        throw bad ? new GuardValidationError([{ path, message: error.message }], { cause: error }) : error;
-      });
+      loading ??= native(() => addon.loadEncoding(source, name)).then(
+        (encoding) => {
+          surelyWithin = encoding.surelyWithin(limit) / 3;
+          loaded = encoding.counter(limit);
+          return loaded;
+        },
+        (error: unknown) => {
+          // The failed attempt is forgotten, so that the next call tries again.
+          loading = undefined;
+          const bad = error instanceof GuardError && error.code === "GUARD_VALIDATION";
+          throw bad ? new GuardValidationError([{ path, message: error.message }], { cause: error }) : error;
+        },
+      );
       return loading;
     };
+    const count = (counter: Counter, text: string, signal: AbortSignal | undefined) => {
+      if (text.length <= surelyWithin || text.trim() === "") return passed(text);
+      const excess = native(() => counter(text), signal);
+      return mapAnswer(excess, (excess) => (excess ? exceeded(text, excess) : passed(text)));
+    };
+    const exceeded = (text: string, { tokens, end }: TokenCount): Verdict => ({
+      isValid: false,
+      score: FAILED,
+      sanitized: text.slice(0, end),
+      findings: [
+        { start: end, end: text.length, type: "token-limit", score: 1, label: `${tokens} of ${limit} tokens` },
+      ],
+      coverage: wholeText(text),
+    });
     return {
       sanitizes: true,
       load: async () => {
         await load();
       },
-      async check(text, { signal }) {
+      check(text, { signal }) {
+        if (loaded) return count(loaded, text, signal);
         if (text.trim() === "") return passed(text);
-        const encoding = await load();
-        const { tokens, end } = await native(() => encoding.count(text, limit), signal);
-        if (tokens <= limit) return passed(text);
-        const label = `${tokens} of ${limit} tokens`;
-        return {
-          isValid: false,
-          score: FAILED,
-          sanitized: text.slice(0, end),
-          findings: [{ start: end, end: text.length, type: "token-limit", score: 1, label }],
-          coverage: wholeText(text),
-        };
+        return load().then((counter) => count(counter, text, signal));
       },
     };
   },

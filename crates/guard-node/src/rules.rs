@@ -11,7 +11,7 @@ use guard_core::rules::substrings::{self, Substrings};
 use guard_core::text::redact::{REDACTED, redact};
 use guard_core::tokens::limit::Encoding;
 use napi::bindgen_prelude::{Float64Array, FnArgs, Function, PromiseRaw};
-use napi::{Env, JsString, Result};
+use napi::{Env, Result};
 use napi_derive::napi;
 
 use crate::answer::{Answer, Cost, off_thread, on_text_with};
@@ -292,14 +292,28 @@ pub struct TokenEncoding(Arc<Encoding>);
 
 #[napi]
 impl TokenEncoding {
-    /// Counts the tokens of a text and finds its longest beginning of at most `limit` whole tokens.
+    /// The UTF-8 bytes of the longest text that surely keeps to `limit` tokens, so that it need not be counted.
     #[napi]
-    pub fn count<'env>(&self, text: JsString<'env>, limit: u32) -> Result<Answer<'env, TokenCount>> {
-        on_text_with(&self.0, Cost(120), text, move |encoding, text| {
-            let truncation = encoding.truncate(text, limit as usize);
-            Ok(TokenCount {
-                tokens: truncation.tokens as u32,
-                end: position(text, truncation.end),
+    pub fn surely_within(&self, limit: u32) -> u32 {
+        u32::try_from(self.0.surely_within(limit as usize)).unwrap_or(limit)
+    }
+
+    /// The function that counts the tokens of a text of more than `limit` of them, and finds its longest beginning of at most so many whole
+    /// tokens; it gives null for a text that keeps to the limit.
+    #[napi(ts_return_type = "(text: string) => Answer<TokenCount | null>")]
+    pub fn counter<'env>(
+        &self,
+        env: &'env Env,
+        limit: u32,
+    ) -> Result<Function<'env, String, Answer<'static, Option<TokenCount>>>> {
+        let encoding = Arc::clone(&self.0);
+        env.create_function_from_closure("count", move |call| {
+            on_text_with(&encoding, Cost(60), call.get(0)?, move |encoding, text| {
+                let excess = encoding.excess(text, limit as usize);
+                Ok(excess.map(|truncation| TokenCount {
+                    tokens: truncation.tokens as u32,
+                    end: position(text, truncation.end),
+                }))
             })
         })
     }

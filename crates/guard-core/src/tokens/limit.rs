@@ -3,25 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use tiktoken_rs::tokenizer::{Tokenizer as OpenAi, get_tokenizer};
-
-use super::openai::Tiktoken;
+use super::openai::{NAMES, OpenAi};
 use crate::stop;
+use tiktoken_rs::tokenizer::{Tokenizer as Known, get_tokenizer};
 
-/// The names that [`Encoding::by_name`] knows.
-const NAMES: [(&str, OpenAi); 7] = [
-    ("cl100k_base", OpenAi::Cl100kBase),
-    ("gpt2", OpenAi::Gpt2),
-    ("o200k_base", OpenAi::O200kBase),
-    ("o200k_harmony", OpenAi::O200kHarmony),
-    ("p50k_base", OpenAi::P50kBase),
-    ("p50k_edit", OpenAi::P50kEdit),
-    ("r50k_base", OpenAi::R50kBase),
-];
-
-/// Bytes of white space in a row after which a text is cut in two before it is encoded.
+/// Bytes of white space in a row after which a text is cut in two before it is encoded with a file.
 ///
-/// The patterns by which these encodings split texts need backtracking for white space, and fail, or panic, on a
+/// The patterns by which such encodings split texts need backtracking for white space, and fail, or panic, on a
 /// megabyte of it. A cut can change the tokens only right around it, so a text without such a run has the exact tokens.
 const LONGEST_SPACE: usize = 16 * 1024;
 
@@ -29,12 +17,12 @@ const LONGEST_SPACE: usize = 16 * 1024;
 #[derive(Debug, thiserror::Error)]
 pub enum EncodingError {
     /// No encoding has this name.
-    #[error("unknown encoding {0:?}; the known ones are {known}", known = NAMES.map(|(name, _)| name).join(", "))]
+    #[error("unknown encoding {0:?}; the known ones are {known}", known = NAMES.join(", "))]
     UnknownName(String),
     /// No encoding is known for a model of this name.
     #[error(
         "no encoding is known for the model {0:?}; name the encoding instead, one of {known}",
-        known = NAMES.map(|(name, _)| name).join(", ")
+        known = NAMES.join(", ")
     )]
     UnknownModel(String),
     /// The vocabulary of a known encoding could not be read.
@@ -51,8 +39,8 @@ pub struct Encoding(Kind);
 
 #[derive(Clone)]
 enum Kind {
-    /// One of OpenAI's, of which there is one for all of the process.
-    OpenAi(&'static Tiktoken),
+    /// One of OpenAI's, whose vocabulary is read once per process.
+    OpenAi(OpenAi),
     /// One from a file of Hugging Face's tokenizers.
     File(Arc<tokenizers::Tokenizer>),
 }
@@ -79,15 +67,17 @@ pub struct Truncation {
 
 impl Encoding {
     /// The encoding of OpenAI's `tiktoken` with this name: `cl100k_base`, `gpt2`, `o200k_base`, `o200k_harmony`,
-    /// `p50k_base`, `p50k_edit` or `r50k_base`.
+    /// `p50k_base`, `p50k_edit` or `r50k_base`. Its vocabulary is loaded at the first use in the process.
     ///
     /// # Errors
     ///
     /// [`EncodingError::UnknownName`], which lists the known names.
     pub fn by_name(name: &str) -> Result<Self, EncodingError> {
-        let known = NAMES.iter().find(|(known, _)| *known == name);
-        let (_, encoding) = known.ok_or_else(|| EncodingError::UnknownName(name.to_owned()))?;
-        Self::load(*encoding, name)
+        if !NAMES.contains(&name) {
+            return Err(EncodingError::UnknownName(name.to_owned()));
+        }
+        let encoding = OpenAi::by_name(name).ok_or_else(|| EncodingError::Load(name.to_owned()))?;
+        Ok(Self(Kind::OpenAi(encoding)))
     }
 
     /// The encoding that a model of OpenAI uses, such as `gpt-4o` or one made from it (`ft:gpt-4o:acme::id`), by the tables
@@ -101,12 +91,15 @@ impl Encoding {
         let encoding = get_tokenizer(model)
             .or_else(tuned)
             .ok_or_else(|| EncodingError::UnknownModel(model.to_owned()))?;
-        Self::load(encoding, model)
-    }
-
-    fn load(encoding: OpenAi, name: &str) -> Result<Self, EncodingError> {
-        let encoding = Tiktoken::of(encoding).ok_or_else(|| EncodingError::Load(name.to_owned()))?;
-        Ok(Self(Kind::OpenAi(encoding)))
+        Self::by_name(match encoding {
+            Known::O200kHarmony => "o200k_harmony",
+            Known::O200kBase => "o200k_base",
+            Known::Cl100kBase => "cl100k_base",
+            Known::P50kBase => "p50k_base",
+            Known::P50kEdit => "p50k_edit",
+            Known::R50kBase => "r50k_base",
+            Known::Gpt2 => "gpt2",
+        })
     }
 
     /// The encoding of a `tokenizer.json` as Hugging Face's tokenizers write it, without the truncation, the padding and
@@ -127,98 +120,89 @@ impl Encoding {
 
     /// The number of tokens of `text`. What looks like a special token, such as `<|endoftext|>`, is ordinary text.
     pub fn count(&self, text: &str) -> usize {
-        pieces(text)
-            .map(|piece| self.visit(piece, &mut |part| part.tokens()))
-            .sum()
+        self.truncate(text, usize::MAX).tokens
     }
 
     /// Finds the longest prefix of `text` that is made of at most `limit` of its tokens.
     ///
     /// A token may end inside a character; the prefix then ends before that character.
     pub fn truncate(&self, text: &str, limit: usize) -> Truncation {
-        let mut tokens = 0;
-        let mut end = None;
-        let mut start = 0;
-        for piece in pieces(text) {
-            stop::point();
-            let mut part_start = start;
-            self.visit(piece, &mut |part| {
-                let count = part.tokens();
-                if end.is_none() && tokens + count > limit {
-                    end = Some(part_start + part.prefix(limit - tokens));
-                }
-                tokens += count;
-                part_start += part.text.len();
-                count
-            });
-            start += piece.len();
-        }
+        let (tokens, end) = match &self.0 {
+            Kind::OpenAi(encoding) => encoding.cut(text, limit),
+            Kind::File(tokenizer) => cut(tokenizer, text, limit),
+        };
         Truncation {
             tokens,
-            end: end.map_or(text.len(), |end| text.floor_char_boundary(end)),
+            end: text.floor_char_boundary(end),
         }
     }
 
-    /// Encodes a piece, in as few parts as that takes, passes each part on and returns the sum of what comes back.
-    fn visit(&self, piece: &str, see: &mut dyn FnMut(Encoded<'_>) -> usize) -> usize {
-        if piece.is_empty() {
-            return 0;
+    /// Where `text` must be cut to keep to `limit` tokens, or `None` where it keeps to it already.
+    ///
+    /// A text of no more than [`Encoding::surely_within`] bytes is not encoded.
+    pub fn excess(&self, text: &str, limit: usize) -> Option<Truncation> {
+        if text.len() <= self.surely_within(limit) {
+            return None;
         }
-        let result = match &self.0 {
-            Kind::OpenAi(encoding) => encoding.encode(piece).map(|ranks| Tokens::OpenAi(encoding, ranks)),
-            Kind::File(tokenizer) => tokenizer
-                .encode(piece, false)
-                .ok()
-                .map(|encoding| Tokens::File(encoding.get_offsets().to_vec())),
-        };
-        if let Some(tokens) = result {
-            return see(Encoded { text: piece, tokens });
+        let truncation = self.truncate(text, limit);
+        (truncation.tokens > limit).then_some(truncation)
+    }
+
+    /// The UTF-8 bytes that a text may have which surely keeps to `limit` tokens: a token of OpenAI's encodings is a byte at least.
+    /// The tokens of a `tokenizer.json` may also stand for nothing that the text has.
+    pub fn surely_within(&self, limit: usize) -> usize {
+        match self.0 {
+            Kind::OpenAi(_) => limit,
+            Kind::File(_) => 0,
         }
-        let middle = piece.floor_char_boundary(piece.len() / 2);
-        if middle == 0 {
-            // Nothing is left to split: count a character that can not be encoded as one token per byte.
-            let offsets = (0..piece.len()).map(|byte| (byte, byte + 1)).collect();
-            return see(Encoded {
-                text: piece,
-                tokens: Tokens::File(offsets),
-            });
-        }
-        self.visit(&piece[..middle], see) + self.visit(&piece[middle..], see)
     }
 }
 
-/// A part of a text with its tokens.
-struct Encoded<'a> {
-    text: &'a str,
-    tokens: Tokens,
-}
-
-enum Tokens {
-    OpenAi(&'static Tiktoken, Vec<u32>),
-    /// The byte range of each token.
-    File(Vec<(usize, usize)>),
-}
-
-impl Encoded<'_> {
-    fn tokens(&self) -> usize {
-        match &self.tokens {
-            Tokens::OpenAi(_, ranks) => ranks.len(),
-            Tokens::File(offsets) => offsets.len(),
-        }
-    }
-
-    /// The bytes of the first `count` tokens, fewer than all, up to the last complete character.
-    fn prefix(&self, count: usize) -> usize {
-        let end = match &self.tokens {
-            Tokens::OpenAi(encoding, ranks) => encoding.length(&ranks[..count]),
-            Tokens::File(offsets) => {
-                let end = offsets[..count].iter().map(|&(_, end)| end).max().unwrap_or(0);
-                // The tokens of one character all have its range, so a next one that starts earlier means a cut in it.
-                end.min(offsets[count].0)
+/// The number of tokens of `text`, and the byte at which the first `limit` of them end, which may be within a character; the length of
+/// the text where it has no more.
+fn cut(tokenizer: &tokenizers::Tokenizer, text: &str, limit: usize) -> (usize, usize) {
+    let mut tokens = 0;
+    let mut end = None;
+    let mut start = 0;
+    for piece in pieces(text) {
+        stop::point();
+        visit(tokenizer, piece, &mut |part, offsets| {
+            if end.is_none() && tokens + offsets.len() > limit {
+                end = Some(start + prefix(part, offsets, limit - tokens));
             }
-        };
-        self.text.floor_char_boundary(end)
+            tokens += offsets.len();
+            start += part.len();
+        });
     }
+    (tokens, end.unwrap_or(text.len()))
+}
+
+/// Is told of a part of a text and the byte range of each of its tokens.
+type Seeing<'a> = dyn FnMut(&str, &[(usize, usize)]) + 'a;
+
+/// Encodes a piece, in as few parts as that takes, and passes each part on with the byte range of each of its tokens.
+fn visit(tokenizer: &tokenizers::Tokenizer, piece: &str, see: &mut Seeing<'_>) {
+    if piece.is_empty() {
+        return;
+    }
+    if let Ok(encoding) = tokenizer.encode(piece, false) {
+        return see(piece, encoding.get_offsets());
+    }
+    let middle = piece.floor_char_boundary(piece.len() / 2);
+    if middle == 0 {
+        // Nothing is left to split: count a character that can not be encoded as one token per byte.
+        let offsets: Vec<_> = (0..piece.len()).map(|byte| (byte, byte + 1)).collect();
+        return see(piece, &offsets);
+    }
+    visit(tokenizer, &piece[..middle], see);
+    visit(tokenizer, &piece[middle..], see);
+}
+
+/// The bytes of the first `count` tokens of a part, fewer than all, up to the last complete character.
+fn prefix(part: &str, offsets: &[(usize, usize)], count: usize) -> usize {
+    let end = offsets[..count].iter().map(|&(_, end)| end).max().unwrap_or(0);
+    // The tokens of one character all have its range, so a next one that starts earlier means a cut in it.
+    part.floor_char_boundary(end.min(offsets[count].0))
 }
 
 /// Cuts a text within overlong runs of white space; nearly every text is one piece.
@@ -252,10 +236,9 @@ fn overlong_space(text: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
-
     use super::*;
     use proptest::prelude::*;
+    use std::collections::HashSet;
 
     fn cl100k() -> Encoding {
         Encoding::by_name("cl100k_base").unwrap()
@@ -321,7 +304,7 @@ mod tests {
             Encoding::from_tokenizer_file("/nonexistent.json"),
             Err(EncodingError::File(_))
         ));
-        for (name, _) in NAMES {
+        for name in NAMES {
             assert!(Encoding::by_name(name).is_ok());
         }
     }
@@ -400,10 +383,12 @@ mod tests {
                     // Scanned again, what was kept keeps to the limit.
                     prop_assert!(encoding.count(&text[..truncation.end]) <= limit);
                     prop_assert_eq!(truncation.tokens, tokens);
+                    prop_assert_eq!(encoding.excess(&text, limit), (tokens > limit).then_some(truncation));
                     prop_assert!(text.is_char_boundary(truncation.end) && truncation.end >= last);
                     last = truncation.end;
                 }
                 prop_assert_eq!(last, text.len());
+                prop_assert!(encoding.surely_within(tokens) <= text.len());
             }
         }
     }

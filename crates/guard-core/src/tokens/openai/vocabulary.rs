@@ -88,3 +88,10 @@ impl Vocabulary {
         &self.data[self.bytes + start..self.bytes + end(rank)]
     }
 }
+
+impl std::fmt::Debug for Vocabulary {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // A vocabulary has some hundred thousand entries.
+        formatter.write_str("Vocabulary(..)")
+    }
+}
