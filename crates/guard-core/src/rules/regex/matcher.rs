@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::time::Instant;
 
+use super::PatternError;
 use super::backtrack::backtrack;
 use super::relaxed::without_boundaries;
 use super::timed::{Patience, Timed};
-use super::{LONG, PatternError};
 use crate::stop;
 
 /// Steps back that one search with a backtracking pattern may take; about 30 ms, where none of them reads much.
@@ -125,9 +125,7 @@ impl Matcher {
         match self {
             Self::Linear { .. } if !suspected && relaxed.is_some_and(nothing) => Ok(Vec::new()),
             Self::Linear { regex, states, .. }
-                if states.saturating_mul(text.len()) <= WORK
-                    && (relaxed.is_none() || text.len() < LONG)
-                    && Instant::now() <= until =>
+                if relaxed.is_none() && states.saturating_mul(text.len()) <= WORK && Instant::now() <= until =>
             {
                 let patience = Patience::new(until);
                 let mut found = Vec::new();

@@ -5,6 +5,8 @@
 //! cannot, it cannot be stopped either.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::stop;
@@ -21,6 +23,13 @@ const STEPS: usize = 1 << 16;
 const GRACE: Duration = Duration::from_millis(500);
 /// Time that may be spent in one text on finding where a match may begin.
 const SCOUTING: Duration = Duration::from_millis(200);
+/// How many automata, as far as searches have made them, a pattern keeps for the next searches, and the bytes that those of all patterns of
+/// the process may take together.
+const KEPT: usize = 2;
+const MOST_KEPT: usize = 16 * 1024 * 1024;
+
+/// The bytes of what all patterns keep.
+static KEPT_BYTES: AtomicUsize = AtomicUsize::new(0);
 
 /// How long one pattern may go on finding matches: each search is quick, but may read all that is left of the text. If other
 /// patterns have used the time up, a pattern still has [`GRACE`], since a text must not switch off rules that are quick.
@@ -47,6 +56,8 @@ impl Patience {
 #[derive(Debug)]
 pub(super) struct Timed {
     regex: Regex,
+    /// What earlier searches have made of the automaton, with its bytes. For a short text that takes longer than the search itself.
+    kept: Mutex<Vec<(Cache, usize)>>,
 }
 
 impl Timed {
@@ -60,7 +71,33 @@ impl Timed {
             .minimum_cache_clear_count(Some(0))
             .minimum_bytes_per_state(Some((states / 16).max(10)));
         let regex = Regex::builder().dfa(dfa).build(pattern).ok()?;
-        Some(Self { regex })
+        Some(Self {
+            regex,
+            kept: Mutex::new(Vec::new()),
+        })
+    }
+
+    fn take_cache(&self) -> Cache {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        match kept {
+            Some((cache, bytes)) => {
+                KEPT_BYTES.fetch_sub(bytes, Ordering::Relaxed);
+                cache
+            }
+            None => self.regex.create_cache(),
+        }
+    }
+
+    fn keep(&self, cache: Cache) {
+        let bytes = cache.memory_usage();
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= KEPT {
+            return;
+        }
+        match KEPT_BYTES.fetch_add(bytes, Ordering::Relaxed) + bytes <= MOST_KEPT {
+            true => kept.push((cache, bytes)),
+            false => _ = KEPT_BYTES.fetch_sub(bytes, Ordering::Relaxed),
+        }
     }
 
     /// At most `limit` matches that do not overlap, as `regex::Regex::find_iter` finds them, or `None` when they are not
@@ -72,27 +109,43 @@ impl Timed {
         until: Instant,
         relaxed: Option<&Self>,
     ) -> Option<Vec<Range<usize>>> {
-        let mut cache = self.regex.create_cache();
-        let mut scout = relaxed.map(|relaxed| Scout::new(&relaxed.regex));
+        let mut cache = self.take_cache();
+        let mut scout = relaxed.map(Scout::new);
+        let found = self.find_with(&mut cache, scout.as_mut(), text, limit, until);
+        self.keep(cache);
+        if let Some(scout) = scout {
+            scout.timed.keep(scout.cache);
+        }
+        found
+    }
+
+    fn find_with(
+        &self,
+        cache: &mut Cache,
+        mut scout: Option<&mut Scout<'_>>,
+        text: &str,
+        limit: usize,
+        until: Instant,
+    ) -> Option<Vec<Range<usize>>> {
         let mut simulation = None;
         let mut gave_up = false;
         let mut search = |input: &Input<'_>| {
             let mut input = input.clone();
-            if let Some(scout) = &mut scout {
+            if let Some(scout) = scout.as_deref_mut() {
                 let Some(start) = scout.next(text, input.start()) else {
                     return Ok(None);
                 };
                 input.set_start(start);
             }
             if !gave_up {
-                match self.regex.try_search(&mut cache, &input) {
+                match self.regex.try_search(cache, &input) {
                     Ok(found) => return Ok(found),
                     Err(error) => gave_up = matches!(error.kind(), MatchErrorKind::GaveUp { .. }),
                 }
             }
             simulation
                 .get_or_insert_with(|| Simulation::new(self.regex.forward().get_nfa(), until))
-                .find(text, &input, scout.as_mut())
+                .find(text, &input, scout.as_deref_mut())
         };
         let patience = Patience::new(until);
         let mut searcher = Searcher::new(Input::new(text));
@@ -111,9 +164,17 @@ impl Timed {
     }
 }
 
+impl Drop for Timed {
+    fn drop(&mut self) {
+        let kept = self.kept.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let bytes = kept.iter().map(|(_, bytes)| bytes).sum();
+        KEPT_BYTES.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
 /// Says where a match may begin, by a quicker pattern that matches wherever the other does.
 struct Scout<'a> {
-    regex: &'a Regex,
+    timed: &'a Timed,
     cache: Cache,
     /// Up to here a match may begin anywhere.
     seen: usize,
@@ -122,10 +183,10 @@ struct Scout<'a> {
 }
 
 impl<'a> Scout<'a> {
-    fn new(regex: &'a Regex) -> Self {
+    fn new(timed: &'a Timed) -> Self {
         Self {
-            regex,
-            cache: regex.create_cache(),
+            timed,
+            cache: timed.take_cache(),
             seen: 0,
             left: SCOUTING,
         }
@@ -137,7 +198,10 @@ impl<'a> Scout<'a> {
             return Some(at);
         }
         let start = Instant::now();
-        let found = self.regex.try_search(&mut self.cache, &Input::new(text).range(at..));
+        let found = self
+            .timed
+            .regex
+            .try_search(&mut self.cache, &Input::new(text).range(at..));
         // Each look may read on to the end of the text. If that happens often, looking costs more than it saves.
         self.left = self.left.saturating_sub(start.elapsed());
         match found {
@@ -299,7 +363,7 @@ mod tests {
     fn both(pattern: &str, text: &str) -> [Vec<Range<usize>>; 2] {
         let timed = Timed::new(pattern, 100).unwrap();
         let relaxed = without_boundaries(pattern).map(|relaxed| Timed::new(&relaxed, 100).unwrap());
-        let mut scout = relaxed.as_ref().map(|relaxed| Scout::new(&relaxed.regex));
+        let mut scout = relaxed.as_ref().map(Scout::new);
         let mut simulation = Simulation::new(timed.regex.forward().get_nfa(), soon());
         let simulated = Searcher::new(Input::new(text))
             .into_matches_iter(|input| simulation.find(text, input, scout.as_mut()))
