@@ -1,12 +1,15 @@
 import { z } from "zod";
 import { MOST_FINDINGS } from "../findings.ts";
-import { addon, native } from "../native.ts";
-import { type Finding, passed, wholeText } from "../scanner.ts";
-import { mapRows } from "../text/rows.ts";
+import { addon, mapAnswer, native, type Restoration } from "../native.ts";
+import { type Finding, passed, type Verdict, wholeText } from "../scanner.ts";
+import { mapRows, type Rows } from "../text/rows.ts";
 import { Vault } from "../vault.ts";
 import { defineScanner } from "./define.ts";
 import { longestOf } from "./parts/open-spans.ts";
 import { PASSED } from "./score.ts";
+
+/** UTF-16 code units of a text, times placeholders, up to which to look for each of them here takes less than to call the addon. */
+const AT_ONCE = 400_000;
 
 export const Deanonymize = defineScanner({
   type: "Deanonymize",
@@ -70,41 +73,94 @@ Findings name the placeholders, never the originals. What llm-guard 0.3.16 does 
       span: ({ vault }) => longestPlaceholder(options.vault ?? vault),
       across: ({ vault }) => longestPlaceholder(options.vault ?? vault),
     },
-    async check(text, context) {
+    check(text, context) {
       const { vault = context.vault, matchingStrategy } = options;
       const entries = vault?.entries() ?? [];
       if (entries.length === 0) return passed(text);
       const placeholders = entries.map(([placeholder]) => placeholder);
       const values = entries.map(([, original]) => original);
       // While an answer arrives, nothing tells yet whether all of it will be JSON.
-      const escaped = context.arriving ? values : values.map(inJson);
+      const escaped = context.arriving || !mayBeJson(text) ? values : values.map(inJson);
       const originals = escaped.some((value, index) => value !== values[index]) && isJson(text) ? escaped : values;
+      if (matchingStrategy === "exact" && text.length * entries.length <= AT_ONCE) {
+        const found = occurrences(text, placeholders);
+        return found.length === 0
+          ? passed(text)
+          : verdict(text, placeholders, originals, { matches: Float64Array.from(found.flat()) });
+      }
       const matching = matchingStrategy === "combined_exact_fuzzy" ? "fuzzy" : matchingStrategy;
-      const { matches, restored, searched } = await native(
+      const restoration = native(
         () => addon.restorePlaceholders(text, placeholders, originals, matching),
         context.signal,
       );
-      const finding = (column: (index: number) => number): Finding => {
-        const [start, end] = [column(0), column(1)];
-        const label = placeholders[column(2)] as string;
-        return { start, end, type: "placeholder", text: text.slice(start, end), score: 1, label };
-      };
-      const findings = mapRows(matches, 3, finding, MOST_FINDINGS);
-      const coverage = wholeText(text, 1, matches.length / 3 - findings.length);
-      return {
-        isValid: true,
-        score: PASSED,
-        ...(restored == null ? {} : { sanitized: restored }),
-        findings,
-        coverage: { ...coverage, scannedChars: searched, truncated: searched < text.length },
-      };
+      return mapAnswer(restoration, (restoration) => verdict(text, placeholders, originals, restoration));
     },
   }),
 });
 
+/** Where a placeholder is in a text, and its index. */
+type Occurrence = [start: number, end: number, placeholder: number];
+
+/** The placeholders in a text, in its order; of those that overlap the first one, and of those that begin together the longest. */
+function occurrences(text: string, placeholders: readonly string[]): Occurrence[] {
+  const all: Occurrence[] = [];
+  for (const [index, { length }] of placeholders.entries()) {
+    const placeholder = placeholders[index] as string;
+    if (length === 0) continue;
+    for (let at = text.indexOf(placeholder); at >= 0; at = text.indexOf(placeholder, at + length)) {
+      all.push([at, at + length, index]);
+    }
+  }
+  if (all.length < 2) return all;
+  all.sort((one, other) => one[0] - other[0] || other[1] - one[1] || one[2] - other[2]);
+  let last = 0;
+  return all.filter(([start, end]) => {
+    const isFree = start >= last;
+    if (isFree) last = end;
+    return isFree;
+  });
+}
+
+function verdict(
+  text: string,
+  placeholders: readonly string[],
+  originals: readonly string[],
+  { matches, restored, searched = text.length }: Partial<Restoration> & { matches: Rows },
+): Verdict {
+  const finding = (column: (index: number) => number): Finding => {
+    const [start, end] = [column(0), column(1)];
+    const label = placeholders[column(2)] as string;
+    return { start, end, type: "placeholder", text: text.slice(start, end), score: 1, label };
+  };
+  const findings = mapRows(matches, 3, finding, MOST_FINDINGS);
+  const coverage = wholeText(text, 1, matches.length / 3 - findings.length);
+  return {
+    isValid: true,
+    score: PASSED,
+    ...(matches.length === 0 ? {} : { sanitized: restored ?? spliced(text, matches, originals) }),
+    findings,
+    coverage: { ...coverage, scannedChars: searched, truncated: searched < text.length },
+  };
+}
+
+/** The text with the originals in the place of their placeholders. */
+function spliced(text: string, matches: Rows, originals: readonly string[]): string {
+  let made = "";
+  let end = 0;
+  for (let at = 0; at < matches.length; at += 3) {
+    made += text.slice(end, matches[at]) + originals[matches[at + 2] as number];
+    end = matches[at + 1] as number;
+  }
+  return made + text.slice(end);
+}
+
+/** Whether a text begins as JSON does. */
+function mayBeJson(text: string): boolean {
+  return /^\s*[[{]/.test(text);
+}
+
 /** Whether a text is a JSON object or array, as models write structured answers. */
 function isJson(text: string): boolean {
-  if (!/^\s*[[{]/.test(text)) return false;
   try {
     JSON.parse(text);
     return true;

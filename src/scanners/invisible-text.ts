@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { MOST_FINDINGS } from "../findings.ts";
-import { addon, native } from "../native.ts";
-import { type Finding, passed, wholeText } from "../scanner.ts";
+import { addon, type InvisibleScan, mapAnswer, native } from "../native.ts";
+import { type Finding, passed, type Verdict, wholeText } from "../scanner.ts";
 import { mapRows } from "../text/rows.ts";
 import { defineScanner } from "./define.ts";
 import { FAILED } from "./score.ts";
@@ -61,22 +61,28 @@ export const InvisibleText = defineScanner({
   create: ({ options: { allow } }) => ({
     sanitizes: true,
     streaming: { reads: "spans", span: 32 },
-    async check(text, { signal }) {
+    check(text, { signal }) {
       // No ASCII character is invisible in this sense.
       if (isAscii(text)) return passed(text);
-      const { runs, kinds, visible } = await native(() => addon.scanInvisible(text, allow), signal);
-      if (visible == null) return passed(text);
-      const finding = (column: (index: number) => number): Finding => {
-        const [start, end] = [column(0), column(1)];
-        const label = kinds[column(2)] as string;
-        return { start, end, type: "invisible", text: text.slice(start, end), score: 1, label };
-      };
-      const findings = mapRows(runs, 3, finding, MOST_FINDINGS);
-      const coverage = wholeText(text, 1, runs.length / 3 - findings.length);
-      return { isValid: false, score: FAILED, sanitized: visible, findings, coverage };
+      return mapAnswer(
+        native(() => addon.scanInvisible(text, allow), signal),
+        (found) => verdict(text, found),
+      );
     },
   }),
 });
+
+function verdict(text: string, { runs, kinds, visible }: InvisibleScan): Verdict {
+  if (visible == null) return passed(text);
+  const finding = (column: (index: number) => number): Finding => {
+    const [start, end] = [column(0), column(1)];
+    const label = kinds[column(2)] as string;
+    return { start, end, type: "invisible", text: text.slice(start, end), score: 1, label };
+  };
+  const findings = mapRows(runs, 3, finding, MOST_FINDINGS);
+  const coverage = wholeText(text, 1, runs.length / 3 - findings.length);
+  return { isValid: false, score: FAILED, sanitized: visible, findings, coverage };
+}
 
 function isAscii(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is all of ASCII.

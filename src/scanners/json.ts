@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { addon, native } from "../native.ts";
-import { type Finding, wholeText } from "../scanner.ts";
+import { type Finding, type Verdict, wholeText } from "../scanner.ts";
 import { shortPath } from "../support/short-path.ts";
 import { Turns } from "../support/turns.ts";
 import { mapRowsInTurns } from "../text/rows.ts";
@@ -76,29 +76,36 @@ What llm-guard 0.3.16 does differently:
   },
   create({ options: { requiredElements, repair, schema: given } }) {
     const schema = given === undefined ? undefined : new JsonSchema(given);
+    const verdict = (text: string, pieces: readonly Piece[], sanitized?: string): Verdict => {
+      const problems: Finding[] = [];
+      for (const { problem } of pieces) if (problem) problems.push(problem);
+      const valid = pieces.length - problems.length;
+      if (valid < requiredElements) {
+        const label = `${valid} of ${requiredElements} required elements`;
+        problems.push({ start: 0, end: text.length, type: "json-missing", score: 1, label });
+      }
+      const isValid = problems.length === 0;
+      return {
+        isValid,
+        score: isValid ? PASSED : FAILED,
+        ...(sanitized === undefined ? {} : { sanitized }),
+        findings: problems,
+        coverage: wholeText(text),
+      };
+    };
     return {
       sanitizes: repair,
       // What cannot be repaired, and what is missing, is not taken out.
       leavesFindings: true,
       // llm-guard passes a blank answer, whatever is required of it.
       checksEmpty: requiredElements > 0,
-      async check(text, { signal }) {
-        const pieces = await readPieces(text, { repair, schema, signal });
-        const problems: Finding[] = [];
-        for (const { problem } of pieces) if (problem) problems.push(problem);
-        const valid = pieces.length - problems.length;
-        if (valid < requiredElements) {
-          const label = `${valid} of ${requiredElements} required elements`;
-          problems.push({ start: 0, end: text.length, type: "json-missing", score: 1, label });
-        }
-        const isValid = problems.length === 0;
-        return {
-          isValid,
-          score: isValid ? PASSED : FAILED,
-          ...(pieces.some(({ repaired }) => repaired) ? { sanitized: await splice(text, pieces, signal) } : {}),
-          findings: problems,
-          coverage: wholeText(text),
-        };
+      check(text, { signal }) {
+        // Most answers hold no JSON, and to see that takes less than to call the addon.
+        if (!text.includes("{") && !text.includes("[")) return verdict(text, []);
+        return readPieces(text, { repair, schema, signal }).then((pieces) => {
+          if (!pieces.some(({ repaired }) => repaired)) return verdict(text, pieces);
+          return splice(text, pieces, signal).then((sanitized) => verdict(text, pieces, sanitized));
+        });
       },
     };
   },

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { addon, native } from "../native.ts";
-import { passed, wholeText } from "../scanner.ts";
+import { addon, mapAnswer, native, type ReadingTime as ReadingTimeOfText } from "../native.ts";
+import { passed, type Verdict, wholeText } from "../scanner.ts";
 import { defineScanner } from "./define.ts";
 import { FAILED, round } from "./score.ts";
 
@@ -30,17 +30,22 @@ export const ReadingTime = defineScanner({
   },
   create: ({ options: { maxTime, truncate } }) => ({
     sanitizes: truncate,
-    async check(text, { signal }) {
-      const { minutes, end } = await native(() => addon.readingTime(text, maxTime), signal);
-      if (minutes <= maxTime) return passed(text);
-      const label = `${round(minutes, 2)} of ${maxTime} minutes`;
-      return {
-        isValid: false,
-        score: FAILED,
-        ...(truncate ? { sanitized: text.slice(0, end) } : {}),
-        findings: [{ start: end, end: text.length, type: "reading-time", score: 1, label }],
-        coverage: wholeText(text),
+    check(text, { signal }) {
+      const verdict = ({ minutes, end }: ReadingTimeOfText): Verdict => {
+        if (minutes <= maxTime) return passed(text);
+        const label = `${round(minutes, 2)} of ${maxTime} minutes`;
+        return {
+          isValid: false,
+          score: FAILED,
+          ...(truncate ? { sanitized: text.slice(0, end) } : {}),
+          findings: [{ start: end, end: text.length, type: "reading-time", score: 1, label }],
+          coverage: wholeText(text),
+        };
       };
+      return mapAnswer(
+        native(() => addon.readingTime(text, maxTime), signal),
+        verdict,
+      );
     },
   }),
 });

@@ -126,4 +126,25 @@ describe("Deanonymize", () => {
       }),
     );
   });
+
+  it("finds in a short text what it finds in a long one, which is searched elsewhere", async () => {
+    const part = fc.constantFrom("a", "b", "ab", "ba", "aba", "é", "😀", " ", "\u{fffd}");
+    const some = fc.array(part, { maxLength: 4 }).map((parts) => parts.join(""));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(part, { maxLength: 30 }),
+        fc.array(some, { minLength: 1, maxLength: 5 }),
+        async (parts, names) => {
+          const vault = new Vault(names.map((name, index) => [name, `<${index}>`]));
+          const scanner = new Deanonymize({ vault });
+          const text = parts.join("");
+          const tail = "-".repeat(400_001);
+          const [short, long] = [await scanner.scan(text), await scanner.scan(text + tail)];
+          expect(long.findings).toEqual(short.findings);
+          expect(long.sanitized ?? text + tail).toBe((short.sanitized ?? text) + tail);
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
 });

@@ -9,6 +9,9 @@ use crate::answer::{Answer, Cost, NOTHING, on_text_with};
 use crate::error::{Code, Failure};
 use crate::spans::{position, rows};
 
+/// Placeholders that JavaScript puts the originals in the place of.
+const SPLICED: usize = 100;
+
 /// How placeholders are recognized.
 #[napi(string_enum = "snake_case")]
 #[derive(Clone, Copy)]
@@ -18,12 +21,12 @@ pub enum PlaceholderMatching {
     Fuzzy,
 }
 
-/// The placeholders of a text, and the text with what they stand for.
+/// The placeholders of a text, and the text with what they stand for where those are many.
 #[napi(object)]
 pub struct Restoration {
     /// The start and the end of each, and the index of the placeholder.
     pub matches: Float64Array,
-    /// Absent where there is nothing to restore.
+    /// Only there where so many placeholders were found that it takes less to make this text here: more than a hundred.
     pub restored: Option<String>,
     /// The position up to which the text was searched, in UTF-16 code units.
     pub searched: u32,
@@ -57,7 +60,7 @@ fn restore(
         return Err(Failure::new(Code::Validation, "each placeholder needs an original"));
     }
     let Occurrences { found, searched } = placeholders::find(text, placeholders, matching)?;
-    let restored = (!found.is_empty()).then(|| placeholders::replace(text, &found, originals));
+    let restored = (found.len() > SPLICED).then(|| placeholders::replace(text, &found, originals));
     Ok(Restoration {
         matches: rows(
             text,

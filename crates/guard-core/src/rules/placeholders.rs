@@ -18,7 +18,7 @@ use std::ops::Range;
 
 use aho_corasick::AhoCorasick;
 
-use super::substrings::{self, Substrings, SubstringsError};
+use super::substrings::{self, SubstringMatch, Substrings, SubstringsError};
 use crate::stop;
 
 /// The most edits (insertions, deletions, substitutions of a character) between a placeholder and its occurrence, as in
@@ -26,6 +26,8 @@ use crate::stop;
 const MAX_EDITS: usize = 3;
 /// Characters of a placeholder for each edit: "Anna" may differ in one, and only "Keanu Reeves" in three.
 const CHARACTERS_PER_EDIT: usize = 4;
+/// Placeholders that are looked for one after the other, since to make an automaton of them would take longer.
+const FEW: usize = 16;
 /// Cells of the distance tables of one text, about two seconds of work.
 const WORK: usize = 400_000_000;
 
@@ -77,7 +79,10 @@ pub fn find<S: AsRef<str>>(text: &str, placeholders: &[S], matching: Matching) -
         });
     }
     let sensitive = matching != Matching::CaseInsensitive;
-    let mut all = Substrings::new(&literals, substrings::MatchType::Str, sensitive)?.find(text, true);
+    let mut all = match sensitive && literals.len() <= FEW {
+        true => one_by_one(text, &literals),
+        false => Substrings::new(&literals, substrings::MatchType::Str, sensitive)?.find(text, true),
+    };
     // Of placeholders that differ in case only, the one that is written like the text comes first.
     all.sort_by_key(|found| {
         (
@@ -109,6 +114,18 @@ pub fn find<S: AsRef<str>>(text: &str, placeholders: &[S], matching: Matching) -
         occurrence.placeholder = indices[occurrence.placeholder];
     }
     Ok(Occurrences { found, searched })
+}
+
+/// The same as [`Substrings::find`] finds, without the automaton that it makes before.
+fn one_by_one(text: &str, literals: &[&str]) -> Vec<SubstringMatch> {
+    let found = literals.iter().enumerate().flat_map(|(substring, literal)| {
+        stop::point();
+        text.match_indices(literal).map(move |(start, found)| SubstringMatch {
+            substring,
+            range: start..start + found.len(),
+        })
+    });
+    found.collect()
 }
 
 /// Replaces occurrences by what their placeholders stand for.
@@ -468,6 +485,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_few_are_found_as_many_are(text in "[ab]{0,24}|[abé]{0,24}", literals in prop::collection::vec("[ab]{1,4}|[abé]{1,3}", 1..5)) {
+            let literals: Vec<&str> = literals.iter().map(String::as_str).collect();
+            let automaton = Substrings::new(&literals, substrings::MatchType::Str, true).unwrap();
+            prop_assert_eq!(one_by_one(&text, &literals), automaton.find(&text, true));
+        }
+
         #[test]
         fn occurrences_are_in_order_in_any_text(
             text in "([ab1é😀]|abab|[ABİ]){0,40}",

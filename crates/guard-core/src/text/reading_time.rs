@@ -27,6 +27,9 @@ const JAPANESE_PER_MINUTE: f64 = 357.0;
 /// 200 words of 3.1 grapheme clusters: characters as a reader sees them.
 const SOUTH_EAST_ASIAN_PER_MINUTE: f64 = 620.0;
 
+/// The first character of the scripts without spaces.
+const FIRST_COUNTED: char = '\u{E00}';
+
 /// The time that a text takes to read.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReadingTime {
@@ -60,7 +63,8 @@ enum Script {
 /// Measures a text against a limit in minutes.
 pub fn measure(text: &str, limit: f64) -> ReadingTime {
     // Kanji are read at the pace of Japanese. A text with any kana is taken for Japanese.
-    let han = match text.chars().any(|c| script(c) == Script::Kana) {
+    let is_kana = |c: char| c >= FIRST_COUNTED && script(c) == Script::Kana;
+    let han = match !text.is_ascii() && text.chars().any(is_kana) {
         true => JAPANESE_PER_MINUTE,
         false => CHINESE_PER_MINUTE,
     };
@@ -70,18 +74,32 @@ pub fn measure(text: &str, limit: f64) -> ReadingTime {
             + count.kana as f64 / JAPANESE_PER_MINUTE
             + count.south_east_asian as f64 / SOUTH_EAST_ASIAN_PER_MINUTE
     };
-    let mut count = Count::default();
+    let all = minutes(&count(text, |_, _| true));
     let mut end = 0;
+    if all <= limit {
+        // All of the text fits, also signs at its end that belong to no script.
+        end = text.trim_end_matches(is_space).len();
+    } else {
+        // Only a text that takes too long is asked where it may end, and only up to there.
+        count(text, |count, at| {
+            let fits = minutes(count) <= limit;
+            end = if fits { at } else { end };
+            fits
+        });
+    }
+    ReadingTime { minutes: all, end }
+}
+
+/// Counts what is in a text, and tells `goes_on` what it has counted wherever a beginning of the text may end, until that is false.
+fn count(text: &str, mut goes_on: impl FnMut(&Count, usize) -> bool) -> Count {
+    let mut count = Count::default();
     for word in text.split(is_space).filter(|word| !word.is_empty()) {
         stop::point();
         let start = word.as_ptr() as usize - text.as_ptr() as usize;
-        if !word
-            .chars()
-            .any(|c| !matches!(script(c), Script::Spaced | Script::None))
-        {
+        if word.is_ascii() || !word.chars().any(is_counted) {
             count.words += 1;
-            if minutes(&count) <= limit {
-                end = start + word.len();
+            if !goes_on(&count, start + word.len()) {
+                break;
             }
             continue;
         }
@@ -104,22 +122,22 @@ pub fn measure(text: &str, limit: f64) -> ReadingTime {
                 .chars()
                 .next()
                 .map_or(Script::None, self::script);
-            if begun && minutes(&count) <= limit && !(in_word && next == Script::Spaced) {
-                end = start + offset + cluster.len();
+            if begun && !(in_word && next == Script::Spaced) && !goes_on(&count, start + offset + cluster.len()) {
+                return count;
             }
         }
     }
-    let minutes = minutes(&count);
-    if minutes <= limit {
-        // All of the text fits, also signs at its end that belong to no script.
-        end = text.trim_end_matches(is_space).len();
-    }
-    ReadingTime { minutes, end }
+    count
+}
+
+/// Whether a character is counted by itself, as those of scripts without spaces are.
+fn is_counted(c: char) -> bool {
+    c >= FIRST_COUNTED && !matches!(script(c), Script::Spaced | Script::None)
 }
 
 /// White space as Python's `str.split` understands it.
 fn is_space(c: char) -> bool {
-    c.is_whitespace() || matches!(c, '\u{1C}'..='\u{1F}')
+    matches!(c, ' ' | '\t'..='\r' | '\u{1C}'..='\u{1F}') || !c.is_ascii() && c.is_whitespace()
 }
 
 fn script(c: char) -> Script {

@@ -21,6 +21,7 @@
 //! ```
 
 mod characters;
+mod glance;
 mod plain;
 mod search;
 mod words;
@@ -46,6 +47,13 @@ pub struct FoundUrl {
 
 /// Finds the URLs of a text, in order; they do not overlap. Linear in the length of the text.
 pub fn find(text: &str) -> Vec<FoundUrl> {
+    if glance::shows_none(text) {
+        return Vec::new();
+    }
+    search(text)
+}
+
+fn search(text: &str) -> Vec<FoundUrl> {
     let plain = Plain::of(text);
     let found = Search::new(&plain.text).run();
     found

@@ -211,7 +211,44 @@ fn leaves_other_texts_alone() {
     }
 }
 
+#[test]
+fn prose_needs_no_search() {
+    for text in [
+        "The report is long (see page 12): it ends here. \"Yes.\" He left...",
+        "Größe – l’été, «Москва»; naïve.",
+        "",
+    ] {
+        assert!(glance::shows_none(text), "{text}");
+    }
+    for text in [
+        "a.com",
+        "http://x",
+        "a[.]com",
+        "a(dot)com",
+        "ａ.com",
+        "see a。com",
+        "//10.0.0.1",
+    ] {
+        assert!(!glance::shows_none(text), "{text}");
+    }
+}
+
 proptest! {
+    #[test]
+    fn a_glance_misses_nothing(
+        pieces in prop::collection::vec(
+            prop::sample::select(vec![
+                "a", "example", "com", ".", ".com", "..", ":", "/", "//", "http", "https:", "www.", "10", "[", "]", "(", ")", "{", "}", "dot", "at", "punkt",
+                " ", "\n", "\\", "@", "-", "_", "'", "\"", ",", "%2e", "&#46;", "é", "ß", "Ж", "\u{AD}", "\u{34F}", "\u{200B}", "’", "…", "\u{2028}", "。", "．", "中",
+                "xn--", "1", "de", "рф", "א", "ա", "\u{61C}", "·", "«", "\u{A0}",
+            ]),
+            0..12,
+        ),
+    ) {
+        let text = pieces.concat();
+        prop_assert!(!glance::shows_none(&text) || search(&text).is_empty(), "{text:?}");
+    }
+
     #[test]
     fn any_text_is_fine(text in "\\PC*|([a-z.:/\\[\\]()@\\\\ \u{200B}。ｈ中é]|http://|\\[\\.\\]|\\.com|hxxp|www\\.){0,40}") {
         let mut last = 0;

@@ -1,0 +1,50 @@
+//! A glance that says of most prose that it holds no URL.
+
+use crate::stop;
+
+/// Bytes that begin nothing that a URL or a disguise of one needs: ASCII but for a few signs, and the first bytes of letters of Latin, Greek,
+/// Cyrillic, Armenian and Hebrew. The bytes that follow those say nothing more.
+const QUIET: [bool; 256] = {
+    let mut quiet = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        quiet[byte] = match byte as u8 {
+            b'.' | b':' | b'[' | b'(' | b'{' | b'\\' => false,
+            // U+0300 to U+037F has a character that is not seen.
+            0x00..=0x7F | 0x80..=0xBF | 0xC3..=0xCB | 0xCE..=0xD7 => true,
+            _ => false,
+        };
+        byte += 1;
+    }
+    quiet
+};
+
+/// Whether a text surely holds no URL: no colon and no dot with something behind it, nothing that may stand for one of them, and no
+/// characters that are rare in prose.
+pub(super) fn shows_none(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(quiet) = bytes[at..].iter().position(|&byte| !QUIET[byte as usize]) {
+        stop::point();
+        at += quiet;
+        let next = bytes.get(at + 1).copied().unwrap_or(b' ');
+        let is_harmless = match bytes[at] {
+            b'.' => {
+                next.is_ascii_whitespace() || matches!(next, b'.' | b'"' | b'\'' | b')' | b',' | b';' | b'!' | b'?')
+            }
+            b':' => next.is_ascii_whitespace(),
+            // As in "(.)", "(:)", "(dot)", "(punkt)" and "(at)".
+            b'(' => !matches!(next, b'.' | b':' | b'd' | b'D' | b'p' | b'P' | b'a' | b'A') && next.is_ascii(),
+            // All signs of Latin-1 but the soft hyphen.
+            0xC2 => next != 0xAD,
+            // Dashes, quotation marks and dots of prose, U+2010 to U+2026.
+            0xE2 => next == 0x80 && bytes.get(at + 2).is_some_and(|last| (0x90..=0xA6).contains(last)),
+            _ => false,
+        };
+        if !is_harmless {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
