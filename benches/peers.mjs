@@ -7,12 +7,11 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 /**
- * Starts the peers of a script in peers/ with the Python that GUARD_BENCH_PYTHON names.
+ * Starts the peers of a script in peers/ with a Python, by default the one that GUARD_LLM_GUARD_PYTHON names.
  *
- * @returns undefined where the variable is not set; else `measure`, which takes the object that the script describes, and `close`.
+ * @returns undefined where there is none; else `measure`, which takes the object that the script describes, and `close`.
  */
-export function startPeers(script) {
-  const python = process.env.GUARD_BENCH_PYTHON;
+export function startPeers(script, python = process.env.GUARD_LLM_GUARD_PYTHON) {
   if (!python) return undefined;
   const path = fileURLToPath(new URL(`peers/${script}`, import.meta.url));
   const running = new Map();

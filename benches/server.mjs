@@ -65,11 +65,16 @@ function stayOn(processors) {
  * @param options.under the command that starts it, such as {@link apart} returns.
  */
 export async function withServer(config, use, { flags = [], under = [] } = {}) {
+  const node = [process.execPath, ...flags, path("dist/cli/main.js")];
+  return withProgram((port) => [...under, ...node, "serve", "--config", config, "--port", String(port)], use);
+}
+
+/** The same for any server that answers `GET /readyz` with 200 once it is ready. `command` gets its port. */
+export async function withProgram(command, use) {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const start = performance.now();
-  const node = [process.execPath, ...flags, path("dist/cli/main.js")];
-  const [program, ...rest] = [...under, ...node, "serve", "--config", config, "--port", String(port)];
+  const [program, ...rest] = command(port);
   const server = spawn(program, rest, { stdio: ["ignore", "pipe", "pipe"] });
   server.stdout.resume();
   // The log is printed only where the server fails to start.

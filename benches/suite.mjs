@@ -1,6 +1,6 @@
 // npm run bench:suite [-- --quick] [-- --model FOLDER]: what several neural scanners cost together, beside what each costs alone, on
 // short, medium and long texts, in the library and through the server. Prints tables and writes bench-results/suite.json.
-// Where GUARD_BENCH_PYTHON names a Python that has llm-guard (see peers/suite.py), its scanners read the same texts with models of the
+// Where GUARD_LLM_GUARD_PYTHON names a Python that has llm-guard (see peers/suite.py), its scanners read the same texts with models of the
 // same size. Of a long text they read the first 512 tokens, where guard reads all.
 // `--model` replaces embedded:multitask. Machines are noisy, so all variants run in turn on each text, and each ratio is the median
 // of the ratios on the same text.

@@ -1,5 +1,5 @@
 // npm run bench:anonymize [-- --quick] [-- --heldout FILE] [-- --ner FOLDER]: finding personal data, beside Presidio's recognizers and
-// llm-guard's Anonymize where GUARD_BENCH_PYTHON names a Python that has them (see peers/anonymize.py). Prints tables and
+// llm-guard's Anonymize where GUARD_LLM_GUARD_PYTHON names a Python that has them (see peers/anonymize.py). Prints tables and
 // writes bench-results/anonymize.json.
 //
 // --heldout: a file that `python -m training.heldout --tasks pii` wrote: what both sides find in it, exact to the character, by type.
@@ -49,7 +49,7 @@ const peers = startPeers("anonymize.py");
 if (!peers) {
   console.log("Only guard is measured. For its peers, in an environment of Python 3.10 to 3.12:");
   console.log("  python -m venv env && env/bin/pip install llm-guard==0.3.16");
-  console.log("  GUARD_BENCH_PYTHON=env/bin/python npm run bench:anonymize\n");
+  console.log("  GUARD_LLM_GUARD_PYTHON=env/bin/python npm run bench:anonymize\n");
 }
 const scratch = mkdtempSync(join(tmpdir(), "guard-bench-"));
 const recognizers = createScanner("output", "Sensitive", { recognizer_conf: [] });

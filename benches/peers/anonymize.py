@@ -2,7 +2,7 @@
 the user's. llm-guard brings Presidio with it; presidio-analyzer alone is enough for the first.
 
     python -m venv env && env/bin/pip install llm-guard==0.3.16
-    GUARD_BENCH_PYTHON=env/bin/python npm run bench:anonymize
+    GUARD_LLM_GUARD_PYTHON=env/bin/python npm run bench:anonymize
 
 Reads one JSON object a line, {"peer", "params", "texts": path of a JSON list, "seconds"}. The peer scans all the texts, again and again
 until the seconds are over, at least once, and answers {"seconds", "found"}: the processor time of the cheapest pass over all texts, and

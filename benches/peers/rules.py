@@ -1,7 +1,7 @@
 """The peers of benches/rules/main.mjs: llm-guard 0.3.16, detect-secrets and tiktoken, in a Python environment of the user's.
 
     python -m venv env && env/bin/pip install llm-guard==0.3.16
-    GUARD_BENCH_PYTHON=env/bin/python npm run bench:rules
+    GUARD_LLM_GUARD_PYTHON=env/bin/python npm run bench:rules
 
 llm-guard brings detect-secrets and tiktoken with it; tiktoken fetches its encoding at the first use (TIKTOKEN_CACHE_DIR).
 

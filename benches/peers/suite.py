@@ -1,7 +1,7 @@
 """The peer of benches/suite.mjs: scanners of llm-guard 0.3.16 one after the other, with models of the size of guard's.
 
     python -m venv env && env/bin/pip install llm-guard==0.3.16
-    GUARD_BENCH_PYTHON=env/bin/python npm run bench:suite
+    GUARD_LLM_GUARD_PYTHON=env/bin/python npm run bench:suite
 
 Reads one JSON object a line, {"peer", "params": {"side", "types", "tokenizer", "config"}, "prompt", "text"}, scans the text once and
 answers {"wall", "processor"}, both in milliseconds, or {"error"}. A scanner that llm-guard does not have is an error.

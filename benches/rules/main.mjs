@@ -1,5 +1,5 @@
 // npm run bench:rules [-- --quick]: the scanners without a neural model, beside llm-guard, detect-secrets and tiktoken where
-// GUARD_BENCH_PYTHON names a Python that has them (see peers/rules.py). Prints tables and writes bench-results/rules.json.
+// GUARD_LLM_GUARD_PYTHON names a Python that has them (see peers/rules.py). Prints tables and writes bench-results/rules.json.
 // Machines are noisy: both sides run in turn, several times. Each figure is the median of its rounds, and each ratio the median of
 // the ratios of neighbouring runs.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -35,7 +35,7 @@ const peers = startPeers("rules.py");
 if (!peers) {
   console.log("Only guard is measured. For its peers, in an environment of Python 3.10 to 3.12:");
   console.log("  python -m venv env && env/bin/pip install llm-guard==0.3.16");
-  console.log("  GUARD_BENCH_PYTHON=env/bin/python npm run bench:rules\n");
+  console.log("  GUARD_LLM_GUARD_PYTHON=env/bin/python npm run bench:rules\n");
 }
 const scratch = mkdtempSync(join(tmpdir(), "guard-bench-"));
 const results = { date: new Date(), quick: flags.quick, machine };
