@@ -24,13 +24,29 @@ DEV_PERCENT = 10
 CALIBRATION_PERCENT = 5
 # The most rows of one set and label that a held-out split keeps.
 HELD = 400
+HELD_OF_A_LANGUAGE = 30
 
 # The target that torch's cross entropy ignores by default, for rows without a category.
 NO_CATEGORY = -100
 
 OWN_DATA = Path(__file__).parent / "data"
 # Files of our own texts that are only for measuring: nothing is learnt from them.
-HELD_BATCHES = ("exam", "second_exam", "orders", "instructions", "heldout")
+HELD_BATCHES = (
+    "exam",
+    "second_exam",
+    "orders",
+    "instructions",
+    "heldout",
+    "dev_trigger_words",
+    "dev_sensitive",
+    "dev_system_prompts",
+    "dev_planted",
+    "dev_agent_outputs",
+    "dev_attacks",
+    "dev_languages_attacks",
+    "dev_languages_data",
+    "dev_languages_harmless",
+)
 # The folder of our own texts that is only for measuring: no task is trained on it.
 HELD_FOLDER = "ordinary"
 
@@ -69,6 +85,10 @@ class Spec:
     repeat: int = 1
     # Gives the category of a raw object, for tasks that have a head for categories.
     category: Callable[[dict], int] = lambda raw: NO_CATEGORY
+    # The most training rows of one language, for sets with many languages; their other splits keep HELD_OF_A_LANGUAGE.
+    of_a_language: int | None = None
+    # Adds what only one task knows of a row: a task with rows of its own returns these.
+    complete: Callable[[Row, dict], Row] = lambda row, raw: row
 
 
 def normalise(text: str) -> str:
@@ -150,32 +170,41 @@ def load(specs: Iterable[Spec], folder: Path, seed: int) -> list[Row]:
                 continue
             seen.add(key)
             label, weight = picked
-            found.append(
-                Row(
-                    text,
-                    label,
-                    spec.name,
-                    weight,
-                    raw.get("lang", ""),
-                    raw.get("kind") or "",
-                    spec.split or split_of(text),
-                    spec.category(raw),
-                )
+            row = Row(
+                text,
+                label,
+                spec.name,
+                weight,
+                raw.get("lang") or "",
+                raw.get("kind") or "",
+                spec.split or split_of(text),
+                spec.category(raw),
             )
+            found.append(spec.complete(row, raw))
         # Texts that we wrote for measuring are all measured, so no limit applies to them.
-        for row in cap(found, spec.caps, None if spec.own else HELD, seed):
+        for row in cap(found, spec, None if spec.own else HELD, seed):
             rows += [row] * (spec.repeat if row.split == "train" else 1)
     return rows
 
 
-def cap(rows: list[Row], caps: dict[int, int] | None, held: int | None, seed: int) -> list[Row]:
-    """At most `caps[label]` training rows of each label, and at most `held` rows of each label in the other splits."""
-    kept: Counter[tuple[int, str]] = Counter()
+def cap(rows: list[Row], spec: Spec, held: int | None, seed: int) -> list[Row]:
+    """At most so many training rows of each label, or of each language, as the set says; at most `held` rows of each label in the
+    other splits."""
+    kept: Counter[tuple[int | str, str]] = Counter()
     result = []
     for row in sorted(rows, key=lambda r: digest(r.text, str(seed))):
-        limit = (caps or {}).get(row.label) if row.split == "train" else held
-        kept[row.label, row.split] += 1
-        if limit is None or kept[row.label, row.split] <= limit:
+        if spec.of_a_language is None:
+            group, limit = (
+                row.label,
+                (spec.caps or {}).get(row.label) if row.split == "train" else held,
+            )
+        else:
+            group, limit = (
+                row.lang,
+                spec.of_a_language if row.split == "train" else HELD_OF_A_LANGUAGE,
+            )
+        kept[group, row.split] += 1
+        if limit is None or kept[group, row.split] <= limit:
             result.append(row)
     return result
 

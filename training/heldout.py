@@ -15,6 +15,7 @@ import json
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, cycle, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ from . import datasets, spans
 from .linear.task import Task, rows_of
 
 if TYPE_CHECKING:
+    from .injection.sets import Text
     from .multitask.sets import Example
 
 HERE = Path(__file__).parent
@@ -72,7 +74,7 @@ def held_out(rows: Iterable[datasets.Row], labels: list[str]) -> Iterator[dict]:
         yield {"text": row.text, "label": labels[row.label], "set": row.set, "kind": row.kind, "lang": row.lang}
 
 
-def injection_rows(folder: Path) -> list[datasets.Row]:
+def injection_rows(folder: Path) -> list[Text]:
     from .injection.rows import add_data_arguments, rows_for
 
     parser = argparse.ArgumentParser()
@@ -80,17 +82,29 @@ def injection_rows(folder: Path) -> list[datasets.Row]:
     return rows_for(parser.parse_args(["--data", str(folder)]))
 
 
+def answering(rows: Iterable[Text], question: str) -> Iterator[dict]:
+    """The rows that answer one of the two questions that the model is asked."""
+    from .injection import LABELS
+    from .injection.sets import UNKNOWN
+
+    for row in rows:
+        label = row.label if question == "direct" else row.indirect
+        if label != UNKNOWN:
+            yield from held_out([replace(row, label=label)], LABELS)
+
+
 def injection(folder: Path) -> Iterator[dict]:
-    from .injection import LABELS
-
-    yield from held_out(injection_rows(folder), LABELS)
+    yield from answering(injection_rows(folder), "direct")
 
 
-def long_injection(folder: Path) -> Iterator[dict]:
-    from .injection import LABELS
+def indirect_injection(folder: Path) -> Iterator[dict]:
+    yield from answering(injection_rows(folder), "indirect")
+
+
+def long_injection(folder: Path, question: str) -> Iterator[dict]:
     from .injection.compose import long_documents
 
-    yield from held_out(long_documents(injection_rows(folder), LONG_DOCUMENTS, SEED), LABELS)
+    yield from answering(long_documents(injection_rows(folder), LONG_DOCUMENTS, SEED), question)
 
 
 def secrets(folder: Path) -> Iterator[dict]:
@@ -260,7 +274,9 @@ def main() -> None:
     args.out.mkdir(parents=True, exist_ok=True)
     makers = {
         "prompt-injection": lambda: injection(folder),
-        "prompt-injection-long": lambda: long_injection(folder),
+        "prompt-injection-indirect": lambda: indirect_injection(folder),
+        "prompt-injection-long": lambda: long_injection(folder, "direct"),
+        "prompt-injection-indirect-long": lambda: long_injection(folder, "indirect"),
         "secrets": lambda: secrets(folder),
         "pii": lambda: personal_data(folder),
         "ner-own": own_names,

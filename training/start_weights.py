@@ -102,3 +102,14 @@ def published_state(model: Encoder, path: Path) -> dict[str, torch.Tensor]:
     for name, value in state_of(arrays, config["num_hidden_layers"], heads).items():
         state[name] = torch.from_numpy(value)
     return state
+
+
+# What belongs to the encoder, and neither to its vocabulary nor to its heads.
+OF_LAYERS = ("positions.", "norm.", "layers.")
+
+
+def layers_from(model: Encoder, path: Path) -> None:
+    """Takes the layers of a model that `publish.py` put into a folder. Its vocabulary may be another part of the same base's: word vectors are
+    not trained, so that layers understand the vectors of all pieces."""
+    published = published_state(model, path)
+    model.load_state_dict({**model.state_dict(), **{k: v for k, v in published.items() if k.startswith(OF_LAYERS)}})

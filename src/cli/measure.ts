@@ -2,6 +2,7 @@ import { group } from "d3-array";
 import { z } from "zod";
 import type { Finding, Scanner, Side } from "../scanner.ts";
 import { createScanner, scannerClasses } from "../scanners/catalog.ts";
+import { SOURCES, type Source } from "../source.ts";
 import { codePointOffsets } from "../text/offsets.ts";
 import { checkedVerdict } from "../validation/verdict.ts";
 import { UsageError } from "./command.ts";
@@ -31,6 +32,8 @@ export const evaluationSchema = z.strictObject({
   name: z.string().optional(),
   scanner: z.string(),
   side: z.enum(["input", "output"]).optional(),
+  /** Where the texts come from, as the scanner is told; by default what its side says. */
+  source: z.enum(SOURCES).optional(),
   params: z.record(z.string(), z.unknown()).default({}),
   file: z.string(),
   positives: z.array(z.string()).optional(),
@@ -78,8 +81,12 @@ export function sideOf(scanner: string, side: string | undefined): Side {
   return !scannerClasses("input").has(scanner) && scannerClasses("output").has(scanner) ? "output" : "input";
 }
 
-/** Scans texts, many at a time. The order of the result is that of the rows. */
-export async function judge(scanner: Scanner, rows: readonly LabelledText[]): Promise<Judged[]> {
+/**
+ * Scans texts, many at a time. The order of the result is that of the rows.
+ *
+ * @param source where all of the texts come from.
+ */
+export async function judge(scanner: Scanner, rows: readonly LabelledText[], source?: Source): Promise<Judged[]> {
   await scanner.load?.();
   const progress = new Progress(rows.length, false);
   const judged = new Array<Judged>(rows.length);
@@ -88,7 +95,10 @@ export async function judge(scanner: Scanner, rows: readonly LabelledText[]): Pr
     while (next < rows.length) {
       const index = next++;
       const row = rows[index] as LabelledText;
-      const verdict = checkedVerdict(row.text, await scanner.scan(row.text, { prompt: row.prompt }));
+      const verdict = checkedVerdict(
+        row.text,
+        await scanner.scan(row.text, { prompt: row.prompt, ...(source ? { source } : {}) }),
+      );
       const { isValid, score, probability, findings } = verdict;
       judged[index] = {
         row,
@@ -121,7 +131,7 @@ export async function measure(item: Evaluation, rows: readonly LabelledText[]): 
   try {
     await scanner.load?.();
     const start = performance.now();
-    judged = await judge(scanner, rows);
+    judged = await judge(scanner, rows, item.source);
     seconds = (performance.now() - start) / 1000;
   } finally {
     await scanner.close?.();

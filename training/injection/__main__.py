@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -12,13 +13,12 @@ import torch
 from .. import datasets, encoder, export, metrics, trainer
 from ..arguments import add_training_arguments, settings_of
 from ..runtime import Exported
-from ..start_weights import start_from
+from ..start_weights import layers_from, start_from
 from . import (
     FALSE_POSITIVES,
     FLOOR,
     HEADS,
     INJECTION,
-    LABELS,
     MAX_LENGTH,
     NAME,
     SAFE,
@@ -27,25 +27,27 @@ from . import (
     WINDOW_LENGTH,
 )
 from .evaluate import evaluate
+from .model import Detector, train
 from .rows import add_data_arguments, rows_for
-from .sets import ORDINARY
+from .sets import ORDINARY, UNKNOWN
+from .windows import windows_of
 
 
-def calibrate(model: encoder.Classifier, logits: np.ndarray, rows: list[datasets.Row]) -> dict:
-    """Folds a scale and a bias into the head, so that softmax(logits) is the final score.
+def calibrate(model: Detector, head: str, logits: np.ndarray, labels: np.ndarray, ordinary: np.ndarray) -> dict:
+    """Folds a scale and a bias into a head, so that softmax(logits) is the final score.
 
-    Two points of the calibration part determine the line: the margin that the share FALSE_POSITIVES of ordinary
-    prompts exceeds becomes THRESHOLD, and their median margin becomes FLOOR or less. Near the threshold the score is
-    therefore made for decisions, it is not the frequency of attacks. A text that the model itself calls safe is never flagged.
+    Two points of the calibration part determine the line: the margin that the share FALSE_POSITIVES of `ordinary` texts exceeds becomes
+    THRESHOLD, and their median margin becomes FLOOR or less. Near the threshold the score is therefore made for decisions, it is not
+    the frequency of attacks. A text that the model itself calls safe is never flagged. Rows with an unknown label count nowhere.
     """
     margin = logits[:, INJECTION] - logits[:, SAFE]
-    ordinary = margin[[row.label == SAFE and row.set in ORDINARY for row in rows]]
-    temperature_scale, _ = metrics.fit_line(margin, np.array([row.label for row in rows]))
-    edge = max(metrics.threshold_at(ordinary, FALSE_POSITIVES), 0.0)
-    median = float(np.median(ordinary))
+    known = labels != UNKNOWN
+    temperature_scale, _ = metrics.fit_line(margin[known], labels[known])
+    edge = max(metrics.threshold_at(margin[ordinary], FALSE_POSITIVES), 0.0)
+    median = float(np.median(margin[ordinary]))
     scale = max(temperature_scale, (metrics.logit(THRESHOLD) - metrics.logit(FLOOR)) / (edge - median))
     bias = metrics.logit(THRESHOLD) - scale * edge
-    indices = model.head_slices()["logits"]
+    indices = model.head_slices()[head]
     with torch.no_grad():
         model.head.weight[indices].mul_(scale)
         model.head.bias[indices].mul_(scale)
@@ -57,13 +59,16 @@ def calibrate(model: encoder.Classifier, logits: np.ndarray, rows: list[datasets
         "temperature_scale": temperature_scale,
         "edge": edge,
         "median": median,
-        "ordinary": len(ordinary),
+        "ordinary": int(ordinary.sum()),
     }
 
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m training.injection", description=__doc__)
     add_data_arguments(parser)
+    parser.add_argument(
+        "--layers-of", type=Path, help="a published model whose layers training starts from, whatever its vocabulary"
+    )
     add_training_arguments(parser, epochs=2)
     return parser.parse_args()
 
@@ -77,17 +82,19 @@ def main() -> None:
 
     rows = rows_for(args)
     for split in datasets.SPLITS:
-        print(split, Counter(LABELS[row.label] for row in datasets.part(rows, split)), flush=True)
+        print(split, Counter((row.label, row.indirect) for row in datasets.part(rows, split)), flush=True)
 
     base = encoder.Base(args.base, args.layers)
     tokenizer = base.tokenizer()
-    model = encoder.Classifier(base.shape, {name: len(labels) for name, labels in HEADS.items()}).load_base(base)
+    model = Detector(base.shape).load_base(base)
     if args.reuse:
         model.load(work / "weights.safetensors")
     else:
+        if args.layers_of:
+            layers_from(model, args.layers_of)
         if args.start:
             start_from(model, args.start)
-        trainer.train(model, tokenizer, datasets.part(rows, "train"), settings)
+        train(model, windows_of(tokenizer, datasets.part(rows, "train"), settings.seed), settings)
         model.save(work / "weights.safetensors")  # the weights before calibration
 
     # The int8 model is calibrated, because it is the one that runs in the product.
@@ -96,8 +103,15 @@ def main() -> None:
     export.export(model, ranges, work / "model.fp32.onnx", args.out / "model.onnx")
     export.write_tokenizer(tokenizer, args.out / "tokenizer.json")
     session = Exported(args.out / "model.onnx", args.out / "tokenizer.json", args.threads)
-    logits = np.array(session.logits([row.text for row in held], MAX_LENGTH))
-    fitted = calibrate(model, logits, held)
+    texts = [row.text for row in held]
+    direct, indirect = map(np.array, zip(*session.outputs(texts, MAX_LENGTH, ["direct", "indirect"]), strict=True))
+    labels = np.array([row.label for row in held])
+    of_data = np.array([row.indirect for row in held])
+    ordinary = np.array([row.label == SAFE and row.set in ORDINARY for row in held])
+    fitted = {
+        "direct": calibrate(model, "direct", direct, labels, ordinary),
+        "indirect": calibrate(model, "indirect", indirect, of_data, of_data == SAFE),
+    }
     print("calibration", fitted, flush=True)
     export.export(model, ranges, work / "model.fp32.onnx", args.out / "model.onnx")
     guard = {

@@ -10,11 +10,14 @@ import json
 import random
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 
-from ..datasets import HELD_BATCHES, NO_CATEGORY, Row
+from ..datasets import HELD_BATCHES, NO_CATEGORY, read_jsonl, split_of
 from . import CATEGORIES, INJECTION, SAFE
-from .sets import OWN
+from .envelopes import as_json, cell, envelope
+from .sets import OWN, OWN_DOCUMENTS, UNKNOWN, Text, found_in
 
 OWN_TEXTS = {f"own_{name}" for name in (*OWN, *HELD_BATCHES)}
 HOSTS = {
@@ -29,10 +32,15 @@ HOSTS = {
     "passages",
 }
 # Our own texts that are to be hidden. Those of the other files are documents with something hidden already.
-OWN_SENTENCES = OWN_TEXTS - {
-    f"own_{name}" for name in ("documents", "agents", "quiet_orders", "tool_results", "long_harmless")
+OWN_SENTENCES = OWN_TEXTS - {f"own_{name}" for name in OWN_DOCUMENTS}
+GUESTS = {
+    *OWN_SENTENCES,
+    "safe_guard",
+    "neuralchemy",
+    "deepset",
+    "tensortrust",
+    "multilingual",
 }
-GUESTS = {*OWN_SENTENCES, "safe_guard", "neuralchemy", "deepset", "tensortrust", "multilingual"}
 # Texts that are harmless everywhere, also inside a document, a mail or a tool result.
 REMARKS = {*OWN_SENTENCES, "bank_questions", "chat", "dialogue_turns"}
 # Orders of a user to the model. They are harmless beside a text that the user gives, but not inside what a tool returns.
@@ -40,14 +48,9 @@ REQUESTS = {"alpaca", "alpaca_zh", "assistant_intents", "role_play"}
 TWINS = {*REMARKS, *REQUESTS}
 # Lengths of hosts in characters: up to a window of the model (about 1,000), so that an attack is a small part of the text.
 HOST_LENGTHS = [150, 300, 500, 700, 900]
-LONGEST_GUEST = 500
+LONGEST_GUEST = 400
 LONGEST_WORD = 40
 SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]")
-
-
-def request(host: str, guest: str, rng: random.Random) -> str:
-    """Puts the guest before or after the whole host, as users write."""
-    return guest + "\n\n" + host if rng.random() < 0.5 else host + rng.choice(["\n", "\n\n"]) + guest
 
 
 def plain(host: str, guest: str, rng: random.Random) -> str:
@@ -69,9 +72,14 @@ def tool_result(host: str, guest: str, rng: random.Random) -> str:
         [
             lambda: json.dumps({"status": "ok", "result": text}, ensure_ascii=False),
             lambda: json.dumps(
-                {"id": rng.randrange(9999), "title": "Notes", "body": text}, ensure_ascii=False, indent=1
+                {"id": rng.randrange(9999), "title": "Notes", "body": text},
+                ensure_ascii=False,
+                indent=1,
             ),
-            lambda: json.dumps([{"author": rng.choice(["kim", "ana", "leo"]), "comment": text}], ensure_ascii=False),
+            lambda: json.dumps(
+                [{"author": rng.choice(["kim", "ana", "leo"]), "comment": text}],
+                ensure_ascii=False,
+            ),
             lambda: json.dumps({"page": {"content": text, "next": None}}, ensure_ascii=False),
         ]
     )()
@@ -83,7 +91,14 @@ def mail(host: str, guest: str, rng: random.Random) -> str:
 
 
 def markup(host: str, guest: str, rng: random.Random) -> str:
-    hidden = rng.choice(["<!-- {} -->", '<p style="display:none">{}</p>', "<div>{}</div>", "<span>{}</span>"])
+    hidden = rng.choice(
+        [
+            "<!-- {} -->",
+            '<p style="display:none">{}</p>',
+            "<div>{}</div>",
+            "<span>{}</span>",
+        ]
+    )
     return f"<html><body><p>{host}</p>\n{hidden.format(guest)}\n</body></html>"
 
 
@@ -94,7 +109,11 @@ def comment(host: str, guest: str, rng: random.Random) -> str:
     return "\n".join([*lines[:at], rng.choice(["# ", "// ", "-- ", "> "]) + guest, *lines[at:]])
 
 
-FORMS = [plain, plain, tool_result, mail, markup, comment]
+def wrapped(host: str, guest: str, rng: random.Random) -> str:
+    return envelope(plain(host, guest, rng), rng)
+
+
+FORMS = [plain, plain, plain, tool_result, mail, markup, comment, cell, wrapped]
 
 
 def word_start(text: str, at: int) -> int:
@@ -103,35 +122,127 @@ def word_start(text: str, at: int) -> int:
     return at if space < 0 else space + 1
 
 
-def carrier(hosts: Sequence[str], rng: random.Random) -> str:
-    """Excerpts of hosts, one after another, up to a random length."""
-    length = rng.choice(HOST_LENGTHS)
-    parts: list[str] = []
-    while (room := length - sum(map(len, parts))) > 40:
-        host = rng.choice(hosts)
-        start = rng.randrange(len(host) - room) if len(host) > room else 0
-        start = word_start(host, start) if start else 0
-        parts.append(host[start : start + room])
-    return "\n".join(parts)
+def orders_in(text: str, order: str) -> tuple[tuple[int, int], ...]:
+    """Where an order stands in a text that was made with it, as it was written or as a form writes it."""
+    for written in (order, as_json(order)[1:-1], order.replace("\n", " ")):
+        if found := found_in(text, written):
+            return found
+    return ()
 
 
-def compose(rows: Sequence[Row], attacks: int, twins: int, seed: int, split: str) -> list[Row]:
+# Sets of short texts that are harmless wherever they stand, beside REMARKS.
+STATEMENTS = {
+    "tatoeba",
+    "sib200",
+    "reviews",
+    "chat",
+    "documents_of_languages",
+    "wikipedia",
+    *REMARKS,
+}
+# The share of composed texts that contain an order, and of those the ones whose order attacks the model also where a user pastes it.
+WITH_ORDER, HOSTILE = 0.5, 0.5
+# Bare tasks are sometimes introduced by words that ask for attention.
+INTRODUCED = 0.35
+LONGEST_STATEMENT = 250
+
+
+def wordings(folder: Path, split: str) -> list[str]:
+    """Phrases that draw attention to what follows."""
+    raws = read_jsonl(folder / "injection" / "planting_wordings.jsonl.gz")
+    return [raw["text"].strip() for raw in raws if raw["kind"] == "wording" and split_of(raw["text"]) == split]
+
+
+def compose(
+    rows: Sequence[Text],
+    count: int,
+    seed: int,
+    split: str,
+    introductions: Sequence[str],
+) -> list[Text]:
+    """Documents of one split with something put into them: an attack, a task that nobody asked for, or a harmless statement."""
     rng = random.Random(f"{seed} {split}")
     mine = [row for row in rows if row.split == split]
-    hosts = [r.text for r in mine if r.set in HOSTS and r.label == SAFE and len(r.text) >= 40]
-    short = [r for r in mine if 10 <= len(r.text) <= LONGEST_GUEST]
-    guests = [r for r in short if r.set in GUESTS and r.label == INJECTION]
-    calm = [r for r in short if r.set in TWINS and r.label == SAFE]
-    # Our own attacks are clear and varied, so half of the guests are chosen among them.
-    own = [r for r in guests if r.set.startswith("own")] or guests
+    hosts: dict[str, list[str]] = {}
+    for row in mine:
+        if row.indirect == SAFE and len(row.text) >= 120 and not row.set.startswith("own_"):
+            hosts.setdefault(row.set, []).append(row.text)
+    short = [row for row in mine if 12 <= len(row.text) <= LONGEST_GUEST]
+    attacks = [row for row in short if row.label == INJECTION and row.orders == ((0, len(row.text)),)]
+    # Our own attacks are clear and varied, so most guests are chosen among them.
+    own = [row for row in attacks if row.set in OWN_SENTENCES] or attacks
+    tasks = [row for row in short if row.set == "tasks"]
+    statements = [
+        row for row in short if row.set in STATEMENTS and row.label == SAFE and len(row.text) <= LONGEST_STATEMENT
+    ]
+    result: list[Text] = []
+    if not (hosts and attacks and tasks and statements):
+        return result
+    names = sorted(hosts)
+    for _ in range(count):
+        host = excerpt(rng.choice(hosts[rng.choice(names)]), rng)
+        has_order = rng.random() < WITH_ORDER
+        is_hostile = has_order and rng.random() < HOSTILE
+        pool = (own if rng.random() < 0.7 else attacks) if is_hostile else tasks if has_order else statements
+        guest = rng.choice(pool)
+        order = guest.text
+        if has_order and not is_hostile and introductions and rng.random() < INTRODUCED:
+            order = f"{rng.choice(introductions)} {order}"
+        form = rng.choice(FORMS)
+        text = form(host, order, rng)
+        result.append(
+            Text(
+                text,
+                INJECTION if is_hostile else UNKNOWN if has_order else SAFE,
+                "composed",
+                0.8,
+                guest.lang,
+                form.__name__,
+                split,
+                CATEGORIES.index("indirect") if is_hostile else NO_CATEGORY,
+                INJECTION if has_order else SAFE,
+                orders_in(text, order) if has_order else (),
+            )
+        )
+    return result
+
+
+def excerpt(text: str, rng: random.Random) -> str:
+    length = rng.choice(HOST_LENGTHS)
+    if len(text) <= length:
+        return text
+    start = rng.randrange(len(text) - length)
+    start = word_start(text, start) if start else 0
+    return text[start : start + length]
+
+
+# Lengths of texts that are put into envelopes.
+ENVELOPED = range(8, 700)
+
+
+def enveloped(rows: Sequence[Text], count: int, seed: int, split: str) -> list[Text]:
+    """Texts of one split in envelopes, half of them with an order."""
+    rng = random.Random(f"{seed} enveloped {split}")
+    mine = [row for row in rows if row.split == split and len(row.text) in ENVELOPED]
+    safe = [row for row in mine if row.indirect == SAFE]
+    orders = [row for row in mine if row.indirect == INJECTION and row.orders]
     result = []
-    for pool, label, count in ((guests, INJECTION, attacks), (calm, SAFE, twins)):
-        for _ in range(count if hosts and pool else 0):
-            guest = rng.choice(own if label == INJECTION and rng.random() < 0.5 else pool)
-            form = request if label == SAFE and guest.set in REQUESTS else rng.choice(FORMS)
-            text = form(carrier(hosts, rng), guest.text, rng)
-            category = CATEGORIES.index("indirect") if label == INJECTION else NO_CATEGORY
-            result.append(Row(text, label, "composed", 0.8, guest.lang, form.__name__, split, category))
+    for _ in range(count if safe and orders else 0):
+        row = rng.choice(rng.choice([safe, orders]))
+        text = envelope(row.text, rng)
+        found = [orders_in(text, row.text[start:end]) for start, end in row.orders]
+        category = CATEGORIES.index("indirect") if row.label == INJECTION else NO_CATEGORY
+        spans = tuple(sorted(chain.from_iterable(found))) if all(found) else ()
+        result.append(
+            replace(
+                row,
+                text=text,
+                orders=spans,
+                set="enveloped",
+                category=category,
+                weight=0.8,
+            )
+        )
     return result
 
 
@@ -141,7 +252,7 @@ LONG = 8000
 EXPLICIT = "own_orders"
 
 
-def long_documents(rows: Sequence[Row], count: int, seed: int) -> list[Row]:
+def long_documents(rows: Sequence[Text], count: int, seed: int) -> list[Text]:
     """Documents for evaluation, of about 2,000 tokens, with an attack at a random position, and as many with a harmless text there.
 
     There are `count` of each kind, and one more for every row of EXPLICIT.
@@ -159,5 +270,16 @@ def long_documents(rows: Sequence[Row], count: int, seed: int) -> list[Row]:
             while sum(map(len, parts)) < LONG:
                 parts.append(rng.choice(hosts)[:1500])
             parts.insert(rng.randint(0, len(parts)), guest.text)
-            result.append(Row("\n\n".join(parts), label, guest.set, 1.0, guest.lang, "long", "dev"))
+            result.append(
+                Text(
+                    "\n\n".join(parts),
+                    label,
+                    guest.set,
+                    1.0,
+                    guest.lang,
+                    "long",
+                    "dev",
+                    indirect=label,
+                )
+            )
     return result

@@ -16,25 +16,26 @@ from .. import datasets, metrics
 from ..runtime import Exported, softmax
 from . import INJECTION, MAX_LENGTH, SAFE, THRESHOLD
 from .rows import add_data_arguments, rows_for
-from .sets import ORDINARY
+from .sets import ORDINARY, UNKNOWN, Text
 
 CASES = Path(__file__).parent / "cases.jsonl"
 
 
-def scores_of(model: Exported, texts: Sequence[str]) -> np.ndarray:
-    return softmax(np.array(model.logits(texts, MAX_LENGTH)))[:, INJECTION]
+QUESTIONS = ("direct", "indirect")
 
 
-def figures(rows: Sequence[datasets.Row], scores: np.ndarray) -> dict:
+def scores_of(model: Exported, texts: Sequence[str], question: str = "direct") -> np.ndarray:
+    return softmax(np.array(model.logits(texts, MAX_LENGTH, question)))[:, INJECTION]
+
+
+def figures(sets: np.ndarray, labels: np.ndarray, scores: np.ndarray) -> dict:
     """Figures of all rows and of each set. Most sets have attacks or safe rows only, so recall at fixed false positives is measured
     against the safe rows of all sets."""
-    labels = np.array([row.label for row in rows])
-    sets = np.array([row.set for row in rows])
     safe, attack = scores[labels == SAFE], scores[labels == INJECTION]
     ordinary = scores[(labels == SAFE) & np.isin(sets, sorted(ORDINARY))]
     edge = metrics.threshold_at(safe, 0.01)
     result = {
-        "rows": len(rows),
+        "rows": len(labels),
         "attacks": len(attack),
         "safe": len(safe),
         "ordinary": len(ordinary),
@@ -91,34 +92,38 @@ def table(found: dict) -> str:
     return "\n".join(lines)
 
 
-def evaluate(rows: Sequence[datasets.Row], folder: Path, fp32: Path | None, report: Path | None, threads: int) -> dict:
-    dev = datasets.part(rows, "dev")
-    texts = [row.text for row in dev]
+def evaluate(rows: Sequence[Text], folder: Path, fp32: Path | None, report: Path | None, threads: int) -> dict:
     int8 = Exported(folder / "model.onnx", folder / "tokenizer.json", threads)
-    scores = scores_of(int8, texts)
-    found = figures(dev, scores)
-    print(table(found))
-    found["wrong_cases"] = check_cases(int8)
-    if fp32 and fp32.exists():
-        reference = scores_of(Exported(fp32, folder / "tokenizer.json", threads), texts)
-        found["fp32"] = {k: v for k, v in figures(dev, reference).items() if k != "sets"}
+    exact = Exported(fp32, folder / "tokenizer.json", threads) if fp32 and fp32.exists() else None
+    report_of = {question: asked(question, rows, int8, exact) for question in QUESTIONS}
+    report_of["wrong_cases"] = check_cases(int8)
+    if report:
+        report.write_text(json.dumps(report_of, indent=1, ensure_ascii=False) + "\n")
+    return report_of
+
+
+def asked(question: str, rows: Sequence[Text], int8: Exported, exact: Exported | None) -> dict:
+    """Figures of the dev rows that answer a question, and the rows that the model gets most wrong."""
+    label_of = {"direct": lambda row: row.label, "indirect": lambda row: row.indirect}[question]
+    dev = [row for row in datasets.part(rows, "dev") if label_of(row) != UNKNOWN]
+    texts, sets = [row.text for row in dev], np.array([row.set for row in dev])
+    labels = np.array([label_of(row) for row in dev])
+    scores = scores_of(int8, texts, question)
+    found = figures(sets, labels, scores)
+    print(f"## {question}\n\n{table(found)}")
+    if exact:
+        reference = scores_of(exact, texts, question)
+        found["fp32"] = {k: v for k, v in figures(sets, labels, reference).items() if k != "sets"}
         found["int8_difference"] = {
             "mean": float(np.abs(scores - reference).mean()),
             "largest": float(np.abs(scores - reference).max()),
             "decisions_changed": int(((scores > THRESHOLD) != (reference > THRESHOLD)).sum()),
         }
-    print(json.dumps({k: v for k, v in found.items() if k not in ("sets", "wrong_cases")}, indent=2))
-    if report:
-        worst = sorted(zip(scores, dev, strict=True), key=lambda pair: -pair[0])
-        found["worst_safe"] = [
-            {"score": round(float(s), 4), "set": r.set, "text": r.text[:200]} for s, r in worst if r.label == SAFE
-        ][:60]
-        found["worst_attacks"] = [
-            {"score": round(float(s), 4), "set": r.set, "text": r.text[:200]}
-            for s, r in reversed(worst)
-            if r.label == INJECTION
-        ][:60]
-        report.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    print(json.dumps({k: v for k, v in found.items() if k != "sets"}, indent=2))
+    order = np.argsort(-scores)
+    told = [{"score": round(float(scores[i]), 4), "set": dev[i].set, "text": dev[i].text[:200]} for i in order]
+    found["worst_safe"] = [told[at] for at, i in enumerate(order) if labels[i] == SAFE][:60]
+    found["worst_attacks"] = [told[at] for at, i in enumerate(order) if labels[i] == INJECTION][::-1][:60]
     return found
 
 

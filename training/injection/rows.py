@@ -6,12 +6,12 @@ import argparse
 from dataclasses import replace
 
 from .. import datasets, trainer
-from .compose import compose
-from .sets import SETS
+from .compose import compose, enveloped, wordings
+from .sets import SETS, Text
 from .vary import disguised, pieces, vary
 
-# For each split: the number of composed attacks, and of their composed harmless twins.
-COMPOSED = (("train", 3600, 3200), ("calibration", 80, 80), ("dev", 200, 200))
+# For each split: the numbers of composed texts, and of texts in envelopes.
+COMPOSED = (("train", 9000, 5000), ("calibration", 160, 100), ("dev", 400, 260))
 # The number of harmless training texts that are encoded or otherwise disguised.
 DISGUISED_ROWS = 400
 
@@ -27,15 +27,17 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--threads", type=int, default=trainer.Settings.threads)
 
 
-def rows_for(args: argparse.Namespace) -> list[datasets.Row]:
+def rows_for(args: argparse.Namespace) -> list[Text]:
     """The rows of all splits. The same arguments always give the same rows."""
     specs = datasets.choose(SETS, args.licences.split(","), args.sets.split(",") if args.sets else None)
     left_out = set(filter(None, args.leave_out.split(",")))
     if left_out - {spec.name for spec in specs}:
         raise SystemExit(f"unknown set: {', '.join(sorted(left_out - {spec.name for spec in specs}))}")
     specs = [replace(spec, split="dev") if spec.name in left_out else spec for spec in specs]
-    rows = datasets.load(specs, datasets.data_folder(args.data), args.seed)
-    for split, attacks, twins in COMPOSED:
-        rows += compose(rows, attacks, twins, args.seed, split)
+    folder = datasets.data_folder(args.data)
+    rows: list[Text] = datasets.load(specs, folder, args.seed)
+    for split, composed, in_envelopes in COMPOSED:
+        rows += compose(rows, composed, args.seed, split, wordings(folder, split))
+        rows += enveloped(rows, in_envelopes, args.seed, split)
     rows += disguised(rows, DISGUISED_ROWS, args.seed)
     return pieces(vary(rows, args.seed), args.seed)

@@ -1,21 +1,87 @@
 """The data sets of the prompt-injection model, and how much of each is used.
 
-All sets follow one policy. A text with the wording of an attack is INJECTION. A plain harmful request is SAFE, since this model
-detects attacks, and other scanners look at topics. Benign role play, talk about security, system prompts, code and toxic chat are SAFE.
+All sets follow one policy for what people write, the label of a row. A text with the wording of an attack is INJECTION. A plain harmful
+request is SAFE, since this model detects attacks, and other scanners look at topics. Benign role play, talk about security, system
+prompts, code and toxic chat are SAFE.
+
+The second label, `indirect`, is for the same text as data that a tool returns. Whatever attacks a model is an INJECTION there too, and
+so is every order to a model. Documents are SAFE. Of requests and system prompts nothing is said: they are orders to a model, but
+nobody looks for them in data.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, fields
 
-from ..datasets import HELD_BATCHES, NO_CATEGORY, Spec
+from ..datasets import HELD_BATCHES, NO_CATEGORY, Row, Spec
 from . import CATEGORIES, INJECTION, SAFE
 
+# The label of a question that a row does not answer. The losses leave it out.
+UNKNOWN = NO_CATEGORY
 Pick = Callable[[dict], tuple[int, float] | None]
 
+
+@dataclass(frozen=True)
+class Text(Row):
+    """A row whose label answers the direct question."""
+
+    # The answer to the indirect question.
+    indirect: int = UNKNOWN
+    # Where the instructions to a model stand, as offsets in the text. None are given where that is not known.
+    orders: tuple[tuple[int, int], ...] = ()
+
+
+def text_of(row: Row, indirect: int, orders: tuple[tuple[int, int], ...] = ()) -> Text:
+    return Text(
+        **{field.name: getattr(row, field.name) for field in fields(Row)},
+        indirect=indirect,
+        orders=orders,
+    )
+
+
+def found_in(text: str, orders: str | list[str] | None) -> tuple[tuple[int, int], ...]:
+    """Where the orders of a row stand in its text."""
+    wanted = [orders] if isinstance(orders, str) else orders or []
+    return tuple(sorted((at, at + len(order)) for order in wanted if order and (at := text.find(order)) >= 0))
+
+
+Complete = Callable[[Row, dict], Text]
+
+
+def prompt(row: Row, _raw: dict) -> Text:
+    """What people write to a model. An attack is one in data too, and all of it is the order."""
+    return text_of(
+        row,
+        *((INJECTION, ((0, len(row.text)),)) if row.label == INJECTION else (UNKNOWN,)),
+    )
+
+
+def document(row: Row, raw: dict) -> Text:
+    """A document, with or without an order in it."""
+    if row.label == SAFE:
+        return text_of(row, SAFE)
+    return text_of(row, INJECTION, found_in(row.text, raw.get("order") or raw.get("attack")))
+
+
+def only_prompt(row: Row, _raw: dict) -> Text:
+    """What people write, and what says nothing about data: noise, codes and persuasion are no orders by themselves."""
+    return text_of(row, UNKNOWN)
+
+
+def attack_in_document(row: Row, _raw: dict) -> Text:
+    """A document with an order whose place is not known, beside harmless rows that are prompts."""
+    return text_of(row, INJECTION if row.label == INJECTION else UNKNOWN)
+
+
 # Machine-written kinds of safe_guard that contain threats and odd openings of stories rather than attacks.
-SAFE_GUARD_DROPPED = {"Harmful Request", "Other", "Adversarial Example", "Indirect Manipulation"}
+SAFE_GUARD_DROPPED = {
+    "Harmful Request",
+    "Other",
+    "Adversarial Example",
+    "Indirect Manipulation",
+}
 STORY = re.compile(r"\b(start|begin|end|continue)(s|ning|ing)? (with|in)\b", re.I)
 # Kinds of neuralchemy that contain code payloads and questions, which do not attack the instructions of a model.
 NEURALCHEMY_DROPPED = {
@@ -96,8 +162,7 @@ def category(default: str = "") -> Callable[[dict], int]:
 
 
 OPEN, UNCLEAR, NC = "open", "unclear", "non-commercial"
-# Our own files, and how often each of them appears in an epoch. The last ones appear more often, since version 0.4.0 continues from
-# the weights of 0.3.0, which had learnt from the others.
+# Our own files, and how often each of them appears in an epoch.
 OWN = {
     "chat": 1,
     "documents": 1,
@@ -111,29 +176,85 @@ OWN = {
     "many_languages": 1,
     "benign": 1,
     "attacks": 1,
-    "quiet_orders": 3,
-    "tool_results": 3,
-    "jailbreaks": 3,
-    "overrides": 3,
-    "chinese_russian": 3,
-    "nine_languages": 3,
-    "long_harmless": 3,
-    "short_instructions": 3,
+    "quiet_orders": 1,
+    "tool_results": 1,
+    "jailbreaks": 1,
+    "overrides": 1,
+    "chinese_russian": 1,
+    "nine_languages": 1,
+    "long_harmless": 1,
+    "short_instructions": 1,
+    "tool_orders": 2,
+    "over_defence": 2,
+    "languages_south_east_asia": 2,
+    "languages_europe": 2,
+    "languages_middle_east_africa_asia": 2,
+    "system_and_roles": 2,
+    "documents_for_people": 2,
+    "pressure_and_noise": 2,
 }
+# Older files that contain documents. Newer ones say of each row whether it is data.
+OWN_DOCUMENTS = {"documents", "agents", "quiet_orders", "tool_results", "long_harmless"}
 
 
 def own(name: str) -> Spec:
     held = name in HELD_BATCHES
+
+    def pick(raw: dict) -> tuple[int, float]:
+        label = INJECTION if raw["label"] == "injection" else SAFE
+        # Whether a polite order in a document attacks the one who pasted it depends on whom one asks.
+        if raw.get("source") == "data" and label == INJECTION:
+            label = UNKNOWN
+        return label, 1.0 if held else 1.3
+
+    def complete(row: Row, raw: dict) -> Text:
+        if raw.get("source") == "data" or name in OWN_DOCUMENTS:
+            is_order = raw["label"] == "injection"
+            return text_of(
+                row,
+                INJECTION if is_order else SAFE,
+                found_in(row.text, raw.get("order")),
+            )
+        return prompt(row, raw)
+
     return Spec(
         f"own_{name}",
         f"injection/{name}.jsonl",
         OPEN,
-        labelled(1.0 if held else 1.3),
+        pick,
         own=True,
         split="dev" if held else "train",
         repeat=OWN.get(name, 1),
         category=category(),
+        complete=complete,
     )
+
+
+def planted(raw: dict) -> tuple[int, float]:
+    return UNKNOWN if raw["label"] == "injection" else SAFE, 0.8
+
+
+def task(raw: dict) -> tuple[int, float] | None:
+    """Picks ordinary tasks. Definitions of tasks, which are long and of one style, are left to the other sets."""
+    return None if raw.get("kind") == "task_definition" else (SAFE, 0.7)
+
+
+def order_in_data(row: Row, _raw: dict) -> Text:
+    """A task that a user may ask for. Where a tool returns it, it is an order."""
+    return text_of(row, INJECTION, ((0, len(row.text)),))
+
+
+def talk_or_document(row: Row, raw: dict) -> Text:
+    """Sentences and notes from documents, and questions of people."""
+    return text_of(
+        row,
+        SAFE if raw.get("kind") in ("security_sentence", "command_note") else UNKNOWN,
+    )
+
+
+def no_talk(raw: dict) -> tuple[int, float] | None:
+    """Picks documents from a set that also has what customers say."""
+    return None if "customer" in (raw.get("kind") or "") else (SAFE, 1.0)
 
 
 PROMPTS = "injection/benign_prompts.jsonl.gz"
@@ -142,7 +263,14 @@ SETS = [
     # Written for guard (MIT, in this repository).
     *(own(name) for name in (*HELD_BATCHES, *OWN)),
     # Attacks. Most of these sets have benign rows too.
-    Spec("deepset", "injection/deepset_train.jsonl.gz", UNCLEAR, labelled(), repeat=2),
+    Spec(
+        "deepset",
+        "injection/deepset_train.jsonl.gz",
+        UNCLEAR,
+        labelled(),
+        repeat=2,
+        complete=prompt,
+    ),
     Spec(
         "safe_guard",
         "injection/safe_guard.jsonl.gz",
@@ -150,6 +278,7 @@ SETS = [
         safe_guard,
         {SAFE: 2000, INJECTION: 1200},
         category=category(),
+        complete=prompt,
     ),
     Spec(
         "neuralchemy",
@@ -158,6 +287,7 @@ SETS = [
         neuralchemy,
         {SAFE: 900, INJECTION: 1300},
         category=category(),
+        complete=prompt,
     ),
     Spec(
         "jackhhao",
@@ -166,8 +296,16 @@ SETS = [
         labelled(),
         {SAFE: 600},
         category=category("jailbreak"),
+        complete=prompt,
     ),
-    Spec("jailbreak_prompts", "injection/jailbreak_prompts.jsonl.gz", OPEN, labelled(), category=category("jailbreak")),
+    Spec(
+        "jailbreak_prompts",
+        "injection/jailbreak_prompts.jsonl.gz",
+        OPEN,
+        labelled(),
+        category=category("jailbreak"),
+        complete=prompt,
+    ),
     Spec(
         "tensortrust",
         "injection/tensortrust_extraction.jsonl.gz",
@@ -175,8 +313,17 @@ SETS = [
         labelled(),
         {INJECTION: 300},
         category=category("extraction"),
+        complete=prompt,
     ),
-    Spec("bipia", "injection/bipia_train.jsonl.gz", OPEN, bipia, {INJECTION: 300}, category=category("indirect")),
+    Spec(
+        "bipia",
+        "injection/bipia_train.jsonl.gz",
+        OPEN,
+        bipia,
+        {INJECTION: 300},
+        category=category("indirect"),
+        complete=attack_in_document,
+    ),
     Spec(
         "agent_attacks",
         "injection/agent_attacks.jsonl.gz",
@@ -184,18 +331,41 @@ SETS = [
         labelled(),
         {INJECTION: 450},
         category=category("indirect"),
+        complete=attack_in_document,
     ),
-    Spec("multilingual", "injection/multilingual_attacks.jsonl.gz", UNCLEAR, labelled(), repeat=3),
-    Spec("five_languages", "injection/own_5_languages.jsonl.gz", NC, labelled(), {INJECTION: 800}),
+    Spec(
+        "multilingual",
+        "injection/multilingual_attacks.jsonl.gz",
+        UNCLEAR,
+        labelled(),
+        repeat=3,
+        complete=prompt,
+    ),
+    Spec(
+        "five_languages",
+        "injection/own_5_languages.jsonl.gz",
+        NC,
+        labelled(),
+        {INJECTION: 800},
+        complete=attack_in_document,
+    ),
     # Ordinary prompts.
-    Spec("alpaca", PROMPTS, NC, labelled(source="andyrdt"), {SAFE: 1200}),
-    Spec("alpaca_zh", PROMPTS, UNCLEAR, labelled(source="carbonz0"), {SAFE: 400}),
+    Spec("alpaca", PROMPTS, NC, labelled(source="andyrdt"), {SAFE: 1200}, complete=prompt),
+    Spec(
+        "alpaca_zh",
+        PROMPTS,
+        UNCLEAR,
+        labelled(source="carbonz0"),
+        {SAFE: 400},
+        complete=prompt,
+    ),
     Spec(
         "role_play",
         PROMPTS,
         NC,
         labelled(source="gururise/AlpacaDataCleaned:dataset_extensions/GPTeacher/Role"),
         {SAFE: 900},
+        complete=prompt,
     ),
     Spec(
         "tool_prompts",
@@ -203,28 +373,381 @@ SETS = [
         NC,
         labelled(source="gururise/AlpacaDataCleaned:dataset_extensions/GPTeacher/Tool"),
         {SAFE: 120},
+        complete=prompt,
     ),
-    Spec("t0_prompts", PROMPTS, OPEN, labelled(source="yizhongw"), {SAFE: 400}),
-    Spec("act_as", PROMPTS, UNCLEAR, labelled(source="dan-stats-1"), repeat=3),
-    Spec("security_talk", PROMPTS, OPEN, labelled(source="ShirePyDev"), {SAFE: 250}),
+    Spec(
+        "t0_prompts",
+        PROMPTS,
+        OPEN,
+        labelled(source="yizhongw"),
+        {SAFE: 400},
+        complete=prompt,
+    ),
+    Spec(
+        "act_as",
+        PROMPTS,
+        UNCLEAR,
+        labelled(source="dan-stats-1"),
+        repeat=3,
+        complete=prompt,
+    ),
+    Spec(
+        "security_talk",
+        PROMPTS,
+        OPEN,
+        labelled(source="ShirePyDev"),
+        {SAFE: 250},
+        complete=prompt,
+    ),
     # Ordinary texts: documents, system prompts, code, chat.
-    Spec("wikipedia", TEXTS, NC, labelled(source="Babelscape"), {SAFE: 450}),
-    Spec("dialogue_turns", TEXTS, OPEN, labelled(source="google-research")),
-    Spec("code", TEXTS, OPEN, labelled(source="github-linguist"), {SAFE: 220}),
-    Spec("system_prompts", TEXTS, OPEN, labelled(1.5, source="LouisShark")),
-    Spec("conversations", "conversation/benign.jsonl.gz", OPEN, always(SAFE), {SAFE: 400}),
-    Spec("assistant_intents", "topics/clinc_train.jsonl.gz", OPEN, always(SAFE), {SAFE: 300}),
-    Spec("bank_questions", "topics/banking77_train.jsonl.gz", OPEN, always(SAFE), {SAFE: 200}),
-    Spec("chat", "emotion/goemotions_train_dev.jsonl.gz", OPEN, always(SAFE), {SAFE: 500}),
+    Spec(
+        "wikipedia",
+        TEXTS,
+        NC,
+        labelled(source="Babelscape"),
+        {SAFE: 450},
+        complete=document,
+    ),
+    Spec(
+        "dialogue_turns",
+        TEXTS,
+        OPEN,
+        labelled(source="google-research"),
+        complete=prompt,
+    ),
+    Spec(
+        "code",
+        TEXTS,
+        OPEN,
+        labelled(source="github-linguist"),
+        {SAFE: 220},
+        complete=document,
+    ),
+    Spec(
+        "system_prompts",
+        TEXTS,
+        OPEN,
+        labelled(1.5, source="LouisShark"),
+        complete=prompt,
+    ),
+    Spec(
+        "conversations",
+        "conversation/benign.jsonl.gz",
+        OPEN,
+        always(SAFE),
+        {SAFE: 400},
+        complete=prompt,
+    ),
+    Spec(
+        "assistant_intents",
+        "topics/clinc_train.jsonl.gz",
+        OPEN,
+        always(SAFE),
+        {SAFE: 300},
+        complete=prompt,
+    ),
+    Spec(
+        "bank_questions",
+        "topics/banking77_train.jsonl.gz",
+        OPEN,
+        always(SAFE),
+        {SAFE: 200},
+        complete=prompt,
+    ),
+    Spec(
+        "chat",
+        "emotion/goemotions_train_dev.jsonl.gz",
+        OPEN,
+        always(SAFE),
+        {SAFE: 500},
+        complete=document,
+    ),
     # Documents, in which attacks are hidden, and answers of models.
-    Spec("answers", "refusal/compliance_answers.jsonl.gz", NC, always(SAFE, 0.7), {SAFE: 450}),
-    Spec("passages", "nli/control.jsonl.gz", UNCLEAR, always(SAFE, 0.7), {SAFE: 150}),
-    Spec("clean_code", "secrets/clean_code.jsonl.gz", OPEN, always(SAFE, 0.7), {SAFE: 60}),
+    Spec(
+        "answers",
+        "refusal/compliance_answers.jsonl.gz",
+        NC,
+        always(SAFE, 0.7),
+        {SAFE: 450},
+        complete=document,
+    ),
+    Spec(
+        "passages",
+        "nli/control.jsonl.gz",
+        UNCLEAR,
+        always(SAFE, 0.7),
+        {SAFE: 150},
+        complete=document,
+    ),
+    Spec(
+        "clean_code",
+        "secrets/clean_code.jsonl.gz",
+        OPEN,
+        always(SAFE, 0.7),
+        {SAFE: 60},
+        complete=document,
+    ),
     # Texts that are unpleasant, but do not attack a model.
-    Spec("harmful", "injection/harmful_requests.jsonl.gz", OPEN, always(SAFE, 0.5), {SAFE: 450}),
-    Spec("toxic_en", "toxicity/paradetox.jsonl.gz", OPEN, always(SAFE, 0.7), {SAFE: 200}),
-    Spec("toxic_zh", "toxicity/cold_train_zh.jsonl.gz", OPEN, always(SAFE, 0.7), {SAFE: 150}),
-    Spec("chat_ru", "toxicity/ru_toxicity_train.jsonl.gz", UNCLEAR, always(SAFE, 0.7), {SAFE: 200}),
+    Spec(
+        "harmful",
+        "injection/harmful_requests.jsonl.gz",
+        OPEN,
+        always(SAFE, 0.5),
+        {SAFE: 450},
+        complete=prompt,
+    ),
+    Spec(
+        "toxic_en",
+        "toxicity/paradetox.jsonl.gz",
+        OPEN,
+        always(SAFE, 0.7),
+        {SAFE: 200},
+        complete=document,
+    ),
+    Spec(
+        "toxic_zh",
+        "toxicity/cold_train_zh.jsonl.gz",
+        OPEN,
+        always(SAFE, 0.7),
+        {SAFE: 150},
+        complete=document,
+    ),
+    Spec(
+        "chat_ru",
+        "toxicity/ru_toxicity_train.jsonl.gz",
+        UNCLEAR,
+        always(SAFE, 0.7),
+        {SAFE: 200},
+        complete=document,
+    ),
+]
+
+# Ordinary texts of many languages: sentences, passages, requests, documents.
+SETS += [
+    Spec(
+        "sib200",
+        "injection/harmless_sib200.jsonl.gz",
+        OPEN,
+        always(SAFE),
+        of_a_language=32,
+        complete=document,
+    ),
+    Spec(
+        "tatoeba",
+        "injection/harmless_tatoeba.jsonl.gz",
+        OPEN,
+        always(SAFE),
+        of_a_language=30,
+        complete=document,
+    ),
+    Spec(
+        "udhr",
+        "injection/harmless_udhr.jsonl.gz",
+        OPEN,
+        always(SAFE),
+        of_a_language=2,
+        complete=document,
+    ),
+    Spec(
+        "passages_of_languages",
+        "injection/harmless_passages_multilingual.jsonl.gz",
+        UNCLEAR,
+        always(SAFE),
+        of_a_language=15,
+        complete=document,
+    ),
+    Spec(
+        "requests_of_languages",
+        "injection/harmless_requests_multilingual.jsonl.gz",
+        OPEN,
+        always(SAFE),
+        of_a_language=70,
+        complete=prompt,
+    ),
+    Spec(
+        "documents_of_languages",
+        "injection/harmless_documents_multilingual.jsonl.gz",
+        OPEN,
+        always(SAFE),
+        of_a_language=60,
+        complete=document,
+    ),
+    Spec(
+        "harmful_of_languages",
+        "injection/harmful_multilingual.jsonl.gz",
+        OPEN,
+        always(SAFE, 0.5),
+        of_a_language=60,
+        complete=prompt,
+    ),
+    # Only measured: sources that nothing was learnt from.
+    Spec(
+        "treebanks",
+        "injection/harmless_treebanks.jsonl.gz",
+        NC,
+        always(SAFE),
+        split="dev",
+        of_a_language=0,
+        complete=document,
+    ),
+    Spec(
+        "translated",
+        "injection/attacks_multilingual_2.jsonl.gz",
+        OPEN,
+        labelled(),
+        split="dev",
+        of_a_language=0,
+        complete=prompt,
+    ),
+    # Attacks that work by noise, codes, persuasion or many examples.
+    Spec(
+        "jailbreaks_2",
+        "injection/jailbreaks_2.jsonl.gz",
+        UNCLEAR,
+        labelled(),
+        {INJECTION: 520},
+        complete=prompt,
+        category=category("jailbreak"),
+    ),
+    Spec(
+        "persuasion",
+        "injection/persuasion.jsonl.gz",
+        OPEN,
+        labelled(),
+        complete=only_prompt,
+        category=category("jailbreak"),
+    ),
+    Spec(
+        "suffix",
+        "injection/harmful_with_suffix.jsonl.gz",
+        OPEN,
+        labelled(),
+        {INJECTION: 420},
+        complete=only_prompt,
+        category=category("jailbreak"),
+    ),
+    Spec(
+        "ciphers",
+        "injection/ciphers_and_twins.jsonl.gz",
+        OPEN,
+        labelled(),
+        complete=only_prompt,
+        category=category("jailbreak"),
+    ),
+    Spec(
+        "many_shot",
+        "injection/many_shot_and_twins.jsonl.gz",
+        NC,
+        labelled(),
+        {SAFE: 200, INJECTION: 200},
+        complete=only_prompt,
+        category=category("jailbreak"),
+    ),
+    # Documents, in which orders are planted or not.
+    Spec(
+        "mails",
+        "injection/documents_mail.jsonl.gz",
+        OPEN,
+        always(SAFE),
+        {SAFE: 900},
+        complete=document,
+    ),
+    Spec(
+        "tables",
+        "injection/documents_tables.jsonl.gz",
+        OPEN,
+        always(SAFE),
+        {SAFE: 600},
+        complete=document,
+    ),
+    Spec(
+        "records",
+        "injection/documents_json.jsonl.gz",
+        OPEN,
+        no_talk,
+        {SAFE: 700},
+        complete=document,
+    ),
+    Spec(
+        "pages",
+        "injection/documents_html.jsonl.gz",
+        OPEN,
+        always(SAFE),
+        {SAFE: 500},
+        complete=document,
+    ),
+    Spec(
+        "logs",
+        "injection/documents_logs.jsonl.gz",
+        NC,
+        always(SAFE),
+        {SAFE: 400},
+        complete=document,
+    ),
+    Spec(
+        "for_people",
+        "injection/documents_with_imperatives.jsonl.gz",
+        NC,
+        always(SAFE),
+        {SAFE: 1400},
+        complete=document,
+    ),
+    Spec(
+        "reviews",
+        "injection/documents_reviews.jsonl.gz",
+        UNCLEAR,
+        always(SAFE),
+        {SAFE: 800},
+        complete=document,
+    ),
+    Spec(
+        "planted",
+        "injection/documents_with_planted_orders.jsonl.gz",
+        NC,
+        planted,
+        {UNKNOWN: 2700, SAFE: 900},
+        complete=document,
+    ),
+    Spec(
+        "tasks",
+        "injection/tasks_to_plant.jsonl.gz",
+        NC,
+        task,
+        {SAFE: 2400},
+        complete=order_in_data,
+    ),
+    Spec(
+        "tasks_of_people",
+        "injection/tasks_to_plant_nc.jsonl.gz",
+        NC,
+        always(SAFE),
+        {SAFE: 900},
+        complete=prompt,
+    ),
+    # Harmless texts with the words of attacks.
+    Spec(
+        "trigger_words",
+        "injection/trigger_words_harmless.jsonl.gz",
+        UNCLEAR,
+        always(SAFE),
+        {SAFE: 1900},
+        complete=talk_or_document,
+    ),
+    Spec(
+        "trigger_words_written",
+        "injection/trigger_words_written.jsonl.gz",
+        OPEN,
+        always(SAFE),
+        complete=prompt,
+    ),
+    Spec(
+        "roles",
+        "injection/role_prompts_harmless.jsonl.gz",
+        UNCLEAR,
+        always(SAFE),
+        {SAFE: 1700},
+        complete=prompt,
+    ),
 ]
 
 # Sets of ordinary prompts. Calibration sets the bias of the head by the false positives on these.

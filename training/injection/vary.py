@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..datasets import Row
 from . import SAFE
 from .compose import word_start
+from .sets import Text
 
 # The share of the second and later copies of a text that are varied.
 SHARE = 0.6
@@ -64,12 +64,18 @@ def framed(text: str, rng: random.Random) -> str:
     return before + text + after
 
 
+def changed(row: Text, text: str) -> Text:
+    """The row with another text. Where its orders stand there is known only if they are all of it."""
+    is_whole = row.orders == ((0, len(row.text)),)
+    return replace(row, text=text, orders=((0, len(text)),) if is_whole else ())
+
+
 # A text with more than LONG characters is longer than what the model reads as a whole. PIECE are the lengths of its pieces.
 LONG, PIECE = 1200, (500, 1000)
 PIECES = 3
 
 
-def pieces(rows: Sequence[Row], seed: int) -> list[Row]:
+def pieces(rows: Sequence[Text], seed: int) -> list[Text]:
     """The rows, and pieces of the long harmless ones, since scanners read windows and only the first one begins as the text does.
 
     Attacks are not cut, because a piece of an attack may be harmless.
@@ -81,7 +87,7 @@ def pieces(rows: Sequence[Row], seed: int) -> list[Row]:
             for _ in range(min(PIECES, len(row.text) // max(PIECE))):
                 length = rng.choice(PIECE)
                 start = word_start(row.text, rng.randrange(len(row.text) - length // 2))
-                result.append(replace(row, text=row.text[start : start + length]))
+                result.append(changed(row, row.text[start : start + length]))
     return result
 
 
@@ -105,7 +111,7 @@ DISGUISES = (
 DISGUISED = range(8, 160)
 
 
-def disguised(rows: Sequence[Row], count: int, seed: int) -> list[Row]:
+def disguised(rows: Sequence[Text], count: int, seed: int) -> list[Text]:
     """Harmless training texts in the disguises that attackers use, alone or within another text.
 
     The scanner also reads the decoded text. So a disguise alone need not, and must not, look like an attack to the model.
@@ -117,21 +123,21 @@ def disguised(rows: Sequence[Row], count: int, seed: int) -> list[Row]:
         row, other = rng.choice(pool), rng.choice(pool)
         text = rng.choice(DISGUISES)(row.text)
         text = rng.choice([text, text, f"{other.text}\n{text}", f"{text}\n\n{other.text}", f'{{"data": "{text}"}}'])
-        result.append(replace(row, text=text, set="disguised", weight=0.8, kind=""))
+        result.append(replace(row, text=text, set="disguised", weight=0.8, kind="", indirect=SAFE, orders=()))
     return result
 
 
 CHANGES = (lower, upper, bare, typos, framed)
 
 
-def vary(rows: Sequence[Row], seed: int) -> list[Row]:
+def vary(rows: Sequence[Text], seed: int) -> list[Text]:
     """Varies repeated training rows. The first copy of each stays as it was written."""
     rng = random.Random(f"{seed} vary")
     seen: set[str] = set()
     result = []
     for row in rows:
         if row.split == "train" and row.text in seen and rng.random() < SHARE:
-            row = replace(row, text=rng.choice(CHANGES)(row.text, rng))
+            row = changed(row, rng.choice(CHANGES)(row.text, rng))
         seen.add(row.text)
         result.append(row)
     return result

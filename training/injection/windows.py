@@ -1,0 +1,78 @@
+"""What the model reads of a text in training: the text as a whole, or a window of it as the scanner cuts them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from tokenizers import Tokenizer
+
+from . import INJECTION, MAX_LENGTH, SAFE, WINDOW_LENGTH
+from .sets import Text
+
+# The special tokens around a text.
+FRAME = 2
+# What is known of a token: whether it belongs to an order to a model.
+NO_ORDER, ORDER, NOT_KNOWN = 0, 1, -1
+
+
+@dataclass(frozen=True)
+class Window:
+    """The ids of a row with its special tokens, and for each of them what is known."""
+
+    ids: list[int]
+    orders: np.ndarray
+    row: Text
+
+
+def windows_of(tokenizer: Tokenizer, rows: Sequence[Text], seed: int) -> list[Window]:
+    """One window of each row. Where a long text contains an order whose place is known, the window contains it."""
+    rng = random.Random(f"{seed} windows")
+    first, last = tokenizer.encode("").ids
+    result = []
+    for row, encoding in zip(
+        rows, tokenizer.encode_batch([row.text for row in rows], add_special_tokens=False), strict=True
+    ):
+        known = orders_of(row, encoding.offsets)
+        start, end = span_of(row, known, rng)
+        frame = np.array([NOT_KNOWN], np.int8)
+        result.append(
+            Window(
+                [first, *encoding.ids[start:end], last],
+                np.concatenate([frame, known[start:end], frame]),
+                row,
+            )
+        )
+    return result
+
+
+def orders_of(row: Text, offsets: Sequence[tuple[int, int]]) -> np.ndarray:
+    if row.indirect == SAFE:
+        return np.full(len(offsets), NO_ORDER, np.int8)
+    if row.indirect != INJECTION or not row.orders:
+        return np.full(len(offsets), NOT_KNOWN, np.int8)
+    spans = [(start, end) for start, end in offsets]
+    return np.array([any(a < end and b > start for a, b in row.orders) for start, end in spans], np.int8)
+
+
+def span_of(row: Text, known: np.ndarray, rng: random.Random) -> tuple[int, int]:
+    """The tokens that are read: all that fit into a row, otherwise a window."""
+    count, window = len(known), WINDOW_LENGTH - FRAME
+    if count <= MAX_LENGTH - FRAME:
+        return 0, count
+    places = np.flatnonzero(known == ORDER)
+    if 0 < len(places) < count:
+        low, high = int(places[0]), int(places[-1])
+        if high - low < window:
+            start = rng.randint(max(0, high - window + 1), max(0, min(low, count - window), high - window + 1))
+        else:
+            start = rng.choice(places.tolist()) - rng.randrange(window)
+        start = max(0, min(count - window, start))
+        return start, start + window
+    if INJECTION in (row.indirect, row.label):
+        # Where the attack stands is not known: mostly it begins the text or is all of it.
+        return 0, MAX_LENGTH - FRAME
+    start = rng.randrange(count - window + 1)
+    return start, start + window
