@@ -273,24 +273,37 @@ describe("scanConversation", () => {
 
   it("stops every other part when one throws", async () => {
     const stopped: string[] = [];
+    const parts = ["a", "a\nb", "result", "risk of a", "risk of b"];
+    let allBegun: () => void = () => {};
+    const begun = new Promise<void>((resolve) => {
+      allBegun = resolve;
+    });
+    let waiting = parts.length;
     const endless = (text: string, signal?: AbortSignal) =>
       new Promise<never>((_, reject) => {
         signal?.addEventListener("abort", () => {
           stopped.push(text);
           reject(signal.reason);
         });
+        waiting -= 1;
+        if (waiting === 0) allBegun();
       });
+    // On a slow machine it would be over before the others begin, which then need not be stopped.
+    const failing = async () => {
+      await begun;
+      throw new Error("no disk");
+    };
     const scanner: Scanner = {
       type: "PromptInjection",
       name: "PromptInjection",
       sanitizes: false,
       conversation: { window: true, sources: ["user", "tool"] },
-      scan: (text, { signal }) => (text === "b" ? Promise.reject(new Error("no disk")) : endless(text, signal)),
+      scan: (text, { signal }) => (text === "b" ? failing() : endless(text, signal)),
     };
     const risk = new ConversationRisk((text, signal) => endless(`risk of ${text}`, signal));
     const messages = [user("a"), user("b"), { role: "tool", content: "result" }];
     await expect(scanConversation([scanner], messages, { risk })).rejects.toThrow("PromptInjection: no disk");
-    expect(stopped.sort()).toEqual(["a", "a\nb", "result", "risk of a", "risk of b"]);
+    expect(stopped.sort()).toEqual(parts);
   });
 
   it("is aborted by its signal, in all parts", async () => {

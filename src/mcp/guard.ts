@@ -3,6 +3,7 @@ import pLimit from "p-limit";
 import type { MessageText } from "../messages/text.ts";
 import { addon, native } from "../native.ts";
 import { isRecord } from "../support/is-record.ts";
+import { withOriginals } from "../text/placeholders.ts";
 import { Judge, type Judgement, type JudgeOptions, type ScannersBySource } from "./judge.ts";
 import { BLOCKED, blockedTool, detailsOf, quoted, reasonFor } from "./replies.ts";
 import {
@@ -276,11 +277,11 @@ export class McpGuard {
     const reader = new SlotReader();
     reader.read(params, "arguments", "params/arguments");
     for (const { text, write } of reader.slots) {
-      const { restored } = await native(
+      const { matches, restored } = await native(
         () => addon.restorePlaceholders(text, placeholders, originals, "exact"),
         signal,
       );
-      if (restored != null) write?.(restored);
+      if (matches.length > 0) write?.(restored ?? withOriginals(text, matches, originals));
     }
     reader.commit();
   }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { MOST_FINDINGS } from "../findings.ts";
 import { addon, mapAnswer, native, type Restoration } from "../native.ts";
 import { type Finding, passed, type Verdict, wholeText } from "../scanner.ts";
+import { withOriginals } from "../text/placeholders.ts";
 import { mapRows, type Rows } from "../text/rows.ts";
 import { Vault } from "../vault.ts";
 import { defineScanner } from "./define.ts";
@@ -137,21 +138,10 @@ function verdict(
   return {
     isValid: true,
     score: PASSED,
-    ...(matches.length === 0 ? {} : { sanitized: restored ?? spliced(text, matches, originals) }),
+    ...(matches.length === 0 ? {} : { sanitized: restored ?? withOriginals(text, matches, originals) }),
     findings,
     coverage: { ...coverage, scannedChars: searched, truncated: searched < text.length },
   };
-}
-
-/** The text with the originals in the place of their placeholders. */
-function spliced(text: string, matches: Rows, originals: readonly string[]): string {
-  let made = "";
-  let end = 0;
-  for (let at = 0; at < matches.length; at += 3) {
-    made += text.slice(end, matches[at]) + originals[matches[at + 2] as number];
-    end = matches[at + 1] as number;
-  }
-  return made + text.slice(end);
 }
 
 /** Whether a text begins as JSON does. */
