@@ -40,7 +40,11 @@ LOST = 1e-3
 # The logits of SAFE for a text that left early; those of INJECTION are 0.
 SURE = 10.0
 WATCHED = f"layers.{LAYERS - 1}.norm2"
-MASK, MASK_COLUMN = "mask_int", "mask_column"
+# The same vectors divided by the factors of SmoothQuant, which the attention of the next layer reads (see `export.py`).
+SMOOTHED = f"{WATCHED}.even"
+# The mask of attention; and what pooling adds to the scores of padding, with the nodes that make it.
+MASK, PADDING_BIAS = "mask_int", "padding_bias"
+OF_PADDING = {"mask_float", "mask_column", "padding_column", PADDING_BIAS}
 QUESTIONS = ("direct", "indirect")
 
 
@@ -88,18 +92,24 @@ def insert(model: onnx.ModelProto, exit: Exit) -> None:
     front.node("Less", ["exit.places", front.weight("exit.two", np.array(2, np.int64))], "exit.first")
     front.node("Or", ["exit.first", "exit.someone"], "exit.kept")
     front.node("Compress", [WATCHED, "exit.kept"], "exit.vectors", axis=1)
+    front.node("Compress", [SMOOTHED, "exit.kept"], "exit.smoothed", axis=1)
     front.node("Compress", [MASK, "exit.kept"], "exit.mask", axis=1)
-    front.node("Compress", [MASK_COLUMN, "exit.kept"], "exit.column", axis=1)
+    front.node("Compress", [PADDING_BIAS, "exit.kept"], "exit.padding.bias", axis=1)
 
     safe = back.weight("exit.safe", np.array([[SURE, 0.0]], np.float32))
     for head in QUESTIONS:
         back.node("Where", ["exit.staying", f"exit.{head}", safe], head)
 
-    # The column of the mask is made behind the layers; it is needed before them now.
-    column = [node for node in nodes if {"mask_float", MASK_COLUMN} & set(node.output)]
-    nodes = [node for node in nodes if node not in column]
+    # What pooling adds may be made behind the layers; it is needed before the last of them now.
+    of_padding = [node for node in nodes if OF_PADDING & set(node.output)]
+    nodes = [node for node in nodes if node not in of_padding]
     at = next(index for index, node in enumerate(nodes) if WATCHED in node.output) + 1
-    renamed = {WATCHED: "exit.vectors", MASK: "exit.mask", MASK_COLUMN: "exit.column"}
+    renamed = {
+        WATCHED: "exit.vectors",
+        SMOOTHED: "exit.smoothed",
+        MASK: "exit.mask",
+        PADDING_BIAS: "exit.padding.bias",
+    }
     for node in nodes[at:]:
         node.input[:] = [renamed.get(name, name) for name in node.input]
         for head in QUESTIONS:
@@ -107,7 +117,7 @@ def insert(model: onnx.ModelProto, exit: Exit) -> None:
                 node.output[:] = [f"exit.{head}"]
                 node.name = f"exit.{head}"
     del model.graph.node[:]
-    model.graph.node.extend([*nodes[:at], *column, *front.nodes, *nodes[at:], *back.nodes])
+    model.graph.node.extend([*nodes[:at], *of_padding, *front.nodes, *nodes[at:], *back.nodes])
     model.graph.initializer.extend([*front.weights, *back.weights])
 
 
