@@ -23,6 +23,7 @@ from torch.nn import functional as F
 from .. import datasets, encoder, metrics, trainer
 from . import HEADS, INJECTION, MAX_LENGTH, SAFE
 from .rows import add_data_arguments, rows_for
+from .sets import UNKNOWN
 
 # Sets with texts that a user does not type: documents, tool results, answers, code.
 FETCHED = {
@@ -37,6 +38,8 @@ FETCHED = {
     "answers",
     "system_prompts",
 }
+# The heads that are compared: what people write, and the kinds of attacks in it.
+ASKED = ("direct", "category")
 # The weight of the teachers' probabilities; that of the labels is 1 less this.
 SOFT = 0.7
 
@@ -70,7 +73,7 @@ class Levers:
         self.args = args
         self.settings = trainer.Settings(seed=args.seed, epochs=1, threads=args.threads, max_tokens=MAX_LENGTH)
         trainer.fix_seeds(args.seed, args.threads)
-        rows = rows_for(args)
+        rows = [row for row in rows_for(args) if row.label != UNKNOWN]
         self.tokenizer = encoder.Base(args.base, 12).tokenizer()
         self.dev = in_order(datasets.part(rows, "dev"))[: args.measured]
         self.held = in_order(datasets.part(rows, "calibration"))
@@ -103,7 +106,7 @@ class Levers:
         start = time.monotonic()
         torch.manual_seed(seed)
         base = encoder.Base(self.args.base, layers)
-        model = encoder.Classifier(base.shape, {name: len(labels) for name, labels in HEADS.items()}).load_base(base)
+        model = encoder.Classifier(base.shape, {name: len(HEADS[name]) for name in ASKED}).load_base(base)
         settings = replace(self.settings, seed=seed)
         if soft is None:
             trainer.train(model, self.tokenizer, rows, settings)

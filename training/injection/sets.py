@@ -47,9 +47,6 @@ def found_in(text: str, orders: str | list[str] | None) -> tuple[tuple[int, int]
     return tuple(sorted((at, at + len(order)) for order in wanted if order and (at := text.find(order)) >= 0))
 
 
-Complete = Callable[[Row, dict], Text]
-
-
 def prompt(row: Row, _raw: dict) -> Text:
     """What people write to a model. An attack is one in data too, and all of it is the order."""
     return text_of(
