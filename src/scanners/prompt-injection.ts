@@ -5,6 +5,7 @@ import type { AnswerCache } from "../models/answer-cache.ts";
 import { LabelHead, type LabelScore } from "../models/label-head.ts";
 import { READINGS } from "../models/reading.ts";
 import { type Detection, type Finding, passed } from "../scanner.ts";
+import type { Source } from "../source.ts";
 import { isRecord } from "../support/is-record.ts";
 import { splitSentences } from "../text/sentences.ts";
 import { isWithin } from "../validation/part.ts";
@@ -35,8 +36,23 @@ import { riskScore } from "./score.ts";
 export type InjectionClassifier = (text: string, signal?: AbortSignal) => ClassifierAnswer | Promise<ClassifierAnswer>;
 export type ClassifierAnswer = number | { score: number; category?: string } | readonly LabelScore[];
 
-/** The head of guard's own models that answers. */
-const HEAD = "injection";
+/** The heads of guard's own model: one for each of the two questions that can be asked about a text. */
+const HEADS = { direct: "direct", indirect: "indirect" } as const;
+type Question = keyof typeof HEADS;
+
+/**
+ * The question that a text is asked by its source. What a tool returned, or a model wrote as arguments of one, holds data, in which any
+ * instruction to a model is out of place, however polite. Users give instructions, and system prompts and definitions of tools consist of
+ * them, so that only attacks count there: on the instructions of the model, its secrets or its rules.
+ */
+const QUESTIONS: Record<Source, Question> = {
+  user: "direct",
+  assistant: "direct",
+  system: "direct",
+  tool_definition: "direct",
+  tool: "indirect",
+  tool_call: "indirect",
+};
 
 /** How many sentences the caller's classifier is asked about at the same time. */
 const PARALLEL = 8;
@@ -64,7 +80,9 @@ export const PromptInjection = defineScanner({
     "Detects prompt injections: attempts to override instructions, to extract the system prompt, to break out of a role; in " +
     "prompts, documents and tool results.",
   description:
-    "By default all of a text is read, and what it hides besides; the odds of a window are divided by the number of windows. " +
+    "By default all of a text is read, and what it hides besides; the worst window counts. What users write is judged for attacks on the " +
+    "model, its instructions, its secrets or its rules. What tools return (`source: tool`) and what models write as arguments of tools is " +
+    "judged for any instruction to a model, however polite. Models of others answer one question for all sources. " +
     "llm-guard's default was `full`, which looks at the beginning only, and it reads a text as it is written (`deobfuscate: false`). " +
     "A finding in a decoded view has the offsets of what was decoded, such as a run of base64, and names the `view`.",
   sides: { input: {} },
@@ -129,20 +147,23 @@ export const PromptInjection = defineScanner({
     } = build.options;
     const model = classifier ? undefined : madeFrom("model", () => build.engine.model(name, { maxLength }));
     const threshold = resolveThreshold(build, model?.folder);
-    const head =
-      model &&
-      new LabelHead(model, {
-        ...{ head: HEAD, option: "injectionLabels" },
-        ...{ labels: injectionLabels, all: true, caseSensitive: true },
-      });
-    const judge = head
-      ? byModel(head, { matchType, skipsFragments: name.startsWith("embedded:") })
-      : byClassifier(classifier as InjectionClassifier, injectionLabels, matchType === "sentence");
     const { type, engine } = build;
-    const byLanguage = model && languageJudge({ type, engine, model, head: HEAD, treatment });
+    const asking = { matchType, skipsFragments: name.startsWith("embedded:") };
+    const questionOf = (head: string) => {
+      if (!model) {
+        const judge = byClassifier(classifier as InjectionClassifier, injectionLabels, matchType === "sentence");
+        return { judge };
+      }
+      const labels = { labels: injectionLabels, all: true, caseSensitive: true, option: "injectionLabels" };
+      const labelHead = new LabelHead(model, { head, ...labels });
+      const byLanguage = languageJudge({ type, engine, model, head, treatment });
+      return { labelHead, byLanguage, judge: byModel(labelHead, asking) };
+    };
+    const questions = { direct: questionOf(HEADS.direct), indirect: questionOf(HEADS.indirect) };
     const corrected = (part: InjectionPart, correct: Calibration) => ({ ...part, score: correct(part.score) });
-    const score = (text: string, signal?: AbortSignal, answers?: AnswerCache) =>
-      scoreDisguised<InjectionPart>(
+    const score = (text: string, source: Source, signal?: AbortSignal, answers?: AnswerCache) => {
+      const { judge, byLanguage } = questions[QUESTIONS[source]];
+      return scoreDisguised<InjectionPart>(
         // A classifier of the caller is given what stands there.
         model ? withoutPlaceholders(text) : text,
         { matchType, deobfuscate },
@@ -155,19 +176,22 @@ export const PromptInjection = defineScanner({
         answers,
         signal,
       );
+    };
     return {
       load: async (signal) => {
-        await head?.load(signal);
-        await byLanguage?.load();
+        for (const { labelHead, byLanguage } of Object.values(questions)) {
+          await labelHead?.load(signal);
+          await byLanguage?.load();
+        }
       },
       close: async () => model?.close(),
       async detect(text: string, signal?: AbortSignal, answers?: AnswerCache): Promise<Detection> {
-        const { parts, others } = await score(text, signal, answers);
+        const { parts, others } = await score(text, "user", signal, answers);
         const { score: probability, category } = worstOf([...parts, ...others]) ?? { score: 0, category: "" };
         return { score: probability, category };
       },
-      async check(text, { signal, answers }) {
-        const scored = await score(text, signal, answers);
+      async check(text, { signal, answers, source = "user" }) {
+        const scored = await score(text, source, signal, answers);
         const coverage = coverageOf(text, scored);
         const worst = worstOf([...scored.parts, ...scored.others]);
         if (!worst) return withUntrained(text, passed(text, coverage), scored.untrained, treatment);
@@ -217,7 +241,7 @@ function byModel(head: LabelHead, { matchType, skipsFragments }: Asking): Judge 
         return {
           start,
           end,
-          score: matchType === "windows" ? amongWindows(probability, parts.length) : probability,
+          score: probability,
           category: isInjection ? attack : label,
           attack,
         };
@@ -280,18 +304,6 @@ function textOf(value: unknown, field: string): string {
 function wrongAnswer(given: string | number, due: string, field = ""): GuardError {
   const where = field && ` as ${field}`;
   return new GuardError("GUARD_SCANNER", `the classifier answered ${given}${where} where ${due} was due`);
-}
-
-/**
- * Returns the probability of an attack in one window of a text. `probability` is the probability for the window when it is judged
- * alone.
- *
- * The formula is Bayes' rule, under the assumption that an attack is as probable beforehand in a long text as in a short one. Each
- * window then gets an equal share of the prior odds. Without this correction every sufficiently long text would fail, because each
- * window is another chance for a false alarm.
- */
-function amongWindows(probability: number, windows: number): number {
-  return probability / (probability + windows * (1 - probability));
 }
 
 function sum(values: readonly number[]): number {
