@@ -40,7 +40,10 @@ class Exported:
         self, texts: Sequence[str | tuple[str, str]], max_tokens: int, names: Sequence[str]
     ) -> list[list[np.ndarray]]:
         """For each text these outputs of the graph, without the dimension of the batch."""
-        ids = encode(self.tokenizer, texts, max_tokens)
+        return self.outputs_of(encode(self.tokenizer, texts, max_tokens), names)
+
+    def outputs_of(self, ids: Sequence[Sequence[int]], names: Sequence[str]) -> list[list[np.ndarray]]:
+        """For each row of token ids these outputs of the graph, without the dimension of the batch."""
         # Dynamic quantization scales by the whole input. In a batch a text would get a slightly different score, so each runs alone.
         rows = []
         for row in ids:

@@ -17,7 +17,7 @@ import { printTable } from "../table.mjs";
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const { values: flags } = parseArgs({
   options: {
-    data: { type: "string" },
+    data: { type: "string", multiple: true },
     only: { type: "string", multiple: true },
     "write-cards": { type: "boolean", default: false },
   },
@@ -28,14 +28,23 @@ const chosen = plan.scanners.filter(({ type }) => !flags.only || flags.only.incl
 const engine = defaultEngine();
 const REFERENCE = "en";
 
+/** The path of a file in the first of the folders that has it. */
+function pathOf(file) {
+  const path = flags.data.map((folder) => join(folder, file)).find(existsSync);
+  if (!path) throw new Error(`there is no ${file} in ${flags.data.join(" or ")}`);
+  return path;
+}
+
 /** The first rows of a set for each of its languages and labels, by their hash. */
-function rowsOf({ file, rows, labels }) {
-  const all = gunzipSync(readFileSync(join(flags.data, file)))
+function rowsOf({ file, rows, labels, sets }) {
+  const all = gunzipSync(readFileSync(pathOf(file)))
     .toString()
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line))
-    .filter(({ text, label }) => text.length <= 2000 && (!labels || labels.includes(label)))
+    .filter(({ text, label, set }) => {
+      return text.length <= 2000 && (!labels || labels.includes(label)) && (!sets || sets.includes(set));
+    })
     .map((row) => ({ ...row, hash: createHash("sha1").update(row.text).digest("hex") }))
     .sort((a, b) => (a.hash < b.hash ? -1 : 1));
   const taken = new Map();
@@ -61,26 +70,32 @@ async function withLanguages(rows) {
 /** Codes of the sets that the detector spells in another way. */
 const SPELLINGS = { nb: "no", nn: "no", "zh-tw": "zh", kr: "ko", jp: "ja", fil: "tl", iw: "he" };
 
-let harmless = await withLanguages(plan.harmless.flatMap(rowsOf).sort((a, b) => (a.hash < b.hash ? -1 : 1)));
-const strangers = new Map();
-harmless = harmless.filter(({ lang, detected }) => {
-  if ((SPELLINGS[lang] ?? lang) === detected) return true;
-  const key = `${lang} ${detected}`;
-  strangers.set(key, (strangers.get(key) ?? 0) + 1);
-  return detected !== REFERENCE && strangers.get(key) <= plan.strangers;
-});
-process.stderr.write(`${harmless.length} harmless texts\n`);
+/** The harmless texts of some files whose language the detector names, with few of those that it takes for another one's. */
+async function harmlessOf(files) {
+  const rows = await withLanguages(files.flatMap(rowsOf).sort((a, b) => (a.hash < b.hash ? -1 : 1)));
+  const strangers = new Map();
+  const kept = rows.filter(({ lang, detected }) => {
+    if ((SPELLINGS[lang] ?? lang) === detected) return true;
+    const key = `${lang} ${detected}`;
+    strangers.set(key, (strangers.get(key) ?? 0) + 1);
+    return detected !== REFERENCE && strangers.get(key) <= plan.strangers;
+  });
+  process.stderr.write(`${kept.length} harmless texts\n`);
+  return kept;
+}
 
+/** What scores are kept under: a scanner may be asked about texts of several sources. */
+const keyOf = ({ type, source }) => (source ? `${type} ${source}` : type);
 const build = ({ type, side, params = {} }) => createScanner(side, type, { ...params, on_untrained_language: "raw" });
 
 mkdirSync(here("../../bench-results"), { recursive: true });
 const KEPT = here("../../bench-results/languages-scores.jsonl");
-/** Scores by scanner and SHA-1 of the text. */
+/** Scores by scanner, source and SHA-1 of the text. */
 const kept = new Map();
 if (existsSync(KEPT)) {
   for (const line of readFileSync(KEPT, "utf8").trim().split("\n")) {
     const [hash, scores] = JSON.parse(line);
-    for (const [type, value] of Object.entries(scores)) kept.set(`${type} ${hash}`, value);
+    for (const [key, value] of Object.entries(scores)) kept.set(`${key} ${hash}`, value);
   }
 }
 
@@ -89,24 +104,25 @@ async function score(entries, rows) {
   const built = entries.map((entry) => ({ ...entry, scanner: build(entry) }));
   let done = 0;
   const one = async ({ text, hash }) => {
-    const missing = built.filter(({ type }) => !kept.has(`${type} ${hash}`));
+    const missing = built.filter((entry) => !kept.has(`${keyOf(entry)} ${hash}`));
     const scores = {};
     for (const side of ["input", "output"]) {
       const ofSide = missing.filter((entry) => entry.side === side);
       if (ofSide.length === 0) continue;
       const scanners = ofSide.map(({ scanner }) => scanner);
+      const [{ source }] = ofSide;
       const { probabilities } =
-        side === "input" ? await scanPrompt(scanners, text) : await scanOutput(scanners, "", text);
-      for (const { type } of ofSide) scores[type] = probabilities[type] ?? 0;
+        side === "input" ? await scanPrompt(scanners, text, { source }) : await scanOutput(scanners, "", text);
+      for (const entry of ofSide) scores[keyOf(entry)] = probabilities[entry.type] ?? 0;
     }
-    for (const [type, value] of Object.entries(scores)) kept.set(`${type} ${hash}`, value);
+    for (const [key, value] of Object.entries(scores)) kept.set(`${key} ${hash}`, value);
     if (missing.length > 0) appendFileSync(KEPT, `${JSON.stringify([hash, scores])}\n`);
     done += 1;
     if (done % 1000 === 0) process.stderr.write(`${done} of ${rows.length}\n`);
   };
   for (let at = 0; at < rows.length; at += 16) await Promise.all(rows.slice(at, at + 16).map(one));
   await Promise.all(built.map(({ scanner }) => scanner.close()));
-  return Object.fromEntries(entries.map(({ type }) => [type, rows.map(({ hash }) => kept.get(`${type} ${hash}`))]));
+  return entries.map((entry) => rows.map(({ hash }) => kept.get(`${keyOf(entry)} ${hash}`)));
 }
 
 /** Rates at which curves are written down, besides the lowest one that their number of texts can tell. */
@@ -184,19 +200,22 @@ function first(count, rows) {
   });
 }
 
+const sharing = chosen.filter(({ harmless }) => harmless === undefined);
+const shared = sharing.length > 0 ? await harmlessOf(plan.harmless) : [];
 await score(
-  chosen.filter(({ harmless }) => harmless === undefined),
-  harmless,
+  sharing.filter(({ most }) => most === undefined),
+  shared,
 );
 const curves = [];
 for (const entry of chosen) {
-  const { type, bad = [] } = entry;
-  const texts = entry.harmless === undefined ? harmless : first(entry.harmless, harmless);
+  const { type, head, bad = [] } = entry;
+  const own = entry.harmless ? await harmlessOf(entry.harmless) : shared;
+  const texts = entry.most === undefined ? own : first(entry.most, own);
   const badRows = await withLanguages(bad.flatMap(rowsOf));
-  const badScores = badRows.length > 0 ? group(badRows, (await score([entry], badRows))[type]) : new Map();
+  const badScores = badRows.length > 0 ? group(badRows, (await score([entry], badRows))[0]) : new Map();
   const { options } = build(entry);
   const threshold = options.threshold;
-  const byLanguage = group(texts, (await score([entry], texts))[type]);
+  const byLanguage = group(texts, (await score([entry], texts))[0]);
   const rate = (values) => values.filter((value) => value > threshold).length / values.length;
   const english = rate(byLanguage.get("en"));
   for (const [language, values] of [...byLanguage].sort()) {
@@ -213,6 +232,7 @@ for (const entry of chosen) {
     const isReadable = unknown <= MOST_UNKNOWN;
     curves.push({
       scanner: type,
+      ...(head ? { head } : {}),
       language,
       rows: values.length,
       points,
@@ -228,10 +248,11 @@ for (const entry of chosen) {
 writeFileSync(here("../../bench-results/languages.json"), `${JSON.stringify(curves, null, 2)}\n`);
 const percent = (value) => (value === undefined ? "" : (value * 100).toFixed(1));
 printTable(
-  ["scanner", "language", "harmless", "flagged %", "bad", "AUC", "unknown %", "judged"],
-  curves.map(({ scanner, language, rows, flagged, bad, unknown, separates }) => [
+  ["scanner", "head", "language", "harmless", "flagged %", "bad", "AUC", "unknown %", "judged"],
+  curves.map(({ scanner, head = "", language, rows, flagged, bad, unknown, separates }) => [
     ...[
       scanner,
+      head,
       language,
       String(rows),
       percent(flagged),

@@ -23,8 +23,10 @@ export function writeLanguages(folder: string, measured: readonly MeasuredLangua
   const known = readEvaluation(folder);
   const isOfThese = known?.model.version === version;
   const others = isOfThese ? known.languages.filter(({ scanner }) => !scanners.has(scanner)) : [];
-  const languages = measured.map(({ scanner, language, rows, points, bad, separates }) => ({
-    ...{ scanner, language, rows, points },
+  const languages = measured.map(({ scanner, head, language, rows, points, bad, separates }) => ({
+    scanner,
+    ...(head ? { head } : {}),
+    ...{ language, rows, points },
     ...(bad ? { bad } : {}),
     separates,
   }));
@@ -47,9 +49,10 @@ export function writeLanguages(folder: string, measured: readonly MeasuredLangua
   return [...written, ...renewManifest(folder)];
 }
 
-/** A row for each language, and the figures of each scanner. */
+/** A row for each language, and the figures of each scanner and head. */
 function tableOf(measured: readonly MeasuredLanguage[]): string {
-  const scanners = [...new Set(measured.map(({ scanner }) => scanner))];
+  const nameOf = ({ scanner, head }: MeasuredLanguage) => (head ? `${scanner}, ${head}` : scanner);
+  const scanners = [...new Set(measured.map(nameOf))];
   const languages = [...new Set(measured.map(({ language }) => language))].sort();
   const percent = (value: number) => (value * 100).toFixed(1);
   const cell = (curve: MeasuredLanguage | undefined) => {
@@ -59,7 +62,7 @@ function tableOf(measured: readonly MeasuredLanguage[]): string {
   };
   const rows = languages.map((language) => {
     const ofLanguage = measured.filter((curve) => curve.language === language);
-    const cells = scanners.map((scanner) => cell(ofLanguage.find((curve) => curve.scanner === scanner)));
+    const cells = scanners.map((scanner) => cell(ofLanguage.find((curve) => nameOf(curve) === scanner)));
     return `| ${[language, String(ofLanguage[0]?.rows ?? ""), ...cells].join(" | ")} |`;
   });
   return [

@@ -37,12 +37,12 @@ export function toolResult(result: Shape, toolName?: string): Part | undefined {
   return reading.part("tool", "result", toolName === undefined ? {} : { toolName });
 }
 
-/** Reads the messages of a prompt and its description. */
+/** Reads the messages of a prompt and its description. A prompt consists of instructions to a model, as definitions of tools do. */
 export function promptResult(result: Shape): Part | undefined {
   const reading = new Reading();
   reading.messages(result, "messages", "result/messages");
   reading.others(result, new Set([...NOT_OF_RESULT, "messages"]), "result");
-  return reading.part("tool", "result");
+  return reading.part("tool_definition", "result");
 }
 
 /** Reads the contents of a resource. */
@@ -131,7 +131,8 @@ export function serverRequest(method: string, params: Shape, path = "params"): P
   } else if (method === "elicitation/create") {
     for (const key of ["message", "requestedSchema", "url"]) reading.read(params, key, `${path}/${key}`);
   }
-  const part = reading.part("tool", path, {}, ({ text }) => !OF_SCHEMA.test(text));
+  // Requests of a server to a model consist of instructions, as definitions of tools do.
+  const part = reading.part("tool_definition", path, {}, ({ text }) => !OF_SCHEMA.test(text));
   return [part, ...definitions].filter((item) => item !== undefined);
 }
 

@@ -51,6 +51,8 @@ export function thresholdOf({ points }: Pick<Curve, "points">, rate: number): nu
 const languageCurveSchema = onFirstUse(() =>
   z.object({
     scanner: z.string(),
+    /** The head of the model that answers, where the scanner asks several; otherwise the one that it asks. */
+    head: z.string().optional(),
     /** The code of the language as the detector names it: ISO 639-1, or `und-` and a script. */
     language: z.string(),
     /** How many harmless texts were scanned. */

@@ -41,9 +41,9 @@ const HEADS = { direct: "direct", indirect: "indirect" } as const;
 type Question = keyof typeof HEADS;
 
 /**
- * The question that a text is asked by its source. What a tool returned, or a model wrote as arguments of one, holds data, in which any
- * instruction to a model is out of place, however polite. Users give instructions, and system prompts and definitions of tools consist of
- * them, so that only attacks count there: on the instructions of the model, its secrets or its rules.
+ * The question that a text is asked by its source. What a tool returned is data, in which any instruction to a model is out of place,
+ * however polite. Users give instructions, system prompts and definitions of tools consist of them, and models give them as arguments to
+ * other models, so that only attacks count there: on the instructions of the model, its secrets or its rules.
  */
 const QUESTIONS: Record<Source, Question> = {
   user: "direct",
@@ -51,7 +51,7 @@ const QUESTIONS: Record<Source, Question> = {
   system: "direct",
   tool_definition: "direct",
   tool: "indirect",
-  tool_call: "indirect",
+  tool_call: "direct",
 };
 
 /** How many sentences the caller's classifier is asked about at the same time. */
@@ -80,9 +80,9 @@ export const PromptInjection = defineScanner({
     "Detects prompt injections: attempts to override instructions, to extract the system prompt, to break out of a role; in " +
     "prompts, documents and tool results.",
   description:
-    "By default all of a text is read, and what it hides besides; the worst window counts. What users write is judged for attacks on the " +
-    "model, its instructions, its secrets or its rules. What tools return (`source: tool`) and what models write as arguments of tools is " +
-    "judged for any instruction to a model, however polite. Models of others answer one question for all sources. " +
+    "By default all of a text is read, and what it hides besides; the worst window counts. What users, system prompts and definitions of " +
+    "tools say is judged for attacks on the model, its instructions, its secrets or its rules. Data that tools return, documents and pages (`source: tool`) are judged for any " +
+    "instruction to a model, however polite. Models of others answer one question for all sources. " +
     "llm-guard's default was `full`, which looks at the beginning only, and it reads a text as it is written (`deobfuscate: false`). " +
     "A finding in a decoded view has the offsets of what was decoded, such as a run of base64, and names the `view`.",
   sides: { input: {} },

@@ -27,10 +27,11 @@ from . import (
     WINDOW_LENGTH,
 )
 from .evaluate import evaluate
+from .mine import hard_rows
 from .model import Detector, train
 from .rows import add_data_arguments, rows_for
 from .sets import ORDINARY, UNKNOWN
-from .windows import windows_of
+from .windows import logits_as_read, windows_of
 
 
 def calibrate(model: Detector, head: str, logits: np.ndarray, labels: np.ndarray, ordinary: np.ndarray) -> dict:
@@ -69,6 +70,11 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--layers-of", type=Path, help="a published model whose layers training starts from, whatever its vocabulary"
     )
+    parser.add_argument(
+        "--mine",
+        action="store_true",
+        help="also train on harmless texts beyond the limits of the sets that the weights of --start take for injections",
+    )
     add_training_arguments(parser, epochs=2)
     return parser.parse_args()
 
@@ -94,7 +100,10 @@ def main() -> None:
             layers_from(model, args.layers_of)
         if args.start:
             start_from(model, args.start)
-        train(model, windows_of(tokenizer, datasets.part(rows, "train"), settings.seed), settings)
+        lessons = datasets.part(rows, "train")
+        if args.mine:
+            lessons += hard_rows(args, rows, model, tokenizer)
+        train(model, windows_of(tokenizer, lessons, settings.seed), settings)
         model.save(work / "weights.safetensors")  # the weights before calibration
 
     # The int8 model is calibrated, because it is the one that runs in the product.
@@ -104,7 +113,7 @@ def main() -> None:
     export.write_tokenizer(tokenizer, args.out / "tokenizer.json")
     session = Exported(args.out / "model.onnx", args.out / "tokenizer.json", args.threads)
     texts = [row.text for row in held]
-    direct, indirect = map(np.array, zip(*session.outputs(texts, MAX_LENGTH, ["direct", "indirect"]), strict=True))
+    direct, indirect = (logits_as_read(session, texts, question) for question in ("direct", "indirect"))
     labels = np.array([row.label for row in held])
     of_data = np.array([row.indirect for row in held])
     ordinary = np.array([row.label == SAFE and row.set in ORDINARY for row in held])

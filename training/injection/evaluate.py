@@ -14,9 +14,10 @@ import numpy as np
 
 from .. import datasets, metrics
 from ..runtime import Exported, softmax
-from . import INJECTION, MAX_LENGTH, SAFE, THRESHOLD
+from . import INJECTION, SAFE, THRESHOLD
 from .rows import add_data_arguments, rows_for
 from .sets import ORDINARY, UNKNOWN, Text
+from .windows import logits_as_read
 
 CASES = Path(__file__).parent / "cases.jsonl"
 
@@ -25,7 +26,7 @@ QUESTIONS = ("direct", "indirect")
 
 
 def scores_of(model: Exported, texts: Sequence[str], question: str = "direct") -> np.ndarray:
-    return softmax(np.array(model.logits(texts, MAX_LENGTH, question)))[:, INJECTION]
+    return softmax(logits_as_read(model, texts, question))[:, INJECTION]
 
 
 def figures(sets: np.ndarray, labels: np.ndarray, scores: np.ndarray) -> dict:

@@ -1,4 +1,4 @@
-"""What the model reads of a text in training: the text as a whole, or a window of it as the scanner cuts them."""
+"""What the model reads of a text: the text as a whole, or windows of it as the scanner cuts them. In training it reads one of these."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 from tokenizers import Tokenizer
 
+from ..runtime import Exported
 from . import INJECTION, MAX_LENGTH, SAFE, WINDOW_LENGTH
 from .sets import Text
 
 # The special tokens around a text.
 FRAME = 2
+# The share of a window that the next one repeats, as a divisor.
+OVERLAP = 4
 # What is known of a token: whether it belongs to an order to a model.
 NO_ORDER, ORDER, NOT_KNOWN = 0, 1, -1
 
@@ -76,3 +79,27 @@ def span_of(row: Text, known: np.ndarray, rng: random.Random) -> tuple[int, int]
         return 0, MAX_LENGTH - FRAME
     start = rng.randrange(count - window + 1)
     return start, start + window
+
+
+def cuts(tokens: Sequence[int]) -> list[Sequence[int]]:
+    """The parts of a text that the scanner reads, without special tokens."""
+    if len(tokens) <= MAX_LENGTH - FRAME:
+        return [tokens]
+    window = WINDOW_LENGTH - FRAME
+    starts = range(0, len(tokens) - window // OVERLAP, window - window // OVERLAP)
+    return [tokens[start : start + window] for start in starts]
+
+
+def logits_as_read(model: Exported, texts: Sequence[str], head: str) -> np.ndarray:
+    """The logits `[texts, 2]` of a question for the window of each text that is most probably an injection."""
+    first, last = model.tokenizer.encode("").ids
+    windows, owners = [], []
+    for owner, encoding in enumerate(model.tokenizer.encode_batch(list(texts), add_special_tokens=False)):
+        for part in cuts(encoding.ids):
+            windows.append([first, *part, last])
+            owners.append(owner)
+    result = np.tile(np.array([np.inf, -np.inf], np.float32), (len(texts), 1))
+    for owner, (logits,) in zip(owners, model.outputs_of(windows, [head]), strict=True):
+        if logits[INJECTION] - logits[SAFE] > result[owner, INJECTION] - result[owner, SAFE]:
+            result[owner] = logits
+    return result

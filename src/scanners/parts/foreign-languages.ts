@@ -172,7 +172,9 @@ function readKnowledge(folder: string, scanner: string, head: string): Knowledge
   const evaluation = readEvaluation(folder);
   // Curves of other weights say nothing about these.
   const isOfThese = evaluation?.model.version === modelIdentity(folder).version;
-  const curves = isOfThese ? (evaluation?.languages ?? []).filter((curve) => curve.scanner === scanner) : [];
+  const curvesOfScanner = isOfThese ? (evaluation?.languages ?? []).filter((curve) => curve.scanner === scanner) : [];
+  const ofHead = curvesOfScanner.filter((curve) => curve.head === head);
+  const curves = ofHead.length > 0 ? ofHead : curvesOfScanner.filter((curve) => curve.head === undefined);
   const calibrations = calibrationsOf(curves, trained);
   // Also in languages that a model was trained in, thresholds are to mean what they mean in English.
   const plain = trained.filter((language) => language === REFERENCE || !calibrations.has(language));
