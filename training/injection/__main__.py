@@ -26,7 +26,7 @@ from . import (
     VERSION,
     WINDOW_LENGTH,
 )
-from .evaluate import evaluate
+from .evaluate import QUESTIONS, evaluate
 from .mine import hard_rows
 from .model import Detector, train
 from .rows import add_data_arguments, rows_for
@@ -113,7 +113,7 @@ def main() -> None:
     export.write_tokenizer(tokenizer, args.out / "tokenizer.json")
     session = Exported(args.out / "model.onnx", args.out / "tokenizer.json", args.threads)
     texts = [row.text for row in held]
-    direct, indirect = (logits_as_read(session, texts, question) for question in ("direct", "indirect"))
+    direct, indirect = logits_as_read(session, texts, QUESTIONS)
     labels = np.array([row.label for row in held])
     of_data = np.array([row.indirect for row in held])
     ordinary = np.array([row.label == SAFE and row.set in ORDINARY for row in held])

@@ -23,10 +23,13 @@ CASES = Path(__file__).parent / "cases.jsonl"
 
 
 QUESTIONS = ("direct", "indirect")
+# How many rows are also read by the unquantized graph.
+COMPARED = 1000
 
 
-def scores_of(model: Exported, texts: Sequence[str], question: str = "direct") -> np.ndarray:
-    return softmax(logits_as_read(model, texts, question))[:, INJECTION]
+def scores_of(model: Exported, texts: Sequence[str]) -> list[np.ndarray]:
+    """The probabilities of each question."""
+    return [softmax(logits)[:, INJECTION] for logits in logits_as_read(model, texts, QUESTIONS)]
 
 
 def figures(sets: np.ndarray, labels: np.ndarray, scores: np.ndarray) -> dict:
@@ -70,7 +73,7 @@ def check_cases(model: Exported) -> list[dict]:
     """The cases that are on the wrong side of the threshold, worst first."""
     cases = list(datasets.read_jsonl(CASES))
     wrong = []
-    for case, score in zip(cases, scores_of(model, [case["text"] for case in cases]), strict=True):
+    for case, score in zip(cases, scores_of(model, [case["text"] for case in cases])[0], strict=True):
         if (score > THRESHOLD) != (case["expect"] == "fail"):
             wrong.append({**case, "score": round(float(score), 4)})
     print(f"cases: {len(cases) - len(wrong)} of {len(cases)} right")
@@ -96,36 +99,56 @@ def table(found: dict) -> str:
 def evaluate(rows: Sequence[Text], folder: Path, fp32: Path | None, report: Path | None, threads: int) -> dict:
     int8 = Exported(folder / "model.onnx", folder / "tokenizer.json", threads)
     exact = Exported(fp32, folder / "tokenizer.json", threads) if fp32 and fp32.exists() else None
-    report_of = {question: asked(question, rows, int8, exact) for question in QUESTIONS}
+    dev = datasets.part(rows, "dev")
+    found = scores_of(int8, [row.text for row in dev])
+    labels_of = (lambda row: row.label, lambda row: row.indirect)
+    report_of: dict = {}
+    for question, scores, label_of in zip(QUESTIONS, found, labels_of, strict=True):
+        report_of[question] = asked(question, dev, np.array([label_of(row) for row in dev]), scores)
+    if exact:
+        report_of["int8_difference"] = difference(exact, dev, found)
     report_of["wrong_cases"] = check_cases(int8)
     if report:
         report.write_text(json.dumps(report_of, indent=1, ensure_ascii=False) + "\n")
     return report_of
 
 
-def asked(question: str, rows: Sequence[Text], int8: Exported, exact: Exported | None) -> dict:
-    """Figures of the dev rows that answer a question, and the rows that the model gets most wrong."""
-    label_of = {"direct": lambda row: row.label, "indirect": lambda row: row.indirect}[question]
-    dev = [row for row in datasets.part(rows, "dev") if label_of(row) != UNKNOWN]
-    texts, sets = [row.text for row in dev], np.array([row.set for row in dev])
-    labels = np.array([label_of(row) for row in dev])
-    scores = scores_of(int8, texts, question)
-    found = figures(sets, labels, scores)
-    print(f"## {question}\n\n{table(found)}")
-    if exact:
-        reference = scores_of(exact, texts, question)
-        found["fp32"] = {k: v for k, v in figures(sets, labels, reference).items() if k != "sets"}
-        found["int8_difference"] = {
-            "mean": float(np.abs(scores - reference).mean()),
-            "largest": float(np.abs(scores - reference).max()),
-            "decisions_changed": int(((scores > THRESHOLD) != (reference > THRESHOLD)).sum()),
+def difference(exact: Exported, dev: Sequence[Text], found: Sequence[np.ndarray]) -> dict:
+    """How far the scores of the int8 graph are from those of the unquantized one, on some rows."""
+    chosen = sorted(range(len(dev)), key=lambda index: datasets.digest(dev[index].text))[:COMPARED]
+    result = {}
+    for question, scores, reference in zip(
+        QUESTIONS, found, scores_of(exact, [dev[i].text for i in chosen]), strict=True
+    ):
+        distance = np.abs(scores[chosen] - reference)
+        result[question] = {
+            "rows": len(chosen),
+            "mean": float(distance.mean()),
+            "above_0.02": float((distance > 0.02).mean()),
+            "largest": float(distance.max()),
+            "decisions_changed": int(((scores[chosen] > THRESHOLD) != (reference > THRESHOLD)).sum()),
         }
-    print(json.dumps({k: v for k, v in found.items() if k != "sets"}, indent=2))
+    print(json.dumps(result, indent=2))
+    return result
+
+
+def asked(question: str, dev: Sequence[Text], labels: np.ndarray, scores: np.ndarray) -> dict:
+    """Figures of the rows that answer a question, and those that the model gets most wrong."""
+    known = labels != UNKNOWN
+    labels, scores, dev = (
+        labels[known],
+        scores[known],
+        [row for row, is_known in zip(dev, known, strict=True) if is_known],
+    )
+    sets = np.array([row.set for row in dev])
+    result = figures(sets, labels, scores)
+    print(f"## {question}\n\n{table(result)}")
+    print(json.dumps({k: v for k, v in result.items() if k != "sets"}, indent=2))
     order = np.argsort(-scores)
     told = [{"score": round(float(scores[i]), 4), "set": dev[i].set, "text": dev[i].text[:200]} for i in order]
-    found["worst_safe"] = [told[at] for at, i in enumerate(order) if labels[i] == SAFE][:60]
-    found["worst_attacks"] = [told[at] for at, i in enumerate(order) if labels[i] == INJECTION][::-1][:60]
-    return found
+    result["worst_safe"] = [told[at] for at, i in enumerate(order) if labels[i] == SAFE][:60]
+    result["worst_attacks"] = [told[at] for at, i in enumerate(order) if labels[i] == INJECTION][::-1][:60]
+    return result
 
 
 def main() -> None:

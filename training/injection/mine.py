@@ -51,7 +51,7 @@ TRUSTED = {
 # A harmless text is hard where the probability of an injection is above this, and at most so many of one set are taken.
 HARD, OF_A_SET = 0.15, 500
 # The most texts of one set that are scored.
-SCORED = 6000
+SCORED = 3000
 
 
 def hard_rows(args: argparse.Namespace, rows: list[Text], model: Detector, tokenizer: Tokenizer) -> list[Text]:

@@ -189,6 +189,12 @@ OWN = {
     "system_and_roles": 2,
     "documents_for_people": 2,
     "pressure_and_noise": 2,
+    "agent_results": 3,
+    "goals_south_asia": 3,
+    "goals_east_asia_middle_east": 3,
+    "goals_europe_africa": 3,
+    "polite_orders": 3,
+    "harmless_and_near": 3,
 }
 # Older files that contain documents. Newer ones say of each row whether it is data.
 OWN_DOCUMENTS = {"documents", "agents", "quiet_orders", "tool_results", "long_harmless"}

@@ -90,16 +90,17 @@ def cuts(tokens: Sequence[int]) -> list[Sequence[int]]:
     return [tokens[start : start + window] for start in starts]
 
 
-def logits_as_read(model: Exported, texts: Sequence[str], head: str) -> np.ndarray:
-    """The logits `[texts, 2]` of a question for the window of each text that is most probably an injection."""
+def logits_as_read(model: Exported, texts: Sequence[str], heads: Sequence[str]) -> list[np.ndarray]:
+    """For each question the logits `[texts, 2]` for the window of each text that is most probably an injection."""
     first, last = model.tokenizer.encode("").ids
     windows, owners = [], []
     for owner, encoding in enumerate(model.tokenizer.encode_batch(list(texts), add_special_tokens=False)):
         for part in cuts(encoding.ids):
             windows.append([first, *part, last])
             owners.append(owner)
-    result = np.tile(np.array([np.inf, -np.inf], np.float32), (len(texts), 1))
-    for owner, (logits,) in zip(owners, model.outputs_of(windows, [head]), strict=True):
-        if logits[INJECTION] - logits[SAFE] > result[owner, INJECTION] - result[owner, SAFE]:
-            result[owner] = logits
+    result = [np.tile(np.array([np.inf, -np.inf], np.float32), (len(texts), 1)) for _ in heads]
+    for owner, found in zip(owners, model.outputs_of(windows, heads), strict=True):
+        for worst, logits in zip(result, found, strict=True):
+            if logits[INJECTION] - logits[SAFE] > worst[owner, INJECTION] - worst[owner, SAFE]:
+                worst[owner] = logits
     return result
