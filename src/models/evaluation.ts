@@ -112,7 +112,7 @@ interface ModelIdentity {
   version?: string;
   /** The folder of the weights that it shares with other models. */
   external_data?: string;
-  /** The languages that it was trained and measured in, by their ISO 639-1 codes. */
+  /** The languages that it was trained and measured in: ISO 639-1 codes, or `und-` and a script whose languages cannot be told. */
   languages?: string[];
   /** Its heads; the languages of a head come before those of the model. */
   heads?: { name: string; languages?: string[] }[];
@@ -127,8 +127,8 @@ export function modelIdentity(folder: string): ModelIdentity {
 }
 
 /**
- * The languages that a head of a model was trained and measured in, by their ISO 639-1 codes. Undefined where the model does not
- * say, as models of others do not.
+ * The languages that a head of a model was trained and measured in: ISO 639-1 codes, or `und-` and a script whose languages cannot be
+ * told. Undefined where the model does not say, as models of others do not.
  */
 export function trainedLanguages(folder: string, head?: string): readonly string[] | undefined {
   const { languages, heads = [] } = modelIdentity(folder);

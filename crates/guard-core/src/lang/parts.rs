@@ -47,8 +47,8 @@ const TOO_FEW: usize = 8;
 /// How sure a short sentence must be to differ from its neighbours.
 const SURE: f32 = 0.9;
 
-/// Cuts `text` into parts that are in one of the languages `known` (by ISO 639-1 code), or in a language that is named. What has no
-/// letters belongs to the part beside it. A text in known languages is one part. It takes time linear in the length of the text.
+/// Cuts `text` into parts that are in one of the languages `known`, or in a language that is named. A known language has an ISO 639-1
+/// code, or `und-` and the code of a script for all languages in that script that cannot be told. What has no letters belongs to the part beside it. A text in known languages is one part. It takes time linear in the length of the text.
 ///
 /// The languages `familiar` are named even where the detector is not sure of them.
 ///
@@ -115,11 +115,15 @@ impl<Code: AsRef<str>> Judge<'_, Code> {
                 sure: 0.0,
             };
         };
-        let unknown = |sure: f32| Judged {
-            letters,
-            script: Some(script),
-            foreign: Some(format!("und-{}", script.short_name())),
-            sure,
+        let unknown = |sure: f32| {
+            let code = format!("und-{}", script.short_name());
+            let is_known = self.known.iter().any(|known| known.as_ref() == code);
+            Judged {
+                letters,
+                script: Some(script),
+                foreign: (!is_known).then_some(code),
+                sure,
+            }
         };
         // The detector leaves out letters of scripts that none of its languages is written in.
         if !natural::knows_script(script) {
@@ -372,6 +376,16 @@ mod tests {
         ] {
             assert_eq!(parts(text), [(text, Some(language.to_owned()))], "{text}");
         }
+    }
+
+    #[test]
+    fn a_script_can_be_known_whose_languages_cannot_be_told() {
+        let text = "ዛሬ አየሩ በጣም ጥሩ ነው። ወደ ጫካ እንሂድ።";
+        assert_eq!(foreign(model(), text, &["en", "und-Ethi"], &[])[0].foreign, None);
+        assert_eq!(
+            foreign(model(), text, &["en", "und-Mymr"], &[])[0].foreign.as_deref(),
+            Some("und-Ethi")
+        );
     }
 
     #[test]
