@@ -104,7 +104,7 @@ def indirect_injection(folder: Path) -> Iterator[dict]:
 def long_injection(folder: Path, question: str) -> Iterator[dict]:
     from .injection.compose import long_documents
 
-    yield from answering(long_documents(injection_rows(folder), LONG_DOCUMENTS, SEED), question)
+    yield from answering(long_documents(injection_rows(folder), LONG_DOCUMENTS, SEED, question), question)
 
 
 def secrets(folder: Path) -> Iterator[dict]:

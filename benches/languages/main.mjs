@@ -154,6 +154,20 @@ const MOST_UNKNOWN = 0.05;
 /** Without bad texts: how many more harmless texts may be above the threshold than in English, as a share. */
 const MOST_MORE = 0.1;
 
+/**
+ * A language that the model was trained in needs no correction where no more harmless texts than this are above the threshold beyond
+ * those in English, as a share: the highest of a few dozen texts says too little about the rate of a hundredth.
+ */
+const MORE_AS_IT_IS = 0.03;
+
+/** The languages that the head of a model was trained in. */
+function trainedIn(model, head) {
+  const { languages = [], heads = [] } = JSON.parse(
+    readFileSync(join(engine.folder(model), "config.json"), "utf8"),
+  ).guard;
+  return heads.find(({ name }) => name === head)?.languages ?? languages;
+}
+
 function areaUnderCurve(negatives, positives) {
   const ordered = [...negatives].sort((a, b) => a - b);
   const below = (value, inclusive) => {
@@ -239,6 +253,10 @@ for (const entry of chosen) {
       ...(measured ? { bad: { rows: ofBad.length, auc: Number(auc.toFixed(4)) } } : {}),
       separates: measured ? auc >= LEAST_AUC : isReadable && flagged <= english + MOST_MORE,
       flagged: Number(flagged.toFixed(4)),
+      isCorrected:
+        language === REFERENCE ||
+        !trainedIn(options.model, head).includes(language) ||
+        flagged > english + MORE_AS_IT_IS,
       unknown: Number(unknown.toFixed(4)),
       model: options.model,
     });

@@ -6,8 +6,11 @@ import { UsageError } from "./command.ts";
 
 const [BEGIN, END] = ["<!-- languages -->", "<!-- /languages -->"];
 
-/** A curve together with the share of harmless texts above the default threshold. */
-export type MeasuredLanguage = LanguageCurve & { flagged: number };
+/**
+ * A curve together with the share of harmless texts above the default threshold, and whether probabilities in the language are to be
+ * corrected by the curve. The reference of all curves has to be among those that are.
+ */
+export type MeasuredLanguage = LanguageCurve & { flagged: number; isCorrected: boolean };
 
 /**
  * Writes down what the scanners of a model do in single languages: into its `evaluation.json`, and as a table between the two marks
@@ -23,13 +26,15 @@ export function writeLanguages(folder: string, measured: readonly MeasuredLangua
   const known = readEvaluation(folder);
   const isOfThese = known?.model.version === version;
   const others = isOfThese ? known.languages.filter(({ scanner }) => !scanners.has(scanner)) : [];
-  const languages = measured.map(({ scanner, head, language, rows, points, bad, separates }) => ({
-    scanner,
-    ...(head ? { head } : {}),
-    ...{ language, rows, points },
-    ...(bad ? { bad } : {}),
-    separates,
-  }));
+  const languages = measured
+    .filter(({ isCorrected }) => isCorrected)
+    .map(({ scanner, head, language, rows, points, bad, separates }) => ({
+      scanner,
+      ...(head ? { head } : {}),
+      ...{ language, rows, points },
+      ...(bad ? { bad } : {}),
+      separates,
+    }));
   const evaluation = {
     model: { name, version, sha256: hashOfWeights(folder) },
     date: isOfThese ? known.date : new Date().toISOString().slice(0, 10),

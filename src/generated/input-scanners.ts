@@ -265,10 +265,12 @@ export type MaliciousURLs = InstanceType<typeof MaliciousURLs>;
  * Detects prompt injections: attempts to override instructions, to extract the system prompt, to break out of a role;
  * in prompts, documents and tool results.
  *
- * By default all of a text is read, and what it hides besides; the odds of a window are divided by the number of
- * windows. llm-guard's default was `full`, which looks at the beginning only, and it reads a text as it is written
- * (`deobfuscate: false`). A finding in a decoded view has the offsets of what was decoded, such as a run of base64, and
- * names the `view`.
+ * By default all of a text is read, and what it hides besides; the worst window counts. What users, system prompts and
+ * definitions of tools say is judged for attacks on the model, its instructions, its secrets or its rules. Data that
+ * tools return, documents and pages (`source: tool`) are judged for any instruction to a model, however polite. Models
+ * of others answer one question for all sources. llm-guard's default was `full`, which looks at the beginning only, and
+ * it reads a text as it is written (`deobfuscate: false`). A finding in a decoded view has the offsets of what was
+ * decoded, such as a run of base64, and names the `view`.
  */
 export const PromptInjection = registry.PromptInjection.classes.input as unknown as ScannerClass<
   PromptInjectionOptions,

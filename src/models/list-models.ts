@@ -46,10 +46,10 @@ export function listModels(cache: string = modelsFolder()): ModelEntry[] {
   ];
 }
 
-/** The labels of a configuration: the labels of its heads, or if it has no heads, the labels of the whole model. */
+/** The labels of a configuration, each once: the labels of its heads, or if it has no heads, the labels of the whole model. */
 function labelsOf(config: { id2label?: object; guard?: { heads?: { labels?: unknown[] }[] } }): string[] {
   const labels = (config.guard?.heads ?? []).flatMap((head) => head.labels ?? []);
-  return (labels.length > 0 ? labels : Object.values(config.id2label ?? {})).map(String);
+  return [...new Set((labels.length > 0 ? labels : Object.values(config.id2label ?? {})).map(String))];
 }
 
 /** The bytes of all files of a folder. */

@@ -148,8 +148,9 @@ export const PromptInjection = defineScanner({
     const model = classifier ? undefined : madeFrom("model", () => build.engine.model(name, { maxLength }));
     const threshold = resolveThreshold(build, model?.folder);
     const { type, engine } = build;
-    const asking = { matchType, skipsFragments: name.startsWith("embedded:") };
-    const questionOf = (head: string) => {
+    const skipsFragments = name.startsWith("embedded:");
+    const questionOf = (question: Question) => {
+      const head = HEADS[question];
       if (!model) {
         const judge = byClassifier(classifier as InjectionClassifier, injectionLabels, matchType === "sentence");
         return { judge };
@@ -157,9 +158,9 @@ export const PromptInjection = defineScanner({
       const labels = { labels: injectionLabels, all: true, caseSensitive: true, option: "injectionLabels" };
       const labelHead = new LabelHead(model, { head, ...labels });
       const byLanguage = languageJudge({ type, engine, model, head, treatment });
-      return { labelHead, byLanguage, judge: byModel(labelHead, asking) };
+      return { labelHead, byLanguage, judge: byModel(labelHead, { question, matchType, skipsFragments }) };
     };
-    const questions = { direct: questionOf(HEADS.direct), indirect: questionOf(HEADS.indirect) };
+    const questions = { direct: questionOf("direct"), indirect: questionOf("indirect") };
     const corrected = (part: InjectionPart, correct: Calibration) => ({ ...part, score: correct(part.score) });
     const score = (text: string, source: Source, signal?: AbortSignal, answers?: AnswerCache) => {
       const { judge, byLanguage } = questions[QUESTIONS[source]];
@@ -217,16 +218,19 @@ export const PromptInjection = defineScanner({
 
 /** How a model is asked. */
 interface Asking {
+  question: Question;
   matchType: (typeof READINGS)[number];
   /** Whether fragments of one or two words are harmless, whatever the model says. Models of others are taken by their word. */
   skipsFragments: boolean;
 }
 
 /** Makes a judge that uses a model: its score is the sum of the labels that mean an injection. */
-function byModel(head: LabelHead, { matchType, skipsFragments }: Asking): Judge {
+function byModel(head: LabelHead, { question, matchType, skipsFragments }: Asking): Judge {
   return async (text, signal, answers) => {
     const { head: index, heads } = await head.described(signal);
     const labels = heads[index]?.labels ?? [];
+    // An instruction in data is an indirect injection, whatever its wording (Greshake et al., 2023, arXiv:2302.12173).
+    const kindOfAttack = (kind: string) => (question === "indirect" ? "indirect" : kind);
     const category = heads.findIndex(({ name }) => name === "category");
     const { parts, skipped } = await head.score(text, matchType, signal, answers);
     return {
@@ -235,7 +239,9 @@ function byModel(head: LabelHead, { matchType, skipsFragments }: Asking): Judge 
         const label = top(labels, scores[index] ?? []);
         const isInjection = injections.some((injection) => injection.label === label);
         const attack =
-          category < 0 ? likeliest(injections) : top(heads[category]?.labels ?? [], scores[category] ?? []);
+          category < 0
+            ? likeliest(injections)
+            : kindOfAttack(top(heads[category]?.labels ?? [], scores[category] ?? []));
         const isFragment = skipsFragments && saysTooLittle(text, { start, end });
         const probability = isFragment ? 0 : sum(injections.map(({ score }) => score));
         return {

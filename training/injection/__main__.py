@@ -19,6 +19,7 @@ from . import (
     FLOOR,
     HEADS,
     INJECTION,
+    LANGUAGES,
     MAX_LENGTH,
     NAME,
     SAFE,
@@ -131,8 +132,7 @@ def main() -> None:
         "window_length": WINDOW_LENGTH,
         "license": "Apache-2.0",
         "training_data": args.licences.split(","),
-        # Those with hundreds of texts; scanners judge other languages as on_untrained_language says.
-        "languages": ["de", "en", "es", "fr", "ru", "zh"],
+        "languages": list(LANGUAGES),
         "threshold_hint": THRESHOLD,
     }
     export.write_config(model, HEADS, guard, args.out / "config.json")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -252,17 +252,19 @@ LONG = 8000
 EXPLICIT = "own_orders"
 
 
-def long_documents(rows: Sequence[Text], count: int, seed: int) -> list[Text]:
+def long_documents(rows: Sequence[Text], count: int, seed: int, question: str) -> list[Text]:
     """Documents for evaluation, of about 2,000 tokens, with an attack at a random position, and as many with a harmless text there.
 
-    There are `count` of each kind, and one more for every row of EXPLICIT.
+    There are `count` of each kind, and one more for every row of EXPLICIT. All parts of a harmless document are harmless as answers to
+    the question: data has no requests in it.
     """
     rng = random.Random(f"{seed} long")
     mine = [row for row in rows if row.split == "dev"]
-    hosts = [r.text for r in mine if r.set in HOSTS and r.label == SAFE and len(r.text) >= 40]
+    label_of: Callable[[Text], int] = {"direct": lambda row: row.label, "indirect": lambda row: row.indirect}[question]
+    hosts = [r.text for r in mine if r.set in HOSTS and label_of(r) == SAFE and len(r.text) >= 40]
     result = []
-    for label, sets in ((INJECTION, GUESTS), (SAFE, TWINS)):
-        members = [r for r in mine if r.set in sets and r.label == label and 15 <= len(r.text) <= 600]
+    for label, sets in ((INJECTION, GUESTS), (SAFE, TWINS if question == "direct" else {*OWN_TEXTS, *REMARKS})):
+        members = [r for r in mine if r.set in sets and label_of(r) == label and 15 <= len(r.text) <= 600]
         pool = [r for r in members if r.set != EXPLICIT]
         explicit = [r for r in members if r.set == EXPLICIT]
         for guest in chain((rng.choice(pool) for _ in range(count)), explicit):

@@ -33,10 +33,10 @@ LAYERS, HIDDEN = 6, 64
 # A text whose probability is above this at either question goes on.
 DOUBTFUL = 0.1
 # The number of texts from which the network learns, and of those that determine its threshold.
-LEARNT, HELD = 30_000, 8_000
+LEARNT, HELD = 20_000, 6_000
 EPOCHS, BATCH, RATE, DOUBTFUL_WEIGHT = 12, 256, 2e-3, 4.0
 # The share of the doubtful texts of the calibration part that may leave early.
-LOST = 1e-3
+LOST = 5e-3
 # The logits of SAFE for a text that left early; those of INJECTION are 0.
 SURE = 10.0
 WATCHED = f"layers.{LAYERS - 1}.norm2"

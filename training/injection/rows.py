@@ -6,6 +6,7 @@ import argparse
 from dataclasses import replace
 
 from .. import datasets, trainer
+from .addresses import addressed
 from .compose import compose, enveloped, wordings
 from .sets import SETS, Text
 from .vary import disguised, pieces, vary
@@ -13,7 +14,7 @@ from .vary import disguised, pieces, vary
 # For each split: the numbers of composed texts, and of texts in envelopes.
 COMPOSED = (("train", 9000, 5000), ("calibration", 160, 100), ("dev", 400, 260))
 # The number of harmless training texts that are encoded or otherwise disguised.
-DISGUISED_ROWS = 400
+DISGUISED_ROWS = 1000
 
 
 def add_data_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,4 +41,4 @@ def rows_for(args: argparse.Namespace) -> list[Text]:
         rows += compose(rows, composed, args.seed, split, wordings(folder, split))
         rows += enveloped(rows, in_envelopes, args.seed, split)
     rows += disguised(rows, DISGUISED_ROWS, args.seed)
-    return pieces(vary(rows, args.seed), args.seed)
+    return addressed(pieces(vary(rows, args.seed), args.seed), args.seed)

@@ -47,6 +47,11 @@ def typos(text: str, rng: random.Random) -> str:
     return "".join(letters)
 
 
+def mixed_case(text: str, rng: random.Random) -> str:
+    """Changes the case of letters at random."""
+    return "".join(letter.upper() if rng.random() < 0.5 else letter.lower() for letter in text)
+
+
 def framed(text: str, rng: random.Random) -> str:
     """Puts marks of a chat, a quotation, a list or code around the text."""
     before, after = rng.choice(
@@ -100,6 +105,7 @@ def spaced(text: str) -> str:
 
 
 DISGUISES = (
+    lambda text: "".join(letter.upper() if at % 2 else letter.lower() for at, letter in enumerate(text)),
     lambda text: base64.b64encode(text.encode()).decode(),
     lambda text: text.encode().hex(),
     lambda text: codecs.encode(text, "rot13"),
@@ -127,7 +133,7 @@ def disguised(rows: Sequence[Text], count: int, seed: int) -> list[Text]:
     return result
 
 
-CHANGES = (lower, upper, bare, typos, framed)
+CHANGES = (lower, upper, bare, typos, framed, mixed_case)
 
 
 def vary(rows: Sequence[Text], seed: int) -> list[Text]:
