@@ -31,6 +31,7 @@ mod morse;
 mod normalize;
 mod numbers;
 mod revealing;
+mod rows;
 mod spaced;
 mod upside_down;
 mod view;

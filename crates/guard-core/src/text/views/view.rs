@@ -29,10 +29,11 @@ pub(super) enum Step {
     CodePoint,
     QuotedPrintable,
     Hyphenated,
+    Rows,
 }
 
 /// The names of the steps, by their number.
-const NAMES: [&str; 23] = [
+const NAMES: [&str; 24] = [
     "",
     "normalized",
     "hidden",
@@ -56,6 +57,7 @@ const NAMES: [&str; 23] = [
     "code_point",
     "quoted_printable",
     "hyphenated",
+    "rows",
 ];
 
 /// The bits that one step takes.
