@@ -14,6 +14,7 @@ import {
   withUntrained,
 } from "./parts/foreign-languages.ts";
 import { engineOptions, modelOption, ofLanguages } from "./parts/model-options.ts";
+import { unknownNumbers } from "./parts/numbers-of-claims.ts";
 import { resolveMinimum, thresholdOption } from "./parts/threshold.ts";
 import { riskScore } from "./score.ts";
 
@@ -21,8 +22,11 @@ import { riskScore } from "./score.ts";
 interface JudgedSentence extends Sentence {
   /** The probability that the prompt does not support it. */
   score: number;
-  label: "contradiction" | "neutral";
+  label: "contradiction" | "neutral" | "number";
 }
+
+/** The least probability that a sentence has no support whose number is nowhere in the prompt. */
+const STRANGE_NUMBER = 0.5;
 
 export const FactualConsistency = defineScanner({
   type: "FactualConsistency",
@@ -31,7 +35,8 @@ export const FactualConsistency = defineScanner({
   description:
     "The prompt is read in windows, and the one counts that supports a sentence best: every sentence is read with every window. A " +
     "question claims nothing and is left out, but not what a sentence says before it or around it. A finding is a sentence without " +
-    "support, with the label `contradiction` where some window says the opposite, else `neutral`. The `probability` of a verdict is " +
+    "support, with the label `contradiction` where some window says the opposite, else `neutral`; a sentence with a number that the prompt " +
+    "does not have, nor makes as a sum or difference of two, has a support of at most 0.5 and the label `number`. The `probability` of a verdict is " +
     "that of the worst sentence to have no support, 1 less than what `minimum_score` is compared with. Of the embedded model it is a " +
     "decision score, not a frequency: the default is below 95 % of the sentences that do follow.\n\n" +
     "llm-guard asks whether the prompt follows from the output, of both as a whole and as far as they fit into the model.",
@@ -53,7 +58,13 @@ export const FactualConsistency = defineScanner({
     },
     ofLanguages,
   ],
-  findings: [{ type: "unsupported", label: "`contradiction` where the prompt says the opposite, else `neutral`." }],
+  findings: [
+    {
+      type: "unsupported",
+      label:
+        "`contradiction` where the prompt says the opposite, `number` where only a number is not in the prompt, else `neutral`.",
+    },
+  ],
   examples: {
     passes: [
       { prompt: "The museum opens at nine and closes at six.", text: "The museum closes at six." },
@@ -73,18 +84,16 @@ export const FactualConsistency = defineScanner({
     /** A sentence fails when its probability of having no support is above this. */
     const minimum = resolveMinimum(build, model.folder, "minimumScore");
 
-    function judgment(claim: Sentence, supports: readonly Support[]): JudgedSentence {
+    function judgment(claim: Sentence, supports: readonly Support[], numbers: readonly string[]): JudgedSentence {
       // A very long sentence was read in pieces. All of its pieces must have support, so the piece with the least support decides.
       const pieces = group(supports, ({ claimStart }) => claimStart);
       const best = [...pieces.values()].map((ofPiece) => ofPiece.reduce(better));
       const worst = best.reduce<Support | undefined>((a, b) => (a && a.entailment <= b.entailment ? a : b), undefined);
       support ??= supportOf(model.folder);
       const isWrong = supports.some(({ contradiction }) => contradiction > 0.5);
-      return {
-        ...claim,
-        score: worst ? 1 - support(worst.entailment) : 0,
-        label: isWrong ? "contradiction" : "neutral",
-      };
+      const score = worst ? 1 - support(worst.entailment) : 0;
+      if (numbers.length > 0 && score < STRANGE_NUMBER) return { ...claim, score: STRANGE_NUMBER, label: "number" };
+      return { ...claim, score, label: isWrong ? "contradiction" : "neutral" };
     }
 
     return {
@@ -104,7 +113,8 @@ export const FactualConsistency = defineScanner({
         const claims = all.filter(({ start }) => !left.has(start));
         const texts = claims.map((claim) => claim.text);
         const supports = claims.length === 0 ? [] : await entailment.judge(prompt, texts, signal, answers);
-        const judged = claims.map((claim, index) => judgment(claim, supports[index] ?? []));
+        const numbers = unknownNumbers(prompt, texts);
+        const judged = claims.map((claim, index) => judgment(claim, supports[index] ?? [], numbers[index] ?? []));
         const probability = judged.reduce((worst, { score }) => Math.max(worst, score), 0);
         const findings = judged
           .filter(({ score }) => score > minimum)

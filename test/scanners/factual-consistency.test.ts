@@ -117,4 +117,21 @@ describe("FactualConsistency with the embedded model", () => {
     ]);
     expect(findings[0]?.label).toBe("contradiction");
   });
+
+  it("fails a sentence whose number the prompt does not have", async () => {
+    const report =
+      "The harbour of Vardal closed 17 days in 2024, the port authority reports. Storms damaged 2,480 metres of the wall; the repair costs 6.5 " +
+      "million crowns, and 64 of 91 berths are free again.";
+    const one = async (text: string) => (await embedded.scan(text, { prompt: report })).findings;
+    const said = "The storms damaged 2,840 metres of the wall.";
+    expect(await one(said)).toEqual([expect.objectContaining({ type: "unsupported", text: said })]);
+    // The same numbers in other clothes, and what is reckoned from them.
+    for (const same of [
+      "The storms damaged 2480 metres of the wall.",
+      "The repair costs 6,500,000 crowns.",
+      "There are 27 berths that are not free.",
+    ]) {
+      expect(await one(same), same).not.toContainEqual(expect.objectContaining({ label: "number" }));
+    }
+  });
 });
