@@ -51,7 +51,23 @@ volkswagen.de siemens.com bosch.com telekom.de vodafone.com orange.fr att.com ve
 # On these sites a path is nothing but a random key.
 SHORTENERS = {"bit.ly", "tinyurl.com", "t.co", "goo.gl", "ow.ly", "is.gd", "youtu.be", "lnkd.in", "redd.it"}
 
-SUBDOMAINS = ["", "", "", "www.", "docs.", "support.", "help.", "login.", "accounts.", "mail.", "api.", "developer.", "blog.", "drive.", "files."]
+SUBDOMAINS = [
+    "",
+    "",
+    "",
+    "www.",
+    "docs.",
+    "support.",
+    "help.",
+    "login.",
+    "accounts.",
+    "mail.",
+    "api.",
+    "developer.",
+    "blog.",
+    "drive.",
+    "files.",
+]
 PATHS = """
 / / / /login /signin /sign-in /account /settings /home /about /contact /help /search?q=WORD /en/ /en-us/WORD /docs/ /docs/WORD /docs/WORD/WORD.html
 /blog/WORD-WORD /news/WORD-WORD-NUMBER /products/WORD /WORD /WORD/WORD /user/WORD /@WORD /p/ID /status/NUMBER /watch?v=ID /document/d/ID/edit
