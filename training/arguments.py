@@ -31,6 +31,9 @@ def add_training_arguments(
         help="what to continue from: the weights of an earlier run, or a model folder such as models/ner",
     )
     parser.add_argument(
+        "--layers-of", type=Path, help="a published model whose layers training starts from, whatever its vocabulary"
+    )
+    parser.add_argument(
         "--frozen",
         type=int,
         default=frozen,

@@ -46,6 +46,9 @@ HELD_BATCHES = (
     "dev_languages_attacks",
     "dev_languages_data",
     "dev_languages_harmless",
+    "dev_functions",
+    "dev_summaries",
+    "dev_refusals",
 )
 # The folder of our own texts that is only for measuring: no task is trained on it.
 HELD_FOLDER = "ordinary"

@@ -32,7 +32,8 @@ HERE = Path(__file__).parent
 LONG_DOCUMENTS = 300
 SEED = 20240611
 LICENCES = ("open", "unclear", "non-commercial")
-# Tasks of the multi-task model, and the most texts of one set and label that are written for each.
+# Tasks of the multi-task model, and the most texts of one set and label that are written for each. Our own are all written, and so are
+# those of sets of many languages, which are few of each.
 JUDGED = ("toxicity", "bias", "refusal", "emotion", "nli")
 JUDGED_TEXTS = 200
 # Tasks for which a further file with ordinary prompts and answers is written, and the label that these have there.
@@ -130,17 +131,19 @@ def own_names() -> Iterator[dict]:
 def judged(folder: Path, task: str) -> Iterator[dict]:
     """The examples of a task of the multi-task model. Where an example has two texts, the first is the prompt."""
     from .multitask.rows import add_data_arguments, examples_for
+    from .multitask.sets import sets
 
     parser = argparse.ArgumentParser()
     add_data_arguments(parser)
     examples = examples_for(parser.parse_args(["--data", str(folder), "--tasks", task]))
+    whole = {spec.name for spec in sets() if spec.own or spec.of_a_language is not None}
     kept: Counter[tuple[str, str]] = Counter()
     for e in sorted((e for e in examples if e.split == "dev"), key=lambda e: datasets.digest(e.text + e.pair)):
         if task == "emotion" and sum(e.target) > 1:
             continue  # a row of the files has exactly one label
         label = label_of(e)
         kept[e.set, label] += 1
-        if kept[e.set, label] > JUDGED_TEXTS:
+        if kept[e.set, label] > JUDGED_TEXTS and e.set not in whole:
             continue
         pair = {"prompt": e.text, "text": e.pair} if e.pair else {"text": e.text}
         yield {**pair, "label": label, "set": e.set, "kind": e.kind, "lang": e.lang}

@@ -104,12 +104,12 @@ def published_state(model: Encoder, path: Path) -> dict[str, torch.Tensor]:
     return state
 
 
-# What belongs to the encoder, and neither to its vocabulary nor to its heads.
-OF_LAYERS = ("positions.", "norm.", "layers.")
+# What belongs to the encoder, and neither to its vocabulary nor to its heads; and its heads.
+OF_LAYERS, OF_HEADS = ("positions.", "norm.", "layers."), ("pool.", "head.")
 
 
-def layers_from(model: Encoder, path: Path) -> None:
-    """Takes the layers of a model that `publish.py` put into a folder. Its vocabulary may be another part of the same base's: word vectors are
-    not trained, so that layers understand the vectors of all pieces."""
-    published = published_state(model, path)
-    model.load_state_dict({**model.state_dict(), **{k: v for k, v in published.items() if k.startswith(OF_LAYERS)}})
+def layers_from(model: Encoder, path: Path, with_heads: bool = False) -> None:
+    """Takes the layers of a model that `publish.py` put into a folder, and its heads if they are the same. Its vocabulary may be another part
+    of the same base's: word vectors are not trained, so that layers understand the vectors of all pieces."""
+    published, parts = published_state(model, path), OF_LAYERS + (OF_HEADS if with_heads else ())
+    model.load_state_dict({**model.state_dict(), **{k: v for k, v in published.items() if k.startswith(parts)}})

@@ -124,6 +124,7 @@ def optimise(
             {"params": list(head), "lr": settings.head_rate},
         ],
         weight_decay=settings.weight_decay,
+        fused=True,
     )
     peaks = [group["lr"] for group in optimizer.param_groups]
     start = time.monotonic()

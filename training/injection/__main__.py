@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -68,9 +67,6 @@ def calibrate(model: Detector, head: str, logits: np.ndarray, labels: np.ndarray
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m training.injection", description=__doc__)
     add_data_arguments(parser)
-    parser.add_argument(
-        "--layers-of", type=Path, help="a published model whose layers training starts from, whatever its vocabulary"
-    )
     parser.add_argument(
         "--mine",
         action="store_true",

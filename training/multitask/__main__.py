@@ -11,7 +11,7 @@ import torch
 from .. import datasets, encoder, export, trainer
 from ..arguments import add_training_arguments, settings_of
 from ..runtime import Exported
-from ..start_weights import start_from
+from ..start_weights import layers_from, start_from
 from . import HEADS, LANGUAGES, MAX_LENGTH, NAME, UNIT_HEADS, VERSION
 from .evaluate import comparing_of, edges_of, evaluate
 from .model import Losses, MultiTask
@@ -67,6 +67,8 @@ def main() -> None:
         learnt = [e for e in examples if e.split == "train"]
         if args.start:
             start_from(model, args.start)
+        elif args.layers_of:
+            layers_from(model, args.layers_of, with_heads=True)
         else:
             some = [text for e in learnt if e.task in MEANT for text in (e.text, e.pair) if text]
             model.start_meaning(tokenizer, some[:: max(1, len(some) // SAMPLE_OF_MEANING)])

@@ -34,6 +34,8 @@ DOMAINS = {
 ZERO_SHOT = 1000
 # The default minimum scores of Relevance and FactualConsistency.
 RELEVANT, SUPPORTED = 0.5, 0.75
+# The share of right answers that may be below the former.
+RIGHT_BELOW = 0.01
 # The least number of texts of a label from which a threshold is chosen.
 ENOUGH = 15
 
@@ -127,7 +129,7 @@ def comparing_of(examples: Sequence[Example], model: Exported) -> dict[str, dict
             found[task] = {"scale": scale, "offset": offset}
         if cosines and task == "relevance":
             logits = found[task]["scale"] * np.array(cosines)[np.array(truth) > 0]
-            found[task]["offset"] = below(logits, RELEVANT, 0.002)
+            found[task]["offset"] = below(logits, RELEVANT, RIGHT_BELOW)
     entailed = [e for e in examples if e.task == "nli" and e.split == "calibration" and e.target == (1.0, 0.0, 0.0)]
     if entailed:
         scores = reader.scores("nli", entailed)[:, 0].astype(np.float64).clip(1e-6, 1 - 1e-6)

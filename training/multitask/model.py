@@ -14,6 +14,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from .. import trainer
+from ..datasets import normalise
 from ..encoder import Classifier, Shape
 from . import EMOTIONS, HEADS, TOXICITY, UNIT_HEADS
 from .sets import TASKS, UNKNOWN, Example
@@ -94,6 +95,28 @@ def _in_few_shapes(ids: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Te
     return torch.from_numpy(tokens), torch.from_numpy(mask)
 
 
+# The most words of a document in a pair: what is longer would be cut, and with it what the claim depends on.
+WORDS_OF_A_PREMISE = 120
+
+
+def around(document: str, claim: str) -> str:
+    """The part of a long document, from the beginning of a sentence on, that shares most words with a claim.
+
+    The scanner reads a document in windows, and the one that supports a claim best counts.
+    """
+    words = document.split()
+    if len(words) <= WORDS_OF_A_PREMISE:
+        return document
+    wanted = {normalise(word) for word in claim.split()}
+    starts = [0] + [i + 1 for i, word in enumerate(words[:-1]) if word.endswith((".", "!", "?", '."', "…"))]
+
+    def shared(start: int) -> int:
+        return len(wanted & {normalise(word) for word in words[start : start + WORDS_OF_A_PREMISE]})
+
+    best = max(starts, key=shared)
+    return " ".join(words[best : best + WORDS_OF_A_PREMISE])
+
+
 class Losses:
     """Computes the loss of a batch of examples that belong to one task."""
 
@@ -106,7 +129,7 @@ class Losses:
             members = [index for index, example in enumerate(examples) if example.task == task]
             chosen = [examples[index] for index in members]
             if task == "nli":
-                ids = trainer.encode(tokenizer, [(e.text, e.pair) for e in chosen], LONGEST[task])
+                ids = trainer.encode(tokenizer, [(around(e.text, e.pair), e.pair) for e in chosen], LONGEST[task])
             else:
                 ids = trainer.encode(tokenizer, [e.text for e in chosen], LONGEST[task])
             for index, row in zip(members, ids, strict=True):

@@ -36,8 +36,13 @@ def examples_for(args: argparse.Namespace) -> list[Example]:
                 continue
             seen.add(key)
             split = spec.split or datasets.split_of(example.text)
-            counts[split] += 1
-            if split == "train" and spec.cap is not None and counts[split] > spec.cap:
+            group, most = split, spec.cap if split == "train" else None
+            if spec.of_a_language is not None:
+                group, most = f"{split} {example.lang}", spec.of_a_language
+                if split != "train":
+                    group, most = f"{group} {example.target[:1]}", datasets.HELD_OF_A_LANGUAGE
+            counts[group] += 1
+            if most is not None and counts[group] > most:
                 continue
             found += [replace(example, set=spec.name, split=split)] * (spec.repeat if split == "train" else 1)
     for task in tasks or TASKS:

@@ -46,6 +46,8 @@ class TaskSet:
     own: bool = False
     split: str = ""
     repeat: int = 1
+    # The most training rows of one language, for sets with many of them. The other parts keep at most 30 of a language and label.
+    of_a_language: int | None = None
 
 
 # The finer labels of the sources, and what they say about our labels. What is not listed here stays unknown.
@@ -64,22 +66,46 @@ FINE = {
     "4. prejudiced discussions": {"identity_attack": 1.0, "threat": 0.0},
     "antagonize": {"insult": 1.0},
     "hostile": {"insult": 1.0},
+    "insult": {"insult": 1.0},
+    "abusive": {"insult": 1.0},
+    "personal": {"insult": 1.0, "identity_attack": 0.0},
+    "profanity": {"obscene": 1.0},
+    "obscene": {"obscene": 1.0},
+    # Of the harmless rows: there is swearing, and nobody is meant.
+    "profanity_not_offensive": {"obscene": 1.0},
+    "hateful": {"identity_attack": 1.0},
+    "hate_speech": {"identity_attack": 1.0},
+    "homophobia": {"identity_attack": 1.0},
+    "misogyny": {"identity_attack": 1.0},
+    "racism": {"identity_attack": 1.0},
+    "xenophobia": {"identity_attack": 1.0},
+    "religious": {"identity_attack": 1.0},
+    "geopolitical": {"identity_attack": 1.0},
+    "offensive_group": {"insult": 1.0, "identity_attack": 1.0},
+    "offensive_person": {"insult": 1.0},
+    "Insult": {"insult": 1.0},
+    "IdentityAttack": {"identity_attack": 1.0},
+    "SexualContent": {"sexual_explicit": 1.0},
 }
+# The rows of these kinds that are not toxic only contain no hate. There may be insults among them, and swearing.
+ONLY_NO_HATE = ("hate", "hate_offence")
 JIGSAW = {"severe_toxic": "severe_toxicity", "identity_hate": "identity_attack", "sexual": "sexual_explicit"}
 
 
 def toxicity(complete: bool = False) -> Callable[[dict], Example | None]:
     def read(raw: dict) -> Example | None:
         labels = raw.get("labels") or []
-        toxic = bool(labels) if complete and "label" not in raw else raw["label"] == "toxic"
+        # Our own rows have no other label. Swearing without a victim is obscene there, and not toxic.
+        toxic = raw["label"] == "toxic" if "label" in raw else "toxic" in labels
         known = dict.fromkeys(TOXICITY, 0.0 if complete or not toxic else UNKNOWN)
         known["toxicity"] = float(toxic)
-        if toxic:
-            for label in labels:
-                if complete:
-                    known[JIGSAW.get(label, label if label in TOXICITY else "toxicity")] = 1.0
-                else:
-                    known |= FINE.get(label, {})
+        if not toxic and raw.get("kind") in ONLY_NO_HATE and "not_hate" in labels:
+            known = {**dict.fromkeys(TOXICITY, UNKNOWN), "identity_attack": 0.0, "threat": 0.0}
+        for label in labels:
+            if complete:
+                known[JIGSAW.get(label, label if label in TOXICITY else "toxicity")] = 1.0
+            else:
+                known |= FINE.get(label, {})
         target = tuple(known[label] for label in TOXICITY)
         return Example("toxicity", raw["text"], target, lang=raw["lang"], kind=raw.get("kind", ""))
 
@@ -104,6 +130,21 @@ def harmless(task: str, field: str) -> Callable[[dict], Example | None]:
     return read
 
 
+def of_asia(raw: dict) -> Example | None:
+    """A quarter of the rows in Bengali: all of them are toxic, so that more would teach that Bengali is."""
+    return None if raw["lang"] == "bn" and datasets.digest(raw["text"], "bn") % 4 else toxicity()(raw)
+
+
+def silent(task: str) -> Callable[[dict], Example]:
+    """Takes harmless texts of many languages as rows in which a task finds nothing."""
+    target = {"toxicity": (0.0,) * len(TOXICITY), "emotion": tuple(float(name == "neutral") for name in EMOTIONS)}
+
+    def read(raw: dict) -> Example:
+        return Example(task, raw["text"], target.get(task, (0.0,)), lang=raw.get("lang") or "", kind="ordinary")
+
+    return read
+
+
 def bias(raw: dict) -> Example:
     return Example("bias", raw["text"], (float(raw["label"] == "biased"),), lang="en")
 
@@ -121,7 +162,8 @@ def refusal(raw: dict) -> Example | None:
 def nli(raw: dict) -> Example:
     label = raw["label"]
     allowed = [name == label or (label == "not_entailment" and name != "entailment") for name in NLI]
-    return Example("nli", raw["a"], tuple(map(float, allowed)), raw["b"], lang=raw["lang"])
+    target = tuple(map(float, allowed))
+    return Example("nli", raw["a"], target, raw["b"], lang=raw["lang"], kind=raw.get("kind", ""))
 
 
 def relevance(raw: dict) -> Example:
@@ -154,9 +196,10 @@ ENTAILMENT = {
     "help_and": ("open", 800),
     "breaking_nli": ("unclear", 1500),
     "add_one_rte": ("unclear", 600),
+    "begin_dialogue_answers": ("open", None),
+    "climate_fever": ("unclear", 3500),
+    "klue_nli_dev_ko": ("open", None),
 }
-# This source has premises of ten genres and teaches most, so its rows are repeated.
-REPEATED = {"mnli_dev_part": 3}
 TOXIC = {
     "davidson": ("open", 2500),
     "olid_train": ("unclear", 4000),
@@ -169,18 +212,68 @@ TOXIC = {
     "toxigen_demonstrations": ("open", None),
     "toxic_spans_train": ("open", 1500),
     "unhealthy_conversations": ("non-commercial", 2000),
+    "arabic": ("unclear", 7000),
+    "asia": ("non-commercial", 16000),
+    "counter_speech": ("unclear", 6000),
+    "dynahate_en": ("open", 12000),
+    "german": ("unclear", 8000),
+    "greek_romanian": ("unclear", 10000),
+    "hate_6_languages": ("unclear", 18000),
+    "hate_en_more": ("open", 9000),
+    "korean": ("non-commercial", 7000),
+    "portuguese": ("non-commercial", 8000),
+    "spanish_offendes": ("unclear", 6000),
+    "turkish": ("unclear", 8000),
+    "groups_named": ("open", 2500),
+}
+# Our own texts, and how often each appears in an epoch.
+OWN_TOXIC = {
+    "english": 4,
+    "russian_chinese": 4,
+    "functions_english": 8,
+    "functions_europe": 8,
+    "functions_east_asia": 8,
+    "functions_middle_east_south_asia": 8,
+    "social": 6,
+}
+# Harmless texts of many languages, their classes of licences, and the most training rows of a language for each task that learns from them.
+OF_LANGUAGES = {
+    "sib200": ("open", {"toxicity": 40, "emotion": 8, "refusal": 6, "bias": 3}),
+    "tatoeba": ("open", {"toxicity": 50, "refusal": 6}),
+    "udhr": ("open", {"toxicity": 1}),
+    "passages_multilingual": ("copyleft", {"toxicity": 12, "refusal": 5}),
+    "requests_multilingual": ("open", {"toxicity": 70, "emotion": 8}),
+    "documents_multilingual": ("open", {"toxicity": 40, "refusal": 15}),
 }
 
 
 def sets() -> Iterator[TaskSet]:
     for file, (licence, cap) in TOXIC.items():
-        yield TaskSet(file, f"toxicity/{file}.jsonl.gz", licence, toxicity(), cap)
+        read = of_asia if file == "asia" else toxicity()
+        yield TaskSet(file, f"toxicity/{file}.jsonl.gz", licence, read, cap)
+    yield TaskSet(
+        "rtplx",
+        "toxicity/rtplx_28_languages.jsonl.gz",
+        "open",
+        toxicity(),
+        of_a_language=1100,
+    )
+    for file, (licence, tasks) in OF_LANGUAGES.items():
+        for task, most in tasks.items():
+            path = f"injection/harmless_{file}.jsonl.gz"
+            yield TaskSet(f"{file}_{task}", path, licence, silent(task), of_a_language=most)
+    # Only measured: sources that nothing was learnt from.
+    treebanks = "injection/harmless_treebanks.jsonl.gz"
+    yield TaskSet("treebanks", treebanks, "non-commercial", silent("toxicity"), split="dev", of_a_language=0)
+    yield TaskSet("ethos", "toxicity/ethos.jsonl.gz", "copyleft", toxicity(), split="dev")
+    yield TaskSet("ethos_multilabel", "toxicity/ethos_multilabel.jsonl.gz", "copyleft", toxicity(), split="dev")
     yield TaskSet("jigsaw_sample", "toxicity/jigsaw_sample.jsonl.gz", "open", toxicity(complete=True), repeat=2)
-    for name in ("english", "russian_chinese"):
-        yield TaskSet(
-            f"own_toxicity_{name}", f"toxicity/{name}.jsonl", "open", toxicity(True), own=True, split="train", repeat=4
-        )
-    yield TaskSet("own_toxicity_exam", "toxicity/exam.jsonl", "open", toxicity(True), own=True, split="dev")
+    for name, repeat in OWN_TOXIC.items():
+        file = f"toxicity/{name}.jsonl"
+        yield TaskSet(f"own_toxicity_{name}", file, "open", toxicity(True), own=True, split="train", repeat=repeat)
+    for name in ("exam", "dev_functions"):
+        file = f"toxicity/{name}.jsonl"
+        yield TaskSet(f"own_toxicity_{name}", file, "open", toxicity(True), own=True, split="dev")
     yield TaskSet("goemotions", "emotion/goemotions_train_dev.jsonl.gz", "open", emotion, repeat=2)
     yield TaskSet("own_emotion", "emotion/own.jsonl", "open", emotion, own=True, split="train", repeat=4)
     yield TaskSet("own_emotion_exam", "emotion/exam.jsonl", "open", emotion, own=True, split="dev")
@@ -192,13 +285,14 @@ def sets() -> Iterator[TaskSet]:
         ("compliance_answers", "non-commercial"),
     ):
         yield TaskSet(file, f"refusal/{file}.jsonl.gz", licence, refusal)
-    for name in ("own", "further", "english", "languages", "hard"):
+    for name in ("own", "further", "english", "languages", "hard", "partial"):
         yield TaskSet(
             f"own_refusal_{name}", f"refusal/{name}.jsonl", "open", refusal, own=True, split="train", repeat=3
         )
-    yield TaskSet("own_refusal_exam", "refusal/exam.jsonl", "open", refusal, own=True, split="dev")
+    for name in ("exam", "dev_refusals"):
+        yield TaskSet(f"own_refusal_{name}", f"refusal/{name}.jsonl", "open", refusal, own=True, split="dev")
     for file, (licence, cap) in ENTAILMENT.items():
-        yield TaskSet(file, f"nli/{file}.jsonl.gz", licence, nli, cap, repeat=REPEATED.get(file, 1))
+        yield TaskSet(file, f"nli/{file}.jsonl.gz", licence, nli, cap)
     for name in (
         "own",
         "english",
@@ -208,14 +302,19 @@ def sets() -> Iterator[TaskSet]:
         "talk_and_prose",
         "inferences",
         "contexts",
+        "claims",
+        "claims_of_news",
     ):
-        yield TaskSet(f"own_nli_{name}", f"nli/{name}.jsonl", "open", nli, own=True, split="train", repeat=2)
-    yield TaskSet("own_nli_exam", "nli/exam.jsonl", "open", nli, own=True, split="dev")
+        repeat = 6 if name.startswith("claims") else 2
+        yield TaskSet(f"own_nli_{name}", f"nli/{name}.jsonl", "open", nli, own=True, split="train", repeat=repeat)
+    for name in ("exam", "dev_summaries"):
+        yield TaskSet(f"own_nli_{name}", f"nli/{name}.jsonl", "open", nli, own=True, split="dev")
     yield TaskSet("banking77", "topics/banking77_train.jsonl.gz", "open", intent, 1000)
     for name in ("own", "further", "areas", "domains", "requests", "misleading"):
         yield TaskSet(f"own_topics_{name}", f"topics/{name}.jsonl", "open", topics, own=True, split="train", repeat=4)
     yield TaskSet("own_topics_exam", "topics/exam.jsonl", "open", topics, own=True, split="dev")
-    yield TaskSet("trecqa_qnli", "relevance/trecqa_qnli.jsonl.gz", "unclear", relevance, 5000)
+    yield TaskSet("trecqa_qnli", "relevance/trecqa_qnli.jsonl.gz", "unclear", relevance)
+    yield TaskSet("own_relevance", "relevance/own.jsonl", "open", relevance, own=True, split="train", repeat=4)
     yield TaskSet("instruction_answers", "relevance/instruction_answers.jsonl.gz", "non-commercial", relevance, 3000)
     for task, field in (("toxicity", "a"), ("emotion", "a"), ("bias", "b")):
         file = "relevance/instruction_answers.jsonl.gz"
