@@ -46,9 +46,6 @@ HELD_BATCHES = (
     "dev_languages_attacks",
     "dev_languages_data",
     "dev_languages_harmless",
-    "dev_functions",
-    "dev_summaries",
-    "dev_refusals",
 )
 # The folder of our own texts that is only for measuring: no task is trained on it.
 HELD_FOLDER = "ordinary"
@@ -133,10 +130,15 @@ def data_folder(argument: str | None) -> Path:
     return Path(value)
 
 
+def is_held(path: Path) -> bool:
+    """Whether a file of our own texts is only for measuring. Those of all tasks that were written for that alone begin with `dev_`."""
+    return path.stem in HELD_BATCHES or path.stem.startswith("dev_") or path.parent.name == HELD_FOLDER
+
+
 def own_batches() -> list[Path]:
     """The files of our own texts from which models may learn."""
     files = sorted(OWN_DATA.glob("*/*.jsonl"))
-    return [path for path in files if path.stem not in HELD_BATCHES and path.parent.name != HELD_FOLDER]
+    return [path for path in files if not is_held(path)]
 
 
 def choose(specs: Iterable[Spec], licences: Iterable[str], sets: Iterable[str] | None) -> list[Spec]:
