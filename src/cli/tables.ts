@@ -30,8 +30,20 @@ ones of the whole file. ECE: expected calibration error over ten bins of the sam
 without a probability are ranked by their risk score and have no ECE. An empty cell has no texts to count, or too few.
 Where spans are compared, SPANS should be found and FOUND were; one is right when its start, end and type are (as in CoNLL-2003).`;
 
+/** Rows of groups with fewer texts say nothing; they are left out of cards where there are more than so many groups. */
+const [FEWEST, MANY] = [10, 40];
+
+/** The groups of a field that a card shows, and a line about the others. */
+function worthShowing(groups: Readonly<Record<string, Figures>>): [Record<string, Figures>, string[]] {
+  const all = Object.entries(groups);
+  const shown = all.length > MANY ? all.filter(([, { rows }]) => rows >= FEWEST) : all;
+  const left = all.length - shown.length;
+  const note = `${left} groups of fewer than ${FEWEST} texts are not shown, but count in the last row.`;
+  return [Object.fromEntries(shown), left > 0 ? [note] : []];
+}
+
 /** The cells of one table for each field, the titles first and the figures of all texts last. */
-function cells({ all, by }: Result): string[][][] {
+function cells({ all, by }: Pick<Result, "all" | "by">): string[][][] {
   const shown = COLUMNS.filter(([, key]) => key in all);
   const row = (name: string, figures: Figures) => [
     name,
@@ -76,10 +88,15 @@ export function plainTables(result: Result, width?: number): string {
 export function markdownTables(result: Result): string {
   const { model: _, ...others } = result.params;
   const params = Object.keys(others).length > 0 ? `, \`${JSON.stringify(others)}\`` : "";
-  const tables = cells(result).map(([titles = [], ...rows]) =>
-    [titles.map((title) => title.toLowerCase()), titles.map(() => "---"), ...rows]
-      .map((row) => `| ${row.join(" | ")} |`)
-      .join("\n"),
+  const groups = Object.entries(result.by).map(([field, all]) => [field, ...worthShowing(all)] as const);
+  const by = Object.fromEntries(groups.map(([field, shown]) => [field, shown]));
+  const tables = cells({ all: result.all, by }).map(([titles = [], ...rows], index) =>
+    [
+      [titles.map((title) => title.toLowerCase()), titles.map(() => "---"), ...rows]
+        .map((row) => `| ${row.join(" | ")} |`)
+        .join("\n"),
+      ...(groups[index]?.[2] ?? []),
+    ].join("\n\n"),
   );
   return `### ${heading(result)}${params}\n\n${tables.join("\n\n")}`;
 }

@@ -419,6 +419,23 @@ describe("guard eval --write-cards", () => {
     expect(JSON.parse(stdout)).toHaveLength(2);
   });
 
+  it("shows only groups of ten texts and more where there are many", async () => {
+    writeFileSync(card, "<!-- eval --><!-- /eval -->");
+    const row = (text: string, group: string) => `${JSON.stringify({ text, label: "false", group })}\n`;
+    const few = Array.from({ length: 41 }, (_, at) => row(`The train leaves at ${at} past nine.`, `few-${at}`));
+    const many = Array.from({ length: 10 }, (_, at) => row(`We met ${at} old friends at the lake.`, "many"));
+    file("groups.jsonl", [...few, ...many].join(""));
+    const one = `{ scanner: Gibberish, params: { model: ${model} }, file: groups.jsonl, negatives: ["false"], by: group }`;
+    file("groups.yml", `evaluations: [${one}]`);
+    const { stdout } = await guard(["--suite", "groups.yml", "--data", folder, "--write-cards"]);
+    expect(stdout).toContain("few-40");
+    const text = readFileSync(card, "utf8");
+    expect(text).toContain("| many | 10 |");
+    expect(text).toContain("| all | 51 |");
+    expect(text).toContain("41 groups of fewer than 10 texts are not shown, but count in the last row.");
+    expect(text).not.toContain("few-");
+  });
+
   it("writes the spans that a model of names finds", async () => {
     const names = join(folder, "names");
     cpSync(fileURLToPath(new URL("../fixtures/names", import.meta.url)), names, { recursive: true });
