@@ -44,9 +44,14 @@ MARKED_TEXTS = 1_500
 NAMES = {
     "ner-en-news": (("conll2003_en_train",), ()),
     "ner-wnut17": (("wnut17_train",), ()),
-    "ner-twitter": (("broad_twitter",), ()),
+    "ner-twitter": (("broad_twitter", "tweets_en"), ()),
+    "ner-web": (("universal_ner",), ("en",)),
     "ner-ru": (("nerel_ru", "factrueval_ru_devset"), ()),
-    "ner-zh": (("chinese",), ()),
+    "ner-zh": (("chinese", "cluener_zh", "msra_val_zh"), ()),
+    "ner-ko": (("korean_klue",), ()),
+    "ner-el": (("greek_elner4",), ()),
+    "ner-europe": (("universal_ner",), ("da", "hr", "pt", "sk", "sr", "sv")),
+    "ner-news": (("transfer_18_languages",), ("am", "ar", "fa", "fi", "id", "lv", "ne", "no", "ro", "sw", "uk")),
     **{
         f"ner-wikineural-{lang}": (("wikineural_9_languages",), (lang,))
         for lang in ("de", "en", "es", "fr", "it", "nl", "pl", "pt", "ru")

@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 from .. import encoder, export, trainer
 from ..arguments import add_training_arguments, settings_of
 from ..runtime import Exported
-from ..start_weights import start_from
+from ..start_weights import layers_from, start_from
 from . import LABELS, MAX_LENGTH, NAME, READ_LENGTH, VERSION, early_exit
 from .evaluate import evaluate, table
 from .rows import SpanRow, add_data_arguments, joined, rows_for
@@ -67,6 +67,8 @@ def main() -> None:
     model = encoder.Tagger(base.shape, len(LABELS)).load_base(base)
     if args.start:
         start_from(model, args.start)
+    elif args.layers_of:
+        layers_from(model, args.layers_of, with_heads=True)
     if args.reuse:
         model.load(work / "weights.safetensors")
     else:

@@ -56,6 +56,20 @@ NEWS_AND_TWEETS = {
 }
 # The most rows of each language. Texts are from Wikipedia, and models marked the names.
 WIKINEURAL = {"en": 4000, "ru": 7000, "de": 2000, "es": 2000, "fr": 2000, "pt": 800, "nl": 800, "it": 800, "pl": 800}
+# Files of one language each, with their classes of licences and the most training rows.
+OF_A_LANGUAGE = {
+    "tweets_en": ("copyleft", 6000),
+    "cluener_zh": ("unclear", 6000),
+    "msra_val_zh": ("unclear", 2000),
+    "korean_klue": ("open", 1500),
+    "greek_elner4": ("non-commercial", 1200),
+    "italian_kind": ("non-commercial", 1200),
+}
+# Universal NER, marked by hand: the most rows of each language. Nothing is learnt from the English ones, which are texts of the web.
+UNIVERSAL = {"en": 0, "da": 500, "hr": 500, "pt": 800, "ru": 800, "sk": 500, "sr": 500, "sv": 500, "zh": 2000}
+# News of further languages, a little of each, so that names are known in their scripts. The Hungarian and Italian rows have broken letters.
+TRANSFER = "am ar da fa fi fr ha id ig lv ne nl no pt ro sv sw uk yo zu".split()
+OF_TRANSFER = 250
 
 
 def sets() -> Iterator[SpanSet]:
@@ -65,6 +79,15 @@ def sets() -> Iterator[SpanSet]:
     file = "wikineural_9_languages"
     for language, cap in WIKINEURAL.items():
         yield SpanSet(f"wikineural_{language}", f"ner/{file}.jsonl.gz", "non-commercial", tokens(file, language), cap)
+    for file, (licence, cap) in OF_A_LANGUAGE.items():
+        yield SpanSet(file, f"ner/{file}.jsonl.gz", licence, tokens(file), cap)
+    file = "universal_ner"
+    for language, cap in UNIVERSAL.items():
+        yield SpanSet(f"universal_{language}", f"ner/{file}.jsonl.gz", "open", tokens(file, language), cap)
+    file = "transfer_18_languages"
+    for language in TRANSFER:
+        read = tokens(file, language)
+        yield SpanSet(f"transfer_{language}", f"ner/{file}.jsonl.gz", "non-commercial", read, OF_TRANSFER)
     yield SpanSet("pii_made", "pii/made_5_languages.jsonl.gz", "open", marked, 5000)
     for name in ("english", "russian_chinese"):
         yield SpanSet(f"own_{name}", f"ner/{name}.jsonl", "open", marked, own=True, split="train", repeat=3)
