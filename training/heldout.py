@@ -16,6 +16,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import chain, cycle, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -80,6 +81,7 @@ def held_out(rows: Iterable[datasets.Row], labels: list[str]) -> Iterator[dict]:
         yield {"text": row.text, "label": labels[row.label], "set": row.set, "kind": row.kind, "lang": row.lang}
 
 
+@cache
 def injection_rows(folder: Path) -> list[Text]:
     from .injection.rows import add_data_arguments, rows_for
 

@@ -89,6 +89,6 @@ def sets() -> Iterator[SpanSet]:
         read = tokens(file, language)
         yield SpanSet(f"transfer_{language}", f"ner/{file}.jsonl.gz", "non-commercial", read, OF_TRANSFER)
     yield SpanSet("pii_made", "pii/made_5_languages.jsonl.gz", "open", marked, 5000)
-    for name in ("english", "russian_chinese"):
+    for name in ("english", "russian_chinese", "chinese_social", "social"):
         yield SpanSet(f"own_{name}", f"ner/{name}.jsonl", "open", marked, own=True, split="train", repeat=3)
     yield SpanSet("own_exam", "ner/exam.jsonl", "open", marked, own=True, split="dev")
