@@ -176,6 +176,26 @@ describe("a conversation", () => {
     expect(JSON.parse(tool_calls[0]?.function.arguments ?? "")).toEqual({ text: 'token = "******"' });
   });
 
+  it("finds passwords in arguments by their keys, which are no part of the text", async () => {
+    const secrets = new Secrets();
+    const login = { user: "bob", login: { password: "orchidlake", "x-api-key": "changeme" }, note: "orchid" };
+    const messages = [user("Log in."), call("login", login)];
+    const report = await scanConversation([secrets], messages, { scan: { tool_call: [secrets] } });
+    expect(report.findings["Secrets[tool_call]"]).toMatchObject([
+      { text: "orchidlake", path: expect.stringContaining("login.password") },
+    ]);
+    const { tool_calls } = report.sanitizedMessages[1] as unknown as {
+      tool_calls: { function: { arguments: string } }[];
+    };
+    expect(JSON.parse(tool_calls[0]?.function.arguments ?? "")).toEqual({
+      ...login,
+      login: { password: "******", "x-api-key": "changeme" },
+    });
+    // The same text under another key is no password, however soon it is seen again.
+    const other = [user("Log in."), call("login", { user: "bob", login: { hint: "orchidlake" } })];
+    expect((await scanConversation([secrets], other, { scan: { tool_call: [secrets] } })).isValid).toBe(true);
+  });
+
   it("gives a value one placeholder in all messages, whoever wrote it", async () => {
     const vault = new Vault();
     const mask = maskingScanner({ conversation: everywhere });

@@ -3,10 +3,12 @@ import { addon, built, native, type SecretRules } from "../native.ts";
 import { type Finding, passed, wholeText } from "../scanner.ts";
 import { ruleOptions } from "../validation/options.ts";
 import { defineScanner } from "./define.ts";
+import { beforeEdits, type Edit, edited, type NamedString, namedStrings } from "./parts/named-strings.ts";
 import { unclosedSecret } from "./parts/open-spans.ts";
 import { FAILED } from "./score.ts";
 
 type SecretOptions = ConstructorParameters<typeof SecretRules>[0];
+type SecretMatch = Extract<Awaited<ReturnType<SecretRules["scan"]>>, { secrets: unknown }>["secrets"][number];
 
 const rule = z.strictObject({
   id: z.string().min(1).describe("Name of the rule in findings."),
@@ -49,7 +51,8 @@ export const Secrets = defineScanner({
       text: "Every occurrence of a secret is replaced, not only the first one, and a secret that two rules find is replaced once: what is left in the text would be sent on.",
     },
   ],
-  conversation: { sources: ["user", "tool_call"] },
+  // In a conversation, the keys of JSON tell what its strings are, and they are no part of the text.
+  conversation: { sources: ["user", "tool_call"], dependsOnOthers: true },
   findings: [
     { type: "secret", label: "The rule that found it; the service stands in `service`, where the rule knows one." },
   ],
@@ -61,30 +64,51 @@ export const Secrets = defineScanner({
     const options = { rules, disabledRules, allow } as SecretOptions;
     const inOptions = (path: string) => path.replace("disabled_rules", "disabledRules");
     const compiled = built(() => new addon.SecretRules(options), inOptions);
+    const read = (text: string, signal?: AbortSignal) =>
+      native(() => compiled.scan(text, redactMode, deobfuscate), signal);
+    const findingOf = (text: string, start: number, end: number, found: SecretMatch): Finding => ({
+      start,
+      end,
+      type: "secret",
+      text: text.slice(start, end),
+      // A token with a wrong checksum cannot be a live token, so its score is lower.
+      score: found.sound ? 1 : 0.5,
+      label: found.rule,
+      ...(found.service == null ? {} : { service: found.service }),
+      ...(found.view == null ? {} : { view: found.view }),
+    });
+    /** What is found in strings behind their keys, and the strings without it. */
+    const readNamed = async (text: string, named: readonly NamedString[], signal?: AbortSignal) => {
+      const edits: Edit[] = [];
+      const findings: Finding[] = [];
+      for (const { value, start, line, at } of named) {
+        const { secrets, redacted } = await read(line, signal);
+        if (redacted == null) continue;
+        edits.push({ start, end: start + value.length, replacement: redacted.slice(at, -1) });
+        const within = (place: number) => start + Math.min(Math.max(place - at, 0), value.length);
+        findings.push(...secrets.map((found) => findingOf(text, within(found.start), within(found.end), found)));
+      }
+      return { edits, findings };
+    };
     return {
       sanitizes: true,
       streaming: { reads: "spans", span: 160, repeats: true, openFrom: unclosedSecret, longSpans: "block" },
-      async check(text, { signal }) {
-        const { secrets, rest, redacted } = await native(() => compiled.scan(text, redactMode, deobfuscate), signal);
-        if (redacted == null) return passed(text);
-        const findings = secrets.map(
-          ({ start, end, rule, service, sound, view }): Finding => ({
-            start,
-            end,
-            type: "secret",
-            text: text.slice(start, end),
-            // A token with a wrong checksum cannot be a live token, so its score is lower.
-            score: sound ? 1 : 0.5,
-            label: rule,
-            ...(service == null ? {} : { service }),
-            ...(view == null ? {} : { view }),
-          }),
-        );
+      async check(text, { signal, conversation }) {
+        const { current } = conversation ?? {};
+        const named = current && current.source !== "user" ? namedStrings(text, current) : [];
+        const { edits, findings } = await readNamed(text, named, signal);
+        const left = edited(text, edits);
+        const { secrets, rest, redacted } = await read(left, signal);
+        if (redacted == null && edits.length === 0) return passed(text);
+        for (const found of secrets) {
+          const [start, end] = [beforeEdits(found.start, edits), beforeEdits(found.end, edits)];
+          findings.push(findingOf(text, start, end, found));
+        }
         return {
           isValid: false,
           score: FAILED,
-          sanitized: redacted,
-          findings,
+          sanitized: redacted ?? left,
+          findings: findings.sort((a, b) => a.start - b.start),
           coverage: wholeText(text, 1, (rest?.length ?? 0) / 2),
         };
       },

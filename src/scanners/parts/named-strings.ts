@@ -1,0 +1,75 @@
+import type { MessageText } from "../../messages/text.ts";
+
+/** The key at the end of a path: `... → login.password`, `... → headers["x-api-key"]`, `messages/1/.../token`. */
+const KEY = /(?:^|[./\s])([\p{L}_$][\p{L}\p{N}_$-]*)$|\["([^"\\\]]+)"\]$/u;
+/** What stands in keys of credentials. */
+const CREDENTIAL = /pass|pwd|secret|token|key|credential|auth/i;
+/** What cannot stand in a string in quotes on one line as it is. */
+const UNQUOTABLE = /["\\\r\n]/;
+
+/** A string of JSON whose key names a credential. */
+export interface NamedString {
+  /** The string, and where it begins in the text. */
+  value: string;
+  start: number;
+  /** The string behind its key, on one line, and where it begins in that. */
+  line: string;
+  at: number;
+}
+
+/**
+ * The strings of a text whose keys name a credential. A text of a conversation has the strings of JSON without their keys, and a password
+ * by itself looks like any word.
+ *
+ * @param text the text as it is now; scanners before may have rewritten it.
+ * @param of the text of the conversation that it was made from. Where a rewritten text has other lines, nothing tells where its strings
+ *   are, and none is returned.
+ */
+export function namedStrings(text: string, of: MessageText): NamedString[] {
+  const lines = text.split("\n");
+  const { pieces } = of;
+  if (text !== of.text && lines.length !== pieces.length) return [];
+  const named: NamedString[] = [];
+  let start = 0;
+  for (const [index, piece] of pieces.entries()) {
+    const value = text === of.text ? text.slice(piece.start, piece.end) : (lines[index] ?? "");
+    const [, word, quoted] = KEY.exec(piece.path) ?? [];
+    const key = word ?? quoted ?? "";
+    if (CREDENTIAL.test(key) && !UNQUOTABLE.test(value)) {
+      const before = `"${key}": "`;
+      named.push({ value, start, line: `${before}${value}"`, at: before.length });
+    }
+    start += value.length + 1;
+  }
+  return named;
+}
+
+/** A part of a text that is replaced. */
+export interface Edit {
+  start: number;
+  end: number;
+  replacement: string;
+}
+
+/** The text with the replacements of `edits`, which ascend without overlaps. */
+export function edited(text: string, edits: readonly Edit[]): string {
+  let made = "";
+  let at = 0;
+  for (const { start, end, replacement } of edits) {
+    made += text.slice(at, start) + replacement;
+    at = end;
+  }
+  return made + text.slice(at);
+}
+
+/** Where a place of the edited text was before; of one in a replacement, where that began. */
+export function beforeEdits(place: number, edits: readonly Edit[]): number {
+  let shift = 0;
+  for (const { start, end, replacement } of edits) {
+    const from = start + shift;
+    if (place <= from) break;
+    if (place < from + replacement.length) return start;
+    shift += replacement.length - (end - start);
+  }
+  return place - shift;
+}
