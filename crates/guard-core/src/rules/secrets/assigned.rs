@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use super::check;
 use super::context::{self, Link};
 use super::rule::{BETWEEN, Compiled, Rule};
 use super::set::{Candidate, Matches, Search};
@@ -66,12 +67,13 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
         {
             values.found.pop_front();
         }
+        let outside = &named[..named.len() - prefix.len()];
         let link = |start: usize| {
             let between = &text[keyword.end..start];
             if generic {
-                context::names(prefix, between)
+                context::names(outside, prefix, between)
             } else {
-                context::links(between)
+                links(&self.rules[index], between)
             }
         };
         let mut chosen = None;
@@ -153,13 +155,24 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
         // What stands before a bracket or an equals sign is a name in a program, and no value.
         let next = value[secret.end..].iter().find(|&&byte| byte != b' ');
         let called = value.get(secret.end).is_some_and(|next| b"([".contains(next)) || next == Some(&b'=');
-        if called || !(self.accept)(rule, &value[secret.clone()]) {
+        // A key of a service is random, and a name in a program is not.
+        let named = !generic && check::is_name(&value[secret.clone()]);
+        if called || named || !(self.accept)(rule, &value[secret.clone()]) {
             return None;
         }
         Some(Value {
             range: start + secret.start..start + secret.end,
             is_long,
         })
+    }
+}
+
+/// Whether a value at the end of `between` is a credential of the service whose rule this is. A rule that knows no form of the service's
+/// credentials leaves out what is named as something else.
+fn links(rule: &Rule, between: &[u8]) -> Link {
+    match context::links(between) {
+        Link::Some if rule.source.check == Some(check::Check::Token) && context::is_label(between) => Link::None,
+        link => link,
     }
 }
 
@@ -178,7 +191,6 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::check;
     use super::super::providers::built_in;
     use super::super::rule::Shape;
     use super::super::set::RuleSet;
@@ -222,9 +234,9 @@ mod tests {
                 let first = (keyword.end + 1..=(keyword.end + BETWEEN).min(text.len())).find_map(|start| {
                     let between = &text[keyword.end..start];
                     let linked = if generic {
-                        context::names(prefix, between)
+                        context::names(&named[..named.len() - prefix.len()], prefix, between)
                     } else {
-                        context::links(between)
+                        links(rule, between)
                     };
                     let value = &text[start..];
                     if is_word(text[start - 1]) || value.first()?.is_ascii_whitespace() || linked != Link::Some {
@@ -233,7 +245,8 @@ mod tests {
                     let secret = rule.compiled().unwrap().regex.captures(value)?.name("secret")?.range();
                     let next = value[secret.end..].iter().find(|&&byte| byte != b' ');
                     let called = value.get(secret.end).is_some_and(|next| b"([".contains(next)) || next == Some(&b'=');
-                    (!called && accept(rule, &value[secret.clone()])).then_some(start..start + secret.end)
+                    let named = !generic && check::is_name(&value[secret.clone()]);
+                    (!called && !named && accept(rule, &value[secret.clone()])).then_some(start..start + secret.end)
                 });
                 found.extend(first.map(|range| (index, range)));
             }

@@ -16,6 +16,8 @@ pub enum Check {
     Random,
     /// Letters and digits, or upper and lower case, mixed as they are not in words and in names of things in a program.
     Mixed,
+    /// A key that only the name before it tells from other values: a run of sixteen letters and digits that mixes them, or a UUID.
+    Token,
     /// As `Mixed`, and neither digits only nor a UUID: those are keys of another kind.
     MixedKey,
     /// What stands without quotes where a password is expected: not a word, nor a name or a call in a program.
@@ -40,7 +42,7 @@ impl Check {
     /// if there is none. `None` for checks that tell nothing by a single look.
     pub(super) fn next_needed(self, text: &[u8], start: usize) -> Option<usize> {
         match self {
-            Self::Mixed | Self::MixedKey => Some(next_mixing(text, start)),
+            Self::Mixed | Self::MixedKey | Self::Token => Some(next_mixing(text, start)),
             Self::Password => {
                 let needed = |byte: &u8| byte.is_ascii_digit() || is_special(byte);
                 let found = text[start..].iter().position(needed);
@@ -63,6 +65,7 @@ impl Check {
             Self::Jwt => is_jwt(secret),
             Self::Random => secret.iter().any(u8::is_ascii_alphabetic) && secret.iter().any(u8::is_ascii_digit),
             Self::Mixed => is_mixed(secret),
+            Self::Token => is_token(secret),
             Self::MixedKey => is_mixed(secret) && !is_uuid(secret) && !secret.iter().all(u8::is_ascii_digit),
             Self::Password => is_password(secret),
             Self::PasswordLiteral => is_password_literal(secret),
@@ -116,6 +119,11 @@ fn is_mixed(value: &[u8]) -> bool {
     !is_path(value) && parts.into_iter().any(mixes)
 }
 
+fn is_token(value: &[u8]) -> bool {
+    let mut parts = value.split(|byte| !byte.is_ascii_alphanumeric());
+    is_uuid(value) || parts.any(|part| part.len() >= 16 && mixes(part))
+}
+
 fn mixes(part: &[u8]) -> bool {
     let digits = part.iter().filter(|byte| byte.is_ascii_digit()).count();
     if digits == part.len() {
@@ -129,7 +137,27 @@ fn mixes(part: &[u8]) -> bool {
     // "version2024" changes once from letters to digits, and a random text of this length more often.
     digits >= 3 && (letters >= 3 || digits >= 6) && (switches(u8::is_ascii_digit) >= 2 || digits >= 4)
         || digits >= 2 && switches(u8::is_ascii_digit) >= 3
-        || part.len() >= 20 && switches(u8::is_ascii_uppercase) * 5 >= part.len() * 2
+        || part.len() >= 20 && switches(u8::is_ascii_uppercase) * 5 >= part.len() * 2 && !is_camel(part)
+}
+
+/// Whether a text of letters is a name such as `wrapRangeInTextNode`, in which capitals start words and do not follow each other.
+fn is_camel(part: &[u8]) -> bool {
+    let capitals = part
+        .windows(2)
+        .filter(|pair| pair.iter().all(u8::is_ascii_uppercase))
+        .count();
+    capitals == 0 && part.iter().all(u8::is_ascii_alphabetic)
+}
+
+/// Whether a value is a name in a program: words that begin with capitals, and a digit at most.
+pub(super) fn is_name(value: &[u8]) -> bool {
+    let letters: Vec<u8> = value.iter().copied().filter(u8::is_ascii_alphabetic).collect();
+    let has = |kind: fn(&u8) -> bool| letters.iter().any(kind);
+    letters.len() + 1 >= value.len()
+        && letters.len() >= 20
+        && has(u8::is_ascii_lowercase)
+        && has(u8::is_ascii_uppercase)
+        && is_camel(&letters)
 }
 
 /// Where the next run of letters and digits from `start` on begins that may mix them, as [`Check::Mixed`] asks for; the end of the
@@ -185,7 +213,13 @@ fn is_password(value: &[u8]) -> bool {
     }
     let (value, url) = (&value[..end], value.windows(3).any(|part| part == b"://"));
     let query = value.contains(&b'=') && (value.contains(&b'&') || value.contains(&b'?'));
-    if url || query {
+    // What has a name before an equals sign is the next assignment: `dim=-1`.
+    let name = value
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_' || **byte == b'-')
+        .count();
+    let assigns = name > 0 && name + 1 < value.len() && value[name] == b'=' && value[name + 1] != b'=';
+    if url || query || assigns {
         return false;
     }
     let has = |kind: fn(&u8) -> bool| value.iter().any(kind);
@@ -266,6 +300,19 @@ mod tests {
             "utf8_general_ci",
         ];
         assert_eq!(passes(Check::Mixed, &names), [false; 8]);
+    }
+
+    #[test]
+    fn names_in_programs_are_no_keys() {
+        assert_eq!(passes(Check::Mixed, &["fileSecKeysMngrGetKey"]), [false]);
+        assert!(is_name(b"Mistral3ForConditionalGeneration"));
+        assert!(!is_name(b"kLmNopQrsTuVwXyZaBcDEfG"));
+        let tokens = [
+            "q7Rt2Wx9Zp4Lm6Nb8Vc1",
+            "3f292041-51d2-4005-8e48-f39df3585d44",
+            "prod-0000000000a7",
+        ];
+        assert_eq!(passes(Check::Token, &tokens), [true, true, false]);
     }
 
     #[test]

@@ -18,6 +18,7 @@ const PUBLIC: &[&str] = &[
     "branch",
     "build",
     "checksum",
+    "ciphertext",
     "color",
     "colour",
     "commit",
@@ -25,20 +26,27 @@ const PUBLIC: &[&str] = &[
     "crc",
     "digest",
     "etag",
+    "expected",
     "file",
     "filename",
     "fingerprint",
     "folder",
+    "gpg",
     "guid",
     "hash",
     "head",
     "image",
     "integrity",
+    "kid",
     "md5",
     "nonce",
     "parent",
     "path",
+    "pgp",
+    "plaintext",
+    "pubkey",
     "public",
+    "publishable",
     "ref",
     "reference",
     "request",
@@ -63,10 +71,15 @@ const ABOUT: &[&str] = &[
     "alg",
     "algorithm",
     "arn",
+    "at",
     "cache",
+    "changed",
     "class",
     "column",
+    "content",
     "count",
+    "created",
+    "date",
     "endpoint",
     "error",
     "event",
@@ -121,9 +134,14 @@ const ABOUT: &[&str] = &[
     "ttl",
     "type",
     "types",
+    "updated",
     "uri",
     "url",
     "usage",
+];
+/// Words at the end of names of things of a service that are no credentials.
+const LABELS: &[&str] = &[
+    "arn", "bucket", "email", "host", "id", "ids", "model", "name", "region", "slug", "title", "uri", "url",
 ];
 /// Words near a string that tell what it is, where it is assigned to nothing: something public, or something that a test or a shop
 /// made up.
@@ -163,10 +181,31 @@ const ALONE: &[&str] = &[
     "watch",
     "youtube",
 ];
+/// Most bytes of a string that stands alone: what is longer is data in base64.
+const ALONE_LENGTH: usize = 128;
+/// Bytes of the shortest alphabet. A random string of this length has all its characters once in one of 300 cases.
+const ALPHABET: usize = 28;
 /// Bytes before a string that stands alone in which such a word counts; behind it, half as many.
 const NEAR: usize = 64;
 /// Words that may stand between a name and its value in prose: "the password is ...".
-const FILLER: &[&str] = &["a", "are", "is", "it", "now", "the", "to", "value", "was"];
+const FILLER: &[&str] = &[
+    "a", "are", "es", "est", "ist", "is", "it", "lautet", "now", "the", "to", "value", "was",
+];
+/// Types that a declaration names between a variable and its value: `token string = "..."`, `token: &str = "..."`.
+const TYPES: &[&[u8]] = &[
+    b"&'static str",
+    b"&str",
+    b"String?",
+    b"String",
+    b"string?",
+    b"string",
+    b"str | None",
+    b"str",
+    b"text",
+    b"Text",
+];
+/// Signs after which no value of a credential begins: what follows them goes on with a name, a path or a template.
+const GOES_ON: &[u8] = b"#%@!*^&";
 
 /// Whether a value is a credential because of what stands before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -196,12 +235,26 @@ pub(super) fn links(between: &[u8]) -> Link {
     if linked { Link::Some } else { Link::None }
 }
 
-/// The same for a value at the end of `between`, which starts after a word for a credential; `prefix` is the part of the
+/// Whether the name that `between` starts with tells a thing from others, and is no credential's: `project_id`, but not `client_id`.
+pub(super) fn is_label(between: &[u8]) -> bool {
+    let Assignment { before, name, .. } = assignment(between);
+    let named = &between[..before.len() + name.len()];
+    let is_label = words(named).last().is_some_and(|word| LABELS.contains(&word.as_str()));
+    is_label && !is_credential(named)
+}
+
+/// What [`links`] says for a value at the end of `between`, which starts after a word for a credential; `prefix` is the part of the
 /// name before that word. The value must be assigned to that very name or follow it, and the name must not be that of
 /// something about a credential.
 ///
 /// A longer `between` has all the words of a shorter one, so most of what speaks against one value speaks against all behind it.
-pub(super) fn names(prefix: &[u8], between: &[u8]) -> Link {
+///
+/// `outside` is what stands before the name.
+pub(super) fn names(outside: &[u8], prefix: &[u8], between: &[u8]) -> Link {
+    if prefix.is_empty() && is_qualified(outside, between) {
+        return Link::Never;
+    }
+    let between = untyped(between);
     let Assignment { before, name, operator } = match read(between) {
         Ok(assignment) => assignment,
         Err(link) => return link,
@@ -213,17 +266,69 @@ pub(super) fn names(prefix: &[u8], between: &[u8]) -> Link {
         .iter()
         .position(|byte| b" \t\n".contains(byte))
         .unwrap_or(named.len());
-    let never = between.first() == Some(&b'@')
+    // A name that ends with one of these is a placeholder itself: `%PASSWORD%`, `%(PASSWORD)s`, and `your_password@host` in a URL.
+    let ends_name = between
+        .iter()
+        .find(|&&byte| !(byte.is_ascii_alphanumeric() || byte == b'_'));
+    // A bracket that closes the name, and nothing else before the next line: `<password>` is a placeholder as well.
+    let is_closed = between.first() == Some(&b'>') && between.contains(&b'\n');
+    let is_opened = |bytes: &[u8]| matches!(bytes, [.., b'$' | b'#' | b'%', b'{' | b'(']);
+    let is_formatted = between
+        .strip_prefix(b")s")
+        .is_some_and(|rest| !rest.first().is_some_and(u8::is_ascii_alphanumeric));
+    let never = ends_name.is_some_and(|byte| b"@%$".contains(byte))
+        || is_closed
+        || is_formatted
         || named.iter().any(|byte| b"=:,{(>|/".contains(byte))
         || !is_whole(between)
         || about(prefix)
         || about(named)
         || words(&named[rest..]).any(other);
+    // A comma stands between a name and its value in calls, and what it separates is in quotes there.
+    let value = trim_end(between, b" \t\"'`\\");
+    let is_list = value.last() == Some(&b',') && value.len() == between.trim_ascii_end().len();
+    let goes_on = between.last().is_some_and(|last| GOES_ON.contains(last));
     match operator || !between.contains(&b'\n') {
         _ if never => Link::Never,
+        _ if is_list || goes_on || is_opened(between) => Link::None,
         true => Link::Some,
         false => Link::None,
     }
+}
+
+/// Whether a word for a credential is a part of something else: of a path or an identifier (`arn:aws:...:secret:name`,
+/// `wiki/Password`), or of a name whose first word stands apart and tells that it is public (`GPG key`, `public key`).
+fn is_qualified(outside: &[u8], between: &[u8]) -> bool {
+    let [rest @ .., last] = outside else {
+        return false;
+    };
+    // Badges of coverage have tokens of their own, which are public.
+    if outside.ends_with(b".svg?") {
+        return true;
+    }
+    let is_joined = rest.last().is_some_and(u8::is_ascii_alphanumeric);
+    let word = rest
+        .rsplit(|byte| !byte.is_ascii_alphanumeric())
+        .next()
+        .unwrap_or_default();
+    match last {
+        b':' => is_joined && between.first() == Some(&b':'),
+        b' ' => [&b"gpg"[..], b"pgp", b"public", b"publishable"]
+            .iter()
+            .any(|public| word.eq_ignore_ascii_case(public)),
+        _ => false,
+    }
+}
+
+/// What stands between a name and its value, without the type of the name.
+fn untyped(between: &[u8]) -> &[u8] {
+    let rest = between.strip_prefix(b":").unwrap_or(between).trim_ascii_start();
+    let declared = TYPES.iter().filter(|_| rest.len() < between.len());
+    let assigned = declared
+        .filter_map(|name| rest.strip_prefix(*name))
+        .map(<[u8]>::trim_ascii_start)
+        .find(|rest| rest.first() == Some(&b'='));
+    assigned.unwrap_or(between)
 }
 
 fn read(between: &[u8]) -> Result<Assignment<'_>, Link> {
@@ -273,12 +378,14 @@ pub(super) fn stands_alone(text: &[u8], range: Range<usize>) -> bool {
         && !about(line)
         && !is_public(behind)
         && !words(line).chain(words(behind)).any(other)
+        && value.len() <= ALONE_LENGTH
         && !is_known_form(value)
         && !is_readable(value)
 }
 
 /// Whether a value begins as keys do that are public (an SSH key, RFC 4253, section 6.6; DER, ITU-T X.690), as minified source maps,
-/// or is the id of a list or a channel of YouTube; or consists of words.
+/// or is the id of a list or a channel of YouTube; or consists of words; or has a row of zeros as numbers in base64 do; or is the id
+/// of an object, a word and a number that begins with the time.
 fn is_known_form(value: &[u8]) -> bool {
     let youtube = [(&b"PL"[..], 34), (b"UC", 24), (b"UU", 24), (b"OL", 41)];
     let starts = |prefix: &&[u8]| value.starts_with(prefix);
@@ -286,6 +393,8 @@ fn is_known_form(value: &[u8]) -> bool {
         || youtube
             .iter()
             .any(|(prefix, length)| value.len() == *length && value.starts_with(prefix))
+        || value.windows(4).any(|part| part == b"AAAA")
+        || is_object_id(value)
         || is_words(value)
 }
 
@@ -306,9 +415,19 @@ fn is_words(value: &[u8]) -> bool {
     words.len() >= 3 && length(&words) > 2 * length(&others)
 }
 
-/// Whether a value is a text, or an image, in base64: what comes out is characters, or begins as files of images do.
-fn is_readable(value: &[u8]) -> bool {
+/// Whether a string in quotes is public by its form, whatever it is assigned to: an image in base64, an alphabet, in which no
+/// character comes twice, or a number.
+pub(super) fn is_public_form(value: &[u8]) -> bool {
     let images = [&b"iVBORw0KGgo"[..], b"R0lGOD", b"/9j/", b"UklGR", b"PHN2Zy"];
+    let mut seen = [false; 256];
+    let is_new = |byte: &u8| !std::mem::replace(&mut seen[usize::from(*byte)], true);
+    images.iter().any(|image| value.starts_with(image))
+        || value.iter().all(u8::is_ascii_digit)
+        || value.len() >= ALPHABET && value.iter().all(is_new)
+}
+
+/// Whether a value is a text in base64.
+fn is_readable(value: &[u8]) -> bool {
     let end = value.iter().rposition(|&byte| byte != b'=').map_or(0, |at| at + 1);
     let digits = &value[..end - usize::from(end % 4 == 1)];
     let decoded = BASE64_NOPAD.decode(digits).or_else(|_| BASE64URL_NOPAD.decode(digits));
@@ -316,7 +435,7 @@ fn is_readable(value: &[u8]) -> bool {
         let control = |character: char| character.is_control() && !character.is_whitespace();
         String::from_utf8(decoded).is_ok_and(|text| !text.chars().any(control))
     };
-    images.iter().any(|image| value.starts_with(image)) || decoded.is_ok_and(is_text)
+    decoded.is_ok_and(is_text)
 }
 
 /// What a value is assigned to.
@@ -329,9 +448,28 @@ struct Assignment<'a> {
     operator: bool,
 }
 
+/// Whether a value is the name of a kind of things and a ULID, whose first digits are the time (<https://github.com/ulid/spec>), or a
+/// number alike: `session_01HZX...`.
+fn is_object_id(value: &[u8]) -> bool {
+    let mut parts = value.splitn(2, |&byte| byte == b'_');
+    let (kind, number) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    kind.iter().all(u8::is_ascii_lowercase)
+        && number.starts_with(b"01")
+        && (24..=28).contains(&number.len())
+        && number.iter().all(u8::is_ascii_alphanumeric)
+}
+
 /// Reads `text`, which ends where a value starts, from its end.
 fn assignment(text: &[u8]) -> Assignment<'_> {
-    let rest = trim_end(text, b" \t\r\n\"'`\\([{<@");
+    let opened = trim_end(text, b" \t\r\n\"'`\\([{<@");
+    // The letter or sign that tells the kind of a string: f"...", b"...", $"...".
+    let kind = match opened {
+        [.., before, b'$' | b'b' | b'f' | b'r' | b'u' | b'L'] if opened.len() < text.len() => {
+            !(before.is_ascii_alphanumeric() || *before == b'_') && b"\"'`".contains(&text[opened.len()])
+        }
+        _ => false,
+    };
+    let rest = trim_end(&opened[..opened.len() - usize::from(kind)], b" \t\r\n\"'`\\([{<@");
     let named = trim_end(rest, b"=:>,|?~+ \t");
     let operator = named.len() < rest.len() || text[rest.len()..].contains(&b'(');
     let named = trim_end(named, b" \t\r\n\"'`\\)]}");
@@ -459,7 +597,7 @@ mod tests {
     #[test]
     fn a_value_belongs_to_the_credential_named_before_it() {
         for between in ["=", ": \"", "\": \"", " is ", " key = ", "_PROD='", " "] {
-            assert_eq!(names(b"db_", between.as_bytes()), Link::Some, "{between:?}");
+            assert_eq!(names(b"", b"db_", between.as_bytes()), Link::Some, "{between:?}");
         }
         for (prefix, between) in [
             ("", "_length = "),
@@ -469,11 +607,37 @@ mod tests {
             ("", ": str, y="),
         ] {
             assert_ne!(
-                names(prefix.as_bytes(), between.as_bytes()),
+                names(b"", prefix.as_bytes(), between.as_bytes()),
                 Link::Some,
                 "{prefix} {between:?}"
             );
         }
+    }
+
+    #[test]
+    fn a_value_belongs_to_no_placeholder_and_no_path() {
+        for (outside, prefix, between) in [
+            ("", "your_", "@"),
+            ("%", "", "% "),
+            ("<", "", ">\n"),
+            ("%(", "DB_", ")s@"),
+            ("", "q_", "], "),
+            ("${", "", "${"),
+            ("secretsmanager:1234:", "", ":"),
+            ("release GPG ", "", ": "),
+        ] {
+            let link = names(outside.as_bytes(), prefix.as_bytes(), between.as_bytes());
+            assert_ne!(link, Link::Some, "{outside} {prefix} {between:?}");
+        }
+        for between in [" string = \"", ": &str = \"", ": String = \"", " = $\"", "\", \""] {
+            assert_eq!(names(b"", b"acme", between.as_bytes()), Link::Some, "{between:?}");
+        }
+    }
+
+    #[test]
+    fn names_of_things_are_labels() {
+        let labels = ["_project_id=", "_url = \"", "_client_id=", "_key: "].map(|between| is_label(between.as_bytes()));
+        assert_eq!(labels, [true, true, false, false]);
     }
 
     #[test]

@@ -187,6 +187,9 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
                 continue;
             }
             let value = &text[start..end];
+            if context::is_public_form(value) {
+                continue;
+            }
             // What stands around a string is read only where its form is that of a credential.
             let mut may_be_credential = None;
             for &index in rules {
