@@ -218,3 +218,75 @@ describe("Secrets", () => {
     );
   });
 });
+
+/** A password as people choose them: words and digits, drawn from a fixed sequence. */
+const password = `Harbor${draw(5, "password").toLowerCase()}42`;
+/** A password without digits and signs, which only its place tells from a word. */
+const word = `q${draw(40, "word").replace(/[^a-z]/g, "")}`.slice(0, 12);
+const random = `a1B2${draw(28, "random")}`;
+
+describe("Secrets in files", () => {
+  const files: Record<string, [file: (secret: string) => string, secret: string]> = {
+    ".env": [(secret) => `PORT=3000\nDB_PASSWORD=${secret}\n`, word],
+    "values in YAML": [(secret) => `db:\n  host: db\n  username: app\n  password: ${secret}\n`, word],
+    "environment of a container": [(secret) => `environment:\n  POSTGRES_PASSWORD: ${secret}\n`, word],
+    "environment of a pod": [(secret) => `- name: DB_PASSWORD\n  value: ${secret}\n`, word],
+    "environment of a task": [(secret) => `[{ "name": "API_SECRET", "value": "${secret}" }]`, random],
+    "JSON in arguments of a tool": [(secret) => `{"username": "bob", "password": "${secret}"}`, password],
+    "JSON in a string": [(secret) => `{"body": "{\\"password\\": \\"${secret}\\"}"}`, password],
+    "strings of JSON by themselves": [(secret) => `username\nbob\npassword\n${secret}`, password],
+    "settings of .NET": [(secret) => `<add key="SmtpPassword" value="${secret}" />`, password],
+    "settings of Maven": [(secret) => `<username>ci</username>\n<password>${secret}</password>`, word],
+    "property list": [(secret) => `<key>apiToken</key>\n<string>${secret}</string>`, random],
+    properties: [(secret) => `db.user=app\ndb.password=${secret}\n`, word],
+    "shell history": [(secret) => `redis-cli -a ${secret} ping\nldapsearch -x -w x -b dc=acme\n`, password],
+    "statements of SQL": [(secret) => `CREATE USER 'app'@'%' IDENTIFIED BY '${secret}';`, word],
+    "inventory of Ansible": [(secret) => `web1 ansible_user=root ansible_password=${secret}`, word],
+    "configuration of Redis": [(secret) => `bind 127.0.0.1\nrequirepass ${secret}\n`, word],
+    "configuration of Wi-Fi": [(secret) => `network={\n  ssid="home"\n  psk="${secret}"\n}`, word],
+    "call in Java": [(secret) => `DriverManager.getConnection(URL, "app", "${secret}");`, password],
+    "call in JavaScript": [(secret) => `jwt.sign(payload, '${secret}');`, `${word}-${password}`],
+    "declaration in Go": [(secret) => `var apiToken string = "${secret}"`, random],
+    "declaration in Rust": [(secret) => `const API_TOKEN: &str = "${secret}";`, random],
+    "cookie of a session": [(secret) => `Cookie: theme=dark; sessionid=${secret}`, random],
+    "remote of git": [(secret) => `git clone https://${secret}@git.acme.org/a.git`, random],
+    "German prose": [(secret) => `Das Passwort lautet ${secret}, bitte ändern.`, password],
+  };
+
+  it.each(Object.entries(files))("finds what stands in %s", async (_, [file, secret]) => {
+    const text = file(secret);
+    expect((await scan(text)).sanitized).toBe(text.replace(secret, "******"));
+  });
+
+  const stands = [
+    "changeme",
+    "TODO",
+    "%(DB_PASSWORD)s",
+    "xxxx-xxxx-xxxx",
+    "your-password1",
+    "op://vault/db/password1",
+  ];
+  it.each(Object.entries(files))("lets placeholders be in %s", async (_, [file]) => {
+    for (const placeholder of [...stands, "<password>", "$" + "{PASSWORD1}"]) {
+      const { findings } = await scan(file(placeholder));
+      expect(findings.map(({ label, text }) => [placeholder, label, text])).toEqual([]);
+    }
+  });
+
+  it.each([
+    `Release GPG key: ${createHash("sha1").update("a").digest("hex").toUpperCase()}`,
+    `arn:aws:secretsmanager:us-east-1:123456789012:secret:db-a1b2c3`,
+    "x = torch.cat([x, x_pass], dim=-1)",
+    "postgres://app:your_password@db:5432/app",
+    "manager->getKey = fileSecKeysMngrGetKey;",
+    "password_changed_at=1714564800",
+    '"password": "Wachtwoord"',
+    "Buffer.from(user + ':' + password).toString('base64')",
+    'const ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";',
+    "password: ENC(q8vZ4r7Xc1)",
+    "Authorization: Basic dXNlcm5hbWU6cGFzc3dvcmQ=",
+    "key = 2b7e151628aed2a6abf7158809cf4f3c  # FIPS 197, appendix A",
+  ])("finds nothing in %s", async (text) => {
+    expect((await scan(text)).findings).toEqual([]);
+  });
+});
