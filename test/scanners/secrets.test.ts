@@ -258,14 +258,7 @@ describe("Secrets in files", () => {
     expect((await scan(text)).sanitized).toBe(text.replace(secret, "******"));
   });
 
-  const stands = [
-    "changeme",
-    "TODO",
-    "%(DB_PASSWORD)s",
-    "xxxx-xxxx-xxxx",
-    "your-password1",
-    "op://vault/db/password1",
-  ];
+  const stands = ["changeme", "TODO", "%(DB_PASSWORD)s", "xxxx-xxxx-xxxx", "your-password1", "op://vault/db/password1"];
   it.each(Object.entries(files))("lets placeholders be in %s", async (_, [file]) => {
     for (const placeholder of [...stands, "<password>", "$" + "{PASSWORD1}"]) {
       const { findings } = await scan(file(placeholder));
