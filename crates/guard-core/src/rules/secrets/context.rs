@@ -267,18 +267,18 @@ pub(super) fn names(outside: &[u8], prefix: &[u8], between: &[u8]) -> Link {
         .position(|byte| b" \t\n".contains(byte))
         .unwrap_or(named.len());
     // A name that ends with one of these is a placeholder itself: `%PASSWORD%`, `%(PASSWORD)s`, and `your_password@host` in a URL.
-    let ends_name = between
-        .iter()
-        .find(|&&byte| !(byte.is_ascii_alphanumeric() || byte == b'_'));
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let behind = between.iter().position(|byte| !is_part(byte)).map(|at| &between[at..]);
+    let is_placeholder = behind.is_some_and(|behind| match behind {
+        [b'@' | b'%' | b'$', ..] => true,
+        [b')', b's', rest @ ..] => !rest.first().is_some_and(is_part),
+        _ => false,
+    });
     // A bracket that closes the name, and nothing else before the next line: `<password>` is a placeholder as well.
     let is_closed = between.first() == Some(&b'>') && between.contains(&b'\n');
     let is_opened = |bytes: &[u8]| matches!(bytes, [.., b'$' | b'#' | b'%', b'{' | b'(']);
-    let is_formatted = between
-        .strip_prefix(b")s")
-        .is_some_and(|rest| !rest.first().is_some_and(u8::is_ascii_alphanumeric));
-    let never = ends_name.is_some_and(|byte| b"@%$".contains(byte))
+    let never = is_placeholder
         || is_closed
-        || is_formatted
         || named.iter().any(|byte| b"=:,{(>|/".contains(byte))
         || !is_whole(between)
         || about(prefix)
@@ -621,6 +621,7 @@ mod tests {
             ("%", "", "% "),
             ("<", "", ">\n"),
             ("%(", "DB_", ")s@"),
+            ("%(", "DB", "word)s@"),
             ("", "q_", "], "),
             ("${", "", "${"),
             ("secretsmanager:1234:", "", ":"),
