@@ -25,7 +25,8 @@ export interface AnonymizeOptions {
   allowedNames?: string[] | undefined;
   /**
    * Types to look for, or all. Default: people, contact data and numbers that identify; not LOCATION, ORGANIZATION,
-   * NRP, URL, DATE_TIME and those of patterns such as PRICE_RE. Types of your own are always found.
+   * NRP, AGE, ZIP_CODE, DOMAIN_NAME, URL, DATE_TIME and those of patterns such as PRICE_RE. Types of your own are
+   * always found.
    * @default []
    */
   entityTypes?: "all" | string[] | undefined;
@@ -1606,7 +1607,8 @@ export interface SensitiveOptions {
   name?: string | undefined;
   /**
    * Types to look for, or all. Default: people, contact data and numbers that identify; not LOCATION, ORGANIZATION,
-   * NRP, URL, DATE_TIME and those of patterns such as PRICE_RE. Types of your own are always found.
+   * NRP, AGE, ZIP_CODE, DOMAIN_NAME, URL, DATE_TIME and those of patterns such as PRICE_RE. Types of your own are
+   * always found.
    * @default []
    */
   entityTypes?: "all" | string[] | undefined;

@@ -28,7 +28,7 @@ What llm-guard 0.3.16 does differently:
 
 - It looks for thirteen types by default, and so for no pattern of the user unless its type is listed. Here it is for all that
   identifies a person, in all languages: people, contact data, numbers of cards, accounts and documents, and for all types of your
-  own. \`LOCATION\`, \`ORGANIZATION\`, \`NRP\`, \`URL\`, \`DATE_TIME\` and those of patterns such as \`DATE_RE\` are looked for only where
+  own. \`LOCATION\`, \`ORGANIZATION\`, \`NRP\`, \`AGE\`, \`ZIP_CODE\`, \`DOMAIN_NAME\`, \`URL\`, \`DATE_TIME\` and those of patterns such as \`DATE_RE\` are looked for only where
   \`entityTypes\` names them, or is \`all\`.
 - Its defaults have \`US_SSN_RE\` and \`CREDIT_CARD_RE\` too, which go by the form alone. Here \`US_SSN\` and \`CREDIT_CARD\` go by rule and
   checksum; beside words such as "credit card number", the form of a card is enough. Other numbers of that form are found only where

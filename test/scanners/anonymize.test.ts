@@ -116,6 +116,17 @@ describe("the verdict", () => {
   });
 });
 
+describe("addresses", () => {
+  it.each([
+    "1600 Amphitheatre Parkway\nMountain View, CA 94043",
+    "221B Baker Street\nLondon NW1 6XE\nUnited Kingdom",
+    "ул. Ленина, д. 5, кв. 12, г. Москва, 101000",
+    "Hauptstraße 12\n10115 Berlin\nDeutschland",
+  ])("are replaced as a whole: %j", async (address) => {
+    expect((await mask(`Send it to ${address}.\nThanks`)).text).toBe("Send it to [REDACTED_STREET_ADDRESS_1].\nThanks");
+  });
+});
+
 describe("the options", () => {
   it("vault: its own comes before that of the call", async () => {
     const [own, call] = [new Vault(), new Vault()];
@@ -157,12 +168,35 @@ describe("the options", () => {
     ]);
   });
 
+  it("entityTypes, for ages, postal codes, domains and peoples that are not looked for by default", async () => {
+    const text = "I'm a German citizen and I am 34 years old. ZIP: 94107. My shop is example-shop.io, and so on.";
+    expect((await mask(text)).text).toBe(text);
+    const entityTypes = ["AGE", "ZIP_CODE", "DOMAIN_NAME", "NRP"];
+    expect((await mask(text, { entityTypes })).text).toBe(
+      "I'm a [REDACTED_NRP_1] citizen and I am [REDACTED_AGE_1] years old. ZIP: [REDACTED_ZIP_CODE_1]. " +
+        "My shop is [REDACTED_DOMAIN_NAME_1], and so on.",
+    );
+    expect((await mask(text, { entityTypes: "all" })).text).toContain("My shop is [REDACTED_DOMAIN_NAME_1], and");
+    expect((await mask(text, { entityTypes: ["URL"] })).text).toContain("My shop is [REDACTED_URL_1], and");
+  });
+
+  it("entityTypes all gives one name to what two types mean", async () => {
+    const text = "Call 800-555-0199, or pay with 4111 1111 1111 1111.";
+    expect((await mask(text, { entityTypes: "all" })).text).toBe(
+      "Call [REDACTED_PHONE_NUMBER_1], or pay with [REDACTED_CREDIT_CARD_1].",
+    );
+    const forms = ["PHONE_NUMBER_WITH_EXT", "CREDIT_CARD_RE"];
+    expect((await mask(text, { entityTypes: forms })).text).toBe(
+      "Call [REDACTED_PHONE_NUMBER_WITH_EXT_1], or pay with [REDACTED_CREDIT_CARD_RE_1].",
+    );
+  });
+
   it("entityTypes that nothing finds are refused, unless a recognizer may", () => {
     expect(issueOf(() => scannerWith({ entityTypes: ["CREDIT_CARD", "PERSON", "NOTHING"] }))).toEqual([
       { path: "entityTypes.1", message: "nothing finds PERSON: it needs a model" },
       {
         path: "entityTypes.2",
-        message: expect.stringMatching(/^nothing finds NOTHING: it is not known; known are: AU_ABN, .*, US_SSN, /),
+        message: expect.stringMatching(/^nothing finds NOTHING: it is not known; known are: AGE, AU_ABN, .*, US_SSN, /),
       },
     ]);
     expect(scannerWith({ entityTypes: ["PERSON"], recognizers: [() => []] }).type).toBe("Anonymize");

@@ -37,6 +37,7 @@ const WORDS: Record<string, (local: Faker, english: Faker) => string> = {
   // These domains belong to nobody (RFC 2606).
   EMAIL_ADDRESS: (_, english) => english.internet.exampleEmail().toLowerCase(),
   EMAIL_ADDRESS_RE: (_, english) => english.internet.exampleEmail().toLowerCase(),
+  DOMAIN_NAME: (_, english) => `${english.string.alpha({ length: 8, casing: "lower" })}.example.com`,
   URL: (_, english) => `https://${english.string.alpha({ length: 8, casing: "lower" })}.example.com/`,
   URL_RE: (_, english) => `https://${english.string.alpha({ length: 8, casing: "lower" })}.example.com/`,
   PERSON: (local) => local.person.fullName(),

@@ -18,7 +18,7 @@ import { type Recognizer, recognizedBy, TYPE } from "./recognized.ts";
 type NativePiiScan = Awaited<ReturnType<PersonalData["find"]>>;
 
 /** The types that only models find. */
-const OF_MODELS = ["PERSON", "LOCATION", "ORGANIZATION", "NRP"];
+const OF_MODELS = ["PERSON", "LOCATION", "ORGANIZATION"];
 
 const regexPattern = z.strictObject({
   name: z
@@ -76,8 +76,8 @@ export const personalDataOptions = {
     )
     .default([])
     .describe(
-      "Types to look for, or all. Default: people, contact data and numbers that identify; not LOCATION, ORGANIZATION, NRP, URL, " +
-        "DATE_TIME and those of patterns such as PRICE_RE. Types of your own are always found.",
+      "Types to look for, or all. Default: people, contact data and numbers that identify; not LOCATION, ORGANIZATION, NRP, AGE, " +
+        "ZIP_CODE, DOMAIN_NAME, URL, DATE_TIME and those of patterns such as PRICE_RE. Types of your own are always found.",
     ),
   regexPatterns: z.array(regexPattern).default([]).describe("Patterns of your own, beside the embedded ones."),
   recognizers: z

@@ -10,8 +10,9 @@ const WHOLE: usize = 7;
 /// Every match of the table's patterns has a digit within so many bytes of its start.
 const DIGIT_WITHIN: usize = 160;
 
-/// Where a pattern of the table can begin to match: at words, numbers and some signs that have a digit not far behind.
-pub(super) fn starts(text: &str) -> impl Iterator<Item = usize> {
+/// Where a pattern of the table can begin to match: at words, numbers and some signs. Where `has_digit`, they have a digit not far
+/// behind.
+pub(super) fn starts(text: &str, has_digit: bool) -> impl Iterator<Item = usize> {
     let mut digit = next_digit(text, 0);
     let mut before: Option<char> = None;
     text.char_indices().filter_map(move |(at, character)| {
@@ -27,7 +28,7 @@ pub(super) fn starts(text: &str) -> impl Iterator<Item = usize> {
             digit = next_digit(text, at);
         }
         // A color such as "#ffffff" has no digit.
-        let may_match = character == '#' || digit.is_some_and(|digit| digit - at <= DIGIT_WITHIN);
+        let may_match = !has_digit || character == '#' || digit.is_some_and(|digit| digit - at <= DIGIT_WITHIN);
         (begins && may_match).then_some(at)
     })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use super::Finding;
 use super::recognizer::sources;
@@ -16,6 +16,20 @@ const INSIDE: f64 = 0.35;
 
 /// Types that models find. All other types have priority over them; among them, the most specific comes first.
 const OF_MODELS: [&str; 4] = ["PERSON", "ORGANIZATION", "LOCATION", "NRP"];
+
+/// Types of llm-guard 0.3.16 that go by the form alone, each with the type that means the same. Where both are found in one place, it is
+/// the second: whoever looks for all types wants one name for one thing.
+const FORMS: [(&str, &str); 9] = [
+    ("CREDIT_CARD_RE", "CREDIT_CARD"),
+    ("EMAIL_ADDRESS_RE", "EMAIL_ADDRESS"),
+    ("US_SSN_RE", "US_SSN"),
+    ("URL_RE", "URL"),
+    ("PHONE_NUMBER_WITH_EXT", "PHONE_NUMBER"),
+    ("PHONE_NUMBER_ZH", "PHONE_NUMBER"),
+    ("DATE_RE", "DATE_TIME"),
+    ("BTC_ADDRESS", "CRYPTO"),
+    ("PO_BOX_RE", "STREET_ADDRESS"),
+];
 
 /// The rank of each known type; a lower rank has priority.
 static PRIORITY: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
@@ -52,7 +66,7 @@ pub fn merge(text: &str, findings: Vec<Finding>, threshold: f64) -> Vec<Finding>
     let is_usable = |finding: &Finding| {
         finding.score >= threshold && text.get(finding.range.clone()).is_some_and(|value| !value.is_empty())
     };
-    let findings = united(text, findings.into_iter().filter(is_usable).collect());
+    let findings = united(text, named(findings.into_iter().filter(is_usable).collect()));
     let strengths = strengths(&findings);
     let mut order: Vec<usize> = (0..findings.len()).collect();
     let key = |&index: &usize| {
@@ -84,6 +98,36 @@ pub fn merge(text: &str, findings: Vec<Finding>, threshold: f64) -> Vec<Finding>
     }
     merged.sort_by_key(|finding| finding.range.start);
     merged
+}
+
+/// The findings with one name for what two types mean, where both are found.
+fn named(mut findings: Vec<Finding>) -> Vec<Finding> {
+    for (form, meaning) in FORMS {
+        if !findings.iter().any(|finding| &*finding.entity == form) {
+            continue;
+        }
+        let meant = findings.iter().filter(|finding| &*finding.entity == meaning);
+        let mut meant: Vec<(usize, usize, Arc<str>)> = meant
+            .map(|finding| (finding.range.start, finding.range.end, Arc::clone(&finding.entity)))
+            .collect();
+        meant.sort_unstable();
+        // Ranges in order of their starts whose ends only grow, so that the last that starts early enough ends last.
+        let mut last = 0;
+        for (_, end, _) in &mut meant {
+            last = last.max(*end);
+            *end = last;
+        }
+        for finding in findings.iter_mut().filter(|finding| &*finding.entity == form) {
+            stop::point();
+            let before = meant.partition_point(|(start, ..)| *start < finding.range.end);
+            if let Some((_, end, entity)) = before.checked_sub(1).map(|index| &meant[index])
+                && *end > finding.range.start
+            {
+                finding.entity = Arc::clone(entity);
+            }
+        }
+    }
+    findings
 }
 
 /// Findings of one type that overlap, or that two sources found side by side, as one each; in order.

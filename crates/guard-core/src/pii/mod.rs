@@ -19,9 +19,11 @@
 
 pub mod checks;
 
+mod beside;
 mod boundaries;
 mod context;
 mod detector;
+mod domain;
 mod email;
 mod lookalikes;
 mod merge;
@@ -31,6 +33,7 @@ mod prefixes;
 mod recognizer;
 mod recognizers;
 mod search;
+mod whole;
 
 #[cfg(test)]
 mod tests;

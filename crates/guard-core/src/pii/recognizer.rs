@@ -25,6 +25,8 @@ pub enum Finder {
     Url,
     /// Addresses of e-mail, also written with `[at]` and `[dot]`.
     Email,
+    /// [`crate::rules::urls`] that are nothing but the name of a host.
+    Domain,
 }
 
 /// What must not stand beside a match.
@@ -48,7 +50,8 @@ pub enum Boundary {
 /// A recognizer as it is written in a file of `recognizers/`.
 ///
 /// In `pattern`, a name in braces stands for the abbreviation of `shared.toml` with that name, and `\d` means ASCII digits. A
-/// pattern is tried at every position where a word, a number or one of `+([#$:` begins, so it needs no boundaries.
+/// pattern is tried at every position where a word, a number or one of `+([#$:` begins, so it needs no boundaries. The same goes
+/// for names in `before` and `behind`.
 ///
 /// Scores are 0.8 and more for what a checksum or its form proves; 0.5 to 0.8 for what is hardly anything else; and below 0.5,
 /// and so below the default threshold, for what needs a word of context.
@@ -64,6 +67,16 @@ pub struct Source {
     /// The form, in the syntax of the `regex` crate.
     #[serde(default)]
     pub pattern: Option<String>,
+    /// What must end directly before the finding, in the same syntax: for values whose form says nothing, such as ages. Only the
+    /// last 96 bytes are looked at.
+    #[serde(default)]
+    pub before: Option<String>,
+    /// As `before`, for what must begin directly behind the finding.
+    #[serde(default)]
+    pub behind: Option<String>,
+    /// Whether a match may have no digit. Such patterns are tried at every word.
+    #[serde(default)]
+    pub of_words: bool,
     /// What finds it instead of a pattern.
     #[serde(default)]
     pub finder: Option<Finder>,
@@ -134,11 +147,12 @@ struct Table {
 fn read(file: &str, toml: &str, abbreviations: &Abbreviations) -> Result<Vec<Source>, RuleErrorKind> {
     let mut sources = data::parse::<File>(file, toml)?.recognizer;
     for source in &mut sources {
-        if let Some(pattern) = &source.pattern {
-            let expanded = abbreviations
-                .expand(pattern)
-                .map_err(|cause| cause.of_rule(&source.id))?;
-            source.pattern = Some(expanded.replace(r"\d", "[0-9]"));
+        let id = &source.id;
+        for pattern in [&mut source.pattern, &mut source.before, &mut source.behind] {
+            if let Some(written) = pattern {
+                let expanded = abbreviations.expand(written).map_err(|cause| cause.of_rule(id))?;
+                *pattern = Some(expanded.replace(r"\d", "[0-9]"));
+            }
         }
     }
     Ok(sources)

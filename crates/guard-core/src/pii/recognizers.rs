@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::Finding;
+use super::beside::Beside;
 use super::checks::phone::Phones;
 use super::context::Vocabulary;
 use super::narrow::{Narrow, spelled};
@@ -20,6 +21,35 @@ pub(super) struct Recognizer {
     pub source: Arc<Source>,
     pub entity: Arc<str>,
     pub id: Arc<str>,
+    pub beside: Beside,
+}
+
+/// Patterns that are searched for together.
+#[derive(Debug)]
+pub(super) struct Together {
+    pub prefixes: Arc<Prefixes>,
+    /// For each pattern, the index of its recognizer.
+    pub of_pattern: Vec<usize>,
+}
+
+impl Together {
+    /// The patterns of recognizers that are [of words](Source::of_words) or not; `None` where there are none.
+    fn new(recognizers: &[Recognizer], of_words: bool) -> Result<Option<Self>, RuleErrorKind> {
+        let (of_pattern, patterns): (Vec<usize>, Vec<String>) = recognizers
+            .iter()
+            .enumerate()
+            .filter(|(_, recognizer)| recognizer.source.of_words == of_words)
+            .filter_map(|(index, recognizer)| Some((index, recognizer.source.pattern.clone()?)))
+            .unzip();
+        if patterns.is_empty() {
+            return Ok(None);
+        }
+        let prefixes = Prefixes::shared(&patterns).map_err(|(pattern, kind)| match pattern {
+            Some(pattern) => kind.of_rule(&recognizers[of_pattern[pattern]].id),
+            None => kind,
+        })?;
+        Ok(Some(Self { prefixes, of_pattern }))
+    }
 }
 
 /// A pattern of the user in use.
@@ -33,9 +63,10 @@ pub(super) struct Custom {
 #[derive(Debug)]
 pub struct Recognizers {
     pub(super) recognizers: Vec<Recognizer>,
-    /// The patterns, and for each the index of its recognizer.
-    pub(super) prefixes: Option<Arc<Prefixes>>,
-    pub(super) of_pattern: Vec<usize>,
+    /// The patterns that need a digit.
+    pub(super) with_digits: Option<Together>,
+    /// Those that need none.
+    pub(super) of_words: Option<Together>,
     pub(super) custom: Vec<Custom>,
     /// All expressions of the user, and for each the index in `custom`.
     pub(super) expressions: Patterns,
@@ -70,26 +101,17 @@ impl Recognizers {
 
     /// These recognizers, with the options of the user.
     pub(super) fn of(sources: impl Iterator<Item = Arc<Source>>, options: &Options) -> Result<Self, RuleError> {
-        let recognizers: Vec<Recognizer> = sources
-            .map(|source| Recognizer {
+        let recognizer = |source: Arc<Source>| -> Result<Recognizer, RuleErrorKind> {
+            Ok(Recognizer {
                 entity: source.entity.as_str().into(),
                 id: source.id.as_str().into(),
+                beside: Beside::of(&source).map_err(|kind| kind.of_rule(&source.id))?,
                 source,
             })
-            .collect();
-
-        let (of_pattern, patterns): (Vec<usize>, Vec<String>) = recognizers
-            .iter()
-            .enumerate()
-            .filter_map(|(index, recognizer)| Some((index, recognizer.source.pattern.clone()?)))
-            .unzip();
-        let prefixes = match patterns.is_empty() {
-            true => None,
-            false => Some(Prefixes::shared(&patterns).map_err(|(pattern, kind)| match pattern {
-                Some(pattern) => kind.of_rule(&recognizers[of_pattern[pattern]].id),
-                None => kind,
-            })?),
         };
+        let recognizers: Vec<Recognizer> = sources.map(recognizer).collect::<Result<_, _>>()?;
+        let with_digits = Together::new(&recognizers, false)?;
+        let of_words = Together::new(&recognizers, true)?;
 
         for (index, pattern) in options.patterns.iter().enumerate() {
             if !(0.0..=1.0).contains(&pattern.score) {
@@ -143,8 +165,8 @@ impl Recognizers {
         let vocabulary = Vocabulary::new(words, compounds.iter().map(String::as_str))?;
 
         Ok(Self {
-            prefixes,
-            of_pattern,
+            with_digits,
+            of_words,
             custom: custom.collect(),
             expressions,
             of_expression: numbered.iter().map(|(own, ..)| *own).collect(),

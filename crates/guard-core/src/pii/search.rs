@@ -8,7 +8,9 @@ use super::boundaries::{has_boundaries, next_digit, starts};
 use super::context::Mentions;
 use super::narrow::spelled;
 use super::recognizer::Finder;
-use super::{Finding, Recognizers, email};
+use super::recognizers::{Recognizer, Together};
+use super::whole::whole;
+use super::{Finding, Recognizers, domain, email};
 use crate::rules::regex::MatchType;
 use crate::rules::{RuleError, RuleErrorKind, urls};
 use crate::stop;
@@ -23,6 +25,9 @@ const CONTEXT_LEAST: f64 = 0.4;
 const DISTANCE_TAKES: f64 = 0.1;
 /// The score at most of a finding beside which a word says that it is something else.
 const OF_OTHERS: f64 = 0.3;
+
+/// The type of findings that are parts of a larger one.
+const ADDRESS: &str = "STREET_ADDRESS";
 
 /// One search of one text.
 pub(super) struct Search<'a> {
@@ -73,6 +78,11 @@ impl<'a> Search<'a> {
     fn add(&mut self, index: usize, range: Range<usize>, score: f64) {
         let recognizer = &self.of.recognizers[index];
         let (entity, id) = (Arc::clone(&recognizer.entity), Arc::clone(&recognizer.id));
+        let range = if &*entity == ADDRESS {
+            whole(self.text, &range)
+        } else {
+            range
+        };
         self.keep(range, score, entity, id);
     }
 
@@ -106,6 +116,7 @@ impl<'a> Search<'a> {
             let found: Vec<Range<usize>> = match recognizer.source.finder {
                 Some(Finder::Url) => urls::find(self.text).into_iter().map(|found| found.range).collect(),
                 Some(Finder::Email) => email::find(self.text),
+                Some(Finder::Domain) => domain::find(self.text),
                 None => continue,
             };
             for range in found {
@@ -119,22 +130,27 @@ impl<'a> Search<'a> {
     /// Adds what the patterns of the embedded recognizers match.
     fn patterns(&mut self) -> Result<(), RuleError> {
         let of = self.of;
-        let text = self.text;
-        let Some(prefixes) = of
-            .prefixes
-            .as_ref()
-            .filter(|_| next_digit(text, 0).is_some() || text.contains('#'))
-        else {
+        if next_digit(self.text, 0).is_some() || self.text.contains('#') {
+            self.together(of.with_digits.as_ref(), true)?;
+        }
+        self.together(of.of_words.as_ref(), false)
+    }
+
+    /// Adds what some patterns match, of which all or none need a digit.
+    fn together(&mut self, patterns: Option<&Together>, has_digit: bool) -> Result<(), RuleError> {
+        let Some(Together { prefixes, of_pattern }) = patterns else {
             return Ok(());
         };
-        let mut done: Vec<bool> = vec![false; of.of_pattern.len()];
+        let of = self.of;
+        let text = self.text;
+        let mut done: Vec<bool> = vec![false; of_pattern.len()];
         let seen = |start: usize, ends: &[(usize, usize)]| {
             done.fill(false);
             // The longest match of each pattern that has boundaries and passes its check.
             for &(pattern, end) in ends.iter().rev() {
                 stop::point();
-                let index = of.of_pattern[pattern];
-                let source = &of.recognizers[index].source;
+                let index = of_pattern[pattern];
+                let Recognizer { source, beside, .. } = &of.recognizers[index];
                 if done[pattern] || !has_boundaries(text, start..end, source.boundary) {
                     continue;
                 }
@@ -144,13 +160,14 @@ impl<'a> Search<'a> {
                     && source
                         .check
                         .is_none_or(|check| check.passes(&text[start..end], &of.phones))
+                    && beside.fits(text, &(start..end))
                 {
                     done[pattern] = true;
                     self.add(index, start..end, score);
                 }
             }
         };
-        Ok(prefixes.search(text, starts(text), seen)?)
+        Ok(prefixes.search(text, starts(text, has_digit), seen)?)
     }
 
     /// Adds what the patterns of the user match.

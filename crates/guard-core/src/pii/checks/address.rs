@@ -94,6 +94,14 @@ pub fn is_address_en_doubtful(value: &str) -> bool {
     is_address(value) && !is_unit && !is_year(number)
 }
 
+/// A postal code in the form of some country: one with letters, or digits that are not all the same.
+pub fn is_postal_code(value: &str) -> bool {
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    let has_letters = value.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let is_same = |last: char| value.chars().all(|character| character == last);
+    has_letters || (4..=9).contains(&digits) && !value.chars().next().is_some_and(is_same)
+}
+
 /// Whether no word begins another sentence: people write addresses without a full stop behind them.
 pub fn is_address(value: &str) -> bool {
     let words = value

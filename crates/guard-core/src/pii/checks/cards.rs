@@ -62,6 +62,16 @@ pub fn is_card(value: &str) -> bool {
     is_issued(value) && is_luhn(&digits(value))
 }
 
+/// A payment card whose groups stand apart, with signs between them that are always the same.
+pub fn is_card_apart(value: &str) -> bool {
+    let mut gaps = value
+        .split(|character: char| character.is_ascii_digit())
+        .filter(|gap| !gap.is_empty());
+    let first = gaps.next();
+    let digits: String = value.chars().filter(char::is_ascii_digit).collect();
+    gaps.all(|gap| Some(gap) == first) && is_card(&digits)
+}
+
 /// What has the form of a payment card's number: an issuer's range and length. Its checksum may be wrong, as in a number that
 /// was mistyped or made up.
 pub fn is_issued(value: &str) -> bool {

@@ -27,6 +27,14 @@ pub fn is_ip(value: &str) -> bool {
     }
 }
 
+/// Whether a value ends with a top-level domain of the [Public Suffix List](https://publicsuffix.org/), and is no file.
+pub fn has_known_ending(value: &str) -> bool {
+    const FILES: [&str; 9] = ["py", "rs", "sh", "md", "zip", "pl", "java", "so", "ps"];
+    let lower = value.to_lowercase();
+    let ending = lower.rsplit('.').next().unwrap_or_default();
+    !FILES.contains(&ending) && psl::suffix(lower.as_bytes()).is_some_and(|suffix| suffix.is_known())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

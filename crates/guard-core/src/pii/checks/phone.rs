@@ -154,6 +154,12 @@ fn international(value: &str) -> Option<(&'static [usize], String)> {
         .next()
 }
 
+/// As [`is_valid_international`], for a number behind 00, or 011 in North America, in place of the plus sign.
+pub fn is_valid_behind_exit(value: &str) -> bool {
+    let rest = value.strip_prefix("011").or_else(|| value.strip_prefix("00"));
+    rest.is_some_and(|rest| is_valid_international(&format!("+{}", rest.trim_start_matches([' ', '\u{a0}', '.', '-']))))
+}
+
 /// Whether a number with `+` and a calling code is one of the plan of its region.
 pub fn is_valid_international(value: &str) -> bool {
     international(value).is_some_and(|(plans, rest)| plans.iter().any(|&index| PLANS.plans[index].has(&rest)))

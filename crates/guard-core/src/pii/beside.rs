@@ -1,0 +1,49 @@
+//! What must stand directly beside a match: "aged" before 34, or "years old" behind it.
+
+use std::ops::Range;
+
+use regex::Regex;
+
+use super::recognizer::Source;
+use crate::rules::RuleErrorKind;
+
+/// Bytes before and behind a match that are looked at. So the cost of a match has a bound.
+pub(super) const REACH: usize = 96;
+
+/// What one recognizer asks of the text beside its matches.
+#[derive(Debug, Default)]
+pub(super) struct Beside {
+    before: Option<Regex>,
+    behind: Option<Regex>,
+}
+
+impl Beside {
+    /// # Errors
+    ///
+    /// A pattern that cannot be read.
+    pub(super) fn of(source: &Source) -> Result<Self, RuleErrorKind> {
+        let before = source.before.as_ref();
+        let behind = source.behind.as_ref();
+        Ok(Self {
+            before: before
+                .map(|before| Regex::new(&format!(r"(?:{before})\z")))
+                .transpose()?,
+            behind: behind
+                .map(|behind| Regex::new(&format!(r"\A(?:{behind})")))
+                .transpose()?,
+        })
+    }
+
+    /// Whether what stands beside `range` is as asked.
+    pub(super) fn fits(&self, text: &str, range: &Range<usize>) -> bool {
+        let is_before = |before: &Regex| {
+            let from = text.ceil_char_boundary(range.start.saturating_sub(REACH));
+            before.is_match(&text[from..range.start])
+        };
+        let is_behind = |behind: &Regex| {
+            let to = text.floor_char_boundary(text.len().min(range.end + REACH));
+            behind.is_match(&text[range.end..to])
+        };
+        self.before.as_ref().is_none_or(is_before) && self.behind.as_ref().is_none_or(is_behind)
+    }
+}

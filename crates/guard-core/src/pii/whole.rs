@@ -1,0 +1,139 @@
+//! The whole of an address of which a recognizer found the street: the unit, town, region, postal code and country around it, in one
+//! line or over several.
+//!
+//! The forms are those of UPU S42 (International postal addressing) and of the postal services of the countries named beside them.
+//! A line break or a comma stands between the parts, so only what ends with a postal code or is a country is taken for one:
+//! a name alone may belong to the next sentence.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// Bytes before and behind a street that are looked at. So the cost of a street has a bound.
+const REACH: usize = 200;
+/// The most parts behind the doors: quarter, town, region, code and country.
+const PARTS: usize = 5;
+
+/// What may stand before a street: the part of a house, or a Japanese postal code's sign.
+static BEFORE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let part = r"\b(?i:unit|flat|apt\.?|apartment|suite|level|shop|lot) ?#?[0-9A-Z]{1,5}[,/]? ?";
+    Regex::new(&format!(r"(?:{part}|〒 ?|\b[0-9]{{6}}, ?)\z")).ok()
+});
+
+/// What may stand behind a street: the doors of the house, and any of the parts behind them.
+static BEHIND: LazyLock<Option<(Regex, Regex)>> = LazyLock::new(|| {
+    let space = r"[ \u{a0}]";
+    // A comma, a line break or both.
+    let next = format!(r"(?:{space}?,{space}{{0,3}}(?:\r?\n{space}{{0,12}})?|{space}{{0,3}}\r?\n{space}{{0,12}})");
+    // What is no letter is named, and not what is one: that takes far less room.
+    let name = r#"\p{Lu}[^\s,;:!?()\[\]"0-9./]*"#;
+    let small = r"(?:(?i:de|des|da|do|del|di|du|la|le|les|am|an|der|upon|of|y|en|sur|sous|na|nad|in) ){0,2}";
+    let town = format!(r"(?:{name}\.? {small}){{0,3}}{name}");
+    let state = r"(?:[A-Z]{2,3}|N\.Y\.|D\.C\.|Alabama|Alaska|Arizona|Arkansas|California|Colorado|Connecticut|Delaware|Florida|Georgia|Hawaii|Idaho|Illinois|Indiana|Iowa|Kansas|Kentucky|Louisiana|Maine|Maryland|Massachusetts|Michigan|Minnesota|Mississippi|Missouri|Montana|Nebraska|Nevada|New Hampshire|New Jersey|New Mexico|New York|North Carolina|North Dakota|Ohio|Oklahoma|Oregon|Pennsylvania|Rhode Island|South Carolina|South Dakota|Tennessee|Texas|Utah|Vermont|Virginia|Washington|West Virginia|Wisconsin|Wyoming|Ontario|Quebec|Québec|Alberta|Manitoba|Victoria|Queensland|Karnataka|Maharashtra|Tamil Nadu|Kerala|Telangana|Gujarat|Delhi)";
+    let of_letters =
+        r"(?:[A-Z]{1,2}[0-9][A-Z0-9]? ?[0-9][A-Z]{2}|[A-Z][0-9][A-Z] ?[0-9][A-Z][0-9]|[A-Z][0-9][0-9W] ?[A-Z0-9]{4})\b";
+    let of_digits = r"(?:[0-9]{5}(?:-[0-9]{3,4})?|[0-9]{6}|[0-9]{4}(?:-[0-9]{3})?|[0-9]{3}[ -][0-9]{2,3})\b";
+    let code = format!("(?:{of_letters}|{of_digits})");
+    // The United States, Canada, Australia, India: a town, a region and a code.
+    let region = format!(r"{town}(?:{next}|{space}){state}(?:{next}|{space}{{1,2}}|{space}?-{space}?){code}");
+    // The United Kingdom and Ireland: a town, and a code of letters behind it or in a line of its own.
+    let british = format!(r"{town}(?:{next}{town}){{0,2}}(?:{next}|{space}){of_letters}");
+    let last = format!(r"{town}{space}{of_digits}");
+    // The continent of Europe, and Mexico: a code before the town.
+    let first = format!(
+        r"(?:[A-Z]{{1,2}}-)?(?:[0-9]{{5}}|[0-9]{{4}}(?:{space}?[A-Z]{{2}})?|[0-9]{{3}}{space}[0-9]{{2}}|[0-9]{{2}}-[0-9]{{3}}|[0-9]{{4}}-[0-9]{{3}}){space}{town}(?:,{space}[A-Z]{{2,4}}\b)?"
+    );
+    let alone = format!(r"(?:{state}{space})?{code}");
+    // Brazil: a quarter and a town, the region behind a hyphen, and a code.
+    let region_br = format!(r"{town}(?:(?:{next}|{space}?[-–]{space}?){town})?{space}?[-–/]{space}?[A-Z]{{2}}\b");
+    let brazil = format!("{region_br}{next}[0-9]{{5}}-[0-9]{{3}}");
+    let russia = r"(?:(?:г|гор|пос|с|дер)\. ?|(?:город|г|посёлок|село) )\p{Lu}[\p{L}\-]+(?: \p{Lu}[\p{L}\-]+)?|\p{Lu}[\p{L}\-]+ (?:область|обл\.?|край|район|р-н)|(?:Республика|респ\.) \p{Lu}[\p{L}\-]+|Москва|Санкт-Петербург|[0-9]{6}";
+    let mexico = format!(r"(?:Col\.|Colonia|Del\.){space}{town}");
+    let country = r"(?:USA|U\.S\.A\.|U\.S\.|US|UK|U\.K\.|United States(?: of America)?|United Kingdom|Great Britain|England|Scotland|Wales|Northern Ireland|Ireland|Canada|Australia|New Zealand|India|Germany|Deutschland|Austria|Österreich|Switzerland|Schweiz|Suisse|Svizzera|France|Belgium|Belgique|België|Netherlands|The Netherlands|Nederland|Luxembourg|Spain|España|Portugal|Italy|Italia|Mexico|México|Brazil|Brasil|Argentina|Chile|Colombia|Peru|Perú|Uruguay|Sweden|Sverige|Norway|Norge|Denmark|Danmark|Finland|Suomi|Iceland|Poland|Polska|Czechia|Czech Republic|Česko|Slovakia|Slovenia|Hungary|Magyarország|Romania|Bulgaria|Greece|Turkey|Türkiye|Russia|Россия|РФ|Ukraine|Украина|Україна|China|中国|Japan|日本|South Korea|Korea|대한민국|Singapore|Israel|South Africa|Nigeria|Kenya|Egypt|Greenland)\b";
+    let unit = r"(?:(?i:apt|apartment|suite|ste|unit|flat|floor|fl|room|rm|app|top|stiege|whg|wohnung|bureau|bâtiment|bat|piso|puerta|int|interior|depto|lok|m|кв|квартира|оф|офис|корп|стр|подъезд|этаж)\.?{space}?#?{space}?[0-9A-Z]{1,6}|#{space}?[0-9A-Z]{1,6}|[0-9]{1,2}\.?[ºª°]{space}?[A-Za-z0-9]{0,4})\b"
+        .replace("{space}", space);
+    let doors = r"(?:/[0-9]{1,4}){1,3}\b";
+    let part = format!("{region}|{british}|{first}|{last}|{brazil}|{mexico}|{russia}|{alone}|{country}");
+    let hyphen = format!(r"{space}?[-–]{space}?{region_br}(?:{next}[0-9]{{5}}-[0-9]{{3}})?");
+    let compiled = [
+        format!(r"\A(?:{doors})?(?:(?:{next}|{space}){unit}){{0,2}}"),
+        format!(r"\A(?:{next}(?:{part})|{space}{region}|{hyphen})"),
+    ];
+    let [door, part] = compiled.map(|pattern| Regex::new(&pattern).ok());
+    Some((door?, part?))
+});
+
+/// `range`, a street in `text`, with all that belongs to its address.
+pub(super) fn whole(text: &str, range: &Range<usize>) -> Range<usize> {
+    let (Some(before), Some((door, part))) = (BEFORE.as_ref(), BEHIND.as_ref()) else {
+        return range.clone();
+    };
+    let from = text.ceil_char_boundary(range.start.saturating_sub(REACH));
+    let to = text.floor_char_boundary(text.len().min(range.end + REACH));
+    let start = before
+        .find(&text[from..range.start])
+        .map_or(range.start, |found| from + found.start());
+    let mut end = range.end;
+    for pattern in std::iter::once(door).chain(std::iter::repeat_n(part, PARTS)) {
+        end += pattern.find(&text[end..to]).map_or(0, |found| found.end());
+    }
+    // A word that the pattern cuts is none of its own.
+    let is_cut = text[..end].ends_with(char::is_alphanumeric) && text[end..].starts_with(char::is_alphanumeric);
+    start..if is_cut { range.end } else { end }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn around(text: &str, street: &str) -> String {
+        let start = text.find(street).unwrap();
+        text[whole(text, &(start..start + street.len()))].to_owned()
+    }
+
+    #[test]
+    fn what_belongs_to_an_address() {
+        for (text, street) in [
+            (
+                "1600 Amphitheatre Parkway\nMountain View, CA 94043",
+                "1600 Amphitheatre Parkway",
+            ),
+            ("221B Baker Street\nLondon NW1 6XE\nUnited Kingdom", "221B Baker Street"),
+            ("4 Rosewood Close\nBristol\nBS8 1TH", "4 Rosewood Close"),
+            (
+                "Unit 5, 48 George Street, Sydney NSW 2000",
+                "48 George Street, Sydney NSW 2000",
+            ),
+            ("Hauptstraße 12\n10115 Berlin", "Hauptstraße 12"),
+            (
+                "Mariahilfer Straße 88a/2/14, 1070 Wien, Österreich",
+                "Mariahilfer Straße 88a",
+            ),
+            (
+                "ул. Ленина, д. 5, кв. 12, г. Москва, 101000",
+                "ул. Ленина, д. 5, кв. 12",
+            ),
+            (
+                "Av. Paulista, 1578 - Bela Vista, São Paulo - SP, 01310-200",
+                "Av. Paulista, 1578",
+            ),
+            ("Koskikatu 25 Apt. 864, Artilleros, CO 88111, Uruguay", "Koskikatu 25"),
+        ] {
+            assert_eq!(around(text, street), text);
+        }
+    }
+
+    #[test]
+    fn what_does_not() {
+        for text in [
+            "12 Oak Street\nBob Miller",
+            "12 Oak Street, and then",
+            "12 Oak Street. Call 94107",
+            "12 Oak Street\nThe meeting is at 10",
+            "12 Oak Street, 5 people",
+        ] {
+            assert_eq!(around(text, "12 Oak Street"), "12 Oak Street");
+        }
+    }
+}
