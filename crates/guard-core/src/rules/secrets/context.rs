@@ -271,6 +271,7 @@ pub(super) fn names(outside: &[u8], prefix: &[u8], between: &[u8]) -> Link {
     let behind = between.iter().position(|byte| !is_part(byte)).map(|at| &between[at..]);
     let is_placeholder = behind.is_some_and(|behind| match behind {
         [b'@' | b'%' | b'$', ..] => true,
+        [b')'] => true,
         [b')', b's', rest @ ..] => !rest.first().is_some_and(is_part),
         _ => false,
     });
@@ -620,6 +621,7 @@ mod tests {
             ("", "your_", "@"),
             ("%", "", "% "),
             ("<", "", ">\n"),
+            ("%(", "DB_", ")"),
             ("%(", "DB_", ")s@"),
             ("%(", "DB", "word)s@"),
             ("", "q_", "], "),
