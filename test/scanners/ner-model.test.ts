@@ -180,7 +180,7 @@ describe("the embedded model", () => {
   });
 
   it("reads texts of one character, of spaces and of signs", async () => {
-    for (const text of ["a", "王", "\n\n", "😀", "...", " . "]) expect(await redacted(text, {})).toBe(text);
+    for (const text of ["a", "好", "\n\n", "😀", "...", " . "]) expect(await redacted(text, {})).toBe(text);
   });
 });
 
