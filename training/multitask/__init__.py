@@ -1,7 +1,7 @@
 """The multi-task model, which judges toxicity, emotion, bias, refusal, entailment and meaning at once: heads and labels."""
 
 NAME = "multitask"
-VERSION = "0.2.0"
+VERSION = "0.3.0"
 MAX_LENGTH = 256
 
 # The labels of Jigsaw's data and Detoxify's models.
@@ -27,7 +27,9 @@ HEADS: dict[str, list[str]] = {
 UNIT_HEADS = ["meaning"]
 # The languages that each head was trained in, with hundreds of texts each. Scanners judge others as on_untrained_language says.
 LANGUAGES = {
-    "toxicity": ["en", "ru", "zh"],
+    "toxicity": (
+        "ar cs da de el en es fi fr he hi hu id it ja ko nl no pl pt ro ru sr sv sw th tr uk vi zh".split()
+    ),
     "emotion": ["en"],
     "bias": ["en"],
     "refusal": ["en", "ru", "zh"],
