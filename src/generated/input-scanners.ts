@@ -45,8 +45,8 @@ export type * from "./options.ts";
  *
  * - It looks for thirteen types by default, and so for no pattern of the user unless its type is listed. Here it is for
  *   all that identifies a person, in all languages: people, contact data, numbers of cards, accounts and documents, and
- *   for all types of your own. `LOCATION`, `ORGANIZATION`, `NRP`, `URL`, `DATE_TIME` and those of patterns such as
- *   `DATE_RE` are looked for only where `entityTypes` names them, or is `all`.
+ *   for all types of your own. `LOCATION`, `ORGANIZATION`, `NRP`, `AGE`, `ZIP_CODE`, `DOMAIN_NAME`, `URL`, `DATE_TIME`
+ *   and those of patterns such as `DATE_RE` are looked for only where `entityTypes` names them, or is `all`.
  * - Its defaults have `US_SSN_RE` and `CREDIT_CARD_RE` too, which go by the form alone. Here `US_SSN` and `CREDIT_CARD`
  *   go by rule and checksum; beside words such as "credit card number", the form of a card is enough. Other numbers of
  *   that form are found only where `entityTypes` names `US_SSN_RE` or `CREDIT_CARD_RE`. A `US_SSN` without a word such
@@ -401,8 +401,11 @@ export type ToolPolicy = InstanceType<typeof ToolPolicy>;
 /**
  * Blocks texts that insult, threaten, attack people for what they are, or are obscene.
  *
- * A finding names the label, its probability and the window or sentence. By default all of a text is read, and what it
- * hides besides; llm-guard's default was `full`, which looks at the beginning only.
+ * By default, swear words without a victim pass in prompts and fail in answers (`obscene`). Who is named does not
+ * decide, but what is meant: `identity_attack` is hate, contempt for people because of what they are; the embedded
+ * model was taught that quoting or condemning hate is none. A finding names the label, its probability and the window
+ * or sentence. By default all of a text is read, and what it hides besides; llm-guard's default was `full`, which looks
+ * at the beginning only.
  */
 export const Toxicity = registry.Toxicity.classes.input as unknown as ScannerClass<
   ToxicityInputOptions,

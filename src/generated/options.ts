@@ -1892,8 +1892,8 @@ export interface ToxicityInputOptions {
   /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
   /**
-   * Labels of the model that count, such as threat and insult. Default: those of toxicity, severe_toxicity, obscene,
-   * threat, insult, identity_attack, sexual_explicit that it has.
+   * Labels of the model that count, such as threat and insult. Default: those of toxicity, severe_toxicity, threat,
+   * insult, identity_attack, sexual_explicit that it has.
    */
   labels?: string[] | undefined;
   /**

@@ -213,10 +213,11 @@ export type EmotionDetection = InstanceType<typeof EmotionDetection>;
  *
  * The prompt is read in windows, and the one counts that supports a sentence best: every sentence is read with every
  * window. A question claims nothing and is left out, but not what a sentence says before it or around it. A finding is
- * a sentence without support, with the label `contradiction` where some window says the opposite, else `neutral`. The
- * `probability` of a verdict is that of the worst sentence to have no support, 1 less than what `minimum_score` is
- * compared with. Of the embedded model it is a decision score, not a frequency: the default is below 95 % of the
- * sentences that do follow.
+ * a sentence without support, with the label `contradiction` where some window says the opposite, else `neutral`; a
+ * sentence with a number that the prompt does not have, nor makes as a sum or difference of two, has a support of at
+ * most 0.5 and the label `number`. The `probability` of a verdict is that of the worst sentence to have no support, 1
+ * less than what `minimum_score` is compared with. Of the embedded model it is a decision score, not a frequency: the
+ * default is below 95 % of the sentences that do follow.
  *
  * llm-guard asks whether the prompt follows from the output, of both as a whole and as far as they fit into the model.
  */
@@ -465,8 +466,11 @@ export type SystemPromptLeak = InstanceType<typeof SystemPromptLeak>;
 /**
  * Blocks texts that insult, threaten, attack people for what they are, or are obscene.
  *
- * A finding names the label, its probability and the window or sentence. By default all of a text is read, and what it
- * hides besides; llm-guard's default was `full`, which looks at the beginning only.
+ * By default, swear words without a victim pass in prompts and fail in answers (`obscene`). Who is named does not
+ * decide, but what is meant: `identity_attack` is hate, contempt for people because of what they are; the embedded
+ * model was taught that quoting or condemning hate is none. A finding names the label, its probability and the window
+ * or sentence. By default all of a text is read, and what it hides besides; llm-guard's default was `full`, which looks
+ * at the beginning only.
  */
 export const Toxicity = registry.Toxicity.classes.output as unknown as ScannerClass<
   ToxicityOutputOptions,

@@ -130,9 +130,10 @@ export interface ScannerDefinition<
   /**
    * Builds the scanner.
    *
+   * @param defaults those of the side.
    * @throws GuardValidationError for options that cannot be used together, and for a model that does not exist.
    */
-  create(build: Build<z.output<z.ZodObject<Shape & typeof commonOptions>>>): Body;
+  create(build: Build<z.output<z.ZodObject<Shape & typeof commonOptions>>>, defaults: Defaults): Body;
 }
 
 /**
@@ -261,7 +262,7 @@ function scannerClass(definition: AnyScannerDefinition, defaults: object): Scann
 
       function created(build: Build): ScannerBody {
         try {
-          return definition.create(build as never);
+          return definition.create(build as never, defaults);
         } catch (error) {
           throw named.blame(error);
         }

@@ -38,10 +38,10 @@ describe("README.md", () => {
   });
 });
 
-/** Numbers with four digits behind the point, as the page shows them. */
+/** Numbers with two digits behind the point, as the page shows them: further ones depend on the processor. */
 function rounded(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (_, part) =>
-    typeof part === "number" ? Math.round(part * 1e4) / 1e4 : part,
+    typeof part === "number" ? Math.round(part * 100) / 100 : part,
   );
 }
 

@@ -187,6 +187,30 @@ describe("Toxicity with the embedded model", () => {
     expect(await embedded.scan(text)).toMatchObject({ isValid: true, findings: [] });
   });
 
+  it.each([
+    "كيف أصل إلى محطة القطار من المستشفى الجامعي؟",
+    "Πόση ώρα βράζουν τα φασόλια αν δεν τα μουλιάσω από το βράδυ;",
+    "बच्चों के स्कूल की फीस इस बार ऑनलाइन कैसे भरनी है?",
+    "איפה אפשר לקנות כרטיסים להצגה של יום חמישי?",
+    "چطور می‌توانم رمز کارت بانکی‌ام را عوض کنم؟",
+    "ช่วยแนะนำร้านก๋วยเตี๋ยวแถวสถานีรถไฟหน่อยครับ",
+    "Cho tôi hỏi giờ mở cửa của thư viện thành phố vào cuối tuần.",
+    "Annem yarın Ankara'ya gidiyor, hava nasıl olacak acaba?",
+    "Zítra ráno jedeme k babičce na vesnici a vracíme se v neděli.",
+    "내일 아침에 병원 예약이 있어서 회의를 오후로 미뤄야 해요.",
+  ])("passes an ordinary text in a language of many: %j", async (text) => {
+    expect(await embedded.scan(text)).toMatchObject({ isValid: true });
+  });
+
+  it("lets people swear at nobody, but not models", async () => {
+    const text = "Holy shit, that was close.";
+    expect(await embedded.scan(text)).toMatchObject({ isValid: true });
+    const output = new OutputToxicity({ threshold: 0.5 });
+    const { findings } = await output.scan(text, {});
+    expect(findings.map(({ label }) => label)).toContain("obscene");
+    await output.close();
+  });
+
   it("finds one insult at the end of a long text, and says where", async () => {
     const points = Array.from({ length: 60 }, (_, at) => `The committee met and approved point ${at} of the budget. `);
     const text = `${points.join("")}You are a stupid, disgusting idiot.`;
