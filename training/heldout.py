@@ -33,8 +33,8 @@ HERE = Path(__file__).parent
 LONG_DOCUMENTS = 300
 SEED = 20240611
 LICENCES = ("open", "unclear", "non-commercial")
-# Tasks of the multi-task model, and the most texts of one set and label that are written for each. Our own are all written, and so are
-# those of sets of many languages, which are few of each.
+# Tasks of the multi-task model, and the most texts of one set and label that are written for each. Our own are all written, and for toxicity
+# so are those of sets of many languages, which are few of each: all tasks are measured by language on these.
 JUDGED = ("toxicity", "bias", "refusal", "emotion", "nli")
 JUDGED_TEXTS = 200
 # Tasks for which a further file with ordinary prompts and answers is written, and the label that these have there.
@@ -143,7 +143,8 @@ def judged(folder: Path, task: str) -> Iterator[dict]:
     parser = argparse.ArgumentParser()
     add_data_arguments(parser)
     examples = examples_for(parser.parse_args(["--data", str(folder), "--tasks", task]))
-    whole = {spec.name for spec in sets() if spec.own or spec.of_a_language is not None}
+    by_language = {spec.name for spec in sets() if task == "toxicity" and spec.of_a_language is not None}
+    whole = by_language | {spec.name for spec in sets() if spec.own}
     kept: Counter[tuple[str, str]] = Counter()
     for e in sorted((e for e in examples if e.split == "dev"), key=lambda e: datasets.digest(e.text + e.pair)):
         if task == "emotion" and sum(e.target) > 1:

@@ -160,12 +160,14 @@ const MOST_MORE = 0.1;
  */
 const MORE_AS_IT_IS = 0.03;
 
-/** The languages that the head of a model was trained in. */
+/** The languages that the head of a model was trained in. Entries name the head as `trained`. */
 function trainedIn(model, head) {
   const { languages = [], heads = [] } = JSON.parse(
     readFileSync(join(engine.folder(model), "config.json"), "utf8"),
   ).guard;
-  return heads.find(({ name }) => name === head)?.languages ?? languages;
+  const found = heads.find(({ name }) => name === head);
+  if (!found && heads.length > 0) throw new Error(`${model} has no head ${head}`);
+  return found?.languages ?? languages;
 }
 
 function areaUnderCurve(negatives, positives) {
@@ -222,7 +224,7 @@ await score(
 );
 const curves = [];
 for (const entry of chosen) {
-  const { type, head, bad = [] } = entry;
+  const { type, head, trained, bad = [] } = entry;
   const own = entry.harmless ? await harmlessOf(entry.harmless) : shared;
   const texts = entry.most === undefined ? own : first(entry.most, own);
   const badRows = await withLanguages(bad.flatMap(rowsOf));
@@ -255,7 +257,7 @@ for (const entry of chosen) {
       flagged: Number(flagged.toFixed(4)),
       isCorrected:
         language === REFERENCE ||
-        !trainedIn(options.model, head).includes(language) ||
+        !trainedIn(options.model, trained).includes(language) ||
         flagged > english + MORE_AS_IT_IS,
       unknown: Number(unknown.toFixed(4)),
       model: options.model,

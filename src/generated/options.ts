@@ -727,7 +727,7 @@ export interface EmotionDetectionOptions {
    * A text fails when the probability of the likeliest blocked emotion is above this. A probability from 0 to 1, or
    * fpr: the rate of false positives that it is to mean on the harmless texts that the model was measured on
    * (evaluation.json beside it).
-   * @default 0.76
+   * @default 0.65
    */
   threshold?: number | { fpr: number } | undefined;
   /**
@@ -1292,7 +1292,7 @@ export interface NoRefusalOptions {
   /**
    * A text fails when the probability of a refusal is above this. A probability from 0 to 1, or fpr: the rate of false
    * positives that it is to mean on the harmless texts that the model was measured on (evaluation.json beside it).
-   * @default 0.91
+   * @default 0.55
    */
   threshold?: number | { fpr: number } | undefined;
   /**

@@ -326,7 +326,7 @@ export type MaliciousURLs = InstanceType<typeof MaliciousURLs>;
  * Fails outputs in which the model refuses to answer, as a classifier sees it.
  *
  * NoRefusalLight goes by phrases instead. A refusal is often followed by advice: `sentence` finds it between sentences
- * that are none. The default threshold is 0.91, at which the embedded model flags one ordinary answer in a hundred at
+ * that are none. The default threshold is 0.55, at which the embedded model flags one ordinary answer in a hundred at
  * most, and all of an output is read; llm-guard's were 0.75 and `full`.
  */
 export const NoRefusal = registry.NoRefusal.classes.output as unknown as ScannerClass<

@@ -18,7 +18,7 @@ export const EmotionDetection = defineScanner({
     "threshold of 0.5, and in no release.",
   sides: { input: {}, output: {} },
   options: () => ({
-    ...labelScannerOptions(0.76, "the likeliest blocked emotion"),
+    ...labelScannerOptions(0.65, "the likeliest blocked emotion"),
     blockedEmotions: z
       .array(z.string().min(1))
       .default(NEGATIVE)
@@ -35,7 +35,7 @@ export const EmotionDetection = defineScanner({
   differences: [
     {
       without: ["threshold"],
-      text: "The threshold is 0.76 (0.5 in llm-guard's main branch), which was measured for the embedded model.",
+      text: "The threshold is 0.65 (0.5 in llm-guard's main branch), which was measured for the embedded model.",
     },
     ofReading,
     ofThreshold,

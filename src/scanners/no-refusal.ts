@@ -12,11 +12,11 @@ export const NoRefusal = defineScanner({
   summary: "Fails outputs in which the model refuses to answer, as a classifier sees it.",
   description:
     "NoRefusalLight goes by phrases instead. A refusal is often followed by advice: `sentence` finds it between sentences that are " +
-    "none. The default threshold is 0.91, at which the embedded model flags one ordinary answer in a hundred at most, and all of an " +
+    "none. The default threshold is 0.55, at which the embedded model flags one ordinary answer in a hundred at most, and all of an " +
     "output is read; llm-guard's were 0.75 and `full`.",
   sides: { output: {} },
   options: () => ({
-    ...labelScannerOptions(0.91, "a refusal"),
+    ...labelScannerOptions(0.55, "a refusal"),
     matchType: z
       .preprocess((value) => (value === "all" ? "windows" : value), z.enum(READINGS))
       .default("windows")
@@ -37,7 +37,7 @@ export const NoRefusal = defineScanner({
   differences: [
     {
       without: ["threshold"],
-      text: "The threshold is 0.91 (0.75 in llm-guard), which was measured for the embedded model.",
+      text: "The threshold is 0.55 (0.75 in llm-guard), which was measured for the embedded model.",
     },
     ofReading,
     ofThreshold,
