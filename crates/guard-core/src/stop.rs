@@ -180,8 +180,11 @@ mod tests {
         assert_eq!(done, Err(Stopped));
     }
 
+    /// The name of a search, the length of its text, and the search.
+    type Search = (&'static str, usize, Box<dyn Fn() -> String>);
+
     /// Searches that take a while in a text of their kind, with their results written down.
-    fn searches() -> Vec<(&'static str, usize, Box<dyn Fn() -> String>)> {
+    fn searches() -> Vec<Search> {
         fn search<T: std::fmt::Debug>(
             name: &'static str,
             text: String,
