@@ -14,7 +14,7 @@ import {
   withUntrained,
 } from "./parts/foreign-languages.ts";
 import { engineOptions, modelOption, ofLanguages } from "./parts/model-options.ts";
-import { unknownNumbers } from "./parts/numbers-of-claims.ts";
+import { haveUnknownNumbers } from "./parts/numbers-of-claims.ts";
 import { resolveMinimum, thresholdOption } from "./parts/threshold.ts";
 import { riskScore } from "./score.ts";
 
@@ -84,7 +84,7 @@ export const FactualConsistency = defineScanner({
     /** A sentence fails when its probability of having no support is above this. */
     const minimum = resolveMinimum(build, model.folder, "minimumScore");
 
-    function judgment(claim: Sentence, supports: readonly Support[], numbers: readonly string[]): JudgedSentence {
+    function judgment(claim: Sentence, supports: readonly Support[], hasUnknownNumber: boolean): JudgedSentence {
       // A very long sentence was read in pieces. All of its pieces must have support, so the piece with the least support decides.
       const pieces = group(supports, ({ claimStart }) => claimStart);
       const best = [...pieces.values()].map((ofPiece) => ofPiece.reduce(better));
@@ -92,7 +92,7 @@ export const FactualConsistency = defineScanner({
       support ??= supportOf(model.folder);
       const isWrong = supports.some(({ contradiction }) => contradiction > 0.5);
       const score = worst ? 1 - support(worst.entailment) : 0;
-      if (numbers.length > 0 && score < STRANGE_NUMBER) return { ...claim, score: STRANGE_NUMBER, label: "number" };
+      if (hasUnknownNumber && score < STRANGE_NUMBER) return { ...claim, score: STRANGE_NUMBER, label: "number" };
       return { ...claim, score, label: isWrong ? "contradiction" : "neutral" };
     }
 
@@ -113,8 +113,8 @@ export const FactualConsistency = defineScanner({
         const claims = all.filter(({ start }) => !left.has(start));
         const texts = claims.map((claim) => claim.text);
         const supports = claims.length === 0 ? [] : await entailment.judge(prompt, texts, signal, answers);
-        const numbers = unknownNumbers(prompt, texts);
-        const judged = claims.map((claim, index) => judgment(claim, supports[index] ?? [], numbers[index] ?? []));
+        const unknown = haveUnknownNumbers(prompt, texts);
+        const judged = claims.map((claim, index) => judgment(claim, supports[index] ?? [], unknown[index] ?? false));
         const probability = judged.reduce((worst, { score }) => Math.max(worst, score), 0);
         const findings = judged
           .filter(({ score }) => score > minimum)

@@ -118,14 +118,17 @@ def emotion(raw: dict) -> Example:
     return Example("emotion", raw["text"], target, lang=raw.get("lang") or "en")
 
 
+# What tasks of several labels say of a text in which they find nothing. For the others it is one zero.
+SILENT = {"toxicity": (0.0,) * len(TOXICITY), "emotion": tuple(float(name == "neutral") for name in EMOTIONS)}
+
+
 def harmless(task: str, field: str) -> Callable[[dict], Example | None]:
     """Picks questions or answers of instruction sets as harmless rows of a task, but for those that are held out elsewhere."""
-    silent = {"toxicity": (0.0,) * len(TOXICITY), "emotion": tuple(float(name == "neutral") for name in EMOTIONS)}
 
     def read(raw: dict) -> Example | None:
         if raw["label"] != "relevant" or datasets.split_of(raw[field]) != "train":
             return None
-        return Example(task, raw[field], silent.get(task, (0.0,)), lang=raw["lang"], kind="ordinary")
+        return Example(task, raw[field], SILENT.get(task, (0.0,)), lang=raw["lang"], kind="ordinary")
 
     return read
 
@@ -137,10 +140,9 @@ def of_asia(raw: dict) -> Example | None:
 
 def silent(task: str) -> Callable[[dict], Example]:
     """Takes harmless texts of many languages as rows in which a task finds nothing."""
-    target = {"toxicity": (0.0,) * len(TOXICITY), "emotion": tuple(float(name == "neutral") for name in EMOTIONS)}
 
     def read(raw: dict) -> Example:
-        return Example(task, raw["text"], target.get(task, (0.0,)), lang=raw.get("lang") or "", kind="ordinary")
+        return Example(task, raw["text"], SILENT.get(task, (0.0,)), lang=raw.get("lang") or "", kind="ordinary")
 
     return read
 

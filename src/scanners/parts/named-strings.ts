@@ -26,13 +26,13 @@ export interface NamedString {
  *   are, and none is returned.
  */
 export function namedStrings(text: string, of: MessageText): NamedString[] {
-  const lines = text.split("\n");
   const { pieces } = of;
-  if (text !== of.text && lines.length !== pieces.length) return [];
+  const lines = text === of.text ? undefined : text.split("\n");
+  if (lines && lines.length !== pieces.length) return [];
   const named: NamedString[] = [];
   let start = 0;
   for (const [index, piece] of pieces.entries()) {
-    const value = text === of.text ? text.slice(piece.start, piece.end) : (lines[index] ?? "");
+    const value = lines ? (lines[index] ?? "") : text.slice(piece.start, piece.end);
     const [, word, quoted] = KEY.exec(piece.path) ?? [];
     const key = word ?? quoted ?? "";
     if (CREDENTIAL.test(key) && !UNQUOTABLE.test(value)) {

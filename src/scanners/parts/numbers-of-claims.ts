@@ -29,9 +29,9 @@ function numbersOf(text: string): WrittenNumber[] {
  * numbers of the text. Of 26,000 true claims in fourteen public sets for inference (those in the model's card) fewer than 1 in 600 have such
  * a number, in those about the longest documents (ConTRoL) 1 in 120.
  *
- * @returns for each claim the numbers in question, as digits without zeros at their ends.
+ * @returns for each claim whether it has such a number.
  */
-export function unknownNumbers(text: string, claims: readonly string[]): string[][] {
+export function haveUnknownNumbers(text: string, claims: readonly string[]): boolean[] {
   const known = numbersOf(text);
   const digits = new Set(known.map((number) => number.digits));
   const values = [...new Set(known.map(({ value }) => value))];
@@ -42,7 +42,6 @@ export function unknownNumbers(text: string, claims: readonly string[]): string[
   return claims.map((claim) =>
     numbersOf(claim)
       .filter(({ digits, value }) => digits.length > 1 && value > (writesSmall ? SPELLED_OUT : SMALL - 1))
-      .filter((number) => !digits.has(number.digits) && !isReckoned(number.value))
-      .map((number) => number.digits),
+      .some((number) => !digits.has(number.digits) && !isReckoned(number.value)),
   );
 }

@@ -14,11 +14,9 @@ import { riskScore, round } from "../score.ts";
 import { engineOptions } from "./model-options.ts";
 import { NerModel, recognizerConf } from "./ner-model.ts";
 import { type Recognizer, recognizedBy, TYPE } from "./recognized.ts";
+import { OF_MODELS } from "./without-placeholders.ts";
 
 type NativePiiScan = Awaited<ReturnType<PersonalData["find"]>>;
-
-/** The types that only models find. */
-const OF_MODELS = ["PERSON", "LOCATION", "ORGANIZATION"];
 
 const regexPattern = z.strictObject({
   name: z

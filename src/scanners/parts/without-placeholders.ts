@@ -1,7 +1,7 @@
 import { addon } from "../../native.ts";
 
 /** Types of personal data that only models of names find. */
-const OF_MODELS = ["PERSON", "LOCATION", "ORGANIZATION"];
+export const OF_MODELS = ["PERSON", "LOCATION", "ORGANIZATION"];
 
 let pattern: RegExp | undefined;
 

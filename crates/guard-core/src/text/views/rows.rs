@@ -13,6 +13,10 @@ const LEAST_LETTERS: usize = 12;
 /// A sentence between many numbers is a small part of what a classifier reads at once. A row of numbers is a line with a digit and, blanks
 /// aside, fewer letters than other characters.
 pub(super) fn without_numbers(text: &str) -> Option<View> {
+    // Nearly all texts have fewer lines, and need no look at their letters.
+    if text.bytes().filter(|&byte| byte == b'\n').take(LEAST_ROWS).count() < LEAST_ROWS {
+        return None;
+    }
     let (mut rows, mut others, mut letters) = (0, 0, 0);
     for line in text.split_inclusive('\n') {
         stop::point();
