@@ -137,10 +137,11 @@ function checkedName({ headers }: FastifyRequest, name: string): string {
 /** Gives every request the profile of its credential, or the one that its header asks for. */
 export const profilesPlugin = fp(async (app: FastifyInstance, { profiles }: { profiles: Profiles }) => {
   app.decorateRequest("profile", null as unknown as Profile);
-  app.addHook("onRequest", async (request) => {
+  app.addHook("onRequest", (request, _reply, done) => {
     const { [HEADER]: asked } = request.headers;
     // What nobody has to authenticate for has nothing to do with profiles.
     const isOpen = request.routeOptions.config.public || request.is404;
     request.profile = isOpen ? profiles.main : profiles.of(request, typeof asked === "string" ? asked : undefined);
+    done();
   });
 });

@@ -47,8 +47,9 @@ export interface AuthOptions {
 export const auth = fp(async (app: FastifyInstance, { entries, failures, counters }: AuthOptions) => {
   app.decorateRequest("credential", null);
   app.decorateRequest("rights", null as unknown as Rights);
-  app.addHook("onRequest", async (request) => {
+  app.addHook("onRequest", (request, _reply, done) => {
     request.rights = ALL_RIGHTS;
+    done();
   });
   if (entries.length === 0) return;
   const schemes = entries.map(toScheme);

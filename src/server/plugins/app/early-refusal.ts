@@ -17,10 +17,11 @@ declare module "fastify" {
  * would cost nothing.
  */
 export const earlyRefusal = fp(async (app: FastifyInstance) => {
-  app.addHook("onRequest", async (request) => {
+  app.addHook("onRequest", (request, _reply, done) => {
     const { routeOptions, headers, profile } = request;
     const { scans } = routeOptions.config;
     const bytes = Number(headers["content-length"]);
     if (scans && bytes >= 0) profile.service.refuseUnread(scans, bytes, callerOf(request).turn);
+    done();
   });
 });

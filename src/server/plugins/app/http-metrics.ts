@@ -5,11 +5,12 @@ import { Counter, Histogram, type Registry } from "prom-client";
 /** Counts and times requests by route and status. Servers with the same registry count together. */
 export const httpMetrics = fp(async (app: FastifyInstance, { registry }: { registry: Registry }) => {
   const { requests, seconds } = metricsIn(registry);
-  app.addHook("onResponse", async (request, reply) => {
+  app.addHook("onResponse", (request, reply, done) => {
     // The path and the method of a request that no route answers may hold anything, so they are no labels.
     const route = request.is404 ? "none" : (request.routeOptions.url ?? "none");
     requests.inc({ method: request.is404 ? "none" : request.method, route, status: reply.statusCode });
     seconds.observe({ route }, reply.elapsedTime / 1000);
+    done();
   });
 });
 

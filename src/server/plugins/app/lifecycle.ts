@@ -45,7 +45,7 @@ export const lifecycle = fp(
       app.server.closeAllConnections();
     };
 
-    app.addHook("onRequest", async (_request, reply) => {
+    app.addHook("onRequest", (_request, reply, done) => {
       const { raw } = reply;
       underWay.add(raw);
       const onAnswered = () => {
@@ -55,12 +55,13 @@ export const lifecycle = fp(
         if (closing) setTimeout(hangUp, LAST_BYTES);
       };
       raw.once("finish", onAnswered).once("close", onAnswered);
-      if (closing) throw closedError();
+      done(closing ? closedError() : undefined);
     });
 
-    app.addHook("onSend", async (_request, reply) => {
+    app.addHook("onSend", (_request, reply, _payload, done) => {
       // A connection that is kept alive would keep the server from closing.
       if (closing && !keepsConnections()) reply.header("connection", "close");
+      done();
     });
 
     app.addHook("preClose", async () => {

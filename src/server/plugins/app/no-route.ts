@@ -21,8 +21,8 @@ export const noRoute = fp(async (app: FastifyInstance) => {
     return paths.get(path) ?? (pattern && paths.get(pattern[0]));
   };
 
-  app.addHook("onRequest", async (request) => {
-    if (!request.is404) return;
+  app.addHook("onRequest", (request, _reply, done) => {
+    if (!request.is404) return done();
     const allowed = methodsOf(decoded(request.url.split("?", 1)[0] as string));
     if (!allowed) throw new Problem(404, "There is nothing here.");
     const list = [...allowed];

@@ -30,10 +30,11 @@ export const requestLog = fp(async (app: FastifyInstance, { decisions, logConten
     };
   });
   app.decorateRequest("scanLog", null);
-  app.addHook("onRequest", async (request, reply) => {
+  app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
+    done();
   });
-  app.addHook("onResponse", async (request, reply) => {
+  app.addHook("onResponse", (request, reply, done) => {
     const line = {
       method: request.method,
       // Paths that no route answers and all queries may hold anything, so they are not logged.
@@ -44,6 +45,7 @@ export const requestLog = fp(async (app: FastifyInstance, { decisions, logConten
     };
     if (request.routeOptions.config.public && reply.statusCode < 400) request.log.debug(line, "request");
     else request.log.info(line, "request");
+    done();
   });
   app.addHook("onRequestAbort", async (request) => {
     request.log.info({ method: request.method, route: request.routeOptions.url }, "client went away");
