@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import type { Admission, Hold } from "./admission/admission.ts";
+import type { Admission, Hold, Turn } from "./admission/admission.ts";
 import { GuardError } from "./errors.ts";
 import { withSignal } from "./support/with-signal.ts";
 
@@ -68,13 +68,8 @@ export class Places {
   async run<T>({ signal, ...asked }: PlaceRequest, scan: (place: Place) => Promise<T>): Promise<T> {
     const turn = this.#admission.enter({ ...asked, timeout: asked.seconds });
     const { stop, work, onWork, leave } = this.#take(signal);
-    const abandon = () => turn.abandon(stop.signal.reason);
-    stop.signal.addEventListener("abort", abandon, { once: true });
-    if (stop.signal.aborted) abandon();
-    const scanned = turn.started.then(() => {
-      stop.signal.removeEventListener("abort", abandon);
-      return scan({ signal: stop.signal, onWork });
-    });
+    const place = { signal: stop.signal, onWork };
+    const scanned = turn.waits ? begun(turn, stop.signal).then(() => scan(place)) : scan(place);
     const done = (isComplete: boolean) =>
       whenDone(work, () => {
         turn.end(isComplete);
@@ -165,6 +160,15 @@ interface Taken extends Pick<Place, "onWork"> {
   work: ReadonlySet<Promise<unknown>>;
   /** Listens to the caller's signal no longer. */
   leave(): void;
+}
+
+/** Waits for the turn of a scan, and gives it back when the signal is aborted first. */
+async function begun(turn: Turn, signal: AbortSignal): Promise<void> {
+  const abandon = () => turn.abandon(signal.reason);
+  signal.addEventListener("abort", abandon, { once: true });
+  if (signal.aborted) abandon();
+  await turn.started;
+  signal.removeEventListener("abort", abandon);
 }
 
 /**

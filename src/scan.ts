@@ -235,6 +235,8 @@ export interface RunOptions extends Omit<ScanOptions, "suppress" | "source" | "c
   instead?: ReadonlyMap<Scanner, Scanner>;
   /** Keeps verdicts. What it has is not computed again. */
   verdicts?: VerdictCache;
+  /** Whether the caller aborts the signal when this call ends early, so that the scanners can be given the signal itself. */
+  endsSignal?: boolean;
   /** Is given the work of every scanner as it begins. It may go on after the call was aborted, when a scanner ignores the signal. */
   onWork?(work: Promise<unknown>): void;
 }
@@ -255,12 +257,13 @@ export async function runScanners(
   const place = context.conversation?.current;
   const report = emptyReport();
   report.coverage.chars = lengthIn(offsets, text);
-  report.coverage.suppressed = scanners
-    .filter((item) => isSuppressed(item, suppressed, suffix))
-    .map(({ name }) => name + suffix);
-  const chosen = scanners
-    .filter((item) => !isSuppressed(item, suppressed, suffix))
-    .map(({ name, scanner }) => ({ name, scanner: options.instead?.get(scanner) ?? scanner }));
+  const { instead } = options;
+  let chosen = scanners;
+  if (suppressed.size > 0) {
+    chosen = scanners.filter((item) => !isSuppressed(item, suppressed, suffix));
+    report.coverage.suppressed = scanners.filter((item) => !chosen.includes(item)).map(({ name }) => name + suffix);
+  }
+  if (instead) chosen = chosen.map(({ name, scanner }) => ({ name, scanner: instead.get(scanner) ?? scanner }));
   report.coverage.scannedChars = chosen.length > 0 ? report.coverage.chars : 0;
 
   /** Says where findings are, in the unit of the caller. */
@@ -274,13 +277,13 @@ export async function runScanners(
     const isChanged = rewrite && verdict.sanitized !== undefined && verdict.sanitized !== input;
     if (!verdict.isValid && scanner.sanitizes && !isChanged) addUnchanged(report, [name + suffix]);
   };
-  const kept = keptText(chosen, text, source, { ...options, ...vault }, (item, input, verdict) =>
-    add(item, input, shown(input, verdict), 0),
-  );
+  const tellKept = (item: NamedScanner, input: string, verdict: Verdict) => add(item, input, shown(input, verdict), 0);
+  const kept = options.verdicts && keptText(chosen, text, source, { ...options, ...vault }, tellKept);
   if (kept !== undefined) return { ...report, engineTiming: {}, text: kept };
   const runs = rewrite ? groups(chosen) : [chosen];
   // Without one, nothing can become superfluous while it runs: there is no signal of the caller, and no scanner beside another one.
-  const own = signal || runs.some(({ length }) => length > 1) ? ownSignal(signal) : undefined;
+  const isAlone = !signal && runs.every(({ length }) => length === 1);
+  const own = isAlone ? undefined : signal && options.endsSignal ? followed(signal) : ownSignal(signal);
   let running = 0;
 
   const ended = () => {
@@ -401,6 +404,18 @@ export function ownSignal(outer: AbortSignal | undefined): OwnSignal {
     if (isRunning) abort(ENDED);
   };
   return { signal: own.signal, aborted, stop };
+}
+
+/** The same for a call whose caller aborts the signal at its end, without a second signal. */
+function followed(signal: AbortSignal): OwnSignal {
+  let onAbort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason);
+  });
+  aborted.catch(() => {});
+  if (signal.aborted) onAbort();
+  else signal.addEventListener("abort", onAbort, { once: true });
+  return { signal, aborted, stop: () => signal.removeEventListener("abort", onAbort) };
 }
 
 /** Why a signal is aborted at the end of its call. Node.js makes an error with a stack for each call where there is no reason. */

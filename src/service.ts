@@ -327,7 +327,7 @@ export class ScanService {
    */
   prompt(prompt: string, request: ScanRequest, source: Source = "user"): Promise<ServiceReport> {
     return this.#run("input", { kind: "prompt", chars: prompt.length }, request, async (options) => {
-      const report = await runScanners(this.#looking[source], prompt, { source }, options);
+      const report = await runScanners(this.#looking[source], prompt, { source }, { ...options, endsSignal: true });
       if (this.#looking[source].length === 0) report.coverage.unscannedSources[source] = report.coverage.chars;
       return report;
     });
@@ -359,7 +359,7 @@ export class ScanService {
     return this.#run("output", { kind: "output", chars: output.length }, request, async (options) => {
       // An answer that only calls tools says nothing that could be judged as a text.
       const scanners = calling && output === "" ? [] : this.#named.output;
-      const report = await runScanners(scanners, output, context, options);
+      const report = await runScanners(scanners, output, context, { ...options, endsSignal: true });
       if (!calling || (options.failFast && !report.isValid)) return report;
       const { sanitizedToolCalls, ...ofCalls } = await this.#toolCalls(calling, options, request.caller);
       merge(report, ofCalls);

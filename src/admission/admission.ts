@@ -33,6 +33,8 @@ export interface Asked {
 
 /** A scan that was let in. */
 export interface Turn {
+  /** Whether the scan has to wait. Otherwise it runs already. */
+  readonly waits: boolean;
   /** Resolves when the scan may run. Rejects with `GUARD_OVERLOADED` when it has become clear that it would be too late. */
   readonly started: Promise<void>;
   /**
@@ -172,22 +174,22 @@ export class Admission {
     const coming = this.#coming(asked);
     this.#makeRoom(coming.caller);
     const runs = this.#runsAtOnce(coming);
-    let start = () => {};
-    let drop: (reason: unknown) => void = () => {};
-    const started = new Promise<void>((resolve, reject) => {
-      start = resolve;
-      drop = reject;
-    });
-    // Not everyone whose scan is turned away still listens.
-    started.catch(() => {});
-    const scan: Scan = { ...coming, start, drop };
+    const scan: Scan = { ...coming, start: () => {}, drop: () => {} };
+    let started = STARTED;
     if (runs) this.#begin(scan);
     else {
+      started = new Promise<void>((resolve, reject) => {
+        scan.start = resolve;
+        scan.drop = reject;
+      });
+      // Not everyone whose scan is turned away still listens.
+      started.catch(() => {});
       this.#line.add(scan);
       this.#stopLooking ??= this.#machine.repeat(() => this.#look(), LOOK);
     }
     this.#places++;
     return {
+      waits: !runs,
       started,
       end: once((isComplete: boolean) => this.#end(scan, isComplete)),
       abandon: (reason) => {
@@ -436,6 +438,9 @@ export class Admission {
     return { at: this.#machine.now(), busy: this.#machine.busy(), idle: this.#machine.idle() };
   }
 }
+
+/** When a scan may run that need not wait. */
+const STARTED = Promise.resolve();
 
 const MESSAGES: Record<ShedReason, string> = {
   queue_time: "There is too much to do: the scan would have to wait too long.",

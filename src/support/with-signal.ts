@@ -6,6 +6,15 @@ export function withSignal<T>(promise: Promise<T>, signal?: AbortSignal): Promis
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) onAbort();
     // The promise is still listened to after nobody waits for it any more, because an unhandled rejection would end the process.
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+    promise.then(
+      (value) => {
+        signal.removeEventListener("abort", onAbort);
+        resolve(value);
+      },
+      (error: unknown) => {
+        signal.removeEventListener("abort", onAbort);
+        reject(error);
+      },
+    );
   });
 }
