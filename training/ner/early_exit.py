@@ -39,6 +39,8 @@ LOST = 1e-4
 # The logit of "outside" for a piece that left early. Its other logits are 0.
 SURE = 10.0
 WATCHED = f"layers.{LAYERS - 1}.norm2"
+# The same vectors, divided by the factors of the next layer's attention: see `export.py`.
+SMOOTHED = f"{WATCHED}.even"
 LOGITS, MASK = "logits", "mask_int"
 
 
@@ -70,6 +72,7 @@ def insert(model: onnx.ModelProto, exit: Exit) -> None:
     always = front.weight("exit.always", np.array([True]))
     front.node("Concat", [always, "exit.inner", always], "exit.kept", axis=0)
     front.node("Compress", [WATCHED, "exit.kept"], "exit.vectors", axis=1)
+    front.node("Compress", [SMOOTHED, "exit.kept"], "exit.smoothed", axis=1)
     front.node("Compress", [MASK, "exit.kept"], "exit.mask", axis=1)
 
     back.node("Transpose", ["exit.logits"], "exit.logits.by_piece", perm=[1, 0, 2])
@@ -88,7 +91,7 @@ def insert(model: onnx.ModelProto, exit: Exit) -> None:
     if any("exit.kept" in node.output for node in nodes):
         raise SystemExit("the model has an exit already")
     at = next(index for index, node in enumerate(nodes) if WATCHED in node.output) + 1
-    renamed = {WATCHED: "exit.vectors", MASK: "exit.mask"}
+    renamed = {WATCHED: "exit.vectors", SMOOTHED: "exit.smoothed", MASK: "exit.mask"}
     for node in nodes[at:]:
         node.input[:] = [renamed.get(name, name) for name in node.input]
         if LOGITS in node.output:
