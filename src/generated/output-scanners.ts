@@ -386,12 +386,15 @@ export const Regex = registry.Regex.classes.output as unknown as ConfiguredScann
 export type Regex = InstanceType<typeof Regex>;
 
 /**
- * Fails outputs that do not answer their prompt, by vectors of what the two mean.
+ * Fails outputs that do not answer their prompt.
  *
- * Of long texts the two windows count that are nearest to each other: the question often is a small part of a prompt,
- * and the answer a part of an output. The `probability` of a verdict is that of an output beside the point, 1 less than
- * what the threshold is compared with. llm-guard compares the cosine itself, of the first 512 tokens; so does this with
- * a model whose `config.json` does not say what its cosines mean.
+ * The embedded model reads prompt and output together, and says how surely one answers the other (a cross-encoder). Of
+ * long texts it reads the 3 pairs of windows whose vectors are nearest to each other, and the best pair counts: the
+ * question often is a small part of a prompt, and the answer a part of an output. A model that gives vectors alone is
+ * asked for the cosine of the two nearest windows; llm-guard compares that of the first 512 tokens. A model with one
+ * label, as those are that rank passages by a question, reads every window of the prompt with every part of the output.
+ * The `probability` of a verdict is that of an output beside the point, 1 less than what the threshold is compared
+ * with.
  */
 export const Relevance = registry.Relevance.classes.output as unknown as ScannerClass<
   RelevanceOptions,
@@ -400,7 +403,7 @@ export const Relevance = registry.Relevance.classes.output as unknown as Scanner
 export type Relevance = InstanceType<typeof Relevance>;
 
 /**
- * Finds credentials: tokens of more than nine hundred services, private keys, passwords in URLs, connection strings,
+ * Finds credentials: tokens of more than 1,400 services, private keys, passwords in URLs, connection strings,
  * configuration and prose, and random strings in quotes.
  *
  * Placeholders such as `<your-key>`, `${TOKEN}` or `AKIA...EXAMPLE` are left alone. llm-guard 0.3.16 replaces the first

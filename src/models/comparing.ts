@@ -71,23 +71,6 @@ function readLine(
 const TURN = 4_000_000;
 
 /**
- * The highest cosine between a vector of one list and a vector of another list, all from the same model. It is -1 if a list is
- * empty.
- *
- * @throws the signal's reason.
- */
-export async function highestCosine(
-  some: readonly (readonly number[])[],
-  others: readonly (readonly number[])[],
-  signal?: AbortSignal,
-): Promise<number> {
-  let best = -1;
-  // NaN stays NaN, so that it never reads as "far apart".
-  await eachCosine(some, others, (_a, _b, cosine) => (best = Math.max(best, cosine)), signal);
-  return best;
-}
-
-/**
  * Visits the cosines between each vector of one list and each vector of another list, all from the same model. The cosine is 0
  * if one of the two vectors is all zeros.
  *

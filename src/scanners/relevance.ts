@@ -1,7 +1,8 @@
 import { madeFrom } from "../errors.ts";
-import { type Comparison, comparisonOf, highestCosine } from "../models/comparing.ts";
-import { MeaningHead } from "../models/meaning.ts";
-import { passed } from "../scanner.ts";
+import { AnsweringHead } from "../models/answering.ts";
+import { type Comparison, comparisonOf, eachCosine } from "../models/comparing.ts";
+import { MeaningHead, type PartVector } from "../models/meaning.ts";
+import { passed, wholeText } from "../scanner.ts";
 import { defineScanner } from "./define.ts";
 import { coverageOf } from "./parts/disguises.ts";
 import { languageJudge, lengthOf, onUntrainedLanguageOption, withUntrained } from "./parts/foreign-languages.ts";
@@ -9,14 +10,21 @@ import { engineOptions, matchTypeOption, modelOption, ofLanguages } from "./part
 import { resolveMinimum, thresholdOption } from "./parts/threshold.ts";
 import { riskScore } from "./score.ts";
 
+/** A prompt and an output that are no longer than this together, in UTF-16 code units, are read as a whole. */
+const TOGETHER = 500;
+/** Of longer ones, how many pairs of windows are read together: those whose vectors are nearest to each other. */
+const CANDIDATES = 3;
+
 export const Relevance = defineScanner({
   type: "Relevance",
-  summary: "Fails outputs that do not answer their prompt, by vectors of what the two mean.",
+  summary: "Fails outputs that do not answer their prompt.",
   description:
-    "Of long texts the two windows count that are nearest to each other: the question often is a small part of a prompt, and the " +
-    "answer a part of an output. The `probability` of a verdict is that of an output beside the point, 1 less than what the " +
-    "threshold is compared with. llm-guard compares the cosine itself, of the first 512 tokens; so does this with a model whose " +
-    "`config.json` does not say what its cosines mean.",
+    "The embedded model reads prompt and output together, and says how surely one answers the other (a cross-encoder). Of long texts it " +
+    `reads the ${CANDIDATES} pairs of windows whose vectors are nearest to each other, and the best pair counts: the question often is a ` +
+    "small part of a prompt, and the answer a part of an output. A model that gives vectors alone is asked for the cosine of the two " +
+    "nearest windows; llm-guard compares that of the first 512 tokens. A model with one label, as those are that rank passages by a " +
+    "question, reads every window of the prompt with every part of the output. The `probability` of a verdict is that of an output beside the " +
+    "point, 1 less than what the threshold is compared with.",
   sides: { output: {} },
   options: () => ({
     model: modelOption(),
@@ -32,7 +40,7 @@ export const Relevance = defineScanner({
   minimum: "threshold",
   differences: [
     {
-      text: "The threshold is compared with a probability; llm-guard compares it with the cosine, whose usual height depends on the model.",
+      text: "Prompt and output are read together, and the threshold is compared with a probability. llm-guard compares the cosine of two vectors with it, whose usual height depends on the model; so does this with a model that gives vectors alone.",
     },
     { text: "Without a prompt there is nothing to compare, and an answer passes." },
     ofLanguages,
@@ -46,6 +54,7 @@ export const Relevance = defineScanner({
     const { model: name, modelMaxLength: maxLength, matchType, onUntrainedLanguage: treatment } = build.options;
     const model = madeFrom("model", () => build.engine.model(name, { maxLength }));
     const meaning = new MeaningHead(model);
+    const answering = new AnsweringHead(model);
     const { type, engine } = build;
     const byLanguage = languageJudge({ type, engine, model, head: "meaning", treatment });
     /** Undefined as long as a model of the hub is not downloaded. */
@@ -55,7 +64,7 @@ export const Relevance = defineScanner({
     const limit = resolveMinimum(build, model.folder, "threshold");
     return {
       async load(signal) {
-        await meaning.load(signal);
+        if (!(await answering.load(signal))) await meaning.load(signal);
         await byLanguage.load();
       },
       close: () => model.close(),
@@ -71,15 +80,25 @@ export const Relevance = defineScanner({
           const left = [{ start: 0, end: text.length, language: language ?? "und" }];
           return withUntrained(text, passed(text), left, treatment);
         }
-        const read = (whole: string) => meaning.vectors(whole, matchType, signal, answers);
-        const [asked, answered] = await Promise.all([read(prompt), read(text)]);
-        const others = answered.parts.map((part) => ({ ...part, score: 0 }));
-        const coverage = coverageOf(text, { parts: others, others: [], skipped: answered.skipped });
-        if (asked.parts.length === 0 || answered.parts.length === 0) return passed(text, coverage);
-        relevance ??= comparisonOf(model.folder, "relevance");
-        const [ofPrompt, ofOutput] = [asked, answered].map(({ parts }) => parts.map(({ vector }) => vector));
-        const nearest = await highestCosine(ofPrompt ?? [], ofOutput ?? [], signal);
-        const probability = 1 - relevance(nearest);
+        const judge = (asked: string, given: string) => answering.judge(asked, given, signal, answers);
+        const isShort = matchType === "windows" && prompt.length + text.length <= TOGETHER;
+        const asWhole = isShort || (await answering.readsOnlyPairs(signal));
+        let answer = asWhole ? await judge(prompt, text) : undefined;
+        let coverage = wholeText(text, 1);
+        if (answer === undefined) {
+          const read = (whole: string) => meaning.vectors(whole, matchType, signal, answers);
+          const [asked, given] = await Promise.all([read(prompt), read(text)]);
+          const others = given.parts.map((part) => ({ ...part, score: 0 }));
+          coverage = coverageOf(text, { parts: others, others: [], skipped: given.skipped });
+          const pairs = await nearest(asked.parts, given.parts, signal);
+          const judged = pairs.map(([a, b]) => judge(prompt.slice(a.start, a.end), text.slice(b.start, b.end)));
+          const said = (await Promise.all(judged)).filter((each) => each !== undefined);
+          relevance ??= comparisonOf(model.folder, "relevance");
+          answer = pairs[0] && said.length === 0 ? relevance(pairs[0][2]) : Math.max(-1, ...said);
+        }
+        // There is nothing to compare.
+        if (answer === -1) return passed(text, coverage);
+        const probability = 1 - answer;
         const isValid = probability <= limit;
         const finding = { start: 0, end: text.length, type: "irrelevance", text, score: probability };
         return {
@@ -93,3 +112,22 @@ export const Relevance = defineScanner({
     };
   },
 });
+
+/** Returns the pairs of parts that are nearest to each other, and their cosines; the nearest first. */
+async function nearest(
+  some: readonly PartVector[],
+  others: readonly PartVector[],
+  signal?: AbortSignal,
+): Promise<[PartVector, PartVector, number][]> {
+  let best: [number, number, number][] = [];
+  const vectorsOf = (parts: readonly PartVector[]) => parts.map(({ vector }) => vector);
+  const visit = (a: number, b: number, cosine: number) => {
+    // NaN comes first, so that it never reads as "far apart".
+    if (best.length === CANDIDATES && cosine <= (best.at(-1)?.[2] ?? -1)) return;
+    best = [...best, [a, b, cosine] as [number, number, number]]
+      .sort(([, , x], [, , y]) => (Number.isNaN(x) ? -1 : Number.isNaN(y) ? 1 : y - x))
+      .slice(0, CANDIDATES);
+  };
+  await eachCosine(vectorsOf(some), vectorsOf(others), visit, signal);
+  return best.map(([a, b, cosine]) => [some[a] as PartVector, others[b] as PartVector, cosine]);
+}

@@ -1,6 +1,23 @@
-import { describe, expect, it } from "vitest";
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
 import { Relevance } from "../../src/generated/output-scanners.ts";
 import { embedder, filler, judges, twoHeads } from "../support/judges.ts";
+
+const folders: string[] = [];
+afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
+
+/** A model with some of the heads of {@link judges}. */
+async function judgesWith(...heads: string[]): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "guard-relevance-"));
+  folders.push(folder);
+  await cp(judges, folder, { recursive: true });
+  const config = JSON.parse(await readFile(join(judges, "config.json"), "utf8"));
+  config.guard.heads = config.guard.heads.filter(({ name }: { name: string }) => heads.includes(name));
+  await writeFile(join(folder, "config.json"), JSON.stringify(config));
+  return folder;
+}
 
 describe("Relevance", () => {
   const scanner = new Relevance({ model: judges });
@@ -33,6 +50,23 @@ describe("Relevance", () => {
     expect(isValid).toBe(true);
     expect(coverage).toMatchObject({ scannedChars: answer.length, truncated: false });
     expect(coverage.windows).toBeGreaterThan(3);
+  });
+
+  it("judges by vectors, by pairs, or by pairs whose vectors are near, as the model can", async () => {
+    const question = `${filler.repeat(4)}who won the football match ?`;
+    const good = `${filler.repeat(2)}football match goal sports`;
+    const bad = `${filler.repeat(4)}rain tomorrow , sunny today`;
+    for (const heads of [["meaning"], ["relevance"], ["meaning", "relevance"]]) {
+      const own = new Relevance({ model: await judgesWith(...heads) });
+      await own.load();
+      expect(await own.scan("football", { prompt: "sports" }), heads.join()).toMatchObject({ isValid: true });
+      expect(await own.scan("rain", { prompt: "sports" }), heads.join()).toMatchObject({ isValid: false });
+      const short = { prompt: "who won the football match ?" };
+      expect(await own.scan(good, short), heads.join()).toMatchObject({ isValid: true });
+      expect(await own.scan("rain tomorrow", { prompt: question }), heads.join()).toMatchObject({ isValid: false });
+      expect(await own.scan(good, { prompt: question }), heads.join()).toMatchObject({ isValid: true });
+      expect((await own.scan(bad, short)).coverage, heads.join()).toMatchObject({ scannedChars: bad.length });
+    }
   });
 
   it("has nothing to compare with without a prompt, or without an output", async () => {
