@@ -158,10 +158,11 @@ export function conversationContext({
  * prompt.
  */
 function checkTexts(texts: Record<string, unknown>): void {
-  const issues = Object.entries(texts).flatMap(([path, text]) =>
-    typeof text === "string" ? [] : [{ path, message: `expected a string, got ${typeof text}` }],
+  const wrong = Object.keys(texts).filter((path) => typeof texts[path] !== "string");
+  if (wrong.length === 0) return;
+  throw new GuardValidationError(
+    wrong.map((path) => ({ path, message: `expected a string, got ${typeof texts[path]}` })),
   );
-  if (issues.length > 0) throw new GuardValidationError(issues);
 }
 
 /** A scanner and its name in results. */
@@ -279,7 +280,7 @@ export async function runScanners(
   };
   const tellKept = (item: NamedScanner, input: string, verdict: Verdict) => add(item, input, shown(input, verdict), 0);
   const kept = options.verdicts && keptText(chosen, text, source, { ...options, ...vault }, tellKept);
-  if (kept !== undefined) return { ...report, engineTiming: {}, text: kept };
+  if (kept !== undefined) return { ...report, text: kept };
   const runs = rewrite ? groups(chosen) : [chosen];
   // Without one, nothing can become superfluous while it runs: there is no signal of the caller, and no scanner beside another one.
   const isAlone = !signal && runs.every(({ length }) => length === 1);
@@ -295,20 +296,23 @@ export async function runScanners(
     const before = options.verdicts ? (vault.vault?.entries() ?? []) : [];
     const start = performance.now();
     const observed = observer?.scannerStarted({ name: name + suffix, type: scanner.type, chars: input.length });
-    const told = observed ? answers.observedBy(observed) : answers;
+    const asking = observed ? answers.observedBy(observed) : answers;
     let verdict: Verdict;
     try {
-      const work = Promise.resolve(
-        scanner.scan(input, { ...context, ...vault, answers: told, ...(own && { signal: own.signal }) }),
-      );
-      running++;
-      work.then(ended, ended);
+      const given: ScanContext = { ...context, answers: asking };
+      if (vault.vault) given.vault = vault.vault;
+      if (own) given.signal = own.signal;
+      const work = Promise.resolve(scanner.scan(input, given));
+      if (own) {
+        running++;
+        work.then(ended, ended);
+      }
       options.onWork?.(work);
       // A scanner may ignore the signal. Nobody waits for it then, and what it answers later is not looked at.
-      const given = bounded(checkedVerdict(input, await (own ? Promise.race([work, own.aborted]) : work)));
+      const told = bounded(checkedVerdict(input, await (own ? Promise.race([work, own.aborted]) : work)));
       own?.signal.throwIfAborted();
-      options.verdicts?.set(scanner, input, source, given, { before, ...vault });
-      verdict = shown(input, given);
+      options.verdicts?.set(scanner, input, source, told, { before, ...vault });
+      verdict = shown(input, told);
     } catch (error) {
       const isAborted = own?.signal.aborted ?? false;
       const reason = isAborted ? own?.signal.reason : error;
@@ -326,26 +330,29 @@ export async function runScanners(
 
   let current = text;
   try {
-    for (const group of runs) {
+    scan: for (const group of runs) {
       signal?.throwIfAborted();
       const input = current;
       const results = group.map((item) => runOne(item, input));
-      // Each result is awaited below. One that rejects before that must not count as an unhandled rejection.
-      for (const result of results) result.catch(() => {});
-      // Without failFast, a scanner that throws ends the scan at once. With failFast the order of the list decides and not which
-      // scanner is fastest: a scanner that fails or throws ends the scan only when those before it have ended.
-      if (!failFast) await Promise.all(results);
+      if (results.length > 1) {
+        // Each result is awaited below. One that rejects before that must not count as an unhandled rejection.
+        for (const result of results) result.catch(() => {});
+        // Without failFast, a scanner that throws ends the scan at once. With failFast the order of the list decides and not which
+        // scanner is fastest: a scanner that fails or throws ends the scan only when those before it have ended.
+        if (!failFast) await Promise.all(results);
+      }
       for (const [index, result] of results.entries()) {
         const { verdict, milliseconds } = await result;
         add(group[index] as NamedScanner, input, verdict, milliseconds);
         if (rewrite && verdict.sanitized !== undefined) current = verdict.sanitized;
-        if (failFast && !verdict.isValid) return { ...report, engineTiming: answers.timings, text: current };
+        if (failFast && !verdict.isValid) break scan;
       }
     }
   } finally {
     own?.stop(running > 0);
   }
-  return { ...report, engineTiming: answers.timings, text: current };
+  report.engineTiming = answers.timings;
+  return { ...report, text: current };
 }
 
 /**
