@@ -616,15 +616,15 @@ export function unscannedReasons({ coverage }: Pick<ScanReport, "coverage">): st
   const { truncated, scannedChars, chars, partsSkipped, suppressed, failed, untrainedLanguage } = coverage;
   const isUntrained = Object.keys(untrainedLanguage).length > 0;
   const ofSources = Object.values(coverage.unscannedSources).reduce((sum, length) => sum + length, 0);
-  return Object.entries({
-    // Text that nobody looked at because of its source, or that a model left out because of its language, is not cut off.
-    truncated: truncated || (scannedChars < chars - ofSources && !isUntrained),
-    unscanned_source: ofSources > 0,
-    parts_skipped: partsSkipped > 0,
-    suppressed: suppressed.length > 0,
-    failed: failed.length > 0,
-    untrained_language: isUntrained,
-  }).flatMap(([reason, applies]) => (applies ? [reason] : []));
+  const reasons: string[] = [];
+  // Text that nobody looked at because of its source, or that a model left out because of its language, is not cut off.
+  if (truncated || (scannedChars < chars - ofSources && !isUntrained)) reasons.push("truncated");
+  if (ofSources > 0) reasons.push("unscanned_source");
+  if (partsSkipped > 0) reasons.push("parts_skipped");
+  if (suppressed.length > 0) reasons.push("suppressed");
+  if (failed.length > 0) reasons.push("failed");
+  if (isUntrained) reasons.push("untrained_language");
+  return reasons;
 }
 
 /** Reads the conversation that ends with a message of tool calls. */
