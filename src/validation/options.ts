@@ -126,6 +126,8 @@ export function checkOptions<Schema extends z.ZodType>(
    */
   const known = new Map<readonly string[], { keys: readonly string[]; schema: unknown }>();
   const result = schema.safeParse(value, {
+    // zod would write and compile a program for each schema, which takes longer than the few checks for which it is there.
+    jitless: true,
     error: (issue) => {
       if (issue.code === "unrecognized_keys") known.set(issue.keys, { keys: knownKeys(issue), schema: issue.inst });
       return plainWords(issue);
