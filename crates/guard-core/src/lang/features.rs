@@ -93,6 +93,8 @@ pub enum Group {
     UrlWords,
     /// Lengths, counts and properties of a URL.
     UrlShape,
+    /// What stands together in a URL: pairs of words, of a name's suffix and of what follows, and of their forms.
+    UrlPairs,
 }
 
 /// What is wrong with a [`Spec`].
@@ -265,6 +267,10 @@ impl Group {
             Self::UrlChars { part, min, max } => runs(&url_features::characters(text, part), min, max, counter),
             Self::UrlWords => url_features::words(text, |part, word| {
                 counter.add(counter.seed.with(text_hash(part, false)).with(text_hash(word, false)));
+            }),
+            Self::UrlPairs => url_features::pairs(text, |kind, one, two| {
+                let first = counter.seed.with(text_hash(kind, false)).with(text_hash(one, false));
+                counter.add(first.with(text_hash(two, false)));
             }),
             Self::UrlShape => url_features::shape(text, |name, step| {
                 counter.add(counter.seed.with(text_hash(name, false)).with(step));

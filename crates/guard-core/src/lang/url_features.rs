@@ -126,6 +126,82 @@ pub fn words(text: &str, mut add: impl FnMut(&str, &str)) {
     }
 }
 
+/// Passes what stands together in a URL to `add`, by the kind of the pair: neighbouring words of the path, the suffix and what follows
+/// it, names of parameters with the form of their values. Whole names of hosts are not among them: a name that was bad once is not
+/// used for long, but the next one is built and filled like it.
+pub fn pairs(text: &str, mut add: impl FnMut(&str, &str, &str)) {
+    let Some(parts) = Parts::of(text) else { return };
+    let Parts {
+        host,
+        name,
+        subdomain,
+        suffix,
+        path,
+        query,
+        ..
+    } = &parts;
+    let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+    let file = segments.last().copied().unwrap_or_default();
+    let (stem, ending) = file.rsplit_once('.').unwrap_or((file, ""));
+    let folder = segments.len().checked_sub(2).map_or("", |at| segments[at]);
+    let length = |text: &str| ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "+"][(text.len() / 3).min(10)];
+    let depth = ["0", "1", "2", "3", "4", "5", "6", "+"][segments.len().min(7)];
+    let form = layout(path);
+    let last = layout(file);
+    let host_form = layout(host);
+
+    add("suffix and depth", suffix, depth);
+    add("suffix and ending", suffix, ending);
+    add("suffix and form", suffix, &form);
+    add("suffix and length", suffix, length(name));
+    add("suffix and subdomain", suffix, subdomain);
+    add("host", &host_form, if path.is_empty() { "alone" } else { "" });
+    add("host and length", &host_form, length(name));
+    add(
+        "subdomain",
+        &layout(subdomain),
+        subdomain.split('.').next().unwrap_or_default(),
+    );
+    add(
+        "first folder and ending",
+        segments.first().copied().unwrap_or_default(),
+        ending,
+    );
+    add("last folder and ending", folder, ending);
+    add("last folder and file", folder, &last);
+    add("ending and depth", ending, depth);
+    add("ending and parameters", ending, &keys(query));
+    add("form and parameters", &form, &keys(query));
+    add("file", stem, ending);
+    add("file and length", &last, length(stem));
+    for segment in &segments {
+        add("segment", &layout(segment), length(segment));
+    }
+    for pair in segments.windows(2) {
+        add("segments", pair[0], &layout(pair[1]));
+        add("forms", &layout(pair[0]), &layout(pair[1]));
+    }
+    let mut before = "";
+    for word in path
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty())
+    {
+        let word = if word.bytes().all(|byte| byte.is_ascii_digit()) {
+            "0"
+        } else {
+            word
+        };
+        add("path", before, word);
+        before = word;
+    }
+    add("path", before, "");
+    for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
+        let (key, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        add("parameter", key, &layout(value));
+        add("parameter and file", key, file);
+    }
+}
+
 /// The kinds of characters in their order: `/wp-content/a1.php` becomes `/a-a/a0.a`.
 fn layout(path: &str) -> String {
     let mut kinds: Vec<char> = path
@@ -435,6 +511,39 @@ mod tests {
         }
     }
 
+    fn pairs_of(url: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        pairs(url, |kind, one, two| found.push(format!("{kind}: {one} {two}")));
+        found
+    }
+
+    #[test]
+    fn pairs_tell_how_a_url_is_built() {
+        let found = pairs_of("http://login.paypal.evil.co.uk/wp-content/x1/index.php?id=5&q=abc");
+        for expected in [
+            "suffix and depth: co.uk 3",
+            "suffix and ending: co.uk php",
+            "suffix and subdomain: co.uk login.paypal",
+            "last folder and ending: x1 php",
+            "path: wp content",
+            "path: content x1",
+            "path: php ",
+            "ending and parameters: php id&q",
+            "parameter: id 0",
+            "parameter: q a",
+        ] {
+            assert!(found.iter().any(|pair| pair == expected), "{expected} in {found:?}");
+        }
+    }
+
+    #[test]
+    fn pairs_are_the_same_for_another_name_of_the_same_form() {
+        let one = pairs_of("http://abcdef.com/a/login.php?id=1");
+        assert_eq!(one, pairs_of("https://www.ghijkl.com/a/login.php?id=23"));
+        assert_ne!(one, pairs_of("http://abc-def.com/a/login.php?id=1"));
+        assert!(pairs_of("").is_empty());
+    }
+
     #[test]
     fn words_know_their_part() {
         let mut found = Vec::new();
@@ -479,6 +588,7 @@ mod tests {
         fn any_text_is_fine(text in "\\PC*|https?://\\PC*|[a-z.:/?@#%0-9]{0,60}") {
             shape(&text, |_, _| ());
             words(&text, |_, _| ());
+            pairs(&text, |_, _, _| ());
             for part in [Part::Host, Part::Path, Part::Query] {
                 characters(&text, part);
             }
