@@ -1,4 +1,9 @@
-"""python -m training.malicious_urls.collect --help: collects ordinary links from the documentation of packages."""
+"""python -m training.malicious_urls.collect --help: collects URLs from packages.
+
+- `documentation`: ordinary links from the documentation of packages;
+- `sites` (`--filters easylist.txt filters.min.txt`): the sites for which there are cosmetic filters, from the Debian package
+  `webext-ublock-origin-firefox`.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,7 @@ import json
 import random
 import re
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from .domains import registered
@@ -15,6 +21,26 @@ from .domains import registered
 URL = re.compile(rb"https?://[A-Za-z0-9._~:/?#@!$&*+,;=%-]+")
 FILES = {".md", ".txt", ".html", ".rst", ".json", ".toml", ".xml", ".rs"}
 NAMES = {"METADATA", "copyright", "README", "PKG-INFO"}
+# A rule that hides something on these sites, as adblockers write it.
+COSMETIC = re.compile(r"([a-z0-9.,-]+)#[@?$]?#")
+
+
+def sites(lines: Iterable[str], count: int) -> Iterator[dict]:
+    """Sites that adblockers have rules for: they are visited, whatever they are worth."""
+    found = set()
+    for line in lines:
+        if match := COSMETIC.match(line):
+            found.update(name for name in match[1].split(",") if "." in name)
+    names = sorted(found)
+    random.Random(1).shuffle(names)
+    for name in names[:count]:
+        yield {"text": f"https://{name}/", "label": "benign", "source": "easylist"}
+
+
+def write(path: Path, rows: Iterable[dict]) -> None:
+    with gzip.open(path, "wt", encoding="utf-8") as file:
+        written = [file.write(json.dumps(row) + "\n") for row in rows]
+    print(path.name, len(written))
 
 
 def main() -> None:
@@ -23,11 +49,22 @@ def main() -> None:
     parser.add_argument("--list", type=Path, nargs="*", default=[], help="files with one URL a line")
     parser.add_argument("--out", type=Path, required=True, help="data folder; the set goes into its folder urls")
     parser.add_argument("--per-domain", type=int, default=25)
+    parser.add_argument("--filters", type=Path, nargs="*", default=[])
+    parser.add_argument("--sites", type=int, default=20_000, help="the most sites taken from --filters")
     args = parser.parse_args()
+    (args.out / "urls").mkdir(parents=True, exist_ok=True)
+    if args.filters:
+        lines = [line for path in args.filters for line in path.read_text().splitlines()]
+        write(args.out / "urls" / "sites.jsonl.gz", sites(lines, args.sites))
+    if args.folders or args.list:
+        write(args.out / "urls" / "documentation.jsonl.gz", documentation(args.folders, args.list, args.per_domain))
+
+
+def documentation(folders: list[Path], lists: list[Path], per_domain: int) -> Iterator[dict]:
     found: set[str] = set()
-    for path in args.list:
+    for path in lists:
         found.update(path.read_text(errors="ignore").split())
-    for folder in args.folders:
+    for folder in folders:
         for path in folder.rglob("*"):
             if path.is_file() and (path.suffix in FILES or path.name in NAMES):
                 found.update(url.decode() for url in URL.findall(path.read_bytes()))
@@ -38,18 +75,12 @@ def main() -> None:
         # IP addresses, names without a domain and templates are not links to real pages.
         if domain and "." in domain and not re.search(r"[%$&]7B|\$|\*|example|localhost", url):
             by_domain[domain].add(url)
-    out = args.out / "urls" / "documentation.jsonl.gz"
-    out.parent.mkdir(parents=True, exist_ok=True)
-    rows = 0
-    with gzip.open(out, "wt", encoding="utf-8") as file:
-        for domain, urls in sorted(by_domain.items()):
-            kept = sorted(urls)
-            random.Random(domain).shuffle(kept)
-            # The site without a path is added, since people mostly name sites like that.
-            for url in [f"https://{domain}/", *kept[: args.per_domain]]:
-                file.write(json.dumps({"text": url, "label": "benign", "source": "documentation"}) + "\n")
-                rows += 1
-    print(f"{rows} links of {len(by_domain)} domains")
+    for domain, urls in sorted(by_domain.items()):
+        kept = sorted(urls)
+        random.Random(domain).shuffle(kept)
+        # The site without a path is added, since people mostly name sites like that.
+        for url in [f"https://{domain}/", *kept[:per_domain]]:
+            yield {"text": url, "label": "benign", "source": "documentation"}
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Composes URLs of ordinary pages of well-known sites.
+"""Composes URLs of ordinary pages of well-known sites, and of pages that imitate them.
 
 Phishing imitates these sites, and a model that has seen imitations only would take the real ones for phishing. The domains were
 written down for guard. The URLs are used for training only, and the links of `test/fixtures/ordinary-links.txt` are left out.
@@ -80,10 +80,51 @@ guide intro start overview tutorial python rust settings team project news world
 market review release update install config server client network cloud data model image video photo summer winter garden kitchen recipe
 library public group event partner career student teacher lesson history art design paper letter energy storage billing invoice
 """.split()
+# False alarms on these sites would be the most annoying.
+WEIGHT = 3.0
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 
 
-def rows(seed: int, each: int = 16) -> list[Row]:
+# What pages that imitate a site put around its name. Every form is known from warnings about phishing.
+IMITATED = """
+paypal.com apple.com amazon.com microsoft.com google.com facebook.com instagram.com whatsapp.com netflix.com linkedin.com dropbox.com
+ebay.com chase.com wellsfargo.com bankofamerica.com hsbc.com santander.com sparkasse.de dhl.com fedex.com usps.com coinbase.com binance.com
+metamask.io steamcommunity.com roblox.com office365.com outlook.com icloud.com adobe.com docusign.com telegram.org yahoo.com
+""".split()
+ASKING = "login signin verify secure account update confirm support billing unlock alert wallet refund security password".split()
+SUFFIXES = "com net org info xyz top online site club tk ml ga cn ru".split()
+IMITATIONS = """
+http://SITE@HOST.SUFFIX/ASK http://www.SITE@HOST.SUFFIX/WORD/ASK.php http://SITE.ASK-ASK.SUFFIX/ASK.php http://SITE.HOST.SUFFIX/ASK
+http://NAME-ASK.SUFFIX/ASK http://NAME-ASK-ASK.SUFFIX/ http://ASK-NAME.SUFFIX/ASK.html http://HOST.SUFFIX/WORD/NAME/ASK.php
+http://free-NAME-WORD.SUFFIX/ASK http://ASK.NAME.HOST.SUFFIX/WORD
+""".split()
+
+
+def imitations(seed: int, each: int = 60) -> list[Row]:
+    pick = random.Random(seed)
+    links = Path(HELD_OUT.parent / "malicious-links.txt").read_text().splitlines()
+    held = {normalised(line) for line in links}
+    found = []
+    for site in IMITATED:
+        for _ in range(each):
+            url = pick.choice(IMITATIONS)
+            while "ASK" in url:
+                url = url.replace("ASK", pick.choice(ASKING), 1)
+            host = "".join(pick.sample(WORDS, pick.choice([1, 2, 2])))
+            for part, text in (
+                ("SITE", site),
+                ("NAME", site.split(".")[0]),
+                ("HOST", host),
+                ("SUFFIX", pick.choice(SUFFIXES)),
+                ("WORD", pick.choice(WORDS)),
+            ):
+                url = url.replace(part, text)
+            if normalised(url) not in held:
+                found.append(Row(url, 1, "imitations", split="train"))
+    return found
+
+
+def rows(seed: int, each: int = 24) -> list[Row]:
     pick = random.Random(seed)
     held = {normalised(line) for line in HELD_OUT.read_text().splitlines()}
     found = []
@@ -96,5 +137,5 @@ def rows(seed: int, each: int = 16) -> list[Row]:
             path = path.replace("ID", "".join(pick.choices(LETTERS, k=pick.choice([6, 7, 8, 11, 20, 33]))))
             url = f"https://{pick.choice(SUBDOMAINS) if count and domain not in SHORTENERS else ''}{domain}{path}"
             if normalised(url) not in held:
-                found.append(Row(url, 0, "known_sites", split="train"))
+                found.append(Row(url, 0, "known_sites", WEIGHT, split="train"))
     return found

@@ -17,10 +17,13 @@ def named(weight: float = 1.0):
     )
 
 
+# All rows are read as training rows: `splitting` decides what is held out.
 SETS = [
-    Spec("malicious_phish", "urls/malicious_phish_part.jsonl.gz", UNCLEAR, named()),
-    Spec("phishing_pdd", "urls/phishing_pdd.jsonl.gz", UNCLEAR, named()),
-    Spec("malicious_f24", "urls/malicious_f24.jsonl.gz", UNCLEAR, named()),
+    Spec("malicious_phish", "urls/malicious_phish_part.jsonl.gz", UNCLEAR, named(), split="train"),
+    Spec("phishing_pdd", "urls/phishing_pdd.jsonl.gz", UNCLEAR, named(), split="train"),
+    Spec("malicious_f24", "urls/malicious_f24.jsonl.gz", UNCLEAR, named(), split="train"),
     # Links from the documentation of packages, as people really write them.
-    Spec("documentation", "urls/documentation.jsonl.gz", OPEN, named()),
+    Spec("documentation", "urls/documentation.jsonl.gz", OPEN, named(), split="train"),
+    # Names of sites without a path, which the sets above have nearly only of malicious ones.
+    Spec("sites", "urls/sites.jsonl.gz", OPEN, named(), split="train"),
 ]
