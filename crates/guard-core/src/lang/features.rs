@@ -18,11 +18,11 @@
 //! # Ok::<(), guard_core::lang::features::SpecError>(())
 //! ```
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 
 use serde::Deserialize;
 
-use super::url_features::{self, Part};
+use super::url_features::{self, Part, Parts};
 
 /// The largest number of bits that a [`Spec`] may have. With more, a model would no longer be small.
 pub const MAX_BITS: u8 = 22;
@@ -154,10 +154,11 @@ impl Extractor {
     /// The features of `text`, with each bucket at most once for each group. It takes time linear in the length of the text.
     pub fn extract(&self, text: &str) -> Vec<Feature> {
         let mut features = Vec::new();
+        let url = OnceCell::new();
         SCRATCH.with_borrow_mut(|scratch| {
             for (index, group) in self.spec.groups.iter().enumerate() {
                 let mut counter = scratch.counter(self.spec.bits, index);
-                group.count(text, &mut counter);
+                group.count(text, &url, &mut counter);
                 counter.finish(&mut features);
             }
         });
@@ -245,7 +246,9 @@ impl Hash {
 }
 
 impl Group {
-    fn count(&self, text: &str, counter: &mut Counter) {
+    /// Counts the features of `text`. `url` keeps the text taken apart, if it is a URL, for the groups that need it.
+    fn count(&self, text: &str, url: &OnceCell<Option<Parts>>, counter: &mut Counter) {
+        let url = || url.get_or_init(|| Parts::of(text)).as_ref();
         match *self {
             Self::Chars {
                 min,
@@ -264,17 +267,33 @@ impl Group {
             Self::Lines => lines(text, counter),
             Self::Skeleton => skeleton(text, counter),
             Self::Neighbours => neighbours(text, counter),
-            Self::UrlChars { part, min, max } => runs(&url_features::characters(text, part), min, max, counter),
-            Self::UrlWords => url_features::words(text, |part, word| {
-                counter.add(counter.seed.with(text_hash(part, false)).with(text_hash(word, false)));
-            }),
-            Self::UrlPairs => url_features::pairs(text, |kind, one, two| {
-                let first = counter.seed.with(text_hash(kind, false)).with(text_hash(one, false));
-                counter.add(first.with(text_hash(two, false)));
-            }),
-            Self::UrlShape => url_features::shape(text, |name, step| {
-                counter.add(counter.seed.with(text_hash(name, false)).with(step));
-            }),
+            Self::UrlChars { part, min, max } => {
+                if let Some(url) = url() {
+                    runs(&url_features::characters(url, part), min, max, counter);
+                }
+            }
+            Self::UrlWords => {
+                if let Some(url) = url() {
+                    url_features::words(url, |part, word| {
+                        counter.add(counter.seed.with(text_hash(part, false)).with(text_hash(word, false)));
+                    });
+                }
+            }
+            Self::UrlPairs => {
+                if let Some(url) = url() {
+                    url_features::pairs(url, |kind, one, two| {
+                        let first = counter.seed.with(text_hash(kind, false)).with(text_hash(one, false));
+                        counter.add(first.with(text_hash(two, false)));
+                    });
+                }
+            }
+            Self::UrlShape => {
+                if let Some(url) = url() {
+                    url_features::shape(url, |name, step| {
+                        counter.add(counter.seed.with(text_hash(name, false)).with(step));
+                    });
+                }
+            }
         }
     }
 }

@@ -20,7 +20,8 @@ pub enum Part {
 }
 
 /// A URL taken apart, in lower case.
-struct Parts {
+#[derive(Debug)]
+pub struct Parts {
     url: Url,
     host: String,
     /// The registered domain's own label: `example` of `www.example.co.uk`; empty for addresses and public suffixes.
@@ -33,7 +34,8 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(text: &str) -> Option<Self> {
+    /// Takes a URL apart. Without a scheme, it is taken for one of `http`.
+    pub fn of(text: &str) -> Option<Self> {
         let text = text.trim();
         let url = Url::parse(text)
             .ok()
@@ -72,10 +74,7 @@ impl Parts {
 }
 
 /// The characters of a part, with a mark at each end. All digits are the same, except in hosts.
-pub fn characters(text: &str, part: Part) -> Vec<u64> {
-    let Some(parts) = Parts::of(text) else {
-        return Vec::new();
-    };
+pub fn characters(parts: &Parts, part: Part) -> Vec<u64> {
     let (text, digits) = match part {
         Part::Host => (parts.host.as_str(), false),
         Part::Path => (parts.path.as_str(), true),
@@ -96,8 +95,7 @@ pub fn characters(text: &str, part: Part) -> Vec<u64> {
 
 /// Passes each word of a URL to `add`, after the part that it stands in: `name:paypal` and `subdomain:paypal` are different
 /// features.
-pub fn words(text: &str, mut add: impl FnMut(&str, &str)) {
-    let Some(parts) = Parts::of(text) else { return };
+pub fn words(parts: &Parts, mut add: impl FnMut(&str, &str)) {
     add("suffix", &parts.suffix);
     add("name", &parts.name);
     let segments = parts.path.rsplit_once('/').map_or("", |(folders, _)| folders);
@@ -129,8 +127,7 @@ pub fn words(text: &str, mut add: impl FnMut(&str, &str)) {
 /// Passes what stands together in a URL to `add`, by the kind of the pair: neighbouring words of the path, the suffix and what follows
 /// it, names of parameters with the form of their values. Whole names of hosts are not among them: a name that was bad once is not
 /// used for long, but the next one is built and filled like it.
-pub fn pairs(text: &str, mut add: impl FnMut(&str, &str, &str)) {
-    let Some(parts) = Parts::of(text) else { return };
+pub fn pairs(parts: &Parts, mut add: impl FnMut(&str, &str, &str)) {
     let Parts {
         host,
         name,
@@ -139,7 +136,7 @@ pub fn pairs(text: &str, mut add: impl FnMut(&str, &str, &str)) {
         path,
         query,
         ..
-    } = &parts;
+    } = parts;
     let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
     let file = segments.last().copied().unwrap_or_default();
     let (stem, ending) = file.rsplit_once('.').unwrap_or((file, ""));
@@ -314,8 +311,7 @@ pub(super) fn is_free_host(host: &str, suffix: &str) -> bool {
 }
 
 /// Passes properties of the whole URL to `add`, by their names. Numbers are rounded to steps.
-pub fn shape(text: &str, mut add: impl FnMut(&str, u64)) {
-    let Some(parts) = Parts::of(text) else { return };
+pub fn shape(parts: &Parts, mut add: impl FnMut(&str, u64)) {
     let Parts {
         url,
         host,
@@ -324,7 +320,7 @@ pub fn shape(text: &str, mut add: impl FnMut(&str, u64)) {
         suffix,
         path,
         query,
-    } = &parts;
+    } = parts;
     let step = |number: usize| (usize::BITS - number.leading_zeros()) as u64;
     let tenths = |part: usize, whole: usize| (part * 10 / whole.max(1)) as u64;
     let digits = |text: &str| text.bytes().filter(u8::is_ascii_digit).count();
@@ -484,7 +480,9 @@ mod tests {
 
     fn shape_of(url: &str) -> Vec<(String, u64)> {
         let mut found = Vec::new();
-        shape(url, |name, value| found.push((name.to_owned(), value)));
+        shape(&Parts::of(url).unwrap(), |name, value| {
+            found.push((name.to_owned(), value))
+        });
         found
     }
 
@@ -502,18 +500,17 @@ mod tests {
         ] {
             assert_eq!(shape_of(other), shape_of("http://example.com/a/b"), "{other}");
             for part in [Part::Host, Part::Path, Part::Query] {
-                assert_eq!(
-                    characters(other, part),
-                    characters("http://example.com/a/b", part),
-                    "{other}"
-                );
+                let of = |url| characters(&Parts::of(url).unwrap(), part);
+                assert_eq!(of(other), of("http://example.com/a/b"), "{other}");
             }
         }
     }
 
     fn pairs_of(url: &str) -> Vec<String> {
         let mut found = Vec::new();
-        pairs(url, |kind, one, two| found.push(format!("{kind}: {one} {two}")));
+        pairs(&Parts::of(url).unwrap(), |kind, one, two| {
+            found.push(format!("{kind}: {one} {two}"))
+        });
         found
     }
 
@@ -541,15 +538,14 @@ mod tests {
         let one = pairs_of("http://abcdef.com/a/login.php?id=1");
         assert_eq!(one, pairs_of("https://www.ghijkl.com/a/login.php?id=23"));
         assert_ne!(one, pairs_of("http://abc-def.com/a/login.php?id=1"));
-        assert!(pairs_of("").is_empty());
+        assert!(Parts::of("").is_none());
     }
 
     #[test]
     fn words_know_their_part() {
         let mut found = Vec::new();
-        words("http://login.paypal.evil.co.uk/a/index.php?id=5", |part, word| {
-            found.push(format!("{part}:{word}"))
-        });
+        let parts = Parts::of("http://login.paypal.evil.co.uk/a/index.php?id=5").unwrap();
+        words(&parts, |part, word| found.push(format!("{part}:{word}")));
         for expected in [
             "suffix:co.uk",
             "name:evil",
@@ -586,11 +582,13 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_fine(text in "\\PC*|https?://\\PC*|[a-z.:/?@#%0-9]{0,60}") {
-            shape(&text, |_, _| ());
-            words(&text, |_, _| ());
-            pairs(&text, |_, _, _| ());
-            for part in [Part::Host, Part::Path, Part::Query] {
-                characters(&text, part);
+            if let Some(parts) = Parts::of(&text) {
+                shape(&parts, |_, _| ());
+                words(&parts, |_, _| ());
+                pairs(&parts, |_, _, _| ());
+                for part in [Part::Host, Part::Path, Part::Query] {
+                    characters(&parts, part);
+                }
             }
         }
     }
