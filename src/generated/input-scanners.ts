@@ -300,7 +300,7 @@ export const Regex = registry.Regex.classes.input as unknown as ConfiguredScanne
 export type Regex = InstanceType<typeof Regex>;
 
 /**
- * Finds credentials: tokens of more than nine hundred services, private keys, passwords in URLs, connection strings,
+ * Finds credentials: tokens of more than 1,400 services, private keys, passwords in URLs, connection strings,
  * configuration and prose, and random strings in quotes.
  *
  * Placeholders such as `<your-key>`, `${TOKEN}` or `AKIA...EXAMPLE` are left alone. llm-guard 0.3.16 replaces the first

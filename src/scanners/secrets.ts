@@ -29,7 +29,7 @@ const rule = z.strictObject({
 export const Secrets = defineScanner({
   type: "Secrets",
   summary:
-    "Finds credentials: tokens of more than nine hundred services, private keys, passwords in URLs, connection strings, " +
+    "Finds credentials: tokens of more than 1,400 services, private keys, passwords in URLs, connection strings, " +
     "configuration and prose, and random strings in quotes.",
   description:
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the placeholder that is meant

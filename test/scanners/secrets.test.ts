@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { GuardValidationError } from "../../src/errors.ts";
@@ -22,6 +23,16 @@ const stripe = `sk_live_${draw(24, "stripe")}`;
 const slack = `xoxb-123456789012-1234567890123-${draw(24, "slack")}`;
 
 describe("Secrets", () => {
+  it("tells in hundreds of how many services it knows", () => {
+    const providers = new URL("../../crates/guard-core/src/rules/secrets/providers/", import.meta.url);
+    const known = readdirSync(providers).filter((file) =>
+      readFileSync(new URL(file, providers), "utf8").startsWith("service = "),
+    );
+    const hundreds = (Math.floor((known.length - 1) / 100) * 100).toLocaleString("en");
+    const page = readFileSync(new URL("../../docs/scanners/secrets.md", import.meta.url), "utf8");
+    expect(page).toContain(`tokens of more than ${hundreds} services`);
+  });
+
   it("replaces credentials and names their services", async () => {
     const text = `Hi 😀, deploy with ${github} and ${stripe}, please`;
     const { isValid, score, sanitized, findings } = await scan(text);
