@@ -271,8 +271,9 @@ pub(super) fn names(outside: &[u8], prefix: &[u8], between: &[u8]) -> Link {
     let behind = between.iter().position(|byte| !is_part(byte)).map(|at| &between[at..]);
     let is_placeholder = behind.is_some_and(|behind| match behind {
         [b'@' | b'%' | b'$', ..] => true,
+        // What stands directly behind the bracket goes on with the text, unless it assigns: `%(PASSWORD)s@`, and not `(password)=`.
         [b')'] => true,
-        [b')', b's', rest @ ..] => !rest.first().is_some_and(is_part),
+        [b')', next, ..] => !b" \t\r\n=:>,|\"'`".contains(next),
         _ => false,
     });
     // A bracket that closes the name, and nothing else before the next line: `<password>` is a placeholder as well.
