@@ -28,6 +28,10 @@ const UNITS: [&str; 22] = [
     "GB", "MB", "TB", "KB", "PB", "GiB", "MiB", "TiB", "Gb", "Mb", "Gbps", "Mbps", "Hz", "KHz", "MHz", "GHz", "KG",
     "KM", "MM", "PM", "AM", "P.M",
 ];
+/// What a number before them counts, in titles and in the names of things: a 14 Day Trail, a 16 Bit Loop.
+const COUNTED: [&str; 10] = [
+    "Bit", "Bits", "Day", "Days", "Hour", "Hours", "Minute", "Month", "Week", "Year",
+];
 /// Words for streets that mean something else just as often: a hard drive, a supreme court, a way of life.
 const BROAD: [&str; 7] = ["drive", "court", "place", "way", "park", "walk", "loop"];
 /// Words for a part of a house (USPS Publication 28, appendix C2).
@@ -74,7 +78,7 @@ pub fn is_address_en(value: &str) -> bool {
     let is_broad = kind.is_some_and(|kind| BROAD.contains(&&*kind));
     is_address(value)
         && !UNITS.contains(&first.trim_end_matches('.'))
-        && (has_town || !is_year(number))
+        && (has_town || !is_year(number) && !COUNTED.contains(first))
         && (has_town || part.is_some() || has_part_behind || !is_broad)
 }
 
@@ -134,6 +138,7 @@ mod tests {
                 "12 Oak Drive NW, #5",
                 "1985 Maple Street, Springfield",
                 "1600 Pennsylvania Avenue NW",
+                "14 Day Street, Boston",
             ],
             &[
                 "12 Oak Drive",
@@ -141,6 +146,7 @@ mod tests {
                 "1985 Maple Street",
                 "1985 Maple Street, Apt 5",
                 "500 GB Baker Street",
+                "14 Day Trail",
                 "5 P.M. Baker Street",
             ],
         );
