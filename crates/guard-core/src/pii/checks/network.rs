@@ -28,6 +28,9 @@ pub fn is_ip(value: &str) -> bool {
 }
 
 /// Whether a value ends with a top-level domain of the [Public Suffix List](https://publicsuffix.org/), and is no file.
+///
+/// The endings of files are fewer here than those with which [`crate::rules::urls`] doubts a name that stands alone: this is asked of
+/// what a word such as "domain" stands before, where `datawerk.ai` and `acme.cc` are names and `main.py` is still a file.
 pub fn has_known_ending(value: &str) -> bool {
     const FILES: [&str; 9] = ["py", "rs", "sh", "md", "zip", "pl", "java", "so", "ps"];
     let lower = value.to_lowercase();
