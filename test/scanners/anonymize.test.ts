@@ -346,6 +346,22 @@ describe("useFaker", () => {
     expect(await fake("11010519491231002X", "身份证")).toMatch(/^\d{17}[\dX]$/);
   });
 
+  it("gives groups of people of the same kind, and placeholders where it knows no word", async () => {
+    const options = { entityTypes: ["NRP"] } satisfies Options;
+    const another = async (before: string, value: string) => {
+      const { text, vault } = await mask(`${before}${value}.`, { useFaker: true, ...options });
+      expect(await restore(text, vault)).toBe(`${before}${value}.`);
+      return text.slice(before.length, -1);
+    };
+    expect(await another("I am ", "French")).toMatch(/^[A-Z][a-z]+an$/);
+    expect(await another("many ", "Mexicans")).toMatch(/^[A-Z][a-z]+ans$/);
+    expect(await another("a practicing ", "Muslim")).toMatch(
+      /^(Anglican|Baptist|Buddhist|Catholic|Hindu|Lutheran|Methodist|Protestant|Sikh)$/,
+    );
+    expect(await another("He's a lifelong ", "socialist")).toMatch(/^[a-z]+$/);
+    expect(await another("Гражданство: ", "российское")).toBe("[REDACTED_NRP_1]");
+  });
+
   it("gives what scanners take for the real thing", async () => {
     const text =
       "card 4111111111111111, IBAN GB29 NWBK 6016 1331 9268 19, me@corp.io, call +1 212 555 0123, 身份证11010519491231002X";

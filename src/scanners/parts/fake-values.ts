@@ -29,11 +29,58 @@ const LOCALES = {
 
 type Locale = keyof typeof LOCALES;
 
+/** Words for groups of people in English, by what they tell: where people come from, what they believe, what they think of politics. */
+const GROUPS: readonly (readonly string[])[] = [
+  [
+    "Austrian",
+    "Belgian",
+    "Canadian",
+    "Chilean",
+    "Colombian",
+    "Egyptian",
+    "Estonian",
+    "Ghanaian",
+    "Hungarian",
+    "Indonesian",
+  ],
+  ["Anglican", "Baptist", "Buddhist", "Catholic", "Hindu", "Lutheran", "Methodist", "Muslim", "Protestant", "Sikh"],
+  [
+    "Communist",
+    "Conservative",
+    "Democrat",
+    "Liberal",
+    "Libertarian",
+    "Marxist",
+    "Nationalist",
+    "Republican",
+    "Socialist",
+  ],
+];
+/** Words for believers and for politics that are none of the above, and so no peoples. */
+const NO_PEOPLE =
+  /^(?:jew|jewish|christian|mormon|atheist|agnostic|pagan|sunni|shia|tory|tories|greens|gop|.*(?:ism|ity|party|wing))$/i;
+
+/** Another group of the kind that an English word names, in the same number and case. It returns undefined for other words. */
+function otherGroup(value: string, english: Faker): string | undefined {
+  if (!/^[A-Za-z]{4,}$/.test(value) || NO_PEOPLE.test(value)) return undefined;
+  const isOne = (word: string) => [word, `${word}s`].includes(capitalized(value));
+  const isPeople = /(?:an|ese|ish|i|ian|ch|er|wegian)s?$/.test(value);
+  const kind = GROUPS.find((words) => words.some(isOne)) ?? (isPeople ? GROUPS[0] : undefined);
+  if (!kind) return undefined;
+  const word = english.helpers.arrayElement(kind.filter((other) => !isOne(other)));
+  const inCase = value === value.toLowerCase() ? word.toLowerCase() : word;
+  return /[^s]s$/.test(value) ? `${inCase}s` : inCase;
+}
+
+function capitalized(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
 /**
  * Makes fakes for the types whose values consist of words. Values of all other types are made to look like the value that they
  * replace.
  */
-const WORDS: Record<string, (local: Faker, english: Faker) => string> = {
+const WORDS: Record<string, (local: Faker, english: Faker, value: string) => string | undefined> = {
   // These domains belong to nobody (RFC 2606).
   EMAIL_ADDRESS: (_, english) => english.internet.exampleEmail().toLowerCase(),
   EMAIL_ADDRESS_RE: (_, english) => english.internet.exampleEmail().toLowerCase(),
@@ -44,6 +91,7 @@ const WORDS: Record<string, (local: Faker, english: Faker) => string> = {
   LOCATION: (local) => local.location.city(),
   ORGANIZATION: (local) => local.company.name(),
   STREET_ADDRESS: (local) => local.location.streetAddress(true),
+  NRP: (_, english, value) => otherGroup(value, english),
 };
 
 /** Makes fake values of the same kind and format as the values that they replace. */
@@ -93,7 +141,7 @@ export class FakeValues {
     const words = Object.hasOwn(WORDS, finding.entity) ? WORDS[finding.entity] : undefined;
     if (!words) return this.#detector.lookalike(finding, value, randomInt(SEEDS));
     const english = this.#fakers.get("en") as Faker;
-    return words(this.#fakers.get(this.#language ?? byScript(value)) ?? english, english);
+    return words(this.#fakers.get(this.#language ?? byScript(value)) ?? english, english, value);
   }
 }
 
