@@ -1,4 +1,5 @@
-//! `hostile SCANNER SIZE [FILE...]`: repeats what rules look for until a text has SIZE bytes, and prints what each text costs.
+//! `hostile SCANNER SIZE [FILE...]`: repeats what rules look for until a text has SIZE bytes, and prints what each text costs, and
+//! which texts cost more a byte than shorter ones of the same kind: their time is not linear.
 //!
 //! SCANNER is `all` or one of those below. What is repeated is a list of its own and, of each rule of the files, its keywords and its
 //! examples: whole, cut in the middle of what is found, and without their last character.
@@ -143,6 +144,12 @@ const PIECES: &[&str] = &[
     "Ann ",
 ];
 
+/// How many times longer a text is than the one that its cost is compared with.
+const LONGER: usize = 8;
+/// From how many times the cost a byte of the shorter text on a text is named, and from how many seconds a MB on: less is noise.
+const GROWS: f64 = 2.0;
+const NOTABLE: f64 = 0.1;
+
 type Scan = Box<dyn Fn(&str)>;
 
 /// What is measured, by name.
@@ -235,19 +242,29 @@ pub fn run(arguments: &[String]) -> Outcome {
             continue;
         }
         let mut costs = Vec::new();
+        let mut growing = Vec::new();
         for piece in &pieces {
             for separator in ["", " ", "\n"] {
                 let text = format!("{piece}{separator}").repeat(size / (piece.len() + separator.len()) + 1);
-                scan(&text[..text.floor_char_boundary(256)]);
-                let started = cpu();
-                scan(&text);
-                let cost = (cpu() - started) * 1e6 / text.len() as f64;
-                costs.push((cost, format!("{piece}{separator}")));
+                let shorter = &text[..text.floor_char_boundary(text.len() / LONGER)];
+                // The first look compiles patterns, which is no cost of the text.
+                scan(shorter);
+                let before = cost(&scan, shorter, LONGER);
+                let cost = cost(&scan, &text, 1);
+                let shown = format!("{piece}{separator}");
+                if cost > NOTABLE && before > 0.0 && cost > before * GROWS {
+                    growing.push((cost / before, shown.clone()));
+                }
+                costs.push((cost, shown));
             }
         }
         costs.sort_by(|left, right| right.0.total_cmp(&left.0));
         for (cost, piece) in costs.iter().take(25) {
             println!("{name}: {cost:.3} s of CPU a MB: {piece:?}");
+        }
+        growing.sort_by(|left, right| right.0.total_cmp(&left.0));
+        for (times, piece) in &growing {
+            println!("{name}: {times:.1} times the cost a byte of a text {LONGER} times shorter: {piece:?}");
         }
         let sum: f64 = costs.iter().map(|(cost, _)| cost).sum();
         println!(
@@ -257,6 +274,15 @@ pub fn run(arguments: &[String]) -> Outcome {
         );
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Seconds of CPU a MB that a text costs which is looked at so many `times`: the clock ticks in milliseconds.
+fn cost(scan: &Scan, text: &str, times: usize) -> f64 {
+    let started = cpu();
+    for _ in 0..times {
+        scan(text);
+    }
+    (cpu() - started) * 1e6 / (text.len() * times) as f64
 }
 
 /// Adds the keywords and the examples of the rules of a file.
