@@ -28,8 +28,10 @@ use crate::text::sentences;
 const LEAST_LETTERS: usize = 8;
 const LEAST_WORDS: usize = 2;
 /// By how much, in logits, two or three telling words have to be likelier in other languages than in the expected ones. That is
-/// 36,000 to 1. Loan words such as `crème brûlée` and `et cetera` reach 20,000 to 1.
-const FAR: f32 = 10.5;
+/// 330,000 to 1. Loan words such as `spaghetti alla carbonara` reach 90,000 to 1.
+const FAR: f32 = 12.7;
+/// Words of this language are quoted in all others: `et cetera`, `quid pro quo`. So few words tell nothing by being in it.
+const QUOTED: &str = "la";
 /// The same for a sentence of at least [`SENTENCE`] telling words. That is 1,100 to 1.
 const FAR_SENTENCE: f32 = 7.0;
 const SENTENCE: usize = 4;
@@ -195,7 +197,8 @@ impl<'a> Teller<'a> {
         }
         let slope = (PLENTY.saturating_sub(telling.letters) as f32 / (PLENTY - FEW) as f32).min(1.0);
         let far = slope * if telling.words < SENTENCE { FAR } else { FAR_SENTENCE };
-        let is_far = |words: &str, far: f32| self.margin(script, words, expected) >= far;
+        let quoted = (telling.words < SENTENCE).then_some(QUOTED);
+        let is_far = |words: &str, far: f32| self.margin(script, words, expected, quoted) >= far;
         if slope == 0.0 || is_far(&all.text, far) && is_far(&telling.text, far.min(FAR_SENTENCE)) {
             Evidence::Clear { words: telling.words }
         } else {
@@ -203,14 +206,15 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// How much likelier `words` are in other languages than in the expected ones, in logits.
-    fn margin(&self, script: Script, words: &str, expected: &[&str]) -> f32 {
+    /// How much likelier `words` are in other languages than in the expected ones, in logits. The `quoted` language is not among
+    /// the others.
+    fn margin(&self, script: Script, words: &str, expected: &[&str], quoted: Option<&str>) -> f32 {
         let probabilities = natural::of_script(self.model, script, words);
         let (mut within, mut beyond) = (0.0f32, 0.0f32);
         for (probability, label) in probabilities.iter().zip(self.model.labels()) {
             if expected.contains(&label.as_str()) {
                 within += probability;
-            } else {
+            } else if quoted != Some(label.as_str()) {
                 beyond += probability;
             }
         }
