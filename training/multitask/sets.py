@@ -287,7 +287,7 @@ def sets() -> Iterator[TaskSet]:
         ("compliance_answers", "non-commercial"),
     ):
         yield TaskSet(file, f"refusal/{file}.jsonl.gz", licence, refusal)
-    for name in ("own", "further", "english", "languages", "hard", "partial"):
+    for name in ("own", "further", "english", "languages", "hard", "partial", "shapes"):
         yield TaskSet(
             f"own_refusal_{name}", f"refusal/{name}.jsonl", "open", refusal, own=True, split="train", repeat=3
         )
@@ -312,11 +312,13 @@ def sets() -> Iterator[TaskSet]:
     for name in ("exam", "dev_summaries"):
         yield TaskSet(f"own_nli_{name}", f"nli/{name}.jsonl", "open", nli, own=True, split="dev")
     yield TaskSet("banking77", "topics/banking77_train.jsonl.gz", "open", intent, 1000)
-    for name in ("own", "further", "areas", "domains", "requests", "misleading"):
+    for name in ("own", "further", "areas", "domains", "requests", "misleading", "news"):
         yield TaskSet(f"own_topics_{name}", f"topics/{name}.jsonl", "open", topics, own=True, split="train", repeat=4)
     yield TaskSet("own_topics_exam", "topics/exam.jsonl", "open", topics, own=True, split="dev")
     yield TaskSet("trecqa_qnli", "relevance/trecqa_qnli.jsonl.gz", "unclear", relevance)
-    yield TaskSet("own_relevance", "relevance/own.jsonl", "open", relevance, own=True, split="train", repeat=4)
+    for name in ("own", "further"):
+        file = f"relevance/{name}.jsonl"
+        yield TaskSet(f"own_relevance_{name}", file, "open", relevance, own=True, split="train", repeat=4)
     yield TaskSet("instruction_answers", "relevance/instruction_answers.jsonl.gz", "non-commercial", relevance, 3000)
     for task, field in (("toxicity", "a"), ("emotion", "a"), ("bias", "b")):
         file = "relevance/instruction_answers.jsonl.gz"
