@@ -388,13 +388,13 @@ export type Regex = InstanceType<typeof Regex>;
 /**
  * Fails outputs that do not answer their prompt.
  *
- * The embedded model reads prompt and output together, and says how surely one answers the other (a cross-encoder). Of
- * long texts it reads the 3 pairs of windows whose vectors are nearest to each other, and the best pair counts: the
- * question often is a small part of a prompt, and the answer a part of an output. A model that gives vectors alone is
- * asked for the cosine of the two nearest windows; llm-guard compares that of the first 512 tokens. A model with one
- * label, as those are that rank passages by a question, reads every window of the prompt with every part of the output.
- * The `probability` of a verdict is that of an output beside the point, 1 less than what the threshold is compared
- * with.
+ * A model that gives vectors, as the embedded one does, is asked for the cosine of the two windows of prompt and output
+ * that are nearest to each other: the question often is a small part of a prompt, and the answer a part of an output.
+ * llm-guard compares the first 512 tokens. A cross-encoder reads prompt and output together: a model with one label, as
+ * those are that rank passages by a question, reads every window of the prompt with every part of the output, and the
+ * best pair counts; one that gives vectors, too, and has a head `relevance`, reads the 3 nearest pairs of windows of
+ * long texts. The `probability` of a verdict is that of an output beside the point, 1 less than what the threshold is
+ * compared with.
  */
 export const Relevance = registry.Relevance.classes.output as unknown as ScannerClass<
   RelevanceOptions,

@@ -2,7 +2,7 @@ import type { ModelHead } from "../native.ts";
 import type { AnswerCache } from "./answer-cache.ts";
 import type { TextModel } from "./text-model.ts";
 
-/** The head of guard's own model that reads a prompt and an answer together, and its label. */
+/** The head of a model with several heads that reads a prompt and an answer together, and its label. */
 const HEAD = "relevance";
 const LABEL = "relevant";
 
@@ -16,7 +16,7 @@ interface Place {
 
 /**
  * Whether an answer has to do with its prompt, from a model that reads both at once: a cross-encoder. It is the head `relevance` of
- * guard's own model, or a model with one label and no more, as those are that rank passages by a question.
+ * a model with several, or a model with one label and no more, as those are that rank passages by a question.
  */
 export class AnsweringHead {
   readonly #model: TextModel;

@@ -19,12 +19,12 @@ export const Relevance = defineScanner({
   type: "Relevance",
   summary: "Fails outputs that do not answer their prompt.",
   description:
-    "The embedded model reads prompt and output together, and says how surely one answers the other (a cross-encoder). Of long texts it " +
-    `reads the ${CANDIDATES} pairs of windows whose vectors are nearest to each other, and the best pair counts: the question often is a ` +
-    "small part of a prompt, and the answer a part of an output. A model that gives vectors alone is asked for the cosine of the two " +
-    "nearest windows; llm-guard compares that of the first 512 tokens. A model with one label, as those are that rank passages by a " +
-    "question, reads every window of the prompt with every part of the output. The `probability` of a verdict is that of an output beside the " +
-    "point, 1 less than what the threshold is compared with.",
+    "A model that gives vectors, as the embedded one does, is asked for the cosine of the two windows of prompt and output that are nearest " +
+    "to each other: the question often is a small part of a prompt, and the answer a part of an output. llm-guard compares the first 512 " +
+    "tokens. A cross-encoder reads prompt and output together: a model with one label, as those are that rank passages by a question, " +
+    "reads every window of the prompt with every part of the output, and the best pair counts; one that gives vectors, too, and has a head " +
+    `\`relevance\`, reads the ${CANDIDATES} nearest pairs of windows of long texts. The \`probability\` of a verdict is that of an output ` +
+    "beside the point, 1 less than what the threshold is compared with.",
   sides: { output: {} },
   options: () => ({
     model: modelOption(),
@@ -40,7 +40,7 @@ export const Relevance = defineScanner({
   minimum: "threshold",
   differences: [
     {
-      text: "Prompt and output are read together, and the threshold is compared with a probability. llm-guard compares the cosine of two vectors with it, whose usual height depends on the model; so does this with a model that gives vectors alone.",
+      text: "The threshold is compared with a probability; llm-guard compares it with the cosine, whose usual height depends on the model. So does this with a model that gives vectors and whose `config.json` does not say what its cosines mean.",
     },
     { text: "Without a prompt there is nothing to compare, and an answer passes." },
     ofLanguages,
