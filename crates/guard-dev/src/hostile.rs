@@ -147,7 +147,7 @@ const PIECES: &[&str] = &[
 /// How many times longer a text is than the one that its cost is compared with.
 const LONGER: usize = 8;
 /// From how many times the cost a byte of the shorter text on a text is named, and from how many seconds a MB on: less is noise.
-const GROWS: f64 = 2.0;
+const GROWS: f64 = 2.5;
 const NOTABLE: f64 = 0.1;
 
 type Scan = Box<dyn Fn(&str)>;
