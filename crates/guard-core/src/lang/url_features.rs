@@ -114,45 +114,42 @@ pub fn words(parts: &Parts, mut add: impl FnMut(&str, &str)) {
         ("path", &parts.path),
         ("query", &parts.query),
     ] {
-        for word in text
-            .split(|c: char| !c.is_ascii_alphanumeric())
-            .filter(|word| !word.is_empty())
-        {
-            let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
-            add(part, if is_number { "0" } else { word });
-        }
+        words_of(text).for_each(|word| add(part, word));
     }
+}
+
+/// The words of a part of a URL; `0` for each that is a number.
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric());
+    words.filter(|word| !word.is_empty()).map(|word| {
+        let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
+        if is_number { "0" } else { word }
+    })
 }
 
 /// Passes what stands together in a URL to `add`, by the kind of the pair: neighbouring words of the path, the suffix and what follows
 /// it, names of parameters with the form of their values. Whole names of hosts are not among them: a name that was bad once is not
 /// used for long, but the next one is built and filled like it.
 pub fn pairs(parts: &Parts, mut add: impl FnMut(&str, &str, &str)) {
-    let Parts {
-        host,
-        name,
-        subdomain,
-        suffix,
-        path,
-        query,
-        ..
-    } = parts;
-    let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+    let (name, suffix, subdomain) = (&parts.name, &parts.suffix, &parts.subdomain);
+    let segments: Vec<&str> = parts.path.split('/').filter(|segment| !segment.is_empty()).collect();
+    let forms: Vec<String> = segments.iter().map(|segment| layout(segment)).collect();
     let file = segments.last().copied().unwrap_or_default();
+    let file_form = forms.last().map_or("", String::as_str);
     let (stem, ending) = file.rsplit_once('.').unwrap_or((file, ""));
     let folder = segments.len().checked_sub(2).map_or("", |at| segments[at]);
     let length = |text: &str| ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "+"][(text.len() / 3).min(10)];
     let depth = ["0", "1", "2", "3", "4", "5", "6", "+"][segments.len().min(7)];
-    let form = layout(path);
-    let last = layout(file);
-    let host_form = layout(host);
+    let form = layout(&parts.path);
+    let host_form = layout(&parts.host);
+    let parameters = keys(&parts.query);
 
     add("suffix and depth", suffix, depth);
     add("suffix and ending", suffix, ending);
     add("suffix and form", suffix, &form);
     add("suffix and length", suffix, length(name));
     add("suffix and subdomain", suffix, subdomain);
-    add("host", &host_form, if path.is_empty() { "alone" } else { "" });
+    add("host", &host_form, if parts.path.is_empty() { "alone" } else { "" });
     add("host and length", &host_form, length(name));
     add(
         "subdomain",
@@ -165,34 +162,26 @@ pub fn pairs(parts: &Parts, mut add: impl FnMut(&str, &str, &str)) {
         ending,
     );
     add("last folder and ending", folder, ending);
-    add("last folder and file", folder, &last);
+    add("last folder and file", folder, file_form);
     add("ending and depth", ending, depth);
-    add("ending and parameters", ending, &keys(query));
-    add("form and parameters", &form, &keys(query));
+    add("ending and parameters", ending, &parameters);
+    add("form and parameters", &form, &parameters);
     add("file", stem, ending);
-    add("file and length", &last, length(stem));
-    for segment in &segments {
-        add("segment", &layout(segment), length(segment));
+    add("file and length", file_form, length(stem));
+    for (segment, form) in segments.iter().zip(&forms) {
+        add("segment", form, length(segment));
     }
-    for pair in segments.windows(2) {
-        add("segments", pair[0], &layout(pair[1]));
-        add("forms", &layout(pair[0]), &layout(pair[1]));
+    for (pair, form) in segments.windows(2).zip(forms.windows(2)) {
+        add("segments", pair[0], &form[1]);
+        add("forms", &form[0], &form[1]);
     }
     let mut before = "";
-    for word in path
-        .split(|c: char| !c.is_ascii_alphanumeric())
-        .filter(|word| !word.is_empty())
-    {
-        let word = if word.bytes().all(|byte| byte.is_ascii_digit()) {
-            "0"
-        } else {
-            word
-        };
+    for word in words_of(&parts.path) {
         add("path", before, word);
         before = word;
     }
     add("path", before, "");
-    for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
+    for parameter in parts.query.split('&').filter(|parameter| !parameter.is_empty()) {
         let (key, value) = parameter.split_once('=').unwrap_or((parameter, ""));
         add("parameter", key, &layout(value));
         add("parameter and file", key, file);
