@@ -295,7 +295,7 @@ class DocumentScan {
    * asks again. When nothing else of this call is under way, others fill the queue, and the call is refused like any other.
    */
   #patient({ name, scanner }: NamedScanner): NamedScanner {
-    const { type, sanitizes } = scanner;
+    const { type, sanitizes, asks } = scanner;
     const scan = async (text: string, context: ScanContext) => {
       for (;;) {
         this.#working++;
@@ -314,7 +314,7 @@ class DocumentScan {
         context.signal?.throwIfAborted();
       }
     };
-    return { name, scanner: { type, name, sanitizes, scan } };
+    return { name, scanner: { type, name, sanitizes, ...(asks && { asks }), scan } };
   }
 }
 

@@ -265,6 +265,7 @@ export async function runScanners(
     report.coverage.suppressed = scanners.filter((item) => !chosen.includes(item)).map(({ name }) => name + suffix);
   }
   if (instead) chosen = chosen.map(({ name, scanner }) => ({ name, scanner: instead.get(scanner) ?? scanner }));
+  for (const { scanner } of chosen) if (scanner.asks) answers.expect(scanner.asks);
   report.coverage.scannedChars = chosen.length > 0 ? report.coverage.chars : 0;
 
   /** Says where findings are, in the unit of the caller. */

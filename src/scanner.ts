@@ -1,5 +1,5 @@
 import type { MessageText } from "./messages/text.ts";
-import type { AnswerCache } from "./models/answer-cache.ts";
+import type { AnswerCache, HeadAsked } from "./models/answer-cache.ts";
 import { PASSED } from "./scanners/score.ts";
 import type { Source } from "./source.ts";
 import type { Span } from "./text/span.ts";
@@ -171,6 +171,11 @@ export interface Scanner {
    * whether a server answers. The results of such scanners are never cached. When this is absent, verdicts stay the same.
    */
   readonly volatile?: boolean;
+  /**
+   * What the scanner asks of which model. Texts leave a model early in which the only head that is asked would surely find nothing; with
+   * several, the scanners share one run of the whole model. When it is absent, others need not wait for what it asks.
+   */
+  readonly asks?: HeadAsked;
   /** Loads what the scanner needs before it can scan. When nobody calls this, the first scan loads it. */
   load?(signal?: AbortSignal): Promise<void>;
   scan(text: string, context: ScanContext): Promise<Verdict>;

@@ -8,10 +8,19 @@ interface Asked {
   signal: AbortSignal | undefined;
 }
 
+/** What a scanner asks texts of: a head of a model. */
+export interface HeadAsked {
+  readonly model: { readonly identity: string };
+  /** The name of the head. */
+  readonly head: string;
+}
+
 /** What one call has computed. The parts are made when they are needed: most calls with rules need none of them. */
 interface Computed {
   asked?: Map<string, Map<string, Asked>>;
   timings?: Map<string, EngineTimings>;
+  /** What the scanners of the call ask. */
+  expected?: Set<HeadAsked>;
 }
 
 /**
@@ -61,6 +70,18 @@ export class AnswerCache {
       if (ofQuestion.get(text) === asked) ofQuestion.delete(text);
     });
     return asked.answer;
+  }
+
+  /** Takes note of what a scanner of this call will ask. Several scanners may share one run of a model only if it answers all of them. */
+  expect(asked: HeadAsked): void {
+    this.#computed.expected ??= new Set();
+    this.#computed.expected.add(asked);
+  }
+
+  /** Whether the scanners of this call ask a model about one head only. It is false where nobody said what they ask. */
+  expectsOnly(identity: string, head: string): boolean {
+    const ofModel = [...(this.#computed.expected ?? [])].filter(({ model }) => model.identity === identity);
+    return ofModel.length > 0 && ofModel.every((asked) => asked.head === head);
   }
 
   /** Adds the times of an answer to the times of its model. */

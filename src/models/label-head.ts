@@ -16,7 +16,10 @@ export interface PartLabels extends Span {
   labels: LabelScore[];
 }
 
-/** The same, together with everything that the model's heads say about the part: one list of probabilities for each head. */
+/**
+ * The same, together with everything that the model's heads say about the part: one list of probabilities for each head, empty for heads
+ * that were not asked.
+ */
 export interface ScoredLabels extends PartLabels {
   heads: readonly (readonly number[])[];
 }
@@ -83,8 +86,8 @@ export class LabelHead {
     signal?: AbortSignal,
     answers?: AnswerCache,
   ): Promise<{ parts: ScoredLabels[]; skipped: number }> {
-    const { head, labels } = this.#indices ?? (await this.#locate(signal));
-    const { parts, skippedChars } = await this.#model.classify(text, reading, signal, answers);
+    const { head, labels, heads: all } = this.#indices ?? (await this.#locate(signal));
+    const { parts, skippedChars } = await this.#model.classify(text, reading, signal, answers, undefined, all[head]);
     return {
       skipped: skippedChars,
       parts: parts.map(({ start, end, heads }) => ({

@@ -118,6 +118,8 @@ export class TextModel {
    *
    * @param answers where answers are shared within a call.
    * @param most the most windows that are read. The default is that of the engine: whoever asks tells how much was skipped.
+   * @param head the only head that the caller reads. Texts in which it would surely find nothing may then leave the model early, where
+   *   the model can do that and no other scanner of the call asks for more; the lists of other heads are empty.
    */
   classify(
     text: string,
@@ -125,11 +127,15 @@ export class TextModel {
     signal?: AbortSignal,
     answers?: AnswerCache,
     most = this.#host.maxWindows,
+    head?: ModelHead,
   ): Promise<Classification> {
-    const ask = () => this.#ask((model, abort) => model.classify(text, reading, most, abort), signal, answers);
+    const { identity } = this;
+    const alone = head?.hasEarlyExit === true && (!answers || answers.expectsOnly(identity, head.name));
+    const ask = () => this.#ask((model, abort) => model.classify(text, reading, most, abort, alone), signal, answers);
     // A text with fewer bytes than that has no more windows, however many are allowed.
     const all = text.length * LONGEST_CHARACTER < most;
-    return answers ? answers.share(`${reading} ${all ? "" : most} ${this.identity}`, text, ask, signal) : ask();
+    const question = `${reading} ${all ? "" : most} ${alone ? "alone " : ""}${identity}`;
+    return answers ? answers.share(question, text, ask, signal) : ask();
   }
 
   /**

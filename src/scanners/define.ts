@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
 import { GuardValidationError } from "../errors.ts";
 import type { ChatRequest } from "../messages/text.ts";
+import type { HeadAsked } from "../models/answer-cache.ts";
 import { defaultEngine, type Engine } from "../models/engine.ts";
 import { passed, type ScanContext, type Scanner, type Side, type Streaming, type Verdict } from "../scanner.ts";
 import type { Source } from "../source.ts";
@@ -49,6 +50,8 @@ export interface ScannerBody {
   readonly vaultScope?: "call" | "own";
   /** Whether the scanner keeps pins in {@link Build.toolPins}; see {@link Scanner.keepsPins}. */
   readonly keepsPins?: boolean;
+  /** What it asks of which model; see {@link Scanner.asks}. */
+  readonly asks?: HeadAsked;
   /** Loads models. */
   load?(signal?: AbortSignal): Promise<void>;
   /** Frees models. */
@@ -307,6 +310,7 @@ abstract class BodyScanner implements BuiltInScanner {
   readonly comparesWithPrompt?: boolean;
   readonly volatile?: boolean;
   readonly streaming?: Streaming;
+  readonly asks?: HeadAsked;
   readonly detect?: NonNullable<Scanner["detect"]>;
   readonly options: Readonly<Record<string, unknown>>;
   readonly #body: ScannerBody;
@@ -323,6 +327,7 @@ abstract class BodyScanner implements BuiltInScanner {
     if (definition.comparesWithPrompt) this.comparesWithPrompt = true;
     if (definition.volatile) this.volatile = true;
     if (body.streaming) this.streaming = body.streaming;
+    if (body.asks) this.asks = body.asks;
     if (body.detect) this.detect = body.detect;
     this.#body = body;
   }

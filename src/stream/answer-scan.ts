@@ -666,12 +666,13 @@ function recorded(item: NamedScanner, left: Map<string, string>): NamedScanner {
 
 /** Returns the scanner, and tells what it was given and what it said. */
 function watched({ name, scanner }: NamedScanner, tell: (input: string, verdict: Verdict) => void): NamedScanner {
-  const { type, sanitizes, vaultScope } = scanner;
+  const { type, sanitizes, vaultScope, asks } = scanner;
   const watching: Scanner = {
     type,
     name: scanner.name,
     sanitizes,
     ...(vaultScope ? { vaultScope } : {}),
+    ...(asks ? { asks } : {}),
     async scan(text, context) {
       const verdict = await scanner.scan(text, context);
       tell(text, verdict);

@@ -49,8 +49,8 @@ describe("a model", () => {
     const model = engine.model(twoHeads);
     const { heads, maxLength } = await model.load();
     expect(heads).toEqual([
-      { name: "binary", labels: ["SAFE", "INJECTION"], multiLabel: false, isVector: false },
-      { name: "topics", labels: ["a", "b", "c"], multiLabel: true, isVector: false },
+      { name: "binary", labels: ["SAFE", "INJECTION"], multiLabel: false, isVector: false, hasEarlyExit: false },
+      { name: "topics", labels: ["a", "b", "c"], multiLabel: true, isVector: false, hasEarlyExit: false },
     ]);
     expect(maxLength).toBe(64);
     // The mean id of "calm attack" is 4.5: logits -2.25 and 2.25, and 0.45, -0.45, 3.15.

@@ -88,6 +88,23 @@ describe("one pass", () => {
     expect(resultsValid).toEqual({ Toxicity: false, "Toxicity#2": false });
   });
 
+  it("lets texts leave early where one head is asked alone, and answers all heads where others ask too", async () => {
+    const [toxicity, emotion] = (await loaded("input", ["Toxicity"], ["EmotionDetection"])) as [Scanner, Scanner];
+    const answers = async (...scanners: Scanner[]) => {
+      const context = { answers: new AnswerCache() };
+      for (const scanner of scanners) if (scanner.asks) context.answers.expect(scanner.asks);
+      const verdicts = await Promise.all(scanners.map((scanner) => scanner.scan("plain text", context)));
+      return verdicts.map(({ probability = Number.NaN }) => probability);
+    };
+    const [left] = await answers(toxicity);
+    expect(left).toBeLessThan(0.001);
+    expect(await toxicity.scan("plain text", {})).toMatchObject({ probability: left });
+    const [together, emotional] = await answers(toxicity, emotion);
+    expect(together).toBeGreaterThan(0.01);
+    expect(emotional).toBeGreaterThan(0.01);
+    expect(await toxicity.scan("you idiot", {})).toMatchObject({ isValid: false });
+  });
+
   it("answers for the parts of a conversation that say the same", async () => {
     const scanners = await loaded("input", ["Toxicity"], topics);
     const asked = record();

@@ -119,6 +119,22 @@ fn engines_with_other_thread_counts_live_side_by_side() {
 }
 
 #[test]
+fn rows_leave_early_where_nothing_but_their_head_is_asked() {
+    let model = load_from(engine(1), repository().join("test/fixtures/judges"), 8);
+    let heads_of = |question| wait(&ask(&model, question)).unwrap().parts[0].heads.clone();
+    let alone = |text: &str| heads_of(Question::Alone(text.into(), Reading::Windows, usize::MAX));
+    let all = |text: &str| heads_of(Question::Text(text.into(), Reading::Windows, usize::MAX));
+    let left = alone("plain text");
+    assert!(left[0].iter().all(|score| *score < 0.001), "{left:?}");
+    assert!(left[1..].iter().all(Vec::is_empty), "{left:?}");
+    // Asked with others, the same text goes through all of the model.
+    let whole = all("plain text");
+    assert!(whole[0].iter().all(|score| *score > 0.01), "{whole:?}");
+    assert!(whole[1..7].iter().all(|head| !head.is_empty()), "{whole:?}");
+    assert_eq!(alone("you idiot")[0], all("you idiot")[0]);
+}
+
+#[test]
 fn handles_of_one_model_have_limits_of_their_own() {
     let engine = engine(1);
     let (narrow, wide) = (

@@ -126,6 +126,8 @@ pub struct ModelHead {
     pub is_vector: bool,
     /// The kinds of spans that it finds; absent where it judges a text as a whole.
     pub kinds: Option<Vec<String>>,
+    /// Whether texts may leave the model early where this head alone is asked.
+    pub has_early_exit: bool,
 }
 
 /// A part of a text and its probabilities, by head and label, or the vector that a head gives; a head that finds spans has none.
@@ -266,6 +268,7 @@ impl NativeModel {
                 multi_label: head.activation == Activation::Sigmoid,
                 is_vector: head.activation == Activation::None,
                 kinds: model.span_kinds(index).map(<[String]>::to_vec),
+                has_early_exit: head.early_exit.is_some(),
             })
             .collect())
     }
@@ -282,7 +285,8 @@ impl NativeModel {
         self.0.as_ref().map_or(0, |handle| handle.pending() as u32)
     }
 
-    /// Scores a text, of which no more is read than `most_windows`: of a longer one, the beginning and the end.
+    /// Scores a text, of which no more is read than `most_windows`: of a longer one, the beginning and the end. With `alone`, only the head
+    /// is asked that has an early exit, where there is one: the lists of the others are empty.
     #[napi]
     pub fn classify<'env>(
         &self,
@@ -294,6 +298,7 @@ impl NativeModel {
         mode: ReadingMode,
         most_windows: u32,
         abort: Option<&mut Abort>,
+        alone: Option<bool>,
     ) -> Result<PromiseRaw<'env, Classification>> {
         let kinds: Vec<Vec<String>> = self
             .heads(env)?
@@ -301,7 +306,12 @@ impl NativeModel {
             .map(|head| head.kinds.unwrap_or_default())
             .collect();
         let text: Arc<str> = text.into();
-        let question = Question::Text(Arc::clone(&text), mode.into(), most_windows as usize);
+        let (asked, most) = (Arc::clone(&text), most_windows as usize);
+        let question = if alone == Some(true) {
+            Question::Alone(asked, mode.into(), most)
+        } else {
+            Question::Text(asked, mode.into(), most)
+        };
         self.ask(env, question, abort, move |reply| classification(&text, reply, &kinds))
     }
 

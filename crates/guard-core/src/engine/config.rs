@@ -143,6 +143,7 @@ impl ModelConfig {
                 labels: Vec::new(),
                 activation: Activation::None,
                 pooling: self.pooling,
+                early_exit: None,
             }]);
         }
         let output = outputs
@@ -208,6 +209,7 @@ impl ConfigFile {
             labels,
             activation: self.guard.activation.unwrap_or(activation),
             pooling: Pooling::First,
+            early_exit: None,
         })
     }
 }

@@ -61,6 +61,11 @@ pub struct Head {
     /// How a vector is made where the output has the shape `[batch, tokens, width]`.
     #[serde(default)]
     pub pooling: Pooling,
+    /// The input of the graph, of shape `[batch, 1]`, that is 1 for the rows of which only this head is asked. What this head would surely
+    /// find nothing in leaves the model early then (Xin et al., 2020, arXiv:2004.12993), and the outputs of other heads mean nothing. At
+    /// most one head of a model has it; the graph's own value of the input is 0.
+    #[serde(default)]
+    pub early_exit: Option<String>,
 }
 
 /// One output of the graph: its shape and its numbers, row by row.
@@ -80,8 +85,11 @@ pub(super) struct Heads(Vec<Decoder>);
 
 impl Heads {
     /// # Errors
-    /// Labels of a head over tokens from which no spans can be made.
+    /// Labels of a head over tokens from which no spans can be made; several heads with an early exit.
     pub fn new(heads: Vec<Head>) -> Result<Self, String> {
+        if heads.iter().filter(|head| head.early_exit.is_some()).count() > 1 {
+            return Err("more than one of its heads has an early exit".to_owned());
+        }
         let decoders = heads.into_iter().map(|head| {
             let tagging = tagging_of(&head)?;
             Ok(Decoder { head, tagging })
@@ -100,6 +108,11 @@ impl Heads {
     /// The kinds of spans of a head over tokens; none for another head, and for an index without a head.
     pub fn span_kinds(&self, head: usize) -> Option<&[String]> {
         self.0.get(head)?.tagging.as_ref().map(Tagging::kinds)
+    }
+
+    /// The input of the graph for the rows of which only the head with an early exit is asked.
+    pub fn early_exit(&self) -> Option<&str> {
+        self.iter().find_map(|head| head.early_exit.as_deref())
     }
 
     /// Whether some head judges tokens.
@@ -159,23 +172,33 @@ impl Decoder {
             });
         }
         let each = scores.iter_mut().zip(rows);
+        let is_asked = |row: &Row| !row.alone || head.early_exit.is_some();
         if let Some(tagging) = tagging {
             for ((of_row, row), logits) in each.zip(values.chunks(width * labels)) {
+                of_row.heads.push(Vec::new());
+                if !is_asked(row) {
+                    continue;
+                }
                 let from = lead * labels;
                 let logits = finite(&logits[from..from + row.pieces.len() * labels])?;
-                of_row.heads.push(Vec::new());
                 of_row.spans.extend(tagging.spans(index, row, logits));
             }
         } else if of_tokens {
             for ((of_row, row), vectors) in each.zip(values.chunks(width * labels)) {
-                let vector = head.pooling.vector(&vectors[..row.ids.len() * labels], labels);
-                finite(&vector)?;
+                let mut vector = Vec::new();
+                if is_asked(row) {
+                    vector = head.pooling.vector(&vectors[..row.ids.len() * labels], labels);
+                    finite(&vector)?;
+                }
                 of_row.heads.push(vector);
             }
         } else {
-            for ((of_row, _), logits) in each.zip(values.chunks(labels)) {
-                let probabilities = head.activation.probabilities(logits);
-                finite(&probabilities)?;
+            for ((of_row, row), logits) in each.zip(values.chunks(labels)) {
+                let mut probabilities = Vec::new();
+                if is_asked(row) {
+                    probabilities = head.activation.probabilities(logits);
+                    finite(&probabilities)?;
+                }
                 of_row.heads.push(probabilities);
             }
         }
@@ -249,6 +272,7 @@ mod tests {
             labels: labels.iter().map(|label| (*label).to_owned()).collect(),
             activation,
             pooling: Pooling::Mean,
+            early_exit: None,
         };
         Heads::new(vec![head]).unwrap()
     }

@@ -43,6 +43,8 @@ pub struct Row {
     pub follows: bool,
     /// The claim behind the text, where the two are read together.
     pub claim: Option<ClaimPart>,
+    /// Whether only the head is asked for which rows may leave the model early.
+    pub alone: bool,
 }
 
 /// The part of a claim in a row.

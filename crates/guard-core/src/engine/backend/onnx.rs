@@ -46,6 +46,8 @@ enum Input {
     Mask,
     Types,
     Positions,
+    /// One number for each row: whether only the head with an early exit is asked.
+    Alone,
 }
 
 impl Input {
@@ -61,6 +63,10 @@ impl Input {
 
     /// The tensor of shape `[rows, width]` for some rows, of which short ones are filled up with `pad`.
     fn tensor(self, rows: &[&Row], width: usize, pad: u32) -> Result<Tensor<i64>, ort::Error> {
+        if self == Self::Alone {
+            let alone: Vec<i64> = rows.iter().map(|row| i64::from(row.alone)).collect();
+            return Tensor::from_array(([rows.len(), 1], alone));
+        }
         let mut values = Vec::with_capacity(rows.len() * width);
         for row in rows {
             let length = row.ids.len();
@@ -73,6 +79,7 @@ impl Input {
                     values.extend(std::iter::repeat_n(1, length - first));
                 }
                 Self::Positions => values.extend(0..length as i64),
+                Self::Alone => {}
             }
             let fill = if self == Self::Ids { i64::from(pad) } else { 0 };
             values.extend(std::iter::repeat_n(fill, width - length));
@@ -121,7 +128,7 @@ impl Model {
         }
         let built = builder.commit_from_memory(&graph.bytes);
         let session = built.map_err(|error| bad_graph(error.to_string()))?;
-        let inputs = session
+        let mut inputs = session
             .inputs()
             .iter()
             .map(|input| {
@@ -135,8 +142,20 @@ impl Model {
             .map(|output| output.name().to_owned())
             .collect();
         let heads = config.heads(&outputs).and_then(Heads::new).map_err(bad_config)?;
+        let exit = heads.early_exit();
+        if let Some(name) = exit {
+            // It has a value of its own, so that other programs need not know of it.
+            let known = session.overridable_initializers();
+            if !known.iter().any(|input| input.name() == name) {
+                return Err(bad_graph(format!(
+                    "it has no input {name} with a value of its own, for its early exit"
+                ))
+                .into());
+            }
+            inputs.push(Input::Alone);
+        }
         let session =
-            SharedSession::new(&session, runtime.is_cpu_only()).map_err(|error| bad_graph(error.to_string()))?;
+            SharedSession::new(&session, exit, runtime.is_cpu_only()).map_err(|error| bad_graph(error.to_string()))?;
         let batching = match (is_single, runtime.is_cpu_only()) {
             (true, _) => Batching::Single,
             (false, true) => Batching::Tokens(CPU_BATCH_TOKENS),
@@ -186,6 +205,13 @@ impl Backend for Model {
     fn tokenize(&self, question: &Question) -> Result<Rows, TokenizeError> {
         match question {
             Question::Text(text, reading, most) => self.reader.rows_within(text, *reading, *most),
+            Question::Alone(text, reading, most) => {
+                let mut rows = self.reader.rows_within(text, *reading, *most)?;
+                for row in &mut rows.rows {
+                    row.alone = self.heads.early_exit().is_some();
+                }
+                Ok(rows)
+            }
             Question::Claims(premise, claims) => self.reader.claim_rows(premise, claims),
         }
     }

@@ -44,11 +44,12 @@ pub(super) struct Outputs<'session> {
 }
 
 impl SharedSession {
-    /// Takes a session over. `is_concurrent` says whether its execution providers bear several runs at a time.
+    /// Takes a session over. `further` is an input that has a value of its own and will be given all the same, behind the others;
+    /// `is_concurrent` says whether the execution providers bear several runs at a time.
     ///
     /// # Errors
     /// When an input or an output has a zero byte in its name.
-    pub fn new(session: &Session, is_concurrent: bool) -> Result<Self, Error> {
+    pub fn new(session: &Session, further: Option<&str>, is_concurrent: bool) -> Result<Self, Error> {
         let named = |name: &str| CString::new(name).map_err(Error::wrap);
         let mut shrinking = RunOptions::new()?;
         shrinking.set(SHRINK.0, SHRINK.1)?;
@@ -56,7 +57,9 @@ impl SharedSession {
             inputs: session
                 .inputs()
                 .iter()
-                .map(|input| named(input.name()))
+                .map(|input| input.name())
+                .chain(further)
+                .map(named)
                 .collect::<Result<_, _>>()?,
             outputs: session
                 .outputs()
@@ -69,7 +72,7 @@ impl SharedSession {
         })
     }
 
-    /// Runs the graph on a tensor for each input, in the order of the session's inputs.
+    /// Runs the graph on a tensor for each input, in the order of the session's inputs; the further one is the last.
     ///
     /// # Errors
     /// Those of ONNX Runtime; too few or too many tensors.
