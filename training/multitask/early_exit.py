@@ -1,0 +1,68 @@
+"""python -m training.multitask.early_exit --data DIR --model DIR --out DIR: lets texts that are surely not toxic leave the model early.
+
+See `text_exit.py`. Texts only leave where nothing but toxicity is asked of them: the model takes a further input, `ALONE`, which is 1 for such
+rows and 0 for others, or where it is not given. What the other heads say of a text that left means nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from .. import datasets, text_exit, trainer
+from ..metrics import sigmoid
+from . import TOXICITY
+from .model import LONGEST
+from .rows import add_data_arguments, examples_for
+
+HEAD, ALONE = "toxicity", "toxicity_alone"
+# A text goes on where the probability of some label is above this. Corrections for languages never raise a probability, so that thresholds
+# above this find what they would find without the exit.
+DOUBTFUL = 0.1
+# The logit of every label for a text that left early: a probability of 0.7 %.
+NOTHING = -5.0
+
+
+def doubts(logits: Mapping[str, np.ndarray]) -> bool:
+    return float(sigmoid(logits[HEAD]).max()) > DOUBTFUL
+
+
+PLACE = text_exit.Place(
+    layers=6, nothing={HEAD: (NOTHING,) * len(TOXICITY)}, doubts=doubts, max_tokens=LONGEST[HEAD], alone=ALONE
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m training.multitask.early_exit", description=__doc__)
+    add_data_arguments(parser)
+    parser.add_argument("--model", required=True, type=Path, help="folder of a model without an exit")
+    parser.add_argument("--out", required=True, type=Path, help="folder for the model with one")
+    args = parser.parse_args()
+    args.tasks = HEAD
+    trainer.fix_seeds(args.seed, args.threads)
+    shutil.copytree(args.model, args.out, dirs_exist_ok=True)
+    learnt, held = (
+        texts_of(args, split, most) for split, most in (("train", text_exit.LEARNT), ("calibration", text_exit.HELD))
+    )
+    text_exit.add(args.out, PLACE, learnt, held, args.seed, args.threads)
+    path = args.out / "config.json"
+    config = json.loads(path.read_text("utf-8"))
+    for head in config["guard"]["heads"]:
+        if head["name"] == HEAD:
+            head["early_exit"] = ALONE
+    path.write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n")
+
+
+def texts_of(args: argparse.Namespace, split: str, most: int) -> list[str]:
+    examples = [e for e in examples_for(args) if e.split == split]
+    texts = dict.fromkeys(e.text for e in sorted(examples, key=lambda e: datasets.digest(e.text, str(args.seed))))
+    return [*texts][:most]
+
+
+if __name__ == "__main__":
+    main()
