@@ -388,13 +388,13 @@ export type Regex = InstanceType<typeof Regex>;
 /**
  * Fails outputs that do not answer their prompt.
  *
- * A model that gives vectors, as the embedded one does, is asked for the cosine of the two windows of prompt and output
- * that are nearest to each other: the question often is a small part of a prompt, and the answer a part of an output.
- * llm-guard compares the first 512 tokens. A cross-encoder reads prompt and output together: a model with one label, as
- * those are that rank passages by a question, reads every window of the prompt with every part of the output, and the
- * best pair counts; one that gives vectors, too, and has a head `relevance`, reads the 3 nearest pairs of windows of
- * long texts. The `probability` of a verdict is that of an output beside the point, 1 less than what the threshold is
- * compared with.
+ * A model that gives vectors is asked for the cosine of the two windows of prompt and output that are nearest to each
+ * other: the question often is a small part of a prompt, and the answer a part of an output. llm-guard compares the
+ * first 512 tokens. A model that gives vectors and also has a head `relevance`, as the embedded one does, then reads
+ * the two windows together, so that an answer is told from a text on the same subject; of long texts it reads the 3
+ * nearest pairs, and the best one counts. A cross-encoder, which has one label, as those have that rank passages by a
+ * question, reads every window of the prompt with every part of the output. The `probability` of a verdict is that of
+ * an output beside the point, 1 less than what the threshold is compared with.
  */
 export const Relevance = registry.Relevance.classes.output as unknown as ScannerClass<
   RelevanceOptions,

@@ -10,28 +10,44 @@ export type Purpose = "topics" | "relevance";
 
 const lineSchema = onFirstUse(() => z.object({ scale: z.number().positive(), offset: z.number() }));
 const linesSchema = onFirstUse(() =>
-  z.object({ topics: lineSchema().optional(), relevance: lineSchema().optional(), support: lineSchema().optional() }),
+  z.object({
+    topics: lineSchema().optional(),
+    relevance: lineSchema().extend({ pair: z.number().positive().optional() }).optional(),
+    support: lineSchema().optional(),
+  }),
 );
 const configSchema = onFirstUse(() =>
   z.object({ guard: z.object({ comparing: linesSchema().optional() }).optional() }),
 );
 
-/** Turns the cosine of the vectors of two texts into the probability that the texts belong together. */
-export type Comparison = (cosine: number) => number;
+type Line = z.output<ReturnType<typeof lineSchema>>;
+type Lines = z.output<ReturnType<typeof linesSchema>>;
+
+/**
+ * Turns the cosine of the vectors of two texts into the probability that the texts belong together. `together` is the probability
+ * that a head gave which read both texts at once, where the model has such a head.
+ */
+export type Comparison = (cosine: number, together?: number) => number;
 
 /**
  * Tells how a model's cosines become probabilities. If `guard.comparing` of its `config.json` gives a scale and an offset, the
  * probability is `sigmoid(scale * cosine + offset)`. Otherwise it is the cosine itself, as in llm-guard 0.3.16, and 0 for a
- * negative cosine.
+ * negative cosine. What a head says that read both texts counts instead, or together with the cosine where the configuration also
+ * gives `pair`: `sigmoid(scale * cosine + pair * logit(together) + offset)`.
  *
  * @param folder the folder of the model; none where it has no configuration of its own.
  * @throws GuardError when the configuration cannot be used.
  */
 export function comparisonOf(folder: string | undefined, purpose: Purpose): Comparison {
-  const found = folder === undefined ? undefined : readLine(folder, purpose);
-  if (!found) return (cosine) => Math.min(1, Math.max(0, cosine));
-  const { scale, offset } = found;
-  return (cosine) => sigmoid(scale * cosine + offset);
+  const found: (Line & { pair?: number | undefined }) | undefined =
+    folder === undefined ? undefined : readLine(folder, purpose);
+  if (!found) return (cosine, together) => together ?? Math.min(1, Math.max(0, cosine));
+  const { scale, offset, pair } = found;
+  return (cosine, together) => {
+    const line = scale * cosine + offset;
+    if (together === undefined) return sigmoid(line);
+    return pair === undefined ? together : sigmoid(line + pair * logit(together));
+  };
 }
 
 /**
@@ -46,17 +62,18 @@ export function supportOf(folder: string | undefined): (entailment: number) => n
   const found = folder === undefined ? undefined : readLine(folder, "support");
   if (!found) return (entailment) => entailment;
   const { scale, offset } = found;
-  return (entailment) => sigmoid(scale * Math.log(entailment / (1 - entailment)) + offset);
+  return (entailment) => sigmoid(scale * logit(entailment) + offset);
 }
 
 function sigmoid(x: number): number {
   return 1 / (1 + Math.exp(-x));
 }
 
-function readLine(
-  folder: string,
-  purpose: keyof z.output<ReturnType<typeof linesSchema>>,
-): z.output<ReturnType<typeof lineSchema>> | undefined {
+function logit(probability: number): number {
+  return Math.log(probability / (1 - probability));
+}
+
+function readLine<P extends keyof Lines>(folder: string, purpose: P): Lines[P] {
   const path = join(folder, "config.json");
   const content = readModelFile(folder, "config.json");
   try {

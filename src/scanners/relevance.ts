@@ -10,21 +10,20 @@ import { engineOptions, matchTypeOption, modelOption, ofLanguages } from "./part
 import { resolveMinimum, thresholdOption } from "./parts/threshold.ts";
 import { riskScore } from "./score.ts";
 
-/** A prompt and an output that are no longer than this together, in UTF-16 code units, are read as a whole. */
-const TOGETHER = 500;
-/** Of longer ones, how many pairs of windows are read together: those whose vectors are nearest to each other. */
+/** How many pairs of windows are read together: those whose vectors are nearest to each other. */
 const CANDIDATES = 3;
 
 export const Relevance = defineScanner({
   type: "Relevance",
   summary: "Fails outputs that do not answer their prompt.",
   description:
-    "A model that gives vectors, as the embedded one does, is asked for the cosine of the two windows of prompt and output that are nearest " +
-    "to each other: the question often is a small part of a prompt, and the answer a part of an output. llm-guard compares the first 512 " +
-    "tokens. A cross-encoder reads prompt and output together: a model with one label, as those are that rank passages by a question, " +
-    "reads every window of the prompt with every part of the output, and the best pair counts; one that gives vectors, too, and has a head " +
-    `\`relevance\`, reads the ${CANDIDATES} nearest pairs of windows of long texts. The \`probability\` of a verdict is that of an output ` +
-    "beside the point, 1 less than what the threshold is compared with.",
+    "A model that gives vectors is asked for the cosine of the two windows of prompt and output that are nearest to each other: the " +
+    "question often is a small part of a prompt, and the answer a part of an output. llm-guard compares the first 512 tokens. A model " +
+    "that gives vectors and also has a head `relevance`, as the embedded one does, then reads the two windows together, so that an " +
+    `answer is told from a text on the same subject; of long texts it reads the ${CANDIDATES} nearest pairs, and the best one counts. A ` +
+    "cross-encoder, which has one label, as those have that rank passages by a question, reads every window of the prompt with every " +
+    "part of the output. The `probability` of a verdict is that of an output beside the point, 1 less than what the threshold is " +
+    "compared with.",
   sides: { output: {} },
   options: () => ({
     model: modelOption(),
@@ -63,6 +62,7 @@ export const Relevance = defineScanner({
     /** An output fails when its probability of being beside the point is above this. */
     const limit = resolveMinimum(build, model.folder, "threshold");
     return {
+      asks: { model, head: "meaning" },
       async load(signal) {
         if (!(await answering.load(signal))) await meaning.load(signal);
         await byLanguage.load();
@@ -81,20 +81,23 @@ export const Relevance = defineScanner({
           return withUntrained(text, passed(text), left, treatment);
         }
         const judge = (asked: string, given: string) => answering.judge(asked, given, signal, answers);
-        const isShort = matchType === "windows" && prompt.length + text.length <= TOGETHER;
-        const asWhole = isShort || (await answering.readsOnlyPairs(signal));
-        let answer = asWhole ? await judge(prompt, text) : undefined;
+        let answer: number;
         let coverage = wholeText(text, 1);
-        if (answer === undefined) {
+        if (await answering.readsOnlyPairs(signal)) {
+          answer = (await judge(prompt, text)) ?? Number.NaN;
+        } else {
           const read = (whole: string) => meaning.vectors(whole, matchType, signal, answers);
           const [asked, given] = await Promise.all([read(prompt), read(text)]);
           const others = given.parts.map((part) => ({ ...part, score: 0 }));
           coverage = coverageOf(text, { parts: others, others: [], skipped: given.skipped });
-          const pairs = await nearest(asked.parts, given.parts, signal);
-          const judged = pairs.map(([a, b]) => judge(prompt.slice(a.start, a.end), text.slice(b.start, b.end)));
-          const said = (await Promise.all(judged)).filter((each) => each !== undefined);
           relevance ??= comparisonOf(model.folder, "relevance");
-          answer = pairs[0] && said.length === 0 ? relevance(pairs[0][2]) : Math.max(-1, ...said);
+          const compare = relevance;
+          const pairs = await nearest(asked.parts, given.parts, signal);
+          const judged = pairs.map(async ([a, b, cosine]) => {
+            const together = await judge(prompt.slice(a.start, a.end), text.slice(b.start, b.end));
+            return together === -1 ? -1 : compare(cosine, together);
+          });
+          answer = Math.max(-1, ...(await Promise.all(judged)));
         }
         // There is nothing to compare.
         if (answer === -1) return passed(text, coverage);

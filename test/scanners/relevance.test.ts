@@ -8,13 +8,14 @@ import { embedder, filler, judges, twoHeads } from "../support/judges.ts";
 const folders: string[] = [];
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
 
-/** A model with some of the heads of {@link judges}. */
-async function judgesWith(...heads: string[]): Promise<string> {
+/** A model with some of the heads of {@link judges}; `pair` is how much the head counts that reads prompt and output together. */
+async function judgesWith(heads: string[], pair?: number): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "guard-relevance-"));
   folders.push(folder);
   await cp(judges, folder, { recursive: true });
   const config = JSON.parse(await readFile(join(judges, "config.json"), "utf8"));
   config.guard.heads = config.guard.heads.filter(({ name }: { name: string }) => heads.includes(name));
+  config.guard.comparing.relevance.pair = pair;
   await writeFile(join(folder, "config.json"), JSON.stringify(config));
   return folder;
 }
@@ -57,7 +58,7 @@ describe("Relevance", () => {
     const good = `${filler.repeat(2)}football match goal sports`;
     const bad = `${filler.repeat(4)}rain tomorrow , sunny today`;
     for (const heads of [["meaning"], ["relevance"], ["meaning", "relevance"]]) {
-      const own = new Relevance({ model: await judgesWith(...heads) });
+      const own = new Relevance({ model: await judgesWith(heads) });
       await own.load();
       expect(await own.scan("football", { prompt: "sports" }), heads.join()).toMatchObject({ isValid: true });
       expect(await own.scan("rain", { prompt: "sports" }), heads.join()).toMatchObject({ isValid: false });
@@ -67,6 +68,16 @@ describe("Relevance", () => {
       expect(await own.scan(good, { prompt: question }), heads.join()).toMatchObject({ isValid: true });
       expect((await own.scan(bad, short)).coverage, heads.join()).toMatchObject({ scannedChars: bad.length });
     }
+  });
+
+  it("adds what the vectors say and what the head says that reads both, as the model states", async () => {
+    const logitOf = async (heads: string[], pair?: number) => {
+      const own = new Relevance({ model: await judgesWith(heads, pair) });
+      const { probability = Number.NaN } = await own.scan("rain tomorrow", { prompt: "who won the match ?" });
+      return Math.log((1 - probability) / probability);
+    };
+    const [byVectors, together] = await Promise.all([logitOf(["meaning"]), logitOf(["relevance"])]);
+    expect(await logitOf(["meaning", "relevance"], 0.25)).toBeCloseTo(byVectors + 0.25 * together, 3);
   });
 
   it("has nothing to compare with without a prompt, or without an output", async () => {
