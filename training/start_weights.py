@@ -14,6 +14,7 @@ import onnx
 import torch
 from onnx import TensorProto, numpy_helper
 from onnx.external_data_helper import load_external_data_for_model
+from safetensors.torch import load_file
 
 from .encoder import Encoder
 from .export import BLOCK
@@ -82,10 +83,8 @@ def start_from(model: Encoder, path: Path) -> None:
     Raises SystemExit where their vocabulary is not that of the base, and RuntimeError where their shapes differ.
     """
     of_base = model.words.weight.clone()
-    if path.is_file():
-        model.load(path)
-    else:
-        model.load_state_dict(published_state(model, path))
+    state = load_file(path) if path.is_file() else published_state(model, path)
+    model.load_state_dict(with_added_heads(model, state))
     # Training does not change word vectors, so a difference means another vocabulary.
     if not torch.equal(of_base, model.words.weight):
         raise SystemExit(
@@ -104,6 +103,15 @@ def published_state(model: Encoder, path: Path) -> dict[str, torch.Tensor]:
     return state
 
 
+def with_added_heads(model: Encoder, state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """A state with the heads that the model has behind those of the state, as they begin."""
+    found = dict(state)
+    for name, first in model.state_dict().items():
+        if name.startswith(OF_HEADS) and name in state and len(first) > len(state[name]):
+            found[name] = torch.cat([state[name], first[len(state[name]) :]])
+    return found
+
+
 # What belongs to the encoder, and neither to its vocabulary nor to its heads; and its heads.
 OF_LAYERS, OF_HEADS = ("positions.", "norm.", "layers."), ("pool.", "head.")
 
@@ -111,5 +119,6 @@ OF_LAYERS, OF_HEADS = ("positions.", "norm.", "layers."), ("pool.", "head.")
 def layers_from(model: Encoder, path: Path, with_heads: bool = False) -> None:
     """Takes the layers of a model that `publish.py` put into a folder, and its heads if they are the same. Its vocabulary may be another part
     of the same base's: word vectors are not trained, so that layers understand the vectors of all pieces."""
-    published, parts = published_state(model, path), OF_LAYERS + (OF_HEADS if with_heads else ())
+    published = with_added_heads(model, published_state(model, path))
+    parts = OF_LAYERS + (OF_HEADS if with_heads else ())
     model.load_state_dict({**model.state_dict(), **{k: v for k, v in published.items() if k.startswith(parts)}})

@@ -1,7 +1,7 @@
-"""The multi-task model, which judges toxicity, emotion, bias, refusal, entailment and meaning at once: heads and labels."""
+"""The multi-task model, which judges toxicity, emotion, bias, refusal, entailment, meaning and relevance at once: heads and labels."""
 
 NAME = "multitask"
-VERSION = "0.3.0"
+VERSION = "0.4.0"
 MAX_LENGTH = 256
 
 # The labels of Jigsaw's data and Detoxify's models.
@@ -15,7 +15,8 @@ NLI = ["entailment", "neutral", "contradiction"]
 # The length of the vector for the meaning of a text.
 MEANING = 128
 
-# The heads and their labels. `meaning` is a vector of length one: texts with similar meanings have similar vectors.
+# The heads and their labels. `meaning` is a vector of length one: texts with similar meanings have similar vectors. `nli` and `relevance` read
+# two texts: a premise and a claim, a prompt and its answer.
 HEADS: dict[str, list[str]] = {
     "toxicity": TOXICITY,
     "emotion": EMOTIONS,
@@ -23,6 +24,7 @@ HEADS: dict[str, list[str]] = {
     "refusal": ["refusal"],
     "nli": NLI,
     "meaning": [str(number) for number in range(MEANING)],
+    "relevance": ["relevant"],
 }
 UNIT_HEADS = ["meaning"]
 # The languages that each head was trained in, with hundreds of texts each. Scanners judge others as on_untrained_language says.
@@ -34,4 +36,5 @@ LANGUAGES = {
     "refusal": ["en", "ru", "zh"],
     "nli": ["en", "ru", "zh"],
     "meaning": ["de", "en", "es", "fr", "ru", "zh"],
+    "relevance": ["de", "en", "es", "fr", "ru", "zh"],
 }

@@ -12,11 +12,12 @@ import numpy as np
 from .. import datasets, metrics
 from ..runtime import Exported, softmax
 from . import EMOTIONS, HEADS, TOXICITY
-from .model import COMPARING, LONGEST
+from .model import LONGEST, LONGEST_PAIR
 from .sets import Example
 
 # The most examples of one set that are measured, and the most on which fp32 is compared with int8.
 MEASURED, COMPARED = 300, 60
+# The heads of the tasks that compare vectors.
 HEAD_OF = {"topics": "meaning", "relevance": "meaning"}
 # The ten domains of clinc, named as a user would name topics. Nothing is trained on the texts of that set.
 DOMAINS = {
@@ -84,19 +85,27 @@ class Reader:
             self.known |= dict(zip(new, self.head(task, new), strict=True))
         return np.array([self.known[text] for text in texts])
 
-    def judged(self, task: str, cosines: np.ndarray) -> np.ndarray:
-        line = self.comparing[task]
+    def judged(self, cosines: np.ndarray) -> np.ndarray:
+        line = self.comparing["topics"]
         return metrics.sigmoid(line["scale"] * cosines + line["offset"])
+
+    def relevance(self, examples: Sequence[Example]) -> tuple[np.ndarray, np.ndarray]:
+        """The cosine of each prompt and its answer, and the logit of the head that reads both."""
+        asked, given = (
+            self.vectors("relevance", texts) for texts in ([e.text for e in examples], [e.pair for e in examples])
+        )
+        pairs = [(e.text, e.pair) for e in examples]
+        logits = np.array(self.model.logits(pairs, LONGEST_PAIR, "relevance"), dtype=np.float64)[:, 0]
+        return (asked * given).sum(1), logits
 
     def scores(self, task: str, examples: Sequence[Example]) -> np.ndarray:
         """For each example the probabilities of the labels, or that of relevance."""
         if task == "nli":
             return softmax(self.head(task, [(e.text, e.pair) for e in examples]))
         if task == "relevance":
-            asked, given = (
-                self.vectors(task, texts) for texts in ([e.text for e in examples], [e.pair for e in examples])
-            )
-            return self.judged(task, (asked * given).sum(1))[:, None]
+            cosines, logits = self.relevance(examples)
+            line = self.comparing[task]
+            return metrics.sigmoid(line["scale"] * cosines + line["pair"] * logits + line["offset"])[:, None]
         return metrics.sigmoid(self.head(task, [e.text for e in examples]))
 
 
@@ -106,30 +115,32 @@ def below(values: np.ndarray, minimum: float, share: float) -> float:
 
 
 def comparing_of(examples: Sequence[Example], model: Exported) -> dict[str, dict[str, float]]:
-    """The scales and offsets that turn cosines, and probabilities of entailment, into scores; from the calibration parts.
+    """How cosines, logits of relevance and probabilities of entailment become scores; from the calibration parts.
 
     The default minimum scores of Relevance and FactualConsistency are those of llm-guard. With the offsets few good answers are below.
     """
     reader, rng = Reader(model, {}), random.Random(0)
     found: dict[str, dict[str, float]] = {}
-    for task in COMPARING:
-        members = [e for e in examples if e.task == task and e.split == "calibration"]
-        # Some sets state only the topics that apply. The topics of other texts are taken as those that do not.
-        known = sorted({word for e in members for word in e.yes})
-        cosines: list[float] = []
-        truth: list[float] = []
-        for e in members:
-            no = e.no or [word for word in rng.sample(known, min(4, len(known))) if word not in e.yes]
-            others = [e.pair] if e.pair else [*e.yes, *no]
-            vectors = reader.vectors(task, [e.text, *others])
-            cosines += [*(vectors[1:] @ vectors[0])]
-            truth += [e.target[0]] if e.pair else [1.0] * len(e.yes) + [0.0] * len(no)
-        if cosines:
-            scale, offset = metrics.fit_line(np.array(cosines), np.array(truth), balanced=True)
-            found[task] = {"scale": scale, "offset": offset}
-        if cosines and task == "relevance":
-            logits = found[task]["scale"] * np.array(cosines)[np.array(truth) > 0]
-            found[task]["offset"] = below(logits, RELEVANT, RIGHT_BELOW)
+    members = [e for e in examples if e.task == "relevance" and e.split == "calibration"]
+    if members:
+        right = np.array([e.target[0] for e in members]) > 0
+        features = np.stack(reader.relevance(members), axis=1)
+        (scale, pair), _ = metrics.fit_plane(features, right, balanced=True)
+        offset = below(features[right] @ [scale, pair], RELEVANT, RIGHT_BELOW)
+        found["relevance"] = {"scale": scale, "pair": pair, "offset": offset}
+    members = [e for e in examples if e.task == "topics" and e.split == "calibration"]
+    # Some sets state only the topics that apply. The topics of other texts are taken as those that do not.
+    known = sorted({word for e in members for word in e.yes})
+    cosines: list[float] = []
+    truth: list[float] = []
+    for e in members:
+        no = e.no or [word for word in rng.sample(known, min(4, len(known))) if word not in e.yes]
+        vectors = reader.vectors("topics", [e.text, *e.yes, *no])
+        cosines += [*(vectors[1:] @ vectors[0])]
+        truth += [1.0] * len(e.yes) + [0.0] * len(no)
+    if cosines:
+        scale, offset = metrics.fit_line(np.array(cosines), np.array(truth), balanced=True)
+        found["topics"] = {"scale": scale, "offset": offset}
     entailed = [e for e in examples if e.task == "nli" and e.split == "calibration" and e.target == (1.0, 0.0, 0.0)]
     if entailed:
         scores = reader.scores("nli", entailed)[:, 0].astype(np.float64).clip(1e-6, 1 - 1e-6)
@@ -141,7 +152,7 @@ def of_topics(reader: Reader, examples: Sequence[Example]) -> dict:
     yes, no = [], []
     for e in examples:
         vectors = reader.vectors("topics", [e.text, *e.yes, *e.no])
-        scores = reader.judged("topics", vectors[1:] @ vectors[0])
+        scores = reader.judged(vectors[1:] @ vectors[0])
         yes += [*scores[: len(e.yes)]]
         no += [*scores[len(e.yes) :]]
     yes, no = np.array(yes), np.array(no)

@@ -40,6 +40,8 @@ COMMON, HEAVIEST = 0.05, 5.0
 STRANGE = 6
 # By how many rows answers are shifted: a question is compared with the answers to these other questions of the batch.
 ROLLS = (1, 2, 3)
+# The most tokens of a prompt and its answer that are read together, and with how many prompts of a batch the answer to another one is read.
+LONGEST_PAIR, STRANGERS = 160, 8
 
 
 class MultiTask(Classifier):
@@ -174,8 +176,10 @@ class Losses:
 
     def __call__(self, batch: list[int]) -> torch.Tensor:
         task = self.examples[batch[0]].task
-        if task in COMPARING:
-            return {"topics": self.topics, "relevance": self.relevance}[task](batch)
+        if task == "topics":
+            return self.topics(batch)
+        if task == "relevance":
+            return self.compared(batch) + self.read_together(batch)
         pooled = self.model.pooled(*_padded([self.ids[i] for i in batch])).float()
         logits, target = self.model.logits_of(task, pooled), torch.stack([self.targets[i] for i in batch])
         if task == "nli":
@@ -192,12 +196,9 @@ class Losses:
         return self.model.logits_of("meaning", self.model.pooled(*_in_few_shapes(ids)).float())[: len(ids)]
 
     def _judged(self, task: str, cosines: torch.Tensor, truth: torch.Tensor) -> torch.Tensor:
-        """Sigmoid loss of pairs (Zhai et al., 2023, arXiv:2303.15343). True and false pairs have the same total weight."""
+        """Sigmoid loss of pairs (Zhai et al., 2023, arXiv:2303.15343)."""
         index = COMPARING.index(task)
-        logits = self.model.scale[index] * cosines + self.model.offset[index]
-        losses = F.binary_cross_entropy_with_logits(logits, truth, reduction="none")
-        parts = [losses[truth == value].mean() for value in (0, 1) if bool((truth == value).any())]
-        return torch.stack(parts).mean()
+        return balanced(self.model.scale[index] * cosines + self.model.offset[index], truth)
 
     def topics(self, batch: list[int]) -> torch.Tensor:
         asked: list[tuple[int, str, float]] = []
@@ -214,7 +215,8 @@ class Losses:
         cosines = (texts * vectors[[row_of[word] for _, word, _ in asked]]).sum(1)
         return self._judged("topics", cosines, torch.tensor([truth for *_, truth in asked]))
 
-    def relevance(self, batch: list[int]) -> torch.Tensor:
+    def compared(self, batch: list[int]) -> torch.Tensor:
+        """The loss of relevance by vectors, which many answers can be compared with at no cost."""
         asked, given = (self._meanings([ids[i] for i in batch]) for ids in (self.ids, self.pairs))
         cosines, truth = [(asked * given).sum(1)], [torch.cat([self.targets[i] for i in batch])]
         for roll in ROLLS:
@@ -223,3 +225,21 @@ class Losses:
             cosines.append((asked * given[other]).sum(1)[differs])
             truth.append(torch.zeros(sum(differs)))
         return self._judged("relevance", torch.cat(cosines), torch.cat(truth))
+
+    def read_together(self, batch: list[int]) -> torch.Tensor:
+        """The loss of relevance where prompt and answer are read together, which tells near misses from answers."""
+        pairs = [(self.examples[i].text, self.examples[i].pair) for i in batch]
+        truth = [self.examples[i].target[0] for i in batch]
+        for i, j in zip(self.rng.sample(batch, min(STRANGERS, len(batch))), self.rng.sample(batch, len(batch))):
+            if self.examples[i].text != self.examples[j].text:
+                pairs.append((self.examples[i].text, self.examples[j].pair))
+                truth.append(0.0)
+        ids = trainer.encode(self.tokenizer, pairs, LONGEST_PAIR)
+        pooled = self.model.pooled(*_in_few_shapes(ids)).float()
+        return balanced(self.model.logits_of("relevance", pooled)[: len(ids), 0], torch.tensor(truth))
+
+
+def balanced(logits: torch.Tensor, truth: torch.Tensor) -> torch.Tensor:
+    """Binary cross entropy in which the true rows and the false ones have the same weight together."""
+    losses = F.binary_cross_entropy_with_logits(logits, truth, reduction="none")
+    return torch.stack([losses[truth == value].mean() for value in (0, 1) if bool((truth == value).any())]).mean()

@@ -237,6 +237,7 @@ OWN_TOXIC = {
     "functions_east_asia": 8,
     "functions_middle_east_south_asia": 8,
     "social": 6,
+    "everyday_languages": 16,
 }
 # Harmless texts of many languages, their classes of licences, and the most training rows of a language for each task that learns from them.
 OF_LANGUAGES = {
@@ -277,9 +278,13 @@ def sets() -> Iterator[TaskSet]:
         file = f"toxicity/{name}.jsonl"
         yield TaskSet(f"own_toxicity_{name}", file, "open", toxicity(True), own=True, split="dev")
     yield TaskSet("goemotions", "emotion/goemotions_train_dev.jsonl.gz", "open", emotion, repeat=2)
-    yield TaskSet("own_emotion", "emotion/own.jsonl", "open", emotion, own=True, split="train", repeat=4)
+    for name, repeat in (("own", 4), ("single", 10)):
+        file = f"emotion/{name}.jsonl"
+        yield TaskSet(f"own_emotion_{name}", file, "open", emotion, own=True, split="train", repeat=repeat)
     yield TaskSet("own_emotion_exam", "emotion/exam.jsonl", "open", emotion, own=True, split="dev")
     yield TaskSet("babe", "bias/babe_train.jsonl.gz", "copyleft", bias, repeat=2)
+    yield TaskSet("own_bias", "bias/own.jsonl", "open", bias, own=True, split="train", repeat=8)
+    yield TaskSet("own_bias_dev_wording", "bias/dev_wording.jsonl", "open", bias, own=True, split="dev")
     for file, licence in (
         ("gptfuzz_train", "open"),
         ("jailbreakbench_answers", "open"),
@@ -316,9 +321,9 @@ def sets() -> Iterator[TaskSet]:
         yield TaskSet(f"own_topics_{name}", f"topics/{name}.jsonl", "open", topics, own=True, split="train", repeat=4)
     yield TaskSet("own_topics_exam", "topics/exam.jsonl", "open", topics, own=True, split="dev")
     yield TaskSet("trecqa_qnli", "relevance/trecqa_qnli.jsonl.gz", "unclear", relevance)
-    for name in ("own", "further"):
+    for name, repeat in (("own", 4), ("further", 6), ("languages", 10)):
         file = f"relevance/{name}.jsonl"
-        yield TaskSet(f"own_relevance_{name}", file, "open", relevance, own=True, split="train", repeat=4)
+        yield TaskSet(f"own_relevance_{name}", file, "open", relevance, own=True, split="train", repeat=repeat)
     yield TaskSet("instruction_answers", "relevance/instruction_answers.jsonl.gz", "non-commercial", relevance, 3000)
     for task, field in (("toxicity", "a"), ("emotion", "a"), ("bias", "b")):
         file = "relevance/instruction_answers.jsonl.gz"
