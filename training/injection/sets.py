@@ -194,6 +194,9 @@ OWN = {
     "goals_east_asia_middle_east": 3,
     "goals_europe_africa": 3,
     "polite_orders": 3,
+    "planted_code": 3,
+    "planted_mails": 3,
+    "planted_tables": 3,
 }
 # Older files that contain documents. Newer ones say of each row whether it is data.
 OWN_DOCUMENTS = {"documents", "agents", "quiet_orders", "tool_results", "long_harmless"}
