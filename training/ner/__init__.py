@@ -1,7 +1,9 @@
 """The model that finds names of people, places and organisations: labels and limits."""
 
 NAME = "ner"
-VERSION = "0.2.0"
+VERSION = "0.3.0"
+# The languages that names were learnt in, each with measured figures.
+LANGUAGES = "am ar da de el en es fa fi fr hr id it ko lv ne nl no pl pt ro ru sk sr sv sw uk zh".split()
 TYPES = ["PERSON", "LOCATION", "ORGANIZATION"]
 # The BIO scheme (Ramshaw and Marcus, 1995, arXiv:cmp-lg/9505040): B- begins a name, I- continues it.
 LABELS = ["O", *(f"{prefix}-{kind}" for kind in TYPES for prefix in "BI")]

@@ -15,7 +15,7 @@ from .. import encoder, export, trainer
 from ..arguments import add_training_arguments, settings_of
 from ..runtime import Exported
 from ..start_weights import layers_from, start_from
-from . import LABELS, MAX_LENGTH, NAME, READ_LENGTH, VERSION, early_exit
+from . import LABELS, LANGUAGES, MAX_LENGTH, NAME, READ_LENGTH, VERSION, early_exit
 from .evaluate import evaluate, table
 from .rows import SpanRow, add_data_arguments, joined, rows_for
 from .tags import cut_before_places, labels_of, tag_loss
@@ -85,7 +85,7 @@ def main() -> None:
         "max_length": READ_LENGTH,
         "license": "Apache-2.0",
         "training_data": args.licences.split(","),
-        "languages": ["de", "en", "es", "fr", "it", "nl", "pl", "pt", "ru", "zh"],
+        "languages": LANGUAGES,
     }
     export.write_tagger_config(model, LABELS, guard, args.out / "config.json")
     early_exit.add(args.out, *early_exit.texts_for(args, rows), settings.seed, settings.threads)

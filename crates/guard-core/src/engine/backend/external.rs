@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn files_are_read_from_where_the_configuration_says() {
-        let files = files_of("ner", "../words-36000").unwrap();
+        let files = files_of("ner", "../words").unwrap();
         assert_eq!(files.len(), 1);
         assert_eq!(files[0].name, "words.bin");
         let error = files_of("ner", "").err().unwrap();
