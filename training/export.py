@@ -338,6 +338,9 @@ def write_shape(model: Encoder, kind: str, labels: Sequence[str], more: dict, gu
 
 
 def write_tokenizer(tokenizer: Tokenizer, path: Path) -> None:
+    """Writes the tokenizer. The scores of its pieces are those of float32, and are written with as few digits as name them."""
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    tokenizer.save(str(path), pretty=False)
+    content = json.loads(tokenizer.to_str())
+    content["model"]["vocab"] = [[piece, float(str(np.float32(score)))] for piece, score in content["model"]["vocab"]]
+    path.write_text(json.dumps(content, ensure_ascii=False, separators=(",", ":")), "utf-8")
