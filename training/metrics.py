@@ -36,27 +36,22 @@ def sigmoid(values: np.ndarray) -> np.ndarray:
 
 
 def fit_line(margin: np.ndarray, label: np.ndarray, balanced: bool = False) -> tuple[float, float]:
-    """The (scale, bias) for which sigmoid(scale * margin + bias) has the least log loss; see `fit_plane`."""
-    (scale,), bias = fit_plane(margin[:, None], label, balanced)
-    return scale, bias
+    """The (scale, bias) for which sigmoid(scale * margin + bias) has the least log loss, by Newton's method.
 
-
-def fit_plane(features: np.ndarray, label: np.ndarray, balanced: bool = False) -> tuple[list[float], float]:
-    """The weights and the bias for which sigmoid(features @ weights + bias) has the least log loss, by Newton's method.
-
-    `features` is [rows, features]. With `balanced`, positives and negatives have the same total weight, however many there are of each.
+    With `balanced`, positives and negatives have the same total weight, however many there are of each.
     """
     weight = np.ones(len(label))
     if balanced:
         weight = np.where(label > 0, 0.5 / max(label.mean(), 1e-9), 0.5 / max(1 - label.mean(), 1e-9))
-    inputs = np.concatenate([features, np.ones((len(label), 1))], axis=1)
-    found = np.array([1.0] * features.shape[1] + [0.0])
-    ridge = np.diag([1e-6] * features.shape[1] + [0.0])
+    scale, bias = 1.0, 0.0
     for _ in range(50):
-        p = sigmoid(inputs @ found)
+        p = sigmoid(scale * margin + bias)
         error, curve = weight * (p - label), weight * np.maximum(p * (1 - p), 1e-9)
-        step = np.linalg.solve(inputs.T @ (inputs * curve[:, None]) / len(label) + ridge, inputs.T @ error / len(label))
-        found -= step
+        gradient = np.array([(error * margin).mean(), error.mean()])
+        cross = (curve * margin).mean()
+        hessian = np.array([[(curve * margin**2).mean() + 1e-6, cross], [cross, curve.mean() + 1e-6]])
+        step = np.linalg.solve(hessian, gradient)
+        scale, bias = scale - float(step[0]), bias - float(step[1])
         if abs(step).max() < 1e-7:
             break
-    return [float(each) for each in found[:-1]], float(found[-1])
+    return scale, bias

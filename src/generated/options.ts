@@ -535,7 +535,7 @@ export interface BiasOptions {
   /**
    * A text fails when the probability of bias is above this. A probability from 0 to 1, or fpr: the rate of false
    * positives that it is to mean on the harmless texts that the model was measured on (evaluation.json beside it).
-   * @default 0.7
+   * @default 0.82
    */
   threshold?: number | { fpr: number } | undefined;
   /**

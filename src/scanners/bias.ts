@@ -15,7 +15,7 @@ export const Bias = defineScanner({
     "hold nothing of the output do not count. All of a text is read (`windows`); llm-guard's default was `full`.",
   sides: { input: {}, output: {} },
   options: () => ({
-    ...labelScannerOptions(0.7, "bias"),
+    ...labelScannerOptions(0.82, "bias"),
     labels: z
       .array(z.string().min(1))
       .min(1)
@@ -32,6 +32,9 @@ export const Bias = defineScanner({
       ),
   }),
   differences: [
+    {
+      text: "The threshold is 0.82 (0.7 in llm-guard), above which one ordinary answer in a hundred is with the embedded model.",
+    },
     {
       without: ["usePrompt"],
       text: "The answer is read by itself. llm-guard reads its prompt too, so that what the prompt says counts against the answer; `use_prompt: true` reads the end of the prompt.",
