@@ -10,6 +10,8 @@ weights stay unchanged.
 
 from __future__ import annotations
 
+import argparse
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +23,7 @@ from onnx import TensorProto, helper
 from torch import nn
 from torch.nn import functional as F
 
-from . import metrics
+from . import metrics, trainer
 from .export import Graph
 from .runtime import Exported
 
@@ -189,3 +191,20 @@ def add(folder: Path, place: Place, learnt: Sequence[str], held: Sequence[str], 
     model = onnx.load(str(graph), load_external_data=False)
     insert(model, place, Exit(*weights, above - doubt.bias.item()))
     onnx.save(model, str(graph))
+
+
+def run(
+    parser: argparse.ArgumentParser, place: Place, texts_of: Callable[[argparse.Namespace], Mapping[str, Sequence[str]]]
+) -> Path:
+    """The command of a training: copies a model and inserts an exit there. `texts_of` gives the texts of each split, in an order of chance.
+
+    Returns the folder of the copy.
+    """
+    parser.add_argument("--model", required=True, type=Path, help="folder of a model without an exit")
+    parser.add_argument("--out", required=True, type=Path, help="folder for the model with one")
+    args = parser.parse_args()
+    trainer.fix_seeds(args.seed, args.threads)
+    shutil.copytree(args.model, args.out, dirs_exist_ok=True)
+    texts = texts_of(args)
+    add(args.out, place, texts["train"][:LEARNT], texts["calibration"][:HELD], args.seed, args.threads)
+    return args.out

@@ -6,13 +6,11 @@ See `text_exit.py`. A text goes on where the model would doubt at either questio
 from __future__ import annotations
 
 import argparse
-import shutil
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 
-from .. import datasets, text_exit, trainer
+from .. import datasets, text_exit
 from ..runtime import softmax
 from . import INJECTION, MAX_LENGTH
 from .rows import add_data_arguments, rows_for
@@ -30,20 +28,15 @@ def doubts(logits: Mapping[str, np.ndarray]) -> bool:
 PLACE = text_exit.Place(layers=6, nothing={"direct": SAFE, "indirect": SAFE}, doubts=doubts, max_tokens=MAX_LENGTH)
 
 
+def texts_of(args: argparse.Namespace) -> dict[str, list[str]]:
+    rows = sorted(rows_for(args), key=lambda row: datasets.digest(row.text, str(args.seed)))
+    return {split: [row.text for row in datasets.part(rows, split)] for split in ("train", "calibration")}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m training.injection.early_exit", description=__doc__)
     add_data_arguments(parser)
-    parser.add_argument("--model", required=True, type=Path, help="folder of a model without an exit")
-    parser.add_argument("--out", required=True, type=Path, help="folder for the model with one")
-    args = parser.parse_args()
-    trainer.fix_seeds(args.seed, args.threads)
-    shutil.copytree(args.model, args.out, dirs_exist_ok=True)
-    rows = sorted(rows_for(args), key=lambda row: datasets.digest(row.text, str(args.seed)))
-    learnt, held = (
-        [row.text for row in datasets.part(rows, split)][:most]
-        for split, most in (("train", text_exit.LEARNT), ("calibration", text_exit.HELD))
-    )
-    text_exit.add(args.out, PLACE, learnt, held, args.seed, args.threads)
+    text_exit.run(parser, PLACE, texts_of)
 
 
 if __name__ == "__main__":

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 
-from .. import datasets, text_exit, trainer
+from .. import datasets, text_exit
 from ..metrics import sigmoid
 from . import TOXICITY
 from .model import LONGEST
@@ -37,31 +35,22 @@ PLACE = text_exit.Place(
 )
 
 
+def texts_of(args: argparse.Namespace) -> dict[str, list[str]]:
+    args.tasks = HEAD
+    examples = sorted(examples_for(args), key=lambda e: datasets.digest(e.text, str(args.seed)))
+    # Rows that are repeated in training are read once.
+    return {split: [*dict.fromkeys(e.text for e in examples if e.split == split)] for split in ("train", "calibration")}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m training.multitask.early_exit", description=__doc__)
     add_data_arguments(parser)
-    parser.add_argument("--model", required=True, type=Path, help="folder of a model without an exit")
-    parser.add_argument("--out", required=True, type=Path, help="folder for the model with one")
-    args = parser.parse_args()
-    args.tasks = HEAD
-    trainer.fix_seeds(args.seed, args.threads)
-    shutil.copytree(args.model, args.out, dirs_exist_ok=True)
-    learnt, held = (
-        texts_of(args, split, most) for split, most in (("train", text_exit.LEARNT), ("calibration", text_exit.HELD))
-    )
-    text_exit.add(args.out, PLACE, learnt, held, args.seed, args.threads)
-    path = args.out / "config.json"
+    path = text_exit.run(parser, PLACE, texts_of) / "config.json"
     config = json.loads(path.read_text("utf-8"))
     for head in config["guard"]["heads"]:
         if head["name"] == HEAD:
             head["early_exit"] = ALONE
     path.write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n")
-
-
-def texts_of(args: argparse.Namespace, split: str, most: int) -> list[str]:
-    examples = [e for e in examples_for(args) if e.split == split]
-    texts = dict.fromkeys(e.text for e in sorted(examples, key=lambda e: datasets.digest(e.text, str(args.seed))))
-    return [*texts][:most]
 
 
 if __name__ == "__main__":

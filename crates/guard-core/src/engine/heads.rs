@@ -171,36 +171,22 @@ impl Decoder {
                 ),
             });
         }
-        let each = scores.iter_mut().zip(rows);
-        let is_asked = |row: &Row| !row.alone || head.early_exit.is_some();
-        if let Some(tagging) = tagging {
-            for ((of_row, row), logits) in each.zip(values.chunks(width * labels)) {
-                of_row.heads.push(Vec::new());
-                if !is_asked(row) {
-                    continue;
+        let of_row = if of_tokens { width * labels } else { labels };
+        for ((scores, row), values) in scores.iter_mut().zip(rows).zip(values.chunks(of_row)) {
+            let is_asked = !row.alone || head.early_exit.is_some();
+            let said = match tagging {
+                _ if !is_asked => Vec::new(),
+                Some(tagging) => {
+                    let from = lead * labels;
+                    let logits = finite(&values[from..from + row.pieces.len() * labels])?;
+                    scores.spans.extend(tagging.spans(index, row, logits));
+                    Vec::new()
                 }
-                let from = lead * labels;
-                let logits = finite(&logits[from..from + row.pieces.len() * labels])?;
-                of_row.spans.extend(tagging.spans(index, row, logits));
-            }
-        } else if of_tokens {
-            for ((of_row, row), vectors) in each.zip(values.chunks(width * labels)) {
-                let mut vector = Vec::new();
-                if is_asked(row) {
-                    vector = head.pooling.vector(&vectors[..row.ids.len() * labels], labels);
-                    finite(&vector)?;
-                }
-                of_row.heads.push(vector);
-            }
-        } else {
-            for ((of_row, row), logits) in each.zip(values.chunks(labels)) {
-                let mut probabilities = Vec::new();
-                if is_asked(row) {
-                    probabilities = head.activation.probabilities(logits);
-                    finite(&probabilities)?;
-                }
-                of_row.heads.push(probabilities);
-            }
+                None if of_tokens => head.pooling.vector(&values[..row.ids.len() * labels], labels),
+                None => head.activation.probabilities(values),
+            };
+            finite(&said)?;
+            scores.heads.push(said);
         }
         Ok(())
     }

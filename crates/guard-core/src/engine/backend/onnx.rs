@@ -61,15 +61,12 @@ impl Input {
         }
     }
 
-    /// The tensor of shape `[rows, width]` for some rows, of which short ones are filled up with `pad`.
+    /// The tensor of shape `[rows, width]`, or `[rows, 1]` of [`Input::Alone`], for some rows, of which short ones are filled up with `pad`.
     fn tensor(self, rows: &[&Row], width: usize, pad: u32) -> Result<Tensor<i64>, ort::Error> {
-        if self == Self::Alone {
-            let alone: Vec<i64> = rows.iter().map(|row| i64::from(row.alone)).collect();
-            return Tensor::from_array(([rows.len(), 1], alone));
-        }
+        let width = if self == Self::Alone { 1 } else { width };
         let mut values = Vec::with_capacity(rows.len() * width);
         for row in rows {
-            let length = row.ids.len();
+            let length = row.ids.len().min(width);
             match self {
                 Self::Ids => values.extend(row.ids.iter().map(i64::from)),
                 Self::Mask => values.extend(std::iter::repeat_n(1, length)),
@@ -79,7 +76,7 @@ impl Input {
                     values.extend(std::iter::repeat_n(1, length - first));
                 }
                 Self::Positions => values.extend(0..length as i64),
-                Self::Alone => {}
+                Self::Alone => values.push(i64::from(row.alone)),
             }
             let fill = if self == Self::Ids { i64::from(pad) } else { 0 };
             values.extend(std::iter::repeat_n(fill, width - length));
@@ -207,9 +204,8 @@ impl Backend for Model {
             Question::Text(text, reading, most) => self.reader.rows_within(text, *reading, *most),
             Question::Alone(text, reading, most) => {
                 let mut rows = self.reader.rows_within(text, *reading, *most)?;
-                for row in &mut rows.rows {
-                    row.alone = self.heads.early_exit().is_some();
-                }
+                let alone = self.heads.early_exit().is_some();
+                rows.rows.iter_mut().for_each(|row| row.alone = alone);
                 Ok(rows)
             }
             Question::Claims(premise, claims) => self.reader.claim_rows(premise, claims),
