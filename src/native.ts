@@ -26,7 +26,6 @@ export type {
   RuleTasks,
   SecretRules,
   SubstringSet,
-  TokenCount,
   TokenEncoding,
 } from "../native/index.cjs";
 

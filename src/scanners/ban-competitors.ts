@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { GuardValidationError, madeFrom } from "../errors.ts";
+import { MOST_FINDINGS } from "../findings.ts";
 import type { Engine } from "../models/engine.ts";
 import { addon, type RuleScan } from "../native.ts";
-import { passed, type ScanContext, type Verdict, wholeText } from "../scanner.ts";
+import { passed, type ScanContext, type Verdict } from "../scanner.ts";
 import { merged, overlapping } from "../text/span.ts";
 import { ofLlmGuard, ruleOptions } from "../validation/options.ts";
 import { defineScanner } from "./define.ts";
@@ -11,7 +12,7 @@ import { NerModel, nerModelOption, recognizerConf } from "./parts/ner-model.ts";
 import { longestOf } from "./parts/open-spans.ts";
 import type { OwnNerModel } from "./parts/own-ner-model.ts";
 import { replaced } from "./parts/personal-data.ts";
-import { allMatches, ruleCheck, ruleVerdict } from "./parts/rule-scanner.ts";
+import { failedBy, matchesOf, ruleCheck, ruleVerdict } from "./parts/rule-scanner.ts";
 import { russianForms } from "./parts/russian-forms.ts";
 
 /** The entity type that a model must give a name for it to count as a competitor. */
@@ -114,12 +115,10 @@ export const BanCompetitors = defineScanner({
       const organisations = found.filter(({ entity, score }) => entity === ORGANIZATION && score >= threshold);
       // A disguised name always counts: its author meant the name, and a model cannot see it in the text as it is written.
       const counts = overlapping(organisations);
-      const all = allMatches(scan).filter((match) => match.isDisguised || counts(match));
+      const all = matchesOf(scan).filter((match) => match.view !== undefined || counts(match));
       if (all.length === 0) return passed(text);
-      const redacted = redact ? { redacted: replaced(text, merged(all), () => REDACTED) } : {};
-      const matches = scan.matches.filter((match) => match.view != null || counts(match));
-      const verdict = ruleVerdict(text, { matches, ...redacted }, "competitor", named);
-      return { ...verdict, coverage: wholeText(text, 1, all.length - matches.length) };
+      const redacted = redact ? replaced(text, merged(all), () => REDACTED) : undefined;
+      return failedBy(text, all.slice(0, MOST_FINDINGS), all.length, redacted, "competitor", named);
     }
   },
 });

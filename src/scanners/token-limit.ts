@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { GuardError, GuardValidationError } from "../errors.ts";
-import { addon, mapAnswer, native, type TokenCount, type TokenEncoding } from "../native.ts";
+import { addon, mapAnswer, native, type TokenEncoding } from "../native.ts";
 import { passed, type Verdict, wholeText } from "../scanner.ts";
 import { defineScanner } from "./define.ts";
 import { FAILED } from "./score.ts";
@@ -69,7 +69,7 @@ export const TokenLimit = defineScanner({
       const excess = native(() => counter(text), signal);
       return mapAnswer(excess, (excess) => (excess ? exceeded(text, excess) : passed(text)));
     };
-    const exceeded = (text: string, { tokens, end }: TokenCount): Verdict => ({
+    const exceeded = (text: string, [tokens, end]: [tokens: number, end: number]): Verdict => ({
       isValid: false,
       score: FAILED,
       sanitized: text.slice(0, end),

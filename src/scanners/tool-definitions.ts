@@ -7,6 +7,7 @@ import { type Finding, passed, wholeText } from "../scanner.ts";
 import { mapRows } from "../text/rows.ts";
 import { notASetting } from "../validation/options.ts";
 import { defineScanner } from "./define.ts";
+import { findingOf, matchesOf } from "./parts/rule-scanner.ts";
 import { changeSince, LEAST_KEY, memoryStore, type PinStore, pinOf, randomKey } from "./parts/tool-pins.ts";
 import { FAILED } from "./score.ts";
 
@@ -125,12 +126,12 @@ export const ToolDefinitions = defineScanner({
 
     const ordersIn = async (text: string, tool?: ToolDefinition, signal?: AbortSignal): Promise<Finding[]> => {
       const found = await native(() => findOrders(text), signal);
-      return (found?.matches ?? []).flatMap(({ start, end, rule, view }): Finding[] => {
-        const label = ids[rule] as string;
+      return (found ? matchesOf(found, MOST_FINDINGS) : []).flatMap((match): Finding[] => {
+        const label = ids[match.rule] as string;
         const mayAsk = tool && OF_CONVERSATIONS.test(`${tool.name} ${tool.description ?? ""}`);
         if (label === "asks-for-conversation" && mayAsk) return [];
         const type = label.startsWith("asks-for-") ? "context_request" : "hidden_order";
-        return [{ start, end, type, text: text.slice(start, end), score: 1, label, ...(view == null ? {} : { view }) }];
+        return [findingOf(text, match, type, label)];
       });
     };
     return {

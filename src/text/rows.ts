@@ -1,10 +1,10 @@
 import type { Turns } from "../support/turns.ts";
 
 /**
- * Rows of numbers, as the addon gives places in a text: it makes no objects of them, because Node-API takes a microsecond for each of
- * their fields, and all of it on the event loop.
+ * Rows of numbers, as the addon gives places in a text: it makes no objects of them, because Node-API takes long for each of their
+ * fields, and all of it on the event loop. Few numbers are a plain array, many a typed one.
  */
-export type Rows = Readonly<Float64Array>;
+export type Rows = ArrayLike<number>;
 
 /**
  * Makes something of each row.

@@ -14,7 +14,7 @@ use napi_derive::napi;
 
 use crate::answer::{Answer, Cost, off_thread, on_text, on_text_with, on_texts};
 use crate::error::Failure;
-use crate::spans::{Names, rows};
+use crate::spans::{Names, Rows, rows};
 
 /// A loaded linear model.
 #[napi]
@@ -107,7 +107,7 @@ impl NativeLinear {
     /// the end, the probability that it is code, the probability that it is code in one of the listed languages, the index of the
     /// most probable of these, and that of the most probable of the others; -1 where there is none.
     #[napi]
-    pub fn find_code<'env>(&self, text: JsString<'env>, listed: Vec<u32>) -> Result<Answer<'env, Float64Array>> {
+    pub fn find_code<'env>(&self, text: JsString<'env>, listed: Vec<u32>) -> Result<Answer<'env, Rows>> {
         on_text_with(&self.0, Cost(250), text, move |model, text| {
             find_code(model, text, &listed)
         })
@@ -138,7 +138,7 @@ pub struct NativeGuess {
 #[napi(object)]
 pub struct ForeignParts {
     /// The start and the end of each, and the index of its language, or -1 where that is a known one.
-    pub parts: Float64Array,
+    pub parts: Rows,
     /// The languages that are not known: ISO 639-1 codes, or `und-` and the code of a script whose languages cannot be told apart.
     pub languages: Vec<String>,
 }
@@ -159,7 +159,7 @@ pub struct NativeTold {
     pub judged: bool,
     /// The start and the end of each sentence; 1 where it has enough text to tell a language, else 0; the index of the likeliest
     /// language that was not expected, or -1 where none can be told; and its probability.
-    pub sentences: Float64Array,
+    pub sentences: Rows,
     /// The languages of the sentences.
     pub languages: Vec<String>,
 }
@@ -200,7 +200,7 @@ fn foreign_parts(model: &LinearModel, text: &str, known: &[String], familiar: &[
     }
 }
 
-fn find_code(model: &LinearModel, text: &str, listed: &[u32]) -> std::result::Result<Float64Array, Failure> {
+fn find_code(model: &LinearModel, text: &str, listed: &[u32]) -> std::result::Result<Rows, Failure> {
     let listed: Vec<usize> = listed.iter().map(|label| *label as usize).collect();
     let pieces = CodeFinder::new(model, &listed)?.find(text);
     let index = |label: Option<usize>| label.map_or(-1.0, |label| label as f64);

@@ -1,12 +1,11 @@
 //! What a text repeats of other texts.
 
 use guard_core::rules::overlap::{self, Count, Options};
-use napi::bindgen_prelude::Float64Array;
 use napi::{Env, Result};
 use napi_derive::napi;
 
 use crate::answer::{Answer, Cost, on_texts};
-use crate::spans::{Names, rows};
+use crate::spans::{Names, Rows, rows};
 
 /// What passages are counted in; see `Count` of guard-core.
 #[napi(string_enum = "lowercase")]
@@ -36,7 +35,7 @@ pub struct RepeatedWords {
 pub struct TextOverlap {
     /// The passages: the start and the end of each, the index of the other text, the words, and the index of the view that it was
     /// found in, or -1 where the text has it as it is written. See `Passage` of guard-core.
-    pub passages: Float64Array,
+    pub passages: Rows,
     /// The views that there are.
     pub views: Vec<String>,
     pub share: f64,

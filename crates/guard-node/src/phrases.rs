@@ -34,8 +34,8 @@ impl Refusals {
 
 fn scan(phrases: &Phrases, text: &str) -> std::result::Result<Option<RuleScan>, Failure> {
     let found = phrases.find(text).map_err(Failure::in_search)?;
-    let found = found.into_iter().map(|found| (0, found.range, None));
-    Ok(rule_scan(text, found.collect(), false))
+    let found: Vec<_> = found.into_iter().map(|found| (0, found.range, None)).collect();
+    Ok(rule_scan(text, &found, false))
 }
 
 /// Orders to a model that have no business in the description of a tool.
@@ -67,5 +67,5 @@ impl Orders {
 
 fn scan_views(phrases: &Phrases, text: &str) -> std::result::Result<Option<RuleScan>, Failure> {
     let found = phrases.find_across_views(text).map_err(Failure::in_search)?;
-    Ok(rule_scan(text, in_views(found), false))
+    Ok(rule_scan(text, &in_views(found), false))
 }

@@ -11,7 +11,7 @@ use napi_derive::napi;
 use crate::answer::{Answer, Cost, on_text_with};
 use crate::error::{Failure, at_once};
 use crate::js_text::with_text;
-use crate::spans::{Names, Span, byte_ranges, rows};
+use crate::spans::{Names, Rows, Span, byte_ranges, has_rows, rows};
 
 /// A pattern of a user.
 #[napi(object)]
@@ -52,11 +52,11 @@ pub struct PiiFinding {
 pub struct PiiScan {
     /// In order, without overlaps: the start and the end of each, its score, and the indices of the names of its type and of what
     /// found it.
-    pub findings: Float64Array,
+    pub findings: Rows,
     /// The highest score of anything found, before findings were merged.
     pub highest: f64,
     /// Where placeholders of the vault stand: the start and the end of each.
-    pub known: Float64Array,
+    pub known: Rows,
     /// Numbers of what looks like a placeholder, whoever wrote it: the index of the name of its type, and the number.
     pub numbers: Float64Array,
     pub names: Vec<String>,
@@ -117,7 +117,7 @@ impl PersonalData {
     pub fn finds(&self, env: &Env, example: JsString<'_>) -> Result<bool> {
         with_text(&example, |example| {
             at_once(env, || {
-                Ok(!find(&self.detector, example, Vec::new(), &[])?.findings.is_empty())
+                Ok(has_rows(&find(&self.detector, example, Vec::new(), &[])?.findings))
             })
         })?
     }

@@ -1,13 +1,12 @@
 //! Placeholders and what they stand for.
 
 use guard_core::rules::placeholders::{self, Matching, Occurrences};
-use napi::bindgen_prelude::Float64Array;
 use napi::{JsString, Result};
 use napi_derive::napi;
 
 use crate::answer::{Answer, Cost, NOTHING, on_text_with};
 use crate::error::{Code, Failure};
-use crate::spans::{position, rows};
+use crate::spans::{Rows, position, rows};
 
 /// Placeholders that JavaScript puts the originals in the place of.
 const SPLICED: usize = 100;
@@ -25,7 +24,7 @@ pub enum PlaceholderMatching {
 #[napi(object)]
 pub struct Restoration {
     /// The start and the end of each, and the index of the placeholder.
-    pub matches: Float64Array,
+    pub matches: Rows,
     /// Only there where so many placeholders were found that it takes less to make this text here: more than a hundred.
     pub restored: Option<String>,
     /// The position up to which the text was searched, in UTF-16 code units.

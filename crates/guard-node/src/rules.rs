@@ -10,35 +10,26 @@ use guard_core::rules::regex::{self, Patterns};
 use guard_core::rules::substrings::{self, Substrings};
 use guard_core::text::redact::{REDACTED, redact};
 use guard_core::tokens::limit::Encoding;
-use napi::bindgen_prelude::{Float64Array, FnArgs, Function, PromiseRaw};
+use napi::bindgen_prelude::{FnArgs, Function, PromiseRaw};
 use napi::{Env, Result};
 use napi_derive::napi;
 
 use crate::answer::{Answer, Cost, off_thread, on_text_with};
 use crate::error::{Failure, at_once};
 use crate::js_text::with_text;
-use crate::spans::{MOST_FINDINGS, Span, position, rows, with_spans};
+use crate::spans::{Names, Rows, position, rows};
 
 /// What views add to the [`Cost`] of a search.
 const VIEWS: usize = 60;
 
-/// A match of the rule with this index.
-#[napi(object)]
-pub struct RuleMatch {
-    pub start: u32,
-    pub end: u32,
-    pub rule: u32,
-    /// The view of the text that it was found in; absent where the text has it as it is written.
-    pub view: Option<String>,
-}
-
 /// What matched, and the text with the matches replaced.
 #[napi(object)]
 pub struct RuleScan {
-    /// The first ones, as many as findings are told.
-    pub matches: Vec<RuleMatch>,
-    /// All others: the start, the end and the rule of each, and 1 where only a view has it, else 0. Absent where there are none.
-    pub rest: Option<Float64Array>,
+    /// The start and the end of each match, its rule, and the index of the view that it was found in, or -1 where the text has it as it
+    /// is written.
+    pub matches: Rows,
+    /// The views in which something was found. Absent where there are none.
+    pub views: Option<Vec<String>>,
     /// Absent where nothing was to be replaced.
     pub redacted: Option<String>,
 }
@@ -60,7 +51,7 @@ pub(crate) fn in_views<M: across::RuleMatch>(sightings: Vec<Sighting<M>>) -> Vec
         .collect()
 }
 
-pub(crate) fn rule_scan(text: &str, mut found: Vec<Found>, replace: bool) -> Option<RuleScan> {
+pub(crate) fn rule_scan(text: &str, found: &[Found], replace: bool) -> Option<RuleScan> {
     if found.is_empty() {
         return None;
     }
@@ -68,21 +59,17 @@ pub(crate) fn rule_scan(text: &str, mut found: Vec<Found>, replace: bool) -> Opt
         let spans: Vec<Range<usize>> = found.iter().map(|(_, range, _)| range.clone()).collect();
         redact(text, &spans, REDACTED)
     });
-    let others = found.split_off(found.len().min(MOST_FINDINGS));
-    let rest = (!others.is_empty()).then(|| {
-        let more = |(rule, _, view): &Found| [*rule as f64, f64::from(u8::from(view.is_some()))];
-        rows(text, &others, |(_, range, _)| range.clone(), more)
-    });
-    let rule_match = |(rule, _, view): Found, Span { start, end }| RuleMatch {
-        start,
-        end,
-        rule: rule as u32,
-        view,
-    };
-    let matches = with_spans(text, found, |(_, range, _)| range.clone(), rule_match);
+    let mut views = Names::default();
+    let matches = rows(
+        text,
+        found,
+        |(_, range, _)| range.clone(),
+        |(rule, _, view)| [*rule as f64, views.index_of(view.as_deref())],
+    );
+    let views = views.into_list();
     Some(RuleScan {
         matches,
-        rest,
+        views: (!views.is_empty()).then_some(views),
         redacted,
     })
 }
@@ -200,7 +187,7 @@ fn scan_patterns(
     } else {
         in_text(patterns.find(text, match_type)?)
     };
-    Ok(rule_scan(text, found, options.replace))
+    Ok(rule_scan(text, &found, options.replace))
 }
 
 /// Where a substring counts: anywhere, as whole words, or as whole words with any run of white space for white space.
@@ -274,16 +261,7 @@ fn scan_substrings(substrings: &Substrings, text: &str, options: SubstringOption
     } else {
         in_text(substrings.find(text, options.all))
     };
-    rule_scan(text, found, options.replace)
-}
-
-/// The longest beginning of a text that keeps to a limit.
-#[napi(object)]
-pub struct TokenCount {
-    /// Tokens of the whole text.
-    pub tokens: u32,
-    /// The position where the beginning ends, in UTF-16 code units.
-    pub end: u32,
+    rule_scan(text, &found, options.replace)
 }
 
 /// A tokenizer that counts.
@@ -299,21 +277,19 @@ impl TokenEncoding {
     }
 
     /// The function that counts the tokens of a text of more than `limit` of them, and finds its longest beginning of at most so many whole
-    /// tokens; it gives null for a text that keeps to the limit.
-    #[napi(ts_return_type = "(text: string) => Answer<TokenCount | null>")]
+    /// tokens: it gives their number, and the position where the beginning ends, in UTF-16 code units. It gives null for a text that keeps
+    /// to the limit.
+    #[napi(ts_return_type = "(text: string) => Answer<[tokens: number, end: number] | null>")]
     pub fn counter<'env>(
         &self,
         env: &'env Env,
         limit: u32,
-    ) -> Result<Function<'env, String, Answer<'static, Option<TokenCount>>>> {
+    ) -> Result<Function<'env, String, Answer<'static, Option<Vec<u32>>>>> {
         let encoding = Arc::clone(&self.0);
         env.create_function_from_closure("count", move |call| {
             on_text_with(&encoding, Cost(60), call.get(0)?, move |encoding, text| {
                 let excess = encoding.excess(text, limit as usize);
-                Ok(excess.map(|truncation| TokenCount {
-                    tokens: truncation.tokens as u32,
-                    end: position(text, truncation.end),
-                }))
+                Ok(excess.map(|truncation| vec![truncation.tokens as u32, position(text, truncation.end)]))
             })
         })
     }

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use guard_core::rules::secrets::{self, Options, RuleSource, Secret, Secrets, redact};
-use napi::bindgen_prelude::Float64Array;
 use napi::{Env, JsString, Result};
 use napi_derive::napi;
 
 use crate::answer::{Answer, Cost, on_text_with};
 use crate::error::{Failure, at_once};
-use crate::spans::{MOST_FINDINGS, Span, rows, with_spans};
+use crate::spans::{MOST_FINDINGS, Rows, Span, rows, with_spans};
 
 /// A rule of a user.
 #[napi(object)]
@@ -68,7 +67,7 @@ pub struct SecretScan {
     /// The first ones, as many as findings are told.
     pub secrets: Vec<SecretMatch>,
     /// The start and the end of each of the others. Absent where there are none.
-    pub rest: Option<Float64Array>,
+    pub rest: Option<Rows>,
     /// Absent where nothing was found.
     pub redacted: Option<String>,
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use guard_core::text::offsets::{self, Unit};
-use napi::bindgen_prelude::Float64Array;
+use napi::bindgen_prelude::{Either, Float64Array};
 use napi_derive::napi;
 
 /// So many findings of one text are told as objects; see `MOST_FINDINGS` of `src/findings.ts`, which is the same number.
@@ -44,23 +44,41 @@ pub fn with_spans<T, U>(
         .collect()
 }
 
+/// Numbers, one row after the other: a plain array where they are few, since V8 takes two microseconds to make a typed one.
+#[napi]
+pub type Rows = Either<Vec<f64>, Float64Array>;
+
+/// So many numbers at most are a plain array, of which Node-API takes each one by itself.
+const PLAIN: usize = 32;
+
 /// The start and the end of each item, and more numbers of it, one row after the other.
 ///
-/// Node-API makes objects on the event loop, a microsecond or more for each of their fields, and a megabyte of text may have half
-/// a million items. An array of numbers takes no time, whatever its length. What has no number is -1.
+/// Node-API makes objects on the event loop, a quarter of a microsecond or more for each of their fields, and a megabyte of text may
+/// have half a million items. A typed array takes no longer, whatever its length. What has no number is -1.
 pub fn rows<T, const N: usize>(
     text: &str,
     items: &[T],
     range: impl Fn(&T) -> Range<usize>,
     mut more: impl FnMut(&T) -> [f64; N],
-) -> Float64Array {
+) -> Rows {
     let spans = spans(text, items.iter().map(range));
     let mut rows = Vec::with_capacity(items.len() * (2 + N));
     for (item, Span { start, end }) in items.iter().zip(spans) {
         rows.extend([f64::from(start), f64::from(end)]);
         rows.extend(more(item));
     }
-    rows.into()
+    match rows.len() {
+        0..=PLAIN => Either::A(rows),
+        _ => Either::B(rows.into()),
+    }
+}
+
+/// Whether there is a row.
+pub fn has_rows(rows: &Rows) -> bool {
+    match rows {
+        Either::A(rows) => !rows.is_empty(),
+        Either::B(rows) => !rows.is_empty(),
+    }
 }
 
 /// The names that rows have, each once; rows have their indices.

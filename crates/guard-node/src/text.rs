@@ -6,13 +6,13 @@ use guard_core::text::invisible::{self, Kind};
 use guard_core::text::names;
 use guard_core::text::sentences;
 use guard_core::text::views::{self, RevealingView, View};
-use napi::bindgen_prelude::{Float64Array, Uint32Array};
+use napi::bindgen_prelude::Uint32Array;
 use napi::{JsString, Result};
 use napi_derive::napi;
 
 use crate::answer::{Answer, Cost, on_text};
 use crate::error::{Code, Failure};
-use crate::spans::{Names, Span, byte_ranges, rows, spans, with_spans};
+use crate::spans::{Names, Rows, Span, byte_ranges, rows, spans, with_spans};
 
 /// The sentences of a text, in order, without the white space between them: the start and the end of each, one after the other.
 ///
@@ -31,7 +31,7 @@ pub fn split_sentences(text: JsString<'_>) -> Result<Answer<'_, Uint32Array>> {
 #[napi(object)]
 pub struct InvisibleScan {
     /// The runs of invisible characters of one kind: the start, the end and the index of the kind of each.
-    pub runs: Float64Array,
+    pub runs: Rows,
     /// The kinds that there are, in snake case, such as `zero_width_spaces`.
     pub kinds: Vec<String>,
     /// The text without them; absent where there is nothing to remove.

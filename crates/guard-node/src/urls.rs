@@ -2,18 +2,18 @@
 
 use guard_core::lang::url_standing::{self, UrlStanding};
 use guard_core::rules::urls;
-use napi::bindgen_prelude::{Float64Array, Uint8Array};
+use napi::bindgen_prelude::Uint8Array;
 use napi::{Env, JsString, Result};
 use napi_derive::napi;
 
 use crate::answer::{Answer, Cost, on_text, on_texts};
-use crate::spans::rows;
+use crate::spans::{Rows, rows};
 
 /// The URLs of a text, in order.
 #[napi(object)]
 pub struct NativeFoundUrls {
     /// The start and the end of each.
-    pub places: Float64Array,
+    pub places: Rows,
     /// Each as the URL standard serializes it, one a line: a serialized URL has no line break.
     pub urls: String,
 }

@@ -1,11 +1,12 @@
+import { MOST_FINDINGS } from "../../findings.ts";
 import { type Answer, mapAnswer, native, type RuleScan } from "../../native.ts";
-import { type Verdict, wholeText } from "../../scanner.ts";
+import { type Finding, type Verdict, wholeText } from "../../scanner.ts";
 import { mapRows } from "../../text/rows.ts";
 import type { Span } from "../../text/span.ts";
 import { FAILED } from "../score.ts";
 
-/** How many numbers a row of `RuleScan.rest` has. */
-const REST = 4;
+/** How many numbers a row of `RuleScan.matches` has. */
+const WIDTH = 4;
 
 /** Rules of the addon, such as patterns or substrings. */
 export interface Rules {
@@ -35,9 +36,22 @@ export function ruleCheck<Context extends { signal?: AbortSignal | undefined }>(
  * @param type the type of the findings.
  * @param labels the names of the rules, by the index of each rule.
  */
-export function ruleVerdict(
+export function ruleVerdict(text: string, scan: RuleScan, type: string, labels: readonly string[]): Verdict {
+  const told = matchesOf(scan, MOST_FINDINGS);
+  return failedBy(text, told, scan.matches.length / WIDTH, scan.redacted, type, labels);
+}
+
+/**
+ * Does the same as {@link ruleVerdict}.
+ *
+ * @param told the matches of which there are findings.
+ * @param count the number of all matches.
+ */
+export function failedBy(
   text: string,
-  { matches, rest, redacted }: RuleScan,
+  told: readonly RuleMatch[],
+  count: number,
+  redacted: string | undefined,
   type: string,
   labels: readonly string[],
 ): Verdict {
@@ -45,38 +59,31 @@ export function ruleVerdict(
     isValid: false,
     score: FAILED,
     ...(redacted == null ? {} : { sanitized: redacted }),
-    findings: matches.map(({ start, end, rule, view }) => ({
-      start,
-      end,
-      type,
-      text: text.slice(start, end),
-      score: 1,
-      label: labels[rule] as string,
-      ...(view == null ? {} : { view }),
-    })),
-    coverage: wholeText(text, 1, (rest?.length ?? 0) / REST),
+    findings: told.map((match) => findingOf(text, match, type, labels[match.rule] as string)),
+    coverage: wholeText(text, 1, count - told.length),
   };
 }
 
+/** Makes the finding of a match. */
+export function findingOf(text: string, { start, end, view }: RuleMatch, type: string, label: string): Finding {
+  return { start, end, type, text: text.slice(start, end), score: 1, label, ...(view === undefined ? {} : { view }) };
+}
+
 /** Returns the rules of which a text has at least one match. */
-export function matchedRules({ matches, rest }: RuleScan): Set<number> {
-  const rules = new Set(matches.map(({ rule }) => rule));
-  if (rest) for (const rule of mapRows(rest, REST, (column) => column(2))) rules.add(rule);
-  return rules;
+export function matchedRules({ matches }: RuleScan): Set<number> {
+  return new Set(mapRows(matches, WIDTH, (column) => column(2)));
 }
 
-/** A match: where it is, and whether only a view of the text has it. */
-export interface MatchPlace extends Span {
+/** A match: where it is, its rule, and the view of the text that it was found in, unless the text has it as it is written. */
+export interface RuleMatch extends Span {
   rule: number;
-  isDisguised: boolean;
+  view?: string | undefined;
 }
 
-/** Returns all matches, also those that are too many to be told. */
-export function allMatches({ matches, rest }: RuleScan): MatchPlace[] {
-  const first = matches.map(({ start, end, rule, view }) => ({ start, end, rule, isDisguised: view != null }));
-  if (!rest) return first;
-  const others = mapRows(rest, REST, (column) => ({
-    ...{ start: column(0), end: column(1), rule: column(2), isDisguised: column(3) > 0 },
-  }));
-  return [...first, ...others];
+/** Returns the matches, in the order of the addon, at most so many of them. */
+export function matchesOf({ matches, views }: RuleScan, most?: number): RuleMatch[] {
+  const match = (column: (index: number) => number): RuleMatch => ({
+    ...{ start: column(0), end: column(1), rule: column(2), view: views?.[column(3)] },
+  });
+  return mapRows(matches, WIDTH, match, most);
 }
