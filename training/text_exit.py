@@ -5,7 +5,7 @@ something. Where it surely would not, the remaining layers read two pieces inste
 early exit with one exit (Xin et al., DeeBERT, 2020, arXiv:2004.12993). Most texts are ordinary, so most of the traffic costs about half.
 
 The network learns from what the model itself says about texts, right or wrong. It is inserted into the finished int8 graph, whose
-weights stay unchanged.
+weights stay unchanged. A network that is there already is replaced.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import torch
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 from torch import nn
 from torch.nn import functional as F
 
@@ -33,9 +33,6 @@ LEARNT, HELD = 20_000, 6_000
 EPOCHS, BATCH, RATE, DOUBTFUL_WEIGHT = 12, 256, 2e-3, 4.0
 # The share of the doubtful texts of the calibration part that may leave early.
 LOST = 5e-3
-# The mask of attention; and what pooling adds to the scores of padding, with the nodes that make it.
-MASK, PADDING_BIAS = "mask_int", "padding_bias"
-OF_PADDING = {"mask_float", "mask_column", "padding_column", PADDING_BIAS}
 
 
 @dataclass(frozen=True)
@@ -53,12 +50,9 @@ class Place:
     # rows may leave.
     alone: str = ""
     watched: str = field(init=False)
-    # The same vectors divided by the factors of SmoothQuant, which the attention of the next layer reads (see `export.py`).
-    smoothed: str = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "watched", f"layers.{self.layers - 1}.norm2")
-        object.__setattr__(self, "smoothed", f"{self.watched}.even")
 
 
 @dataclass(frozen=True)
@@ -71,12 +65,29 @@ class Exit:
     above: float
 
 
+def has_exit(model: onnx.ModelProto) -> bool:
+    return any(weight.name == "exit.above" for weight in model.graph.initializer)
+
+
+def replace(model: onnx.ModelProto, values: Mapping[str, np.ndarray]) -> None:
+    """Replaces constants of the graph by others of the same shape."""
+    for weight in model.graph.initializer:
+        if weight.name in values:
+            weight.CopyFrom(numpy_helper.from_array(values[weight.name].astype(np.float32), weight.name))
+
+
 def insert(model: onnx.ModelProto, place: Place, exit: Exit) -> None:
     """Inserts the exit into the graph, int8 or fp32. In a batch the texts go on where one of them does."""
+    if has_exit(model):
+        found = {
+            "exit.hidden.weight": exit.hidden,
+            "exit.hidden.bias": exit.hidden_bias,
+            "exit.doubt.weight": exit.doubt,
+            "exit.above": np.float32(exit.above),
+        }
+        return replace(model, found)
     nodes = list(model.graph.node)
-    if any("exit.kept" in node.output for node in nodes):
-        raise SystemExit("the model has an exit already")
-    watched, smoothed = place.watched, place.smoothed
+    watched = place.watched
     front, back = Graph(), Graph()
     tokens, whole = front.weight("exit.tokens", np.array([1], np.int64)), front.weight("exit.one", np.float32(1))
     front.node("Cast", ["attention_mask"], "exit.mask.float", to=TensorProto.FLOAT)
@@ -90,10 +101,7 @@ def insert(model: onnx.ModelProto, place: Place, exit: Exit) -> None:
     front.node("Add", [watched, "exit.lowered"], "exit.high")
     front.node("ReduceMax", ["exit.high", tokens], "exit.max", keepdims=0)
     front.node("Concat", ["exit.mean", "exit.max"], "exit.pooled", axis=1)
-    front.node("MatMul", ["exit.pooled", front.weight("exit.hidden.weight", exit.hidden)], "exit.hidden.product")
-    front.node("Add", ["exit.hidden.product", front.weight("exit.hidden.bias", exit.hidden_bias)], "exit.hidden")
-    front.node("Relu", ["exit.hidden"], "exit.active")
-    front.node("MatMul", ["exit.active", front.weight("exit.doubt.weight", exit.doubt)], "exit.doubts")
+    add_network(front, "exit", exit)
     above = front.weight("exit.above", np.float32(exit.above))
     if place.alone:
         front.node("Greater", ["exit.doubts", above], "exit.doubtful")
@@ -105,58 +113,90 @@ def insert(model: onnx.ModelProto, place: Place, exit: Exit) -> None:
         front.node("Or", ["exit.doubtful", "exit.others"], "exit.staying")
     else:
         front.node("Greater", ["exit.doubts", above], "exit.staying")
-    # Of a batch in which nobody goes on, two pieces do: attention must not be empty.
     front.node("Cast", ["exit.staying"], "exit.staying.number", to=TensorProto.INT32)
     front.node("ReduceMax", ["exit.staying.number"], "exit.someone.number", keepdims=0)
     front.node("Cast", ["exit.someone.number"], "exit.someone", to=TensorProto.BOOL)
-    front.node("Shape", ["input_ids"], "exit.length", start=1, end=2)
-    front.node("Squeeze", ["exit.length"], "exit.length.number")
-    zero, step = (front.weight(f"exit.{name}", np.array(at, np.int64)) for name, at in (("zero", 0), ("step", 1)))
-    front.node("Range", [zero, "exit.length.number", step], "exit.places")
-    front.node("Less", ["exit.places", front.weight("exit.two", np.array(2, np.int64))], "exit.first")
-    front.node("Or", ["exit.first", "exit.someone"], "exit.kept")
-    front.node("Compress", [watched, "exit.kept"], "exit.vectors", axis=1)
-    front.node("Compress", [smoothed, "exit.kept"], "exit.smoothed", axis=1)
-    front.node("Compress", [MASK, "exit.kept"], "exit.mask", axis=1)
-    front.node("Compress", [PADDING_BIAS, "exit.kept"], "exit.padding.bias", axis=1)
+    front.node("Shape", ["input_ids"], "exit.rows", start=0, end=1)
+    column = front.weight("exit.column", np.array([1], np.int64))
+    front.node("Concat", ["exit.rows", column], "exit.shape", axis=0)
 
-    for head, logits in place.nothing.items():
-        nothing = back.weight(f"exit.{head}.nothing", np.array([logits], np.float32))
-        back.node("Where", ["exit.staying", f"exit.{head}", nothing], head)
-
-    # What pooling adds may be made behind the layers; it is needed before the last of them now.
-    of_padding = [node for node in nodes if OF_PADDING & set(node.output)]
-    nodes = [node for node in nodes if node not in of_padding]
     at = next(index for index, node in enumerate(nodes) if watched in node.output) + 1
-    renamed = {
-        watched: "exit.vectors",
-        smoothed: "exit.smoothed",
-        MASK: "exit.mask",
-        PADDING_BIAS: "exit.padding.bias",
-    }
-    for node in nodes[at:]:
-        node.input[:] = [renamed.get(name, name) for name in node.input]
-        for head in place.nothing:
-            if head in node.output:
-                node.output[:] = [f"exit.{head}"]
-                node.name = f"exit.{head}"
+    rest, none, outputs = nodes[at:], Graph(), list(model.graph.output)
+    for output in outputs:
+        (maker,) = (node for node in rest if output.name in node.output)
+        maker.output[:] = [f"exit.{output.name}.found"]
+        width = output.type.tensor_type.shape.dim[-1].dim_value
+        logits = place.nothing.get(output.name, (0.0,) * width)
+        nothing = none.weight(f"exit.{output.name}.nothing", np.array([logits], np.float32))
+        none.node("Expand", [nothing, "exit.shape"], f"exit.{output.name}.none")
+        if output.name in place.nothing:
+            # Beside a row that goes on, others do too.
+            back.node("Where", ["exit.staying", f"exit.{output.name}", nothing], output.name)
+
+    def branch(name: str, made: Sequence[onnx.NodeProto], suffix: str) -> onnx.GraphProto:
+        made_outputs = [
+            helper.make_tensor_value_info(f"exit.{output.name}.{suffix}", TensorProto.FLOAT, None) for output in outputs
+        ]
+        return helper.make_graph(list(made), name, [], made_outputs)
+
+    chosen = helper.make_node(
+        "If",
+        ["exit.someone"],
+        [f"exit.{output.name}" if output.name in place.nothing else output.name for output in outputs],
+        name="exit",
+        then_branch=branch("exit.rest", rest, "found"),
+        else_branch=branch("exit.left", none.nodes, "none"),
+    )
     del model.graph.node[:]
-    model.graph.node.extend([*nodes[:at], *of_padding, *front.nodes, *nodes[at:], *back.nodes])
-    model.graph.initializer.extend([*front.weights, *back.weights])
+    model.graph.node.extend([*nodes[:at], *front.nodes, chosen, *back.nodes])
+    model.graph.initializer.extend([*front.weights, *none.weights])
+
+
+def add_network(graph: Graph, name: str, network: Exit) -> None:
+    """Adds the nodes that compute NAME.doubts, of shape [batch, 1], from the pooled vectors of texts."""
+    hidden = graph.weight(f"{name}.hidden.weight", network.hidden)
+    graph.node("MatMul", ["exit.pooled", hidden], f"{name}.hidden.product")
+    bias = graph.weight(f"{name}.hidden.bias", network.hidden_bias)
+    graph.node("Add", [f"{name}.hidden.product", bias], f"{name}.hidden")
+    graph.node("Relu", [f"{name}.hidden"], f"{name}.active")
+    graph.node("MatMul", [f"{name}.active", graph.weight(f"{name}.doubt.weight", network.doubt)], f"{name}.doubts")
+
+
+def pooled(vectors: np.ndarray) -> np.ndarray:
+    """What the networks read of the vectors of a text: their mean and their maximum."""
+    return np.concatenate([vectors.mean(0), vectors.max(0)]).astype(np.float32)
 
 
 def read(model: Exported, place: Place, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """The pooled vectors after the lowest layers, and whether the model doubts, for each text."""
     vectors, doubts = [], []
     for found, *logits in model.outputs(texts, place.max_tokens, [place.watched, *place.nothing]):
-        vectors.append(np.concatenate([found.mean(0), found.max(0)]).astype(np.float32))
+        vectors.append(pooled(found))
         doubts.append(place.doubts(dict(zip(place.nothing, logits, strict=True))))
     return np.array(vectors), np.array(doubts)
 
 
+def opened(folder: Path, watched: Sequence[str], threads: int) -> Exported:
+    """The model of a folder, of which no text leaves early."""
+    graph = folder / "model.onnx"
+    model = onnx.load(str(graph), load_external_data=False)
+    if not has_exit(model):
+        return Exported(graph, folder / "tokenizer.json", threads, watched)
+    replace(model, {"exit.above": np.array(np.finfo(np.float32).min)})
+    whole = folder / "opened.onnx"
+    onnx.save(model, str(whole))
+    try:
+        return Exported(whole, folder / "tokenizer.json", threads, watched)
+    finally:
+        whole.unlink()
+
+
 def learn(vectors: np.ndarray, doubts: np.ndarray, seed: int) -> nn.Sequential:
+    """The network, which reads vectors as they are. While it learns, each of their numbers is scaled to a deviation of one."""
     torch.manual_seed(seed)
     x, y = torch.from_numpy(vectors), torch.from_numpy(doubts).float()
+    middle, deviation = x.mean(0), x.std(0) + 1e-5
+    x = (x - middle) / deviation
     network = nn.Sequential(nn.Linear(x.shape[1], HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, 1))
     optimizer = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=0.01)
     steps = EPOCHS * -(-len(x) // BATCH)
@@ -169,27 +209,39 @@ def learn(vectors: np.ndarray, doubts: np.ndarray, seed: int) -> nn.Sequential:
             loss.backward()
             optimizer.step()
             schedule.step()
+    first = network[0]
+    with torch.no_grad():
+        first.weight /= deviation
+        first.bias -= first.weight @ middle
     return network
 
 
-def add(folder: Path, place: Place, learnt: Sequence[str], held: Sequence[str], seed: int, threads: int) -> None:
-    """Inserts an exit into the model of a folder. It learns from the texts `learnt`; the texts `held` determine its threshold."""
-    graph = folder / "model.onnx"
-    watched = Exported(graph, folder / "tokenizer.json", threads, watched=[place.watched])
-    network = learn(*read(watched, place, learnt), seed)
-    vectors, doubts = read(watched, place, held)
+def learnt_from(
+    learnt: tuple[np.ndarray, np.ndarray], held: tuple[np.ndarray, np.ndarray], seed: int, what: str
+) -> Exit:
+    """A network that learns from vectors and doubts; others determine its threshold."""
+    network = learn(*learnt, seed)
+    vectors, doubts = held
     with torch.no_grad():
         told = network(torch.from_numpy(vectors))[:, 0].numpy()
     above = float(np.quantile(told[doubts], LOST, method="lower")) - 1e-3
     print(
-        f"early exit: of {len(held)} texts held out, {doubts.mean():.1%} are doubtful and {metrics.share_above(told, above):.1%} go on; "
+        f"{what}: of {len(vectors)} texts held out, {doubts.mean():.1%} are doubtful and {metrics.share_above(told, above):.1%} go on; "
         f"of the others {metrics.share_above(told[~doubts], above):.1%}",
         flush=True,
     )
     hidden, _, doubt = network
     weights = [value.detach().numpy().T for value in (hidden.weight, hidden.bias, doubt.weight)]
+    return Exit(*weights, above - doubt.bias.item())
+
+
+def add(folder: Path, place: Place, learnt: Sequence[str], held: Sequence[str], seed: int, threads: int) -> None:
+    """Inserts an exit into the model of a folder. It learns from the texts `learnt`; the texts `held` determine its threshold."""
+    graph = folder / "model.onnx"
+    watched = opened(folder, [place.watched], threads)
+    exit = learnt_from(read(watched, place, learnt), read(watched, place, held), seed, "early exit")
     model = onnx.load(str(graph), load_external_data=False)
-    insert(model, place, Exit(*weights, above - doubt.bias.item()))
+    insert(model, place, exit)
     onnx.save(model, str(graph))
 
 
@@ -200,8 +252,8 @@ def run(
 
     Returns the folder of the copy.
     """
-    parser.add_argument("--model", required=True, type=Path, help="folder of a model without an exit")
-    parser.add_argument("--out", required=True, type=Path, help="folder for the model with one")
+    parser.add_argument("--model", required=True, type=Path, help="folder of a model")
+    parser.add_argument("--out", required=True, type=Path, help="folder for the model with an exit of its own")
     args = parser.parse_args()
     trainer.fix_seeds(args.seed, args.threads)
     shutil.copytree(args.model, args.out, dirs_exist_ok=True)

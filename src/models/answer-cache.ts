@@ -1,6 +1,8 @@
 import type { EngineTimings } from "../native.ts";
 import type { ScannerObserver } from "../observer.ts";
 import { withSignal } from "../support/with-signal.ts";
+import type { Reading } from "./reading.ts";
+import type { TextModel } from "./text-model.ts";
 
 /** An answer that is known or being computed, and the signal of the caller that asked first. */
 interface Asked {
@@ -10,9 +12,15 @@ interface Asked {
 
 /** What a scanner asks texts of: a head of a model. */
 export interface HeadAsked {
-  readonly model: { readonly identity: string };
-  /** The name of the head. */
+  readonly model: TextModel;
+  /** The name of the head. A scanner that asks several by the source of a text names one of them. */
   readonly head: string;
+  /** How it is asked about every text, by scanners whose answer tells other models whether they need be asked; see `screened`. */
+  readonly everyText?: {
+    readonly reading: Reading;
+    /** Returns what the model reads of a text, of the same length. */
+    read(text: string): string;
+  };
 }
 
 /** What one call has computed. The parts are made when they are needed: most calls with rules need none of them. */
@@ -78,9 +86,14 @@ export class AnswerCache {
     this.#computed.expected.add(asked);
   }
 
+  /** What the scanners of this call said that they will ask. */
+  get expected(): Iterable<HeadAsked> {
+    return this.#computed.expected ?? [];
+  }
+
   /** Whether the scanners of this call ask a model about one head only. It is false where nobody said what they ask. */
   expectsOnly(identity: string, head: string): boolean {
-    const ofModel = [...(this.#computed.expected ?? [])].filter(({ model }) => model.identity === identity);
+    const ofModel = [...this.expected].filter(({ model }) => model.identity === identity);
     return ofModel.length > 0 && ofModel.every((asked) => asked.head === head);
   }
 

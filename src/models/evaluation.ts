@@ -107,7 +107,7 @@ export function readEvaluation(folder: string): Evaluation | undefined {
 }
 
 /** What a model's `config.json` says of the model itself. */
-interface ModelIdentity {
+export interface ModelIdentity {
   name?: string;
   version?: string;
   /** The folder of the weights that it shares with other models. */
@@ -116,6 +116,8 @@ interface ModelIdentity {
   languages?: string[];
   /** Its heads; the languages of a head come before those of the model. */
   heads?: { name: string; languages?: string[] }[];
+  /** The heads that screen texts `for` a head of another model, which has this name and version. */
+  screens?: { head: string; model: string; version: string; for: string }[];
 }
 
 /** Reads what a model's `config.json` says of the model itself. */

@@ -3,7 +3,11 @@ import type { ModelHead } from "../native.ts";
 import type { Span } from "../text/span.ts";
 import type { AnswerCache } from "./answer-cache.ts";
 import type { Reading } from "./reading.ts";
+import { screened } from "./screen.ts";
 import type { TextModel } from "./text-model.ts";
+
+/** The probability of each label of a part that was screened: that of parts that leave the models of guard early. */
+const SCREENED = 1 / (1 + Math.exp(5));
 
 /** The probability of one label. */
 export interface LabelScore {
@@ -87,7 +91,13 @@ export class LabelHead {
     answers?: AnswerCache,
   ): Promise<{ parts: ScoredLabels[]; skipped: number }> {
     const { head, labels, heads: all } = this.#indices ?? (await this.#locate(signal));
-    const { parts, skippedChars } = await this.#model.classify(text, reading, signal, answers, undefined, all[head]);
+    const asked = all[head];
+    const sure = answers && asked && (await screened(text, this.#model, asked, answers, signal));
+    if (sure) {
+      const none = labels.map(({ label }) => ({ label, score: SCREENED }));
+      return { skipped: 0, parts: sure.map((part) => ({ ...part, heads: [], labels: none })) };
+    }
+    const { parts, skippedChars } = await this.#model.classify(text, reading, signal, answers, undefined, asked);
     return {
       skipped: skippedChars,
       parts: parts.map(({ start, end, heads }) => ({

@@ -13,6 +13,7 @@ import {
 import { errorKind } from "../observer.ts";
 import { withSignal } from "../support/with-signal.ts";
 import type { AnswerCache } from "./answer-cache.ts";
+import { type ModelIdentity, modelIdentity } from "./evaluation.ts";
 import type { ModelFiles, ModelStore } from "./model-files.ts";
 import { warnOfLicense } from "./notices.ts";
 import type { Reading } from "./reading.ts";
@@ -48,6 +49,7 @@ export class TextModel {
   #files: ModelFiles | undefined;
   #loading: Promise<NativeModel> | undefined;
   #loaded: NativeModel | undefined;
+  #identity: ModelIdentity | undefined;
   /** Its signal ends downloads, and tells that the model is closed. */
   readonly #closing = new AbortController();
 
@@ -76,6 +78,23 @@ export class TextModel {
   /** The folder with the model's `config.json`; absent until a model of the hub is downloaded. */
   get configFolder(): string | undefined {
     return this.#files?.folder;
+  }
+
+  /**
+   * The head by which this model tells that a head of another one would surely find nothing in a text; see `screened`. Undefined where it
+   * learnt that of no such head, or of another version of that model.
+   */
+  screenFor(other: TextModel, head: string): string | undefined {
+    const found = this.#described().screens?.find((screen) => screen.for === head);
+    if (!found) return undefined;
+    const { name, version } = other.#described();
+    return found.model === name && found.version === version ? found.head : undefined;
+  }
+
+  /** What the model's folder says of it; nothing until a model of the hub is downloaded. */
+  #described(): ModelIdentity {
+    if (!this.#identity && this.folder !== undefined) this.#identity = modelIdentity(this.folder);
+    return this.#identity ?? {};
   }
 
   /** Whether the model is in memory. */

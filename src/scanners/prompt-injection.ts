@@ -179,6 +179,9 @@ export const PromptInjection = defineScanner({
       );
     };
     return {
+      ...(model
+        ? { asks: { model, head: HEADS.direct, everyText: { reading: matchType, read: withoutPlaceholders } } }
+        : {}),
       load: async (signal) => {
         for (const { labelHead, byLanguage } of Object.values(questions)) {
           await labelHead?.load(signal);

@@ -1,0 +1,112 @@
+"""python -m training.screen --data DIR --model DIR --screened DIR --out DIR: lets the model of prompt injections screen texts for toxicity.
+
+Where both are asked about a text, the model of prompt injections runs first. From its vectors at its early exit (see `text_exit.py`) a
+second network predicts whether the model `multitask` could find the text toxic at all. Where it surely would not, `multitask` is not
+asked. This is a cascade (Viola and Jones, 2001, "Rapid object detection using a boosted cascade of simple features"): most texts are
+ordinary, and leave it at its first stage.
+
+The network learns from what `multitask` says about texts, right or wrong, so it belongs to one version of it: `config.json` names the
+version, and guard asks no screen that was made for another one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+from . import text_exit, trainer
+from .export import Graph
+from .injection.early_exit import PLACE
+from .multitask import early_exit as screened
+from .multitask.rows import add_data_arguments
+from .runtime import Exported
+
+# The head of the screen, which is also the name of its output: a logit above 0 means that the text may be toxic.
+SCREEN = "screen_toxicity"
+
+
+def front_of(folder: Path, threads: int) -> Exported:
+    """The lowest layers of the model of a folder, whose one output is what its early exit reads."""
+    model = onnx.load(str(folder / "model.onnx"), load_external_data=False)
+    graph, needed, nodes = model.graph, {PLACE.watched}, []
+    for node in reversed(graph.node):
+        if needed & set(node.output):
+            nodes.append(node)
+            needed |= set(node.input)
+    for kept, all_of in (
+        (list(reversed(nodes)), graph.node),
+        ([weight for weight in graph.initializer if weight.name in needed], graph.initializer),
+        ([value for value in graph.input if value.name in needed], graph.input),
+        ([helper.make_empty_tensor_value_info(PLACE.watched)], graph.output),
+    ):
+        del all_of[:]
+        all_of.extend(kept)
+    front = folder / "front.onnx"
+    onnx.save(model, str(front))
+    try:
+        return Exported(front, folder / "tokenizer.json", threads)
+    finally:
+        front.unlink()
+
+
+def read(model: Exported, texts: list[str]) -> np.ndarray:
+    rows = model.outputs(texts, screened.PLACE.max_tokens, [PLACE.watched])
+    return np.array([text_exit.pooled(vectors) for (vectors,) in rows])
+
+
+def insert(model: onnx.ModelProto, network: text_exit.Exit) -> None:
+    graph = Graph()
+    if any(output.name == SCREEN for output in model.graph.output):
+        raise SystemExit(f"the model has a head {SCREEN} already")
+    text_exit.add_network(graph, SCREEN, network)
+    graph.node("Sub", [f"{SCREEN}.doubts", graph.weight(f"{SCREEN}.above", np.float32(network.above))], SCREEN)
+    model.graph.node.extend(graph.nodes)
+    model.graph.initializer.extend(graph.weights)
+    model.graph.output.append(helper.make_tensor_value_info(SCREEN, TensorProto.FLOAT, ["batch", 1]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m training.screen", description=__doc__)
+    add_data_arguments(parser)
+    parser.add_argument("--model", required=True, type=Path, help="folder of a model of prompt injections with an exit")
+    parser.add_argument("--screened", required=True, type=Path, help="folder of the model that is asked less often")
+    parser.add_argument("--out", required=True, type=Path, help="folder for the model with the screen")
+    args = parser.parse_args()
+    trainer.fix_seeds(args.seed, args.threads)
+    shutil.copytree(args.model, args.out, dirs_exist_ok=True)
+    texts = screened.texts_of(args)
+    learnt, held = texts["train"][: text_exit.LEARNT], texts["calibration"][: text_exit.HELD]
+    whole = Exported(args.screened / "model.onnx", args.screened / "tokenizer.json", args.threads)
+    doubts = [
+        np.array(
+            [
+                screened.doubts({screened.HEAD: logits})
+                for logits in whole.logits(some, screened.PLACE.max_tokens, screened.HEAD)
+            ]
+        )
+        for some in (learnt, held)
+    ]
+    front = front_of(args.out, args.threads)
+    network = text_exit.learnt_from(
+        (read(front, learnt), doubts[0]), (read(front, held), doubts[1]), args.seed, "screen"
+    )
+    graph = args.out / "model.onnx"
+    model = onnx.load(str(graph), load_external_data=False)
+    insert(model, network)
+    onnx.save(model, str(graph))
+    path = args.out / "config.json"
+    config = json.loads(path.read_text("utf-8"))
+    of = json.loads((args.screened / "config.json").read_text("utf-8"))["guard"]
+    config["guard"]["heads"].append({"name": SCREEN, "output": SCREEN, "labels": ["possible"], "activation": "sigmoid"})
+    config["guard"]["screens"] = [{"head": SCREEN, "model": of["name"], "version": of["version"], "for": screened.HEAD}]
+    path.write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
