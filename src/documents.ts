@@ -17,7 +17,7 @@ import {
   type ScanReport,
   suppressedNames,
 } from "./scan.ts";
-import type { Finding, ScanContext, Scanner } from "./scanner.ts";
+import { type Finding, type ScanContext, type Scanner, scanningWith } from "./scanner.ts";
 import { Turns } from "./support/turns.ts";
 import { codePointOffsets, type OffsetUnit } from "./text/offsets.ts";
 import { checkDocumentsOptions } from "./validation/scan-options.ts";
@@ -285,7 +285,7 @@ class DocumentScan {
           end();
         }
       };
-      return { name: item.name, scanner: { ...item.scanner, scan } };
+      return { name: item.name, scanner: scanningWith(item.scanner, scan) };
     });
     return { scanners, waited, leave };
   }
@@ -295,7 +295,6 @@ class DocumentScan {
    * asks again. When nothing else of this call is under way, others fill the queue, and the call is refused like any other.
    */
   #patient({ name, scanner }: NamedScanner): NamedScanner {
-    const { type, sanitizes, asks } = scanner;
     const scan = async (text: string, context: ScanContext) => {
       for (;;) {
         this.#working++;
@@ -314,7 +313,7 @@ class DocumentScan {
         context.signal?.throwIfAborted();
       }
     };
-    return { name, scanner: { type, name, sanitizes, ...(asks && { asks }), scan } };
+    return { name, scanner: scanningWith(scanner, scan) };
   }
 }
 

@@ -15,6 +15,8 @@ export interface PlaceRequest {
   seconds: number;
   /** A signal that is aborted when nobody waits for the result any more. */
   signal: AbortSignal;
+  /** The controller of the signal, where nothing but this work listens to it. It then stops the work, for whatever reason. */
+  stop?: AbortController | undefined;
 }
 
 /** A place in which something runs. */
@@ -65,9 +67,9 @@ export class Places {
    * @param scan gets a signal that is aborted when nobody waits for the scan any more.
    * @throws GuardError `GUARD_OVERLOADED`, `GUARD_TIMEOUT`, and the reason of the caller's signal.
    */
-  async run<T>({ signal, ...asked }: PlaceRequest, scan: (place: Place) => Promise<T>): Promise<T> {
+  async run<T>({ signal, stop: own, ...asked }: PlaceRequest, scan: (place: Place) => Promise<T>): Promise<T> {
     const turn = this.#admission.enter({ ...asked, timeout: asked.seconds });
-    const { stop, work, onWork, leave } = this.#take(signal);
+    const { stop, work, onWork, leave } = this.#take(signal, own);
     const place = { signal: stop.signal, onWork };
     const scanned = turn.waits ? begun(turn, stop.signal).then(() => scan(place)) : scan(place);
     const done = (isComplete: boolean) =>
@@ -96,7 +98,7 @@ export class Places {
    *
    * @throws GuardError `GUARD_OVERLOADED`.
    */
-  stream({ kind, caller, seconds, signal }: Omit<PlaceRequest, "chars">): StreamPlace {
+  stream({ kind, caller, seconds, signal }: Omit<PlaceRequest, "chars" | "stop">): StreamPlace {
     const hold = this.#admission.hold(kind, caller);
     const { stop, work, onWork, leave } = this.#take(signal);
     const free = () => {
@@ -134,13 +136,11 @@ export class Places {
     }
   }
 
-  #take(caller: AbortSignal): Taken {
-    const stop = new AbortController();
+  #take(caller: AbortSignal, own?: AbortController): Taken {
+    const stop = own ?? new AbortController();
     // Every scanner of every text may listen to this signal. Node.js would warn of a leak from eleven listeners on.
     setMaxListeners(0, stop.signal);
-    const onAbort = () => stop.abort(caller.reason);
-    if (caller.aborted) onAbort();
-    else caller.addEventListener("abort", onAbort, { once: true });
+    const leave = own ? () => {} : follow(caller, stop);
     this.#taken.add(stop);
     const work = new Set<Promise<unknown>>();
     const onWork = (begun: Promise<unknown>) => {
@@ -148,8 +148,16 @@ export class Places {
       const onEnd = () => work.delete(begun);
       begun.then(onEnd, onEnd);
     };
-    return { stop, work, onWork, leave: () => caller.removeEventListener("abort", onAbort) };
+    return { stop, work, onWork, leave };
   }
+}
+
+/** Aborts a controller with a signal, until the function that is returned is called. */
+function follow(signal: AbortSignal, controller: AbortController): () => void {
+  const onAbort = () => controller.abort(signal.reason);
+  if (signal.aborted) onAbort();
+  else signal.addEventListener("abort", onAbort, { once: true });
+  return () => signal.removeEventListener("abort", onAbort);
 }
 
 /** A place that was taken. */

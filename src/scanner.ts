@@ -251,6 +251,15 @@ export interface PartStreaming extends OpenSpans {
   readonly overlap: number;
 }
 
+/** Returns the same scanner with another `scan`, for one call: with everything that a call asks of a scanner besides. */
+export function scanningWith({ type, name, sanitizes, vaultScope, asks }: Scanner, scan: Scanner["scan"]): Scanner {
+  return {
+    ...{ type, name, sanitizes, scan },
+    ...(vaultScope && { vaultScope }),
+    ...(asks && { asks }),
+  };
+}
+
 /** Returns the verdict of a scanner that found nothing. */
 export function passed(text: string, coverage = wholeText(text)): Verdict {
   return { isValid: true, score: PASSED, findings: [], coverage };

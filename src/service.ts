@@ -113,6 +113,8 @@ export interface ScanRequest {
   vault: Vault;
   /** A signal that is aborted when nobody waits for the result any more. */
   signal: AbortSignal;
+  /** The controller of the signal, where nothing but this call listens to it. The service then needs none of its own. */
+  stop?: AbortController | undefined;
   /** Is told of the scanners and models of this call. */
   observer?: ScanObserver | undefined;
   /**
@@ -545,9 +547,9 @@ export class ScanService {
     scan: (options: RunsOptions) => Promise<Omit<ServiceReport, "outcome">>,
   ): Promise<ServiceReport> {
     if (this.notReady) throw this.notReady;
-    const { caller, turn = caller, signal } = request;
+    const { caller, turn = caller, signal, stop } = request;
     const report = await this.#places.run(
-      { kind: this.#kinds + kind, chars, caller: turn, signal, seconds: this.#timeout(kind) },
+      { kind: this.#kinds + kind, chars, caller: turn, signal, stop, seconds: this.#timeout(kind) },
       (place) => scan(this.#optionsOf(request, place)),
     );
     return { ...report, ...this.#decided(report, side) };

@@ -46,9 +46,20 @@ export function listModels(cache: string = modelsFolder()): ModelEntry[] {
   ];
 }
 
-/** The labels of a configuration, each once: the labels of its heads, or if it has no heads, the labels of the whole model. */
-function labelsOf(config: { id2label?: object; guard?: { heads?: { labels?: unknown[] }[] } }): string[] {
-  const labels = (config.guard?.heads ?? []).flatMap((head) => head.labels ?? []);
+/** What a configuration says of its labels. */
+interface Labelled {
+  id2label?: object;
+  guard?: { heads?: { name?: string; labels?: unknown[] }[]; screens?: { head?: string }[] };
+}
+
+/**
+ * The labels of a configuration, each once: the labels of its heads, or if it has no heads, the labels of the whole model. Heads that screen
+ * texts for other models have none that a scanner could name.
+ */
+function labelsOf(config: Labelled): string[] {
+  const { heads = [], screens = [] } = config.guard ?? {};
+  const asked = heads.filter(({ name }) => !screens.some(({ head }) => head === name));
+  const labels = asked.flatMap((head) => head.labels ?? []);
   return [...new Set((labels.length > 0 ? labels : Object.values(config.id2label ?? {})).map(String))];
 }
 

@@ -6,7 +6,7 @@ import { AnswerCache } from "../models/answer-cache.ts";
 import type { Stoppable } from "../native.ts";
 import type { Outcome } from "../outcome.ts";
 import { type NamedScanner, type RunOptions, runScanners, type ScanReport } from "../scan.ts";
-import type { Finding, ScanContext, Scanner, Verdict } from "../scanner.ts";
+import { type Finding, type ScanContext, scanningWith, type Verdict } from "../scanner.ts";
 import { lengthIn, utf16Offset } from "../text/offsets.ts";
 import { splitSentences } from "../text/sentences.ts";
 import { isSpaceless } from "../text/word-breaks.ts";
@@ -666,18 +666,10 @@ function recorded(item: NamedScanner, left: Map<string, string>): NamedScanner {
 
 /** Returns the scanner, and tells what it was given and what it said. */
 function watched({ name, scanner }: NamedScanner, tell: (input: string, verdict: Verdict) => void): NamedScanner {
-  const { type, sanitizes, vaultScope, asks } = scanner;
-  const watching: Scanner = {
-    type,
-    name: scanner.name,
-    sanitizes,
-    ...(vaultScope ? { vaultScope } : {}),
-    ...(asks ? { asks } : {}),
-    async scan(text, context) {
-      const verdict = await scanner.scan(text, context);
-      tell(text, verdict);
-      return verdict;
-    },
+  const scan = async (text: string, context: ScanContext) => {
+    const verdict = await scanner.scan(text, context);
+    tell(text, verdict);
+    return verdict;
   };
-  return { name, scanner: watching };
+  return { name, scanner: scanningWith(scanner, scan) };
 }

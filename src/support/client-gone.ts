@@ -3,9 +3,14 @@ import { GuardError } from "../errors.ts";
 
 /** A signal that is aborted when the connection closes before the answer is out. */
 export function clientGone(response: ServerResponse): AbortSignal {
+  return whileConnected(response).signal;
+}
+
+/** The controller of such a signal, for work that is stopped for other reasons too. */
+export function whileConnected(response: ServerResponse): AbortController {
   const gone = new AbortController();
   response.once("close", () => {
     if (!response.writableFinished) gone.abort(new GuardError("GUARD_ABORTED", "The client closed the connection."));
   });
-  return gone.signal;
+  return gone;
 }

@@ -3,7 +3,7 @@ import type { Answer, DocumentsAnswer } from "../../answer.ts";
 import type { ScanObserver } from "../../observer.ts";
 import type { Side } from "../../scanner.ts";
 import type { ScanKind, ScanRequest, ScanService, ServiceReport } from "../../service.ts";
-import { clientGone } from "../../support/client-gone.ts";
+import { whileConnected } from "../../support/client-gone.ts";
 import { Vault } from "../../vault.ts";
 import type { CacheUse, ResultCache, Scanned } from "../cache/result-cache.ts";
 import { callerOf } from "../caller.ts";
@@ -84,7 +84,8 @@ export function addScanRoutes<Body extends ScanFields>(
         handler: async (request, reply) => {
           const fields = request.body as Body;
           const granted = profiles.grant(request, fields, source);
-          const asked = { fields, kind, granted, signal: clientGone(reply.raw) };
+          const stop = whileConnected(reply.raw);
+          const asked = { fields, kind, granted, signal: stop.signal, stop };
           const { report, vault, use } = await scanned(options, subject, request, asked);
           const details = fields.details ?? false;
           return {
@@ -107,6 +108,8 @@ interface ScanAsked<Body> {
   granted: Granted;
   /** Is aborted when nobody waits for the result any more. */
   signal: AbortSignal;
+  /** The controller of the signal, where it is of this scan alone. */
+  stop?: AbortController;
 }
 
 /** Scans for a request, or finds the result in the cache, and tells of the decision. */
@@ -114,20 +117,20 @@ export async function scanned<Body extends ScanFields>(
   { decisions, seal, cache }: Pick<ScanRoutesOptions, "decisions" | "seal" | "cache">,
   { name, source, scan, content }: Item<Body>,
   request: FastifyRequest,
-  { fields, kind, granted: { profile, suppress, instead }, signal }: ScanAsked<Body>,
+  { fields, kind, granted: { profile, suppress, instead }, signal, stop }: ScanAsked<Body>,
 ): Promise<Scanned & { use?: CacheUse }> {
   const { service } = profile;
   const rewrite = kind === "analyze";
   const details = fields.details ?? false;
   const observer = request.scanObserver;
   const { caller, turn } = callerOf(request);
-  const compute = async (signal: AbortSignal): Promise<Scanned> => {
+  const compute = async (signal: AbortSignal, stop?: AbortController): Promise<Scanned> => {
     const vault = typeof fields.vault === "string" ? seal.open(fields.vault, request.credential) : new Vault();
-    const asked = { suppress, instead, details, rewrite, vault, signal, observer, caller, turn };
+    const asked = { suppress, instead, details, rewrite, vault, signal, stop, observer, caller, turn };
     return { report: await scan(service, fields, asked), vault };
   };
   const found = async (): Promise<Scanned & { use?: CacheUse }> => {
-    if (!cache) return compute(signal);
+    if (!cache) return compute(signal, stop);
     if (typeof fields.vault === "string" || service.isVolatile(source)) {
       return { ...(await compute(signal)), use: "skipped" };
     }
