@@ -1,24 +1,25 @@
-// A classifier of the shape of BERT in fp32, with random weights: about 90 MB, as large as what many people bring. Only its memory is of
+// A classifier of the shape of BERT in fp32, with random weights: about 130 MB, as large as what many people bring. Only its memory is of
 // interest. An ONNX file is a protocol buffer (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto), of which this writes what it needs.
-import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { random } from "../texts/random.mjs";
 
 const FLOAT = 1;
 const INT64 = 7;
-const SIZES = { vocabulary: 30_522, width: 384, inner: 1536, heads: 12, layers: 6 };
+const SIZES = { width: 384, inner: 1536, heads: 12, layers: 6 };
 
 /** Writes a folder of a model that reads as the tokenizer file says. No two seeds give the same weights. */
 export function writeModel(folder, tokenizer, seed) {
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "model.onnx"), model(seed));
+  const { vocab } = JSON.parse(readFileSync(tokenizer, "utf8")).model;
+  writeFileSync(join(folder, "model.onnx"), model(seed, vocab.length));
   copyFileSync(tokenizer, join(folder, "tokenizer.json"));
   const labels = { 0: "SAFE", 1: "INJECTION" };
   writeFileSync(join(folder, "config.json"), JSON.stringify({ id2label: labels, max_position_embeddings: 512 }));
 }
 
-function model(seed) {
-  const { vocabulary, width, inner, heads, layers } = SIZES;
+function model(seed, vocabulary) {
+  const { width, inner, heads, layers } = SIZES;
   const next = random(seed);
   const initializers = [];
   const nodes = [];
