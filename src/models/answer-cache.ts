@@ -1,8 +1,8 @@
-import type { EngineTimings } from "../native.ts";
+import type { Classification, EngineTimings, ModelHead } from "../native.ts";
 import type { ScannerObserver } from "../observer.ts";
 import { withSignal } from "../support/with-signal.ts";
+import type { ModelIdentity } from "./evaluation.ts";
 import type { Reading } from "./reading.ts";
-import type { TextModel } from "./text-model.ts";
 
 /** An answer that is known or being computed, and the signal of the caller that asked first. */
 interface Asked {
@@ -10,9 +10,18 @@ interface Asked {
   signal: AbortSignal | undefined;
 }
 
+/** A model that a scanner asks, as far as the other scanners of the call have to know of it. */
+export interface AskedModel {
+  /** Equal for equal models. */
+  readonly identity: string;
+  readonly about: ModelIdentity;
+  described(signal?: AbortSignal): Promise<{ heads: readonly ModelHead[] }>;
+  classify(text: string, reading: Reading, signal?: AbortSignal, answers?: AnswerCache): Promise<Classification>;
+}
+
 /** What a scanner asks texts of: a head of a model. */
 export interface HeadAsked {
-  readonly model: TextModel;
+  readonly model: AskedModel;
   /** The name of the head. A scanner that asks several by the source of a text names one of them. */
   readonly head: string;
   /** How it is asked about every text, by scanners whose answer tells other models whether they need be asked; see `screened`. */

@@ -1,7 +1,6 @@
 import type { ModelHead } from "../native.ts";
 import type { Span } from "../text/span.ts";
-import type { AnswerCache } from "./answer-cache.ts";
-import type { TextModel } from "./text-model.ts";
+import type { AnswerCache, AskedModel } from "./answer-cache.ts";
 
 /** A part goes on to the model that is screened when the screen's probability that it would find something is above this. */
 const POSSIBLE = 0.5;
@@ -16,7 +15,7 @@ const POSSIBLE = 0.5;
  */
 export async function screened(
   text: string,
-  model: TextModel,
+  model: AskedModel,
   head: ModelHead,
   answers: AnswerCache,
   signal?: AbortSignal,
@@ -24,9 +23,10 @@ export async function screened(
   if (!answers.expectsOnly(model.identity, head.name)) return undefined;
   for (const { model: other, everyText } of answers.expected) {
     if (!everyText) continue;
-    const screen = other.screenFor(model, head.name);
-    if (screen === undefined) continue;
+    // What a model screens for is known when it is loaded.
     const { heads } = await other.described(signal);
+    const screen = screenFor(model, head.name, other);
+    if (screen === undefined) continue;
     const index = heads.findIndex(({ name }) => name === screen);
     const { parts, skippedChars } = await other.classify(everyText.read(text), everyText.reading, signal, answers);
     // What is not a number is not below a threshold either: the model is asked then.
@@ -36,4 +36,15 @@ export async function screened(
       : undefined;
   }
   return undefined;
+}
+
+/**
+ * The head by which `other` tells that a head of `model` would surely find nothing. Undefined where it learnt that of no such head, or of
+ * another version of the model.
+ */
+function screenFor(model: AskedModel, head: string, other: AskedModel): string | undefined {
+  const found = other.about.screens?.find((screen) => screen.for === head);
+  if (!found) return undefined;
+  const { name, version } = model.about;
+  return found.model === name && found.version === version ? found.head : undefined;
 }

@@ -49,7 +49,7 @@ export class TextModel {
   #files: ModelFiles | undefined;
   #loading: Promise<NativeModel> | undefined;
   #loaded: NativeModel | undefined;
-  #identity: ModelIdentity | undefined;
+  #about: ModelIdentity = {};
   /** Its signal ends downloads, and tells that the model is closed. */
   readonly #closing = new AbortController();
 
@@ -80,21 +80,9 @@ export class TextModel {
     return this.#files?.folder;
   }
 
-  /**
-   * The head by which this model tells that a head of another one would surely find nothing in a text; see `screened`. Undefined where it
-   * learnt that of no such head, or of another version of that model.
-   */
-  screenFor(other: TextModel, head: string): string | undefined {
-    const found = this.#described().screens?.find((screen) => screen.for === head);
-    if (!found) return undefined;
-    const { name, version } = other.#described();
-    return found.model === name && found.version === version ? found.head : undefined;
-  }
-
-  /** What the model's folder says of it; nothing until a model of the hub is downloaded. */
-  #described(): ModelIdentity {
-    if (!this.#identity && this.folder !== undefined) this.#identity = modelIdentity(this.folder);
-    return this.#identity ?? {};
+  /** What the model's folder says of it; nothing until it is loaded. */
+  get about(): ModelIdentity {
+    return this.#about;
   }
 
   /** Whether the model is in memory. */
@@ -275,6 +263,7 @@ export class TextModel {
 
   async #open(): Promise<NativeModel> {
     const model = await this.#read();
+    if (this.folder !== undefined) this.#about = modelIdentity(this.folder);
     const license = this.#files?.license;
     if (license !== undefined) warnOfLicense(this.name, license);
     try {
