@@ -10,7 +10,6 @@ import { parseArgs } from "node:util";
 import { describe, machineNow } from "../benches/machine.mjs";
 import { memoryOf } from "../benches/memory/smaps.mjs";
 import { agent, closedLoop, longTexts, post, quantile } from "../benches/posting.mjs";
-import { printTable } from "../benches/table.mjs";
 import { prompts } from "../benches/texts/prompts.mjs";
 import { random } from "../benches/texts/random.mjs";
 
@@ -26,8 +25,9 @@ const MAY_GROW = 0.05;
 const LOOKS_A_MINUTE = 4;
 const CONNECTIONS = 8;
 /** Seconds for which the load is measured that the server can take. */
-const MEASURE = 60;
+const MEASURE = 30;
 
+const columns = ["minutes", "rss", "own", "heap", "descriptors", "handles", "timers", "listeners"];
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
 const next = random(11);
 const short = prompts(11);
@@ -109,7 +109,11 @@ try {
   const looking = (async () => {
     for (let index = 1; index <= minutes * LOOKS_A_MINUTE; index++) {
       await sleep(start + (index * 60_000) / LOOKS_A_MINUTE - performance.now());
-      looks.push({ minutes: (performance.now() - start) / 60_000, ...(await look()) });
+      const at = { minutes: (performance.now() - start) / 60_000, ...(await look()) };
+      looks.push(at);
+      // Whoever ends it early knows how it went so far.
+      if (index % LOOKS_A_MINUTE === 0)
+        console.log(columns.map((column) => `${column} ${at[column].toFixed(0)}`).join(", "));
     }
   })();
   for (let count = 0; performance.now() < end; count++) {
@@ -127,12 +131,6 @@ try {
   agent.destroy();
 }
 
-const columns = ["minutes", "rss", "own", "heap", "descriptors", "handles", "timers", "listeners"];
-const every = Math.max(1, Math.floor(looks.length / 24));
-printTable(
-  columns,
-  looks.filter((_, index) => index % every === every - 1).map((at) => columns.map((column) => at[column].toFixed(0))),
-);
 const statuses = new Map();
 for (const { status } of replies) statuses.set(status, (statuses.get(status) ?? 0) + 1);
 const after = looks.filter((at) => at.minutes > minutes * WARM_UP);
