@@ -61,9 +61,10 @@ def read(model: Exported, texts: list[str]) -> np.ndarray:
 
 
 def insert(model: onnx.ModelProto, network: text_exit.Exit) -> None:
-    graph = Graph()
+    """Adds the head of the screen, or gives the one that is there another network."""
     if any(output.name == SCREEN for output in model.graph.output):
-        raise SystemExit(f"the model has a head {SCREEN} already")
+        return text_exit.replace(model, text_exit.constants(SCREEN, network))
+    graph = Graph()
     text_exit.add_network(graph, SCREEN, network)
     graph.node("Sub", [f"{SCREEN}.doubts", graph.weight(f"{SCREEN}.above", np.float32(network.above))], SCREEN)
     model.graph.node.extend(graph.nodes)
@@ -103,7 +104,9 @@ def main() -> None:
     path = args.out / "config.json"
     config = json.loads(path.read_text("utf-8"))
     of = json.loads((args.screened / "config.json").read_text("utf-8"))["guard"]
-    config["guard"]["heads"].append({"name": SCREEN, "output": SCREEN, "labels": ["possible"], "activation": "sigmoid"})
+    heads = [head for head in config["guard"]["heads"] if head["name"] != SCREEN]
+    head = {"name": SCREEN, "output": SCREEN, "labels": ["possible"], "activation": "sigmoid"}
+    config["guard"]["heads"] = [*heads, head]
     config["guard"]["screens"] = [{"head": SCREEN, "model": of["name"], "version": of["version"], "for": screened.HEAD}]
     path.write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", "utf-8")
 

@@ -69,6 +69,16 @@ def has_exit(model: onnx.ModelProto) -> bool:
     return any(weight.name == "exit.above" for weight in model.graph.initializer)
 
 
+def constants(name: str, network: Exit) -> dict[str, np.ndarray]:
+    """The constants of a network of this name in a graph."""
+    return {
+        f"{name}.hidden.weight": network.hidden,
+        f"{name}.hidden.bias": network.hidden_bias,
+        f"{name}.doubt.weight": network.doubt,
+        f"{name}.above": np.float32(network.above),
+    }
+
+
 def replace(model: onnx.ModelProto, values: Mapping[str, np.ndarray]) -> None:
     """Replaces constants of the graph by others of the same shape."""
     for weight in model.graph.initializer:
@@ -79,13 +89,7 @@ def replace(model: onnx.ModelProto, values: Mapping[str, np.ndarray]) -> None:
 def insert(model: onnx.ModelProto, place: Place, exit: Exit) -> None:
     """Inserts the exit into the graph, int8 or fp32. In a batch the texts go on where one of them does."""
     if has_exit(model):
-        found = {
-            "exit.hidden.weight": exit.hidden,
-            "exit.hidden.bias": exit.hidden_bias,
-            "exit.doubt.weight": exit.doubt,
-            "exit.above": np.float32(exit.above),
-        }
-        return replace(model, found)
+        return replace(model, constants("exit", exit))
     nodes = list(model.graph.node)
     watched = place.watched
     front, back = Graph(), Graph()
