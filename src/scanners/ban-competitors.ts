@@ -118,7 +118,8 @@ export const BanCompetitors = defineScanner({
       const all = matchesOf(scan).filter((match) => match.view !== undefined || counts(match));
       if (all.length === 0) return passed(text);
       const redacted = redact ? replaced(text, merged(all), () => REDACTED) : undefined;
-      return failedBy(text, all.slice(0, MOST_FINDINGS), all.length, redacted, "competitor", named);
+      const told = { count: all.length, redacted, type: "competitor", labels: named };
+      return failedBy(text, all.slice(0, MOST_FINDINGS), told);
     }
   },
 });

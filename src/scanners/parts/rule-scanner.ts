@@ -38,23 +38,21 @@ export function ruleCheck<Context extends { signal?: AbortSignal | undefined }>(
  */
 export function ruleVerdict(text: string, scan: RuleScan, type: string, labels: readonly string[]): Verdict {
   const told = matchesOf(scan, MOST_FINDINGS);
-  return failedBy(text, told, scan.matches.length / WIDTH, scan.redacted, type, labels);
+  return failedBy(text, told, { count: scan.matches.length / WIDTH, redacted: scan.redacted, type, labels });
 }
 
 /**
- * Does the same as {@link ruleVerdict}.
+ * Does the same as {@link ruleVerdict} for matches of which some do not count.
  *
  * @param told the matches of which there are findings.
- * @param count the number of all matches.
+ * @param options.count the number of all matches that count.
  */
 export function failedBy(
   text: string,
   told: readonly RuleMatch[],
-  count: number,
-  redacted: string | undefined,
-  type: string,
-  labels: readonly string[],
+  options: { count: number; redacted: string | undefined; type: string; labels: readonly string[] },
 ): Verdict {
+  const { count, redacted, type, labels } = options;
   return {
     isValid: false,
     score: FAILED,
