@@ -73,6 +73,9 @@ const server = spawn(
   ],
   { stdio: ["ignore", "ignore", "inherit", "ipc"], env: { ...process.env, LOG_LEVEL: "ERROR" } },
 );
+// The server does not outlive whoever watches it.
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
+process.once("exit", () => server.kill("SIGTERM"));
 const send = () => {
   const [route, body] = nextRequest();
   return post(url + route, body);
