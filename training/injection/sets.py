@@ -199,6 +199,7 @@ OWN = {
     "planted_tables": 3,
     "agent_everyday": 3,
     "goals_plain_wording": 3,
+    "long_pages": 3,
 }
 # Older files that contain documents. Newer ones say of each row whether it is data.
 OWN_DOCUMENTS = {"documents", "agents", "quiet_orders", "tool_results", "long_harmless"}
