@@ -22,12 +22,13 @@ export class Server {
 
   /**
    * @param config the settings, which are written to a file as JSON, a subset of YAML.
+   * @param options.channel whether {@link Server.ask} can ask it.
    * @param options.under the command that starts it, if any, in the place of itself: its process is the server's.
    */
   constructor(folder, config, options = {}) {
     this.file = join(folder, `scanners-${Math.random().toString(36).slice(2)}.yml`);
     this.#config = config;
-    this.#options = { package: PACKAGE, nodeArguments: [], environment: {}, under: [], ...options };
+    this.#options = { package: PACKAGE, nodeArguments: [], environment: {}, under: [], channel: false, ...options };
     this.configure(config);
   }
 
@@ -52,12 +53,12 @@ export class Server {
   async start() {
     this.port ??= await freePort();
     const start = performance.now();
-    const { nodeArguments, environment, under } = this.#options;
+    const { nodeArguments, environment, under, channel } = this.#options;
     const main = join(this.#options.package, "dist/cli/main.js");
     const node = [...under, process.execPath, ...nodeArguments];
     const [program, ...rest] = [...node, main, "serve", "--config", this.file, "--port", String(this.port)];
     const env = { ...process.env, ...environment };
-    this.#process = spawn(program, rest, { stdio: ["ignore", "pipe", "pipe"], env });
+    this.#process = spawn(program, rest, { stdio: ["ignore", "pipe", "pipe", ...(channel ? ["ipc"] : [])], env });
     const keep = (chunk) => {
       this.log = (this.log + chunk).slice(-20_000);
     };
@@ -82,6 +83,13 @@ export class Server {
       if (reply?.ok) return;
     }
     throw new Error(`the server was not ready in time\n${this.log}`);
+  }
+
+  /** What a module that `nodeArguments` load into it, such as `looks.mjs`, answers to a message. */
+  async ask() {
+    const answer = once(this.#process, "message");
+    this.#process.send("look");
+    return (await answer)[0];
   }
 
   signal(name) {

@@ -1,17 +1,19 @@
 // npm run soak:server [-- --minutes 60] [-- --load 0.8]
 // The default server under a part of the load that it can take, with texts of all sizes: memory, files, handles, timers and listeners must
 // not grow. Linux only.
-import { spawn } from "node:child_process";
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { load } from "js-yaml";
 import { describe, machineNow } from "../benches/machine.mjs";
 import { memoryOf } from "../benches/memory/smaps.mjs";
 import { agent, closedLoop, longTexts, post, quantile } from "../benches/posting.mjs";
+import { median } from "../benches/stats.mjs";
 import { prompts } from "../benches/texts/prompts.mjs";
 import { random } from "../benches/texts/random.mjs";
+import { PACKAGE, Server } from "./server.mjs";
 
 const { values } = parseArgs({
   options: { minutes: { type: "string", default: "60" }, load: { type: "string", default: "0.8" } },
@@ -28,7 +30,6 @@ const CONNECTIONS = 8;
 const MEASURE = 30;
 
 const columns = ["minutes", "rss", "own", "heap", "descriptors", "handles", "timers", "listeners"];
-const path = (name) => fileURLToPath(new URL(name, import.meta.url));
 const next = random(11);
 const short = prompts(11);
 /** Characters of texts, and how many of a hundred requests have one so long; the others are prompts of 10 to 300 words. */
@@ -58,47 +59,34 @@ function nextRequest() {
   return ["/analyze/conversation", { messages }];
 }
 
-const port = await new Promise((resolve) => {
-  const probe = createServer().listen(0, "127.0.0.1", () => {
-    const { port } = probe.address();
-    probe.close(() => resolve(port));
-  });
+const folder = mkdtempSync(join(tmpdir(), "guard-soak-"));
+const server = new Server(folder, load(readFileSync(join(PACKAGE, "scanners.yml"), "utf8")), {
+  nodeArguments: ["--import", join(PACKAGE, "chaos/looks.mjs")],
+  environment: { LOG_LEVEL: "ERROR" },
+  channel: true,
 });
-const url = `http://127.0.0.1:${port}`;
-const server = spawn(
-  process.execPath,
-  [
-    ...["--import", path("looks.mjs"), path("../dist/cli/main.js"), "serve"],
-    ...["--config", path("../scanners.yml"), "--port", String(port)],
-  ],
-  { stdio: ["ignore", "ignore", "inherit", "ipc"], env: { ...process.env, LOG_LEVEL: "ERROR" } },
-);
 // The server does not outlive whoever watches it.
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
-process.once("exit", () => server.kill("SIGTERM"));
+process.once("exit", () => {
+  if (server.isRunning) server.signal("SIGKILL");
+  rmSync(folder, { recursive: true });
+});
 const send = () => {
   const [route, body] = nextRequest();
-  return post(url + route, body);
+  return post(server.url + route, body);
 };
 
 /** What the server has, and what is open in it. */
 async function look() {
-  const told = new Promise((resolve) => server.once("message", resolve));
-  server.send("look");
   const { total, own } = memoryOf(server.pid);
-  return { ...(await told), rss: total, own, descriptors: readdirSync(`/proc/${server.pid}/fd`).length };
+  return { ...(await server.ask()), rss: total, own, descriptors: server.descriptors() };
 }
 
-const median = (list) => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)];
 const looks = [];
 const replies = [];
 let rate;
 try {
-  for (;;) {
-    const reply = await fetch(`${url}/readyz`).catch(() => undefined);
-    if (reply?.ok) break;
-    await sleep(50);
-  }
+  await server.start();
   console.log(describe(machineNow()));
   await closedLoop(send, CONNECTIONS, 10);
   const best = (await closedLoop(send, CONNECTIONS, MEASURE)).filter(({ status }) => status === 200).length / MEASURE;
@@ -130,7 +118,7 @@ try {
   }
   await Promise.all([looking, ...under]);
 } finally {
-  server.kill("SIGTERM");
+  await server.kill();
   agent.destroy();
 }
 

@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import { describe, machineNow } from "../benches/machine.mjs";
 import { printTable } from "../benches/table.mjs";
 import { BanSubstrings, InvisibleText, PromptInjection, Regex, Secrets, scanPrompt } from "../dist/index.js";
+import { open } from "./open.mjs";
 import { BANNED, knownText } from "./texts.mjs";
 
 const { values } = parseArgs({ options: { quick: { type: "boolean", default: false } } });
@@ -18,11 +19,9 @@ const AT_A_TIME = 8;
 
 function now() {
   return {
+    ...open(),
     rss: process.memoryUsage.rss() / 2 ** 20,
-    heap: process.memoryUsage().heapUsed / 2 ** 20,
     descriptors: process.platform === "linux" ? readdirSync("/proc/self/fd").length : 0,
-    handles: process.getActiveResourcesInfo().length,
-    listeners: process.eventNames().reduce((total, name) => total + process.listenerCount(name), 0),
   };
 }
 
