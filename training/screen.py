@@ -13,14 +13,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 from pathlib import Path
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
-from . import text_exit, trainer
+from . import text_exit
 from .export import Graph
 from .injection.early_exit import PLACE
 from .multitask import early_exit as screened
@@ -47,12 +46,7 @@ def front_of(folder: Path, threads: int) -> Exported:
     ):
         del all_of[:]
         all_of.extend(kept)
-    front = folder / "front.onnx"
-    onnx.save(model, str(front))
-    try:
-        return Exported(front, folder / "tokenizer.json", threads)
-    finally:
-        front.unlink()
+    return text_exit.changed(folder, model, threads)
 
 
 def read(model: Exported, texts: list[str]) -> np.ndarray:
@@ -75,12 +69,8 @@ def insert(model: onnx.ModelProto, network: text_exit.Exit) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m training.screen", description=__doc__)
     add_data_arguments(parser)
-    parser.add_argument("--model", required=True, type=Path, help="folder of a model of prompt injections with an exit")
     parser.add_argument("--screened", required=True, type=Path, help="folder of the model that is asked less often")
-    parser.add_argument("--out", required=True, type=Path, help="folder for the model with the screen")
-    args = parser.parse_args()
-    trainer.fix_seeds(args.seed, args.threads)
-    shutil.copytree(args.model, args.out, dirs_exist_ok=True)
+    args = text_exit.copied(parser)
     texts = screened.texts_of(args)
     learnt, held = texts["train"][: text_exit.LEARNT], texts["calibration"][: text_exit.HELD]
     whole = Exported(args.screened / "model.onnx", args.screened / "tokenizer.json", args.threads)

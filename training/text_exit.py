@@ -1,8 +1,8 @@
 """Early exit of whole texts: those in which a model would surely find nothing leave it after some of its layers.
 
 After the lowest layers a small network predicts from the mean and the maximum of all vectors whether the whole model would find
-something. Where it surely would not, the remaining layers read two pieces instead of all, and the heads say that there is nothing. This is
-early exit with one exit (Xin et al., DeeBERT, 2020, arXiv:2004.12993). Most texts are ordinary, so most of the traffic costs about half.
+something. Where it surely would not, the remaining layers are not run, and the heads say that there is nothing. This is early exit
+with one exit (Xin et al., DeeBERT, 2020, arXiv:2004.12993). Most texts are ordinary, so most of the traffic costs about half.
 
 The network learns from what the model itself says about texts, right or wrong. It is inserted into the finished int8 graph, whose
 weights stay unchanged. A network that is there already is replaced.
@@ -182,17 +182,19 @@ def read(model: Exported, place: Place, texts: Sequence[str]) -> tuple[np.ndarra
 
 def opened(folder: Path, watched: Sequence[str], threads: int) -> Exported:
     """The model of a folder, of which no text leaves early."""
-    graph = folder / "model.onnx"
-    model = onnx.load(str(graph), load_external_data=False)
-    if not has_exit(model):
-        return Exported(graph, folder / "tokenizer.json", threads, watched)
+    model = onnx.load(str(folder / "model.onnx"), load_external_data=False)
     replace(model, {"exit.above": np.array(np.finfo(np.float32).min)})
-    whole = folder / "opened.onnx"
-    onnx.save(model, str(whole))
+    return changed(folder, model, threads, watched)
+
+
+def changed(folder: Path, model: onnx.ModelProto, threads: int, watched: Sequence[str] = ()) -> Exported:
+    """A graph that differs from that of the folder, which it is run with. Nothing stays in the folder."""
+    graph = folder / "changed.onnx"
+    onnx.save(model, str(graph))
     try:
-        return Exported(whole, folder / "tokenizer.json", threads, watched)
+        return Exported(graph, folder / "tokenizer.json", threads, watched)
     finally:
-        whole.unlink()
+        graph.unlink()
 
 
 def learn(vectors: np.ndarray, doubts: np.ndarray, seed: int) -> nn.Sequential:
@@ -249,6 +251,16 @@ def add(folder: Path, place: Place, learnt: Sequence[str], held: Sequence[str], 
     onnx.save(model, str(graph))
 
 
+def copied(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """The arguments of a command that changes a copy of a model, which it makes."""
+    parser.add_argument("--model", required=True, type=Path, help="folder of a model")
+    parser.add_argument("--out", required=True, type=Path, help="folder for the changed model")
+    args = parser.parse_args()
+    trainer.fix_seeds(args.seed, args.threads)
+    shutil.copytree(args.model, args.out, dirs_exist_ok=True)
+    return args
+
+
 def run(
     parser: argparse.ArgumentParser, place: Place, texts_of: Callable[[argparse.Namespace], Mapping[str, Sequence[str]]]
 ) -> Path:
@@ -256,11 +268,7 @@ def run(
 
     Returns the folder of the copy.
     """
-    parser.add_argument("--model", required=True, type=Path, help="folder of a model")
-    parser.add_argument("--out", required=True, type=Path, help="folder for the model with an exit of its own")
-    args = parser.parse_args()
-    trainer.fix_seeds(args.seed, args.threads)
-    shutil.copytree(args.model, args.out, dirs_exist_ok=True)
+    args = copied(parser)
     texts = texts_of(args)
     add(args.out, place, texts["train"][:LEARNT], texts["calibration"][:HELD], args.seed, args.threads)
     return args.out
