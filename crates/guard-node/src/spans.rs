@@ -44,7 +44,7 @@ pub fn with_spans<T, U>(
         .collect()
 }
 
-/// Numbers, one row after the other: a plain array where they are few, since V8 takes two microseconds to make a typed one.
+/// Numbers, one row after the other: a plain array where they are few, and a typed one where they are many.
 #[napi]
 pub type Rows = Either<Vec<f64>, Float64Array>;
 
@@ -53,8 +53,8 @@ const PLAIN: usize = 32;
 
 /// The start and the end of each item, and more numbers of it, one row after the other.
 ///
-/// Node-API makes objects on the event loop, a quarter of a microsecond or more for each of their fields, and a megabyte of text may
-/// have half a million items. A typed array takes no longer, whatever its length. What has no number is -1.
+/// Node-API makes objects on the event loop, with a call for each of their fields, and a megabyte of text may have half a million
+/// items. A typed array takes no time, whatever its length. What has no number is -1.
 pub fn rows<T, const N: usize>(
     text: &str,
     items: &[T],

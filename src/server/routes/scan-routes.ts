@@ -132,7 +132,7 @@ export async function scanned<Body extends ScanFields>(
   const found = async (): Promise<Scanned & { use?: CacheUse }> => {
     if (!cache) return compute(signal, stop);
     if (typeof fields.vault === "string" || service.isVolatile(source)) {
-      return { ...(await compute(signal)), use: "skipped" };
+      return { ...(await compute(signal, stop)), use: "skipped" };
     }
     if (service.notReady) throw service.notReady;
     const { scanners_suppress: _, details: __, vault: ___, profile: ____, ...texts } = fields;
