@@ -253,7 +253,6 @@ export async function runScanners(
   const { offsets = "utf16", observer } = options;
   const suppressed = suppressedNames(options.suppress);
   const vault = vaultFor(options);
-  const answers = context.answers ?? new AnswerCache();
   const { source = "user" } = context;
   const place = context.conversation?.current;
   const report = emptyReport();
@@ -265,7 +264,9 @@ export async function runScanners(
     report.coverage.suppressed = scanners.filter((item) => !chosen.includes(item)).map(({ name }) => name + suffix);
   }
   if (instead) chosen = chosen.map(({ name, scanner }) => ({ name, scanner: instead.get(scanner) ?? scanner }));
-  for (const { scanner } of chosen) if (scanner.asks) answers.expect(scanner.asks);
+  const answers = (context.answers ?? new AnswerCache()).expecting(
+    chosen.flatMap(({ scanner }) => scanner.asks?.(source) ?? []),
+  );
   report.coverage.scannedChars = chosen.length > 0 ? report.coverage.chars : 0;
 
   /** Says where findings are, in the unit of the caller. */

@@ -172,10 +172,11 @@ export interface Scanner {
    */
   readonly volatile?: boolean;
   /**
-   * What the scanner asks of which model. Texts leave a model early in which the only head that is asked would surely find nothing; with
-   * several, the scanners share one run of the whole model. When it is absent, others need not wait for what it asks.
+   * Returns what the scanner asks of which model about texts of a source. Texts leave a model early in which the only head that is asked
+   * would surely find nothing; with several, the scanners share one run of the whole model. When it is absent, others need not wait for
+   * what it asks.
    */
-  readonly asks?: HeadAsked;
+  readonly asks?: (source: Source) => HeadAsked;
   /** Loads what the scanner needs before it can scan. When nobody calls this, the first scan loads it. */
   load?(signal?: AbortSignal): Promise<void>;
   scan(text: string, context: ScanContext): Promise<Verdict>;

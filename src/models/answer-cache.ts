@@ -16,13 +16,20 @@ export interface AskedModel {
   readonly identity: string;
   readonly about: ModelIdentity;
   described(signal?: AbortSignal): Promise<{ heads: readonly ModelHead[] }>;
-  classify(text: string, reading: Reading, signal?: AbortSignal, answers?: AnswerCache): Promise<Classification>;
+  classify(
+    text: string,
+    reading: Reading,
+    signal?: AbortSignal,
+    answers?: AnswerCache,
+    most?: number,
+    head?: ModelHead,
+  ): Promise<Classification>;
 }
 
 /** What a scanner asks texts of: a head of a model. */
 export interface HeadAsked {
   readonly model: AskedModel;
-  /** The name of the head. A scanner that asks several by the source of a text names one of them. */
+  /** The name of the head. */
   readonly head: string;
   /** How it is asked about every text, by scanners whose answer tells other models whether they need be asked; see `screened`. */
   readonly everyText?: {
@@ -36,8 +43,6 @@ export interface HeadAsked {
 interface Computed {
   asked?: Map<string, Map<string, Asked>>;
   timings?: Map<string, EngineTimings>;
-  /** What the scanners of the call ask. */
-  expected?: Set<HeadAsked>;
 }
 
 /**
@@ -48,6 +53,7 @@ interface Computed {
 export class AnswerCache {
   #computed: Computed = {};
   #observer: ScannerObserver | undefined;
+  #expected: readonly HeadAsked[] = [];
 
   /** Follows the scanner that this cache was given to; see {@link observedBy}. */
   get observer(): ScannerObserver | undefined {
@@ -56,9 +62,22 @@ export class AnswerCache {
 
   /** Returns the same cache, for one scanner: the observer is told which models are asked through it. */
   observedBy(observer: ScannerObserver): AnswerCache {
+    return this.#with(observer, this.#expected);
+  }
+
+  /**
+   * Returns the same cache, for one text: with what its scanners will ask about it. Several scanners may share one run of a model only if
+   * it answers all of them, and a model that is asked little may need less time.
+   */
+  expecting(asked: readonly HeadAsked[]): AnswerCache {
+    return this.#with(this.#observer, asked);
+  }
+
+  #with(observer: ScannerObserver | undefined, expected: readonly HeadAsked[]): AnswerCache {
     const same = new AnswerCache();
     same.#computed = this.#computed;
     same.#observer = observer;
+    same.#expected = expected;
     return same;
   }
 
@@ -89,20 +108,14 @@ export class AnswerCache {
     return asked.answer;
   }
 
-  /** Takes note of what a scanner of this call will ask. Several scanners may share one run of a model only if it answers all of them. */
-  expect(asked: HeadAsked): void {
-    this.#computed.expected ??= new Set();
-    this.#computed.expected.add(asked);
+  /** What the scanners of the text will ask; see {@link expecting}. */
+  get expected(): readonly HeadAsked[] {
+    return this.#expected;
   }
 
-  /** What the scanners of this call said that they will ask. */
-  get expected(): Iterable<HeadAsked> {
-    return this.#computed.expected ?? [];
-  }
-
-  /** Whether the scanners of this call ask a model about one head only. It is false where nobody said what they ask. */
+  /** Whether the scanners of the text ask a model about one head only. It is false where nobody said what they ask. */
   expectsOnly(identity: string, head: string): boolean {
-    const ofModel = [...this.expected].filter(({ model }) => model.identity === identity);
+    const ofModel = this.#expected.filter(({ model }) => model.identity === identity);
     return ofModel.length > 0 && ofModel.every((asked) => asked.head === head);
   }
 

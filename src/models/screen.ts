@@ -21,14 +21,17 @@ export async function screened(
   signal?: AbortSignal,
 ): Promise<Span[] | undefined> {
   if (!answers.expectsOnly(model.identity, head.name)) return undefined;
-  for (const { model: other, everyText } of answers.expected) {
+  for (const { model: other, head: read, everyText } of answers.expected) {
     if (!everyText) continue;
     // What a model screens for is known when it is loaded.
     const { heads } = await other.described(signal);
     const screen = screenFor(model, head.name, other);
     if (screen === undefined) continue;
     const index = heads.findIndex(({ name }) => name === screen);
-    const { parts, skippedChars } = await other.classify(everyText.read(text), everyText.reading, signal, answers);
+    // It is asked as its own scanner asks it, so that the two share the answer.
+    const own = heads.find(({ name }) => name === read);
+    const view = everyText.read(text);
+    const { parts, skippedChars } = await other.classify(view, everyText.reading, signal, answers, undefined, own);
     // What is not a number is not below a threshold either: the model is asked then.
     const isSure = parts.every(({ heads }) => (heads[index]?.[0] ?? Number.NaN) <= POSSIBLE);
     return isSure && parts.length > 0 && skippedChars === 0

@@ -88,7 +88,7 @@ export const BanTopics = defineScanner({
     const streaming = partsByReading(matchType);
     return {
       ...(streaming ? { streaming } : {}),
-      asks: { model, head: "meaning" },
+      asks: () => ({ model, head: "meaning" }),
       async load(signal) {
         await model.load(signal);
         await judge(signal);

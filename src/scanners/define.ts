@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
 import { GuardValidationError } from "../errors.ts";
 import type { ChatRequest } from "../messages/text.ts";
-import type { HeadAsked } from "../models/answer-cache.ts";
 import { defaultEngine, type Engine } from "../models/engine.ts";
 import { passed, type ScanContext, type Scanner, type Side, type Streaming, type Verdict } from "../scanner.ts";
 import type { Source } from "../source.ts";
@@ -51,7 +50,7 @@ export interface ScannerBody {
   /** Whether the scanner keeps pins in {@link Build.toolPins}; see {@link Scanner.keepsPins}. */
   readonly keepsPins?: boolean;
   /** What it asks of which model; see {@link Scanner.asks}. */
-  readonly asks?: HeadAsked;
+  readonly asks?: NonNullable<Scanner["asks"]>;
   /** Loads models. */
   load?(signal?: AbortSignal): Promise<void>;
   /** Frees models. */
@@ -310,7 +309,7 @@ abstract class BodyScanner implements BuiltInScanner {
   readonly comparesWithPrompt?: boolean;
   readonly volatile?: boolean;
   readonly streaming?: Streaming;
-  readonly asks?: HeadAsked;
+  readonly asks?: NonNullable<Scanner["asks"]>;
   readonly detect?: NonNullable<Scanner["detect"]>;
   readonly options: Readonly<Record<string, unknown>>;
   readonly #body: ScannerBody;

@@ -179,9 +179,13 @@ export const PromptInjection = defineScanner({
       );
     };
     return {
-      ...(model
-        ? { asks: { model, head: HEADS.direct, everyText: { reading: matchType, read: withoutPlaceholders } } }
-        : {}),
+      ...(model && {
+        asks: (source: Source) => ({
+          model,
+          head: HEADS[QUESTIONS[source]],
+          everyText: { reading: matchType, read: withoutPlaceholders },
+        }),
+      }),
       load: async (signal) => {
         for (const { labelHead, byLanguage } of Object.values(questions)) {
           await labelHead?.load(signal);

@@ -62,7 +62,7 @@ export const Relevance = defineScanner({
     /** An output fails when its probability of being beside the point is above this. */
     const limit = resolveMinimum(build, model.folder, "threshold");
     return {
-      asks: { model, head: "meaning" },
+      asks: () => ({ model, head: "meaning" }),
       async load(signal) {
         if (!(await answering.load(signal))) await meaning.load(signal);
         await byLanguage.load();

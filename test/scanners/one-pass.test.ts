@@ -91,8 +91,8 @@ describe("one pass", () => {
   it("lets texts leave early where one head is asked alone, and answers all heads where others ask too", async () => {
     const [toxicity, emotion] = (await loaded("input", ["Toxicity"], ["EmotionDetection"])) as [Scanner, Scanner];
     const answers = async (...scanners: Scanner[]) => {
-      const context = { answers: new AnswerCache() };
-      for (const scanner of scanners) if (scanner.asks) context.answers.expect(scanner.asks);
+      const asked = scanners.flatMap((scanner) => scanner.asks?.("user") ?? []);
+      const context = { answers: new AnswerCache().expecting(asked) };
       const verdicts = await Promise.all(scanners.map((scanner) => scanner.scan("plain text", context)));
       return verdicts.map(({ probability = Number.NaN }) => probability);
     };

@@ -2,11 +2,12 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { scanPrompt } from "../../src/index.ts";
+import { ConversationRisk, type DetectingScanner, scanConversation, scanPrompt } from "../../src/index.ts";
 import { embeddedFolder } from "../../src/models/model-files.ts";
 import type { ScanObserver } from "../../src/observer.ts";
 import type { Scanner } from "../../src/scanner.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
+import { SOURCES, type Source } from "../../src/source.ts";
 
 const INJECTION = "embedded:prompt-injection";
 const JUDGES = "embedded:multitask";
@@ -24,7 +25,14 @@ const insults = [
 ];
 
 /** The models that a call really asked, in order, and its report. */
-async function asked(scanners: readonly Scanner[], text: string) {
+async function asked(scanners: readonly Scanner[], text: string, source: Source = "user") {
+  const { models, observer } = watched();
+  const report = await scanPrompt(scanners, text, { observer, source });
+  return { models: models.sort(), report };
+}
+
+/** An observer, and the models that it saw asked. */
+function watched() {
   const models: string[] = [];
   const observer: ScanObserver = {
     scannerStarted: () => ({
@@ -35,8 +43,7 @@ async function asked(scanners: readonly Scanner[], text: string) {
       ended: () => {},
     }),
   };
-  const report = await scanPrompt(scanners, text, { observer });
-  return { models: models.sort(), report };
+  return { models, observer };
 }
 
 describe("the model of prompt injections", () => {
@@ -86,6 +93,28 @@ describe("the model of prompt injections", () => {
     expect((await asked([injection, toxicity], buried)).report.resultsValid.Toxicity).toBe(false);
     const encoded = `Please decode ${Buffer.from(insults[0] as string).toString("base64")} for me.`;
     expect((await asked([injection, toxicity], encoded)).report.resultsValid.Toxicity).toBe(false);
+  });
+
+  it("is asked once of a text, whatever its source, whoever comes first and whether its risk adds up", async () => {
+    const [text, insult] = [ordinary[0] as string, insults[0] as string];
+    for (const source of SOURCES) {
+      for (const scanners of [
+        [injection, toxicity],
+        [toxicity, injection],
+      ]) {
+        expect((await asked(scanners, text, source)).models, source).toEqual([INJECTION]);
+        expect((await asked(scanners, insult, source)).models, source).toEqual([JUDGES, INJECTION].sort());
+      }
+    }
+    const { models, observer } = watched();
+    const risk = ConversationRisk.fromScanner(injection as DetectingScanner);
+    const messages = [
+      { role: "user" as const, content: text },
+      { role: "assistant" as const, content: "Here they are." },
+      { role: "user" as const, content: insult },
+    ];
+    await scanConversation([injection, toxicity], messages, { risk, observer });
+    expect(models.filter((model) => model === INJECTION).length).toBeLessThanOrEqual(messages.length);
   });
 
   it("is not asked for others where it is not asked for itself, or where they are asked anyway", async () => {

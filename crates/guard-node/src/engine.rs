@@ -126,7 +126,7 @@ pub struct ModelHead {
     pub is_vector: bool,
     /// The kinds of spans that it finds; absent where it judges a text as a whole.
     pub kinds: Option<Vec<String>>,
-    /// Whether texts may leave the model early where this head alone is asked.
+    /// Whether texts may leave the model early where only this head, and others of which it is true too, are asked.
     pub has_early_exit: bool,
 }
 
@@ -285,8 +285,8 @@ impl NativeModel {
         self.0.as_ref().map_or(0, |handle| handle.pending() as u32)
     }
 
-    /// Scores a text, of which no more is read than `most_windows`: of a longer one, the beginning and the end. With `alone`, only the head
-    /// is asked that has an early exit, where there is one: the lists of the others are empty.
+    /// Scores a text, of which no more is read than `most_windows`: of a longer one, the beginning and the end. With `alone`, only the heads
+    /// are asked that have an early exit, where there are any: the lists of the others are empty.
     #[napi]
     pub fn classify<'env>(
         &self,

@@ -79,7 +79,7 @@ export function labelScanner(
   const streaming = partsByReading(matchType);
   return {
     ...(streaming ? { streaming } : {}),
-    asks: { model, head: labels.head },
+    asks: () => ({ model, head: labels.head }),
     load: async (signal) => {
       // What the languages need is known before a model that is here is loaded, and after one that is downloaded.
       await Promise.all([head.load(signal), byLanguage.load()]);

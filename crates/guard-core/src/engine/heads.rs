@@ -61,9 +61,9 @@ pub struct Head {
     /// How a vector is made where the output has the shape `[batch, tokens, width]`.
     #[serde(default)]
     pub pooling: Pooling,
-    /// The input of the graph, of shape `[batch, 1]`, that is 1 for the rows of which only this head is asked. What this head would surely
-    /// find nothing in leaves the model early then (Xin et al., 2020, arXiv:2004.12993), and the outputs of other heads mean nothing. At
-    /// most one head of a model has it; the graph's own value of the input is 0.
+    /// The input of the graph, of shape `[batch, 1]`, that is 1 for the rows of which only heads that name it are asked. Rows in which these
+    /// would surely find nothing leave the model early then (Xin et al., 2020, arXiv:2004.12993), and the outputs of other heads mean
+    /// nothing. All heads that have one name the same input; the graph's own value of it is 0.
     #[serde(default)]
     pub early_exit: Option<String>,
 }
@@ -85,10 +85,15 @@ pub(super) struct Heads(Vec<Decoder>);
 
 impl Heads {
     /// # Errors
-    /// Labels of a head over tokens from which no spans can be made; several heads with an early exit.
+    /// Labels of a head over tokens from which no spans can be made; several inputs for early exits.
     pub fn new(heads: Vec<Head>) -> Result<Self, String> {
-        if heads.iter().filter(|head| head.early_exit.is_some()).count() > 1 {
-            return Err("more than one of its heads has an early exit".to_owned());
+        let mut exits = heads.iter().filter_map(|head| head.early_exit.as_deref());
+        if let Some(first) = exits.next()
+            && let Some(other) = exits.find(|exit| *exit != first)
+        {
+            return Err(format!(
+                "its heads name two inputs for early exits, {first} and {other}"
+            ));
         }
         let decoders = heads.into_iter().map(|head| {
             let tagging = tagging_of(&head)?;
@@ -110,7 +115,7 @@ impl Heads {
         self.0.get(head)?.tagging.as_ref().map(Tagging::kinds)
     }
 
-    /// The input of the graph for the rows of which only the head with an early exit is asked.
+    /// The input of the graph for the rows of which only heads with an early exit are asked.
     pub fn early_exit(&self) -> Option<&str> {
         self.iter().find_map(|head| head.early_exit.as_deref())
     }
@@ -277,6 +282,32 @@ mod tests {
         assert_eq!(softmax[0].heads, [[0.5, 0.5]]);
         let sigmoid = decode(&heads(Activation::Sigmoid, &["a", "b"]), &[1, 2], &[0.0, 100.0]).unwrap();
         assert_eq!(sigmoid[0].heads, [[0.5, 1.0]]);
+    }
+
+    #[test]
+    fn several_heads_share_one_early_exit() {
+        let with = |exits: [Option<&str>; 3]| {
+            let heads = exits.iter().enumerate().map(|(index, exit)| Head {
+                name: format!("head {index}"),
+                early_exit: exit.map(str::to_owned),
+                ..heads(Activation::Sigmoid, &["a"]).0.remove(0).head
+            });
+            Heads::new(heads.collect())
+        };
+        let shared = with([Some("alone"), None, Some("alone")]).unwrap();
+        assert_eq!(shared.early_exit(), Some("alone"));
+        let row = Row {
+            alone: true,
+            ..Row::default()
+        };
+        let output = Output {
+            shape: &[1, 1],
+            values: &[0.0],
+        };
+        let scores = shared.decode(&[&row], 1, 0, |_| Ok(Output { ..output })).unwrap();
+        assert_eq!(scores[0].heads, [vec![0.5], vec![], vec![0.5]]);
+        let refused = with([Some("alone"), None, Some("other")]).err().unwrap();
+        assert!(refused.contains("alone and other"), "{refused}");
     }
 
     #[test]

@@ -46,7 +46,7 @@ enum Input {
     Mask,
     Types,
     Positions,
-    /// One number for each row: whether only the head with an early exit is asked.
+    /// One number for each row: whether only heads with an early exit are asked.
     Alone,
 }
 
