@@ -21,7 +21,7 @@ from onnx import TensorProto, helper
 
 from . import text_exit
 from .export import Graph
-from .injection.early_exit import PLACE
+from .injection.early_exit import ALONE, PLACE
 from .multitask import early_exit as screened
 from .multitask.rows import add_data_arguments
 from .runtime import Exported
@@ -95,7 +95,7 @@ def main() -> None:
     config = json.loads(path.read_text("utf-8"))
     of = json.loads((args.screened / "config.json").read_text("utf-8"))["guard"]
     heads = [head for head in config["guard"]["heads"] if head["name"] != SCREEN]
-    head = {"name": SCREEN, "output": SCREEN, "labels": ["possible"], "activation": "sigmoid"}
+    head = {"name": SCREEN, "output": SCREEN, "labels": ["possible"], "activation": "sigmoid", "early_exit": ALONE}
     config["guard"]["heads"] = [*heads, head]
     config["guard"]["screens"] = [{"head": SCREEN, "model": of["name"], "version": of["version"], "for": screened.HEAD}]
     path.write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", "utf-8")

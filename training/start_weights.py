@@ -95,7 +95,9 @@ def start_from(model: Encoder, path: Path) -> None:
 def published_state(model: Encoder, path: Path) -> dict[str, torch.Tensor]:
     config = json.loads((path / "config.json").read_text("utf-8"))
     guard = config["guard"]
-    heads = [head["output"] for head in guard.get("heads", [{"output": "logits"}])]
+    # Screens are added to a finished graph, they are not trained with it.
+    screens = {screen["head"] for screen in guard.get("screens", [])}
+    heads = [head["output"] for head in guard.get("heads", [{"output": "logits"}]) if head.get("name") not in screens]
     arrays = initializers(path / "model.onnx", path / guard.get("external_data", "."))
     state = {name: model.state_dict()[name] for name in model.unshipped}
     for name, value in state_of(arrays, config["num_hidden_layers"], heads).items():

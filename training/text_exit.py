@@ -4,13 +4,18 @@ After the lowest layers a small network predicts from the mean and the maximum o
 something. Where it surely would not, the remaining layers are not run, and the heads say that there is nothing. This is early exit
 with one exit (Xin et al., DeeBERT, 2020, arXiv:2004.12993). Most texts are ordinary, so most of the traffic costs about half.
 
-The network learns from what the model itself says about texts, right or wrong. It is inserted into the finished int8 graph, whose
+Rows of which only some heads are asked can have a network of their own, because these heads doubt less often than all of them together.
+Callers mark such rows by a further input.
+
+A network learns from what the model itself says about texts, right or wrong. It is inserted into the finished int8 graph, whose
 weights stay unchanged. A network that is there already is replaced.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,6 +38,12 @@ LEARNT, HELD = 20_000, 6_000
 EPOCHS, BATCH, RATE, DOUBTFUL_WEIGHT = 12, 256, 2e-3, 4.0
 # The share of the doubtful texts of the calibration part that may leave early.
 LOST = 5e-3
+# The constants of the networks above which texts go on.
+EDGE = re.compile(r"exit(\.alone)?\.above")
+
+
+# Whether the model would find something in a text, from the logits of the heads in `Place.nothing`.
+Doubts = Callable[[Mapping[str, np.ndarray]], bool]
 
 
 @dataclass(frozen=True)
@@ -43,16 +54,21 @@ class Place:
     layers: int
     # For each head the logits of a text that left.
     nothing: Mapping[str, Sequence[float]]
-    # Whether the model would find something, from the logits of these heads.
-    doubts: Callable[[Mapping[str, np.ndarray]], bool]
     max_tokens: int
-    # The input, of shape [batch, 1], that is 1 for the rows of which only these heads are asked; other rows do not leave. Without a name all
-    # rows may leave.
+    # Of rows of which all heads may be asked. Without it they do not leave.
+    doubts: Doubts | None = None
+    # The same of rows of which only some heads are asked, and the input, of shape [batch, 1], that is 1 for these rows.
+    alone_doubts: Doubts | None = None
     alone: str = ""
     watched: str = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "watched", f"layers.{self.layers - 1}.norm2")
+
+    def networks(self) -> dict[str, Doubts]:
+        """The names of the networks in the graph, and what each of them predicts."""
+        asked = {"exit": self.doubts, "exit.alone": self.alone_doubts}
+        return {name: doubts for name, doubts in asked.items() if doubts}
 
 
 @dataclass(frozen=True)
@@ -66,7 +82,7 @@ class Exit:
 
 
 def has_exit(model: onnx.ModelProto) -> bool:
-    return any(weight.name == "exit.above" for weight in model.graph.initializer)
+    return any(output.startswith("exit.") for node in model.graph.node for output in node.output)
 
 
 def constants(name: str, network: Exit) -> dict[str, np.ndarray]:
@@ -81,15 +97,19 @@ def constants(name: str, network: Exit) -> dict[str, np.ndarray]:
 
 def replace(model: onnx.ModelProto, values: Mapping[str, np.ndarray]) -> None:
     """Replaces constants of the graph by others of the same shape."""
-    for weight in model.graph.initializer:
-        if weight.name in values:
-            weight.CopyFrom(numpy_helper.from_array(values[weight.name].astype(np.float32), weight.name))
+    known = {weight.name: weight for weight in model.graph.initializer}
+    for name, value in values.items():
+        if name not in known:
+            raise SystemExit(f"the graph has an early exit of another form, without {name}: export the model anew")
+        known[name].CopyFrom(numpy_helper.from_array(value.astype(np.float32), name))
 
 
-def insert(model: onnx.ModelProto, place: Place, exit: Exit) -> None:
-    """Inserts the exit into the graph, int8 or fp32. In a batch the texts go on where one of them does."""
+def insert(model: onnx.ModelProto, place: Place, exits: Mapping[str, Exit]) -> None:
+    """Inserts the networks of a place into the graph, int8 or fp32. In a batch the texts go on where one of them does."""
     if has_exit(model):
-        return replace(model, constants("exit", exit))
+        for name, network in exits.items():
+            replace(model, constants(name, network))
+        return
     nodes = list(model.graph.node)
     watched = place.watched
     front, back = Graph(), Graph()
@@ -105,19 +125,24 @@ def insert(model: onnx.ModelProto, place: Place, exit: Exit) -> None:
     front.node("Add", [watched, "exit.lowered"], "exit.high")
     front.node("ReduceMax", ["exit.high", tokens], "exit.max", keepdims=0)
     front.node("Concat", ["exit.mean", "exit.max"], "exit.pooled", axis=1)
-    add_network(front, "exit", exit)
-    above = front.weight("exit.above", np.float32(exit.above))
+    for name, network in exits.items():
+        add_network(front, name, network)
+        above = front.weight(f"{name}.above", np.float32(network.above))
+        front.node("Greater", [f"{name}.doubts", above], f"{name}.doubtful")
+    staying = "exit.doubtful"
     if place.alone:
-        front.node("Greater", ["exit.doubts", above], "exit.doubtful")
         # The graph has a value of its own for this input, so that programs need not know of it.
         model.graph.input.append(helper.make_tensor_value_info(place.alone, TensorProto.INT64, ["batch", 1]))
         front.weight(place.alone, np.array([[0]], np.int64))
         nobody = front.weight("exit.nobody", np.array(0, np.int64))
         front.node("Equal", [place.alone, nobody], "exit.others")
-        front.node("Or", ["exit.doubtful", "exit.others"], "exit.staying")
-    else:
-        front.node("Greater", ["exit.doubts", above], "exit.staying")
-    front.node("Cast", ["exit.staying"], "exit.staying.number", to=TensorProto.INT32)
+        staying = "exit.alone.staying"
+        front.node("Or", ["exit.alone.doubtful", "exit.others"], staying)
+        if place.doubts:
+            # Where all heads would find nothing, some of them do not either.
+            front.node("And", ["exit.doubtful", staying], "exit.staying")
+            staying = "exit.staying"
+    front.node("Cast", [staying], "exit.staying.number", to=TensorProto.INT32)
     front.node("ReduceMax", ["exit.staying.number"], "exit.someone.number", keepdims=0)
     front.node("Cast", ["exit.someone.number"], "exit.someone", to=TensorProto.BOOL)
     front.node("Shape", ["input_ids"], "exit.rows", start=0, end=1)
@@ -135,7 +160,7 @@ def insert(model: onnx.ModelProto, place: Place, exit: Exit) -> None:
         none.node("Expand", [nothing, "exit.shape"], f"exit.{output.name}.none")
         if output.name in place.nothing:
             # Beside a row that goes on, others do too.
-            back.node("Where", ["exit.staying", f"exit.{output.name}", nothing], output.name)
+            back.node("Where", [staying, f"exit.{output.name}", nothing], output.name)
 
     def branch(name: str, made: Sequence[onnx.NodeProto], suffix: str) -> onnx.GraphProto:
         made_outputs = [
@@ -171,19 +196,22 @@ def pooled(vectors: np.ndarray) -> np.ndarray:
     return np.concatenate([vectors.mean(0), vectors.max(0)]).astype(np.float32)
 
 
-def read(model: Exported, place: Place, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """The pooled vectors after the lowest layers, and whether the model doubts, for each text."""
-    vectors, doubts = [], []
+def read(model: Exported, place: Place, texts: Sequence[str]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """The pooled vectors after the lowest layers, and for each network whether the model doubts, for each text."""
+    vectors: list[np.ndarray] = []
+    doubts: dict[str, list[bool]] = {name: [] for name in place.networks()}
     for found, *logits in model.outputs(texts, place.max_tokens, [place.watched, *place.nothing]):
         vectors.append(pooled(found))
-        doubts.append(place.doubts(dict(zip(place.nothing, logits, strict=True))))
-    return np.array(vectors), np.array(doubts)
+        for name, doubtful in place.networks().items():
+            doubts[name].append(doubtful(dict(zip(place.nothing, logits, strict=True))))
+    return np.array(vectors), {name: np.array(of_network) for name, of_network in doubts.items()}
 
 
 def opened(folder: Path, watched: Sequence[str], threads: int) -> Exported:
     """The model of a folder, of which no text leaves early."""
     model = onnx.load(str(folder / "model.onnx"), load_external_data=False)
-    replace(model, {"exit.above": np.array(np.finfo(np.float32).min)})
+    edges = [weight.name for weight in model.graph.initializer if EDGE.fullmatch(weight.name)]
+    replace(model, dict.fromkeys(edges, np.array(np.finfo(np.float32).min)))
     return changed(folder, model, threads, watched)
 
 
@@ -245,9 +273,13 @@ def add(folder: Path, place: Place, learnt: Sequence[str], held: Sequence[str], 
     """Inserts an exit into the model of a folder. It learns from the texts `learnt`; the texts `held` determine its threshold."""
     graph = folder / "model.onnx"
     watched = opened(folder, [place.watched], threads)
-    exit = learnt_from(read(watched, place, learnt), read(watched, place, held), seed, "early exit")
+    (vectors, doubts), (held_vectors, held_doubts) = (read(watched, place, texts) for texts in (learnt, held))
+    exits = {
+        name: learnt_from((vectors, doubts[name]), (held_vectors, held_doubts[name]), seed, name)
+        for name in place.networks()
+    }
     model = onnx.load(str(graph), load_external_data=False)
-    insert(model, place, exit)
+    insert(model, place, exits)
     onnx.save(model, str(graph))
 
 
@@ -262,13 +294,22 @@ def copied(parser: argparse.ArgumentParser) -> argparse.Namespace:
 
 
 def run(
-    parser: argparse.ArgumentParser, place: Place, texts_of: Callable[[argparse.Namespace], Mapping[str, Sequence[str]]]
-) -> Path:
-    """The command of a training: copies a model and inserts an exit there. `texts_of` gives the texts of each split, in an order of chance.
+    parser: argparse.ArgumentParser,
+    place: Place,
+    texts_of: Callable[[argparse.Namespace], Mapping[str, Sequence[str]]],
+    alone: Sequence[str],
+) -> None:
+    """The command of a training: copies a model and inserts an exit there.
 
-    Returns the folder of the copy.
+    `texts_of` gives the texts of each split, in an order of chance. `alone` names the heads that may be asked alone: what they say of rows
+    that `place.alone` marks has a meaning.
     """
     args = copied(parser)
     texts = texts_of(args)
     add(args.out, place, texts["train"][:LEARNT], texts["calibration"][:HELD], args.seed, args.threads)
-    return args.out
+    path = args.out / "config.json"
+    config = json.loads(path.read_text("utf-8"))
+    for head in config["guard"]["heads"]:
+        if head["name"] in alone:
+            head["early_exit"] = place.alone
+    path.write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", "utf-8")

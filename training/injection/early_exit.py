@@ -1,6 +1,7 @@
 """python -m training.injection.early_exit --data DIR --model DIR --out DIR: lets texts that are surely harmless leave the model early.
 
-See `text_exit.py`. A text goes on where the model would doubt at either question; of one that left, both questions say SAFE.
+See `text_exit.py`. A text goes on where the model would doubt at a question that is asked; of one that left, both questions say SAFE. Of
+what people write only `direct` is asked, which requests and questions pass more surely than `indirect`, to which they look like orders.
 """
 
 from __future__ import annotations
@@ -21,11 +22,26 @@ DOUBTFUL = 0.1
 SAFE = (10.0, 0.0)
 
 
+# The input that is 1 for rows of which nothing but these heads is asked. What `indirect` says of them means nothing.
+ALONE, ASKED_ALONE = "direct_alone", ("direct", "category")
+
+
 def doubts(logits: Mapping[str, np.ndarray]) -> bool:
     return max(softmax(of_head)[INJECTION] for of_head in logits.values()) > DOUBTFUL
 
 
-PLACE = text_exit.Place(layers=6, nothing={"direct": SAFE, "indirect": SAFE}, doubts=doubts, max_tokens=MAX_LENGTH)
+def direct_doubts(logits: Mapping[str, np.ndarray]) -> bool:
+    return doubts({"direct": logits["direct"]})
+
+
+PLACE = text_exit.Place(
+    layers=6,
+    nothing={"direct": SAFE, "indirect": SAFE},
+    max_tokens=MAX_LENGTH,
+    doubts=doubts,
+    alone_doubts=direct_doubts,
+    alone=ALONE,
+)
 
 
 def texts_of(args: argparse.Namespace) -> dict[str, list[str]]:
@@ -36,7 +52,7 @@ def texts_of(args: argparse.Namespace) -> dict[str, list[str]]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m training.injection.early_exit", description=__doc__)
     add_data_arguments(parser)
-    text_exit.run(parser, PLACE, texts_of)
+    text_exit.run(parser, PLACE, texts_of, ASKED_ALONE)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ rows and 0 for others, or where it is not given. What the other heads say of a t
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Mapping
 
 import numpy as np
@@ -31,7 +30,7 @@ def doubts(logits: Mapping[str, np.ndarray]) -> bool:
 
 
 PLACE = text_exit.Place(
-    layers=6, nothing={HEAD: (NOTHING,) * len(TOXICITY)}, doubts=doubts, max_tokens=LONGEST[HEAD], alone=ALONE
+    layers=6, nothing={HEAD: (NOTHING,) * len(TOXICITY)}, max_tokens=LONGEST[HEAD], alone_doubts=doubts, alone=ALONE
 )
 
 
@@ -45,12 +44,7 @@ def texts_of(args: argparse.Namespace) -> dict[str, list[str]]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m training.multitask.early_exit", description=__doc__)
     add_data_arguments(parser)
-    path = text_exit.run(parser, PLACE, texts_of) / "config.json"
-    config = json.loads(path.read_text("utf-8"))
-    for head in config["guard"]["heads"]:
-        if head["name"] == HEAD:
-            head["early_exit"] = ALONE
-    path.write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n")
+    text_exit.run(parser, PLACE, texts_of, [HEAD])
 
 
 if __name__ == "__main__":
