@@ -61,13 +61,13 @@ export interface Stoppable {
 
 /**
  * Calls the addon and turns its errors, whether thrown or rejected, into {@link GuardError}. A value that the addon returns at once
- * is returned at once. Most callers simply write `await native(() => addon.findUrls(text), signal)`.
+ * is returned at once. Most callers simply write `await native(() => addon.findUrls(text), { signal })`.
  *
  * @param call calls one function of the addon that works on texts, or any other one when there is no signal.
- * @param signal stops work that goes on: what waits for a thread is dropped, and what runs is left at its next step. The promise
- *   then rejects with the reason of the signal.
+ * @param stoppable has the signal that stops work which goes on: what waits for a thread is dropped, and what runs is left at its next
+ *   step. The promise then rejects with the reason of the signal. It is only looked at when there is a promise.
  */
-export function native<Answered>(call: () => Answered, signal?: AbortSignal): Answered {
+export function native<Answered>(call: () => Answered, stoppable?: Stoppable): Answered {
   let answer: Answered;
   try {
     answer = call();
@@ -75,6 +75,7 @@ export function native<Answered>(call: () => Answered, signal?: AbortSignal): An
     throw guardError(error);
   }
   if (!isPromise(answer)) return answer;
+  const signal = stoppable?.signal;
   if (signal) return stoppedBy(signal, answer) as Answered;
   return answer.catch((error: unknown) => {
     throw guardError(error);

@@ -1,7 +1,6 @@
-import { setMaxListeners } from "node:events";
 import type { Admission, Hold, Turn } from "./admission/admission.ts";
 import { GuardError } from "./errors.ts";
-import { withSignal } from "./support/with-signal.ts";
+import { ENDED, Stop } from "./support/stop.ts";
 
 /** Work that asks for a place. */
 export interface PlaceRequest {
@@ -14,21 +13,23 @@ export interface PlaceRequest {
   /** The most seconds that it may wait and run. */
   seconds: number;
   /** A signal that is aborted when nobody waits for the result any more. */
-  signal: AbortSignal;
-  /** The controller of the signal, where nothing but this work listens to it. It then stops the work, for whatever reason. */
-  stop?: AbortController | undefined;
+  signal?: AbortSignal | undefined;
+  /** The same where it is for this work alone. It then stops the work, for whatever reason. */
+  stop?: Stop | undefined;
 }
 
 /** A place in which something runs. */
 export interface Place {
-  /** Aborted when nobody waits for the result any more. */
-  readonly signal: AbortSignal;
+  /** Is aborted when nobody waits for the result any more, and when the work ends early. */
+  readonly stop: Stop;
   /** Is told of work that goes on until it ends by itself. The place is not free before that. */
   onWork(begun: Promise<unknown>): void;
 }
 
 /** The place of a stream: it is taken as long as the stream is open. */
-export interface StreamPlace extends Place {
+export interface StreamPlace extends Pick<Place, "onWork"> {
+  /** Aborted when nobody waits for the stream any more. */
+  readonly signal: AbortSignal;
   /** Does one step of the stream, within the seconds that it may take. What goes wrong ends the stream. */
   step<T>(chars: number, work: () => Promise<T>): Promise<T>;
   /** Gives the place back. */
@@ -42,10 +43,10 @@ export interface StreamPlace extends Place {
 export class Places {
   readonly #admission: Admission;
   /**
-   * One controller for each scan that has not ended; it stops that scan. `AbortSignal.any` with a signal as old as the service
-   * would do the same, but the old signal would keep something of every scan for as long as the service lives.
+   * What stops each scan that has not ended. `AbortSignal.any` with a signal as old as the service would do the same, but the old signal
+   * would keep something of every scan for as long as the service lives.
    */
-  readonly #taken = new Set<AbortController>();
+  readonly #taken = new Set<Stop>();
 
   constructor(admission: Admission) {
     this.#admission = admission;
@@ -64,13 +65,13 @@ export class Places {
   /**
    * Runs a scan when its turn has come.
    *
-   * @param scan gets a signal that is aborted when nobody waits for the scan any more.
+   * @param scan gets what is aborted when nobody waits for the scan any more.
    * @throws GuardError `GUARD_OVERLOADED`, `GUARD_TIMEOUT`, and the reason of the caller's signal.
    */
   async run<T>({ signal, stop: own, ...asked }: PlaceRequest, scan: (place: Place) => Promise<T>): Promise<T> {
     const turn = this.#admission.enter({ ...asked, timeout: asked.seconds });
     const { stop, work, onWork, leave } = this.#take(signal, own);
-    const place = { signal: stop.signal, onWork };
+    const place = { stop, onWork };
     const scanned = turn.waits ? begun(turn, stop.signal).then(() => scan(place)) : scan(place);
     const done = (isComplete: boolean) =>
       whenDone(work, () => {
@@ -89,7 +90,7 @@ export class Places {
     } finally {
       leave();
       // Nobody waits for the parts of this scan that still run, so they are stopped. Where there are none, there is nothing to tell.
-      if (!isDone) stop.abort();
+      if (!isDone) stop.abort(ENDED);
     }
   }
 
@@ -120,10 +121,10 @@ export class Places {
 
   async #step<T>(
     hold: Hold,
-    { chars, seconds, stop }: { chars: number; seconds: number; stop: AbortController },
+    { chars, seconds, stop }: { chars: number; seconds: number; stop: Stop },
     work: () => Promise<T>,
   ): Promise<T> {
-    stop.signal.throwIfAborted();
+    stop.throwIfAborted();
     const step = hold.step(chars);
     try {
       const done = await timed(work(), seconds, stop);
@@ -136,11 +137,9 @@ export class Places {
     }
   }
 
-  #take(caller: AbortSignal, own?: AbortController): Taken {
-    const stop = own ?? new AbortController();
-    // Every scanner of every text may listen to this signal. Node.js would warn of a leak from eleven listeners on.
-    setMaxListeners(0, stop.signal);
-    const leave = own ? () => {} : follow(caller, stop);
+  #take(caller: AbortSignal | undefined, own?: Stop): Taken {
+    const stop = own ?? new Stop();
+    const leave = caller && !own ? stop.follow(caller) : () => {};
     this.#taken.add(stop);
     const work = new Set<Promise<unknown>>();
     const onWork = (begun: Promise<unknown>) => {
@@ -152,18 +151,10 @@ export class Places {
   }
 }
 
-/** Aborts a controller with a signal, until the function that is returned is called. */
-function follow(signal: AbortSignal, controller: AbortController): () => void {
-  const onAbort = () => controller.abort(signal.reason);
-  if (signal.aborted) onAbort();
-  else signal.addEventListener("abort", onAbort, { once: true });
-  return () => signal.removeEventListener("abort", onAbort);
-}
-
 /** A place that was taken. */
 interface Taken extends Pick<Place, "onWork"> {
   /** Stops what runs in it. */
-  stop: AbortController;
+  stop: Stop;
   /** What goes on in it. */
   work: ReadonlySet<Promise<unknown>>;
   /** Listens to the caller's signal no longer. */
@@ -193,13 +184,13 @@ function whenDone(work: ReadonlySet<Promise<unknown>>, free: () => void): void {
  *
  * @param stop stops the scan when the time is up.
  */
-async function timed<T>(work: Promise<T>, seconds: number, stop: AbortController): Promise<T> {
+async function timed<T>(work: Promise<T>, seconds: number, stop: Stop): Promise<T> {
   const timer = setTimeout(
     () => stop.abort(new GuardError("GUARD_TIMEOUT", `The scan took longer than ${seconds} s.`)),
     seconds * 1000,
   );
   try {
-    return await withSignal(work, stop.signal);
+    return await stop.race(work);
   } finally {
     clearTimeout(timer);
   }

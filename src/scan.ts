@@ -1,16 +1,16 @@
-import { setMaxListeners } from "node:events";
 import { placed } from "./conversation/pieces.ts";
 import { GuardValidationError, ScannerError } from "./errors.ts";
 import { addOmitted, bounded } from "./findings.ts";
 import { readConversation } from "./messages/read.ts";
 import type { ChatRequest } from "./messages/text.ts";
 import { AnswerCache } from "./models/answer-cache.ts";
-import type { EngineTimings } from "./native.ts";
+import { type EngineTimings, isPromise } from "./native.ts";
 import { errorKind, type ScanObserver, summaryOf } from "./observer.ts";
 import { isReservedName, RESERVED_NAME } from "./result-names.ts";
-import type { Coverage, Finding, ScanContext, Scanner, Verdict } from "./scanner.ts";
+import { type Coverage, type Finding, type ScanContext, type Scanner, scanAtOnce, type Verdict } from "./scanner.ts";
 import { FAILED } from "./scanners/score.ts";
 import type { Source } from "./source.ts";
+import { ENDED, Stop } from "./support/stop.ts";
 import { inUnit, lengthIn, type OffsetUnit } from "./text/offsets.ts";
 import { checkScanOptions } from "./validation/scan-options.ts";
 import { checkedVerdict } from "./validation/verdict.ts";
@@ -236,10 +236,16 @@ export interface RunOptions extends Omit<ScanOptions, "suppress" | "source" | "c
   instead?: ReadonlyMap<Scanner, Scanner>;
   /** Keeps verdicts. What it has is not computed again. */
   verdicts?: VerdictCache;
-  /** Whether the caller aborts the signal when this call ends early, so that the scanners can be given the signal itself. */
-  endsSignal?: boolean;
+  /** Stops this call. It takes the place of `signal` where the caller stops it too when the call ends early. */
+  stop?: Stop | undefined;
   /** Is given the work of every scanner as it begins. It may go on after the call was aborted, when a scanner ignores the signal. */
   onWork?(work: Promise<unknown>): void;
+}
+
+/** What one scanner said, and how long it took. */
+interface Ran {
+  verdict: Verdict;
+  milliseconds: number;
 }
 
 /** Runs named scanners over a text. The `text` of the result is the sanitized text. */
@@ -284,74 +290,109 @@ export async function runScanners(
   const kept = options.verdicts && keptText(chosen, text, source, { ...options, ...vault }, tellKept);
   if (kept !== undefined) return { ...report, text: kept };
   const runs = rewrite ? groups(chosen) : [chosen];
-  // Without one, nothing can become superfluous while it runs: there is no signal of the caller, and no scanner beside another one.
-  const isAlone = !signal && runs.every(({ length }) => length === 1);
-  const own = isAlone ? undefined : signal && options.endsSignal ? followed(signal) : ownSignal(signal);
+  // Nothing can become superfluous while it runs: there is no signal of the caller, and no scanner beside another one.
+  const isAlone = !signal && !options.stop && runs.every(({ length }) => length === 1);
+  let own = options.stop;
+  let leave: (() => void) | undefined;
+  /** What stops this call. Where the caller gave only a signal, it is made when something has to be waited for. */
+  const stopping = (): Stop => {
+    if (!own) {
+      own = new Stop();
+      leave = signal && own.follow(signal);
+    }
+    return own;
+  };
   let running = 0;
-
   const ended = () => {
     running--;
   };
-  const runOne = async ({ name, scanner }: NamedScanner, input: string) => {
+
+  const runOne = ({ name, scanner }: NamedScanner, input: string): Ran | Promise<Ran> => {
     const kept = options.verdicts?.get(scanner, input, source, vault.vault);
     if (kept) return { verdict: shown(input, kept), milliseconds: 0 };
     const before = options.verdicts ? (vault.vault?.entries() ?? []) : [];
     const start = performance.now();
     const observed = observer?.scannerStarted({ name: name + suffix, type: scanner.type, chars: input.length });
     const asking = observed ? answers.observedBy(observed) : answers;
-    let verdict: Verdict;
-    try {
-      const given: ScanContext = { ...context, answers: asking };
-      if (vault.vault) given.vault = vault.vault;
-      if (own) given.signal = own.signal;
-      const work = Promise.resolve(scanner.scan(input, given));
-      if (own) {
-        running++;
-        work.then(ended, ended);
-      }
-      options.onWork?.(work);
-      // A scanner may ignore the signal. Nobody waits for it then, and what it answers later is not looked at.
-      const told = bounded(checkedVerdict(input, await (own ? Promise.race([work, own.aborted]) : work)));
-      own?.signal.throwIfAborted();
+    const done = (answer: Verdict): Ran => {
+      const told = bounded(checkedVerdict(input, answer));
       options.verdicts?.set(scanner, input, source, told, { before, ...vault });
-      verdict = shown(input, told);
+      const verdict = shown(input, told);
+      const milliseconds = performance.now() - start;
+      observed?.ended({ milliseconds, verdict: summaryOf(verdict) });
+      return { verdict, milliseconds };
+    };
+    const waited = async (work: Promise<Verdict>): Promise<Ran> => {
+      const stop = isAlone ? undefined : stopping();
+      try {
+        if (stop) {
+          running++;
+          work.then(ended, ended);
+        }
+        options.onWork?.(work);
+        // A scanner may ignore the signal. Nobody waits for it then, and what it answers later is not looked at.
+        const answer = await (stop ? stop.race(work) : work);
+        stop?.throwIfAborted();
+        return done(answer);
+      } catch (error) {
+        const reason = stop?.aborted ? stop.signal.reason : error;
+        observed?.ended({ milliseconds: performance.now() - start, error: errorKind(reason) });
+        if (stop?.aborted) throw reason;
+        if (onScannerError === "throw") throw new ScannerError(name + suffix, error);
+        report.coverage.failed.push(name + suffix);
+        const failing = inUnit(offsets, input, {
+          isValid: false,
+          score: FAILED,
+          findings: [],
+          coverage: unread(input),
+        });
+        return { verdict: failing, milliseconds: performance.now() - start };
+      }
+    };
+    try {
+      const given: ScanContext = isAlone
+        ? { ...context, answers: asking }
+        : {
+            ...context,
+            answers: asking,
+            get signal() {
+              return stopping().signal;
+            },
+          };
+      if (vault.vault) given.vault = vault.vault;
+      const answer = scanAtOnce(scanner, input, given);
+      return isPromise(answer) ? waited(answer) : done(answer);
     } catch (error) {
-      const isAborted = own?.signal.aborted ?? false;
-      const reason = isAborted ? own?.signal.reason : error;
-      observed?.ended({ milliseconds: performance.now() - start, error: errorKind(reason) });
-      if (isAborted) throw reason;
-      if (onScannerError === "throw") throw new ScannerError(name + suffix, error);
-      report.coverage.failed.push(name + suffix);
-      const failing = inUnit(offsets, input, { isValid: false, score: FAILED, findings: [], coverage: unread(input) });
-      return { verdict: failing, milliseconds: performance.now() - start };
+      return waited(Promise.reject(error));
     }
-    const milliseconds = performance.now() - start;
-    observed?.ended({ milliseconds, verdict: summaryOf(verdict) });
-    return { verdict, milliseconds };
   };
 
   let current = text;
   try {
     scan: for (const group of runs) {
       signal?.throwIfAborted();
+      own?.throwIfAborted();
       const input = current;
       const results = group.map((item) => runOne(item, input));
-      if (results.length > 1) {
+      const waiting = results.filter(isPromise);
+      if (waiting.length > 0 && results.length > 1) {
         // Each result is awaited below. One that rejects before that must not count as an unhandled rejection.
-        for (const result of results) result.catch(() => {});
+        for (const result of waiting) result.catch(() => {});
         // Without failFast, a scanner that throws ends the scan at once. With failFast the order of the list decides and not which
         // scanner is fastest: a scanner that fails or throws ends the scan only when those before it have ended.
-        if (!failFast) await Promise.all(results);
+        if (!failFast) await Promise.all(waiting);
       }
       for (const [index, result] of results.entries()) {
-        const { verdict, milliseconds } = await result;
+        const { verdict, milliseconds } = isPromise(result) ? await result : result;
         add(group[index] as NamedScanner, input, verdict, milliseconds);
         if (rewrite && verdict.sanitized !== undefined) current = verdict.sanitized;
         if (failFast && !verdict.isValid) break scan;
       }
     }
   } finally {
-    own?.stop(running > 0);
+    leave?.();
+    // Aborting takes longer than a short text does, even if nobody listens. What the caller gave, the caller stops.
+    if (running > 0 && !options.stop) own?.abort(ENDED);
   }
   report.engineTiming = answers.timings;
   return { ...report, text: current };
@@ -386,61 +427,18 @@ function keptText(
 }
 
 /**
- * Makes a signal for one call. It is aborted together with the caller's signal, and by `stop` when the call ends while something runs, so
- * that nothing goes on when the call ends early.
+ * Makes a signal for one call. It is aborted together with the caller's signal, and by `stop` at the end of the call, so that nothing goes
+ * on when the call ends early.
  */
-export function ownSignal(outer: AbortSignal | undefined): OwnSignal {
-  const own = new AbortController();
-  let reject!: (reason: unknown) => void;
-  const aborted = new Promise<never>((_, onAborted) => {
-    reject = onAborted;
-  });
-  // Nobody may be waiting for it when the call ends.
-  aborted.catch(() => {});
-  // Every scanner may listen to this signal, and there may be many scanners. Node.js would otherwise warn of a leak.
-  setMaxListeners(0, own.signal);
+export function ownSignal(outer: AbortSignal | undefined): { signal: AbortSignal; stop(): void } {
+  const own = new Stop();
   // AbortSignal.any is not used here: a long-lived signal would keep something in memory for every scan.
-  const abort = (reason?: unknown) => {
-    own.abort(reason);
-    reject(own.signal.reason);
+  const leave = outer && own.follow(outer);
+  const stop = () => {
+    leave?.();
+    own.abort(ENDED);
   };
-  const onAbort = () => abort(outer?.reason);
-  if (outer?.aborted) onAbort();
-  else outer?.addEventListener("abort", onAbort, { once: true });
-  const stop = (isRunning = true) => {
-    outer?.removeEventListener("abort", onAbort);
-    // Aborting takes longer than a short text does, even if nobody listens.
-    if (isRunning) abort(ENDED);
-  };
-  return { signal: own.signal, aborted, stop };
-}
-
-/** The same for a call whose caller aborts the signal at its end, without a second signal. */
-function followed(signal: AbortSignal): OwnSignal {
-  let onAbort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason);
-  });
-  aborted.catch(() => {});
-  if (signal.aborted) onAbort();
-  else signal.addEventListener("abort", onAbort, { once: true });
-  return { signal, aborted, stop: () => signal.removeEventListener("abort", onAbort) };
-}
-
-/** Why a signal is aborted at the end of its call. Node.js makes an error with a stack for each call where there is no reason. */
-const ENDED = new DOMException("the call has ended", "AbortError");
-
-/** The signal of one call. */
-interface OwnSignal {
-  signal: AbortSignal;
-  /** Rejects with the reason of the signal when it is aborted. It costs less than a listener for each who waits. */
-  aborted: Promise<never>;
-  /**
-   * Ends the signal with its call, and aborts it.
-   *
-   * @param isRunning whether something may still run. The default is true. Otherwise there is nothing to abort.
-   */
-  stop(isRunning?: boolean): void;
+  return { signal: own.signal, stop };
 }
 
 /** Returns a report without results. It is valid, because nothing has failed yet. */

@@ -32,6 +32,7 @@ import type { Scanner, Side } from "./scanner.ts";
 import { SCANNED, type Scanned, type Source } from "./source.ts";
 import { AnswerScan, type StreamOptions, type StreamReport } from "./stream/answer-scan.ts";
 import { allInOrder } from "./support/all-in-order.ts";
+import type { Stop } from "./support/stop.ts";
 import { within } from "./support/within.ts";
 import { didYouMean } from "./validation/did-you-mean.ts";
 import type { Vault } from "./vault.ts";
@@ -112,9 +113,9 @@ export interface ScanRequest {
   /** The vault of this call alone. It must never be one that callers share. */
   vault: Vault;
   /** A signal that is aborted when nobody waits for the result any more. */
-  signal: AbortSignal;
-  /** The controller of the signal, where nothing but this call listens to it. The service then needs none of its own. */
-  stop?: AbortController | undefined;
+  signal?: AbortSignal | undefined;
+  /** The same where it is for this call alone. The service then needs none of its own. */
+  stop?: Stop | undefined;
   /** Is told of the scanners and models of this call. */
   observer?: ScanObserver | undefined;
   /**
@@ -328,8 +329,8 @@ export class ScanService {
    * @param source where the text comes from: a document that was retrieved is `tool`.
    */
   prompt(prompt: string, request: ScanRequest, source: Source = "user"): Promise<ServiceReport> {
-    return this.#run("input", { kind: "prompt", chars: prompt.length }, request, async (options) => {
-      const report = await runScanners(this.#looking[source], prompt, { source }, { ...options, endsSignal: true });
+    return this.#run("input", { kind: "prompt", chars: prompt.length }, request, async (options, stop) => {
+      const report = await runScanners(this.#looking[source], prompt, { source }, { ...options, stop });
       if (this.#looking[source].length === 0) report.coverage.unscannedSources[source] = report.coverage.chars;
       return report;
     });
@@ -358,12 +359,16 @@ export class ScanService {
     const calling = toolCalls?.length
       ? callsOf(conversation ?? { messages: [{ role: "user", content: prompt }] }, toolCalls)
       : undefined;
-    return this.#run("output", { kind: "output", chars: output.length }, request, async (options) => {
+    return this.#run("output", { kind: "output", chars: output.length }, request, async (options, stop) => {
       // An answer that only calls tools says nothing that could be judged as a text.
       const scanners = calling && output === "" ? [] : this.#named.output;
-      const report = await runScanners(scanners, output, context, { ...options, endsSignal: true });
+      const report = await runScanners(scanners, output, context, { ...options, stop });
       if (!calling || (options.failFast && !report.isValid)) return report;
-      const { sanitizedToolCalls, ...ofCalls } = await this.#toolCalls(calling, options, request.caller);
+      const { sanitizedToolCalls, ...ofCalls } = await this.#toolCalls(
+        calling,
+        { ...options, signal: stop.signal },
+        request.caller,
+      );
       merge(report, ofCalls);
       return { ...report, sanitizedToolCalls };
     });
@@ -395,7 +400,7 @@ export class ScanService {
         ...this.#options.stream,
         named: this.#named.output,
         context: { prompt, source: "assistant", ...ofConversation },
-        options: this.#optionsOf(request, place),
+        options: { ...this.#optionsOf(request, place), signal: place.signal },
         decide: (report) => this.#decided(report, "output"),
       });
       return { place, scan };
@@ -425,7 +430,7 @@ export class ScanService {
   /** Judges the tool calls of the last message of a conversation, and restores values in their arguments. */
   async #toolCalls(
     conversation: Conversation,
-    options: RunsOptions,
+    options: RunsOptions & { signal: AbortSignal },
     caller: string | undefined,
   ): Promise<ScanReport & { sanitizedToolCalls: AnsweredToolCall[] }> {
     const none = Object.fromEntries(SCANNED.map((what) => [what, []])) as unknown as Record<Scanned, []>;
@@ -457,13 +462,14 @@ export class ScanService {
   async conversation(chat: ChatRequest, request: ScanRequest): Promise<ServiceReport> {
     const { conversation } = this.#options;
     this.#checkSize(chat);
-    const texts = await readConversationInTurns(chat, request.signal);
+    const texts = await readConversationInTurns(chat, request.stop?.signal ?? request.signal);
     // One message may hold any number of tool results, and each of them is a text to scan.
     this.#checkSize({ messages: texts.texts });
     const chars = lengthOf(texts.texts.map(({ text }) => text));
-    return this.#run("input", { kind: "conversation", chars }, request, async (options) => {
+    return this.#run("input", { kind: "conversation", chars }, request, async (options, { signal }) => {
       const { sanitizedPrompt, ...report } = await scanConversationTexts(this.#looking, texts, {
         ...options,
+        signal,
         window: conversation.window,
         verdicts: this.#verdicts.forCaller(request.caller),
         ...(this.#risk ? { risk: this.#risk.forCaller(request.caller) } : {}),
@@ -486,10 +492,10 @@ export class ScanService {
     const { requireFullCoverage } = this.#options;
     this.checkCount(texts, "documents");
     const scanners = this.#looking[source];
-    return this.#run("input", { kind: "documents", chars: lengthOf(texts) }, request, async (options) => {
+    return this.#run("input", { kind: "documents", chars: lengthOf(texts) }, request, async (options, { signal }) => {
       // Places of cuts are always shown, so their offsets count what all places that are shown count.
       const counting = maskInjections ? ({ offsets: "codePoint" } as const) : {};
-      const given = { ...options, ...counting, maskInjections, source };
+      const given = { ...options, ...counting, signal, maskInjections, source };
       const { documents, engineTiming } = await scanNamedDocuments(scanners, texts, given, false);
       const isCovered = (report: Pick<ScanReport, "coverage">) =>
         !requireFullCoverage || unscannedReasons(report).length === 0;
@@ -544,13 +550,13 @@ export class ScanService {
     side: Side,
     { kind, chars }: { kind: ScanKind; chars: number },
     request: ScanRequest,
-    scan: (options: RunsOptions) => Promise<Omit<ServiceReport, "outcome">>,
+    scan: (options: RunsOptions, stop: Stop) => Promise<Omit<ServiceReport, "outcome">>,
   ): Promise<ServiceReport> {
     if (this.notReady) throw this.notReady;
     const { caller, turn = caller, signal, stop } = request;
     const report = await this.#places.run(
       { kind: this.#kinds + kind, chars, caller: turn, signal, stop, seconds: this.#timeout(kind) },
-      (place) => scan(this.#optionsOf(request, place)),
+      (place) => scan(this.#optionsOf(request, place), place.stop),
     );
     return { ...report, ...this.#decided(report, side) };
   }
@@ -560,10 +566,10 @@ export class ScanService {
     return kind === "output" ? this.#options.outputTimeout : this.#options.promptTimeout;
   }
 
-  /** How a scan runs that a signal stops. */
+  /** How a scan runs. */
   #optionsOf(
     { suppress, instead, details, rewrite, vault, observer }: ScanRequest,
-    { signal, onWork }: Place,
+    { onWork }: Pick<Place, "onWork">,
   ): RunsOptions {
     const { failFast, onScannerError } = this.#options;
     return {
@@ -574,7 +580,6 @@ export class ScanService {
       rewrite,
       vault,
       offsets: details ? ("codePoint" as const) : ("utf16" as const),
-      signal,
       ...(observer ? { observer } : {}),
       onWork,
     };

@@ -141,6 +141,26 @@ describe("scanPrompt", () => {
     expect(report.coverage).toMatchObject({ failed: ["Broken"], truncated: true, scannedChars: 0 });
   });
 
+  it("calls what a program puts in the place of a scanner's own scan", async () => {
+    class Strict extends BanSubstrings {
+      override async scan(text: string, context = {}): Promise<Verdict> {
+        const verdict = await super.scan(text, context);
+        return { ...verdict, isValid: false, score: 1 };
+      }
+    }
+    const strict = new Strict({ substrings: ["keylogger"] });
+    const patched = new BanSubstrings({ substrings: ["keylogger"] });
+    patched.scan = (text) => strict.scan(text);
+    for (const scanner of [strict, patched]) {
+      expect(await scanPrompt([scanner], "a harmless text")).toMatchObject({ isValid: false });
+    }
+  });
+
+  it("looks at a signal that was aborted before it begins, also where rules need no time at all", async () => {
+    const signal = AbortSignal.abort(new Error("too late"));
+    await expect(scanPrompt([new BanSubstrings({ substrings: ["a"] })], "a", { signal })).rejects.toThrow("too late");
+  });
+
   it("rejects at once when a scanner throws, whoever stands before it, and stops the others", async () => {
     const stopped: string[] = [];
     const endless: Scanner = {

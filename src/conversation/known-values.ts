@@ -32,7 +32,9 @@ export function placeholdersFor(
   return async (texts) => {
     if (known.length === 0 || texts.length === 0) return [...texts];
     const joined = texts.join(BETWEEN);
-    const { matches } = await native(() => addon.restorePlaceholders(joined, wanted, replacements, "exact"), signal);
+    const { matches } = await native(() => addon.restorePlaceholders(joined, wanted, replacements, "exact"), {
+      signal,
+    });
     let next = 0;
     let start = 0;
     return texts.map((text) => {

@@ -279,7 +279,7 @@ export class McpGuard {
     for (const { text, write } of reader.slots) {
       const { matches, restored } = await native(
         () => addon.restorePlaceholders(text, placeholders, originals, "exact"),
-        signal,
+        { signal },
       );
       if (matches.length > 0) write?.(restored ?? withOriginals(text, matches, originals));
     }

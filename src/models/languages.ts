@@ -60,7 +60,7 @@ export class LanguageDetector {
   ): Promise<ForeignPart[]> {
     const make = async () => {
       const model = await this.#model.load();
-      const { parts, languages } = await native(() => model.foreignParts(text, [...known], [...familiar]), signal);
+      const { parts, languages } = await native(() => model.foreignParts(text, [...known], [...familiar]), { signal });
       return mapRows(parts, 3, (column): ForeignPart => {
         const language = languages[column(2)];
         const part = { start: column(0), end: column(1) };

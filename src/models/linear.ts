@@ -95,7 +95,7 @@ export class LinearClassifier {
     for (let at = 0; at < texts.length; at += PORTION) {
       if (at > 0) await turns.next();
       const portion = texts.slice(at, at + PORTION);
-      const numbers = await native(() => ask(model, portion), signal);
+      const numbers = await native(() => ask(model, portion), { signal });
       const labels = numbers.length / portion.length;
       for (let from = 0; from < numbers.length; from += labels) all.push([...numbers.subarray(from, from + labels)]);
     }

@@ -208,7 +208,7 @@ async function heard({ conversation, prompt, signal }: ScanContext, rules: Insta
   const user = [...(prompt === undefined ? [] : [prompt]), ...of("user")];
   const privateOf = async (texts: readonly string[]) => {
     const text = texts.join("\n");
-    const { secrets, rest } = await native(() => rules.scan(text, "all", false), signal);
+    const { secrets, rest } = await native(() => rules.scan(text, "all", false), { signal });
     const others = rest ? mapRows(rest, 2, (column) => ({ start: column(0), end: column(1) })) : [];
     const mails = (await addressesIn(text, { signal })).filter((address) => address.includes("@"));
     return [...[...secrets, ...others].map(({ start, end }) => text.slice(start, end)), ...mails]

@@ -90,10 +90,7 @@ Findings name the placeholders, never the originals. What llm-guard 0.3.16 does 
           : verdict(text, placeholders, originals, { matches: Float64Array.from(found.flat()) });
       }
       const matching = matchingStrategy === "combined_exact_fuzzy" ? "fuzzy" : matchingStrategy;
-      const restoration = native(
-        () => addon.restorePlaceholders(text, placeholders, originals, matching),
-        context.signal,
-      );
+      const restoration = native(() => addon.restorePlaceholders(text, placeholders, originals, matching), context);
       return mapAnswer(restoration, (restoration) => verdict(text, placeholders, originals, restoration));
     },
   }),

@@ -3,7 +3,15 @@ import type { z } from "zod";
 import { GuardValidationError } from "../errors.ts";
 import type { ChatRequest } from "../messages/text.ts";
 import { defaultEngine, type Engine } from "../models/engine.ts";
-import { passed, type ScanContext, type Scanner, type Side, type Streaming, type Verdict } from "../scanner.ts";
+import {
+  passed,
+  type ScanContext,
+  type Scanner,
+  type Side,
+  type Streaming,
+  scansAtOnce,
+  type Verdict,
+} from "../scanner.ts";
 import type { Source } from "../source.ts";
 import { isRecord } from "../support/is-record.ts";
 import { onFirstUse } from "../support/on-first-use.ts";
@@ -351,6 +359,17 @@ abstract class BodyScanner implements BuiltInScanner {
       throw new GuardValidationError([{ path: "context", message }]);
     }
     context.signal?.throwIfAborted();
+    return this.#scanAtOnce(text, context);
+  }
+
+  /** The same for arguments that were checked, without a promise where none is needed. */
+  #scanAtOnce(text: string, context: ScanContext): Verdict | Promise<Verdict> {
     return text === "" && !this.#body.checksEmpty ? passed(text) : this.#body.check(text, context);
+  }
+
+  static {
+    scansAtOnce(BodyScanner.prototype.scan, (scanner, text, context) =>
+      (scanner as BodyScanner).#scanAtOnce(text, context),
+    );
   }
 }

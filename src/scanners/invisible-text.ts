@@ -61,11 +61,11 @@ export const InvisibleText = defineScanner({
   create: ({ options: { allow } }) => ({
     sanitizes: true,
     streaming: { reads: "spans", span: 32 },
-    check(text, { signal }) {
+    check(text, context) {
       // No ASCII character is invisible in this sense.
       if (isAscii(text)) return passed(text);
       return mapAnswer(
-        native(() => addon.scanInvisible(text, allow), signal),
+        native(() => addon.scanInvisible(text, allow), context),
         (found) => verdict(text, found),
       );
     },

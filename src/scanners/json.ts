@@ -120,7 +120,7 @@ interface ReadSettings {
 
 /** Returns the pieces of JSON in a text, repaired and checked. */
 async function readPieces(text: string, { repair, schema, signal }: ReadSettings): Promise<Piece[]> {
-  const { pieces, messages } = await native(() => addon.findJson(text), signal);
+  const { pieces, messages } = await native(() => addon.findJson(text), { signal });
   const turns = new Turns(signal);
   const candidate = (column: (index: number) => number) => ({
     ...{ start: column(0), end: column(1), at: column(2) },

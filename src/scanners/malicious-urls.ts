@@ -96,7 +96,7 @@ export const MaliciousURLs = defineScanner({
         for (let at = 0; at < urls.length; at += PORTION) {
           if (at > 0) await turns.next();
           const portion = urls.slice(at, at + PORTION).map(({ url }) => url);
-          const known = await native(() => addon.urlStandings(portion), signal);
+          const known = await native(() => addon.urlStandings(portion), { signal });
           standings.push(...known.standings);
           judged.push(...known.judgedAs);
         }

@@ -30,7 +30,7 @@ export const ReadingTime = defineScanner({
   },
   create: ({ options: { maxTime, truncate } }) => ({
     sanitizes: truncate,
-    check(text, { signal }) {
+    check(text, context) {
       const verdict = ({ minutes, end }: ReadingTimeOfText): Verdict => {
         if (minutes <= maxTime) return passed(text);
         const label = `${round(minutes, 2)} of ${maxTime} minutes`;
@@ -43,7 +43,7 @@ export const ReadingTime = defineScanner({
         };
       };
       return mapAnswer(
-        native(() => addon.readingTime(text, maxTime), signal),
+        native(() => addon.readingTime(text, maxTime), context),
         verdict,
       );
     },

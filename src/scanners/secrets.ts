@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { addon, built, native, type SecretRules } from "../native.ts";
-import { type Finding, passed, wholeText } from "../scanner.ts";
+import { addon, built, mapAnswer, native, type SecretRules } from "../native.ts";
+import { type Finding, passed, type ScanContext, type Verdict, wholeText } from "../scanner.ts";
 import { ruleOptions } from "../validation/options.ts";
 import { defineScanner } from "./define.ts";
 import { beforeEdits, type Edit, edited, type NamedString, namedStrings } from "./parts/named-strings.ts";
@@ -64,8 +64,8 @@ export const Secrets = defineScanner({
     const options = { rules, disabledRules, allow } as SecretOptions;
     const inOptions = (path: string) => path.replace("disabled_rules", "disabledRules");
     const compiled = built(() => new addon.SecretRules(options), inOptions);
-    const read = (text: string, signal?: AbortSignal) =>
-      native(() => compiled.scan(text, redactMode, deobfuscate), signal);
+    const read = (text: string, context: ScanContext) =>
+      native(() => compiled.scan(text, redactMode, deobfuscate), context);
     const findingOf = (text: string, start: number, end: number, found: SecretMatch): Finding => ({
       start,
       end,
@@ -78,11 +78,11 @@ export const Secrets = defineScanner({
       ...(found.view == null ? {} : { view: found.view }),
     });
     /** What is found in strings behind their keys, and the strings without it. */
-    const readNamed = async (text: string, named: readonly NamedString[], signal?: AbortSignal) => {
+    const readNamed = async (text: string, named: readonly NamedString[], context: ScanContext) => {
       const edits: Edit[] = [];
       const findings: Finding[] = [];
       for (const { value, start, line, at } of named) {
-        const { secrets, redacted } = await read(line, signal);
+        const { secrets, redacted } = await read(line, context);
         if (redacted == null) continue;
         edits.push({ start, end: start + value.length, replacement: redacted.slice(at, -1) });
         const within = (place: number) => start + Math.min(Math.max(place - at, 0), value.length);
@@ -90,15 +90,14 @@ export const Secrets = defineScanner({
       }
       return { edits, findings };
     };
-    return {
-      sanitizes: true,
-      streaming: { reads: "spans", span: 160, repeats: true, openFrom: unclosedSecret, longSpans: "block" },
-      async check(text, { signal, conversation }) {
-        const { current } = conversation ?? {};
-        const named = current && current.source !== "user" ? namedStrings(text, current) : [];
-        const { edits, findings } = await readNamed(text, named, signal);
-        const left = edited(text, edits);
-        const { secrets, rest, redacted } = await read(left, signal);
+    /** The verdict on a text in whose named strings something may have been found. */
+    const readRest = (
+      text: string,
+      { edits, findings }: { edits: Edit[]; findings: Finding[] },
+      context: ScanContext,
+    ) => {
+      const left = edited(text, edits);
+      return mapAnswer(read(left, context), ({ secrets, rest, redacted }): Verdict => {
         if (redacted == null && edits.length === 0) return passed(text);
         for (const found of secrets) {
           const [start, end] = [beforeEdits(found.start, edits), beforeEdits(found.end, edits)];
@@ -111,6 +110,16 @@ export const Secrets = defineScanner({
           findings: findings.sort((a, b) => a.start - b.start),
           coverage: wholeText(text, 1, (rest?.length ?? 0) / 2),
         };
+      });
+    };
+    return {
+      sanitizes: true,
+      streaming: { reads: "spans", span: 160, repeats: true, openFrom: unclosedSecret, longSpans: "block" },
+      check(text, context) {
+        const { current } = context.conversation ?? {};
+        const named = current && current.source !== "user" ? namedStrings(text, current) : [];
+        if (named.length === 0) return readRest(text, { edits: [], findings: [] }, context);
+        return readNamed(text, named, context).then((found) => readRest(text, found, context));
       },
     };
   },

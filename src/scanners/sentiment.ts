@@ -39,7 +39,7 @@ export const Sentiment = defineScanner({
   },
   create: ({ options: { threshold } }) => ({
     async check(text, { signal }) {
-      const compound = await native(() => addon.sentiment(text), signal);
+      const compound = await native(() => addon.sentiment(text), { signal });
       if (compound > threshold) return { isValid: true, score: 0, findings: [], coverage: wholeText(text) };
       const strength = Math.abs(compound);
       const score = threshold === 1 ? FAILED : round((strength - threshold) / (1 - threshold), 1);

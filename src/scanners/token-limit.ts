@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { GuardError, GuardValidationError } from "../errors.ts";
 import { addon, mapAnswer, native, type TokenEncoding } from "../native.ts";
-import { passed, type Verdict, wholeText } from "../scanner.ts";
+import { passed, type ScanContext, type Verdict, wholeText } from "../scanner.ts";
 import { defineScanner } from "./define.ts";
 import { FAILED } from "./score.ts";
 
@@ -64,9 +64,9 @@ export const TokenLimit = defineScanner({
       );
       return loading;
     };
-    const count = (counter: Counter, text: string, signal: AbortSignal | undefined) => {
+    const count = (counter: Counter, text: string, context: ScanContext) => {
       if (text.length <= surelyWithin || text.trim() === "") return passed(text);
-      const excess = native(() => counter(text), signal);
+      const excess = native(() => counter(text), context);
       return mapAnswer(excess, (excess) => (excess ? exceeded(text, excess) : passed(text)));
     };
     const exceeded = (text: string, [tokens, end]: [tokens: number, end: number]): Verdict => ({
@@ -83,10 +83,10 @@ export const TokenLimit = defineScanner({
       load: async () => {
         await load();
       },
-      check(text, { signal }) {
-        if (loaded) return count(loaded, text, signal);
+      check(text, context) {
+        if (loaded) return count(loaded, text, context);
         if (text.trim() === "") return passed(text);
-        return load().then((counter) => count(counter, text, signal));
+        return load().then((counter) => count(counter, text, context));
       },
     };
   },

@@ -125,7 +125,7 @@ export const ToolDefinitions = defineScanner({
     const findOrders = orders.scanner();
 
     const ordersIn = async (text: string, tool?: ToolDefinition, signal?: AbortSignal): Promise<Finding[]> => {
-      const found = await native(() => findOrders(text), signal);
+      const found = await native(() => findOrders(text), { signal });
       return (found ? matchesOf(found, MOST_FINDINGS) : []).flatMap((match): Finding[] => {
         const label = ids[match.rule] as string;
         const mayAsk = tool && OF_CONVERSATIONS.test(`${tool.name} ${tool.description ?? ""}`);
@@ -154,7 +154,7 @@ export const ToolDefinitions = defineScanner({
         if (requirePins && expected === undefined) {
           findings.push(finding("unpinned_definition", `${name || "A tool without a name"} has no pin.`));
         }
-        const { runs, kinds } = await native(() => addon.scanInvisible(text, SEEN), signal);
+        const { runs, kinds } = await native(() => addon.scanInvisible(text, SEEN), { signal });
         findings.push(
           ...mapRows(
             runs,

@@ -287,8 +287,7 @@ function argumentCheck(key: string, { pattern, allowed, denied, maxLength }: z.o
     for (const argument of argumentsAt(value, key)) {
       const { path, text } = argument;
       const say = (what: string) => find("argument", `${name}: the argument ${path} ${what}.`, argument);
-      if (scan && (await native(() => scan(text), context.signal)) === null)
-        say("does not match the pattern of the policy");
+      if (scan && (await native(() => scan(text), context)) === null) say("does not match the pattern of the policy");
       if (isAllowed && !isAllowed(text)) say("is none of the values that the policy allows");
       if (isDenied(text)) say("has a value that the policy denies");
       if (maxLength !== undefined && lengthIn("codePoint", text) > maxLength)
@@ -303,7 +302,7 @@ function forbidden(kinds: readonly string[], engine: Engine) {
   if (kinds.includes("secrets")) {
     const rules = new addon.SecretRules({ rules: [], disabledRules: [], allow: [] });
     checks.push(async ({ name, text, all, context, find }) => {
-      const { secrets } = await native(() => rules.scan(text, "all", true), context.signal);
+      const { secrets } = await native(() => rules.scan(text, "all", true), context);
       for (const { start, end, rule } of secrets) {
         const argument = all.find((item) => item.text.includes(text.slice(start, end)));
         find("secret", `${name}: the argument ${argument?.path ?? ""} carries a secret (${rule}).`, argument);

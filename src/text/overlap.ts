@@ -51,10 +51,9 @@ export async function overlap(
   { minimum = 8, count = "words", except = [], deobfuscate = false, signal }: OverlapOptions = {},
 ): Promise<Overlap> {
   const options = { minimum, count, deobfuscate };
-  const { passages, views, ...found } = await native(
-    () => addon.overlap(text, [...others], [...except], options),
+  const { passages, views, ...found } = await native(() => addon.overlap(text, [...others], [...except], options), {
     signal,
-  );
+  });
   return {
     ...found,
     passages: mapRows(passages, 5, (column) => {

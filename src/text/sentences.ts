@@ -13,7 +13,7 @@ export interface Sentence extends Span {
  * @param signal aborts the work, which then rejects with its reason.
  */
 export async function splitSentences(text: string, { signal }: Stoppable = {}): Promise<Sentence[]> {
-  const offsets = await native(() => addon.splitSentences(text), signal);
+  const offsets = await native(() => addon.splitSentences(text), { signal });
   const sentences: Sentence[] = [];
   for (let index = 0; index < offsets.length; index += 2) {
     const [start, end] = [offsets[index] as number, offsets[index + 1] as number];

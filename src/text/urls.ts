@@ -23,7 +23,7 @@ export interface FoundUrl extends Span {
  * @param signal aborts the search, which then rejects with its reason.
  */
 export async function findUrls(text: string, { signal }: Stoppable = {}): Promise<FoundUrl[]> {
-  const { places, urls } = await native(() => addon.findUrls(text), signal);
+  const { places, urls } = await native(() => addon.findUrls(text), { signal });
   const found = urls === "" ? [] : urls.split("\n");
   let index = 0;
   const url = (column: (index: number) => number): FoundUrl => {

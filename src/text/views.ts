@@ -29,7 +29,7 @@ export interface View {
  * model can read them besides the text. A text that hides nothing has no such views.
  */
 export async function revealingViews(text: string, signal?: AbortSignal): Promise<View[]> {
-  const views = await native(() => addon.revealingViews(text), signal);
+  const views = await native(() => addon.revealingViews(text), { signal });
   // Reading a property of one of the addon's objects copies the text. It is therefore read once here, and not by each scanner.
   return views.map((view) => ({
     text: view.text,

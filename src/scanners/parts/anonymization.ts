@@ -143,7 +143,7 @@ async function canRestore(
 }
 
 async function occurrences(text: string, values: string[], matching: PlaceholderMatching, signal?: AbortSignal) {
-  const { matches } = await native(() => addon.restorePlaceholders(text, values, values, matching), signal);
+  const { matches } = await native(() => addon.restorePlaceholders(text, values, values, matching), { signal });
   return mapRows(matches, 3, (column) => ({ start: column(0), end: column(1), rule: column(2) }));
 }
 

@@ -56,7 +56,7 @@ async function piecesIn(
   signal: AbortSignal | undefined,
 ): Promise<(CodePiece & Span)[]> {
   const loaded = await model.load();
-  const pieces = await native(() => loaded.findCode(text, listed), signal);
+  const pieces = await native(() => loaded.findCode(text, listed), { signal });
   const piece = (column: (index: number) => number) => ({
     ...{ start: column(0), end: column(1), code: column(2), listed: column(3) },
     ...{ listedLabel: labels[column(4)], otherLabel: labels[column(5)] },

@@ -21,7 +21,7 @@ const PORTION = 4096;
  */
 export async function hiddenMessages(text: string, signal?: AbortSignal): Promise<HiddenMessage[]> {
   if (!/[^\p{ASCII}]/u.test(text)) return [];
-  const { runs, kinds } = await native(() => addon.scanInvisible(text, []), signal);
+  const { runs, kinds } = await native(() => addon.scanInvisible(text, []), { signal });
   const turns = new Turns(signal);
   const found: HiddenMessage[] = [];
   const narrow: Span[] = [];

@@ -83,7 +83,7 @@ class LinearTeller implements LanguageTeller {
 
   async others(text: string, expected: readonly string[], { signal }: Asking) {
     const [model, code] = await Promise.all([this.#model.load(), this.#code.load()]);
-    const told = await native(() => model.otherLanguages(text, [...expected], code), signal);
+    const told = await native(() => model.otherLanguages(text, [...expected], code), { signal });
     const sentences = mapRows(told.sentences, 5, (column): ToldLanguage => {
       const language = told.languages[column(3)];
       const other = language === undefined ? undefined : { language, probability: column(4) };
@@ -94,7 +94,7 @@ class LinearTeller implements LanguageTeller {
 
   async differs(prompt: string, answer: string, threshold: number, { signal }: Asking): Promise<ToldLanguage> {
     const [model, code] = await Promise.all([this.#model.load(), this.#code.load()]);
-    const { whole, judged } = await native(() => model.differs(prompt, answer, threshold, code), signal);
+    const { whole, judged } = await native(() => model.differs(prompt, answer, threshold, code), { signal });
     return { start: 0, end: answer.length, other: whole, judged };
   }
 }
@@ -121,7 +121,7 @@ class NeuralTeller implements LanguageTeller {
 
   async others(text: string, expected: readonly string[], asking: Asking) {
     const told = async ({ start, end, guesses }: Span & { guesses: readonly LanguageGuess[] }) => {
-      const judged = await native(() => addon.tellsLanguage(text.slice(start, end)), asking.signal);
+      const judged = await native(() => addon.tellsLanguage(text.slice(start, end)), asking);
       const other = judged ? guesses.find(({ language }) => !expected.includes(language)) : undefined;
       return { start, end, other, judged };
     };
@@ -133,9 +133,7 @@ class NeuralTeller implements LanguageTeller {
 
   async differs(prompt: string, answer: string, threshold: number, asking: Asking): Promise<ToldLanguage> {
     const whole = { start: 0, end: answer.length, judged: false };
-    const tells = await Promise.all(
-      [prompt, answer].map((text) => native(() => addon.tellsLanguage(text), asking.signal)),
-    );
+    const tells = await Promise.all([prompt, answer].map((text) => native(() => addon.tellsLanguage(text), asking)));
     if (tells.includes(false)) return whole;
     const [asked, answered] = await Promise.all(
       [prompt, answer].map(async (text) => average(await this.#guess(text, "windows", asking))),

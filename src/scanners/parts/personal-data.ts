@@ -151,7 +151,10 @@ export class PersonalDataDetector {
     const placeholders = vault?.entries().map(([placeholder]) => placeholder) ?? [];
     const wanted = [...others.filter(({ entity }) => this.#wants(entity)), ...named.flat()];
     try {
-      return await scanOf(await native(() => this.#native.find(text, wanted, placeholders), signal), new Turns(signal));
+      return await scanOf(
+        await native(() => this.#native.find(text, wanted, placeholders), { signal }),
+        new Turns(signal),
+      );
     } catch (error) {
       const issue = issueOf(error);
       if (!issue) throw error;

@@ -25,7 +25,7 @@ export function ruleCheck<Context extends { signal?: AbortSignal | undefined }>(
 ): (text: string, context: Context) => Verdict | Promise<Verdict> {
   const scan = rules.scanner();
   return (text, context) => {
-    const found = native(() => scan(text), context.signal);
+    const found = native(() => scan(text), context);
     return mapAnswer(found, (scan) => verdict(text, scan, context));
   };
 }

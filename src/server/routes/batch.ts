@@ -101,7 +101,7 @@ async function judged<Fields extends ScanFields>(
   const until = performance.now() + options.patience;
   for (;;) {
     try {
-      const { report } = await scanned(options, item, request, { ...asked, kind: "scan" });
+      const { report } = await scanned(options, item, request, { ...asked, until: signal, kind: "scan" });
       return answerOf(report, fields.details ?? false);
     } catch (error) {
       signal.throwIfAborted();

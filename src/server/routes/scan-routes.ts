@@ -4,6 +4,7 @@ import type { ScanObserver } from "../../observer.ts";
 import type { Side } from "../../scanner.ts";
 import type { ScanKind, ScanRequest, ScanService, ServiceReport } from "../../service.ts";
 import { whileConnected } from "../../support/client-gone.ts";
+import { Stop } from "../../support/stop.ts";
 import { Vault } from "../../vault.ts";
 import type { CacheUse, ResultCache, Scanned } from "../cache/result-cache.ts";
 import { callerOf } from "../caller.ts";
@@ -85,7 +86,7 @@ export function addScanRoutes<Body extends ScanFields>(
           const fields = request.body as Body;
           const granted = profiles.grant(request, fields, source);
           const stop = whileConnected(reply.raw);
-          const asked = { fields, kind, granted, signal: stop.signal, stop };
+          const asked = { fields, kind, granted, until: stop };
           const { report, vault, use } = await scanned(options, subject, request, asked);
           const details = fields.details ?? false;
           return {
@@ -106,10 +107,8 @@ interface ScanAsked<Body> {
   kind: "analyze" | "scan";
   /** What the caller may have of what it asks for. */
   granted: Granted;
-  /** Is aborted when nobody waits for the result any more. */
-  signal: AbortSignal;
-  /** The controller of the signal, where it is of this scan alone. */
-  stop?: AbortController;
+  /** Is aborted when nobody waits for the result any more: a {@link Stop} where it is for this scan alone. */
+  until: AbortSignal | Stop;
 }
 
 /** Scans for a request, or finds the result in the cache, and tells of the decision. */
@@ -117,22 +116,23 @@ export async function scanned<Body extends ScanFields>(
   { decisions, seal, cache }: Pick<ScanRoutesOptions, "decisions" | "seal" | "cache">,
   { name, source, scan, content }: Item<Body>,
   request: FastifyRequest,
-  { fields, kind, granted: { profile, suppress, instead }, signal, stop }: ScanAsked<Body>,
+  { fields, kind, granted: { profile, suppress, instead }, until }: ScanAsked<Body>,
 ): Promise<Scanned & { use?: CacheUse }> {
   const { service } = profile;
   const rewrite = kind === "analyze";
   const details = fields.details ?? false;
   const observer = request.scanObserver;
   const { caller, turn } = callerOf(request);
-  const compute = async (signal: AbortSignal, stop?: AbortController): Promise<Scanned> => {
+  const compute = async (until: AbortSignal | Stop): Promise<Scanned> => {
     const vault = typeof fields.vault === "string" ? seal.open(fields.vault, request.credential) : new Vault();
-    const asked = { suppress, instead, details, rewrite, vault, signal, stop, observer, caller, turn };
+    const stopped = until instanceof Stop ? { stop: until } : { signal: until };
+    const asked = { suppress, instead, details, rewrite, vault, ...stopped, observer, caller, turn };
     return { report: await scan(service, fields, asked), vault };
   };
   const found = async (): Promise<Scanned & { use?: CacheUse }> => {
-    if (!cache) return compute(signal, stop);
+    if (!cache) return compute(until);
     if (typeof fields.vault === "string" || service.isVolatile(source)) {
-      return { ...(await compute(signal, stop)), use: "skipped" };
+      return { ...(await compute(until)), use: "skipped" };
     }
     if (service.notReady) throw service.notReady;
     const { scanners_suppress: _, details: __, vault: ___, profile: ____, ...texts } = fields;
@@ -146,7 +146,7 @@ export async function scanned<Body extends ScanFields>(
       details,
       rewrite,
     };
-    return cache.scan(asked, signal, compute);
+    return cache.scan(asked, until instanceof Stop ? until.signal : until, compute);
   };
   const result = await found();
   await decisions.tell({
