@@ -200,6 +200,12 @@ OWN = {
     "agent_everyday": 3,
     "goals_plain_wording": 3,
     "long_pages": 3,
+    "tool_outputs_and_notices": 4,
+    "polite_mails_and_chats": 4,
+    "repositories_and_docs": 4,
+    "data_in_languages": 4,
+    "requests_in_languages": 6,
+    "records_and_tables": 6,
 }
 # Older files that contain documents. Newer ones say of each row whether it is data.
 OWN_DOCUMENTS = {"documents", "agents", "quiet_orders", "tool_results", "long_harmless"}
