@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Side } from "../../src/scanner.ts";
+import type { Scanner, Side } from "../../src/scanner.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
 import { Vault, type VaultEntry } from "../../src/vault.ts";
 
@@ -84,9 +84,22 @@ function situation({ type, vault }: Case): Record<string, unknown> {
   return type === "URLReachability" ? { allowedNetworks: ["127.0.0.1"], allowedPorts: [port] } : {};
 }
 
+/** The scanners of the cases without a vault of their own, by what they are made of: building one can take longer than a scan. */
+const scanners = new Map<string, Scanner>();
+
+function scannerOf(one: Case): Scanner {
+  const { side, type, params, guardParams, vault } = one;
+  const build = () => createScanner(side, type, { ...params, ...guardParams, ...situation(one) });
+  if (vault) return build();
+  const key = JSON.stringify([side, type, params, guardParams]);
+  const scanner = scanners.get(key) ?? build();
+  scanners.set(key, scanner);
+  return scanner;
+}
+
 async function ask(one: Case, text: string) {
-  const { side, type, params, guardParams, prompt } = one;
-  const scanner = createScanner(side, type, { ...params, ...guardParams, ...situation(one) });
+  const { prompt } = one;
+  const scanner = scannerOf(one);
   const context = prompt === undefined ? {} : { prompt: spellOut(prompt) };
   const { isValid, score, sanitized = text } = await scanner.scan(text, context);
   return { isValid, score, sanitized: stored(sanitized) };
