@@ -232,8 +232,6 @@ export interface RunOptions extends Omit<ScanOptions, "suppress" | "source" | "c
   rewrite?: boolean;
   /** A suffix that is appended to every name in results. */
   suffix?: string;
-  /** Scanners that take the place of others, under the names of these. */
-  instead?: ReadonlyMap<Scanner, Scanner>;
   /** Keeps verdicts. What it has is not computed again. */
   verdicts?: VerdictCache;
   /** Stops this call. It takes the place of `signal` where the caller stops it too when the call ends early. */
@@ -263,13 +261,11 @@ export async function runScanners(
   const place = context.conversation?.current;
   const report = emptyReport();
   report.coverage.chars = lengthIn(offsets, text);
-  const { instead } = options;
   let chosen = scanners;
   if (suppressed.size > 0) {
     chosen = scanners.filter((item) => !isSuppressed(item, suppressed, suffix));
     report.coverage.suppressed = scanners.filter((item) => !chosen.includes(item)).map(({ name }) => name + suffix);
   }
-  if (instead) chosen = chosen.map(({ name, scanner }) => ({ name, scanner: instead.get(scanner) ?? scanner }));
   const answers = (context.answers ?? new AnswerCache()).expecting(
     chosen.flatMap(({ scanner }) => scanner.asks?.(source) ?? []),
   );
@@ -294,12 +290,13 @@ export async function runScanners(
   const isAlone = !signal && !options.stop && runs.every(({ length }) => length === 1);
   let own = options.stop;
   let leave: (() => void) | undefined;
+  let isOver = false;
   /** What stops this call. Where the caller gave only a signal, it is made when something has to be waited for. */
   const stopping = (): Stop => {
-    if (!own) {
-      own = new Stop();
-      leave = signal && own.follow(signal);
-    }
+    if (own) return own;
+    own = new Stop();
+    if (isOver) own.abort(ENDED);
+    else leave = signal && own.follow(signal);
     return own;
   };
   let running = 0;
@@ -314,8 +311,8 @@ export async function runScanners(
     const start = performance.now();
     const observed = observer?.scannerStarted({ name: name + suffix, type: scanner.type, chars: input.length });
     const asking = observed ? answers.observedBy(observed) : answers;
-    const done = (answer: Verdict): Ran => {
-      const told = bounded(checkedVerdict(input, answer));
+    const checked = (answer: Verdict) => bounded(checkedVerdict(input, answer));
+    const done = (told: Verdict): Ran => {
       options.verdicts?.set(scanner, input, source, told, { before, ...vault });
       const verdict = shown(input, told);
       const milliseconds = performance.now() - start;
@@ -324,6 +321,7 @@ export async function runScanners(
     };
     const waited = async (work: Promise<Verdict>): Promise<Ran> => {
       const stop = isAlone ? undefined : stopping();
+      let told: Verdict;
       try {
         if (stop) {
           running++;
@@ -331,9 +329,8 @@ export async function runScanners(
         }
         options.onWork?.(work);
         // A scanner may ignore the signal. Nobody waits for it then, and what it answers later is not looked at.
-        const answer = await (stop ? stop.race(work) : work);
+        told = checked(await (stop ? stop.race(work) : work));
         stop?.throwIfAborted();
-        return done(answer);
       } catch (error) {
         const reason = stop?.aborted ? stop.signal.reason : error;
         observed?.ended({ milliseconds: performance.now() - start, error: errorKind(reason) });
@@ -348,23 +345,18 @@ export async function runScanners(
         });
         return { verdict: failing, milliseconds: performance.now() - start };
       }
+      return done(told);
     };
+    let given: ScanContext = { ...context, ...vault, answers: asking };
+    if (!isAlone) given = withLateSignal(given, () => stopping().signal);
+    let answer: Verdict | Promise<Verdict>;
     try {
-      const given: ScanContext = isAlone
-        ? { ...context, answers: asking }
-        : {
-            ...context,
-            answers: asking,
-            get signal() {
-              return stopping().signal;
-            },
-          };
-      if (vault.vault) given.vault = vault.vault;
-      const answer = scanAtOnce(scanner, input, given);
-      return isPromise(answer) ? waited(answer) : done(answer);
+      answer = scanAtOnce(scanner, input, given);
+      if (!isPromise(answer)) answer = checked(answer);
     } catch (error) {
-      return waited(Promise.reject(error));
+      answer = Promise.reject(error);
     }
+    return isPromise(answer) ? waited(answer) : done(answer);
   };
 
   let current = text;
@@ -373,11 +365,14 @@ export async function runScanners(
       signal?.throwIfAborted();
       own?.throwIfAborted();
       const input = current;
-      const results = group.map((item) => runOne(item, input));
+      const results = group.map((item) => {
+        const result = runOne(item, input);
+        // Each result is awaited below. One that rejects before that must not count as an unhandled rejection.
+        if (isPromise(result)) result.catch(() => {});
+        return result;
+      });
       const waiting = results.filter(isPromise);
       if (waiting.length > 0 && results.length > 1) {
-        // Each result is awaited below. One that rejects before that must not count as an unhandled rejection.
-        for (const result of waiting) result.catch(() => {});
         // Without failFast, a scanner that throws ends the scan at once. With failFast the order of the list decides and not which
         // scanner is fastest: a scanner that fails or throws ends the scan only when those before it have ended.
         if (!failFast) await Promise.all(waiting);
@@ -390,6 +385,7 @@ export async function runScanners(
       }
     }
   } finally {
+    isOver = true;
     leave?.();
     // Aborting takes longer than a short text does, even if nobody listens. What the caller gave, the caller stops.
     if (running > 0 && !options.stop) own?.abort(ENDED);
@@ -424,6 +420,21 @@ function keptText(
   }
   for (const of of told) tell(...of);
   return current;
+}
+
+/** Returns a context whose signal is made when somebody reads it. */
+function withLateSignal(context: ScanContext, make: () => AbortSignal): ScanContext {
+  let signal: AbortSignal | undefined;
+  return {
+    ...context,
+    get signal(): AbortSignal {
+      signal ??= make();
+      return signal;
+    },
+    set signal(given) {
+      signal = given;
+    },
+  };
 }
 
 /**

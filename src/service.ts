@@ -330,8 +330,9 @@ export class ScanService {
    */
   prompt(prompt: string, request: ScanRequest, source: Source = "user"): Promise<ServiceReport> {
     return this.#run("input", { kind: "prompt", chars: prompt.length }, request, async (options, stop) => {
-      const report = await runScanners(this.#looking[source], prompt, { source }, { ...options, stop });
-      if (this.#looking[source].length === 0) report.coverage.unscannedSources[source] = report.coverage.chars;
+      const scanners = swapping(request)(this.#looking[source]);
+      const report = await runScanners(scanners, prompt, { source }, { ...options, stop });
+      if (scanners.length === 0) report.coverage.unscannedSources[source] = report.coverage.chars;
       return report;
     });
   }
@@ -361,7 +362,7 @@ export class ScanService {
       : undefined;
     return this.#run("output", { kind: "output", chars: output.length }, request, async (options, stop) => {
       // An answer that only calls tools says nothing that could be judged as a text.
-      const scanners = calling && output === "" ? [] : this.#named.output;
+      const scanners = calling && output === "" ? [] : swapping(request)(this.#named.output);
       const report = await runScanners(scanners, output, context, { ...options, stop });
       if (!calling || (options.failFast && !report.isValid)) return report;
       const { sanitizedToolCalls, ...ofCalls } = await this.#toolCalls(
@@ -386,7 +387,7 @@ export class ScanService {
     const open = () => {
       if (conversation) this.#checkSize(conversation);
       if (this.notReady) throw this.notReady;
-      const { caller, turn = caller, signal } = request;
+      const { caller, turn = caller, stop, signal = stop?.signal } = request;
       const place = this.#places.stream({
         kind: `${this.#kinds}stream`,
         caller: turn,
@@ -398,7 +399,7 @@ export class ScanService {
       const ofConversation = conversationContext(conversation ? { conversation } : {});
       const scan = new AnswerScan({
         ...this.#options.stream,
-        named: this.#named.output,
+        named: swapping(request)(this.#named.output),
         context: { prompt, source: "assistant", ...ofConversation },
         options: { ...this.#optionsOf(request, place), signal: place.signal },
         decide: (report) => this.#decided(report, "output"),
@@ -467,7 +468,7 @@ export class ScanService {
     this.#checkSize({ messages: texts.texts });
     const chars = lengthOf(texts.texts.map(({ text }) => text));
     return this.#run("input", { kind: "conversation", chars }, request, async (options, { signal }) => {
-      const { sanitizedPrompt, ...report } = await scanConversationTexts(this.#looking, texts, {
+      const { sanitizedPrompt, ...report } = await scanConversationTexts(listsFor(request, this.#looking), texts, {
         ...options,
         signal,
         window: conversation.window,
@@ -491,7 +492,7 @@ export class ScanService {
   ): Promise<ServiceReport> {
     const { requireFullCoverage } = this.#options;
     this.checkCount(texts, "documents");
-    const scanners = this.#looking[source];
+    const scanners = swapping(request)(this.#looking[source]);
     return this.#run("input", { kind: "documents", chars: lengthOf(texts) }, request, async (options, { signal }) => {
       // Places of cuts are always shown, so their offsets count what all places that are shown count.
       const counting = maskInjections ? ({ offsets: "codePoint" } as const) : {};
@@ -568,7 +569,7 @@ export class ScanService {
 
   /** How a scan runs. */
   #optionsOf(
-    { suppress, instead, details, rewrite, vault, observer }: ScanRequest,
+    { suppress, details, rewrite, vault, observer }: ScanRequest,
     { onWork }: Pick<Place, "onWork">,
   ): RunsOptions {
     const { failFast, onScannerError } = this.#options;
@@ -576,7 +577,6 @@ export class ScanService {
       failFast,
       onScannerError,
       suppress,
-      ...(instead ? { instead } : {}),
       rewrite,
       vault,
       offsets: details ? ("codePoint" as const) : ("utf16" as const),
@@ -601,7 +601,30 @@ export class ScanService {
 export type ScanKind = "prompt" | "output" | "conversation" | "documents";
 
 /** How the scans of a call run. */
-type RunsOptions = ScanOptions & { rewrite: boolean } & Pick<RunOptions, "onWork" | "instead">;
+type RunsOptions = ScanOptions & { rewrite: boolean } & Pick<RunOptions, "onWork">;
+
+/**
+ * Returns a function that puts the scanners of a request in the place of others, under the names of these. What is in several lists stays
+ * the same in all of them.
+ */
+function swapping({ instead }: ScanRequest): (items: readonly NamedScanner[]) => readonly NamedScanner[] {
+  if (!instead) return (items) => items;
+  const known = new Map<NamedScanner, NamedScanner>();
+  const swapped = (item: NamedScanner): NamedScanner => {
+    const found = known.get(item) ?? { ...item, scanner: instead.get(item.scanner) ?? item.scanner };
+    known.set(item, found);
+    return found;
+  };
+  return (items) => items.map(swapped);
+}
+
+/** The same for all lists of a conversation. */
+function listsFor(request: ScanRequest, lists: ConversationLists): ConversationLists {
+  const { off, ...all } = lists;
+  const swap = swapping(request);
+  const swapped = Object.fromEntries(Object.entries(all).map(([what, items]) => [what, swap(items)]));
+  return { ...(swapped as typeof all), off };
+}
 
 /** Returns an admission with the limits of a service. */
 export function admissionOf(

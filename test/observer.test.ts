@@ -106,7 +106,23 @@ describe("an observer", () => {
         },
       }),
     };
-    await expect(scanPrompt([wordScanner("x")], "y", { observer })).rejects.toThrow("of the observer");
+    for (const onScannerError of ["throw", "block"] as const) {
+      const call = scanPrompt([wordScanner("x")], "y", { observer, onScannerError });
+      await expect(call).rejects.toThrow("of the observer");
+    }
+  });
+
+  it("ends the call, and nothing else, when it throws at the start of a scanner beside another one", async () => {
+    let started = 0;
+    const observer: ScanObserver = {
+      scannerStarted() {
+        if (++started === 2) throw new Error("of the observer");
+        return undefined;
+      },
+    };
+    const slow = { ...wordScanner("x"), scan: () => new Promise<never>(() => {}) };
+    // A rejection that nobody handles would end the process of this test.
+    await expect(scanPrompt([slow, wordScanner("x")], "y", { observer })).rejects.toThrow("of the observer");
   });
 
   it("must be one", async () => {

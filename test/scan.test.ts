@@ -4,7 +4,7 @@ import { BanSubstrings, InvisibleText, Regex, Secrets, TokenLimit } from "../src
 import { Deanonymize } from "../src/generated/output-scanners.ts";
 import { addon } from "../src/native.ts";
 import { scanOutput, scanPrompt } from "../src/scan.ts";
-import type { Scanner, Verdict } from "../src/scanner.ts";
+import type { ScanContext, Scanner, Verdict } from "../src/scanner.ts";
 import { passed, wholeText } from "../src/scanner.ts";
 import { Vault } from "../src/vault.ts";
 import { maskingScanner } from "./support/masking-scanner.ts";
@@ -154,6 +154,22 @@ describe("scanPrompt", () => {
     for (const scanner of [strict, patched]) {
       expect(await scanPrompt([scanner], "a harmless text")).toMatchObject({ isValid: false });
     }
+  });
+
+  it("gives scanners a signal that they may replace by their own", async () => {
+    const given: ScanContext[] = [];
+    const replacing: Scanner = {
+      ...{ type: "Replacing", name: "Replacing", sanitizes: false },
+      async scan(text, context) {
+        given.push(context);
+        context.signal = AbortSignal.any([context.signal as AbortSignal, AbortSignal.timeout(60_000)]);
+        expect({ ...context }.signal).toBe(context.signal);
+        return passed(text);
+      },
+    };
+    const { signal } = new AbortController();
+    expect((await scanPrompt([replacing], "text", { signal })).isValid).toBe(true);
+    expect(given[0]?.signal?.aborted).toBe(false);
   });
 
   it("looks at a signal that was aborted before it begins, also where rules need no time at all", async () => {

@@ -139,6 +139,9 @@ describe("thresholds", () => {
     const thresholds = { Gibberish: probability / 2 };
     expect((await post("/scan/conversation", { ...conversation, thresholds })).json().is_valid).toBe(false);
     expect((await post("/scan/conversation", conversation)).json().is_valid).toBe(true);
+    const documents = { documents: [prompt], source: "user", profile: "tuned" };
+    expect((await post("/scan/documents", { ...documents, thresholds })).json().is_valid).toBe(false);
+    expect((await post("/scan/documents", documents)).json().is_valid).toBe(true);
 
     const refused = await ask({ thresholds });
     expect([refused.statusCode, refused.json().detail]).toEqual([
