@@ -102,7 +102,8 @@ describe("the model of prompt injections", () => {
         [injection, toxicity],
         [toxicity, injection],
       ]) {
-        expect((await asked(scanners, text, source)).models, source).toEqual([INJECTION]);
+        const { models } = await asked(scanners, text, source);
+        expect([INJECTION, [JUDGES, INJECTION].sort().join()], source).toContain(models.join());
         expect((await asked(scanners, insult, source)).models, source).toEqual([JUDGES, INJECTION].sort());
       }
     }
