@@ -15,11 +15,11 @@ VERSION = "0.7.0"
 # The most tokens of a text that is read as a whole, and the tokens of a window of a longer text. Windows are shorter, because a
 # short attack is easily missed in a long one.
 MAX_LENGTH, WINDOW_LENGTH = 256, 128
-# The scanner's default threshold. Calibration moves the scores so that these shares of ordinary prompts, and of harmless data of all kinds,
-# exceed it. In data the hardest texts are counted too, which hold instructions for people, so that the share is larger there.
+# The scanner's default threshold. Calibration moves the scores so that the share FALSE_POSITIVES of ordinary prompts, and of harmless data
+# of all kinds, exceeds it.
 # The median score of ordinary prompts becomes FLOOR at most, since ConversationRisk adds up the scores of all messages.
 THRESHOLD = 0.92
-FALSE_POSITIVES = {"direct": 0.004, "indirect": 0.006}
+FALSE_POSITIVES = 0.004
 FLOOR = 0.0005
 # The languages in which at least twenty harmless texts were held out from training, as the native detector knows them; of languages that
 # it tells by their script only, the script. Scanners judge others as on_untrained_language says.

@@ -37,14 +37,14 @@ from .windows import logits_as_read, windows_of
 def calibrate(model: Detector, head: str, logits: np.ndarray, labels: np.ndarray, ordinary: np.ndarray) -> dict:
     """Folds a scale and a bias into a head, so that softmax(logits) is the final score.
 
-    Two points of the calibration part determine the line: the margin that the head's share in FALSE_POSITIVES of `ordinary` texts exceeds becomes
+    Two points of the calibration part determine the line: the margin that the share FALSE_POSITIVES of `ordinary` texts exceeds becomes
     THRESHOLD, and their median margin becomes FLOOR or less. Near the threshold the score is therefore made for decisions, it is not
     the frequency of attacks. A text that the model itself calls safe is never flagged. Rows with an unknown label count nowhere.
     """
     margin = logits[:, INJECTION] - logits[:, SAFE]
     known = labels != UNKNOWN
     temperature_scale, _ = metrics.fit_line(margin[known], labels[known])
-    edge = max(metrics.threshold_at(margin[ordinary], FALSE_POSITIVES[head]), 0.0)
+    edge = max(metrics.threshold_at(margin[ordinary], FALSE_POSITIVES), 0.0)
     median = float(np.median(margin[ordinary]))
     scale = max(temperature_scale, (metrics.logit(THRESHOLD) - metrics.logit(FLOOR)) / (edge - median))
     bias = metrics.logit(THRESHOLD) - scale * edge
