@@ -266,9 +266,6 @@ export async function runScanners(
     chosen = scanners.filter((item) => !isSuppressed(item, suppressed, suffix));
     report.coverage.suppressed = scanners.filter((item) => !chosen.includes(item)).map(({ name }) => name + suffix);
   }
-  const answers = (context.answers ?? new AnswerCache()).expecting(
-    chosen.flatMap(({ scanner }) => scanner.asks?.(source) ?? []),
-  );
   report.coverage.scannedChars = chosen.length > 0 ? report.coverage.chars : 0;
 
   /** Says where findings are, in the unit of the caller. */
@@ -285,6 +282,9 @@ export async function runScanners(
   const tellKept = (item: NamedScanner, input: string, verdict: Verdict) => add(item, input, shown(input, verdict), 0);
   const kept = options.verdicts && keptText(chosen, text, source, { ...options, ...vault }, tellKept);
   if (kept !== undefined) return { ...report, text: kept };
+  const answers = (context.answers ?? new AnswerCache()).expecting(
+    chosen.flatMap(({ scanner }) => scanner.asks?.(source) ?? []),
+  );
   const runs = rewrite ? groups(chosen) : [chosen];
   // Nothing can become superfluous while it runs: there is no signal of the caller, and no scanner beside another one.
   const isAlone = !signal && !options.stop && runs.every(({ length }) => length === 1);
@@ -332,7 +332,7 @@ export async function runScanners(
         told = checked(await (stop ? stop.race(work) : work));
         stop?.throwIfAborted();
       } catch (error) {
-        const reason = stop?.aborted ? stop.signal.reason : error;
+        const reason = stop?.aborted ? stop.reason : error;
         observed?.ended({ milliseconds: performance.now() - start, error: errorKind(reason) });
         if (stop?.aborted) throw reason;
         if (onScannerError === "throw") throw new ScannerError(name + suffix, error);

@@ -28,6 +28,11 @@ export class Stop {
     return this.#isAborted;
   }
 
+  /** Why the work was stopped. */
+  get reason(): unknown {
+    return this.#reason;
+  }
+
   /** Stops the work. Only the first call counts. */
   abort(reason: unknown): void {
     if (this.#isAborted) return;
