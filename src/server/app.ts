@@ -11,6 +11,7 @@ import { dialectRoutes } from "./dialects/dialect-routes.ts";
 import { answerUnreadable, httpServer } from "./http-server.ts";
 import type { Host } from "./lasting.ts";
 import { type LogStream, loggerOptions } from "./log.ts";
+import { answersTogether } from "./plugins/app/answers-together.ts";
 import { auth } from "./plugins/app/auth.ts";
 import { bodyTimeout } from "./plugins/app/body-timeout.ts";
 import { earlyRefusal } from "./plugins/app/early-refusal.ts";
@@ -133,6 +134,7 @@ export async function buildApp(
   await app.register(processMetrics, { registry: metrics.registry });
   await app.register(lifecycle, { graceMs, onClosed: () => profiles.close() });
   await app.register(headerChecks);
+  await app.register(answersTogether);
 
   const links = new RedisLinks({ log: app.log, onFailure: (use) => metrics.countRedisFailure(use) });
   app.addHook("onReady", async () => links.connect());

@@ -31,7 +31,16 @@ export function answerUnreadable(error: Error & { code: string }, socket: Socket
   else socket.destroy();
 }
 
+/** Whether other connections are open beside this one. */
+export function hasCompany(socket: Socket): boolean {
+  return (OPEN.get(socket)?.size ?? 0) > 1;
+}
+
+/** For each connection all open ones of its server. */
+const OPEN = new WeakMap<Socket, ReadonlySet<Socket>>();
+
 class HttpServer extends Server {
+  readonly #open = new Set<Socket>();
   /** What listens at the other addresses of localhost. */
   readonly #others: Listener[] = [];
 
@@ -45,7 +54,12 @@ class HttpServer extends Server {
     const take = (request: IncomingMessage, response: ServerResponse) => {
       CONNECTIONS.get(request.socket)?.take(request, response);
     };
-    this.on("connection", (socket: Socket) => CONNECTIONS.set(socket, new Connection(socket, handle, limits)));
+    this.on("connection", (socket: Socket) => {
+      CONNECTIONS.set(socket, new Connection(socket, handle, limits));
+      OPEN.set(socket, this.#open);
+      this.#open.add(socket);
+      socket.once("close", () => this.#open.delete(socket));
+    });
     this.on("request", take);
     this.on("checkExpectation", take);
     this.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
