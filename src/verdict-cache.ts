@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
-import type { Scanner, Verdict } from "./scanner.ts";
+import type { Coverage, Scanner, Verdict } from "./scanner.ts";
 import type { Source } from "./source.ts";
 import { isRecord } from "./support/is-record.ts";
 import { Turns } from "./support/turns.ts";
@@ -30,8 +30,8 @@ export interface SharedVerdicts {
   idOf(scanner: Scanner): string | undefined;
 }
 
-/** A verdict as it is kept: as it is where nothing of it can be read, and encrypted otherwise. */
-type Kept = { verdict: Verdict } | { sealed: string };
+/** A verdict as it is kept: without findings where it has none, and encrypted where it tells anything of its text. */
+type Kept = Omit<Verdict, "findings" | "sanitized"> | string;
 
 /** What is encrypted: the verdict, and the pairs that the scanner added to the vault. */
 interface Content {
@@ -103,10 +103,9 @@ export class VerdictCache {
   get(scanner: Scanner, text: string, source: Source, vault: Vault | undefined): Verdict | undefined {
     if (!this.#texts || !isKept(scanner)) return undefined;
     const kept = this.#texts.get(this.#keyOf(text, source))?.get(this.#nameOf(scanner, vault));
-    if (!kept) return undefined;
-    // A list of its own: what is kept has no findings, and stays so whatever a caller does with its report.
-    if ("verdict" in kept) return { ...kept.verdict, findings: [] };
-    const content = this.#open(text, kept.sealed);
+    if (kept === undefined) return undefined;
+    if (typeof kept !== "string") return { ...kept, findings: [] };
+    const content = this.#open(text, kept);
     for (const pair of content?.added ?? []) vault?.append(pair);
     return content?.verdict;
   }
@@ -129,7 +128,7 @@ export class VerdictCache {
     const verdicts: TextVerdicts = new Map(this.#texts.get(key));
     const isPlain = verdict.findings.length === 0 && verdict.sanitized === undefined && added.length === 0;
     const name = this.#nameOf(scanner, before.length > 0 ? new Vault(before) : vault && EMPTY);
-    verdicts.set(name, isPlain ? { verdict } : { sealed: this.#seal(text, { verdict, added }) });
+    verdicts.set(name, isPlain ? plain(verdict, verdicts) : this.#seal(text, { verdict, added }));
     this.#texts.set(key, verdicts);
     if (this.#shared?.idOf(scanner) !== undefined) this.#shared.store.set(key, JSON.stringify([...verdicts]));
   }
@@ -242,12 +241,36 @@ function isKept({ volatile, vaultScope, conversation }: Scanner): boolean {
   return !volatile && vaultScope !== "own" && !conversation?.dependsOnOthers;
 }
 
-/** What an entry takes besides its verdicts, estimated. */
+/** What is kept of a verdict without findings. The coverage of most scanners is the same, and is kept once for a text. */
+function plain({ isValid, score, probability, coverage: own }: Verdict, others: TextVerdicts): Kept {
+  let coverage = own;
+  for (const other of others.values()) {
+    if (typeof other === "string" || !isSameCoverage(other.coverage, own)) continue;
+    coverage = other.coverage;
+    break;
+  }
+  return probability === undefined ? { isValid, score, coverage } : { isValid, score, probability, coverage };
+}
+
+function isSameCoverage(one: Coverage, other: Coverage): boolean {
+  return (
+    one.chars === other.chars &&
+    one.scannedChars === other.scannedChars &&
+    one.truncated === other.truncated &&
+    one.windows === other.windows &&
+    one.findingsOmitted === other.findingsOmitted &&
+    one.untrainedLanguages === undefined &&
+    other.untrainedLanguages === undefined
+  );
+}
+
+/** What an entry takes besides its verdicts, and what a verdict takes, estimated. */
 const ENTRY_LENGTH = 300;
+const VERDICT_LENGTH = 80;
 
 function lengthOf(verdicts: TextVerdicts): number {
   let length = ENTRY_LENGTH;
-  for (const kept of verdicts.values()) length += ENTRY_LENGTH + ("sealed" in kept ? kept.sealed.length : 0);
+  for (const kept of verdicts.values()) length += VERDICT_LENGTH + (typeof kept === "string" ? kept.length : 0);
   return length;
 }
 
@@ -255,7 +278,8 @@ function lengthOf(verdicts: TextVerdicts): number {
 function parsed(value: string): TextVerdicts | undefined {
   try {
     const pairs: unknown = JSON.parse(value);
-    return Array.isArray(pairs) && pairs.every((pair) => Array.isArray(pair) && isRecord(pair[1]))
+    return Array.isArray(pairs) &&
+      pairs.every((pair) => Array.isArray(pair) && (isRecord(pair[1]) || typeof pair[1] === "string"))
       ? new Map(pairs)
       : undefined;
   } catch {
