@@ -69,15 +69,15 @@ export function answerOf(
 ): Answer {
   const { text, outcome, engineTiming, sanitizedMessages, sanitizedTools, sanitizedSystem, sanitizedToolCalls } =
     report;
-  return {
-    ...(sanitized ? { [sanitized]: text } : {}),
-    ...(sanitized && details && sanitizedMessages ? { sanitized_messages: sanitizedMessages } : {}),
-    ...(sanitized && details && sanitizedTools ? { sanitized_tools: sanitizedTools } : {}),
-    ...(sanitized && details && sanitizedSystem ? { sanitized_system: sanitizedSystem } : {}),
-    ...(sanitized && sanitizedToolCalls ? { sanitized_tool_calls: sanitizedToolCalls } : {}),
-    ...resultsOf(report, details),
-    ...(details ? { outcome, engine_timing: engineTiming } : {}),
-  };
+  return Object.assign(
+    sanitized ? { [sanitized]: text } : {},
+    sanitized && details && sanitizedMessages && { sanitized_messages: sanitizedMessages },
+    sanitized && details && sanitizedTools && { sanitized_tools: sanitizedTools },
+    sanitized && details && sanitizedSystem && { sanitized_system: sanitizedSystem },
+    sanitized && sanitizedToolCalls && { sanitized_tool_calls: sanitizedToolCalls },
+    resultsOf(report, details),
+    details && { outcome, engine_timing: engineTiming },
+  );
 }
 
 /**

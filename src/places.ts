@@ -69,7 +69,7 @@ export class Places {
    * @throws GuardError `GUARD_OVERLOADED`, `GUARD_TIMEOUT`, and the reason of the caller's signal.
    */
   async run<T>({ signal, stop: own, ...asked }: PlaceRequest, scan: (place: Place) => Promise<T>): Promise<T> {
-    const turn = this.#admission.enter({ ...asked, timeout: asked.seconds });
+    const turn = this.#admission.enter({ timeout: asked.seconds, ...asked });
     const { stop, work, onWork, leave } = this.#take(signal, own);
     const place = { stop, onWork };
     const scanned = turn.waits ? begun(turn, stop.signal).then(() => scan(place)) : scan(place);

@@ -7,7 +7,15 @@ import { AnswerCache } from "./models/answer-cache.ts";
 import { type EngineTimings, isPromise } from "./native.ts";
 import { errorKind, type ScanObserver, summaryOf } from "./observer.ts";
 import { isReservedName, RESERVED_NAME } from "./result-names.ts";
-import { type Coverage, type Finding, type ScanContext, type Scanner, scanAtOnce, type Verdict } from "./scanner.ts";
+import {
+  answersAtOnce,
+  type Coverage,
+  type Finding,
+  type ScanContext,
+  type Scanner,
+  scanAtOnce,
+  type Verdict,
+} from "./scanner.ts";
 import { FAILED } from "./scanners/score.ts";
 import type { Source } from "./source.ts";
 import { ENDED, Stop } from "./support/stop.ts";
@@ -281,7 +289,7 @@ export async function runScanners(
   };
   const tellKept = (item: NamedScanner, input: string, verdict: Verdict) => add(item, input, shown(input, verdict), 0);
   const kept = options.verdicts && keptText(chosen, text, source, { ...options, ...vault }, tellKept);
-  if (kept !== undefined) return { ...report, text: kept };
+  if (kept !== undefined) return { text: kept, ...report };
   const answers = (context.answers ?? new AnswerCache()).expecting(
     chosen.flatMap(({ scanner }) => scanner.asks?.(source) ?? []),
   );
@@ -298,6 +306,12 @@ export async function runScanners(
     if (isOver) own.abort(ENDED);
     else leave = signal && own.follow(signal);
     return own;
+  };
+  /** Adds the signal of this call. Who answers at once hardly ever needs it; anybody else may copy the context, and gets it as it is. */
+  const signalled = (scanner: Scanner, given: ScanContext): ScanContext => {
+    if (isAlone) return given;
+    const signal = () => stopping().signal;
+    return answersAtOnce(scanner) ? new LateContext(given, signal) : Object.assign(given, { signal: signal() });
   };
   let running = 0;
   const ended = () => {
@@ -347,8 +361,7 @@ export async function runScanners(
       }
       return done(told);
     };
-    let given: ScanContext = { ...context, ...vault, answers: asking };
-    if (!isAlone) given = withLateSignal(given, () => stopping().signal);
+    const given = signalled(scanner, Object.assign({}, context, vault, { answers: asking }));
     let answer: Verdict | Promise<Verdict>;
     try {
       answer = scanAtOnce(scanner, input, given);
@@ -391,7 +404,7 @@ export async function runScanners(
     if (running > 0 && !options.stop) own?.abort(ENDED);
   }
   report.engineTiming = answers.timings;
-  return { ...report, text: current };
+  return { text: current, ...report };
 }
 
 /**
@@ -422,19 +435,20 @@ function keptText(
   return current;
 }
 
-/** Returns a context whose signal is made when somebody reads it. */
-function withLateSignal(context: ScanContext, make: () => AbortSignal): ScanContext {
-  let signal: AbortSignal | undefined;
-  return {
-    ...context,
-    get signal(): AbortSignal {
-      signal ??= make();
-      return signal;
-    },
-    set signal(given) {
-      signal = given;
-    },
-  };
+/** A context whose signal is made when somebody reads it. */
+class LateContext {
+  #signal: AbortSignal | undefined;
+  readonly #make: () => AbortSignal;
+
+  constructor(context: ScanContext, make: () => AbortSignal) {
+    Object.assign(this, context);
+    this.#make = make;
+  }
+
+  get signal(): AbortSignal {
+    this.#signal ??= this.#make();
+    return this.#signal;
+  }
 }
 
 /**

@@ -262,6 +262,11 @@ export function scansAtOnce(scan: Scanner["scan"], does: ScanAtOnce): void {
   atOnce.set(scan, does);
 }
 
+/** Whether a scanner may have its verdict at once, and then needs no signal. */
+export function answersAtOnce(scanner: Scanner): boolean {
+  return atOnce.has(scanner.scan);
+}
+
 /** Scans a text. The verdict is no promise where the scanner has it at once: rules need less time for a short text than a promise does. */
 export function scanAtOnce(scanner: Scanner, text: string, context: ScanContext): Verdict | Promise<Verdict> {
   const does = atOnce.get(scanner.scan);

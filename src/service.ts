@@ -331,7 +331,7 @@ export class ScanService {
   prompt(prompt: string, request: ScanRequest, source: Source = "user"): Promise<ServiceReport> {
     return this.#run("input", { kind: "prompt", chars: prompt.length }, request, async (options, stop) => {
       const scanners = swapping(request)(this.#looking[source]);
-      const report = await runScanners(scanners, prompt, { source }, { ...options, stop });
+      const report = await runScanners(scanners, prompt, { source }, { stop, ...options });
       if (scanners.length === 0) report.coverage.unscannedSources[source] = report.coverage.chars;
       return report;
     });
@@ -363,7 +363,7 @@ export class ScanService {
     return this.#run("output", { kind: "output", chars: output.length }, request, async (options, stop) => {
       // An answer that only calls tools says nothing that could be judged as a text.
       const scanners = calling && output === "" ? [] : swapping(request)(this.#named.output);
-      const report = await runScanners(scanners, output, context, { ...options, stop });
+      const report = await runScanners(scanners, output, context, { stop, ...options });
       if (!calling || (options.failFast && !report.isValid)) return report;
       const { sanitizedToolCalls, ...ofCalls } = await this.#toolCalls(
         calling,
@@ -559,7 +559,7 @@ export class ScanService {
       { kind: this.#kinds + kind, chars, caller: turn, signal, stop, seconds: this.#timeout(kind) },
       (place) => scan(this.#optionsOf(request, place), place.stop),
     );
-    return { ...report, ...this.#decided(report, side) };
+    return Object.assign(report, this.#decided(report, side));
   }
 
   /** The most seconds that a scan may take. */

@@ -83,7 +83,7 @@ interface Scan extends Waiting {
   /** Whether it takes none of the places for scans that run: a step of a stream. */
   isStep: boolean;
   /** When it began to run, and where {@link Admission} was in sharing out the machine. */
-  begun?: { at: number; share: number };
+  begun: { at: number; share: number } | undefined;
   start(): void;
   drop(reason: unknown): void;
 }
@@ -174,7 +174,7 @@ export class Admission {
     const coming = this.#coming(asked);
     this.#makeRoom(coming.caller);
     const runs = this.#runsAtOnce(coming);
-    const scan: Scan = { ...coming, start: () => {}, drop: () => {} };
+    const scan: Scan = { start: () => {}, drop: () => {}, ...coming };
     let started = STARTED;
     if (runs) this.#begin(scan);
     else {
@@ -219,6 +219,7 @@ export class Admission {
     const now = this.#advance();
     this.#makeRoom(caller);
     const step = (chars: number): Scan => ({
+      begun: undefined,
       ...{ kind, chars, caller, since: now, cost: this.#costs.expected(kind, chars) },
       ...{ isLong: false, isStep: true, deadline: Number.POSITIVE_INFINITY, start: () => {}, drop: () => {} },
     });
@@ -265,7 +266,7 @@ export class Admission {
     const now = this.#advance();
     const cost = this.#costs.expected(kind, chars);
     const isLong = cost > LONG * this.#limits.maxQueueTime;
-    return { kind, chars, caller, cost, since: now, deadline: now + timeout, isLong, isStep: false };
+    return { kind, chars, caller, cost, since: now, deadline: now + timeout, isLong, isStep: false, begun: undefined };
   }
 
   /**

@@ -19,7 +19,7 @@ use crate::pool::in_pool;
 pub type Answer<'env, T> = Either<T, PromiseRaw<'env, T>>;
 
 /// Texts above this length, in UTF-16 code units, are never worked on at once.
-pub const SHORT_TEXT: usize = 8192;
+pub const SHORT_TEXT: usize = 16_384;
 /// Nanoseconds that work at once may be expected to take. To hand a text to another thread and back takes about a tenth of it.
 const AT_ONCE: usize = 200_000;
 

@@ -18,7 +18,7 @@ pub struct ReadingTime {
 /// Measures how long a text takes to read, against a limit in minutes.
 #[napi]
 pub fn reading_time(text: JsString<'_>, limit: f64) -> Result<Answer<'_, ReadingTime>> {
-    on_text(Cost(20), text, move |text| {
+    on_text(Cost(10), text, move |text| {
         let reading_time::ReadingTime { minutes, end } = reading_time::measure(text, limit);
         Ok(ReadingTime {
             minutes,
