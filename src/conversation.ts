@@ -148,7 +148,8 @@ export async function scanConversationTexts(
   const turns = new Turns(signal);
   const answers = new AnswerCache();
   // Without a vault of the caller the texts still share one, so that a value has the same placeholder in all of them.
-  const options = { ...rest, vault: rest.vault ?? new Vault(), rewrite, suppress, signal, verdicts };
+  const given = { vault: rest.vault ?? new Vault(), rewrite, suppress, signal, verdicts };
+  const options = Object.assign({}, rest, given);
   // Checks that rewrite nothing get no vault: several of them run at the same time, and no caller would ever see their
   // placeholders.
   const { vault: _, ...judging } = { ...options, rewrite: false };
@@ -160,13 +161,13 @@ export async function scanConversationTexts(
   const replacing = rewrite
     ? lists.user.filter((item) => replacesValues(item.scanner) && !isSuppressed(item, suppress))
     : [];
-  const jobs = {
-    ...Object.fromEntries(SOURCES.map((source) => [source, newJobs(source, reading.new[source], lists, replacing)])),
-    history: [
-      ...historyJobs(reading.history, lists, rewrite),
-      ...(rewrite ? pastCallJobs(reading.pastCalls, itemsOf("tool_call", lists, replacing)) : []),
-    ],
-  } as Record<Scanned, Job[]>;
+  const jobs = Object.fromEntries(
+    SOURCES.map((source) => [source, newJobs(source, reading.new[source], lists, replacing)]),
+  ) as Record<Scanned, Job[]>;
+  jobs.history = [
+    ...historyJobs(reading.history, lists, rewrite),
+    ...(rewrite ? pastCallJobs(reading.pastCalls, itemsOf("tool_call", lists, replacing)) : []),
+  ];
   const reports = new Map<Job, ScanReport & { text: string }>();
   /** What the first scan of a text made of it. */
   const sanitized = new Map<MessageText, string>();
@@ -174,7 +175,12 @@ export async function scanConversationTexts(
     const { text, items, suffix, counted } = job;
     if (items.length === 0) return;
     const context = { answers, source: text.source, conversation: { texts: conversation.texts, current: text } };
-    const scanned = await runScanners(items, text.text, context, { ...how, suffix, failFast: failFast && !counted });
+    const scanned = await runScanners(
+      items,
+      text.text,
+      context,
+      Object.assign(how, { suffix, failFast: failFast && !counted }),
+    );
     const report = await narrowed(scanned, text, { items, suffix, unit }, (item, string) => {
       const { source, conversation } = context;
       const ofString = { answers, source, conversation: { ...conversation, current: string } };
@@ -243,7 +249,7 @@ export async function scanConversationTexts(
     source,
     conversation: { texts: conversation.texts },
   });
-  const judgingWindow = { ...judging, suffix: WINDOW_SUFFIX };
+  const judgingWindow = Object.assign({}, judging, { suffix: WINDOW_SUFFIX });
   /**
    * Texts together are not rewritten, but what was found there may be gone when each of them was. Notes the scanners for which it is not.
    *
@@ -344,7 +350,7 @@ export async function scanConversationTexts(
       merge(total, ofRisk);
     }
 
-    for (const [what, texts] of Object.entries({ ...reading.new, history: reading.history })) {
+    for (const [what, texts] of Object.entries(Object.assign({}, reading.new, { history: reading.history }))) {
       if (lists.off.has(what as Scanned)) continue;
       total.coverage.partsSkipped += texts.reduce((sum, { skipped }) => sum + skipped, 0);
       const own = new Set(texts);

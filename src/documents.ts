@@ -119,7 +119,8 @@ export async function scanNamedDocuments(
   const { signal, stop } = ownSignal(outer);
   const context = { source, answers: new AnswerCache() };
   // Without a vault every document would have placeholders of its own, and two people might share one.
-  const options = { ...rest, vault: rest.vault ?? new Vault(), suppress: suppressedNames(rest.suppress), signal };
+  const given = { vault: rest.vault ?? new Vault(), suppress: suppressedNames(rest.suppress), signal };
+  const options = Object.assign({}, rest, given);
   const scan = new DocumentScan(named, context, options, maskInjections);
   const unique = [...new Set(texts)];
   const reports = new Map<string, DocumentReport>();
@@ -202,7 +203,7 @@ class DocumentScan {
         for (const [name, milliseconds] of waited) {
           report.timing[name] = Math.max(0, (report.timing[name] ?? 0) - milliseconds);
         }
-        return { ...report, sanitizedText };
+        return { sanitizedText, ...report };
       }
       // All scanners judge the document as it was given. Only what is left of it is rewritten, so that the vault has no values that
       // were cut out.

@@ -371,7 +371,7 @@ export class ScanService {
         request.caller,
       );
       merge(report, ofCalls);
-      return { ...report, sanitizedToolCalls };
+      return { sanitizedToolCalls, ...report };
     });
   }
 
@@ -456,7 +456,7 @@ export class ScanService {
       restored.set(text, strings);
     }
     const [message] = judged.rewritten(restored).messages;
-    return { ...report, sanitizedToolCalls: message?.tool_calls as AnsweredToolCall[] };
+    return { sanitizedToolCalls: message?.tool_calls as AnsweredToolCall[], ...report };
   }
 
   /** Scans a conversation with the input scanners, as {@link scanConversation} does. */
@@ -469,13 +469,13 @@ export class ScanService {
     const chars = lengthOf(texts.texts.map(({ text }) => text));
     return this.#run("input", { kind: "conversation", chars }, request, async (options, { signal }) => {
       const { sanitizedPrompt, ...report } = await scanConversationTexts(listsFor(request, this.#looking), texts, {
-        ...options,
         signal,
         window: conversation.window,
         verdicts: this.#verdicts.forCaller(request.caller),
         ...(this.#risk ? { risk: this.#risk.forCaller(request.caller) } : {}),
+        ...options,
       });
-      return { ...report, text: sanitizedPrompt };
+      return { text: sanitizedPrompt, ...report };
     });
   }
 
@@ -496,7 +496,7 @@ export class ScanService {
     return this.#run("input", { kind: "documents", chars: lengthOf(texts) }, request, async (options, { signal }) => {
       // Places of cuts are always shown, so their offsets count what all places that are shown count.
       const counting = maskInjections ? ({ offsets: "codePoint" } as const) : {};
-      const given = { ...options, ...counting, signal, maskInjections, source };
+      const given = Object.assign({ signal, maskInjections, source }, options, counting);
       const { documents, engineTiming } = await scanNamedDocuments(scanners, texts, given, false);
       const isCovered = (report: Pick<ScanReport, "coverage">) =>
         !requireFullCoverage || unscannedReasons(report).length === 0;
@@ -511,9 +511,9 @@ export class ScanService {
         };
       });
       const total = worst(
-        judged.map(({ sanitizedText: _, masked: __, ...report }) => ({ ...report, engineTiming: {} })),
+        judged.map(({ sanitizedText: _, masked: __, ...report }) => ({ engineTiming: {}, ...report })),
       );
-      return { ...total, findings: {}, engineTiming, text: "", documents: judged };
+      return { text: "", documents: judged, ...total, findings: {}, engineTiming };
     });
   }
 
@@ -623,7 +623,7 @@ function listsFor(request: ScanRequest, lists: ConversationLists): ConversationL
   const { off, ...all } = lists;
   const swap = swapping(request);
   const swapped = Object.fromEntries(Object.entries(all).map(([what, items]) => [what, swap(items)]));
-  return { ...(swapped as typeof all), off };
+  return { off, ...(swapped as typeof all) };
 }
 
 /** Returns an admission with the limits of a service. */

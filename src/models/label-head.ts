@@ -95,7 +95,7 @@ export class LabelHead {
     const sure = answers && asked && (await screened(text, this.#model, asked, answers, signal));
     if (sure) {
       const none = labels.map(({ label }) => ({ label, score: SCREENED }));
-      return { skipped: 0, parts: sure.map((part) => ({ ...part, heads: [], labels: none })) };
+      return { skipped: 0, parts: sure.map((part) => ({ heads: [], labels: none, ...part })) };
     }
     const { parts, skippedChars } = await this.#model.classify(text, reading, signal, answers, undefined, asked);
     return {

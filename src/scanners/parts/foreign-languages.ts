@@ -106,14 +106,14 @@ export function languageJudge({ type, engine, model, head, treatment }: Language
     },
     async judge(text, score, corrected, answers, signal) {
       const languages = knowledge();
-      if (!languages) return { ...(await score(text)), untrained: [] };
+      if (!languages) return { untrained: [], ...(await score(text)) };
       const pieces = await engine.languages.foreignParts(
         text,
         { known: languages.plain, familiar: languages.trained },
         answers,
         signal,
       );
-      if (pieces.every(({ language }) => language === undefined)) return { ...(await score(text)), untrained: [] };
+      if (pieces.every(({ language }) => language === undefined)) return { untrained: [], ...(await score(text)) };
       const judged = pieces.map(async ({ start, end, language }) => {
         const correct = language === undefined ? undefined : languages.calibrations.get(language);
         const isTrained = language === undefined || languages.trained.includes(language);
