@@ -126,6 +126,7 @@ def main() -> None:
         "activation": "softmax",
         "max_length": MAX_LENGTH,
         "window_length": WINDOW_LENGTH,
+        "ordinary_case": True,
         "license": "Apache-2.0",
         "training_data": args.licences.split(","),
         "languages": list(LANGUAGES),

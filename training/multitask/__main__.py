@@ -96,6 +96,7 @@ def main() -> None:
         "name": NAME,
         "version": VERSION,
         "max_length": MAX_LENGTH,
+        "ordinary_case": True,
         "license": "Apache-2.0",
         "training_data": args.licences.split(","),
         "comparing": comparing,

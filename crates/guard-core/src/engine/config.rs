@@ -40,6 +40,9 @@ struct GuardConfig {
     max_length: Option<usize>,
     /// Tokens of a window of a text that is longer than `max_length`.
     window_length: Option<usize>,
+    /// Whether texts in capitals are read in small letters; see [`ordinary_case`](crate::text::ordinary_case).
+    #[serde(default)]
+    ordinary_case: bool,
     activation: Option<Activation>,
     #[serde(default)]
     heads: Vec<Head>,
@@ -86,6 +89,8 @@ pub(super) struct ModelConfig {
     pub max_length: usize,
     /// Tokens of a window of a text that is longer than that.
     pub window_length: Option<usize>,
+    /// Whether texts in capitals are read in small letters.
+    pub ordinary_case: bool,
     /// The folder of the files in which the graph keeps tensors, as a path in the folder.
     pub external_data: PathBuf,
     config: ConfigFile,
@@ -107,6 +112,7 @@ impl ModelConfig {
             graph,
             max_length: source.max_length.map_or(possible, |asked| asked.min(possible)),
             window_length: config.guard.window_length,
+            ordinary_case: config.guard.ordinary_case,
             config,
             pooling: if pooling.pooling_mode_mean_tokens {
                 Pooling::Mean

@@ -3,7 +3,7 @@
 //! - [`sentences`] cuts a text into sentences, [`json`] finds the JSON values in it.
 //! - [`invisible`] finds the characters that a reader does not see, [`views`] decodes what is disguised: base64, rot13,
 //!   look-alike letters and so on.
-//! - [`names`] says which names are taken for each other.
+//! - [`names`] says which names are taken for each other, [`ordinary_case`] writes in small letters what is written in capitals.
 //! - [`redact`] replaces spans, [`offsets`] converts byte offsets to those of other languages.
 //! - [`reading_time`] says how long a reader needs, [`sentiment`] how positive a text sounds.
 //!
@@ -29,6 +29,7 @@ pub mod invisible;
 pub mod json;
 pub mod names;
 pub mod offsets;
+pub mod ordinary_case;
 pub mod reading_time;
 pub mod redact;
 pub mod repeats;

@@ -29,13 +29,13 @@ impl TextReader {
             .map(|frame| (frame, self.max_length().saturating_sub(frame.len())))
             .filter(|(_, room)| *room >= 2)
             .ok_or_else(|| TokenizeError::refused("the model does not read pairs of texts"))?;
-        let premise = self.encode(premise)?;
+        let premise = self.encode(&self.as_read(premise))?;
         let mut all = Rows {
             tokens: premise.len(),
             ..Rows::default()
         };
         for (index, claim) in claims.iter().enumerate() {
-            let claim = self.encode(claim)?;
+            let claim = self.encode(&self.as_read(claim))?;
             all.tokens += claim.len();
             self.add_claim(&mut all.rows, frame, room, &premise, &claim, index)?;
         }

@@ -1,5 +1,6 @@
 //! A tokenizer together with the limits of one model: it makes the rows that the model reads.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -9,6 +10,7 @@ use super::ids::Ids;
 use super::rows::{Reading, Row, Rows};
 use super::tokenizer::{TextTokenizer, Tokens};
 use super::windows::{CHUNK_CHARS, chunks, ends, sentence_starts, visible, window};
+use crate::text::ordinary_case::ordinary_case;
 use crate::text::repeats::Once;
 use crate::text::sentences;
 
@@ -28,6 +30,8 @@ pub struct TextReader {
     window: usize,
     /// Whether rows tell the offsets of their tokens.
     offsets: bool,
+    /// Whether texts in capitals are read in small letters.
+    ordinary_case: bool,
 }
 
 impl TextReader {
@@ -49,6 +53,7 @@ impl TextReader {
             room,
             window: room,
             offsets: false,
+            ordinary_case: false,
         })
     }
 
@@ -73,6 +78,23 @@ impl TextReader {
         Ok(Self { window, ..self })
     }
 
+    /// The same, which reads texts in capitals in [ordinary letters](crate::text::ordinary_case).
+    pub fn with_ordinary_case(self) -> Self {
+        Self {
+            ordinary_case: true,
+            ..self
+        }
+    }
+
+    /// The text as it is read, of the same length.
+    pub(super) fn as_read<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if self.ordinary_case {
+            ordinary_case(text)
+        } else {
+            Cow::Borrowed(text)
+        }
+    }
+
     /// The tokenizer.
     pub fn tokenizer(&self) -> &TextTokenizer {
         self.tokenizer.tokenizer()
@@ -89,6 +111,7 @@ impl TextReader {
     /// # Errors
     /// [`TokenizeError::Refused`] when the tokenizer refuses the text.
     pub fn rows(&self, text: &str, reading: Reading) -> Result<Rows, TokenizeError> {
+        let text: &str = &self.as_read(text);
         let once = if self.offsets { None } else { Once::of(text) };
         let Some(once) = once else {
             return self.rows_of(text, reading);

@@ -251,7 +251,10 @@ fn reader(folder: &ModelFolder, config: &ModelConfig, tokenizers: &Tokenizers) -
         path: path.to_owned(),
         message: error.to_string(),
     };
-    let reader = TextReader::new(tokenizer, config.max_length).map_err(|error| bad(&content.path, error))?;
+    let mut reader = TextReader::new(tokenizer, config.max_length).map_err(|error| bad(&content.path, error))?;
+    if config.ordinary_case {
+        reader = reader.with_ordinary_case();
+    }
     match config.window_length {
         Some(length) => Ok(reader
             .with_windows_of(length)
