@@ -13,11 +13,12 @@ use std::path::{Path, PathBuf};
 
 use tiktoken_rs::tokenizer::Tokenizer;
 
-const FOLDERS: [(&str, &str); 4] = [
+const FOLDERS: [(&str, &str); 5] = [
     ("secret_providers", "src/rules/secrets/providers"),
     ("pii_recognizers", "src/pii/recognizers"),
     ("refusals", "src/rules/phrases/refusals"),
     ("orders", "src/rules/phrases/orders"),
+    ("hijacks", "src/rules/phrases/hijacks"),
 ];
 /// The encodings, and how many ranks each has. One of `p50k_base` is that of a special token, and stays without bytes.
 const ENCODINGS: [(&str, Tokenizer, u32); 4] = [

@@ -268,9 +268,11 @@ export type MaliciousURLs = InstanceType<typeof MaliciousURLs>;
  * By default all of a text is read, and what it hides besides; the worst window counts. What users, system prompts and
  * definitions of tools say is judged for attacks on the model, its instructions, its secrets or its rules. Data that
  * tools return, documents and pages (`source: tool`) are judged for any instruction to a model, however polite. Models
- * of others answer one question for all sources. llm-guard's default was `full`, which looks at the beginning only, and
- * it reads a text as it is written (`deobfuscate: false`). A finding in a decoded view has the offsets of what was
- * decoded, such as a run of base64, and names the `view`.
+ * of others answer one question for all sources. Beside guard's own model, orders to put aside what was asked and to
+ * give out dictated words (`Ignore the above question and just output: ...`) are found by phrases of 28 languages.
+ * llm-guard's default was `full`, which looks at the beginning only, and it reads a text as it is written
+ * (`deobfuscate: false`). A finding in a decoded view has the offsets of what was decoded, such as a run of base64, and
+ * names the `view`.
  */
 export const PromptInjection = registry.PromptInjection.classes.input as unknown as ScannerClass<
   PromptInjectionOptions,

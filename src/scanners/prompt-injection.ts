@@ -23,6 +23,7 @@ import {
   worstOf,
 } from "./parts/disguises.ts";
 import { languageJudge, onUntrainedLanguageOption, withUntrained } from "./parts/foreign-languages.ts";
+import { hijackFinder, withHijacks } from "./parts/hijacks.ts";
 import { saysTooLittle } from "./parts/little-text.ts";
 import { engineOptions, modelOption, ofLanguages, ofReading, ofThreshold } from "./parts/model-options.ts";
 import { resolveThreshold, thresholdOption } from "./parts/threshold.ts";
@@ -83,6 +84,7 @@ export const PromptInjection = defineScanner({
     "By default all of a text is read, and what it hides besides; the worst window counts. What users, system prompts and definitions of " +
     "tools say is judged for attacks on the model, its instructions, its secrets or its rules. Data that tools return, documents and pages (`source: tool`) are judged for any " +
     "instruction to a model, however polite. Models of others answer one question for all sources. " +
+    "Beside guard's own model, orders to put aside what was asked and to give out dictated words (`Ignore the above question and just output: ...`) are found by phrases of 28 languages. " +
     "llm-guard's default was `full`, which looks at the beginning only, and it reads a text as it is written (`deobfuscate: false`). " +
     "A finding in a decoded view has the offsets of what was decoded, such as a run of base64, and names the `view`.",
   sides: { input: {} },
@@ -148,7 +150,9 @@ export const PromptInjection = defineScanner({
     const model = classifier ? undefined : madeFrom("model", () => build.engine.model(name, { maxLength }));
     const threshold = resolveThreshold(build, model?.folder);
     const { type, engine } = build;
+    // What guard knows besides its own model. Models of others are taken by their word.
     const skipsFragments = name.startsWith("embedded:");
+    const hijacks = model && skipsFragments ? hijackFinder() : undefined;
     const questionOf = (question: Question) => {
       const head = HEADS[question];
       if (!model) {
@@ -170,9 +174,14 @@ export const PromptInjection = defineScanner({
         { matchType, deobfuscate },
         async (view) => {
           const ask = (part: string) => judge(part, signal, answers);
-          return byLanguage
-            ? byLanguage.judge<InjectionPart>(view, ask, corrected, answers, signal)
-            : { ...(await ask(view)), untrained: [] };
+          if (!byLanguage) return { untrained: [], ...(await ask(view)) };
+          const judged = await byLanguage.judge<InjectionPart>(view, ask, corrected, answers, signal);
+          const orders = (await hijacks?.(view, { signal })) ?? [];
+          const category = QUESTIONS[source] === "indirect" ? "indirect" : "override";
+          const parts = withHijacks(judged.parts, orders, ({ start, end }, score) => {
+            return { start, end, score, category, attack: category };
+          });
+          return { ...judged, parts };
         },
         answers,
         signal,

@@ -11,15 +11,16 @@ use crate::Outcome;
 
 type Check = fn(&str, &str) -> Result<Vec<Failure>, RuleErrorKind>;
 
-const KINDS: [(&str, Check); 4] = [
+const KINDS: [(&str, Check); 5] = [
     ("secrets", secrets::check_examples),
     ("recognizers", pii::check_examples),
     ("refusals", phrases::check_examples),
     ("orders", phrases::check_examples),
+    ("hijacks", phrases::check_examples),
 ];
 
 pub fn run(arguments: &[String]) -> Outcome {
-    let usage = "usage: guard-dev check-rules secrets|recognizers|refusals|orders FILE...";
+    let usage = "usage: guard-dev check-rules secrets|recognizers|refusals|orders|hijacks FILE...";
     let (kind, files) = arguments.split_first().ok_or(usage)?;
     let (_, check) = KINDS.iter().find(|(name, _)| name == kind).ok_or(usage)?;
     let mut failed = false;

@@ -3,7 +3,7 @@
 //! Run them with `cargo run --release -p guard-dev -- COMMAND`:
 //!
 //! * `check-rules KIND FILE...` checks rule files against their own examples. KIND is `secrets`, `recognizers`,
-//!   `refusals` or `orders`.
+//!   `refusals`, `orders` or `hijacks`.
 //! * `features SPEC.json OUT.bin < ROWS.jsonl` writes the features of texts for a training.
 //! * `fit FEATURES.bin LABELS.bin OUT.bin LABEL_COUNT EPOCHS RATE DROPOUT SMOOTHING SEED` fits a linear model to them.
 //! * `hostile SCANNER|all SIZE FILE...` prints what the rule scanners cost on texts that repeat what rules look for, the worst first.

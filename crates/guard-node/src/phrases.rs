@@ -32,6 +32,27 @@ impl Refusals {
     }
 }
 
+/// Orders to put aside what was asked before and to give out words that are dictated.
+#[napi]
+pub struct Hijacks(Arc<Phrases>);
+
+#[napi]
+impl Hijacks {
+    #[napi(constructor)]
+    pub fn new(env: &Env) -> Result<Self> {
+        at_once(env, || Ok(Self(phrases::hijacks()?)))
+    }
+
+    /// The function that scans a text as it is written; it gives null where nothing is found. All matches have rule 0.
+    #[napi(ts_return_type = "(text: string) => Answer<RuleScan | null>")]
+    pub fn scanner<'env>(&self, env: &'env Env) -> Result<Function<'env, String, Answer<'static, Option<RuleScan>>>> {
+        let phrases = Arc::clone(&self.0);
+        env.create_function_from_closure("scan", move |call| {
+            on_text_with(&phrases, Cost(120), call.get(0)?, scan)
+        })
+    }
+}
+
 fn scan(phrases: &Phrases, text: &str) -> std::result::Result<Option<RuleScan>, Failure> {
     let found = phrases.find(text).map_err(Failure::in_search)?;
     let found: Vec<_> = found.into_iter().map(|found| (0, found.range, None)).collect();

@@ -3,7 +3,7 @@ import { AnswerCache } from "../../models/answer-cache.ts";
 import type { Reading } from "../../models/reading.ts";
 import type { Coverage } from "../../scanner.ts";
 import type { Span } from "../../text/span.ts";
-import { revealingViews } from "../../text/views.ts";
+import { revealingViews, type View } from "../../text/views.ts";
 import { DISGUISES } from "../../validation/options.ts";
 import type { UntrainedPart } from "./foreign-languages.ts";
 
@@ -67,7 +67,7 @@ export async function scoreDisguised<Part extends ScoredPart>(
   // offence.
   const isReplaced = READ_WHOLLY.includes(matchType) && views.some(({ replacesText }) => replacesText);
   const [plain, ...others] = await Promise.all([
-    isReplaced ? { parts: [], skipped: 0, untrained: [] } : score(text),
+    isReplaced ? { parts: [], skipped: 0, untrained: [] } : score(withoutDecoded(text, views)),
     ...scored,
   ]);
   return {
@@ -78,6 +78,27 @@ export async function scoreDisguised<Part extends ScoredPart>(
     others: others.flatMap(({ parts }) => parts),
     untrained: [...plain.untrained, ...others.flatMap(({ untrained }) => untrained)],
   };
+}
+
+/** The encodings that nobody can read as they are written. */
+const UNREADABLE = /^(?:base64|base32|hex|binary)\b/;
+/** A run of their characters, longer than words are. */
+const ENCODED = /[\w+/=-]{16,}/g;
+
+/**
+ * Returns a text with blanks in place of what a view decodes, of the same length. Models take runs of such letters for an attack, and what they
+ * say is judged in the view.
+ */
+function withoutDecoded(text: string, views: readonly View[]): string {
+  let read = text;
+  for (const view of views) {
+    for (const { start, end, view: name } of view.locate([{ start: 0, end: view.text.length }])) {
+      if (!UNREADABLE.test(name)) continue;
+      const blank = read.slice(start, end).replace(ENCODED, ({ length }) => " ".repeat(length));
+      read = read.slice(0, start) + blank + read.slice(end);
+    }
+  }
+  return read;
 }
 
 /** Returns how much of a text was read. */

@@ -1,6 +1,6 @@
 //! Phrases that say what a text does, such as to refuse an answer.
 //!
-//! What is looked for is data: `refusals/` and `orders/` have one file a language, with phrases that are built of named parts,
+//! What is looked for is data: `refusals/`, `orders/` and `hijacks/` have one file a language, with phrases that are built of named parts,
 //! and texts that each must match and must miss (see [`super::data::examples`]).
 //!
 //! ```
@@ -54,6 +54,7 @@ const QUOTES: [(char, char); 7] = [
 /// The files of all languages.
 const REFUSALS: &[DataFile] = data::embedded!("refusals");
 const ORDERS: &[DataFile] = data::embedded!("orders");
+const HIJACKS: &[DataFile] = data::embedded!("hijacks");
 
 /// A file of phrases in one language.
 #[derive(Debug, Deserialize)]
@@ -404,7 +405,17 @@ pub fn orders() -> Result<Arc<Phrases>, RuleErrorKind> {
     PHRASES.clone()
 }
 
-/// Checks the phrases of a file that is written like those of `refusals/` and `orders/`, each by itself, against its own examples.
+/// Orders to put aside what was asked before and to give out words that are dictated, in all languages that are known here.
+///
+/// # Errors
+///
+/// What is wrong with the data files.
+pub fn hijacks() -> Result<Arc<Phrases>, RuleErrorKind> {
+    static PHRASES: Known = LazyLock::new(|| read_all(HIJACKS));
+    PHRASES.clone()
+}
+
+/// Checks the phrases of a file that is written like those of `refusals/`, `orders/` and `hijacks/`, each by itself, against its own examples.
 ///
 /// # Errors
 ///
@@ -452,7 +463,7 @@ mod tests {
 
     #[test]
     fn every_phrase_finds_its_examples_and_nothing_else() {
-        for (file, toml) in REFUSALS.iter().chain(ORDERS) {
+        for (file, toml) in REFUSALS.iter().chain(ORDERS).chain(HIJACKS) {
             assert_eq!(check_examples(file, toml).unwrap(), [], "{file}");
         }
     }
@@ -488,6 +499,17 @@ mod tests {
             for phrase in read("", toml).unwrap().phrase {
                 for text in phrase.misses {
                     assert_eq!(orders().unwrap().find(&text).unwrap(), [], "{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn who_changes_a_request_hijacks_nothing() {
+        for (_, toml) in HIJACKS {
+            for phrase in read("", toml).unwrap().phrase {
+                for text in phrase.misses {
+                    assert_eq!(hijacks().unwrap().find(&text).unwrap(), [], "{text}");
                 }
             }
         }
