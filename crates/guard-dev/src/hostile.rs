@@ -181,10 +181,7 @@ fn scanners() -> Result<Vec<(&'static str, Scan)>, Box<dyn std::error::Error>> {
             "orders",
             Box::new(move |text| drop(black_box(orders.find_across_views(text)))),
         ),
-        (
-            "hijacks",
-            Box::new(move |text| drop(black_box(hijacks.find(text)))),
-        ),
+        ("hijacks", Box::new(move |text| drop(black_box(hijacks.find(text))))),
         (
             "substrings",
             Box::new(move |text| {
