@@ -4,8 +4,10 @@ import { Regex, Secrets } from "../src/index.ts";
 import { addon, mapAnswer, native } from "../src/native.ts";
 import { splitSentences } from "../src/text/sentences.ts";
 
-/** The length in UTF-16 code units up to which the addon answers a text synchronously. */
-const SHORT = 8192;
+/** The length in UTF-16 code units above which the addon answers no text synchronously. */
+const SHORT = 16_384;
+/** Half of it is short enough for little work, whatever the characters are. */
+const SURELY_SHORT = SHORT / 2;
 const MEGABYTE = "One sentence here. Another one there! ".repeat(27_595);
 
 const search = { matchType: "search", deobfuscate: false, replace: false } as const;
@@ -43,8 +45,8 @@ describe("an answer of the addon", () => {
     ["three bytes each", "汉"],
     ["four bytes and two units each", "😀"],
   ])("is there at once for a short text, and a promise for a longer one: %s", async (_, character) => {
-    const short = character.repeat(SHORT / character.length);
-    const long = `${short}b`;
+    const short = character.repeat(SURELY_SHORT / character.length);
+    const long = `${short}${short}b`;
     expect(addon.splitSentences(short)).toEqual(Uint32Array.of(0, short.length));
     const answer = addon.splitSentences(long);
     expect(answer).toBeInstanceOf(Promise);
