@@ -156,12 +156,9 @@ const MOST_MORE = 0.1;
 
 /**
  * A language that the model was trained in needs no correction where no more harmless texts than this are above the threshold beyond
- * those in English, as a share: the highest of a few dozen texts says too little about the rate of a hundredth. From so many texts above it
- * on it says enough for the second share.
+ * those in English, as a share: the highest of a few dozen texts says too little about the rate of a hundredth.
  */
 const MORE_AS_IT_IS = 0.03;
-const ENOUGH_ABOVE = 3;
-const MORE_WITH_ENOUGH = 0.01;
 
 /** The languages that the head of a model was trained in. Entries name the head as `trained`. */
 function trainedIn(model, head) {
@@ -261,8 +258,7 @@ for (const entry of chosen) {
       isCorrected:
         language === REFERENCE ||
         !trainedIn(options.model, trained).includes(language) ||
-        flagged > english + MORE_AS_IT_IS ||
-        (flagged > english + MORE_WITH_ENOUGH && flagged * values.length >= ENOUGH_ABOVE),
+        flagged > english + MORE_AS_IT_IS,
       unknown: Number(unknown.toFixed(4)),
       model: options.model,
     });
