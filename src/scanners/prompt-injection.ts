@@ -177,7 +177,7 @@ export const PromptInjection = defineScanner({
           if (!byLanguage) return { untrained: [], ...(await ask(view)) };
           const judged = await byLanguage.judge<InjectionPart>(view, ask, corrected, answers, signal);
           const orders = (await hijacks?.(view, { signal })) ?? [];
-          const category = QUESTIONS[source] === "indirect" ? "indirect" : "override";
+          const category = kindOfAttack(QUESTIONS[source], "override");
           const parts = withHijacks(judged.parts, orders, ({ start, end }, score) => {
             return { start, end, score, category, attack: category };
           });
@@ -245,8 +245,6 @@ function byModel(head: LabelHead, { question, matchType, skipsFragments }: Askin
   return async (text, signal, answers) => {
     const { head: index, heads } = await head.described(signal);
     const labels = heads[index]?.labels ?? [];
-    // An instruction in data is an indirect injection, whatever its wording (Greshake et al., 2023, arXiv:2302.12173).
-    const kindOfAttack = (kind: string) => (question === "indirect" ? "indirect" : kind);
     const category = heads.findIndex(({ name }) => name === "category");
     const { parts, skipped } = await head.score(text, matchType, signal, answers);
     return {
@@ -257,7 +255,7 @@ function byModel(head: LabelHead, { question, matchType, skipsFragments }: Askin
         const attack =
           category < 0
             ? likeliest(injections)
-            : kindOfAttack(top(heads[category]?.labels ?? [], scores[category] ?? []));
+            : kindOfAttack(question, top(heads[category]?.labels ?? [], scores[category] ?? []));
         const isFragment = skipsFragments && saysTooLittle(text, { start, end });
         const probability = isFragment ? 0 : sum(injections.map(({ score }) => score));
         return {
@@ -270,6 +268,11 @@ function byModel(head: LabelHead, { question, matchType, skipsFragments }: Askin
       }),
     };
   };
+}
+
+/** The kind of an attack. An instruction in data is an indirect injection, whatever its wording (Greshake et al., 2023, arXiv:2302.12173). */
+function kindOfAttack(question: Question, kind: string): string {
+  return question === "indirect" ? "indirect" : kind;
 }
 
 /** Makes a judge that uses the classifier that the caller provides. */
