@@ -44,7 +44,7 @@ impl Parts {
         let host = url.host_str()?.to_ascii_lowercase();
         let host = host.strip_prefix("www.").unwrap_or(&host).to_owned();
         let is_name = matches!(url.host(), Some(Host::Domain(_)));
-        let domain = is_name.then(|| psl::domain(host.as_bytes())).flatten();
+        let domain = is_name.then(|| guard_suffixes::domain(&host)).flatten();
         let (name, suffix) = match &domain {
             Some(domain) => {
                 let suffix = String::from_utf8_lossy(domain.suffix().as_bytes()).into_owned();
@@ -295,7 +295,7 @@ const EXECUTABLE: [&str; 22] = [
 
 /// Whether anyone gets a name under this suffix at once and for free.
 pub(super) fn is_free_host(host: &str, suffix: &str) -> bool {
-    psl::suffix(host.as_bytes()).is_some_and(|found| found.typ() == Some(psl::Type::Private))
+    guard_suffixes::suffix(host).is_some_and(|found| found.typ() == Some(guard_suffixes::Type::Private))
         || matches!(suffix, "tk" | "ml" | "ga" | "cf" | "gq")
 }
 

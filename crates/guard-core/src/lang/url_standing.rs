@@ -118,7 +118,7 @@ fn international(url: &Url, name: &str) -> UrlStanding {
     if labels.iter().any(|label| is_homograph(label)) {
         return UrlStanding::Homograph;
     }
-    let suffix = psl::suffix_str(name).unwrap_or_default();
+    let suffix = guard_suffixes::suffix_text(name).unwrap_or_default();
     let (before, suffixes) = labels.split_at(labels.len().saturating_sub(suffix.split('.').count()));
     let mut ascii: Vec<String> = before
         .iter()

@@ -35,7 +35,7 @@ pub fn has_known_ending(value: &str) -> bool {
     const FILES: [&str; 9] = ["py", "rs", "sh", "md", "zip", "pl", "java", "so", "ps"];
     let lower = value.to_lowercase();
     let ending = lower.rsplit('.').next().unwrap_or_default();
-    !FILES.contains(&ending) && psl::suffix(lower.as_bytes()).is_some_and(|suffix| suffix.is_known())
+    !FILES.contains(&ending) && guard_suffixes::suffix(&lower).is_some_and(|suffix| suffix.is_known())
 }
 
 #[cfg(test)]

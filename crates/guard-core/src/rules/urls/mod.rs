@@ -71,6 +71,6 @@ fn search(text: &str) -> Vec<FoundUrl> {
 /// `host` is in lower case and in ASCII, as in a parsed URL.
 pub fn registrable_domain(host: &str) -> &str {
     let is_name = host.parse::<std::net::IpAddr>().is_err() && !host.starts_with('[');
-    let domain = is_name.then(|| psl::domain_str(host)).flatten();
+    let domain = is_name.then(|| guard_suffixes::domain_text(host)).flatten();
     domain.unwrap_or(host)
 }

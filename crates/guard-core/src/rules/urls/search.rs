@@ -339,7 +339,7 @@ impl Shown<'_> {
             return !(is_file && is_upper || is_receiver && RECEIVERS.contains(&next));
         }
         // A suffix of several labels, as in "so.co.in", is never the end of a sentence.
-        if psl::suffix_str(lower).is_some_and(|suffix| suffix.contains('.')) {
+        if guard_suffixes::suffix_text(lower).is_some_and(|suffix| suffix.contains('.')) {
             return true;
         }
         let count = labels.count() + 1;
@@ -390,7 +390,7 @@ fn is_prefix_length(path: &str) -> bool {
 
 /// Whether the last label of a host is a known top-level domain.
 fn has_known_tld(host: &str) -> bool {
-    psl::suffix(host.as_bytes()).is_some_and(|suffix| suffix.is_known())
+    guard_suffixes::suffix(host).is_some_and(|suffix| suffix.is_known())
 }
 
 fn begins_with_scheme(text: &str) -> bool {
