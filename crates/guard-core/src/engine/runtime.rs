@@ -184,6 +184,7 @@ fn load_library(path: &Path) -> Result<Environment, EngineError> {
     let failed = |message: String| EngineError::Runtime {
         message: format!("{}: {message}", path.display()),
     };
+    keep_to_itself();
     // The crate panics on some broken libraries instead of returning its error.
     catch_unwind(|| {
         let builder = ort::init_from(path).map_err(|error| failed(error.to_string()))?;
@@ -199,6 +200,18 @@ fn load_library(path: &Path) -> Result<Environment, EngineError> {
         EngineError::Panic { message } => Err(failed(message)),
         other => Err(other),
     })
+}
+
+/// Keeps ONNX Runtime from telling its maker what it is used for. Since 1.29 it does so by default on Linux and macOS, from the moment on in
+/// which it is loaded: it keeps an identifier of the machine and a list of events in a file, and sends them. What is set of an environment
+/// comes too late for that (<https://github.com/microsoft/onnxruntime/pull/27379>).
+fn keep_to_itself() {
+    const DISABLE: &str = "ORT_DISABLE_TELEMETRY";
+    if std::env::var_os(DISABLE).is_none() {
+        // SAFETY: the standard library and Node.js, each with a lock of its own, and the C library keep the variables of a process in the
+        // same place; this changes them once, as a program does that sets `process.env`.
+        unsafe { std::env::set_var(DISABLE, "1") };
+    }
 }
 
 impl Provider {
