@@ -1,5 +1,6 @@
 //! Models on ONNX Runtime: sessions, and tensors from rows.
 
+use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -96,35 +97,23 @@ impl Model {
     ) -> Result<Self, EngineError> {
         let folder = ModelFolder::open(&source.folder)?;
         let config = ModelConfig::read(&folder, source)?;
-        let graph = folder.read(&config.graph)?;
         let config_path = config.path.clone();
         let bad_config = |message: String| ModelFileError::Bad {
             path: config_path.clone(),
             message,
         };
+        let graph_path = folder.path_of(&config.graph);
         let bad_graph = |message: String| ModelFileError::Bad {
-            path: graph.path.clone(),
+            path: graph_path.clone(),
             message,
         };
-        let reader = reader(&folder, &config, tokenizers)?;
-        let is_single = is_dynamically_quantized(&graph.bytes) && runtime.is_cpu_only();
-        let external = external_files(&folder, &config.external_data, &graph)?;
-        // It is deleted when the session has mapped it.
-        let copy = private_copy(&external);
-        let mut builder = session_builder(runtime, per_run(threads))?;
-        if let Some(copy) = &copy {
-            builder = builder
-                .with_config_entry(EXTERNAL_DATA, copy.path().to_string_lossy())
-                .map_err(|error| bad_graph(error.to_string()))?;
-        } else {
-            for ExternalFile { name, content } in &external {
-                builder = builder
-                    .with_external_initializer_file_in_memory(name, Arc::clone(content))
-                    .map_err(|error| bad_graph(error.to_string()))?;
-            }
-        }
-        let built = builder.commit_from_memory(&graph.bytes);
-        let session = built.map_err(|error| bad_graph(error.to_string()))?;
+        // Both take about as long, and whoever waits for the first answer waits for both.
+        let (reader, session) = std::thread::scope(|scope| {
+            let reader = scope.spawn(|| reader(&folder, &config, tokenizers));
+            let session = session(&folder, &config, runtime, threads);
+            (reader.join().unwrap_or_else(|panic| resume_unwind(panic)), session)
+        });
+        let (reader, (session, is_single)) = (reader?, session?);
         let mut inputs = session
             .inputs()
             .iter()
@@ -241,6 +230,39 @@ impl Backend for Model {
         // An error would be that of a model that cannot run, which those who ask it are told.
         let _ = self.outputs(&[&row], 1, Memory::GiveBack);
     }
+}
+
+/// The session of the graph, and whether its rows must run alone: see [`Batching::Single`].
+fn session(
+    folder: &ModelFolder,
+    config: &ModelConfig,
+    runtime: &Runtime,
+    threads: usize,
+) -> Result<(Session, bool), EngineError> {
+    let graph = folder.read(&config.graph)?;
+    let bad_graph = |message: String| ModelFileError::Bad {
+        path: graph.path.clone(),
+        message,
+    };
+    let is_single = is_dynamically_quantized(&graph.bytes) && runtime.is_cpu_only();
+    let external = external_files(folder, &config.external_data, &graph)?;
+    // It is deleted when the session has mapped it.
+    let copy = private_copy(&external);
+    let mut builder = session_builder(runtime, per_run(threads))?;
+    if let Some(copy) = &copy {
+        builder = builder
+            .with_config_entry(EXTERNAL_DATA, copy.path().to_string_lossy())
+            .map_err(|error| bad_graph(error.to_string()))?;
+    } else {
+        for ExternalFile { name, content } in &external {
+            builder = builder
+                .with_external_initializer_file_in_memory(name, Arc::clone(content))
+                .map_err(|error| bad_graph(error.to_string()))?;
+        }
+    }
+    let built = builder.commit_from_memory(&graph.bytes);
+    let session = built.map_err(|error| bad_graph(error.to_string()))?;
+    Ok((session, is_single))
 }
 
 /// How the model reads texts, as its files say.
