@@ -198,7 +198,7 @@ mod tests {
         let many = Patterns::compile(&["k"]).unwrap();
         let back = Patterns::compile(&["(?<=key)=(?=k)"]).unwrap();
         let detector = Detector::new(&pii::Options::default(), &[]).unwrap();
-        let refusals = phrases::refusals().unwrap();
+        let refusals = phrases::REFUSALS.get().unwrap();
         let words = "I am sorry but I cannot help with 4111 1111 1111 1111 at http://a.example/b. ";
         vec![
             search("secrets", "key=".repeat(2_000), move |text| {

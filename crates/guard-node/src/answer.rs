@@ -72,6 +72,27 @@ where
     in_pool(&env, move || work(&shared, &text)).map(Either::B)
 }
 
+/// Does `work`, of this cost, on a text. If it is cheap, `now` does it, unless it gives nothing: what it needs is not ready then, and
+/// to make it ready takes as long as a long text.
+pub fn on_text_if_ready<'env, T: ToNapiValue + TypeName + Send + 'static>(
+    cost: Cost,
+    text: JsString<'env>,
+    now: impl FnOnce(&str) -> std::result::Result<Option<T>, Failure>,
+    work: impl FnOnce(&str) -> std::result::Result<T, Failure> + Send + 'static,
+) -> Result<Answer<'env, T>> {
+    let env = Env::from_raw(text.value().env);
+    let mut room = Room::new();
+    let text = match js_text::read(&text, &mut room)? {
+        Text::Short(text) if cost.is_low(text.len()) => match at_once(&env, || now(text))? {
+            Some(done) => return Ok(Either::A(done)),
+            None => text.to_owned(),
+        },
+        Text::Short(text) => text.to_owned(),
+        Text::Long(text) => text,
+    };
+    in_pool(&env, move || work(&text)).map(Either::B)
+}
+
 /// Does `work`, of this cost, on texts: at once if all of them together are cheap, else on a thread of the pool.
 pub fn on_texts<'env, T: ToNapiValue + TypeName + Send + 'static>(
     env: &'env Env,

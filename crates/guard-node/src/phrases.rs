@@ -1,92 +1,101 @@
 //! Phrases that say what a text does.
 
-use std::sync::Arc;
-
-use guard_core::rules::phrases::{self, Phrases};
+use guard_core::rules::phrases::{Embedded, HIJACKS, ORDERS, PhraseMatch, REFUSALS};
 use napi::bindgen_prelude::Function;
 use napi::{Env, Result};
 use napi_derive::napi;
 
-use crate::answer::{Answer, Cost, on_text_with};
+use crate::answer::{Answer, Cost, on_text, on_text_if_ready};
 use crate::error::{Failure, at_once};
 use crate::rules::{RuleScan, in_views, rule_scan};
 
+/// A function that scans a text, as JavaScript sees it.
+type Scanner<'env> = Function<'env, String, Answer<'static, Option<RuleScan>>>;
+
 /// Phrases that refuse to do what was asked for.
 #[napi]
-pub struct Refusals(Arc<Phrases>);
+#[derive(Default)]
+pub struct Refusals;
 
 #[napi]
 impl Refusals {
+    /// They are read when the first text is scanned.
     #[napi(constructor)]
-    pub fn new(env: &Env) -> Result<Self> {
-        at_once(env, || Ok(Self(phrases::refusals()?)))
+    pub fn new() -> Self {
+        Self
     }
 
     /// The function that scans a text; it gives null where nothing is found. All matches have rule 0.
     #[napi(ts_return_type = "(text: string) => Answer<RuleScan | null>")]
-    pub fn scanner<'env>(&self, env: &'env Env) -> Result<Function<'env, String, Answer<'static, Option<RuleScan>>>> {
-        let phrases = Arc::clone(&self.0);
-        env.create_function_from_closure("scan", move |call| {
-            on_text_with(&phrases, Cost(120), call.get(0)?, scan)
-        })
+    pub fn scanner<'env>(&self, env: &'env Env) -> Result<Scanner<'env>> {
+        scanner_for(&REFUSALS, env)
     }
 }
 
 /// Orders to put aside what was asked before and to give out words that are dictated.
 #[napi]
-pub struct Hijacks(Arc<Phrases>);
+#[derive(Default)]
+pub struct Hijacks;
 
 #[napi]
 impl Hijacks {
+    /// They are read when the first text is scanned.
     #[napi(constructor)]
-    pub fn new(env: &Env) -> Result<Self> {
-        at_once(env, || Ok(Self(phrases::hijacks()?)))
+    pub fn new() -> Self {
+        Self
     }
 
     /// The function that scans a text as it is written; it gives null where nothing is found. All matches have rule 0.
     #[napi(ts_return_type = "(text: string) => Answer<RuleScan | null>")]
-    pub fn scanner<'env>(&self, env: &'env Env) -> Result<Function<'env, String, Answer<'static, Option<RuleScan>>>> {
-        let phrases = Arc::clone(&self.0);
-        env.create_function_from_closure("scan", move |call| {
-            on_text_with(&phrases, Cost(120), call.get(0)?, scan)
-        })
+    pub fn scanner<'env>(&self, env: &'env Env) -> Result<Scanner<'env>> {
+        scanner_for(&HIJACKS, env)
     }
 }
 
-fn scan(phrases: &Phrases, text: &str) -> std::result::Result<Option<RuleScan>, Failure> {
-    let found = phrases.find(text).map_err(Failure::in_search)?;
+fn scanner_for<'env>(known: &'static Embedded, env: &'env Env) -> Result<Scanner<'env>> {
+    env.create_function_from_closure("scan", move |call| {
+        let find = move |text: &str| {
+            let found = known.get()?.find(text).map_err(Failure::in_search)?;
+            Ok(scanned(text, found))
+        };
+        let find_if_ready = |text: &str| {
+            let found = known.find_if_ready(text).map_err(Failure::in_search)?;
+            Ok(found.map(|found| scanned(text, found)))
+        };
+        on_text_if_ready(Cost(120), call.get(0)?, find_if_ready, find)
+    })
+}
+
+fn scanned(text: &str, found: Vec<PhraseMatch>) -> Option<RuleScan> {
     let found: Vec<_> = found.into_iter().map(|found| (0, found.range, None)).collect();
-    Ok(rule_scan(text, &found, false))
+    rule_scan(text, &found, false)
 }
 
 /// Orders to a model that have no business in the description of a tool.
 #[napi]
-pub struct Orders(Arc<Phrases>);
+pub struct Orders;
 
 #[napi]
 impl Orders {
     #[napi(constructor)]
     pub fn new(env: &Env) -> Result<Self> {
-        at_once(env, || Ok(Self(phrases::orders()?)))
+        at_once(env, || Ok(ORDERS.get().map(|_| Self)?))
     }
 
     /// The ids of the phrases; the rule of a match is an index of this list.
     #[napi(getter)]
-    pub fn ids(&self) -> Vec<String> {
-        self.0.ids().into_iter().map(str::to_owned).collect()
+    pub fn ids(&self, env: &Env) -> Result<Vec<String>> {
+        at_once(env, || Ok(ORDERS.get()?.ids().into_iter().map(str::to_owned).collect()))
     }
 
     /// The function that scans a text and its views; it gives null where nothing is found.
     #[napi(ts_return_type = "(text: string) => Answer<RuleScan | null>")]
-    pub fn scanner<'env>(&self, env: &'env Env) -> Result<Function<'env, String, Answer<'static, Option<RuleScan>>>> {
-        let phrases = Arc::clone(&self.0);
-        env.create_function_from_closure("scan", move |call| {
-            on_text_with(&phrases, Cost(2000), call.get(0)?, scan_views)
+    pub fn scanner<'env>(&self, env: &'env Env) -> Result<Scanner<'env>> {
+        env.create_function_from_closure("scan", |call| {
+            on_text(Cost(2000), call.get(0)?, |text| {
+                let found = ORDERS.get()?.find_across_views(text).map_err(Failure::in_search)?;
+                Ok(rule_scan(text, &in_views(found), false))
+            })
         })
     }
-}
-
-fn scan_views(phrases: &Phrases, text: &str) -> std::result::Result<Option<RuleScan>, Failure> {
-    let found = phrases.find_across_views(text).map_err(Failure::in_search)?;
-    Ok(rule_scan(text, &in_views(found), false))
 }
