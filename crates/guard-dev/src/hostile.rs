@@ -157,7 +157,11 @@ fn scanners() -> Result<Vec<(&'static str, Scan)>, Box<dyn std::error::Error>> {
     let secrets = || Secrets::new(&secrets::Options::default());
     let (plain, revealing) = (secrets()?, secrets()?);
     let detector = Detector::new(&pii::Options::default(), &["Ann Example".to_owned()])?;
-    let (refusals, orders, hijacks) = (phrases::REFUSALS.get()?, phrases::ORDERS.get()?, phrases::HIJACKS.get()?);
+    let (refusals, orders, hijacks) = (
+        phrases::REFUSALS.get()?,
+        phrases::ORDERS.get()?,
+        phrases::HIJACKS.get()?,
+    );
     let names = |kind| Substrings::new(&["bomb", "the secret plan", "aaa", "a a", "Ann Example"], kind, false);
     let (str, word, name) = (names(MatchType::Str)?, names(MatchType::Word)?, names(MatchType::Name)?);
     Ok(vec![

@@ -533,7 +533,11 @@ mod tests {
 
     #[test]
     fn languages_are_in_order() {
-        let files: Vec<File> = REFUSALS.files.iter().map(|(file, toml)| read(file, toml).unwrap()).collect();
+        let files: Vec<File> = REFUSALS
+            .files
+            .iter()
+            .map(|(file, toml)| read(file, toml).unwrap())
+            .collect();
         let orders: HashSet<u32> = files.iter().map(|file| file.order).collect();
         let languages: HashSet<&str> = files.iter().map(|file| file.language.as_str()).collect();
         assert_eq!((orders.len(), languages.len()), (files.len(), files.len()));
