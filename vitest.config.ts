@@ -7,11 +7,13 @@ import { defineConfig } from "vitest/config";
  */
 const SHARING = [
   "integrations/**/*.test.ts",
-  "test/{config,conversation,guard,mcp,messages,reference,scanners,stream,text,validation,wire}/**/*.test.ts",
-  "test/plugins/**/*.test.ts",
+  "test/{config,conformance,conversation,guard,mcp,messages,plugins,reference,scanners,stream,text,validation,wire}/**/*.test.ts",
+  "test/cli/{calibrate,file-report,labelled,metrics,progress}.test.ts",
+  "test/house/{changes,integrations,models,packages,workflows}.test.ts",
+  "test/models/{answer-cache,entailment,meaning,spans,text-model,training-data}.test.ts",
   "test/server/{cache,dialects,plugins,routes,shadow}/**/*.test.ts",
-  "test/server/{audit,profiles}.test.ts",
-  "test/{admission,conversation,conversation-sources,documents,masking,outcome,scan,service}.test.ts",
+  "test/server/{audit,profiles,safe-address,start-log}.test.ts",
+  "test/{admission,agent-loop,conversation,conversation-sources,deploy,documents,evasion,imports,masking,observer,outcome,scan,scanner-names,service,vault}.test.ts",
 ];
 /** Tests that take minutes of the processor, and run in a job of their own with `GUARD_SLOW`. */
 const SLOW = ["test/package.test.ts", "test/adding-a-scanner.test.ts", "test/house/walkthrough.test.ts"];
