@@ -22,22 +22,25 @@ export function httpServer(limits: LingerLimits = LINGER) {
   };
 }
 
-const CONNECTIONS = new WeakMap<Socket, Connection>();
+/** A connection, and all that are open at its server. */
+interface Open {
+  readonly connection: Connection;
+  readonly beside: ReadonlySet<Socket>;
+}
+
+const OPEN = new WeakMap<Socket, Open>();
 
 /** Answers bytes that are not HTTP, and closes their connection (Fastify's option `clientErrorHandler`). */
 export function answerUnreadable(error: Error & { code: string }, socket: Socket): void {
-  const connection = CONNECTIONS.get(socket);
-  if (connection) connection.fail(error.code);
+  const open = OPEN.get(socket);
+  if (open) open.connection.fail(error.code);
   else socket.destroy();
 }
 
 /** Whether other connections are open beside this one. */
 export function hasCompany(socket: Socket): boolean {
-  return (OPEN.get(socket)?.size ?? 0) > 1;
+  return (OPEN.get(socket)?.beside.size ?? 0) > 1;
 }
-
-/** For each connection all open ones of its server. */
-const OPEN = new WeakMap<Socket, ReadonlySet<Socket>>();
 
 class HttpServer extends Server {
   readonly #open = new Set<Socket>();
@@ -52,11 +55,10 @@ class HttpServer extends Server {
     // Without it, Node.js would end the connection of a client that sends no more before it has its answer.
     (this as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
     const take = (request: IncomingMessage, response: ServerResponse) => {
-      CONNECTIONS.get(request.socket)?.take(request, response);
+      OPEN.get(request.socket)?.connection.take(request, response);
     };
     this.on("connection", (socket: Socket) => {
-      CONNECTIONS.set(socket, new Connection(socket, handle, limits));
-      OPEN.set(socket, this.#open);
+      OPEN.set(socket, { connection: new Connection(socket, handle, limits), beside: this.#open });
       this.#open.add(socket);
       socket.once("close", () => this.#open.delete(socket));
     });
