@@ -1,4 +1,4 @@
-import type { Classification, EngineTimings, ModelHead } from "../native.ts";
+import { type Classification, type EngineTimings, isPromise, type ModelHead } from "../native.ts";
 import type { ScannerObserver } from "../observer.ts";
 import { withSignal } from "../support/with-signal.ts";
 import type { ModelIdentity } from "./evaluation.ts";
@@ -6,7 +6,13 @@ import type { Reading } from "./reading.ts";
 
 /** An answer that is known or being computed, and the signal of the caller that asked first. */
 interface Asked {
-  answer: Promise<unknown>;
+  answer: unknown;
+  signal: AbortSignal | undefined;
+}
+
+/** How a caller asks, unless the answer is there. */
+interface Asking<T> {
+  ask(): T | Promise<T>;
   signal: AbortSignal | undefined;
 }
 
@@ -82,30 +88,20 @@ export class AnswerCache {
   }
 
   /**
-   * Returns the answer of `ask`, or the answer of an earlier call with the same question and text. A failure is not kept.
+   * Returns the answer of `ask`, or the answer of an earlier call with the same question and text: at once where it was known at once. A
+   * failure is not kept.
    *
    * @param question what is asked, and of which model; or what is made of the text, such as its views or its URLs.
    */
-  async share<T>(question: string, text: string, ask: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  share<T>(question: string, text: string, ask: () => Promise<T>, signal?: AbortSignal): Promise<T>;
+  share<T>(question: string, text: string, ask: () => T | Promise<T>, signal?: AbortSignal): T | Promise<T>;
+  share<T>(question: string, text: string, ask: () => T | Promise<T>, signal?: AbortSignal): T | Promise<T> {
     this.#computed.asked ??= new Map();
     const ofQuestion = this.#computed.asked.get(question) ?? new Map<string, Asked>();
     this.#computed.asked.set(question, ofQuestion);
-    for (let known = ofQuestion.get(text); known; known = ofQuestion.get(text)) {
-      try {
-        return (await withSignal(known.answer, signal)) as T;
-      } catch (error) {
-        signal?.throwIfAborted();
-        // If the first caller gave up, its error is not an answer for the other callers, so they ask again.
-        if (!known.signal?.aborted) throw error;
-        if (ofQuestion.get(text) === known) ofQuestion.delete(text);
-      }
-    }
-    const asked = { answer: ask(), signal };
-    ofQuestion.set(text, asked);
-    asked.answer.catch(() => {
-      if (ofQuestion.get(text) === asked) ofQuestion.delete(text);
-    });
-    return asked.answer;
+    const known = ofQuestion.get(text);
+    if (!known) return asked(ofQuestion, text, { ask, signal });
+    return isPromise(known.answer) ? answerOf(ofQuestion, text, { ask, signal }) : (known.answer as T);
   }
 
   /** What the scanners of the text will ask; see {@link expecting}. */
@@ -137,4 +133,33 @@ export class AnswerCache {
   get timings(): Record<string, EngineTimings> {
     return this.#computed.timings ? Object.fromEntries(this.#computed.timings) : {};
   }
+}
+
+/** Asks, and keeps the answer unless it is a failure. */
+function asked<T>(ofQuestion: Map<string, Asked>, text: string, { ask, signal }: Asking<T>): T | Promise<T> {
+  const answer = ask();
+  const asked = { answer, signal };
+  ofQuestion.set(text, asked);
+  if (isPromise(answer)) {
+    answer.catch(() => {
+      if (ofQuestion.get(text) === asked) ofQuestion.delete(text);
+    });
+  }
+  return answer;
+}
+
+/** Waits for the answer that others wait for. */
+async function answerOf<T>(ofQuestion: Map<string, Asked>, text: string, asking: Asking<T>): Promise<T> {
+  const { signal } = asking;
+  for (let known = ofQuestion.get(text); known; known = ofQuestion.get(text)) {
+    try {
+      return (await withSignal(known.answer as Promise<T>, signal)) as T;
+    } catch (error) {
+      signal?.throwIfAborted();
+      // If the first caller gave up, its error is not an answer for the other callers, so they ask again.
+      if (!known.signal?.aborted) throw error;
+      if (ofQuestion.get(text) === known) ofQuestion.delete(text);
+    }
+  }
+  return asked(ofQuestion, text, asking);
 }

@@ -227,8 +227,8 @@ export class Engine {
 
 /** @throws GuardError when the rules of the addon do not find what they should. */
 async function checkAddon(): Promise<void> {
-  const { places } = await native(() => addon.findUrls("Look at https://example.com/a there."));
-  if (places.join() === "8,29") return;
+  const found = await native(() => addon.findUrls("Look at https://example.com/a there."));
+  if (found?.places.join() === "8,29") return;
   throw new GuardError("GUARD_SCANNER", "the addon fails its self-test: it does not find the URL of a known text");
 }
 

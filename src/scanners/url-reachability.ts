@@ -1,5 +1,6 @@
 import pLimit from "p-limit";
 import { z } from "zod";
+import { mapAnswer } from "../native.ts";
 import { type Finding, passed } from "../scanner.ts";
 import { type FoundUrl, urlsOf } from "../text/urls.ts";
 import { defineScanner } from "./define.ts";
@@ -69,39 +70,41 @@ differently from GET, and this costs no more.`,
   },
   create({ options }) {
     const reacher = new UrlReacher(options);
+    const verdictOn = async (text: string, found: readonly FoundUrl[], signal: AbortSignal | undefined) => {
+      const urls = [...new Set(found.map(({ url }) => url))];
+      const asked = urls.slice(0, options.maxUrls);
+      const limit = pLimit(CONCURRENCY);
+      const problems = new Map<string, string>(
+        urls.slice(asked.length).map((url) => [url, `not checked: more than ${asked.length} URLs`]),
+      );
+      await Promise.all(
+        asked.map((url) =>
+          limit(async () => {
+            const problem = await reacher.problem(url, signal);
+            if (problem !== undefined) problems.set(url, problem);
+          }),
+        ),
+      );
+      const findings = found.flatMap(({ start, end, text, url }: FoundUrl): Finding[] => {
+        const label = problems.get(url);
+        return label === undefined ? [] : [{ start, end, type: "url", text, score: 1, label }];
+      });
+      const isValid = findings.length === 0;
+      const skipped = new Set(urls.slice(asked.length));
+      const skippedChars = found.reduce((sum, { start, end, url }) => sum + (skipped.has(url) ? end - start : 0), 0);
+      const coverage = {
+        chars: text.length,
+        scannedChars: Math.max(0, text.length - skippedChars),
+        truncated: skippedChars > 0,
+        windows: 1,
+      };
+      return { isValid, score: isValid ? PASSED : FAILED, findings, coverage };
+    };
     return {
-      async check(text, { signal, answers }) {
-        const found = await urlsOf(text, { answers, signal });
-        if (found.length === 0) return passed(text);
-        const urls = [...new Set(found.map(({ url }) => url))];
-        const asked = urls.slice(0, options.maxUrls);
-        const limit = pLimit(CONCURRENCY);
-        const problems = new Map<string, string>(
-          urls.slice(asked.length).map((url) => [url, `not checked: more than ${asked.length} URLs`]),
-        );
-        await Promise.all(
-          asked.map((url) =>
-            limit(async () => {
-              const problem = await reacher.problem(url, signal);
-              if (problem !== undefined) problems.set(url, problem);
-            }),
-          ),
-        );
-        const findings = found.flatMap(({ start, end, text, url }: FoundUrl): Finding[] => {
-          const label = problems.get(url);
-          return label === undefined ? [] : [{ start, end, type: "url", text, score: 1, label }];
-        });
-        const isValid = findings.length === 0;
-        const skipped = new Set(urls.slice(asked.length));
-        const skippedChars = found.reduce((sum, { start, end, url }) => sum + (skipped.has(url) ? end - start : 0), 0);
-        const coverage = {
-          chars: text.length,
-          scannedChars: Math.max(0, text.length - skippedChars),
-          truncated: skippedChars > 0,
-          windows: 1,
-        };
-        return { isValid, score: isValid ? PASSED : FAILED, findings, coverage };
-      },
+      check: (text, { signal, answers }) =>
+        mapAnswer(urlsOf(text, { answers, signal }), (found) =>
+          found.length === 0 ? passed(text) : verdictOn(text, found, signal),
+        ),
     };
   },
 });

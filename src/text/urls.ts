@@ -1,5 +1,5 @@
 import type { AnswerCache } from "../models/answer-cache.ts";
-import { addon, native, type Stoppable } from "../native.ts";
+import { addon, mapAnswer, native, type Stoppable } from "../native.ts";
 import { Turns } from "../support/turns.ts";
 import { mapRowsInTurns } from "./rows.ts";
 import type { Span } from "./span.ts";
@@ -23,21 +23,29 @@ export interface FoundUrl extends Span {
  * @param signal aborts the search, which then rejects with its reason.
  */
 export async function findUrls(text: string, { signal }: Stoppable = {}): Promise<FoundUrl[]> {
-  const { places, urls } = await native(() => addon.findUrls(text), { signal });
-  const found = urls === "" ? [] : urls.split("\n");
-  let index = 0;
-  const url = (column: (index: number) => number): FoundUrl => {
-    const [start, end] = [column(0), column(1)];
-    return { start, end, text: text.slice(start, end), url: found[index++] as string };
-  };
-  return mapRowsInTurns(places, 2, url, new Turns(signal));
+  return urlsIn(text, signal);
 }
 
-/** Returns the URLs of a text. Scanners of one call share them, so they are looked for only once. */
+/** Does the same as {@link findUrls}: at once where a short text has none. */
+function urlsIn(text: string, signal: AbortSignal | undefined): FoundUrl[] | Promise<FoundUrl[]> {
+  const found = native(() => addon.findUrls(text), { signal });
+  return mapAnswer<Awaited<typeof found>, FoundUrl[] | Promise<FoundUrl[]>>(found, (found) => {
+    if (!found) return [];
+    const urls = found.urls.split("\n");
+    let index = 0;
+    const url = (column: (index: number) => number): FoundUrl => {
+      const [start, end] = [column(0), column(1)];
+      return { start, end, text: text.slice(start, end), url: urls[index++] as string };
+    };
+    return mapRowsInTurns(found.places, 2, url, new Turns(signal));
+  });
+}
+
+/** Returns the URLs of a text: at once where a short text has none. Scanners of one call share them, so they are looked for only once. */
 export function urlsOf(
   text: string,
   { answers, signal }: Stoppable & { answers?: AnswerCache | undefined } = {},
-): Promise<FoundUrl[]> {
-  const find = () => findUrls(text, { signal });
+): FoundUrl[] | Promise<FoundUrl[]> {
+  const find = () => urlsIn(text, signal);
   return answers ? answers.share("urls", text, find, signal) : find();
 }

@@ -33,7 +33,8 @@ impl Cost {
     /// A short text can take milliseconds, so that no text is worked on at once.
     pub const HIGH: Self = Self(usize::MAX);
 
-    fn is_low(self, bytes: usize) -> bool {
+    /// Whether work on so many bytes may be done at once.
+    pub fn is_low(self, bytes: usize) -> bool {
         bytes.saturating_mul(self.0) <= AT_ONCE
     }
 }
@@ -72,8 +73,8 @@ where
     in_pool(&env, move || work(&shared, &text)).map(Either::B)
 }
 
-/// Does `work`, of this cost, on a text. If it is cheap, `now` does it, unless it gives nothing: what it needs is not ready then, and
-/// to make it ready takes as long as a long text.
+/// Does `now`, of this cost, on a text if that is cheap, and `work` if it is not, or if `now` gives nothing because the text turns out to
+/// take long.
 pub fn on_text_if_ready<'env, T: ToNapiValue + TypeName + Send + 'static>(
     cost: Cost,
     text: JsString<'env>,

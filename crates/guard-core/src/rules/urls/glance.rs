@@ -21,7 +21,7 @@ const QUIET: [bool; 256] = {
 
 /// Whether a text surely holds no URL: no colon and no dot with something behind it, nothing that may stand for one of them, and no
 /// characters that are rare in prose.
-pub(super) fn shows_none(text: &str) -> bool {
+pub fn shows_none(text: &str) -> bool {
     let bytes = text.as_bytes();
     let mut at = 0;
     while let Some(quiet) = bytes[at..].iter().position(|&byte| !QUIET[byte as usize]) {

@@ -33,6 +33,7 @@ use std::ops::Range;
 
 use url::Url;
 
+pub use glance::shows_none;
 use plain::Plain;
 use search::Search;
 
@@ -47,7 +48,7 @@ pub struct FoundUrl {
 
 /// Finds the URLs of a text, in order; they do not overlap. Linear in the length of the text.
 pub fn find(text: &str) -> Vec<FoundUrl> {
-    if glance::shows_none(text) {
+    if shows_none(text) {
         return Vec::new();
     }
     search(text)
