@@ -13,6 +13,7 @@ pub mod urls;
 pub(crate) mod automaton;
 pub(crate) mod backwards;
 pub(crate) mod error;
+pub(crate) mod keywords;
 pub(crate) mod otherwise;
 
 pub use error::{RuleError, RuleErrorKind};

@@ -232,7 +232,7 @@ impl Group {
         let sources: Vec<String> = phrases.iter().map(|phrase| phrase.pattern.source.clone()).collect();
         Ok(Self {
             phrases,
-            needles: Needles::new(&sources)?,
+            needles: Needles::new(&sources),
             speech: speech.iter().map(|verb| in_any_case(verb)).collect(),
             told: OnceLock::new(),
         })

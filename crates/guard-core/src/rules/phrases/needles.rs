@@ -3,13 +3,13 @@
 //! The patterns of phrases are large: to compile those of one file takes a tenth of a second and many megabytes. Nearly all texts
 //! have none of the words that a pattern cannot do without, and are not searched with it, so that most patterns are never compiled.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::convert::Infallible;
 
-use aho_corasick::AhoCorasick;
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind};
 
-use crate::rules::error::RuleErrorKind;
-use crate::stop;
+use crate::rules::keywords::Keywords;
 
 /// Texts of which a pattern needs one, at most; and the shortest in bytes that is worth a look.
 const MOST: usize = 512;
@@ -22,7 +22,7 @@ const FEW_CHARACTERS: usize = 4;
 /// Says of a text which of many patterns may match in it.
 #[derive(Debug)]
 pub(super) struct Needles {
-    automaton: AhoCorasick,
+    needles: Keywords,
     /// For each needle the pattern that needs it or another one.
     owners: Vec<usize>,
     /// For each pattern, whether nothing is known that it needs.
@@ -32,7 +32,7 @@ pub(super) struct Needles {
 
 impl Needles {
     /// Needles of patterns in the syntax of [`crate::rules::regex`]. A pattern that cannot be read may match in any text.
-    pub fn new(patterns: &[String]) -> Result<Self, RuleErrorKind> {
+    pub fn new(patterns: &[String]) -> Self {
         let parsed: Vec<Option<Hir>> = patterns.iter().map(|pattern| parse(pattern)).collect();
         let mut folding = Folding::default();
         for hir in parsed.iter().flatten() {
@@ -49,22 +49,26 @@ impl Needles {
                 owners.push(index);
             }
         }
-        Ok(Self {
-            automaton: AhoCorasick::new(needles)?,
+        Self {
+            needles: Keywords::new(&needles),
             owners,
             unknown,
             folding,
-        })
+        }
     }
 
     /// For each pattern whether it may match in `text`.
     pub fn suspects(&self, text: &str) -> Vec<bool> {
         let mut suspects = self.unknown.clone();
-        let folded = self.folding.fold(text);
-        for found in self.automaton.find_overlapping_iter(&folded) {
-            stop::point();
-            suspects[self.owners[found.pattern().as_usize()]] = true;
-        }
+        // Keywords are found in any case of the letters of ASCII.
+        let folded = match text.is_ascii() {
+            true => Cow::Borrowed(text),
+            false => Cow::Owned(self.folding.fold(text)),
+        };
+        let Ok(()) = self.needles.find(folded.as_bytes(), |needle, _| {
+            suspects[self.owners[needle]] = true;
+            Ok::<(), Infallible>(())
+        });
         suspects
     }
 }
@@ -317,7 +321,7 @@ mod tests {
     use super::*;
 
     fn suspects(pattern: &str, text: &str) -> bool {
-        Needles::new(&[pattern.to_owned()]).unwrap().suspects(text)[0]
+        Needles::new(&[pattern.to_owned()]).suspects(text)[0]
     }
 
     #[test]

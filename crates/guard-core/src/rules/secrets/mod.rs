@@ -27,7 +27,6 @@ mod assigned;
 mod check;
 mod context;
 mod entropy;
-mod keywords;
 mod providers;
 mod redact;
 mod repeats;

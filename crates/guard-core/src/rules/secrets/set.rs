@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use super::assigned::Values;
 use super::context;
-use super::keywords::Keywords;
 use super::rule::{Compiled, Rule, Shape};
 use crate::rules::error::RuleErrorKind;
+use crate::rules::keywords::Keywords;
 use crate::stop;
 
 /// What a rule matched, before anything else was asked of it.
