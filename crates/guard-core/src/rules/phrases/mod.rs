@@ -268,6 +268,10 @@ impl Group {
     fn find(&self, text: &str) -> Result<Vec<PhraseMatch<'_>>, RuleErrorKind> {
         let mut found = Vec::new();
         for phrase in self.suspected(text) {
+            // All of it, also what only a match needs: the next such text finds it ready.
+            for pattern in phrase.patterns() {
+                pattern.compiled()?;
+            }
             let range = self.first(phrase, text)?;
             found.extend(range.map(|range| PhraseMatch {
                 range,
@@ -529,6 +533,16 @@ mod tests {
         assert_eq!(known.find_if_ready(text).unwrap(), Some(found));
         assert_eq!(known.find_if_ready("Guten Morgen!").unwrap(), Some(vec![]));
         assert_eq!(known.find_if_ready("Ich kann Ihnen nicht helfen.").unwrap(), None);
+    }
+
+    #[test]
+    fn what_was_looked_at_once_is_found_at_once_from_then_on() {
+        for (_, toml) in REFUSALS.files {
+            for text in read("", toml).unwrap().phrase.iter().flat_map(|phrase| &phrase.misses) {
+                let found = REFUSALS.get().unwrap().find(text).unwrap();
+                assert_eq!(REFUSALS.find_if_ready(text).unwrap(), Some(found), "{text}");
+            }
+        }
     }
 
     #[test]
