@@ -80,7 +80,7 @@ impl Embedded {
         let read_all = || {
             let files: Result<Vec<File>, RuleErrorKind> =
                 self.files.iter().map(|(file, toml)| read(file, toml)).collect();
-            Phrases::new(files?)
+            files.map(Phrases::new)
         };
         self.phrases.get_or_init(read_all).as_ref().map_err(Clone::clone)
     }
@@ -221,7 +221,7 @@ impl Compiled {
 }
 
 impl Group {
-    fn new(phrases: &[(&str, Phrase)], speech: &[String]) -> Result<Self, RuleErrorKind> {
+    fn new(phrases: &[(&str, Phrase)], speech: &[String]) -> Self {
         let compiled = |(language, phrase): &(&str, Phrase)| Compiled {
             id: phrase.id.clone(),
             language: (*language).to_owned(),
@@ -230,12 +230,12 @@ impl Group {
         };
         let phrases: Vec<Compiled> = phrases.iter().map(compiled).collect();
         let sources: Vec<String> = phrases.iter().map(|phrase| phrase.pattern.source.clone()).collect();
-        Ok(Self {
+        Self {
             phrases,
             needles: Needles::new(&sources),
             speech: speech.iter().map(|verb| in_any_case(verb)).collect(),
             told: OnceLock::new(),
-        })
+        }
     }
 
     /// Compiles all patterns, to learn whether they can be.
@@ -256,18 +256,33 @@ impl Group {
     }
 
     /// The phrases that `text` may have, as far as its words tell.
-    fn suspected(&self, text: &str) -> impl Iterator<Item = &Compiled> {
+    fn suspected(&self, text: &str) -> Vec<&Compiled> {
         let suspects = self.phrases.iter().zip(self.needles.suspects(text));
-        suspects.filter_map(|(phrase, suspected)| {
-            stop::point();
-            suspected.then_some(phrase)
-        })
+        suspects
+            .filter_map(|(phrase, suspected)| suspected.then_some(phrase))
+            .collect()
     }
 
     /// The first match of each phrase.
     fn find(&self, text: &str) -> Result<Vec<PhraseMatch<'_>>, RuleErrorKind> {
+        self.matches(&self.suspected(text), text)
+    }
+
+    /// What [`Group::find`] finds, unless it would have to compile a phrase first.
+    fn find_if_compiled(&self, text: &str) -> Result<Option<Vec<PhraseMatch<'_>>>, RuleErrorKind> {
+        let suspected = self.suspected(text);
+        let mut patterns = suspected.iter().flat_map(|phrase| phrase.patterns());
+        match patterns.all(Lazy::is_compiled) {
+            true => self.matches(&suspected, text).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// The first match of each of these phrases.
+    fn matches<'a>(&'a self, phrases: &[&'a Compiled], text: &str) -> Result<Vec<PhraseMatch<'a>>, RuleErrorKind> {
         let mut found = Vec::new();
-        for phrase in self.suspected(text) {
+        for phrase in phrases {
+            stop::point();
             // All of it, also what only a match needs: the next such text finds it ready.
             for pattern in phrase.patterns() {
                 pattern.compiled()?;
@@ -280,15 +295,6 @@ impl Group {
             }));
         }
         Ok(found)
-    }
-
-    /// What [`Group::find`] finds, unless it would have to compile a phrase first.
-    fn find_if_compiled(&self, text: &str) -> Result<Option<Vec<PhraseMatch<'_>>>, RuleErrorKind> {
-        let mut patterns = self.suspected(text).flat_map(Compiled::patterns);
-        match patterns.all(Lazy::is_compiled) {
-            true => self.find(text).map(Some),
-            false => Ok(None),
-        }
     }
 
     /// The first match of a phrase that is none of its exceptions, and that nobody in the text says.
@@ -359,7 +365,7 @@ fn quotation(text: &str, range: &Range<usize>) -> Option<Range<usize>> {
 }
 
 impl Phrases {
-    fn new(mut files: Vec<File>) -> Result<Self, RuleErrorKind> {
+    fn new(mut files: Vec<File>) -> Self {
         files.sort_by_key(|file| file.order);
         let phrases = files.iter().flat_map(|file| {
             let phrases = file.phrase.iter();
@@ -369,11 +375,11 @@ impl Phrases {
         let (beginning, anywhere): (Vec<_>, Vec<_>) =
             longer.into_iter().partition(|(_, phrase)| phrase.only_at_the_beginning);
         let speech: Vec<String> = files.iter().flat_map(|file| file.speech.clone()).collect();
-        Ok(Self {
-            anywhere: Group::new(&anywhere, &speech)?,
-            beginning: Group::new(&beginning, &speech)?,
-            answer: Group::new(&answer, &speech)?,
-        })
+        Self {
+            anywhere: Group::new(&anywhere, &speech),
+            beginning: Group::new(&beginning, &speech),
+            answer: Group::new(&answer, &speech),
+        }
     }
 
     /// The first match of each phrase in `text`, those that are looked for everywhere first.
@@ -480,13 +486,10 @@ pub fn check_examples(file: &str, toml: &str) -> Result<Vec<Failure>, RuleErrorK
     failures.extend((language.len() != 2).then(|| fail(file, "expected a language as in ISO 639-1")));
     for phrase in phrase {
         let group = Group::new(&[(&language, phrase.clone())], &speech);
-        let group = match group.and_then(|group| group.compile().map(|()| group)) {
-            Ok(group) => group,
-            Err(problem) => {
-                failures.push(fail(&phrase.id, &problem.to_string()));
-                continue;
-            }
-        };
+        if let Err(problem) = group.compile() {
+            failures.push(fail(&phrase.id, &problem.to_string()));
+            continue;
+        }
         let examples = Examples {
             id: &phrase.id,
             matches: &phrase.matches,
