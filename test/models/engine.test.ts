@@ -69,7 +69,9 @@ describe("engines", () => {
     const ask = async (engine: Engine, who: string) => {
       const model = engine.model("embedded:prompt-injection");
       await model.load();
-      const calls = Array.from({ length: 20 }, (_, number) => model.classify(`${who} number ${number}`, "full"));
+      // The first text takes longer than it takes to ask for all.
+      const prose = "The parcel arrived on Tuesday. ".repeat(200);
+      const calls = Array.from({ length: 20 }, (_, number) => model.classify(`${who} ${number}. ${prose}`, "full"));
       return (await Promise.allSettled(calls)).filter(({ status }) => status === "rejected").length;
     };
     expect(await Promise.all([ask(narrow, "narrow"), ask(wide, "wide")])).toEqual([19, 0]);
