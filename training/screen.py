@@ -5,8 +5,10 @@ second network predicts whether the model `multitask` could find the text toxic 
 asked. This is a cascade (Viola and Jones, 2001, "Rapid object detection using a boosted cascade of simple features"): most texts are
 ordinary, and leave it at its first stage.
 
-The network learns from what `multitask` says about texts, right or wrong, so it belongs to one version of it: `config.json` names the
-version, and guard asks no screen that was made for another one.
+The network learns what `multitask` says about texts, right or wrong: its probability, which tells more than a verdict (Hinton et al., 2015,
+"Distilling the knowledge in a neural network", arXiv:1503.02531). The texts are those of both models, because the harmless ones of the model of
+prompt injections are most like traffic. It belongs to one version of `multitask`: `config.json` names it, and guard asks no screen that was made
+for another one.
 """
 
 from __future__ import annotations
@@ -19,15 +21,22 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
-from . import text_exit
+from . import datasets, text_exit
 from .export import Graph
+from .injection import INJECTION
 from .injection.early_exit import ALONE, PLACE
+from .injection.rows import rows_for
+from .metrics import sigmoid
 from .multitask import early_exit as screened
 from .multitask.rows import add_data_arguments
 from .runtime import Exported
 
 # The head of the screen, which is also the name of its output: a logit above 0 means that the text may be toxic.
 SCREEN = "screen_toxicity"
+# The number of texts of toxicity and of harmless ones of prompt injections that are learnt from, and the most characters of the latter.
+TOXICITY, ORDINARY, LONGEST = 150_000, 50_000, 1_500
+# A text of the calibration part may be toxic where the probability of some label is above this.
+TOXIC = 0.5
 
 
 def front_of(folder: Path, threads: int) -> Exported:
@@ -66,26 +75,28 @@ def insert(model: onnx.ModelProto, network: text_exit.Exit) -> None:
     model.graph.output.append(helper.make_tensor_value_info(SCREEN, TensorProto.FLOAT, ["batch", 1]))
 
 
+def ordinary(args: argparse.Namespace) -> list[str]:
+    """Harmless texts of the training rows of prompt injections, in an order of chance."""
+    rows = datasets.part(rows_for(argparse.Namespace(**vars(args), sets="", leave_out="")), "train")
+    texts = dict.fromkeys(row.text for row in rows if row.label != INJECTION and len(row.text) < LONGEST)
+    return sorted(texts, key=lambda text: datasets.digest(text, "x"))[:ORDINARY]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m training.screen", description=__doc__)
     add_data_arguments(parser)
     parser.add_argument("--screened", required=True, type=Path, help="folder of the model that is asked less often")
     args = text_exit.copied(parser)
     texts = screened.texts_of(args)
-    learnt, held = texts["train"][: text_exit.LEARNT], texts["calibration"][: text_exit.HELD]
+    learnt, held = [*texts["train"][:TOXICITY], *ordinary(args)], texts["calibration"][: text_exit.HELD]
     whole = Exported(args.screened / "model.onnx", args.screened / "tokenizer.json", args.threads)
-    doubts = [
-        np.array(
-            [
-                screened.doubts({screened.HEAD: logits})
-                for logits in whole.logits(some, screened.PLACE.max_tokens, screened.HEAD)
-            ]
-        )
+    probabilities = [
+        np.array([sigmoid(of_text).max() for of_text in whole.logits(some, screened.PLACE.max_tokens, screened.HEAD)])
         for some in (learnt, held)
     ]
     front = front_of(args.out, args.threads)
     network = text_exit.learnt_from(
-        (read(front, learnt), doubts[0]), (read(front, held), doubts[1]), args.seed, "screen"
+        (read(front, learnt), probabilities[0]), (read(front, held), probabilities[1] > TOXIC), args.seed, "screen"
     )
     graph = args.out / "model.onnx"
     model = onnx.load(str(graph), load_external_data=False)

@@ -226,7 +226,10 @@ def changed(folder: Path, model: onnx.ModelProto, threads: int, watched: Sequenc
 
 
 def learn(vectors: np.ndarray, doubts: np.ndarray, seed: int) -> nn.Sequential:
-    """The network, which reads vectors as they are. While it learns, each of their numbers is scaled to a deviation of one."""
+    """The network, which reads vectors as they are. While it learns, each of their numbers is scaled to a deviation of one.
+
+    `doubts` says of each text whether it is doubtful, or how probably.
+    """
     torch.manual_seed(seed)
     x, y = torch.from_numpy(vectors), torch.from_numpy(doubts).float()
     middle, deviation = x.mean(0), x.std(0) + 1e-5
@@ -253,7 +256,7 @@ def learn(vectors: np.ndarray, doubts: np.ndarray, seed: int) -> nn.Sequential:
 def learnt_from(
     learnt: tuple[np.ndarray, np.ndarray], held: tuple[np.ndarray, np.ndarray], seed: int, what: str
 ) -> Exit:
-    """A network that learns from vectors and doubts; others determine its threshold."""
+    """A network that learns from vectors and doubts (see `learn`); others determine its threshold, of which each text is doubtful or not."""
     network = learn(*learnt, seed)
     vectors, doubts = held
     with torch.no_grad():
