@@ -62,7 +62,7 @@ fn scanner_for<'env>(known: &'static Embedded, env: &'env Env) -> Result<Scanner
             let found = known.find_if_ready(text).map_err(Failure::in_search)?;
             Ok(found.map(|found| scanned(text, found)))
         };
-        on_text_if_ready(Cost(120), call.get(0)?, find_if_ready, find)
+        on_text_if_ready(Cost(20), call.get(0)?, find_if_ready, find)
     })
 }
 

@@ -169,9 +169,8 @@ struct Group {
     phrases: Vec<Compiled>,
     /// Says which phrases a text may have.
     needles: Needles,
-    /// Verbs of speech.
-    speech: Vec<String>,
-    told: OnceLock<Result<Patterns, RuleErrorKind>>,
+    /// Any verb of speech, if there are some.
+    speech: Option<Lazy>,
 }
 
 /// A phrase whose patterns are compiled when a text has words that they need.
@@ -194,7 +193,7 @@ struct Lazy {
 impl Lazy {
     fn new(pattern: &str) -> Self {
         Self {
-            source: in_any_case(pattern),
+            source: format!("(?i){pattern}"),
             compiled: OnceLock::new(),
         }
     }
@@ -214,12 +213,6 @@ impl Lazy {
     }
 }
 
-impl Compiled {
-    fn patterns(&self) -> impl Iterator<Item = &Lazy> {
-        std::iter::once(&self.pattern).chain(&self.exception)
-    }
-}
-
 impl Group {
     fn new(phrases: &[(&str, Phrase)], speech: &[String]) -> Self {
         let compiled = |(language, phrase): &(&str, Phrase)| Compiled {
@@ -233,26 +226,24 @@ impl Group {
         Self {
             phrases,
             needles: Needles::new(&sources),
-            speech: speech.iter().map(|verb| in_any_case(verb)).collect(),
-            told: OnceLock::new(),
+            speech: (!speech.is_empty()).then(|| Lazy::new(&format!("(?:{})", speech.join("|")))),
         }
     }
 
     /// Compiles all patterns, to learn whether they can be.
     fn compile(&self) -> Result<(), RuleErrorKind> {
-        self.told()?;
         for phrase in &self.phrases {
-            for pattern in phrase.patterns() {
+            for pattern in self.patterns_of(phrase) {
                 pattern.compiled().map_err(|error| error.of_rule(&phrase.id))?;
             }
         }
         Ok(())
     }
 
-    /// The verbs of speech.
-    fn told(&self) -> Result<&Patterns, RuleErrorKind> {
-        let compile = || Patterns::compile(&self.speech).map_err(RuleErrorKind::from);
-        self.told.get_or_init(compile).as_ref().map_err(Clone::clone)
+    /// All that it may take to judge a phrase.
+    fn patterns_of<'a>(&'a self, phrase: &'a Compiled) -> impl Iterator<Item = &'a Lazy> {
+        let own = std::iter::once(&phrase.pattern).chain(&phrase.exception);
+        own.chain(&self.speech)
     }
 
     /// The phrases that `text` may have, as far as its words tell.
@@ -271,7 +262,7 @@ impl Group {
     /// What [`Group::find`] finds, unless it would have to compile a phrase first.
     fn find_if_compiled(&self, text: &str) -> Result<Option<Vec<PhraseMatch<'_>>>, RuleErrorKind> {
         let suspected = self.suspected(text);
-        let mut patterns = suspected.iter().flat_map(|phrase| phrase.patterns());
+        let mut patterns = suspected.iter().flat_map(|phrase| self.patterns_of(phrase));
         match patterns.all(Lazy::is_compiled) {
             true => self.matches(&suspected, text).map(Some),
             false => Ok(None),
@@ -284,7 +275,7 @@ impl Group {
         for phrase in phrases {
             stop::point();
             // All of it, also what only a match needs: the next such text finds it ready.
-            for pattern in phrase.patterns() {
+            for pattern in self.patterns_of(phrase) {
                 pattern.compiled()?;
             }
             let range = self.first(phrase, text)?;
@@ -324,7 +315,7 @@ impl Group {
 
     /// Whether a range stands in quotation marks, and a verb of speech beside them.
     fn is_told(&self, text: &str, range: &Range<usize>) -> Result<bool, RuleErrorKind> {
-        let Some(quotation) = quotation(text, range) else {
+        let (Some(speech), Some(quotation)) = (&self.speech, quotation(text, range)) else {
             return Ok(false);
         };
         let before = &text[text.ceil_char_boundary(quotation.start.saturating_sub(BESIDE))..quotation.start];
@@ -332,16 +323,12 @@ impl Group {
         let before = before.rsplit('\n').next().unwrap_or(before);
         let after = after.split('\n').next().unwrap_or(after);
         for beside in [before, after] {
-            if !self.told()?.find(beside, MatchType::Search)?.is_empty() {
+            if !speech.find(beside, MatchType::Search)?.is_empty() {
                 return Ok(true);
             }
         }
         Ok(false)
     }
-}
-
-fn in_any_case(pattern: &str) -> String {
-    format!("(?i){pattern}")
 }
 
 fn is_quoted(text: &str, range: &Range<usize>) -> bool {
