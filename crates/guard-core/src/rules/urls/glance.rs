@@ -1,5 +1,7 @@
 //! A glance that says of most prose that it holds no URL.
 
+use memchr::{memchr3, memchr3_iter};
+
 use crate::stop;
 
 /// Bytes that begin nothing that a URL or a disguise of one needs: ASCII but for a few signs, and the first bytes of letters of Latin, Greek,
@@ -23,28 +25,35 @@ const QUIET: [bool; 256] = {
 /// characters that are rare in prose.
 pub fn shows_none(text: &str) -> bool {
     let bytes = text.as_bytes();
+    if bytes.is_ascii() {
+        // The processor compares many bytes at once here.
+        return memchr3(b'[', b'{', b'\\', bytes).is_none()
+            && stop::between(memchr3_iter(b'.', b':', b'(', bytes)).all(|at| is_harmless(bytes, at));
+    }
     let mut at = 0;
     while let Some(quiet) = bytes[at..].iter().position(|&byte| !QUIET[byte as usize]) {
         stop::point();
         at += quiet;
-        let next = bytes.get(at + 1).copied().unwrap_or(b' ');
-        let is_harmless = match bytes[at] {
-            b'.' => {
-                next.is_ascii_whitespace() || matches!(next, b'.' | b'"' | b'\'' | b')' | b',' | b';' | b'!' | b'?')
-            }
-            b':' => next.is_ascii_whitespace(),
-            // As in "(.)", "(:)", "(dot)", "(punkt)" and "(at)".
-            b'(' => !matches!(next, b'.' | b':' | b'd' | b'D' | b'p' | b'P' | b'a' | b'A') && next.is_ascii(),
-            // All signs of Latin-1 but the soft hyphen.
-            0xC2 => next != 0xAD,
-            // Dashes, quotation marks and dots of prose, U+2010 to U+2026.
-            0xE2 => next == 0x80 && bytes.get(at + 2).is_some_and(|last| (0x90..=0xA6).contains(last)),
-            _ => false,
-        };
-        if !is_harmless {
+        if !is_harmless(bytes, at) {
             return false;
         }
         at += 1;
     }
     true
+}
+
+/// Whether a byte that is not quiet begins nothing of a URL, as far as what follows it tells.
+fn is_harmless(bytes: &[u8], at: usize) -> bool {
+    let next = bytes.get(at + 1).copied().unwrap_or(b' ');
+    match bytes[at] {
+        b'.' => next.is_ascii_whitespace() || matches!(next, b'.' | b'"' | b'\'' | b')' | b',' | b';' | b'!' | b'?'),
+        b':' => next.is_ascii_whitespace(),
+        // As in "(.)", "(:)", "(dot)", "(punkt)" and "(at)".
+        b'(' => !matches!(next, b'.' | b':' | b'd' | b'D' | b'p' | b'P' | b'a' | b'A') && next.is_ascii(),
+        // All signs of Latin-1 but the soft hyphen.
+        0xC2 => next != 0xAD,
+        // Dashes, quotation marks and dots of prose, U+2010 to U+2026.
+        0xE2 => next == 0x80 && bytes.get(at + 2).is_some_and(|last| (0x90..=0xA6).contains(last)),
+        _ => false,
+    }
 }
