@@ -179,6 +179,13 @@ describe("the embedded model", () => {
     );
   });
 
+  it("takes no everyday word that stands alone for a name, but names that stand alone", async () => {
+    const words = ["커피", "오케이!", "지하철", "네", "晚安", "恭喜", "哈哈", "コーヒー", "はい", "Okay", "хм"];
+    for (const word of words) expect(await redacted(word, {}), word).toBe(word);
+    const names = ["김민수", "박지성", "王伟", "李娜", "田中", "Ivan"];
+    for (const name of names) expect(await redacted(name, {}), name).toBe("<PERSON>");
+  });
+
   it("reads texts of one character, of spaces and of signs", async () => {
     for (const text of ["a", "好", "\n\n", "😀", "...", " . "]) expect(await redacted(text, {})).toBe(text);
   });

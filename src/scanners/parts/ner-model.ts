@@ -2,7 +2,7 @@ import pLimit from "p-limit";
 import { z } from "zod";
 import { GuardValidationError, madeFrom } from "../../errors.ts";
 import type { Engine } from "../../models/engine.ts";
-import { MODEL_DESCRIPTION } from "../../models/model-files.ts";
+import { EMBEDDED, MODEL_DESCRIPTION } from "../../models/model-files.ts";
 import type { TextModel } from "../../models/text-model.ts";
 import { addon, native, type PiiFinding } from "../../native.ts";
 import type { ScanContext } from "../../scanner.ts";
@@ -48,6 +48,14 @@ const TYPE_OF = new Map(Object.entries(MEANINGS).flatMap(([type, labels]) => lab
 const PIECE = /[\s\S]{1,400}(?=\s|$)|[\s\S]{1,400}/gu;
 /** How many sentences a model is asked about at the same time. */
 const CONCURRENCY = 8;
+
+/** A text of one short word, which gives a name no context. */
+const ONE_WORD = /^[^\p{L}\p{N}]*(?:\p{L}\p{M}*){1,4}[^\p{L}\p{N}]*$/u;
+/**
+ * How sure an embedded model has to be of a name in such a text. Everyday words of Chinese, Japanese and Korean that stand alone, such as "커피"
+ * (coffee) and "晚安" (good night), get up to 0.75, most names 0.8 and more.
+ */
+const SURE_OF_ONE_WORD = 0.8;
 
 /** The option that names a model, or is one. */
 export const nerModelOption = z
@@ -188,7 +196,10 @@ export class NerModel {
 
   /** Finds entities in a text. `recognizer` is the name that its findings have. */
   async find(text: string, recognizer: string, context: ScanContext = {}): Promise<PiiFinding[]> {
-    const { idEntityName, idScoreMultiplier, threshold } = this.#options;
+    const { defaultModel, idEntityName, idScoreMultiplier } = this.#options;
+    const isEmbedded = typeof defaultModel === "string" && defaultModel.startsWith(EMBEDDED);
+    const least = isEmbedded && ONE_WORD.test(text) ? SURE_OF_ONE_WORD : 0;
+    const threshold = Math.max(least, this.#options.threshold);
     const spans = context.arriving ? await this.#bySentence(text, context) : await this.#inWindows(text, context);
     this.#types ??= this.#typesIfHere();
     const types = this.#types;
