@@ -79,6 +79,7 @@ def ordinary(args: argparse.Namespace) -> list[str]:
     """Harmless texts of the training rows of prompt injections, in an order of chance."""
     rows = datasets.part(rows_for(argparse.Namespace(**vars(args), sets="", leave_out="")), "train")
     texts = dict.fromkeys(row.text for row in rows if row.label != INJECTION and len(row.text) < LONGEST)
+    # The salt is that of the screen of 0.7.1, so that another training chooses the same texts.
     return sorted(texts, key=lambda text: datasets.digest(text, "x"))[:ORDINARY]
 
 

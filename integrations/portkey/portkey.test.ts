@@ -229,12 +229,12 @@ describe("Portkey's real gateway with guard as its webhook", () => {
   });
 
   it("changes no text in which nothing is found", async () => {
-    // A single character may be a name in Chinese or Korean; planes 2 and 3 are for such characters, of which Node.js does not know all.
-    const text = fc
-      .string({ unit: "binary", maxLength: 30 })
-      .filter((text) => text.isWellFormed() && !/[\p{Script=Han}\p{Script=Hangul}\u{20000}-\u{3FFFF}]/u.test(text));
+    const text = fc.string({ unit: "binary", maxLength: 30 }).filter((text) => text.isWellFormed());
+    const names = new Anonymize();
     await fc.assert(
       fc.asyncProperty(text, text, async (content, answer) => {
+        // The model of names takes some characters for one.
+        fc.pre((await names.scan(content)).isValid);
         model.says = answer;
         const reply = await chat(content);
         expect(said(reply)).toBe(answer);
