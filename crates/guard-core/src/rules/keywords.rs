@@ -15,7 +15,7 @@ const LOOKED_UP: usize = 3;
 /// Classes of three characters in a row.
 const TRIPLES: usize = 1 << (BITS * LOOKED_UP);
 /// Bytes of a text between two points at which the search can be left.
-const BETWEEN_POINTS: usize = 64 * 1024;
+const BETWEEN_POINTS: usize = 4 * 1024;
 
 /// Keywords that end with the same three classes.
 #[derive(Debug)]
