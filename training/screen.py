@@ -23,7 +23,7 @@ from onnx import TensorProto, helper
 
 from . import datasets, text_exit
 from .export import Graph
-from .injection import INJECTION
+from .injection import SAFE
 from .injection.early_exit import ALONE, PLACE
 from .injection.rows import rows_for
 from .metrics import sigmoid
@@ -78,7 +78,7 @@ def insert(model: onnx.ModelProto, network: text_exit.Exit) -> None:
 def ordinary(args: argparse.Namespace) -> list[str]:
     """Harmless texts of the training rows of prompt injections, in an order of chance."""
     rows = datasets.part(rows_for(argparse.Namespace(**vars(args), sets="", leave_out="")), "train")
-    texts = dict.fromkeys(row.text for row in rows if row.label != INJECTION and len(row.text) < LONGEST)
+    texts = dict.fromkeys(row.text for row in rows if row.label == SAFE and len(row.text) < LONGEST)
     # The salt is that of the screen of 0.7.1, so that another training chooses the same texts.
     return sorted(texts, key=lambda text: datasets.digest(text, "x"))[:ORDINARY]
 
