@@ -1,37 +1,34 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
-/**
- * Tests that leave their process as they found it. They share a few processes, in which guard and its models are loaded once. The files
- * that are not here end their process, change its environment, or count what it loads: each of them gets a process of its own.
- */
-const SHARING = [
-  "integrations/**/*.test.ts",
-  "test/{config,conformance,conversation,guard,mcp,messages,plugins,reference,scanners,stream,text,validation,wire}/**/*.test.ts",
-  "test/cli/{calibrate,file-report,labelled,metrics,progress}.test.ts",
-  "test/house/{changes,integrations,models,packages,workflows}.test.ts",
-  "test/models/{answer-cache,entailment,meaning,spans,text-model,training-data}.test.ts",
-  "test/server/{cache,dialects,plugins,routes,shadow}/**/*.test.ts",
-  "test/server/{audit,profiles,safe-address,start-log}.test.ts",
-  "test/{admission,agent-loop,conversation,conversation-sources,deploy,documents,evasion,imports,masking,observer,outcome,scan,scanner-names,service,vault}.test.ts",
-];
-/** Tests that take minutes of the processor, and run in a job of their own with `GUARD_SLOW`. */
-const SLOW = ["test/package.test.ts", "test/adding-a-scanner.test.ts", "test/house/walkthrough.test.ts"];
-const OTHERS = ["**/node_modules/**", "**/.venv/**", ...(process.env.GUARD_SLOW ? [] : SLOW)];
+/** Test files that exit their process, change its environment, or measure what it loads. Each one gets a process of its own. */
+const ISOLATED = "**/*.isolated.test.ts";
+/** Test files that need minutes of CPU time. They run only with `GUARD_SLOW`, each in a process of its own. */
+const SLOW = "**/*.slow.test.ts";
+const IGNORED = ["**/node_modules/**", "**/.venv/**"];
 
 export default defineConfig({
   test: {
     pool: "forks",
-    // Much of the time is spent waiting, for processes, servers and browsers.
+    // Most tests wait for processes, servers and browsers, so there are more workers than cores.
     maxWorkers: Math.max(2, Math.ceil(availableParallelism() * 1.5)),
     testTimeout: 60_000,
     hookTimeout: 60_000,
     projects: [
       {
         extends: true,
-        test: { name: "own process", include: ["test/**/*.test.ts"], exclude: [...OTHERS, ...SHARING] },
+        test: { name: "isolated", include: [ISOLATED, ...(process.env.GUARD_SLOW ? [SLOW] : [])], exclude: IGNORED },
       },
-      { extends: true, test: { name: "shared", include: SHARING, exclude: OTHERS, isolate: false } },
+      {
+        // These files share a few processes, so that guard and its models are loaded once per process.
+        extends: true,
+        test: {
+          name: "shared",
+          include: ["{test,integrations}/**/*.test.ts"],
+          exclude: [...IGNORED, ISOLATED, SLOW],
+          isolate: false,
+        },
+      },
     ],
   },
 });

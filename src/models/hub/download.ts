@@ -10,7 +10,7 @@ import { downloadError, type HubSettings, Retries } from "./requests.ts";
 
 /*
  * The official client can put a file into the cache by itself (`downloadFileToCacheDir`). As of @huggingface/hub 2.17 it cannot
- * be used, and test/models/hub/official-client.test.ts shows why:
+ * be used, and test/models/hub/official-client.isolated.test.ts shows why:
  *
  * - It checks neither the size nor the hash of what arrives, so a damaged file becomes a model.
  * - A download that broke off begins anew.
