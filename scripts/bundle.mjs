@@ -26,7 +26,7 @@ const FOR_TOOLS = [
   "cli/language-cards",
   "config/index",
   "conversation/assembled",
-  "errors",
+  "support/errors",
   "messages/read",
   "models/engine",
   "reference/generated-files",
@@ -36,8 +36,8 @@ const FOR_TOOLS = [
   "server/vault-seal",
   "support/strict-json",
   "text/statements",
-  "wire/formats",
-  "wire/sse",
+  "http-formats/formats",
+  "http-formats/sse",
 ];
 
 /**
@@ -61,11 +61,11 @@ function modulesOfFiles(getModuleInfo) {
   const cli = reachedFrom([sourceOf("cli/main")]);
   const server = reachedFrom([sourceOf("server/index")]);
   const light = reachedFrom(
-    PUBLISHED.filter((name) => /^(?:guard\/remote|wire|integrations)\//.test(name)).map(sourceOf),
+    PUBLISHED.filter((name) => /^(?:guard\/remote|http-formats|integrations)\//.test(name)).map(sourceOf),
   );
   // A proxy that asks a guard elsewhere shares how it listens with the server, and has no addon either.
   const proxy = reachedFrom([sourceOf("proxy/index")]);
-  const config = reachedFrom([sourceOf("config/create-guard")]);
+  const config = reachedFrom([sourceOf("guard/create-guard")]);
   const suite = reachedFrom([sourceOf("cli/suite")]);
   const scanning = new Set([...config, ...suite, ...server]);
   return {

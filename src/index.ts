@@ -1,6 +1,5 @@
 // A scanner whose defaults differ between the sides is named by its side: `new input.Toxicity()`, `new output.Toxicity()`.
 
-export type { ConfiguredGuardOptions, GuardOptions, ListedGuardOptions } from "./config/create-guard.ts";
 export {
   type ConversationOptions,
   type ConversationReport,
@@ -9,26 +8,16 @@ export {
   type RiskAssessment,
   type ScoringFunction,
   scanConversation,
-} from "./conversation.ts";
+} from "./conversation/scan-conversation.ts";
 export {
   type DocumentReport,
   type DocumentsOptions,
   type DocumentsReport,
   type MaskedReport,
   scanDocuments,
-} from "./documents.ts";
-export {
-  type ErrorCode,
-  GuardError,
-  GuardValidationError,
-  LLMGuardValidationError,
-  ScannerError,
-  type ValidationIssue,
-} from "./errors.ts";
-export * as input from "./generated/input-scanners.ts";
-export * as output from "./generated/output-scanners.ts";
-export * from "./generated/scanners.ts";
+} from "./documents/scan-documents.ts";
 export { type Blocked, GuardBlockedError } from "./guard/blocked.ts";
+export type { ConfiguredGuardOptions, GuardOptions, ListedGuardOptions } from "./guard/create-guard.ts";
 export type * from "./guard/guard.ts";
 export type { RemoteCredential, RemoteGuardOptions } from "./guard/remote/options.ts";
 export { RemoteGuard } from "./guard/remote/remote-guard.ts";
@@ -46,10 +35,17 @@ export { type AnswerListener, defaultEngine, Engine } from "./models/engine.ts";
 export type { EngineOptions } from "./models/engine-options.ts";
 export { listModels, type ModelEntry } from "./models/list-models.ts";
 export type { EngineInfo, EngineTimings } from "./native.ts";
-export type { ModelEnd, ScannerEnd, ScannerObserver, ScannerStart, ScanObserver, VerdictSummary } from "./observer.ts";
-export type { Outcome } from "./outcome.ts";
 export { loadPlugin, type PluginSource } from "./plugins/load.ts";
 export type { Plugins } from "./plugins/plugins.ts";
+export type {
+  ModelEnd,
+  ScannerEnd,
+  ScannerObserver,
+  ScannerStart,
+  ScanObserver,
+  VerdictSummary,
+} from "./scan/observer.ts";
+export type { Outcome } from "./scan/outcome.ts";
 export {
   type OutputReport,
   type PromptReport,
@@ -58,7 +54,7 @@ export {
   type ScanReport,
   scanOutput,
   scanPrompt,
-} from "./scan.ts";
+} from "./scan/scan.ts";
 export {
   type ConversationContext,
   type Coverage,
@@ -71,7 +67,11 @@ export {
   type Streaming,
   type Verdict,
   wholeText,
-} from "./scanner.ts";
+} from "./scan/scanner.ts";
+export { riskScore } from "./scan/score.ts";
+export { SOURCES, type Source } from "./scan/source.ts";
+export { Vault, type VaultEntry } from "./scan/vault.ts";
+export { type SharedVerdicts, VerdictCache, type VerdictStore } from "./scan/verdict-cache.ts";
 export { createScanner, scannerTypes } from "./scanners/catalog.ts";
 export {
   type Build,
@@ -81,6 +81,9 @@ export {
   type ScannerBody,
   type ScannerEnvironment,
 } from "./scanners/define.ts";
+export * as input from "./scanners/generated/input-scanners.ts";
+export * as output from "./scanners/generated/output-scanners.ts";
+export * from "./scanners/generated/scanners.ts";
 export type { OptionsSchema, StandardSchema } from "./scanners/options-schema.ts";
 export { type PlantedCanary, plantCanary } from "./scanners/parts/canary-token.ts";
 export type { NerModelConf } from "./scanners/parts/ner-model.ts";
@@ -89,21 +92,25 @@ export type { RecognizedEntity, Recognizer } from "./scanners/parts/recognized.t
 export type { Threshold } from "./scanners/parts/threshold.ts";
 export { type PinStore, pinTools, type ToolPins } from "./scanners/parts/tool-pins.ts";
 export type { ClassifierAnswer, InjectionClassifier } from "./scanners/prompt-injection.ts";
-export { riskScore } from "./scanners/score.ts";
-export { SOURCES, type Source } from "./source.ts";
 export {
   type ScannedStream,
   type StreamOptions,
   type StreamReport,
   type StreamScanOptions,
   scanOutputStream,
-} from "./stream.ts";
+} from "./stream/scan-output-stream.ts";
+export {
+  type ErrorCode,
+  GuardError,
+  GuardValidationError,
+  LLMGuardValidationError,
+  ScannerError,
+  type ValidationIssue,
+} from "./support/errors.ts";
+export type { PluginKind } from "./support/plugin-kind.ts";
 export { type Sentence, splitSentences } from "./text/sentences.ts";
 export type { Span } from "./text/span.ts";
 export { type FoundUrl, findUrls } from "./text/urls.ts";
-export type { PluginKind } from "./validation/plugin-kind.ts";
-export { Vault, type VaultEntry } from "./vault.ts";
-export { type SharedVerdicts, VerdictCache, type VerdictStore } from "./verdict-cache.ts";
 
 // What knows the whole configuration is loaded by the first call, so that programs that only scan do not pay for it.
 
@@ -116,8 +123,8 @@ export { type SharedVerdicts, VerdictCache, type VerdictStore } from "./verdict-
  *
  * @throws GuardValidationError with the paths of the values at fault, and GuardError `GUARD_SCANNER` when a scanner cannot be loaded.
  */
-export const createGuard: typeof import("./config/create-guard.ts").createGuard = async (options) =>
-  (await import("./config/create-guard.ts")).createGuard(options);
+export const createGuard: typeof import("./guard/create-guard.ts").createGuard = async (options) =>
+  (await import("./guard/create-guard.ts")).createGuard(options);
 
 /**
  * Reads and checks a configuration file, with `${NAME:default}` replaced from the environment, and loads its plugins.

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { isNativeError } from "node:util/types";
 import type * as Addon from "../native/index.cjs";
-import { GuardError, GuardValidationError, issueOf } from "./errors.ts";
+import { GuardError, GuardValidationError, issueOf } from "./support/errors.ts";
 
 export type {
   Answer,

@@ -93,7 +93,7 @@ describe("a scanner that is added as CONTRIBUTING.md says", () => {
   it("has a page, types and a place in the command line", () => {
     expect(read("docs/scanners/line-limit.md")).toMatch(/^# LineLimit\n\nFails texts of more lines than a limit\.$/m);
     expect(read("docs/scanners/README.md")).toContain("[LineLimit](line-limit.md)");
-    expect(read("src/generated/options.ts")).toContain("export interface LineLimitOptions {");
+    expect(read("src/scanners/generated/options.ts")).toContain("export interface LineLimitOptions {");
     expect(node("dist/cli/main.js", "scanners")).toMatch(/^LineLimit +prompts, outputs +Fails texts of more lines/m);
     expect(node("dist/cli/main.js", "scanners", "LineLimit")).toContain(
       "limit: whole number of at least 1; default 100",

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { buildScanners, parseConfig } from "../src/config/index.ts";
-import { ConversationRisk, scanConversation } from "../src/conversation.ts";
+import { ConversationRisk, scanConversation } from "../src/conversation/scan-conversation.ts";
 import { addon } from "../src/native.ts";
 
 /** Counts the calls of the addon that a text goes with: functions of it, and methods of its classes. */

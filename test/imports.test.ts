@@ -74,7 +74,7 @@ describe("imports", () => {
     };
     visit("proxy/index.ts");
     expect(reached).toContain("guard/remote/remote-guard.ts");
-    expect([...reached].filter((file) => file === "native.ts" || file === "service.ts")).toEqual([]);
+    expect([...reached].filter((file) => file === "native.ts" || file === "service/service.ts")).toEqual([]);
   });
 
   it("of the server have nothing of the proxy", () => {

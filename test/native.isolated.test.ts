@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { GuardError, GuardValidationError } from "../src/errors.ts";
 import { Regex, Secrets } from "../src/index.ts";
 import { addon, mapAnswer, native } from "../src/native.ts";
+import { GuardError, GuardValidationError } from "../src/support/errors.ts";
 import { splitSentences } from "../src/text/sentences.ts";
 
 /** The length in UTF-16 code units above which the addon answers no text synchronously. */

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { parseConfig } from "../../dist/config/index.js";
-import { GuardValidationError } from "../../dist/errors.js";
+import { GuardValidationError } from "../../dist/support/errors.js";
 import { mutatedText } from "./mutate.mjs";
 
 const text = (path) => readFileSync(new URL(path, import.meta.url), "utf8");

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
-import { GuardValidationError } from "../../dist/errors.js";
+import { GuardValidationError } from "../../dist/support/errors.js";
 import { readConversation } from "../../dist/messages/read.js";
 import { mutatedJson } from "./mutate.mjs";
 

@@ -1,7 +1,7 @@
 // Server-sent events: bytes give the same events wherever they are cut, and events that are written are read again.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { SseReader, sseBytes } from "../../dist/wire/sse.js";
+import { SseReader, sseBytes } from "../../dist/http-formats/sse.js";
 
 const lines = fc.oneof(
   fc.constantFrom("data: ", "data", "event: a", "id: 1", ": ping", "retry: 5", "", "\r", "\ufeff", 'data: {"a":1}'),

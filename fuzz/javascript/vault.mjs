@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { Problem } from "../../dist/server/problem.js";
 import { randomVaultKey, VaultSeal } from "../../dist/server/vault-seal.js";
-import { Vault } from "../../dist/vault.js";
+import { Vault } from "../../dist/scan/vault.js";
 
 const seal = new VaultSeal([randomVaultKey(), randomVaultKey()], { expiresInSeconds: 3600, maxLength: 100_000 });
 const strings = fc.string({ unit: "grapheme" });

@@ -1,7 +1,7 @@
 import { Document } from "@langchain/core/documents";
 import { FakeRetriever } from "@langchain/core/utils/testing";
 import { expect, it } from "vitest";
-import { GuardError } from "../../src/errors.ts";
+import { GuardError } from "../../src/support/errors.ts";
 import { guardRetriever } from "../../src/integrations/langchain.ts";
 import { brokenGuard, FORBIDDEN, testGuard } from "../../test/support/guards.ts";
 

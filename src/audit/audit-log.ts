@@ -1,4 +1,4 @@
-import { GuardError } from "../errors.ts";
+import { GuardError } from "../support/errors.ts";
 import { type Head, linked } from "./chain.ts";
 
 /** Where lines of an audit log go. */

@@ -1,6 +1,6 @@
 import { createReadStream, existsSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { GuardError } from "../errors.ts";
+import { GuardError } from "../support/errors.ts";
 import { type Command, parse, print, UsageError } from "./command.ts";
 
 const options = {

@@ -1,5 +1,5 @@
 import { cpus } from "node:os";
-import { thisMachine } from "../admission/machine.ts";
+import { thisMachine } from "../service/admission/machine.ts";
 import { system } from "./surroundings.ts";
 
 /** The machine that figures were measured on. */

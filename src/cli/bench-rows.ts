@@ -1,7 +1,7 @@
 import { setTimeout as rest } from "node:timers/promises";
 import { AnswerCache } from "../models/answer-cache.ts";
-import type { Scanner } from "../scanner.ts";
-import { Vault } from "../vault.ts";
+import type { Scanner } from "../scan/scanner.ts";
+import { Vault } from "../scan/vault.ts";
 import type { Figures } from "./bench-report.ts";
 import type { Texts } from "./bench-texts.ts";
 import { type ByModel, clocked } from "./clocks.ts";

@@ -1,5 +1,5 @@
 import { dump } from "js-yaml";
-import { toSnakeCase } from "../validation/options.ts";
+import { toSnakeCase } from "../support/options.ts";
 import { type Command, parse, print, UsageError } from "./command.ts";
 import { checkLabels, labelledNotes, labelledOptions, positiveBy, readLabelled } from "./labelled.ts";
 import type { Judged } from "./measure.ts";

@@ -16,7 +16,7 @@ import { scannerClasses } from "../scanners/catalog.ts";
 import type { ScannerClass } from "../scanners/define.ts";
 import type { RecognizerConf } from "../scanners/parts/ner-model.ts";
 import { settingsOf } from "../scanners/parts/threshold.ts";
-import { fromSnakeCase, parseOptions, toSnakeCase } from "../validation/options.ts";
+import { fromSnakeCase, parseOptions, toSnakeCase } from "../support/options.ts";
 import { UsageError } from "./command.ts";
 import { type Evaluation, type Measurement, sideOf } from "./measure.ts";
 import { countAbove, falsePositiveCurve, ranksOf } from "./metrics.ts";

@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { didYouMean } from "../validation/did-you-mean.ts";
+import { didYouMean } from "../support/did-you-mean.ts";
 
 /** An option of a command: how it is parsed, and what the help says of it. */
 export interface Option {

@@ -1,5 +1,5 @@
-import { type Agreement, type Change, Tally } from "../comparison.ts";
 import { columns, shortened } from "../reference/layout.ts";
+import { type Agreement, type Change, Tally } from "../service/comparison.ts";
 import { type Command, lineWidth, parse, print, UsageError } from "./command.ts";
 import { countLines, decode, isBlank, type Line, linesOf, open } from "./lines.ts";
 import { Progress } from "./progress.ts";

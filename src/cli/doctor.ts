@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { GuardValidationError, type ValidationIssue } from "../errors.ts";
 import { wrapLines } from "../reference/layout.ts";
+import { GuardValidationError, type ValidationIssue } from "../support/errors.ts";
 import { version } from "../support/version.ts";
 import { type Command, parse, print, UsageError } from "./command.ts";
 import { CONFIG_HELP, configFile } from "./config-path.ts";

@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { load } from "js-yaml";
 import { z } from "zod";
-import { parseOptions } from "../validation/options.ts";
+import { parseOptions } from "../support/options.ts";
 import { type Command, lineWidth, parse, print, UsageError } from "./command.ts";
 import { checkLabels, checkSpanTypes, labelledNotes, labelledOptions, readLabelled } from "./labelled.ts";
 import type { Evaluation, Measurement } from "./measure.ts";

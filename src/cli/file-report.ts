@@ -5,13 +5,13 @@ import { ignoredKeys } from "../config/ignored-keys.ts";
 import { buildScanners, type Config, parseConfig, profilesOf, type ScannerEntry } from "../config/index.ts";
 import { LISTS } from "../config/profiles.ts";
 import { parseYaml } from "../config/source.ts";
-import { GuardError, GuardValidationError } from "../errors.ts";
 import { Engine } from "../models/engine.ts";
 import { type ModelFacts, modelFacts } from "../models/model-facts.ts";
-import type { Scanner, Side } from "../scanner.ts";
+import type { Scanner, Side } from "../scan/scanner.ts";
 import { scannerClasses } from "../scanners/catalog.ts";
 import { differencesOf } from "../scanners/differences.ts";
 import { modelsOf } from "../scanners/models-of.ts";
+import { GuardError, GuardValidationError } from "../support/errors.ts";
 import { LONG_TEXTS } from "./ordinary-texts.ts";
 import { milliseconds, SLOW, timed } from "./timing.ts";
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-import { GuardError, GuardValidationError } from "../errors.ts";
+import { didYouMean } from "../support/did-you-mean.ts";
+import { GuardError, GuardValidationError } from "../support/errors.ts";
 import { version } from "../support/version.ts";
-import { didYouMean } from "../validation/did-you-mean.ts";
 import { audit } from "./audit.ts";
 import { bench } from "./bench.ts";
 import { calibrate } from "./calibrate.ts";

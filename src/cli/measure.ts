@@ -1,10 +1,10 @@
 import { group } from "d3-array";
 import { z } from "zod";
-import type { Finding, Scanner, Side } from "../scanner.ts";
+import { checkedVerdict } from "../scan/checked-verdict.ts";
+import type { Finding, Scanner, Side } from "../scan/scanner.ts";
+import { SOURCES, type Source } from "../scan/source.ts";
 import { createScanner, scannerClasses } from "../scanners/catalog.ts";
-import { SOURCES, type Source } from "../source.ts";
 import { codePointOffsets } from "../text/offsets.ts";
-import { checkedVerdict } from "../validation/verdict.ts";
 import { UsageError } from "./command.ts";
 import { ALL, type LabelledText, positiveBy } from "./labelled.ts";
 import {

@@ -1,7 +1,7 @@
 import type { PullProgress } from "../models/hub/hub.ts";
 import type { ModelEntry } from "../models/list-models.ts";
 import { columns, shortened } from "../reference/layout.ts";
-import { didYouMean } from "../validation/did-you-mean.ts";
+import { didYouMean } from "../support/did-you-mean.ts";
 import { type Command, lineWidth, parse, print, UsageError } from "./command.ts";
 
 const options = {

@@ -1,5 +1,5 @@
-import type { Answer, DocumentsAnswer } from "../answer.ts";
-import { SOURCES, type Source } from "../source.ts";
+import { SOURCES, type Source } from "../scan/source.ts";
+import type { Answer, DocumentsAnswer } from "../service/json-report.ts";
 import { type Command, parse, print, UsageError } from "./command.ts";
 import { CONFIG_HELP, configFile } from "./config-path.ts";
 import { countLines, decode, isBlank, type Line, linesOf, open } from "./lines.ts";

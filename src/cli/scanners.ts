@@ -1,4 +1,4 @@
-import { didYouMean } from "../validation/did-you-mean.ts";
+import { didYouMean } from "../support/did-you-mean.ts";
 import { type Command, lineWidth, parse, print, UsageError } from "./command.ts";
 
 const options = {

@@ -1,5 +1,5 @@
 import type { ChatRequest } from "../messages/text.ts";
-import { SOURCES, type Source } from "../source.ts";
+import { SOURCES, type Source } from "../scan/source.ts";
 import { isRecord } from "../support/is-record.ts";
 import type { Subject } from "./suite.ts";
 

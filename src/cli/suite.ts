@@ -1,16 +1,22 @@
-import { type Answer, answerOf, type DocumentId, type DocumentsAnswer, documentsAnswerOf } from "../answer.ts";
 import { buildScanners, type Config, checkConfig, loadConfig } from "../config/index.ts";
 import { scannerWithPlugins } from "../config/plugins.ts";
 import { serviceOptions } from "../config/service-options.ts";
-import { GuardValidationError, type ValidationIssue } from "../errors.ts";
 import type { ChatRequest } from "../messages/text.ts";
 import { Engine } from "../models/engine.ts";
 import type { EngineOptions } from "../models/engine-options.ts";
-import type { Scanner, Side } from "../scanner.ts";
+import type { Scanner, Side } from "../scan/scanner.ts";
+import type { Source } from "../scan/source.ts";
+import { Vault } from "../scan/vault.ts";
 import { createScanner, scannerClasses } from "../scanners/catalog.ts";
-import { type ScannerLists, ScanService, type ServiceReport } from "../service.ts";
-import type { Source } from "../source.ts";
-import { Vault } from "../vault.ts";
+import {
+  type Answer,
+  answerOf,
+  type DocumentId,
+  type DocumentsAnswer,
+  documentsAnswerOf,
+} from "../service/json-report.ts";
+import { type ScannerLists, ScanService, type ServiceReport } from "../service/service.ts";
+import { GuardValidationError, type ValidationIssue } from "../support/errors.ts";
 
 /** The largest capacity that the queue of a model can have: an unsigned integer of 32 bits. */
 const UNLIMITED = 2 ** 32 - 1;

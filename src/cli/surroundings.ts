@@ -1,5 +1,5 @@
 import { cpus, freemem, totalmem } from "node:os";
-import { thisMachine } from "../admission/machine.ts";
+import { thisMachine } from "../service/admission/machine.ts";
 
 /** Less free memory than this may not hold the models of guard's own configuration. */
 const LITTLE_MEMORY = 1e9;

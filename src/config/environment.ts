@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { ValidationIssue } from "../errors.ts";
 import { pluginOrigin } from "../plugins/load.ts";
-import { toSnakeCase, unwrap } from "../validation/options.ts";
+import type { ValidationIssue } from "../support/errors.ts";
+import { toSnakeCase, unwrap } from "../support/options.ts";
 
 /** Variables by their names, such as `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;

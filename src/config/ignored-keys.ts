@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { scannerClasses } from "../scanners/catalog.ts";
-import { metaOf, toSnakeCase } from "../validation/options.ts";
+import { metaOf, toSnakeCase } from "../support/options.ts";
 import { LISTS, profilesOf } from "./profiles.ts";
 import type { Config } from "./schema.ts";
 

@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
-import { GuardValidationError, type ValidationIssue } from "../errors.ts";
-import type { Scanner, Side } from "../scanner.ts";
+import type { Scanner, Side } from "../scan/scanner.ts";
 import { createScanner, scannerClass, scannerClasses } from "../scanners/catalog.ts";
 import {
   type DefinedScanner,
@@ -9,10 +8,11 @@ import {
   type ScannerClass,
   type ScannerEnvironment,
 } from "../scanners/define.ts";
-import type { ScannerLists } from "../service.ts";
+import type { ScannerLists } from "../service/service.ts";
+import { didYouMean } from "../support/did-you-mean.ts";
+import { GuardValidationError, type ValidationIssue } from "../support/errors.ts";
 import { isRecord } from "../support/is-record.ts";
-import { didYouMean } from "../validation/did-you-mean.ts";
-import { fromSnakeCase, parseOptions, toSnakeCase } from "../validation/options.ts";
+import { fromSnakeCase, parseOptions, toSnakeCase } from "../support/options.ts";
 import { coerceExpanded, type Environment, type Expanded, expandEnvironment } from "./environment.ts";
 import { MAIN_PROFILE } from "./main-profile.ts";
 import { withPlugins } from "./plugins.ts";

@@ -1,13 +1,13 @@
 import type { z } from "zod";
-import { GuardValidationError, type ValidationIssue } from "../errors.ts";
 import { isImportPath, PluginLoader, type PluginOrigin, pluginOrigin } from "../plugins/load.ts";
 import { PLUGIN_NAME } from "../plugins/packages.ts";
-import type { Side } from "../scanner.ts";
+import type { Side } from "../scan/scanner.ts";
 import { scannerClasses } from "../scanners/catalog.ts";
 import { type DefinedScanner, isDefinedScanner } from "../scanners/define.ts";
+import { GuardValidationError, type ValidationIssue } from "../support/errors.ts";
 import { isRecord } from "../support/is-record.ts";
-import { metaOf, toSnakeCase } from "../validation/options.ts";
-import type { PluginKind } from "../validation/plugin-kind.ts";
+import { metaOf, toSnakeCase } from "../support/options.ts";
+import type { PluginKind } from "../support/plugin-kind.ts";
 import { described, inAnyCase } from "./environment.ts";
 import { configSchema, profile } from "./schema.ts";
 

@@ -1,4 +1,4 @@
-import type { Side } from "../scanner.ts";
+import type { Side } from "../scan/scanner.ts";
 import { MAIN_PROFILE } from "./main-profile.ts";
 import type { Config } from "./schema.ts";
 

@@ -1,7 +1,7 @@
 import { Engine } from "../models/engine.ts";
 import { scannerClass } from "../scanners/catalog.ts";
 import { modelsOf } from "../scanners/models-of.ts";
-import { fromSnakeCase, parseOptions } from "../validation/options.ts";
+import { fromSnakeCase, parseOptions } from "../support/options.ts";
 import { LISTS, profilesOf } from "./profiles.ts";
 import type { Config } from "./schema.ts";
 

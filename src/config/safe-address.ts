@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from "node:net";
-import { GuardValidationError } from "../errors.ts";
+import { GuardValidationError } from "../support/errors.ts";
 import type { Config } from "./schema.ts";
 
 /**

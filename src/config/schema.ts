@@ -1,13 +1,13 @@
 import { isIP } from "node:net";
 import { z } from "zod";
-import { conversationRiskOptions, type ScoringFunction } from "../conversation.ts";
+import { conversationRiskOptions, type ScoringFunction } from "../conversation/scan-conversation.ts";
 import { DEFAULT_MAX_WINDOWS } from "../models/engine-options.ts";
+import { SCANNED } from "../scan/source.ts";
 import { type DefinedScanner, isDefinedScanner } from "../scanners/define.ts";
 import { TREATMENTS } from "../scanners/parts/foreign-languages.ts";
-import { SCANNED } from "../source.ts";
 import { HOLDBACK } from "../stream/holdback.ts";
-import { checkOptions, fromSnakeCase } from "../validation/options.ts";
-import { PLUGIN_REFERENCE } from "../validation/plugin-kind.ts";
+import { checkOptions, fromSnakeCase } from "../support/options.ts";
+import { PLUGIN_REFERENCE } from "../support/plugin-kind.ts";
 import { audit } from "./audit.ts";
 import { cache } from "./cache.ts";
 import { wrongNames } from "./credential-names.ts";

@@ -1,5 +1,5 @@
 import type { Engine } from "../models/engine.ts";
-import type { ScanServiceOptions } from "../service.ts";
+import type { ScanServiceOptions } from "../service/service.ts";
 import type { Config } from "./schema.ts";
 
 /**

@@ -8,7 +8,7 @@ import {
   parseEvents,
   YAMLException,
 } from "js-yaml";
-import { GuardValidationError } from "../errors.ts";
+import { GuardValidationError } from "../support/errors.ts";
 
 /** A parsed YAML file. */
 export interface YamlSource {

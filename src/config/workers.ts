@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { thisMachine } from "../admission/machine.ts";
 import { engineOptions } from "../models/engine-options.ts";
+import { thisMachine } from "../service/admission/machine.ts";
 
 /** How many processors one process is for, with `auto`: its event loop and the threads of its models keep about so many busy. */
 const PROCESSORS_OF_ONE = 4;

@@ -1,7 +1,7 @@
 import { addon, native, type Stoppable } from "../native.ts";
+import type { VaultEntry } from "../scan/vault.ts";
 import { characterAt, characterBefore } from "../text/characters.ts";
 import { isSpaceless } from "../text/word-breaks.ts";
-import type { VaultEntry } from "../vault.ts";
 
 /** Shorter values stand in too many texts by chance. */
 const SHORTEST = 3;

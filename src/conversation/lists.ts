@@ -1,6 +1,6 @@
-import { type NamedScanner, nameScanners } from "../scan.ts";
-import type { Scanner } from "../scanner.ts";
-import { SCANNED, type Scanned, SOURCES, type Source } from "../source.ts";
+import { type NamedScanner, nameScanners } from "../scan/scan.ts";
+import type { Scanner } from "../scan/scanner.ts";
+import { SCANNED, type Scanned, SOURCES, type Source } from "../scan/source.ts";
 
 /** Which scanners look at what. */
 export interface ConversationLists extends Record<Scanned | "window", readonly NamedScanner[]> {

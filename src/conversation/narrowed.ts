@@ -1,8 +1,8 @@
 import type { MessageText } from "../messages/text.ts";
-import type { NamedScanner, ScanReport } from "../scan.ts";
-import type { Finding } from "../scanner.ts";
+import { rangesIn } from "../scan/pieces.ts";
+import type { NamedScanner, ScanReport } from "../scan/scan.ts";
+import type { Finding } from "../scan/scanner.ts";
 import type { OffsetUnit } from "../text/offsets.ts";
-import { rangesIn } from "./pieces.ts";
 
 /** More strings than this are not asked about one by one. */
 const MOST_STRINGS = 64;

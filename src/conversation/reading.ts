@@ -1,5 +1,5 @@
 import type { Conversation, MessageText } from "../messages/text.ts";
-import { SOURCES, type Source } from "../source.ts";
+import { SOURCES, type Source } from "../scan/source.ts";
 
 /** Which texts of a conversation are read as what. */
 export interface Reading {

@@ -1,13 +1,13 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
-import { GuardError, GuardValidationError } from "../errors.ts";
 import type { AnswerCache } from "../models/answer-cache.ts";
-import type { Scanner } from "../scanner.ts";
-import { round } from "../scanners/score.ts";
-import { parseOptions } from "../validation/options.ts";
-import { kindOf } from "../validation/plain-words.ts";
-import { checkedDetection } from "../validation/verdict.ts";
+import { checkedDetection } from "../scan/checked-verdict.ts";
+import type { Scanner } from "../scan/scanner.ts";
+import { round } from "../scan/score.ts";
+import { GuardError, GuardValidationError } from "../support/errors.ts";
+import { parseOptions } from "../support/options.ts";
+import { kindOf } from "../support/plain-words.ts";
 import { mapTexts } from "./map-texts.ts";
 
 /** The options of {@link ConversationRisk}. */

@@ -1,5 +1,5 @@
-import { GuardError } from "../errors.ts";
-import { failingChecks } from "../result-names.ts";
+import { failingChecks } from "../scan/result-names.ts";
+import { GuardError } from "../support/errors.ts";
 import type { GuardReport } from "./guard.ts";
 
 /** What was blocked: the request to a model, or the answer of one. */

@@ -1,4 +1,4 @@
-import { type ErrorCode, GuardError, ScannerError } from "../errors.ts";
+import { type ErrorCode, GuardError, ScannerError } from "../support/errors.ts";
 
 /** What a caller over HTTP is told when guard could not check a text. */
 export interface Failure {

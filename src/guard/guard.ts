@@ -1,8 +1,8 @@
 import type { AnsweredToolCall, ChatRequest } from "../messages/text.ts";
-import type { Outcome } from "../outcome.ts";
-import type { ScanCoverage } from "../scan.ts";
-import type { Finding } from "../scanner.ts";
-import type { Source } from "../source.ts";
+import type { Outcome } from "../scan/outcome.ts";
+import type { ScanCoverage } from "../scan/scan.ts";
+import type { Finding } from "../scan/scanner.ts";
+import type { Source } from "../scan/source.ts";
 
 /** What the scanners say of a request, an answer or other texts, wherever guard runs. */
 export interface GuardReport {

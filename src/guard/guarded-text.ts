@@ -1,6 +1,6 @@
-import { GuardValidationError } from "../errors.ts";
+import { answerSteps } from "../stream/answer-steps.ts";
+import { GuardValidationError } from "../support/errors.ts";
 import { type ItemSource, itemsOf } from "../support/items.ts";
-import { answerSteps } from "./answer-steps.ts";
 import { throwIfBlocked } from "./blocked.ts";
 import type { AnswerStream } from "./guard.ts";
 

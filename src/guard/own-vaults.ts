@@ -1,5 +1,5 @@
-import { GuardValidationError } from "../errors.ts";
-import type { ScannerLists } from "../service.ts";
+import type { ScannerLists } from "../service/service.ts";
+import { GuardValidationError } from "../support/errors.ts";
 
 /**
  * Refuses scanners that have a vault of their own. It would outlive a call, and show the values of one caller to the next.

@@ -1,11 +1,11 @@
 import { readingOf } from "../conversation/reading.ts";
 import { readConversation } from "../messages/read.ts";
 import type { ChatRequest } from "../messages/text.ts";
-import type { ScanObserver } from "../observer.ts";
-import type { Side } from "../scanner.ts";
-import type { Rescan, ScanRequest, ScanService, ServiceReport } from "../service.ts";
-import type { Source } from "../source.ts";
-import { Vault } from "../vault.ts";
+import type { ScanObserver } from "../scan/observer.ts";
+import type { Side } from "../scan/scanner.ts";
+import type { Source } from "../scan/source.ts";
+import { Vault } from "../scan/vault.ts";
+import type { Rescan, ScanRequest, ScanService, ServiceReport } from "../service/service.ts";
 import type {
   AnswerStream,
   CallOptions,

@@ -1,11 +1,11 @@
 // The public surface of `guard-scan/anthropic`.
 import type { Anthropic } from "@anthropic-ai/sdk";
 import type { Guard } from "../guard/guard.ts";
-import { type GuardedFetchOptions, guardedFetch } from "../wire/guarded-fetch.ts";
+import { type GuardedFetchOptions, guardedFetch } from "../http-formats/guarded-fetch.ts";
 
 export { type Blocked, GuardBlockedError } from "../guard/blocked.ts";
 export type { Guard, GuardReport } from "../guard/guard.ts";
-export type { GuardedFetchOptions } from "../wire/guarded-fetch.ts";
+export type { GuardedFetchOptions } from "../http-formats/guarded-fetch.ts";
 
 /**
  * Returns a client of Anthropic's SDK whose calls are guarded; see {@link guardedFetch}. It has the type and the options of the client that it

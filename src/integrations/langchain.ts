@@ -2,8 +2,8 @@
 import type { BaseChatModel, BaseChatModelCallOptions } from "@langchain/core/language_models/chat_models";
 import type { BaseRetriever } from "@langchain/core/retrievers";
 import type { Runnable } from "@langchain/core/runnables";
-import { GuardValidationError } from "../errors.ts";
 import type { Guard } from "../guard/guard.ts";
+import { GuardValidationError } from "../support/errors.ts";
 import { GuardedChatModel } from "./langchain/model.ts";
 import { GuardedRetriever, type GuardedRetrieverOptions } from "./langchain/retriever.ts";
 import { withModels } from "./langchain/runnables.ts";

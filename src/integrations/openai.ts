@@ -1,11 +1,11 @@
 // The public surface of `guard-scan/openai`.
 import type { OpenAI } from "openai";
 import type { Guard } from "../guard/guard.ts";
-import { type GuardedFetchOptions, guardedFetch } from "../wire/guarded-fetch.ts";
+import { type GuardedFetchOptions, guardedFetch } from "../http-formats/guarded-fetch.ts";
 
 export { type Blocked, GuardBlockedError } from "../guard/blocked.ts";
 export type { Guard, GuardReport } from "../guard/guard.ts";
-export type { GuardedFetchOptions } from "../wire/guarded-fetch.ts";
+export type { GuardedFetchOptions } from "../http-formats/guarded-fetch.ts";
 
 /** What a client keeps of its options. */
 interface ClientFields {

@@ -1,15 +1,15 @@
 import pLimit from "p-limit";
-import { GuardError, ScannerError } from "../errors.ts";
-import { judgementOf, maskText, type Judgement as PartJudgement } from "../masking.ts";
+import { judgementOf, maskText, type Judgement as PartJudgement } from "../documents/masking.ts";
 import type { MessageText } from "../messages/text.ts";
 import type { Stoppable } from "../native.ts";
-import { type Outcome, replacesValues } from "../outcome.ts";
-import { sourceSuffix } from "../result-names.ts";
-import { type NamedScanner, nameScanners, runScanners, type ScanReport } from "../scan.ts";
-import type { Finding, Scanner } from "../scanner.ts";
-import { unscannedReasons } from "../service.ts";
-import type { Source } from "../source.ts";
-import { Vault } from "../vault.ts";
+import { type Outcome, replacesValues } from "../scan/outcome.ts";
+import { sourceSuffix } from "../scan/result-names.ts";
+import { type NamedScanner, nameScanners, runScanners, type ScanReport } from "../scan/scan.ts";
+import type { Finding, Scanner } from "../scan/scanner.ts";
+import type { Source } from "../scan/source.ts";
+import { Vault } from "../scan/vault.ts";
+import { unscannedReasons } from "../service/service.ts";
+import { GuardError, ScannerError } from "../support/errors.ts";
 
 /** How many strings of a text are judged at the same time. More would only fill the queues of models. */
 const PARALLEL = 8;

@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 import { open, readFile, rename, rm, stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { GuardValidationError } from "../errors.ts";
 import { LEAST_KEY, type PinStore, randomKey, type ToolPins } from "../scanners/parts/tool-pins.ts";
+import { GuardValidationError } from "../support/errors.ts";
 import { isRecord } from "../support/is-record.ts";
 
 /** The format of the file. */

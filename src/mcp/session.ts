@@ -1,12 +1,12 @@
 import { Client, InMemoryTransport, type Transport } from "@modelcontextprotocol/client";
 import { buildScanners, loadConfig } from "../config/index.ts";
 import { serviceOptions } from "../config/service-options.ts";
-import { GuardValidationError } from "../errors.ts";
 import { Engine } from "../models/engine.ts";
-import { nameScanners } from "../scan.ts";
-import type { Scanner } from "../scanner.ts";
-import { listsByName, type ScanServiceOptions } from "../service.ts";
-import type { Source } from "../source.ts";
+import { nameScanners } from "../scan/scan.ts";
+import type { Scanner } from "../scan/scanner.ts";
+import type { Source } from "../scan/source.ts";
+import { listsByName, type ScanServiceOptions } from "../service/service.ts";
+import { GuardValidationError } from "../support/errors.ts";
 import { version } from "../support/version.ts";
 import { McpGuard, type McpGuardOptions } from "./guard.ts";
 import type { ScannersBySource } from "./judge.ts";

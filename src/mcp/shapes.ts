@@ -1,5 +1,5 @@
 import type { MessageText, ToolCall, ToolDefinition } from "../messages/text.ts";
-import type { Source } from "../source.ts";
+import type { Source } from "../scan/source.ts";
 import { isRecord } from "../support/is-record.ts";
 import { SlotReader } from "./slots.ts";
 

@@ -1,4 +1,4 @@
-import type { Source } from "../source.ts";
+import type { Source } from "../scan/source.ts";
 import { isRecord } from "../support/is-record.ts";
 import { addCall, addName } from "./calls.ts";
 import { readCitations } from "./citations.ts";

@@ -1,4 +1,4 @@
-import { GuardValidationError } from "../errors.ts";
+import { GuardValidationError } from "../support/errors.ts";
 import type { Draft, Keys, Reading } from "./reading.ts";
 
 /** A part of content whose type is known to be a string. */

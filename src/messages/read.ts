@@ -1,4 +1,4 @@
-import { GuardValidationError } from "../errors.ts";
+import { GuardValidationError } from "../support/errors.ts";
 import { isRecord } from "../support/is-record.ts";
 import { Turns } from "../support/turns.ts";
 import { readChatMessage } from "./chat.ts";

@@ -1,5 +1,5 @@
-import { GuardValidationError } from "../errors.ts";
-import type { Source } from "../source.ts";
+import type { Source } from "../scan/source.ts";
+import { GuardValidationError } from "../support/errors.ts";
 import { isRecord } from "../support/is-record.ts";
 import { shortPath } from "../support/short-path.ts";
 import { isLongNumber, type JsonText, type JsonToken, readJson, shortKey } from "./json-strings.ts";

@@ -1,4 +1,4 @@
-import type { Source } from "../source.ts";
+import type { Source } from "../scan/source.ts";
 import { addCall } from "./calls.ts";
 import { fieldsOfItem } from "./known-fields.ts";
 import { readLoosely } from "./loose.ts";

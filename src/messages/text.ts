@@ -1,4 +1,4 @@
-import type { Source } from "../source.ts";
+import type { Source } from "../scan/source.ts";
 
 /** A part of the content of a message, in the format of any of the supported APIs. */
 export interface ContentPart {

@@ -1,5 +1,5 @@
 import { type Classification, type EngineTimings, isPromise, type ModelHead } from "../native.ts";
-import type { ScannerObserver } from "../observer.ts";
+import type { ScannerObserver } from "../scan/observer.ts";
 import { withSignal } from "../support/with-signal.ts";
 import type { ModelIdentity } from "./evaluation.ts";
 import type { Reading } from "./reading.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { z } from "zod";
-import { GuardError } from "../errors.ts";
+import { GuardError } from "../support/errors.ts";
 import { onFirstUse } from "../support/on-first-use.ts";
 import { readModelFile } from "./manifest.ts";
 

@@ -1,4 +1,4 @@
-import { GuardValidationError } from "../errors.ts";
+import { GuardValidationError } from "../support/errors.ts";
 import { type HubSettings, hubSettings } from "./hub/requests.ts";
 import { modelsFolder } from "./model-files.ts";
 

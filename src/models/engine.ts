@@ -1,6 +1,6 @@
-import { GuardError } from "../errors.ts";
 import { addon, type EngineInfo, type EngineTimings, type NativeEngine, native, type RuleTasks } from "../native.ts";
 import { allInOrder } from "../support/all-in-order.ts";
+import { GuardError } from "../support/errors.ts";
 import {
   checkEngineOptions,
   DEFAULT_MAX_WINDOWS,

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { z } from "zod";
-import { GuardError } from "../errors.ts";
+import { GuardError } from "../support/errors.ts";
 import { onFirstUse } from "../support/on-first-use.ts";
 import { readModelFile } from "./manifest.ts";
 

@@ -1,5 +1,5 @@
-import { GuardValidationError } from "../errors.ts";
 import type { ModelHead } from "../native.ts";
+import { GuardValidationError } from "../support/errors.ts";
 import type { Span } from "../text/span.ts";
 import type { AnswerCache } from "./answer-cache.ts";
 import type { Reading } from "./reading.ts";

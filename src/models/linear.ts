@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { GuardError } from "../errors.ts";
 import { addon, type NativeLinear, native } from "../native.ts";
+import { GuardError } from "../support/errors.ts";
 import { Turns } from "../support/turns.ts";
 import { readModelFile } from "./manifest.ts";
 import { selfTest } from "./self-test.ts";

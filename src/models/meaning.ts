@@ -1,4 +1,4 @@
-import { GuardValidationError } from "../errors.ts";
+import { GuardValidationError } from "../support/errors.ts";
 import type { Span } from "../text/span.ts";
 import type { AnswerCache } from "./answer-cache.ts";
 import type { Reading } from "./reading.ts";

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
-import { GuardError, GuardValidationError } from "../errors.ts";
 import { ownFile } from "../own-files.ts";
+import { GuardError, GuardValidationError } from "../support/errors.ts";
 import { findHubModel, type HubFiles, hubCache } from "./hub/cache.ts";
 import { pullHubModel } from "./hub/hub.ts";
 import { type HubId, parseHubId } from "./hub/hub-id.ts";

@@ -1,4 +1,3 @@
-import { GuardError } from "../errors.ts";
 import {
   addon,
   type ClaimPart,
@@ -10,7 +9,8 @@ import {
   type NativeModel,
   native,
 } from "../native.ts";
-import { errorKind } from "../observer.ts";
+import { errorKind } from "../scan/observer.ts";
+import { GuardError } from "../support/errors.ts";
 import { withSignal } from "../support/with-signal.ts";
 import type { AnswerCache } from "./answer-cache.ts";
 import { type ModelIdentity, modelIdentity } from "./evaluation.ts";

@@ -1,10 +1,10 @@
 import { access, constants } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { GuardValidationError } from "../errors.ts";
 import { scannerTypes } from "../scanners/catalog.ts";
-import { didYouMean } from "../validation/did-you-mean.ts";
-import type { PluginKind } from "../validation/plugin-kind.ts";
+import { didYouMean } from "../support/did-you-mean.ts";
+import { GuardValidationError } from "../support/errors.ts";
+import type { PluginKind } from "../support/plugin-kind.ts";
 import { moduleName, packageFile } from "./modules.ts";
 import { notInstalled, type OfferedPlugin, offeredPlugins, PLUGIN_NAME } from "./packages.ts";
 import { asPlugin, messageOf, type Plugins } from "./plugins.ts";

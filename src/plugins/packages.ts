@@ -1,8 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import pLimit from "p-limit";
-import { GuardValidationError } from "../errors.ts";
 import { packageFolder } from "../own-files.ts";
+import { GuardValidationError } from "../support/errors.ts";
 import { isRecord } from "../support/is-record.ts";
 
 /** A plugin that a package offers under a name: an entry of `guard.plugins` in its `package.json`. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { ScoringFunction } from "../conversation.ts";
-import { GuardError, GuardValidationError, type ValidationIssue } from "../errors.ts";
+import type { ScoringFunction } from "../conversation/scan-conversation.ts";
+import { SOURCES } from "../scan/source.ts";
 import { scannerTypes } from "../scanners/catalog.ts";
 import {
   type DefinedScanner,
@@ -11,11 +11,11 @@ import {
 import { isOwnNerModel, type OwnNerModel } from "../scanners/parts/own-ner-model.ts";
 import type { Recognizer } from "../scanners/parts/recognized.ts";
 import type { InjectionClassifier } from "../scanners/prompt-injection.ts";
-import { SOURCES } from "../source.ts";
+import { GuardError, GuardValidationError, type ValidationIssue } from "../support/errors.ts";
 import { isRecord } from "../support/is-record.ts";
 import { onFirstUse } from "../support/on-first-use.ts";
-import { parseOptions } from "../validation/options.ts";
-import { kindOf } from "../validation/plain-words.ts";
+import { parseOptions } from "../support/options.ts";
+import { kindOf } from "../support/plain-words.ts";
 
 /** What the plugins of each kind are, once they are loaded. */
 export interface Plugins {

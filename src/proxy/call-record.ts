@@ -1,6 +1,6 @@
 import type { AnswerStream, Guard, GuardedCall, GuardReport, StreamStep } from "../guard/guard.ts";
-import { OUTCOMES, type Outcome } from "../outcome.ts";
-import { failingChecks } from "../result-names.ts";
+import { OUTCOMES, type Outcome } from "../scan/outcome.ts";
+import { failingChecks } from "../scan/result-names.ts";
 
 /** What became of the checks of one call, for the log and for metrics. */
 export class CallRecord {

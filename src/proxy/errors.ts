@@ -1,11 +1,11 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import { failureOf } from "../guard/failure.ts";
+import { type WireError, wireError } from "../http-formats/errors.ts";
+import type { ErrorShape } from "../http-formats/format.ts";
+import { anthropicErrors } from "../http-formats/formats/anthropic-errors.ts";
+import { openaiErrors } from "../http-formats/formats/openai-errors.ts";
 import { Problem } from "../server/problem.ts";
-import { type WireError, wireError } from "../wire/errors.ts";
-import type { ErrorShape } from "../wire/format.ts";
-import { anthropicErrors } from "../wire/formats/anthropic-errors.ts";
-import { openaiErrors } from "../wire/formats/openai-errors.ts";
 
 /** Answers every error in the format of the API that the client speaks. Nothing of a request's content is in it. */
 export const proxyErrors = fp(async (app: FastifyInstance) => {

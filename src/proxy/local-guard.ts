@@ -6,7 +6,7 @@ import { ServiceGuard } from "../guard/service-guard.ts";
 import { Engine } from "../models/engine.ts";
 import { Metrics } from "../server/plugins/app/metrics.ts";
 import { type ConfigSource, startLines } from "../server/start-log.ts";
-import { ScanService } from "../service.ts";
+import { ScanService } from "../service/service.ts";
 import type { ProxyGuard } from "./settings.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import type { Format } from "../wire/format.ts";
-import { formatOf } from "../wire/formats.ts";
+import type { Format } from "../http-formats/format.ts";
+import { formatOf } from "../http-formats/formats.ts";
 import type { Target } from "./upstreams.ts";
 
 /** What the proxy does with a request: guards it, hands it on without a look at it, or refuses it. */

@@ -1,6 +1,6 @@
 import { Registry } from "prom-client";
-import { GuardError } from "../errors.ts";
 import { RemoteGuard } from "../guard/remote/remote-guard.ts";
+import { GuardError } from "../support/errors.ts";
 import type { ProxyGuard } from "./settings.ts";
 
 /** The most milliseconds that a server may take to say that it is ready. */

@@ -1,9 +1,9 @@
 import type { Registry } from "prom-client";
 import { z } from "zod";
 import type { AuthEntry } from "../config/index.ts";
-import { GuardValidationError } from "../errors.ts";
 import type { Guard } from "../guard/guard.ts";
-import { parseOptions } from "../validation/options.ts";
+import { GuardValidationError } from "../support/errors.ts";
+import { parseOptions } from "../support/options.ts";
 import { normalPath, readUpstreams, type Upstream } from "./upstreams.ts";
 
 /** The limits of a proxy, as a user gives them. */

@@ -1,7 +1,7 @@
 import { isLoopback } from "../config/safe-address.ts";
-import { GuardValidationError } from "../errors.ts";
 import type { LogStream } from "../server/log.ts";
 import { listenUntilClosed, type RunningServer } from "../server/running-server.ts";
+import { GuardValidationError } from "../support/errors.ts";
 import { buildProxy, type ProxyConfig } from "./app.ts";
 import { checkSettings, type ProxyGuard, type ProxyLimits } from "./settings.ts";
 

@@ -1,7 +1,7 @@
 import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
 import { Readable } from "node:stream";
-import { GuardError } from "../errors.ts";
+import { GuardError } from "../support/errors.ts";
 import { outgoing, replyHeaders } from "./headers.ts";
 
 /** A request to upstream. */

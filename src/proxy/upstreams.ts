@@ -1,4 +1,4 @@
-import { GuardValidationError } from "../errors.ts";
+import { GuardValidationError } from "../support/errors.ts";
 
 /** An API of a model that the proxy stands in front of. */
 export interface Upstream {

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../errors.ts";
+import type { ErrorCode } from "../support/errors.ts";
 import { code, table } from "./markdown.ts";
 
 /** What an error code means, and what the HTTP API answers then. */

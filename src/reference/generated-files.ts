@@ -6,10 +6,10 @@ import { optionTypes, scannerIndex, unambiguousScanners } from "./typescript.ts"
 /** The text of every generated file, by its path in the repository. */
 export function generatedFiles(): Map<string, string> {
   return new Map([
-    ["src/generated/options.ts", optionTypes()],
-    ["src/generated/input-scanners.ts", scannerIndex("input")],
-    ["src/generated/output-scanners.ts", scannerIndex("output")],
-    ["src/generated/scanners.ts", unambiguousScanners()],
+    ["src/scanners/generated/options.ts", optionTypes()],
+    ["src/scanners/generated/input-scanners.ts", scannerIndex("input")],
+    ["src/scanners/generated/output-scanners.ts", scannerIndex("output")],
+    ["src/scanners/generated/scanners.ts", unambiguousScanners()],
     ["scanners.schema.json", JSON.stringify(fileSchema(), null, 2)],
     ...scannerPages(),
     ["docs/errors.md", errorPage()],

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { authEntry, configSchema, profile } from "../config/schema.ts";
 import { PLUGIN_NAME } from "../plugins/packages.ts";
-import type { Side } from "../scanner.ts";
+import type { Side } from "../scan/scanner.ts";
 import { SCANNERS } from "../scanners/catalog.ts";
 import type { DefinedScanner, ScannerClass } from "../scanners/define.ts";
-import { metaOf, toSnakeCase, unwrap } from "../validation/options.ts";
+import { metaOf, toSnakeCase, unwrap } from "../support/options.ts";
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { metaOf, toSnakeCase, unwrap } from "../validation/options.ts";
+import { metaOf, toSnakeCase, unwrap } from "../support/options.ts";
 
 /** An option as documentation shows it. */
 export interface OptionReference {

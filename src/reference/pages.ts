@@ -1,5 +1,5 @@
 import { dump } from "js-yaml";
-import type { Side } from "../scanner.ts";
+import type { Side } from "../scan/scanner.ts";
 import type { Example } from "../scanners/define.ts";
 import { code, escaped, kebabCase, table } from "./markdown.ts";
 import { type Figures, type ModelReference, shownTable } from "./model-card.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { metaOf, unwrap } from "../validation/options.ts";
-import { anyOf } from "../validation/plain-words.ts";
-import { PLUGIN_REFERENCE } from "../validation/plugin-kind.ts";
+import { metaOf, unwrap } from "../support/options.ts";
+import { anyOf } from "../support/plain-words.ts";
+import { PLUGIN_REFERENCE } from "../support/plugin-kind.ts";
 
 /** The bounds of a number in words: `from 0 to 1`, `of at least 1`, `above 0`. */
 function bounds(schema: z.ZodNumber): string {

@@ -1,5 +1,5 @@
 import type { OfferedPlugin } from "../plugins/packages.ts";
-import type { Side } from "../scanner.ts";
+import type { Side } from "../scan/scanner.ts";
 import type { Example } from "../scanners/define.ts";
 import { columns, indented } from "./layout.ts";
 import { type ScannerOption, type ScannerReference, TEXTS, whereItLooks } from "./scanner.ts";

@@ -1,4 +1,4 @@
-import type { Side } from "../scanner.ts";
+import type { Side } from "../scan/scanner.ts";
 import { SCANNERS } from "../scanners/catalog.ts";
 import type { AnyScannerDefinition, DefinedScanner, ScannerClass } from "../scanners/define.ts";
 import { wrapLines } from "./layout.ts";
@@ -29,7 +29,7 @@ export function optionTypes(): string {
   const imports = options.flatMap(({ type, typeFrom }) => {
     // A type such as `A | readonly A[]` is made of one name.
     const [name] = /[A-Z]\w*/.exec(type) ?? [];
-    return typeFrom === undefined || name === undefined ? [] : [`import type { ${name} } from "../${typeFrom}";`];
+    return typeFrom === undefined || name === undefined ? [] : [`import type { ${name} } from "../../${typeFrom}";`];
   });
   return `${HEADER}${[...new Set(imports)].sort().join("\n")}\n\n${body}`;
 }
@@ -64,8 +64,8 @@ export function scannerIndex(side: Side): string {
     );
   });
   return (
-    `${HEADER}import type { ConfiguredScannerClass, InstanceOf, ScannerClass } from "../scanners/define.ts";\n` +
-    `import * as registry from "../scanners/registry.ts";\n` +
+    `${HEADER}import type { ConfiguredScannerClass, InstanceOf, ScannerClass } from "../define.ts";\n` +
+    `import * as registry from "../registry.ts";\n` +
     `import type { ${names.join(", ")} } from "./options.ts";\n\nexport type * from "./options.ts";\n\n${exported.join("\n")}`
   );
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { GuardValidationError } from "../errors.ts";
-import { passed } from "../scanner.ts";
-import { Vault } from "../vault.ts";
+import { passed } from "../scan/scanner.ts";
+import { Vault } from "../scan/vault.ts";
+import { GuardValidationError } from "../support/errors.ts";
 import { defineScanner } from "./define.ts";
 import { anonymize } from "./parts/anonymization.ts";
 import { FakeValues } from "./parts/fake-values.ts";
@@ -42,7 +42,7 @@ What llm-guard 0.3.16 does differently:
       .custom<Vault>((value) => value instanceof Vault, "expected a Vault; a file cannot give one")
       .optional()
       .describe("Where originals are kept, for Deanonymize. Default: the vault of the call. A file cannot give one.")
-      .meta({ typescript: "Vault", typescriptFrom: "vault.ts", programOnly: true }),
+      .meta({ typescript: "Vault", typescriptFrom: "scan/vault.ts", programOnly: true }),
     hiddenNames: z
       .array(z.string().trim().min(1))
       .default([])

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { GuardValidationError, madeFrom } from "../errors.ts";
-import { MOST_FINDINGS } from "../findings.ts";
 import type { Engine } from "../models/engine.ts";
 import { addon, type RuleScan } from "../native.ts";
-import { passed, type ScanContext, type Verdict } from "../scanner.ts";
+import { MOST_FINDINGS } from "../scan/findings.ts";
+import { passed, type ScanContext, type Verdict } from "../scan/scanner.ts";
+import { GuardValidationError, madeFrom } from "../support/errors.ts";
+import { ofLlmGuard, ruleOptions } from "../support/options.ts";
 import { merged, overlapping } from "../text/span.ts";
-import { ofLlmGuard, ruleOptions } from "../validation/options.ts";
 import { defineScanner } from "./define.ts";
 import { engineOptions } from "./parts/model-options.ts";
 import { NerModel, nerModelOption, recognizerConf } from "./parts/ner-model.ts";

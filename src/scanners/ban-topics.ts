@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { madeFrom } from "../errors.ts";
+import { madeFrom } from "../support/errors.ts";
 import { withSignal } from "../support/with-signal.ts";
 import { defineScanner } from "./define.ts";
 import { deobfuscateOption, scoreDisguised } from "./parts/disguises.ts";

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { type Finding, passed, type ScanContext, wholeText } from "../scanner.ts";
+import { type Finding, passed, type ScanContext, wholeText } from "../scan/scanner.ts";
+import { FAILED } from "../scan/score.ts";
 import { readNumbers } from "../text/numbers.ts";
 import { overlap } from "../text/overlap.ts";
 import { overlapping, type Span } from "../text/span.ts";
@@ -14,7 +15,6 @@ import {
   writtenForms,
 } from "./parts/canary-token.ts";
 import { redacted } from "./parts/redacted.ts";
-import { FAILED } from "./score.ts";
 
 /**
  * The fewest consecutive characters of a token that count as the token.

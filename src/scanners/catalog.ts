@@ -1,7 +1,7 @@
-import { GuardValidationError } from "../errors.ts";
-import type { Side } from "../scanner.ts";
-import { didYouMean } from "../validation/did-you-mean.ts";
-import { fromSnakeCase } from "../validation/options.ts";
+import type { Side } from "../scan/scanner.ts";
+import { didYouMean } from "../support/did-you-mean.ts";
+import { GuardValidationError } from "../support/errors.ts";
+import { fromSnakeCase } from "../support/options.ts";
 import type { BuiltInScanner, DefinedScanner, ScannerClass, ScannerEnvironment } from "./define.ts";
 import * as registry from "./registry.ts";
 

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { addon, native } from "../native.ts";
-import { type Finding, passed, type ScanContext, wholeText } from "../scanner.ts";
-import type { Source } from "../source.ts";
+import { type Finding, passed, type ScanContext, wholeText } from "../scan/scanner.ts";
+import { FAILED } from "../scan/score.ts";
+import type { Source } from "../scan/source.ts";
 import { Turns } from "../support/turns.ts";
 import { type LinkTarget, linkTargets } from "../text/link-targets.ts";
 import { overlap } from "../text/overlap.ts";
@@ -13,7 +14,6 @@ import { hiddenMessages } from "./parts/hidden-message.ts";
 import { unclosedLink } from "./parts/open-spans.ts";
 import { redacted } from "./parts/redacted.ts";
 import { addressesIn } from "./parts/tool-taint.ts";
-import { FAILED } from "./score.ts";
 
 /**
  * How many consecutive words of the conversation a part of a URL may not have. Images load without anybody's doing, so that few are

@@ -1,13 +1,13 @@
 import { z } from "zod";
-import { MOST_FINDINGS } from "../findings.ts";
 import { addon, mapAnswer, native, type Restoration } from "../native.ts";
-import { type Finding, passed, type Verdict, wholeText } from "../scanner.ts";
+import { MOST_FINDINGS } from "../scan/findings.ts";
+import { type Finding, passed, type Verdict, wholeText } from "../scan/scanner.ts";
+import { PASSED } from "../scan/score.ts";
+import { Vault } from "../scan/vault.ts";
 import { withOriginals } from "../text/placeholders.ts";
 import { mapRows, type Rows } from "../text/rows.ts";
-import { Vault } from "../vault.ts";
 import { defineScanner } from "./define.ts";
 import { longestOf } from "./parts/open-spans.ts";
-import { PASSED } from "./score.ts";
 
 /** UTF-16 code units of a text, times placeholders, up to which to look for each of them here takes less than to call the addon. */
 const AT_ONCE = 400_000;
@@ -42,7 +42,7 @@ Findings name the placeholders, never the originals. What llm-guard 0.3.16 does 
       .describe(
         "The Vault that Anonymize filled, read at every scan. Default: that of the call. A file cannot give one.",
       )
-      .meta({ typescript: "Vault", typescriptFrom: "vault.ts", programOnly: true }),
+      .meta({ typescript: "Vault", typescriptFrom: "scan/vault.ts", programOnly: true }),
     matchingStrategy: z
       .enum(["exact", "case_insensitive", "fuzzy", "combined_exact_fuzzy"])
       .default("exact")

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
-import { GuardValidationError } from "../errors.ts";
 import type { ChatRequest } from "../messages/text.ts";
 import { defaultEngine, type Engine } from "../models/engine.ts";
 import {
@@ -11,11 +10,12 @@ import {
   type Streaming,
   scansAtOnce,
   type Verdict,
-} from "../scanner.ts";
-import type { Source } from "../source.ts";
+} from "../scan/scanner.ts";
+import type { Source } from "../scan/source.ts";
+import { GuardValidationError } from "../support/errors.ts";
 import { isRecord } from "../support/is-record.ts";
 import { onFirstUse } from "../support/on-first-use.ts";
-import { type commonOptions, parseOptions } from "../validation/options.ts";
+import { type commonOptions, parseOptions } from "../support/options.ts";
 import type { Difference } from "./differences.ts";
 import { type OptionsSchema, optionsSchema } from "./options-schema.ts";
 import { withModelPath } from "./parts/model-path.ts";

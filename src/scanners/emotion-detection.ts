@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { notASetting } from "../validation/options.ts";
+import { notASetting } from "../support/options.ts";
 import { defineScanner } from "./define.ts";
 import { labelScanner, labelScannerOptions } from "./parts/label-scanner.ts";
 import { ofLanguages, ofReading, ofThreshold } from "./parts/model-options.ts";

@@ -1,8 +1,9 @@
 import { group } from "d3-array";
-import { madeFrom } from "../errors.ts";
 import { supportOf } from "../models/comparing.ts";
 import { EntailmentHead, type Support } from "../models/entailment.ts";
-import { type Finding, passed, wholeText } from "../scanner.ts";
+import { type Finding, passed, wholeText } from "../scan/scanner.ts";
+import { riskScore } from "../scan/score.ts";
+import { madeFrom } from "../support/errors.ts";
 import type { Sentence } from "../text/sentences.ts";
 import { defineScanner } from "./define.ts";
 import { claimsOf } from "./parts/claims.ts";
@@ -16,7 +17,6 @@ import {
 import { engineOptions, modelOption, ofLanguages } from "./parts/model-options.ts";
 import { haveUnknownNumbers } from "./parts/numbers-of-claims.ts";
 import { resolveMinimum, thresholdOption } from "./parts/threshold.ts";
-import { riskScore } from "./score.ts";
 
 /** A sentence, and how far the prompt supports it. */
 interface JudgedSentence extends Sentence {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { GuardValidationError } from "../errors.ts";
+import { GuardValidationError } from "../support/errors.ts";
 import { splitSentences } from "../text/sentences.ts";
 import { defineScanner } from "./define.ts";
 import { onUntrainedLanguageOption } from "./parts/foreign-languages.ts";

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { MOST_FINDINGS } from "../findings.ts";
 import { addon, type InvisibleScan, mapAnswer, native } from "../native.ts";
-import { type Finding, passed, type Verdict, wholeText } from "../scanner.ts";
+import { MOST_FINDINGS } from "../scan/findings.ts";
+import { type Finding, passed, type Verdict, wholeText } from "../scan/scanner.ts";
+import { FAILED } from "../scan/score.ts";
 import { mapRows } from "../text/rows.ts";
 import { defineScanner } from "./define.ts";
-import { FAILED } from "./score.ts";
 
 /** The kinds of invisible characters. `Kind` of guard-core says which characters each of them has. */
 const KINDS = [

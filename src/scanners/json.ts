@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { addon, native } from "../native.ts";
-import { type Finding, type Verdict, wholeText } from "../scanner.ts";
+import { type Finding, type Verdict, wholeText } from "../scan/scanner.ts";
+import { FAILED, PASSED } from "../scan/score.ts";
 import { shortPath } from "../support/short-path.ts";
 import { Turns } from "../support/turns.ts";
 import { mapRowsInTurns } from "../text/rows.ts";
@@ -8,7 +9,6 @@ import type { Span } from "../text/span.ts";
 import { defineScanner } from "./define.ts";
 import { repairJson } from "./parts/json-repair.ts";
 import { JsonSchema, patternDeadline } from "./parts/json-schema.ts";
-import { FAILED, PASSED } from "./score.ts";
 
 /** A piece of JSON in a text. `json` is its text after a repair. */
 interface Piece extends Span {

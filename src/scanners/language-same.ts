@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { passed, wholeText } from "../scanner.ts";
+import { passed, wholeText } from "../scan/scanner.ts";
+import { FAILED } from "../scan/score.ts";
 import { defineScanner } from "./define.ts";
 import { languageModelOptions, languageTeller } from "./parts/language-detector.ts";
 import { ofLinearModel } from "./parts/model-options.ts";
-import { FAILED } from "./score.ts";
 
 export const LanguageSame = defineScanner({
   type: "LanguageSame",

@@ -1,9 +1,9 @@
 import { domainToASCII } from "node:url";
 import { z } from "zod";
 import { addon, native } from "../native.ts";
+import { notASetting } from "../support/options.ts";
 import { Turns } from "../support/turns.ts";
 import { urlsOf } from "../text/urls.ts";
-import { notASetting } from "../validation/options.ts";
 import { defineScanner } from "./define.ts";
 import { type Classified, pieceClassifier } from "./parts/classifier.ts";
 import { classifierOption, classifierOptions, ofLinearModel, ofThreshold } from "./parts/model-options.ts";

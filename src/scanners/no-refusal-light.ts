@@ -1,5 +1,5 @@
 import { addon } from "../native.ts";
-import { passed } from "../scanner.ts";
+import { passed } from "../scan/scanner.ts";
 import { defineScanner } from "./define.ts";
 import { ruleCheck, ruleVerdict } from "./parts/rule-scanner.ts";
 

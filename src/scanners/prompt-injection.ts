@@ -1,16 +1,17 @@
 import pLimit from "p-limit";
 import { z } from "zod";
-import { GuardError, madeFrom } from "../errors.ts";
 import type { AnswerCache } from "../models/answer-cache.ts";
 import { LabelHead, type LabelScore } from "../models/label-head.ts";
 import { READINGS } from "../models/reading.ts";
-import { type Detection, type Finding, passed } from "../scanner.ts";
-import type { Source } from "../source.ts";
+import { type Detection, type Finding, passed } from "../scan/scanner.ts";
+import { riskScore } from "../scan/score.ts";
+import type { Source } from "../scan/source.ts";
+import { GuardError, madeFrom } from "../support/errors.ts";
 import { isRecord } from "../support/is-record.ts";
+import { kindOf } from "../support/plain-words.ts";
+import { PLUGIN_REFERENCE } from "../support/plugin-kind.ts";
+import { isWithin } from "../text/part.ts";
 import { splitSentences } from "../text/sentences.ts";
-import { isWithin } from "../validation/part.ts";
-import { kindOf } from "../validation/plain-words.ts";
-import { PLUGIN_REFERENCE } from "../validation/plugin-kind.ts";
 import { defineScanner } from "./define.ts";
 import type { Calibration } from "./parts/calibration.ts";
 import {
@@ -28,7 +29,6 @@ import { saysTooLittle } from "./parts/little-text.ts";
 import { engineOptions, modelOption, ofLanguages, ofReading, ofThreshold } from "./parts/model-options.ts";
 import { resolveThreshold, thresholdOption } from "./parts/threshold.ts";
 import { withoutPlaceholders } from "./parts/without-placeholders.ts";
-import { riskScore } from "./score.ts";
 
 /**
  * A classifier that the caller provides. It returns the probability of an injection, or this probability with a category, or the

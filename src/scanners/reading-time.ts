@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { addon, mapAnswer, native, type ReadingTime as ReadingTimeOfText } from "../native.ts";
-import { passed, type Verdict, wholeText } from "../scanner.ts";
+import { passed, type Verdict, wholeText } from "../scan/scanner.ts";
+import { FAILED, round } from "../scan/score.ts";
 import { defineScanner } from "./define.ts";
-import { FAILED, round } from "./score.ts";
 
 export const ReadingTime = defineScanner({
   type: "ReadingTime",

@@ -1,14 +1,14 @@
-import { madeFrom } from "../errors.ts";
 import { AnsweringHead } from "../models/answering.ts";
 import { type Comparison, comparisonOf, eachCosine } from "../models/comparing.ts";
 import { MeaningHead, type PartVector } from "../models/meaning.ts";
-import { passed, wholeText } from "../scanner.ts";
+import { passed, wholeText } from "../scan/scanner.ts";
+import { riskScore } from "../scan/score.ts";
+import { madeFrom } from "../support/errors.ts";
 import { defineScanner } from "./define.ts";
 import { coverageOf } from "./parts/disguises.ts";
 import { languageJudge, lengthOf, onUntrainedLanguageOption, withUntrained } from "./parts/foreign-languages.ts";
 import { engineOptions, matchTypeOption, modelOption, ofLanguages } from "./parts/model-options.ts";
 import { resolveMinimum, thresholdOption } from "./parts/threshold.ts";
-import { riskScore } from "./score.ts";
 
 /** How many pairs of windows are read together: those whose vectors are nearest to each other. */
 const CANDIDATES = 3;

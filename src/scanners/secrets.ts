@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { addon, built, mapAnswer, native, type SecretRules } from "../native.ts";
-import { type Finding, passed, type ScanContext, type Verdict, wholeText } from "../scanner.ts";
-import { ruleOptions } from "../validation/options.ts";
+import { type Finding, passed, type ScanContext, type Verdict, wholeText } from "../scan/scanner.ts";
+import { FAILED } from "../scan/score.ts";
+import { ruleOptions } from "../support/options.ts";
 import { defineScanner } from "./define.ts";
 import { beforeEdits, type Edit, edited, type NamedString, namedStrings } from "./parts/named-strings.ts";
 import { unclosedSecret } from "./parts/open-spans.ts";
-import { FAILED } from "./score.ts";
 
 type SecretOptions = ConstructorParameters<typeof SecretRules>[0];
 type SecretMatch = Extract<Awaited<ReturnType<SecretRules["scan"]>>, { secrets: unknown }>["secrets"][number];

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { passed } from "../scanner.ts";
+import { passed } from "../scan/scanner.ts";
 import { Turns } from "../support/turns.ts";
 import { defineScanner } from "./define.ts";
 import {

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { addon, native } from "../native.ts";
-import { wholeText } from "../scanner.ts";
-import { notASetting, ofLlmGuard } from "../validation/options.ts";
+import { wholeText } from "../scan/scanner.ts";
+import { FAILED, round } from "../scan/score.ts";
+import { notASetting, ofLlmGuard } from "../support/options.ts";
 import { defineScanner } from "./define.ts";
-import { FAILED, round } from "./score.ts";
 
 export const Sentiment = defineScanner({
   type: "Sentiment",

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { type Finding, passed, type ScanContext, wholeText } from "../scanner.ts";
+import { type Finding, passed, type ScanContext, wholeText } from "../scan/scanner.ts";
+import { FAILED } from "../scan/score.ts";
 import { overlap } from "../text/overlap.ts";
 import { defineScanner } from "./define.ts";
 import { redacted } from "./parts/redacted.ts";
-import { FAILED } from "./score.ts";
 
 /**
  * The shortest passage that is looked at, in words. Rules of a few words, such as "You are a helpful assistant", stand in thousands

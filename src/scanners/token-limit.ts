@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { GuardError, GuardValidationError } from "../errors.ts";
 import { addon, mapAnswer, native, type TokenEncoding } from "../native.ts";
-import { passed, type ScanContext, type Verdict, wholeText } from "../scanner.ts";
+import { passed, type ScanContext, type Verdict, wholeText } from "../scan/scanner.ts";
+import { FAILED } from "../scan/score.ts";
+import { GuardError, GuardValidationError } from "../support/errors.ts";
 import { defineScanner } from "./define.ts";
-import { FAILED } from "./score.ts";
 
 /** Counts the tokens of a text that exceeds a limit, and says where it must be cut. */
 type Counter = ReturnType<TokenEncoding["counter"]>;

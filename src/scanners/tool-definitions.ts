@@ -1,15 +1,15 @@
 import { z } from "zod";
-import { GuardValidationError } from "../errors.ts";
-import { MOST_FINDINGS } from "../findings.ts";
 import type { MessageText, ToolDefinition } from "../messages/text.ts";
 import { addon, built, native } from "../native.ts";
-import { type Finding, passed, wholeText } from "../scanner.ts";
+import { MOST_FINDINGS } from "../scan/findings.ts";
+import { type Finding, passed, wholeText } from "../scan/scanner.ts";
+import { FAILED } from "../scan/score.ts";
+import { GuardValidationError } from "../support/errors.ts";
+import { notASetting } from "../support/options.ts";
 import { mapRows } from "../text/rows.ts";
-import { notASetting } from "../validation/options.ts";
 import { defineScanner } from "./define.ts";
 import { findingOf, matchesOf } from "./parts/rule-scanner.ts";
 import { changeSince, LEAST_KEY, memoryStore, type PinStore, pinOf, randomKey } from "./parts/tool-pins.ts";
-import { FAILED } from "./score.ts";
 
 /** Kinds of invisible characters that a reader sees as boxes. Icons of fonts and the newest emoji are among them. */
 const SEEN = ["private_use", "unassigned"];

@@ -1,12 +1,12 @@
 import pLimit from "p-limit";
 import { z } from "zod";
 import { mapAnswer } from "../native.ts";
-import { type Finding, passed } from "../scanner.ts";
+import { type Finding, passed } from "../scan/scanner.ts";
+import { FAILED, PASSED } from "../scan/score.ts";
 import { type FoundUrl, urlsOf } from "../text/urls.ts";
 import { defineScanner } from "./define.ts";
 import { parseNetwork } from "./parts/public-address.ts";
 import { UrlReacher } from "./parts/url-reacher.ts";
-import { FAILED, PASSED } from "./score.ts";
 
 /** How many URLs are requested at the same time. */
 const CONCURRENCY = 8;

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import type { ScanRequest } from "../service.ts";
+import type { ScanRequest } from "../service/service.ts";
 import { addressOf } from "./limits/address.ts";
 
 /**

@@ -1,6 +1,5 @@
 import { createSecretKey, randomUUID } from "node:crypto";
 import type { FastifyInstance } from "fastify";
-import { thisMachine } from "../admission/machine.ts";
 import {
   buildScanners,
   type Config,
@@ -18,10 +17,11 @@ import { refuseOwnVaults } from "../guard/own-vaults.ts";
 import { Engine } from "../models/engine.ts";
 import { onModelNotice } from "../models/notices.ts";
 import { restrictedModels } from "../models/training-data.ts";
+import { VerdictCache } from "../scan/verdict-cache.ts";
 import type { ScannerEnvironment } from "../scanners/define.ts";
-import { admissionOf, type ScannerLists, ScanService } from "../service.ts";
+import { thisMachine } from "../service/admission/machine.ts";
+import { admissionOf, type ScannerLists, ScanService } from "../service/service.ts";
 import { readSecretKeys } from "../support/secret-keys.ts";
-import { VerdictCache } from "../verdict-cache.ts";
 import { buildApp } from "./app.ts";
 import { fingerprintOf } from "./cache/fingerprint.ts";
 import type { Caching } from "./cache/make-cache.ts";

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
-import type { Side } from "../scanner.ts";
-import type { Rescan, ScanRequest, ServiceReport } from "../service.ts";
+import type { Side } from "../scan/scanner.ts";
+import type { Rescan, ScanRequest, ServiceReport } from "../service/service.ts";
 import type { CacheUse } from "./cache/result-cache.ts";
 import type { Profile } from "./profiles.ts";
 

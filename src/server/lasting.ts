@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { MetricObjectWithValues, MetricValue } from "prom-client";
-import type { GuardError } from "../errors.ts";
 import type { ToolPins } from "../scanners/parts/tool-pins.ts";
+import type { GuardError } from "../support/errors.ts";
 import { KEY_BYTES } from "../support/secret-keys.ts";
 import { AuditLogs, type AuditPlaces } from "./audit/make-audit.ts";
 import { type Counters, MemoryCounters } from "./limits/counter.ts";

@@ -1,6 +1,6 @@
 import type { FastifyLoggerOptions } from "fastify";
 import type { Config } from "../config/index.ts";
-import { GuardError, ScannerError } from "../errors.ts";
+import { GuardError, ScannerError } from "../support/errors.ts";
 
 /** Where log lines go. */
 export interface LogStream {

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import { MAIN_PROFILE } from "../config/main-profile.ts";
-import { type GuardError, GuardValidationError } from "../errors.ts";
-import type { Scanner, Side } from "../scanner.ts";
-import type { ScanService } from "../service.ts";
+import type { Scanner, Side } from "../scan/scanner.ts";
+import type { ScanService } from "../service/service.ts";
+import { type GuardError, GuardValidationError } from "../support/errors.ts";
 import { Problem } from "./problem.ts";
 import type { Variants } from "./variants.ts";
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Config, type ConfigInput, checkConfig } from "../config/index.ts";
-import { closedError, GuardError, GuardValidationError } from "../errors.ts";
+import { closedError, GuardError, GuardValidationError } from "../support/errors.ts";
 import { Latest } from "../support/latest.ts";
 import { hashOf } from "./audit/make-audit.ts";
 import type { Generation, Generations } from "./generations.ts";

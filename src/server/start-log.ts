@@ -1,8 +1,8 @@
 import type { Engine } from "../models/engine.ts";
 import { modelFacts } from "../models/model-facts.ts";
-import type { Scanner } from "../scanner.ts";
+import type { Scanner } from "../scan/scanner.ts";
 import { modelsOf } from "../scanners/models-of.ts";
-import type { ScannerLists } from "../service.ts";
+import type { ScannerLists } from "../service/service.ts";
 
 /** Where a configuration comes from. */
 export interface ConfigSource {

@@ -1,6 +1,6 @@
 import { type Config, type ConfigInput, checkConfig } from "../config/index.ts";
 import { assertSafeToListen, isLoopback } from "../config/safe-address.ts";
-import { GuardValidationError } from "../errors.ts";
+import { GuardValidationError } from "../support/errors.ts";
 import { graceOf } from "./app.ts";
 import { prepareServer, type ServerOptions } from "./create-server.ts";
 import { type Generation, Generations, listenerFor } from "./generations.ts";

@@ -1,10 +1,10 @@
 import { buildScanner, type Config } from "../config/index.ts";
 import { LISTS } from "../config/profiles.ts";
-import { GuardValidationError, type ValidationIssue } from "../errors.ts";
-import type { Scanner, Side } from "../scanner.ts";
+import type { Scanner, Side } from "../scan/scanner.ts";
 import type { ScannerEnvironment } from "../scanners/define.ts";
-import type { ScanService } from "../service.ts";
-import { didYouMean } from "../validation/did-you-mean.ts";
+import type { ScanService } from "../service/service.ts";
+import { didYouMean } from "../support/did-you-mean.ts";
+import { GuardValidationError, type ValidationIssue } from "../support/errors.ts";
 
 /** The most variants that are kept. Each is small: scanners of one engine share their models. */
 const MOST_KEPT = 256;

@@ -1,7 +1,7 @@
 import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import type { Environment } from "../config/index.ts";
+import { Vault, type VaultEntry } from "../scan/vault.ts";
 import { derived, KEY_BYTES, readSecretKeys } from "../support/secret-keys.ts";
-import { Vault, type VaultEntry } from "../vault.ts";
 import type { Credential } from "./credential.ts";
 import { Problem } from "./problem.ts";
 import { openText, sealText } from "./sealed-text.ts";

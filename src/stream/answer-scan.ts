@@ -1,12 +1,12 @@
-import { copyResult, onlyNames } from "../conversation/report.ts";
-import { GuardError } from "../errors.ts";
-import { addOmitted } from "../findings.ts";
 import type { AnswerStream, StreamStep } from "../guard/guard.ts";
 import { AnswerCache } from "../models/answer-cache.ts";
 import type { Stoppable } from "../native.ts";
-import type { Outcome } from "../outcome.ts";
-import { type NamedScanner, type RunOptions, runScanners, type ScanReport } from "../scan.ts";
-import { type Finding, type ScanContext, scanningWith, type Verdict } from "../scanner.ts";
+import { addOmitted } from "../scan/findings.ts";
+import { copyResult, onlyNames } from "../scan/merge.ts";
+import type { Outcome } from "../scan/outcome.ts";
+import { type NamedScanner, type RunOptions, runScanners, type ScanReport } from "../scan/scan.ts";
+import { type Finding, type ScanContext, scanningWith, type Verdict } from "../scan/scanner.ts";
+import { GuardError } from "../support/errors.ts";
 import { lengthIn, utf16Offset } from "../text/offsets.ts";
 import { splitSentences } from "../text/sentences.ts";
 import { isSpaceless } from "../text/word-breaks.ts";

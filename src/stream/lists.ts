@@ -1,5 +1,5 @@
-import { isSuppressed, type NamedScanner, suppressedNames } from "../scan.ts";
-import type { PartStreaming, ScanContext, SpanStreaming, Streaming } from "../scanner.ts";
+import { isSuppressed, type NamedScanner, suppressedNames } from "../scan/scan.ts";
+import type { PartStreaming, ScanContext, SpanStreaming, Streaming } from "../scan/scanner.ts";
 
 /** Scanners that judge the same text, part by part. */
 export interface Judges {

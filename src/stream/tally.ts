@@ -1,7 +1,7 @@
-import { addCoverage, copyResult } from "../conversation/report.ts";
-import { addFindings } from "../findings.ts";
-import { addUnchanged, emptyReport, type ScanReport } from "../scan.ts";
-import type { Finding } from "../scanner.ts";
+import { addFindings } from "../scan/findings.ts";
+import { addCoverage, copyResult } from "../scan/merge.ts";
+import { addUnchanged, emptyReport, type ScanReport } from "../scan/scan.ts";
+import type { Finding } from "../scan/scanner.ts";
 
 /** Adds up what scanners say of the parts of one answer: for each scanner the worst result, and what was found. */
 export class Tally {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { GuardError } from "../errors.ts";
+import { GuardError } from "./errors.ts";
 import { Stop } from "./stop.ts";
 
 /** A signal that is aborted when the connection closes before the answer is out. */

@@ -1,6 +1,6 @@
 import { hkdfSync, type KeyObject } from "node:crypto";
 import type { Environment } from "../config/index.ts";
-import { GuardValidationError } from "../errors.ts";
+import { GuardValidationError } from "./errors.ts";
 
 /** The length of every key of the service. */
 export const KEY_BYTES = 32;

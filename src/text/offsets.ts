@@ -1,4 +1,4 @@
-import type { Verdict } from "../scanner.ts";
+import type { Verdict } from "../scan/scanner.ts";
 
 /** The unit of offsets and lengths: UTF-16 code units, as JavaScript counts, or Unicode code points, as Python counts. */
 export type OffsetUnit = "utf16" | "codePoint";

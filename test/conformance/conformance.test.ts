@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Scanner, Side } from "../../src/scanner.ts";
+import type { Scanner, Side } from "../../src/scan/scanner.ts";
+import { Vault, type VaultEntry } from "../../src/scan/vault.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
-import { Vault, type VaultEntry } from "../../src/vault.ts";
 
 /** A string, or pieces to be joined. */
 type Text = string | (string | { repeat: [string, number] })[];

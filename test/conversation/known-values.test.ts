@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { placeholdersFor } from "../../src/conversation/known-values.ts";
-import type { VaultEntry } from "../../src/vault.ts";
+import type { VaultEntry } from "../../src/scan/vault.ts";
 
 const PEOPLE: VaultEntry[] = [
   ["[REDACTED_PERSON_1]", "Ada Lovelace"],

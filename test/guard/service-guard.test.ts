@@ -1,14 +1,14 @@
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import { GuardValidationError } from "../../src/errors.ts";
-import { Anonymize, Regex as InputRegex, Secrets } from "../../src/generated/input-scanners.ts";
-import { BanSubstrings, Deanonymize, JSON as JSONScanner } from "../../src/generated/output-scanners.ts";
 import { blockedMessage, GuardBlockedError } from "../../src/guard/blocked.ts";
 import type { GuardedCall, GuardReport } from "../../src/guard/guard.ts";
 import { ServiceGuard } from "../../src/guard/service-guard.ts";
 import type { AnsweredToolCall } from "../../src/messages/text.ts";
-import { passed, type ScanContext, type Scanner } from "../../src/scanner.ts";
-import { Vault } from "../../src/vault.ts";
+import { passed, type ScanContext, type Scanner } from "../../src/scan/scanner.ts";
+import { Vault } from "../../src/scan/vault.ts";
+import { Anonymize, Regex as InputRegex, Secrets } from "../../src/scanners/generated/input-scanners.ts";
+import { BanSubstrings, Deanonymize, JSON as JSONScanner } from "../../src/scanners/generated/output-scanners.ts";
+import { GuardValidationError } from "../../src/support/errors.ts";
 import { serviceWith } from "../support/service.ts";
 
 const zebra = () => new BanSubstrings({ substrings: ["zebra"] });

@@ -58,9 +58,11 @@ describe("the walk-through for a scanner in CONTRIBUTING.md", () => {
 
   it("gives a class with types on both sides", () => {
     for (const side of ["input", "output"]) {
-      const generated = readFileSync(join(copy, `src/generated/${side}-scanners.ts`), "utf8");
+      const generated = readFileSync(join(copy, `src/scanners/generated/${side}-scanners.ts`), "utf8");
       expect(generated).toContain("export const LineLimit");
     }
-    expect(readFileSync(join(copy, "src/generated/options.ts"), "utf8")).toContain("interface LineLimitOptions");
+    expect(readFileSync(join(copy, "src/scanners/generated/options.ts"), "utf8")).toContain(
+      "interface LineLimitOptions",
+    );
   });
 });

@@ -2,8 +2,8 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ToolDefinitions } from "../../src/generated/input-scanners.ts";
 import { PinFile } from "../../src/mcp/pin-file.ts";
+import { ToolDefinitions } from "../../src/scanners/generated/input-scanners.ts";
 import { serverWith, textOf, through } from "./through.ts";
 
 let folder: string;

@@ -1,10 +1,10 @@
 import { fileURLToPath } from "node:url";
 import { InMemoryTransport, type Transport } from "@modelcontextprotocol/client";
 import { describe, expect, it } from "vitest";
-import { Anonymize, PromptInjection, Secrets } from "../../src/generated/input-scanners.ts";
 import { McpGuard } from "../../src/mcp/guard.ts";
 import { McpProxy } from "../../src/mcp/proxy.ts";
 import { serverOverStdio } from "../../src/mcp/transports.ts";
+import { Anonymize, PromptInjection, Secrets } from "../../src/scanners/generated/input-scanners.ts";
 import { open, POISON, serverWith, textOf, through } from "./through.ts";
 
 const injection = () => new PromptInjection({ classifier: (text) => (text.includes("Ignore all previous") ? 1 : 0) });

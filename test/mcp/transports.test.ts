@@ -9,8 +9,8 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { fromJsonSchema, McpServer, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { InvisibleText, PromptInjection, ToolDefinitions } from "../../src/generated/input-scanners.ts";
 import { serverOverHttp, serverOverStdio } from "../../src/mcp/transports.ts";
+import { InvisibleText, PromptInjection, ToolDefinitions } from "../../src/scanners/generated/input-scanners.ts";
 import { open, POISON, textOf, through } from "./through.ts";
 
 const ofPackage = (path: string) =>

@@ -12,8 +12,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { GuardError, GuardValidationError } from "../../src/errors.ts";
-import { PromptInjection } from "../../src/generated/input-scanners.ts";
 import { Engine } from "../../src/models/engine.ts";
 import { engineOptions } from "../../src/models/engine-options.ts";
 import { listModels } from "../../src/models/list-models.ts";
@@ -21,6 +19,8 @@ import { manifestOf } from "../../src/models/manifest.ts";
 import { embeddedFolder } from "../../src/models/model-files.ts";
 import { READINGS } from "../../src/models/reading.ts";
 import type { TextModel } from "../../src/models/text-model.ts";
+import { PromptInjection } from "../../src/scanners/generated/input-scanners.ts";
+import { GuardError, GuardValidationError } from "../../src/support/errors.ts";
 
 const engine = new Engine();
 const twoHeads = fileURLToPath(new URL("../fixtures/two-heads", import.meta.url));

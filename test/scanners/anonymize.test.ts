@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { scanConversation } from "../../src/conversation.ts";
-import { GuardValidationError } from "../../src/errors.ts";
-import { Anonymize } from "../../src/generated/input-scanners.ts";
-import { Deanonymize } from "../../src/generated/output-scanners.ts";
-import { scanOutput, scanPrompt } from "../../src/scan.ts";
+import { scanConversation } from "../../src/conversation/scan-conversation.ts";
+import { scanOutput, scanPrompt } from "../../src/scan/scan.ts";
+import { Vault } from "../../src/scan/vault.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
-import { Vault } from "../../src/vault.ts";
+import { Anonymize } from "../../src/scanners/generated/input-scanners.ts";
+import { Deanonymize } from "../../src/scanners/generated/output-scanners.ts";
+import { GuardValidationError } from "../../src/support/errors.ts";
 import { personalTexts } from "../support/personal-texts.ts";
 
 type Options = Omit<NonNullable<ConstructorParameters<typeof Anonymize>[0]>, "recognizerConf">;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { BanCompetitors } from "../../src/generated/input-scanners.ts";
+import { BanCompetitors } from "../../src/scanners/generated/input-scanners.ts";
 import { judges, twoHeads } from "../support/judges.ts";
 
 describe("BanCompetitors", () => {

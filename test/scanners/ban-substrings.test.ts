@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { BanSubstrings } from "../../src/generated/input-scanners.ts";
+import { BanSubstrings } from "../../src/scanners/generated/input-scanners.ts";
 
 const scan = (text: string, options: ConstructorParameters<typeof BanSubstrings>[0]) =>
   new BanSubstrings(options).scan(text);

@@ -2,8 +2,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { BanTopics as InputBanTopics } from "../../src/generated/input-scanners.ts";
-import { BanTopics as OutputBanTopics } from "../../src/generated/output-scanners.ts";
+import { BanTopics as InputBanTopics } from "../../src/scanners/generated/input-scanners.ts";
+import { BanTopics as OutputBanTopics } from "../../src/scanners/generated/output-scanners.ts";
 import { filler, judges, twoHeads } from "../support/judges.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "guard-topics-"));

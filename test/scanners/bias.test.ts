@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { Bias as InputBias } from "../../src/generated/input-scanners.ts";
-import { Bias } from "../../src/generated/output-scanners.ts";
+import { Bias as InputBias } from "../../src/scanners/generated/input-scanners.ts";
+import { Bias } from "../../src/scanners/generated/output-scanners.ts";
 import { filler, judges } from "../support/judges.ts";
 
 describe("Bias", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { GuardValidationError } from "../../src/errors.ts";
 import { createScanner, scannerClasses, scannerTypes } from "../../src/scanners/catalog.ts";
+import { GuardValidationError } from "../../src/support/errors.ts";
 
 describe("createScanner", () => {
   it("knows the scanners of both sides", () => {

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { GuardValidationError } from "../../src/errors.ts";
-import { BanCode, Code } from "../../src/generated/input-scanners.ts";
-import { BanCode as OutputBanCode } from "../../src/generated/output-scanners.ts";
+import { BanCode, Code } from "../../src/scanners/generated/input-scanners.ts";
+import { BanCode as OutputBanCode } from "../../src/scanners/generated/output-scanners.ts";
+import { GuardValidationError } from "../../src/support/errors.ts";
 import texts from "../fixtures/code-or-not.json" with { type: "json" };
 
 /** The languages of llm-guard 0.3.16. */

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { GuardValidationError } from "../../src/errors.ts";
-import { Deanonymize } from "../../src/generated/output-scanners.ts";
+import { Vault, type VaultEntry } from "../../src/scan/vault.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
-import { Vault, type VaultEntry } from "../../src/vault.ts";
+import { Deanonymize } from "../../src/scanners/generated/output-scanners.ts";
+import { GuardValidationError } from "../../src/support/errors.ts";
 
 const PEOPLE: VaultEntry[] = [
   ["[REDACTED_PERSON_1]", "Ann [REDACTED_PERSON_10]"],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { EmotionDetection } from "../../src/generated/input-scanners.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
+import { EmotionDetection } from "../../src/scanners/generated/input-scanners.ts";
 import { judges } from "../support/judges.ts";
 
 describe("EmotionDetection", () => {

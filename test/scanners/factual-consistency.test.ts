@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FactualConsistency } from "../../src/generated/output-scanners.ts";
+import { FactualConsistency } from "../../src/scanners/generated/output-scanners.ts";
 import { filler, judges, twoHeads } from "../support/judges.ts";
 
 describe("FactualConsistency", () => {

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { GuardValidationError } from "../../src/errors.ts";
-import { Gibberish } from "../../src/generated/input-scanners.ts";
-import { Gibberish as OutputGibberish } from "../../src/generated/output-scanners.ts";
+import { Gibberish } from "../../src/scanners/generated/input-scanners.ts";
+import { Gibberish as OutputGibberish } from "../../src/scanners/generated/output-scanners.ts";
+import { GuardValidationError } from "../../src/support/errors.ts";
 
 describe("Gibberish", () => {
   it("has the thresholds of llm-guard", () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { InvisibleText } from "../../src/generated/input-scanners.ts";
+import { InvisibleText } from "../../src/scanners/generated/input-scanners.ts";
 
 const scanner = new InvisibleText();
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { GuardValidationError } from "../../src/errors.ts";
-import { JSONScanner } from "../../src/generated/output-scanners.ts";
+import { JSONScanner } from "../../src/scanners/generated/output-scanners.ts";
+import { GuardValidationError } from "../../src/support/errors.ts";
 
 const scan = (text: string, options: ConstructorParameters<typeof JSONScanner>[0] = {}) =>
   new JSONScanner(options).scan(text);

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { LanguageSame } from "../../src/generated/output-scanners.ts";
+import { LanguageSame } from "../../src/scanners/generated/output-scanners.ts";
 import shortTexts from "../fixtures/short-texts.json" with { type: "json" };
 
 const scanner = new LanguageSame();

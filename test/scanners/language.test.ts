@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import { GuardValidationError } from "../../src/errors.ts";
-import { Language } from "../../src/generated/input-scanners.ts";
-import { Language as OutputLanguage } from "../../src/generated/output-scanners.ts";
+import { Language } from "../../src/scanners/generated/input-scanners.ts";
+import { Language as OutputLanguage } from "../../src/scanners/generated/output-scanners.ts";
+import { GuardValidationError } from "../../src/support/errors.ts";
 import shortTexts from "../fixtures/short-texts.json" with { type: "json" };
 
 const english = new Language({ validLanguages: ["en"] });

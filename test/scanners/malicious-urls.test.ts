@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import { GuardValidationError } from "../../src/errors.ts";
-import { MaliciousURLs } from "../../src/generated/input-scanners.ts";
+import { MaliciousURLs } from "../../src/scanners/generated/input-scanners.ts";
+import { GuardValidationError } from "../../src/support/errors.ts";
 
 const scanner = new MaliciousURLs();
 afterAll(() => scanner.close());

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { Language } from "../../src/generated/input-scanners.ts";
 import {
   Anonymize,
   BanCompetitors,
@@ -18,6 +17,7 @@ import {
   scanPrompt,
   Vault,
 } from "../../src/index.ts";
+import { Language } from "../../src/scanners/generated/input-scanners.ts";
 
 const MOST = 1000;
 const COUNT = 3000;

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { GuardValidationError } from "../../src/errors.ts";
-import type { Side } from "../../src/scanner.ts";
+import type { Side } from "../../src/scan/scanner.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
 import { modelsOf } from "../../src/scanners/models-of.ts";
+import { GuardValidationError } from "../../src/support/errors.ts";
 import { filler, judges, twoHeads } from "../support/judges.ts";
 
 const names = fileURLToPath(new URL("../fixtures/names", import.meta.url));

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { GuardValidationError } from "../../src/errors.ts";
-import { Anonymize } from "../../src/generated/input-scanners.ts";
-import { Deanonymize, Sensitive } from "../../src/generated/output-scanners.ts";
+import { Vault } from "../../src/scan/vault.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
-import { Vault } from "../../src/vault.ts";
+import { Anonymize } from "../../src/scanners/generated/input-scanners.ts";
+import { Deanonymize, Sensitive } from "../../src/scanners/generated/output-scanners.ts";
+import { GuardValidationError } from "../../src/support/errors.ts";
 
 const names = fileURLToPath(new URL("../fixtures/names", import.meta.url));
 const twoHeads = fileURLToPath(new URL("../fixtures/two-heads", import.meta.url));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { BanCode, Code, Gibberish, Language, MaliciousURLs } from "../../src/generated/input-scanners.ts";
-import { LanguageSame } from "../../src/generated/output-scanners.ts";
+import { BanCode, Code, Gibberish, Language, MaliciousURLs } from "../../src/scanners/generated/input-scanners.ts";
+import { LanguageSame } from "../../src/scanners/generated/output-scanners.ts";
 import { judges, classifiers as model } from "../support/judges.ts";
 
 /** More tokens than the model reads at once, none of which it knows; they differ, since what a text repeats is read once. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { NoRefusalLight } from "../../src/generated/output-scanners.ts";
+import { NoRefusalLight } from "../../src/scanners/generated/output-scanners.ts";
 
 const scanner = new NoRefusalLight();
 

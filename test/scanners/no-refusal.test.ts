@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { NoRefusal } from "../../src/generated/output-scanners.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
+import { NoRefusal } from "../../src/scanners/generated/output-scanners.ts";
 import { filler, judges } from "../support/judges.ts";
 
 describe("NoRefusal", () => {

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { scanConversation } from "../../src/conversation.ts";
+import { scanConversation } from "../../src/conversation/scan-conversation.ts";
 import { scanOutput, scanPrompt } from "../../src/index.ts";
 import { AnswerCache } from "../../src/models/answer-cache.ts";
-import type { Scanner, Side } from "../../src/scanner.ts";
+import type { Scanner, Side } from "../../src/scan/scanner.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
 import { filler, judges, twoHeads } from "../support/judges.ts";
 

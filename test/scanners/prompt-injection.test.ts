@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { GuardValidationError } from "../../src/errors.ts";
-import { PromptInjection } from "../../src/generated/input-scanners.ts";
+import { PromptInjection } from "../../src/scanners/generated/input-scanners.ts";
+import { GuardValidationError } from "../../src/support/errors.ts";
 
 const scanner = new PromptInjection();
 afterAll(() => scanner.close());

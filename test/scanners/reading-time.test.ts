@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ReadingTime } from "../../src/generated/output-scanners.ts";
+import { ReadingTime } from "../../src/scanners/generated/output-scanners.ts";
 
 const scan = (text: string, options: ConstructorParameters<typeof ReadingTime>[0]) =>
   new ReadingTime(options).scan(text);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { GuardValidationError } from "../../src/errors.ts";
-import { Regex } from "../../src/generated/input-scanners.ts";
+import { Regex } from "../../src/scanners/generated/input-scanners.ts";
+import { GuardValidationError } from "../../src/support/errors.ts";
 
 const scan = (text: string, options: ConstructorParameters<typeof Regex>[0]) => new Regex(options).scan(text);
 

@@ -2,7 +2,7 @@ import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { Relevance } from "../../src/generated/output-scanners.ts";
+import { Relevance } from "../../src/scanners/generated/output-scanners.ts";
 import { embedder, filler, judges, twoHeads } from "../support/judges.ts";
 
 const folders: string[] = [];

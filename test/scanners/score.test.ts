@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { riskScore, round } from "../../src/scanners/score.ts";
+import { riskScore, round } from "../../src/scan/score.ts";
 
 describe("riskScore", () => {
   it.each([

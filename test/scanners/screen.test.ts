@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ConversationRisk, type DetectingScanner, scanConversation, scanPrompt } from "../../src/index.ts";
 import { embeddedFolder } from "../../src/models/model-files.ts";
-import type { ScanObserver } from "../../src/observer.ts";
-import type { Scanner } from "../../src/scanner.ts";
+import type { ScanObserver } from "../../src/scan/observer.ts";
+import type { Scanner } from "../../src/scan/scanner.ts";
+import { SOURCES, type Source } from "../../src/scan/source.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
-import { SOURCES, type Source } from "../../src/source.ts";
 
 const INJECTION = "embedded:prompt-injection";
 const JUDGES = "embedded:multitask";

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { GuardValidationError } from "../../src/errors.ts";
-import { Secrets } from "../../src/generated/input-scanners.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
+import { Secrets } from "../../src/scanners/generated/input-scanners.ts";
+import { GuardValidationError } from "../../src/support/errors.ts";
 
 type Options = ConstructorParameters<typeof Secrets>[0];
 const scan = (text: string, options?: Options) => new Secrets(options).scan(text);

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { GuardValidationError } from "../../src/errors.ts";
-import { Anonymize } from "../../src/generated/input-scanners.ts";
-import { Sensitive } from "../../src/generated/output-scanners.ts";
+import { Vault } from "../../src/scan/vault.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
-import { Vault } from "../../src/vault.ts";
+import { Anonymize } from "../../src/scanners/generated/input-scanners.ts";
+import { Sensitive } from "../../src/scanners/generated/output-scanners.ts";
+import { GuardValidationError } from "../../src/support/errors.ts";
 import { personalTexts } from "../support/personal-texts.ts";
 
 type Options = Omit<NonNullable<ConstructorParameters<typeof Sensitive>[0]>, "recognizerConf">;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Sentiment as InputSentiment } from "../../src/generated/input-scanners.ts";
-import { Sentiment as OutputSentiment } from "../../src/generated/output-scanners.ts";
+import { Sentiment as InputSentiment } from "../../src/scanners/generated/input-scanners.ts";
+import { Sentiment as OutputSentiment } from "../../src/scanners/generated/output-scanners.ts";
 
 describe("Sentiment", () => {
   it("fails texts that sound negative", async () => {

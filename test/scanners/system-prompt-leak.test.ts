@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { SystemPromptLeak as OfToolCalls } from "../../src/generated/input-scanners.ts";
-import { SystemPromptLeak } from "../../src/generated/output-scanners.ts";
 import type { MessageText } from "../../src/messages/text.ts";
-import type { Source } from "../../src/source.ts";
+import type { Source } from "../../src/scan/source.ts";
+import { SystemPromptLeak as OfToolCalls } from "../../src/scanners/generated/input-scanners.ts";
+import { SystemPromptLeak } from "../../src/scanners/generated/output-scanners.ts";
 
 const SYSTEM =
   "You are Nora, a helpful assistant of the travel agency Blue Harbour. Answer politely and briefly in the language of the user. " +

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { TokenLimit } from "../../src/generated/input-scanners.ts";
+import { TokenLimit } from "../../src/scanners/generated/input-scanners.ts";
 
 describe("TokenLimit", () => {
   it("cuts a text to whole tokens", async () => {

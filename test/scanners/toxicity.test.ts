@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import { Toxicity as InputToxicity } from "../../src/generated/input-scanners.ts";
-import { Toxicity as OutputToxicity } from "../../src/generated/output-scanners.ts";
+import { Toxicity as InputToxicity } from "../../src/scanners/generated/input-scanners.ts";
+import { Toxicity as OutputToxicity } from "../../src/scanners/generated/output-scanners.ts";
 import { filler, judges, twoHeads } from "../support/judges.ts";
 
 const scanner = new InputToxicity({ model: judges });

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { createScanner, scanConversation, scanOutput, scanPrompt } from "../../src/index.ts";
-import type { Scanner, Side } from "../../src/scanner.ts";
+import type { Scanner, Side } from "../../src/scan/scanner.ts";
 
 const made: Scanner[] = [];
 function scanner(side: Side, type: string, params: Record<string, unknown> = {}): Scanner {

@@ -2,7 +2,7 @@ import { createSocket, type Socket } from "node:dgram";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { URLReachability } from "../../src/generated/output-scanners.ts";
+import { URLReachability } from "../../src/scanners/generated/output-scanners.ts";
 import { refusal } from "../../src/scanners/parts/public-address.ts";
 
 let server: Server;

@@ -3,7 +3,14 @@ import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from "fas
 import { onTestFinished, vi } from "vitest";
 import type { ConfigInput } from "../../src/config/index.ts";
 import { Engine } from "../../src/models/engine.ts";
-import { type Finding, passed, type ScanContext, type Scanner, type Verdict, wholeText } from "../../src/scanner.ts";
+import {
+  type Finding,
+  passed,
+  type ScanContext,
+  type Scanner,
+  type Verdict,
+  wholeText,
+} from "../../src/scan/scanner.ts";
 import { createServer, type ScannerLists } from "../../src/server/index.ts";
 
 /** A scanner that finds a word, and rewrites it when told to. */

@@ -8,7 +8,7 @@ import { checkChain } from "../../src/audit/chain.ts";
 import { type ConfigInput, loadConfig } from "../../src/config/index.ts";
 import { defineScanner } from "../../src/index.ts";
 import { addon } from "../../src/native.ts";
-import { passed } from "../../src/scanner.ts";
+import { passed } from "../../src/scan/scanner.ts";
 import { createServer, type ListenOptions, startServer } from "../../src/server/index.ts";
 import { watchFile } from "../../src/server/watch-file.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ServiceGuard } from "../../src/guard/service-guard.ts";
 import { Deanonymize, output } from "../../src/index.ts";
-import { passed, type Scanner, wholeText } from "../../src/scanner.ts";
-import { Vault } from "../../src/vault.ts";
+import { passed, type Scanner, wholeText } from "../../src/scan/scanner.ts";
+import { Vault } from "../../src/scan/vault.ts";
 import { serviceWith } from "../support/service.ts";
 
 const PROSE = "The sun is warm today. Birds sing in the old park. ";

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { DataExfiltration, Deanonymize, InvisibleText, output } from "../../src/index.ts";
-import { scanOutput } from "../../src/scan.ts";
-import type { Scanner } from "../../src/scanner.ts";
-import { type StreamScanOptions, scanOutputStream } from "../../src/stream.ts";
-import { Vault } from "../../src/vault.ts";
+import { scanOutput } from "../../src/scan/scan.ts";
+import type { Scanner } from "../../src/scan/scanner.ts";
+import { Vault } from "../../src/scan/vault.ts";
+import { type StreamScanOptions, scanOutputStream } from "../../src/stream/scan-output-stream.ts";
 import { randomNumbers } from "../support/personal-texts.ts";
 import { randomPieces, streamedAnswers, VAULT } from "../support/streamed-answers.ts";
 

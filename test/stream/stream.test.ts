@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { Deanonymize, InvisibleText, output, scanOutputStream } from "../../src/index.ts";
-import { scanOutput } from "../../src/scan.ts";
-import { passed, type Scanner, type Verdict, wholeText } from "../../src/scanner.ts";
-import type { StreamScanOptions } from "../../src/stream.ts";
-import { Vault } from "../../src/vault.ts";
+import { scanOutput } from "../../src/scan/scan.ts";
+import { passed, type Scanner, type Verdict, wholeText } from "../../src/scan/scanner.ts";
+import { Vault } from "../../src/scan/vault.ts";
+import type { StreamScanOptions } from "../../src/stream/scan-output-stream.ts";
 
 /** Pieces of one text, each of so many characters. */
 function pieces(text: string, length = 4): string[] {

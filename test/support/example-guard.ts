@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import { ServiceGuard } from "../../src/guard/service-guard.ts";
 import { Anonymize, BanSubstrings, Deanonymize } from "../../src/index.ts";
-import type { ScanServiceOptions } from "../../src/service.ts";
+import type { ScanServiceOptions } from "../../src/service/service.ts";
 import { serviceWith } from "./service.ts";
 
 /** Which scanners look at what stands beside the words of users. */

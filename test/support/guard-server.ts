@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
-import { createGuard } from "../../src/config/create-guard.ts";
 import type { ConfigInput } from "../../src/config/index.ts";
+import { createGuard } from "../../src/guard/create-guard.ts";
 import type { Guard } from "../../src/guard/guard.ts";
 import { RemoteGuard, type RemoteGuardOptions } from "../../src/guard/remote/index.ts";
 import { createServer, type ScannerLists } from "../../src/server/index.ts";

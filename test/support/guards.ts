@@ -1,7 +1,7 @@
-import { Anonymize, Deanonymize } from "../../src/generated/scanners.ts";
 import type { Guard, GuardReport, StreamStep } from "../../src/guard/guard.ts";
 import { ServiceGuard } from "../../src/guard/service-guard.ts";
-import { SOURCES } from "../../src/source.ts";
+import { SOURCES } from "../../src/scan/source.ts";
+import { Anonymize, Deanonymize } from "../../src/scanners/generated/scanners.ts";
 import { wordScanner } from "../server/fixtures.ts";
 import { serviceWith } from "./service.ts";
 

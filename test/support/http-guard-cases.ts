@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { Anonymize } from "../../src/generated/input-scanners.ts";
-import { BanSubstrings, Deanonymize } from "../../src/generated/output-scanners.ts";
 import type { Guard } from "../../src/guard/guard.ts";
 import { ServiceGuard } from "../../src/guard/service-guard.ts";
+import { Anonymize } from "../../src/scanners/generated/input-scanners.ts";
+import { BanSubstrings, Deanonymize } from "../../src/scanners/generated/output-scanners.ts";
 import { scannerOf } from "../server/fixtures.ts";
 import { LettingThrough } from "./letting-through.ts";
 import { serviceWith } from "./service.ts";

@@ -1,5 +1,5 @@
-import { GuardError } from "../../src/errors.ts";
 import type { AnswerStream, CallOptions, Guard, GuardedCall, StreamStep } from "../../src/guard/guard.ts";
+import { GuardError } from "../../src/support/errors.ts";
 import { BLOCKED, PASSED } from "./guards.ts";
 
 /** A guard that shows every piece of an answer at once, and blocks at the word zebra. */

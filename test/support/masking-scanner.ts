@@ -1,4 +1,4 @@
-import { passed, type Scanner } from "../../src/scanner.ts";
+import { passed, type Scanner } from "../../src/scan/scanner.ts";
 
 /**
  * A scanner that replaces `<value>` by `[VALUE_1]`, the same value by the same placeholder, and puts the pair into the vault of

@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
-import type { Scanner, Side } from "../../src/scanner.ts";
-import { type ScanRequest, ScanService, type ScanServiceOptions } from "../../src/service.ts";
-import { Vault } from "../../src/vault.ts";
+import type { Scanner, Side } from "../../src/scan/scanner.ts";
+import { Vault } from "../../src/scan/vault.ts";
+import { type ScanRequest, ScanService, type ScanServiceOptions } from "../../src/service/service.ts";
 
 const OPTIONS: ScanServiceOptions = {
   promptTimeout: 30,

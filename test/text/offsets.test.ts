@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { wholeText } from "../../src/scanner.ts";
+import { wholeText } from "../../src/scan/scanner.ts";
 import { inUnit, lengthIn } from "../../src/text/offsets.ts";
 
 it("counts what Array.from counts, and points at the same characters", () => {

@@ -1,4 +1,4 @@
-import { GuardError } from "../../errors.ts";
+import { GuardError } from "../../support/errors.ts";
 import type { AnswerStream, GuardReport, StreamStep } from "../guard.ts";
 import { problemError, unreachable } from "./errors.ts";
 import { type GuardServer, type OpenRequest, readReply } from "./guard-server.ts";

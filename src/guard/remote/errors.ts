@@ -1,4 +1,4 @@
-import { type ErrorCode, GuardError, GuardValidationError } from "../../errors.ts";
+import { type ErrorCode, GuardError, GuardValidationError } from "../../support/errors.ts";
 import { isRecord } from "../../support/is-record.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import type { z } from "zod";
-import { GuardError, GuardValidationError } from "../../errors.ts";
+import { GuardError, GuardValidationError } from "../../support/errors.ts";
 import { withSignal } from "../../support/with-signal.ts";
 import { problemError, unreachable } from "./errors.ts";
 import type { CheckedRemoteOptions } from "./options.ts";

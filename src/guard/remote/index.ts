@@ -1,7 +1,8 @@
 // The public surface of `guard-scan/remote`. Nothing here loads the addon or a model.
-export { type ErrorCode, GuardError, GuardValidationError, type ValidationIssue } from "../../errors.ts";
+
 export type { AnsweredToolCall, ChatRequest, ContentPart, Message } from "../../messages/text.ts";
-export type { Outcome } from "../../outcome.ts";
+export type { Outcome } from "../../scan/outcome.ts";
+export { type ErrorCode, GuardError, GuardValidationError, type ValidationIssue } from "../../support/errors.ts";
 export { type Blocked, GuardBlockedError } from "../blocked.ts";
 export type * from "../guard.ts";
 export type { RemoteCredential, RemoteGuardOptions } from "./options.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { onFirstUse } from "../../support/on-first-use.ts";
-import { parseOptions } from "../../validation/options.ts";
+import { parseOptions } from "../../support/options.ts";
 
 /** What a guard server is shown to let a caller in: one of its `auth` entries. */
 export type RemoteCredential =

@@ -1,5 +1,5 @@
 import type { AnsweredToolCall, ChatRequest, ContentPart, Message } from "../../messages/text.ts";
-import type { Source } from "../../source.ts";
+import type { Source } from "../../scan/source.ts";
 import type {
   AnswerStream,
   CallOptions,

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { ChatRequest } from "../../messages/text.ts";
-import { OUTCOMES } from "../../outcome.ts";
-import type { ScanCoverage } from "../../scan.ts";
-import type { Finding } from "../../scanner.ts";
+import { OUTCOMES } from "../../scan/outcome.ts";
+import type { ScanCoverage } from "../../scan/scan.ts";
+import type { Finding } from "../../scan/scanner.ts";
 import type { GuardReport } from "../guard.ts";
 
 /*

@@ -1,4 +1,4 @@
-import { GuardError } from "../../errors.ts";
+import { GuardError } from "../../support/errors.ts";
 
 /** The error for a request that guard hands back in another shape than it got. Nothing of it may be sent. */
 export function otherShape(): GuardError {

@@ -1,9 +1,9 @@
-import { GuardError, GuardValidationError } from "../../errors.ts";
 import { GuardBlockedError, throwIfBlocked } from "../../guard/blocked.ts";
 import { failureOf } from "../../guard/failure.ts";
 import type { Guard, GuardedCall } from "../../guard/guard.ts";
 import { guardedText, isTextStream } from "../../guard/guarded-text.ts";
 import type { ChatRequest } from "../../messages/text.ts";
+import { GuardError, GuardValidationError } from "../../support/errors.ts";
 import { isRecord } from "../../support/is-record.ts";
 
 /** What is judged of the requests and answers of a route. `Request` is the framework's. */

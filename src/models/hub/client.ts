@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { GuardError } from "../../errors.ts";
+import { GuardError } from "../../support/errors.ts";
 import { onFirstUse } from "../../support/on-first-use.ts";
 import { type HubId, isSafePath } from "./hub-id.ts";
 import { downloadError, type HubSettings, hubFetch, Retries } from "./requests.ts";

@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { GuardError } from "../../errors.ts";
+import { GuardError } from "../../support/errors.ts";
 import { type HubFile, openHubFile, type ReadFrom } from "./client.ts";
 import { type HubId, hubName } from "./hub-id.ts";
 import { downloadError, type HubSettings, Retries } from "./requests.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { GuardError, GuardValidationError } from "../../errors.ts";
+import { GuardError, GuardValidationError } from "../../support/errors.ts";
 import { version } from "../../support/version.ts";
 import { type HubId, hubName } from "./hub-id.ts";
 

@@ -1,7 +1,7 @@
 import { addon, native, type PiiFinding, type PlaceholderMatching } from "../../native.ts";
+import type { Vault, VaultEntry } from "../../scan/vault.ts";
 import { Turns } from "../../support/turns.ts";
 import { mapRows } from "../../text/rows.ts";
-import type { Vault, VaultEntry } from "../../vault.ts";
 import type { FakeValues } from "./fake-values.ts";
 import { type PiiScan, replacedInTurns } from "./personal-data.ts";
 import { Placeholders } from "./placeholders.ts";

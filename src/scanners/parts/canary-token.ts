@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { GuardValidationError } from "../../errors.ts";
+import { GuardValidationError } from "../../support/errors.ts";
 
 /** The digits of Crockford's base 32 (https://www.crockford.com/base32.html): 5 bits each, without I, L, O and U. */
 const DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";

@@ -1,8 +1,8 @@
-import { GuardValidationError, madeFrom } from "../../errors.ts";
 import type { AnswerCache } from "../../models/answer-cache.ts";
 import type { LinearClassifier } from "../../models/linear.ts";
 import { ALL_WINDOWS, type TextModel } from "../../models/text-model.ts";
-import type { ScanContext } from "../../scanner.ts";
+import type { ScanContext } from "../../scan/scanner.ts";
+import { GuardValidationError, madeFrom } from "../../support/errors.ts";
 import type { Build } from "../define.ts";
 
 /** The part of a scan that a classifier needs. */

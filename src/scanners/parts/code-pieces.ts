@@ -1,7 +1,7 @@
-import { GuardError, GuardValidationError } from "../../errors.ts";
 import type { LinearClassifier } from "../../models/linear.ts";
 import { native } from "../../native.ts";
-import type { Streaming } from "../../scanner.ts";
+import type { Streaming } from "../../scan/scanner.ts";
+import { GuardError, GuardValidationError } from "../../support/errors.ts";
 import { Turns } from "../../support/turns.ts";
 import { mapRowsInTurns } from "../../text/rows.ts";
 import type { Span } from "../../text/span.ts";

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import type { Faker } from "@faker-js/faker";
-import { GuardValidationError } from "../../errors.ts";
 import type { PiiFinding } from "../../native.ts";
+import { GuardValidationError } from "../../support/errors.ts";
 import type { PersonalDataDetector } from "./personal-data.ts";
 
 /** How many times another value is made when the one before is already taken. */

@@ -3,10 +3,10 @@ import type { AnswerCache } from "../../models/answer-cache.ts";
 import type { Engine } from "../../models/engine.ts";
 import { type LanguageCurve, modelIdentity, readEvaluation, trainedLanguages } from "../../models/evaluation.ts";
 import type { TextModel } from "../../models/text-model.ts";
-import type { Finding, Verdict } from "../../scanner.ts";
+import type { Finding, Verdict } from "../../scan/scanner.ts";
+import { FAILED } from "../../scan/score.ts";
+import { notASetting } from "../../support/options.ts";
 import type { Span } from "../../text/span.ts";
-import { notASetting } from "../../validation/options.ts";
-import { FAILED } from "../score.ts";
 import { type Calibration, calibrationTo } from "./calibration.ts";
 
 /** What may happen to a text in a language that the model was not trained in; see {@link onUntrainedLanguageOption}. */

@@ -1,7 +1,7 @@
 import type { ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
-import { GuardError, GuardValidationError, issueOf } from "../../errors.ts";
 import { addon, native } from "../../native.ts";
 import { canonicalJson } from "../../support/canonical-json.ts";
+import { GuardError, GuardValidationError, issueOf } from "../../support/errors.ts";
 import { packageOnFirstUse } from "../../support/package-on-first-use.ts";
 
 /** Loaded by the first schema, because it has a hundred files. */

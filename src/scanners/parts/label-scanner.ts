@@ -1,7 +1,7 @@
-import { madeFrom } from "../../errors.ts";
 import { LabelHead, type WantedLabels } from "../../models/label-head.ts";
 import type { Reading } from "../../models/reading.ts";
-import { passed, type ScanContext } from "../../scanner.ts";
+import { passed, type ScanContext } from "../../scan/scanner.ts";
+import { madeFrom } from "../../support/errors.ts";
 import type { Span } from "../../text/span.ts";
 import type { Build, ScannerBody } from "../define.ts";
 import { type ScoredPart, type ScoredText, scoreDisguised } from "./disguises.ts";

@@ -1,6 +1,6 @@
 import type { LabelScore } from "../../models/label-head.ts";
-import { type Finding, passed, type Verdict } from "../../scanner.ts";
-import { riskScore } from "../score.ts";
+import { type Finding, passed, type Verdict } from "../../scan/scanner.ts";
+import { riskScore } from "../../scan/score.ts";
 import type { Calibration } from "./calibration.ts";
 import { coverageOf, failing, type ScoredPart, type ScoredText, worstOf } from "./disguises.ts";
 

@@ -1,10 +1,10 @@
-import { madeFrom } from "../../errors.ts";
 import type { AnswerCache } from "../../models/answer-cache.ts";
 import { knownAs, type LanguageGuess } from "../../models/languages.ts";
 import type { LinearClassifier } from "../../models/linear.ts";
 import type { Reading } from "../../models/reading.ts";
 import { ALL_WINDOWS, type TextModel } from "../../models/text-model.ts";
 import { addon, native } from "../../native.ts";
+import { madeFrom } from "../../support/errors.ts";
 import { mapRows } from "../../text/rows.ts";
 import type { Span } from "../../text/span.ts";
 import type { Build } from "../define.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { MODEL_DESCRIPTION } from "../../models/model-files.ts";
 import { READINGS } from "../../models/reading.ts";
-import { notASetting, ofLlmGuard } from "../../validation/options.ts";
+import { notASetting, ofLlmGuard } from "../../support/options.ts";
 import type { Difference } from "../differences.ts";
 import { modelPathOptions } from "./model-path.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { GuardValidationError, type ValidationIssue } from "../../errors.ts";
-import { metaOf, notASetting, ofLlmGuard, toSnakeCase } from "../../validation/options.ts";
+import { GuardValidationError, type ValidationIssue } from "../../support/errors.ts";
+import { metaOf, notASetting, ofLlmGuard, toSnakeCase } from "../../support/options.ts";
 
 /** The options by which llm-guard's API names the files of a model. Each of them stands for the option that names the model here. */
 const PATH = "modelPath";

@@ -1,15 +1,15 @@
 import pLimit from "p-limit";
 import { z } from "zod";
-import { GuardValidationError, madeFrom } from "../../errors.ts";
 import type { Engine } from "../../models/engine.ts";
 import { EMBEDDED, MODEL_DESCRIPTION } from "../../models/model-files.ts";
 import type { TextModel } from "../../models/text-model.ts";
 import { addon, native, type PiiFinding } from "../../native.ts";
-import type { ScanContext } from "../../scanner.ts";
+import type { ScanContext } from "../../scan/scanner.ts";
+import { GuardValidationError, madeFrom } from "../../support/errors.ts";
 import { isRecord } from "../../support/is-record.ts";
+import { ofLlmGuard } from "../../support/options.ts";
+import { PLUGIN_REFERENCE } from "../../support/plugin-kind.ts";
 import { splitSentences } from "../../text/sentences.ts";
-import { ofLlmGuard } from "../../validation/options.ts";
-import { PLUGIN_REFERENCE } from "../../validation/plugin-kind.ts";
 import { isOwnNerModel, type OwnNerModel, ownSpanModel, type SpanModel } from "./own-ner-model.ts";
 import { TYPE } from "./recognized.ts";
 

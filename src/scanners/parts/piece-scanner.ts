@@ -1,10 +1,10 @@
-import { madeFrom } from "../../errors.ts";
-import { MOST_FINDINGS } from "../../findings.ts";
 import type { LinearClassifier } from "../../models/linear.ts";
-import { type Finding, passed, type ScanContext, type Streaming, wholeText } from "../../scanner.ts";
+import { MOST_FINDINGS } from "../../scan/findings.ts";
+import { type Finding, passed, type ScanContext, type Streaming, wholeText } from "../../scan/scanner.ts";
+import { riskScore } from "../../scan/score.ts";
+import { madeFrom } from "../../support/errors.ts";
 import type { Span } from "../../text/span.ts";
 import type { Build, ScannerBody } from "../define.ts";
-import { riskScore } from "../score.ts";
 import type { PieceClassifier } from "./classifier.ts";
 import { resolveThreshold, type Threshold } from "./threshold.ts";
 

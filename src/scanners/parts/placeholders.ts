@@ -1,5 +1,5 @@
 import type { PiiFinding } from "../../native.ts";
-import type { VaultEntry } from "../../vault.ts";
+import type { VaultEntry } from "../../scan/vault.ts";
 import type { PiiScan } from "./personal-data.ts";
 
 /**

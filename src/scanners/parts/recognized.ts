@@ -1,6 +1,6 @@
 import type { PiiFinding } from "../../native.ts";
+import { isPart, isWithin } from "../../text/part.ts";
 import type { Span } from "../../text/span.ts";
-import { isPart, isWithin } from "../../validation/part.ts";
 
 /** An entity that a recognizer or a NER model of the calling program found in a text. */
 export interface RecognizedEntity extends Span {

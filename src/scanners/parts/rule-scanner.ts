@@ -1,9 +1,9 @@
-import { MOST_FINDINGS } from "../../findings.ts";
 import { type Answer, mapAnswer, native, type RuleScan } from "../../native.ts";
-import { type Finding, type Verdict, wholeText } from "../../scanner.ts";
+import { MOST_FINDINGS } from "../../scan/findings.ts";
+import { type Finding, type Verdict, wholeText } from "../../scan/scanner.ts";
+import { FAILED } from "../../scan/score.ts";
 import { mapRows } from "../../text/rows.ts";
 import type { Span } from "../../text/span.ts";
-import { FAILED } from "../score.ts";
 
 /** How many numbers a row of `RuleScan.matches` has. */
 const WIDTH = 4;

@@ -1,5 +1,5 @@
 import type { Reading } from "../../models/reading.ts";
-import type { PartStreaming } from "../../scanner.ts";
+import type { PartStreaming } from "../../scan/scanner.ts";
 
 /** How much text before a part is read again by models that read more than a sentence at once. */
 const OVERLAP = 400;

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { GuardValidationError } from "../../errors.ts";
 import { modelIdentity, readEvaluation, thresholdOf } from "../../models/evaluation.ts";
-import { isSetting, notASetting, toSnakeCase } from "../../validation/options.ts";
+import { GuardValidationError } from "../../support/errors.ts";
+import { isSetting, notASetting, toSnakeCase } from "../../support/options.ts";
 
 /** A threshold: either a probability, or `fpr`, the rate of false positives that the threshold is meant to give. */
 export type Threshold = number | { fpr: number };

@@ -1,9 +1,9 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import { GuardValidationError } from "../../errors.ts";
 import { readConversation } from "../../messages/read.ts";
 import type { ToolDefinition } from "../../messages/text.ts";
 import { canonicalJson } from "../../support/canonical-json.ts";
+import { GuardValidationError } from "../../support/errors.ts";
 
 /** The fewest characters of a key. With fewer, whoever sees a pin could guess the key. */
 export const LEAST_KEY = 16;

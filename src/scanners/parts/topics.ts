@@ -1,5 +1,4 @@
 import pLimit from "p-limit";
-import { GuardValidationError } from "../../errors.ts";
 import type { AnswerCache } from "../../models/answer-cache.ts";
 import { comparisonOf, eachCosine } from "../../models/comparing.ts";
 import { EntailmentHead } from "../../models/entailment.ts";
@@ -7,6 +6,7 @@ import type { PartLabels } from "../../models/label-head.ts";
 import { MeaningHead } from "../../models/meaning.ts";
 import type { Reading } from "../../models/reading.ts";
 import type { TextModel } from "../../models/text-model.ts";
+import { GuardValidationError } from "../../support/errors.ts";
 
 /**
  * How many topics or parts of a text are asked about at the same time. The limit keeps one long list from filling the queue of a

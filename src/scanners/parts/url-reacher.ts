@@ -2,7 +2,7 @@ import { Resolver } from "node:dns/promises";
 import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
 import type { LookupFunction } from "node:net";
-import { GuardValidationError } from "../../errors.ts";
+import { GuardValidationError } from "../../support/errors.ts";
 import { isAddress, parseNetwork, refusal } from "./public-address.ts";
 
 /** The bytes of response headers that are read at most. Nothing of a body is read. */

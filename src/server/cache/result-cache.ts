@@ -1,8 +1,8 @@
 import { createHmac, type KeyObject } from "node:crypto";
-import type { ServiceDocument, ServiceReport } from "../../service.ts";
+import { Vault } from "../../scan/vault.ts";
+import type { ServiceDocument, ServiceReport } from "../../service/service.ts";
 import { derived, KEY_BYTES } from "../../support/secret-keys.ts";
 import { withSignal } from "../../support/with-signal.ts";
-import { Vault } from "../../vault.ts";
 import { Flights } from "./flights.ts";
 
 /**

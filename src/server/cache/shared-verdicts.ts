@@ -1,7 +1,7 @@
 import type { KeyObject } from "node:crypto";
-import type { Scanner } from "../../scanner.ts";
+import type { Scanner } from "../../scan/scanner.ts";
+import type { SharedVerdicts, VerdictStore } from "../../scan/verdict-cache.ts";
 import { derived, KEY_BYTES } from "../../support/secret-keys.ts";
-import type { SharedVerdicts, VerdictStore } from "../../verdict-cache.ts";
 import type { RedisStore } from "./redis-store.ts";
 
 /** Shares the verdicts of conversations between servers, through the cache that they share. */

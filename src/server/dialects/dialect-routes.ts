@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import type { DialectName } from "../../config/dialects.ts";
-import { GuardValidationError } from "../../errors.ts";
 import { type EndedScan, type ServiceCallOptions, ServiceGuard } from "../../guard/service-guard.ts";
 import { clientGone } from "../../support/client-gone.ts";
+import { GuardValidationError } from "../../support/errors.ts";
 import { callerOf } from "../caller.ts";
 import type { Decisions } from "../decisions.ts";
 import { notReady, scanProblems } from "../problem-replies.ts";

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { z } from "zod";
 import type { ServiceCall, ServiceCallOptions } from "../../guard/service-guard.ts";
-import type { NamedScanner } from "../../scan.ts";
-import type { Side } from "../../scanner.ts";
-import type { Vault } from "../../vault.ts";
+import type { NamedScanner } from "../../scan/scan.ts";
+import type { Side } from "../../scan/scanner.ts";
+import type { Vault } from "../../scan/vault.ts";
 import type { Problem } from "../problem.ts";
 
 /** The API of another product, which the server speaks so that gateways and clients of that product can call guard. */

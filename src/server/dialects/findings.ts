@@ -1,6 +1,6 @@
 import type { Message } from "../../messages/text.ts";
-import { SUFFIXES } from "../../result-names.ts";
-import type { Finding } from "../../scanner.ts";
+import { SUFFIXES } from "../../scan/result-names.ts";
+import type { Finding } from "../../scan/scanner.ts";
 import { SCANNERS } from "../../scanners/catalog.ts";
 
 /** A finding whose offsets count in the content of its message, as it was given. */

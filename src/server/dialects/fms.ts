@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { GuardValidationError } from "../../errors.ts";
+import { GuardValidationError } from "../../support/errors.ts";
 import { chatOf } from "../chat.ts";
 import { message } from "../schemas/conversation.ts";
 import { type Dialect, endpoint } from "./dialect.ts";

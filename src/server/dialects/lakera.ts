@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import type { ServiceCall, ServiceGuardReport } from "../../guard/service-guard.ts";
 import type { AnsweredToolCall, Message } from "../../messages/text.ts";
-import type { Finding } from "../../scanner.ts";
+import type { Finding } from "../../scan/scanner.ts";
 import { isRecord } from "../../support/is-record.ts";
 import { version } from "../../support/version.ts";
 import { chatOf } from "../chat.ts";

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { blockedMessage, GuardBlockedError } from "../../guard/blocked.ts";
 import type { GuardedCall, GuardReport } from "../../guard/guard.ts";
-import type { Outcome } from "../../outcome.ts";
-import type { Format, Json } from "../../wire/format.ts";
-import { formatOf } from "../../wire/formats.ts";
-import { judgeAnswer, judgeRequest } from "../../wire/judge.ts";
+import type { Format, Json } from "../../http-formats/format.ts";
+import { formatOf } from "../../http-formats/formats.ts";
+import { judgeAnswer, judgeRequest } from "../../http-formats/judge.ts";
+import type { Outcome } from "../../scan/outcome.ts";
 import { Problem } from "../problem.ts";
 import { type Dialect, type DialectCall, type DialectReply, endpoint } from "./dialect.ts";
 

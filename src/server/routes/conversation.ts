@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { z } from "zod";
-import { answerOf } from "../../answer.ts";
+import { answerOf } from "../../service/json-report.ts";
 import { chatOf } from "../chat.ts";
 import { conversationExamples, type conversationRequest } from "../schemas/conversation.ts";
 import { addScanRoutes, type ScanRoutesOptions } from "./scan-routes.ts";

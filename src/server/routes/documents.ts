@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { z } from "zod";
-import { documentsAnswerOf } from "../../answer.ts";
+import { documentsAnswerOf } from "../../service/json-report.ts";
 import { documentsExamples, type documentsRequest } from "../schemas/documents.ts";
 import { addScanRoutes, type ScanRoutesOptions } from "./scan-routes.ts";
 

@@ -1,8 +1,8 @@
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import type { z } from "zod";
-import { answerOf } from "../../answer.ts";
 import type { AnsweredToolCall } from "../../messages/text.ts";
-import type { ScanService } from "../../service.ts";
+import { answerOf } from "../../service/json-report.ts";
+import type { ScanService } from "../../service/service.ts";
 import { chatOf } from "../chat.ts";
 import { outputExamples, type outputRequest } from "../schemas/output.ts";
 import { addScanRoutes, type Item, type ScanRoutesOptions } from "./scan-routes.ts";

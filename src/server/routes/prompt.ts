@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { z } from "zod";
-import { answerOf } from "../../answer.ts";
+import { answerOf } from "../../service/json-report.ts";
 import { promptExamples, type promptRequest } from "../schemas/prompt.ts";
 import type { ScanFields } from "../schemas/scan.ts";
 import { addScanRoutes, type Item, type ScanRoutesOptions } from "./scan-routes.ts";

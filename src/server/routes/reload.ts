@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { GuardError, GuardValidationError } from "../../errors.ts";
+import { GuardError, GuardValidationError } from "../../support/errors.ts";
 import { Problem, pointerOf } from "../problem.ts";
 import { notAdministering, notReady, type ProblemReplies } from "../problem-replies.ts";
 import { assertAdministering } from "../profiles.ts";

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Answer, DocumentsAnswer } from "../../answer.ts";
-import type { ScanObserver } from "../../observer.ts";
-import type { Side } from "../../scanner.ts";
-import type { ScanKind, ScanRequest, ScanService, ServiceReport } from "../../service.ts";
+import type { ScanObserver } from "../../scan/observer.ts";
+import type { Side } from "../../scan/scanner.ts";
+import { Vault } from "../../scan/vault.ts";
+import type { Answer, DocumentsAnswer } from "../../service/json-report.ts";
+import type { ScanKind, ScanRequest, ScanService, ServiceReport } from "../../service/service.ts";
 import { whileConnected } from "../../support/client-gone.ts";
 import { Stop } from "../../support/stop.ts";
-import { Vault } from "../../vault.ts";
 import type { CacheUse, ResultCache, Scanned } from "../cache/result-cache.ts";
 import { callerOf } from "../caller.ts";
 import type { Decisions } from "../decisions.ts";

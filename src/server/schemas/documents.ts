@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { SOURCES } from "../../source.ts";
+import { SOURCES } from "../../scan/source.ts";
 import { coverage, finding, resultFields, scanFields, vaultField } from "./scan.ts";
 
 // Types with descriptions of their own: a list of types in one place is none that the validator's strict mode takes.

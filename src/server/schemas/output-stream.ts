@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { OUTCOMES } from "../../outcome.ts";
+import { OUTCOMES } from "../../scan/outcome.ts";
 import { answeredConversation } from "./conversation.ts";
 import { resultFields, scanFields } from "./scan.ts";
 

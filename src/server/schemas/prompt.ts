@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { SOURCES } from "../../source.ts";
+import { SOURCES } from "../../scan/source.ts";
 import { resultFields, scanFields, vaultField } from "./scan.ts";
 
 /** A prompt to check. */

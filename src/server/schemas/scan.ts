@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { OUTCOMES } from "../../outcome.ts";
+import { OUTCOMES } from "../../scan/outcome.ts";
 import { CACHE_USES } from "../cache/result-cache.ts";
 
 /** Body fields of every scan. Fields that are not known are ignored, as llm-guard does. */

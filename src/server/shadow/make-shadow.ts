@@ -1,12 +1,12 @@
-import { Admission } from "../../admission/admission.ts";
 import { buildScanners, type Config, loadConfig, profilesOf, shadowSettings } from "../../config/index.ts";
 import { serviceOptions } from "../../config/service-options.ts";
-import { GuardValidationError } from "../../errors.ts";
 import { refuseOwnVaults } from "../../guard/own-vaults.ts";
 import type { Engine } from "../../models/engine.ts";
 import { DEFAULT_MAX_WINDOWS } from "../../models/engine-options.ts";
-import { ScanService } from "../../service.ts";
-import { VerdictCache } from "../../verdict-cache.ts";
+import { VerdictCache } from "../../scan/verdict-cache.ts";
+import { Admission } from "../../service/admission/admission.ts";
+import { ScanService } from "../../service/service.ts";
+import { GuardValidationError } from "../../support/errors.ts";
 import { Shadow } from "./shadow.ts";
 
 /**

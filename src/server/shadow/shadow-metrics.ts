@@ -1,6 +1,6 @@
 import { Counter, type Registry } from "prom-client";
-import { CHANGES, type Difference } from "../../comparison.ts";
-import type { Side } from "../../scanner.ts";
+import type { Side } from "../../scan/scanner.ts";
+import { CHANGES, type Difference } from "../../service/comparison.ts";
 import { SHADOW_RESULTS, type ShadowResult } from "./results.ts";
 
 const COUNTED = new WeakMap<Registry, ShadowMetrics>();

@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { GuardError } from "../../errors.ts";
+import { GuardError } from "../../support/errors.ts";
 import { Problem } from "../problem.ts";
 import { readJson } from "../read-json.ts";
 

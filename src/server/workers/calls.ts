@@ -1,4 +1,4 @@
-import { type ErrorCode, GuardError, GuardValidationError, type ValidationIssue } from "../../errors.ts";
+import { type ErrorCode, GuardError, GuardValidationError, type ValidationIssue } from "../../support/errors.ts";
 
 /** What is called from another process. Arguments and results are JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: each function knows its own argument.

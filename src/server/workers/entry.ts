@@ -2,7 +2,7 @@
 
 import cluster from "node:cluster";
 import { loadConfig } from "../../config/index.ts";
-import { closedError, GuardError } from "../../errors.ts";
+import { closedError, GuardError } from "../../support/errors.ts";
 import { keepProcessSmall } from "../../support/small-process.ts";
 import type { MetricsOfOne } from "../lasting.ts";
 import { type ServerInside, startInside } from "../start-server.ts";

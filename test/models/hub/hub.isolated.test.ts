@@ -14,14 +14,6 @@ import {
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { GuardError, GuardValidationError } from "../../../src/errors.ts";
-import {
-  Anonymize,
-  BanCompetitors,
-  Gibberish,
-  PromptInjection,
-  Toxicity,
-} from "../../../src/generated/input-scanners.ts";
 import { listModels } from "../../../src/index.ts";
 import { Engine } from "../../../src/models/engine.ts";
 import { findHubModel } from "../../../src/models/hub/cache.ts";
@@ -29,7 +21,15 @@ import { type PullProgress, pullHubModel } from "../../../src/models/hub/hub.ts"
 import { type HubId, hubName, parseHubId } from "../../../src/models/hub/hub-id.ts";
 import { modelsFolder } from "../../../src/models/model-files.ts";
 import { type ModelNotice, onModelNotice } from "../../../src/models/notices.ts";
+import {
+  Anonymize,
+  BanCompetitors,
+  Gibberish,
+  PromptInjection,
+  Toxicity,
+} from "../../../src/scanners/generated/input-scanners.ts";
 import { createServer, startServer } from "../../../src/server/index.ts";
+import { GuardError, GuardValidationError } from "../../../src/support/errors.ts";
 import { COMMIT, etagOf, fixture, HubServer, TOKEN } from "./hub-server.ts";
 
 /** A machine that does much else takes its time. */

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { ConfigInput } from "../../../src/config/index.ts";
-import { passed, type Scanner } from "../../../src/scanner.ts";
+import { passed, type Scanner } from "../../../src/scan/scanner.ts";
 import { createServer } from "../../../src/server/index.ts";
 import { maskingScanner } from "../../support/masking-scanner.ts";
 import { JSON_TYPE, scannerOf, standingClock, testServer, waitingScanner, wordScanner } from "../fixtures.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ConfigInput } from "../../../src/config/index.ts";
-import { passed, wholeText } from "../../../src/scanner.ts";
+import { passed, wholeText } from "../../../src/scan/scanner.ts";
 import { injectionScanner, scannerOf, startServer, type TestServer, testServer, wordScanner } from "../fixtures.ts";
 
 const CONTENTS = "/api/v1/text/contents";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ConfigInput } from "../../../src/config/index.ts";
-import { passed, type Scanner, wholeText } from "../../../src/scanner.ts";
+import { passed, type Scanner, wholeText } from "../../../src/scan/scanner.ts";
 import { scannerOf, type TestServer, testServer } from "../fixtures.ts";
 
 const CONFIG: ConfigInput = {

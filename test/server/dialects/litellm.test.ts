@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ConfigInput } from "../../../src/config/index.ts";
-import { passed } from "../../../src/scanner.ts";
+import { passed } from "../../../src/scan/scanner.ts";
 import { scannerOf, type TestServer, testServer } from "../fixtures.ts";
 
 const PATH = "/beta/litellm_basic_guardrail_api";

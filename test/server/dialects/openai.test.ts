@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import OpenAI from "openai";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { passed, type Scanner, wholeText } from "../../../src/scanner.ts";
+import { passed, type Scanner, wholeText } from "../../../src/scan/scanner.ts";
 import { scannerOf, type TestServer, testServer, wordScanner } from "../fixtures.ts";
 
 /** The client of OpenAI's own package, against a server that listens. */

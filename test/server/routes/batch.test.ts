@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { passed } from "../../../src/scanner.ts";
+import { passed } from "../../../src/scan/scanner.ts";
 import { scannerOf, testServer, wordScanner } from "../fixtures.ts";
 
 const linesOf = (body: string) =>

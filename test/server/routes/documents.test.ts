@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Anonymize } from "../../../src/generated/input-scanners.ts";
+import { Anonymize } from "../../../src/scanners/generated/input-scanners.ts";
 import { injectionScanner, testServer, wordScanner } from "../fixtures.ts";
 
 const ofTools = { conversation: { sources: ["tool", "user"] } } as const;

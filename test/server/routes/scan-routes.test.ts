@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { Admission } from "../../../src/admission/admission.ts";
 import type { ConfigInput } from "../../../src/config/index.ts";
-import { BanSubstrings } from "../../../src/generated/input-scanners.ts";
-import { passed } from "../../../src/scanner.ts";
+import { passed } from "../../../src/scan/scanner.ts";
+import { BanSubstrings } from "../../../src/scanners/generated/input-scanners.ts";
+import { Admission } from "../../../src/service/admission/admission.ts";
 import { injectionScanner, scannerOf, testServer, wordScanner } from "../fixtures.ts";
 
 describe("prompts", () => {

@@ -1,7 +1,7 @@
 import type { TextReport } from "../../../guard/service-guard.ts";
-import { failingChecks } from "../../../result-names.ts";
-import type { Finding } from "../../../scanner.ts";
-import { unscannedReasons } from "../../../service.ts";
+import { failingChecks } from "../../../scan/result-names.ts";
+import type { Finding } from "../../../scan/scanner.ts";
+import { unscannedReasons } from "../../../service/service.ts";
 import { lengthIn } from "../../../text/offsets.ts";
 import type { Detector } from "./detector.ts";
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { CONVERSATION_RISK, SUFFIXES } from "../../../result-names.ts";
-import type { NamedScanner } from "../../../scan.ts";
-import type { Side } from "../../../scanner.ts";
+import { CONVERSATION_RISK, SUFFIXES } from "../../../scan/result-names.ts";
+import type { NamedScanner } from "../../../scan/scan.ts";
+import type { Side } from "../../../scan/scanner.ts";
 import { Problem } from "../../problem.ts";
 
 /** The id of the detector that all scanners of a side are together. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
-import type { ScanKind } from "../../../service.ts";
+import type { ScanKind } from "../../../service/service.ts";
 import { callerOf } from "../../caller.ts";
 
 declare module "fastify" {

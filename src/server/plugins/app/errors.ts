@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
-import { GuardValidationError } from "../../../errors.ts";
 import { failureOf } from "../../../guard/failure.ts";
+import { GuardValidationError } from "../../../support/errors.ts";
 import { withoutStack } from "../../../support/without-stack.ts";
 import { escapePointer, Problem, type ProblemError, pointerOf, problemBody } from "../../problem.ts";
 

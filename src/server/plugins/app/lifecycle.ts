@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
-import { closedError } from "../../../errors.ts";
+import { closedError } from "../../../support/errors.ts";
 
 /** Milliseconds between the last answer, when the server closes, and the end of all connections. */
 const LAST_BYTES = 100;

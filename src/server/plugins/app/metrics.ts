@@ -1,8 +1,8 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import { SHED_REASONS } from "../../../admission/admission.ts";
 import type { Engine } from "../../../models/engine.ts";
-import type { Side } from "../../../scanner.ts";
-import { type ServiceReport, unscannedReasons } from "../../../service.ts";
+import type { Side } from "../../../scan/scanner.ts";
+import { SHED_REASONS } from "../../../service/admission/admission.ts";
+import { type ServiceReport, unscannedReasons } from "../../../service/service.ts";
 import type { CacheUse } from "../../cache/result-cache.ts";
 import type { Profile } from "../../profiles.ts";
 import type { RedisUse } from "../../redis-link.ts";

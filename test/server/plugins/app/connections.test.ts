@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import fastify from "fastify";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { passed } from "../../../../src/scanner.ts";
+import { passed } from "../../../../src/scan/scanner.ts";
 import { answerUnreadable, httpServer } from "../../../../src/server/http-server.ts";
 import { type RunningServer, startServer } from "../../../../src/server/index.ts";
 import { bodyTimeout } from "../../../../src/server/plugins/app/body-timeout.ts";

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { describe, expect, it } from "vitest";
-import { GuardError } from "../../../../src/errors.ts";
-import { passed } from "../../../../src/scanner.ts";
+import { passed } from "../../../../src/scan/scanner.ts";
+import { GuardError } from "../../../../src/support/errors.ts";
 import { JSON_TYPE, scannerOf, standingClock, testServer, waitingScanner } from "../../fixtures.ts";
 
 const throwing = (error: unknown) => scannerOf("Broken", () => Promise.reject(error));

@@ -3,7 +3,7 @@ import { Agent, request } from "node:http";
 import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { passed } from "../../../../src/scanner.ts";
+import { passed } from "../../../../src/scan/scanner.ts";
 import { type ListenOptions, startServer } from "../../../../src/server/index.ts";
 import { scannerOf, testServer, waitingScanner, wordScanner } from "../../fixtures.ts";
 

@@ -1,7 +1,7 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
-import { Anonymize, BanSubstrings } from "../../../../src/generated/input-scanners.ts";
+import { Anonymize, BanSubstrings } from "../../../../src/scanners/generated/input-scanners.ts";
 import { testServer } from "../../fixtures.ts";
 import { dereferenced } from "../../openapi.ts";
 

@@ -1,8 +1,13 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { BanSubstrings, InvisibleText, Secrets, TokenLimit } from "../../../../src/generated/input-scanners.ts";
-import { JSON as JsonScanner, ReadingTime, Regex } from "../../../../src/generated/output-scanners.ts";
+import {
+  BanSubstrings,
+  InvisibleText,
+  Secrets,
+  TokenLimit,
+} from "../../../../src/scanners/generated/input-scanners.ts";
+import { JSON as JsonScanner, ReadingTime, Regex } from "../../../../src/scanners/generated/output-scanners.ts";
 import { mutated, type Schema, valuesOf } from "../../../support/schema-values.ts";
 import { startServer, type TestServer } from "../../fixtures.ts";
 import { dereferenced } from "../../openapi.ts";

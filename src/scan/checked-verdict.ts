@@ -1,0 +1,64 @@
+import { kindOf } from "../support/plain-words.ts";
+import { isPart, isWithin } from "../text/part.ts";
+import type { Detection, Finding, Verdict } from "./scanner.ts";
+
+/**
+ * Checks what a scanner returned for a text. A scanner that is not guard's own may return anything, and what is not a verdict must not
+ * count as a pass: no score that contradicts the verdict, no place outside the text or inside a character, no coverage of more than
+ * there is.
+ *
+ * @throws TypeError that names the field at fault, and quotes nothing of the text.
+ */
+export function checkedVerdict(text: string, verdict: Verdict): Verdict {
+  const wrong = wrongIn(text, verdict);
+  if (wrong !== undefined) throw new TypeError(`its result is not a verdict: ${wrong}`);
+  return verdict;
+}
+
+/**
+ * Checks what `detect` of a scanner returned.
+ *
+ * @throws TypeError that says what is wrong, and quotes nothing of the text.
+ */
+export function checkedDetection<Found extends Pick<Detection, "score">>(detection: Found): Found {
+  if (isWithin(detection?.score, 0, 1)) return detection;
+  throw new TypeError("its detect() returned no { score } with a number from 0 to 1");
+}
+
+function wrongIn(text: string, verdict: Verdict): string | undefined {
+  if (typeof verdict?.isValid !== "boolean") return "isValid is neither true nor false";
+  const { isValid, score, probability, sanitized, findings, coverage } = verdict;
+  if (!isWithin(score, -1, 1)) return "score is no number from -1 to 1";
+  // The sign alone tells the verdict to whoever reads scores only. A score of 0 does not fail a text.
+  if (score > 0 === isValid) return `score ${score} contradicts isValid: ${isValid}`;
+  if (probability !== undefined && !isWithin(probability, 0, 1)) return "probability is no number from 0 to 1";
+  if (sanitized !== undefined && typeof sanitized !== "string") return `sanitized is ${kindOf(sanitized)}, and no text`;
+  if (!Array.isArray(findings)) return "findings is no array";
+  const index = findings.findIndex((finding) => !isFinding(text, finding));
+  if (index >= 0) return `findings.${index} is no { start, end, type, score } of a part of the text`;
+  return wrongInCoverage(text, coverage);
+}
+
+function wrongInCoverage(text: string, coverage: Verdict["coverage"]): string | undefined {
+  const { chars, scannedChars, truncated, windows, untrainedLanguages: languages } = coverage ?? {};
+  if (chars !== text.length) return "coverage.chars is not the length of the text";
+  if (!isWithin(scannedChars, 0, chars)) return "coverage.scannedChars is no number from 0 to coverage.chars";
+  if (typeof truncated !== "boolean") return "coverage.truncated is neither true nor false";
+  if (!Number.isInteger(windows) || windows < 0) return "coverage.windows is no whole number from 0 on";
+  const areTexts = languages === undefined || (Array.isArray(languages) && languages.every(isText));
+  return areTexts ? undefined : "coverage.untrainedLanguages is no array of texts";
+}
+
+function isFinding(text: string, finding: Finding): boolean {
+  const { type, score, ...rest } = (finding ?? {}) as Finding;
+  return (
+    isPart(text, rest) &&
+    isText(type) &&
+    isWithin(score, 0, 1) &&
+    [rest.text, rest.label, rest.service, rest.view].every((value) => value == null || isText(value))
+  );
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string";
+}

@@ -1,0 +1,166 @@
+import { didYouMean } from "../support/did-you-mean.ts";
+import { GuardValidationError } from "../support/errors.ts";
+import { isRecord } from "../support/is-record.ts";
+import { kindOf } from "../support/plain-words.ts";
+import { SCANNED, SOURCES } from "./source.ts";
+
+/** A check of one option, and the words that say what the option has to be. */
+interface OptionCheck {
+  expected: string;
+  holds(value: unknown): boolean;
+}
+
+const BOOLEAN: OptionCheck = { expected: "true or false", holds: (value) => typeof value === "boolean" };
+
+/** The check for options that are checked where they are used, because that code reads the whole value anyway. */
+const CHECKED_LATER: OptionCheck = { expected: "", holds: () => true };
+
+/**
+ * Tells whether a value is an AbortSignal. It looks at the methods, so that signals of another realm or of a polyfill are accepted
+ * too.
+ */
+function isSignal(value: unknown): boolean {
+  const { addEventListener, throwIfAborted } = (value ?? {}) as Partial<AbortSignal>;
+  return typeof addEventListener === "function" && typeof throwIfAborted === "function";
+}
+
+function oneOf(...words: string[]): OptionCheck {
+  return { expected: words.join(" or "), holds: (value) => words.includes(value as string) };
+}
+
+const SCAN: Readonly<Record<string, OptionCheck>> = {
+  failFast: BOOLEAN,
+  suppress: {
+    expected: "a list of names of scanners",
+    // Names that no scanner has are accepted, as in llm-guard, because one list may serve both sides. The entries of the list are
+    // read later, so that a long list is read only once.
+    holds: Array.isArray,
+  },
+  onScannerError: oneOf("throw", "block"),
+  offsets: oneOf("utf16", "codePoint"),
+  vault: CHECKED_LATER,
+  source: oneOf(...SOURCES),
+  conversation: CHECKED_LATER,
+  signal: { expected: "an AbortSignal", holds: isSignal },
+  observer: {
+    expected: "a ScanObserver, an object with scannerStarted()",
+    holds: (value) => typeof (value as { scannerStarted?: unknown } | null)?.scannerStarted === "function",
+  },
+};
+
+const COUNT: OptionCheck = {
+  expected: "a whole number of at least 0",
+  holds: (value) => Number.isInteger(value) && Number(value) >= 0,
+};
+
+const STREAM: Readonly<Record<string, OptionCheck>> = {
+  ...SCAN,
+  holdbackChars: COUNT,
+  holdbackMs: COUNT,
+  wholeChars: COUNT,
+  masking: { expected: "a list of names of scanners", holds: Array.isArray },
+};
+
+const { source: _, conversation: __, ...COMMON } = SCAN;
+
+const CONVERSATION: Readonly<Record<string, OptionCheck>> = {
+  ...COMMON,
+  tools: CHECKED_LATER,
+  system: CHECKED_LATER,
+  scan: {
+    expected: `an object with lists of scanners under ${SCANNED.join(", ")}`,
+    holds: (value) => isRecord(value) && Object.keys(value).every((key) => SCANNED.some((known) => known === key)),
+  },
+  verdicts: {
+    expected: "a VerdictCache",
+    holds: (value) => typeof (value as { prefetch?: unknown } | null)?.prefetch === "function",
+  },
+  window: { expected: "a whole number of at least 1", holds: (value) => Number.isInteger(value) && Number(value) >= 1 },
+  risk: {
+    expected: "a ConversationRisk, such as ConversationRisk.fromScanner(scanner, { decay: 0.7 })",
+    holds: (value) => typeof (value as { assess?: unknown } | null)?.assess === "function",
+  },
+  windowScanners: CHECKED_LATER,
+  toolScanners: CHECKED_LATER,
+  rewrite: BOOLEAN,
+};
+
+const DOCUMENTS: Readonly<Record<string, OptionCheck>> = {
+  ...COMMON,
+  source: oneOf(...SOURCES),
+  maskInjections: BOOLEAN,
+  rewrite: BOOLEAN,
+};
+
+/**
+ * Checks the options of `scanPrompt` and `scanOutput`. Without this check an unknown option, such as `fail_fast`, would be silently
+ * ignored, and the caller would rely on a check that does not happen.
+ *
+ * @throws GuardValidationError with the name of every option at fault as its path.
+ */
+export function checkScanOptions(options: unknown): void {
+  check(SCAN, options);
+}
+
+/** Checks the options of `scanOutputStream` in the same way. */
+export function checkStreamOptions(options: unknown): void {
+  check(STREAM, options);
+}
+
+/** Checks the options of `scanConversation` in the same way. */
+export function checkConversationOptions(options: unknown): void {
+  check(CONVERSATION, options);
+}
+
+/** Checks the options of `scanDocuments` in the same way. */
+export function checkDocumentsOptions(options: unknown): void {
+  check(DOCUMENTS, options);
+}
+
+/** Checks options without a schema library, because every scan pays for this check. */
+function check(known: Readonly<Record<string, OptionCheck>>, options: unknown): void {
+  if (options === undefined) return;
+  if (typeof options !== "object" || options === null || Array.isArray(options)) throw notAnObject(options);
+  for (const name in options) {
+    const value = (options as Record<string, unknown>)[name];
+    // Callers often pass on an optional value that is undefined, which means the default.
+    if (Object.hasOwn(known, name) && (value === undefined || (known[name] as OptionCheck).holds(value))) continue;
+    throw faults(known, options);
+  }
+}
+
+function notAnObject(options: unknown): GuardValidationError {
+  const hint =
+    typeof options === "boolean"
+      ? `: llm-guard's fail_fast is the option { failFast: ${options} } of the last argument here`
+      : "";
+  return new GuardValidationError([
+    { path: "options", message: `expected an object of options, got ${kindOf(options)}${hint}` },
+  ]);
+}
+
+/** The names that llm-guard and its API have for options. */
+const OF_LLM_GUARD: Readonly<Record<string, string>> = { scanners_suppress: "suppress", scan_fail_fast: "failFast" };
+
+function faults(known: Readonly<Record<string, OptionCheck>>, options: object): GuardValidationError {
+  const issues = Object.entries(options).flatMap(([path, value]) => {
+    const option = Object.hasOwn(known, path) ? known[path] : undefined;
+    if (!option) {
+      const successor = OF_LLM_GUARD[path];
+      const hint =
+        successor !== undefined
+          ? `; did you mean ${successor}?`
+          : didYouMean(path, Object.keys(known)) || `; known are: ${Object.keys(known).join(", ")}`;
+      return [{ path, message: `unknown option${hint}` }];
+    }
+    if (value === undefined || option.holds(value)) return [];
+    return [{ path, message: `expected ${option.expected}, got ${described(value)}` }];
+  });
+  return new GuardValidationError(issues);
+}
+
+/** Describes what was given. It may quote texts, because the options of a call are written in programs and are not secrets. */
+function described(value: unknown): string {
+  if (typeof value === "string") return `the text ${JSON.stringify(value.slice(0, 40))}`;
+  return typeof value === "number" ? String(value) : kindOf(value);
+}

@@ -1,0 +1,135 @@
+import type { ScanReport } from "../scan/scan.ts";
+import type { Finding } from "../scan/scanner.ts";
+import { toSnakeCase } from "../support/options.ts";
+import type { ServiceDocument, ServiceReport } from "./service.ts";
+
+/** The answer to a scan, as the HTTP API and the command line write it in JSON. */
+export interface Answer extends Results {
+  sanitized_prompt?: string;
+  sanitized_output?: string;
+  /** All messages of a conversation as they may be sent on. */
+  sanitized_messages?: ServiceReport["sanitizedMessages"];
+  sanitized_tools?: ServiceReport["sanitizedTools"];
+  sanitized_system?: ServiceReport["sanitizedSystem"];
+  /** The tool calls of an output as they may be made. */
+  sanitized_tool_calls?: ServiceReport["sanitizedToolCalls"];
+  /** What becomes of the text. */
+  outcome?: ServiceReport["outcome"];
+  /** Milliseconds by model; see {@link ScanReport.engineTiming}. */
+  engine_timing?: ScanReport["engineTiming"];
+}
+
+/** What the scanners say of a text. */
+interface Results {
+  is_valid: boolean;
+  /** Risk scores by scanner: below 0 passes, above 0 fails. */
+  scanners: Record<string, number>;
+  findings?: ScanReport["findings"];
+  probabilities?: ScanReport["probabilities"];
+  /** Milliseconds by scanner. */
+  timing?: ScanReport["timing"];
+  /** The fields of {@link ScanReport.coverage} with names in snake_case. */
+  coverage?: Record<string, unknown>;
+}
+
+/** What a client calls one of its documents. */
+export type DocumentId = string | number;
+
+/** The answer to a scan of documents. */
+export interface DocumentsAnswer {
+  /** Whether all documents pass as they were given. */
+  is_valid: boolean;
+  documents: DocumentAnswer[];
+  /** What becomes of the documents together. */
+  outcome?: ServiceReport["outcome"];
+  engine_timing?: ScanReport["engineTiming"];
+  /** How much was looked at of all documents together. */
+  coverage?: Record<string, unknown>;
+}
+
+/** The results of one document as it was given. */
+interface DocumentAnswer extends Results {
+  id?: DocumentId;
+  /** The document as it may be used. */
+  sanitized_text?: string;
+  /** What was cut out of the document, and the results of what is left. */
+  masked?: Pick<Results, "is_valid" | "scanners" | "coverage"> & { statements: number; cuts: Finding[] };
+}
+
+/**
+ * Turns a report into the answer that is written in JSON.
+ *
+ * @param details whether the answer includes findings, probabilities, timing and coverage.
+ * @param sanitized the name of the field that holds the sanitized text; without it the answer has no text.
+ */
+export function answerOf(
+  report: ServiceReport,
+  details: boolean,
+  sanitized?: "sanitized_prompt" | "sanitized_output",
+): Answer {
+  const { text, outcome, engineTiming, sanitizedMessages, sanitizedTools, sanitizedSystem, sanitizedToolCalls } =
+    report;
+  return Object.assign(
+    sanitized ? { [sanitized]: text } : {},
+    sanitized && details && sanitizedMessages && { sanitized_messages: sanitizedMessages },
+    sanitized && details && sanitizedTools && { sanitized_tools: sanitizedTools },
+    sanitized && details && sanitizedSystem && { sanitized_system: sanitizedSystem },
+    sanitized && sanitizedToolCalls && { sanitized_tool_calls: sanitizedToolCalls },
+    resultsOf(report, details),
+    details && { outcome, engine_timing: engineTiming },
+  );
+}
+
+/**
+ * Turns a report on documents into the answer that is written in JSON.
+ *
+ * @param ids what the documents are called, in their order; undefined for those without a name.
+ * @param details whether the answer includes findings, probabilities, timing and coverage.
+ */
+export function documentsAnswerOf(
+  { isValid, outcome, documents = [], engineTiming, coverage }: ServiceReport,
+  ids: readonly (DocumentId | undefined)[],
+  details: boolean,
+): DocumentsAnswer {
+  return {
+    is_valid: isValid,
+    documents: documents.map((document, index) => documentAnswerOf(document, ids[index], details)),
+    ...(details ? { outcome, engine_timing: engineTiming, coverage: snakeCase(coverage) } : {}),
+  };
+}
+
+function documentAnswerOf(
+  { sanitizedText, masked, ...document }: ServiceDocument,
+  id: DocumentId | undefined,
+  details: boolean,
+): DocumentAnswer {
+  return {
+    ...(id === undefined ? {} : { id }),
+    ...(sanitizedText === undefined ? {} : { sanitized_text: sanitizedText }),
+    ...resultsOf(document, details),
+    ...(masked
+      ? {
+          masked: {
+            is_valid: masked.isValid,
+            scanners: masked.resultsScore,
+            statements: masked.statements,
+            cuts: masked.cuts,
+            ...(details ? { coverage: snakeCase(masked.coverage) } : {}),
+          },
+        }
+      : {}),
+  };
+}
+
+function resultsOf(report: Omit<ScanReport, "engineTiming">, details: boolean): Results {
+  const { isValid, resultsScore, probabilities, findings, timing, coverage } = report;
+  return {
+    is_valid: isValid,
+    scanners: resultsScore,
+    ...(details ? { findings, probabilities, timing, coverage: snakeCase(coverage) } : {}),
+  };
+}
+
+function snakeCase(coverage: ScanReport["coverage"]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(coverage).map(([key, value]) => [toSnakeCase(key), value]));
+}

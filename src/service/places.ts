@@ -1,0 +1,197 @@
+import { GuardError } from "../support/errors.ts";
+import { ENDED, Stop } from "../support/stop.ts";
+import type { Admission, Hold, Turn } from "./admission/admission.ts";
+
+/** Work that asks for a place. */
+export interface PlaceRequest {
+  /** What costs about the same for texts of the same length, such as `prompt`. */
+  kind: string;
+  /** How much text there is, in characters. */
+  chars: number;
+  /** Who takes turns with others for it. */
+  caller: string | undefined;
+  /** The most seconds that it may wait and run. */
+  seconds: number;
+  /** A signal that is aborted when nobody waits for the result any more. */
+  signal?: AbortSignal | undefined;
+  /** The same where it is for this work alone. It then stops the work, for whatever reason. */
+  stop?: Stop | undefined;
+}
+
+/** A place in which something runs. */
+export interface Place {
+  /** Is aborted when nobody waits for the result any more, and when the work ends early. */
+  readonly stop: Stop;
+  /** Is told of work that goes on until it ends by itself. The place is not free before that. */
+  onWork(begun: Promise<unknown>): void;
+}
+
+/** The place of a stream: it is taken as long as the stream is open. */
+export interface StreamPlace extends Pick<Place, "onWork"> {
+  /** Aborted when nobody waits for the stream any more. */
+  readonly signal: AbortSignal;
+  /** Does one step of the stream, within the seconds that it may take. What goes wrong ends the stream. */
+  step<T>(chars: number, work: () => Promise<T>): Promise<T>;
+  /** Gives the place back. */
+  end(reason: unknown): void;
+}
+
+/**
+ * The places of a service, in which scans wait and run; {@link Admission} says when. A scan is stopped when its time is up, when its
+ * caller is gone, and when the service closes.
+ */
+export class Places {
+  readonly #admission: Admission;
+  /**
+   * What stops each scan that has not ended. `AbortSignal.any` with a signal as old as the service would do the same, but the old signal
+   * would keep something of every scan for as long as the service lives.
+   */
+  readonly #taken = new Set<Stop>();
+
+  constructor(admission: Admission) {
+    this.#admission = admission;
+  }
+
+  /** How many places are taken, by those as well that go on although nobody waits for them any more. */
+  get taken(): number {
+    return this.#taken.size;
+  }
+
+  /** Stops everything. */
+  close(reason: unknown): void {
+    for (const stop of this.#taken) stop.abort(reason);
+  }
+
+  /**
+   * Runs a scan when its turn has come.
+   *
+   * @param scan gets what is aborted when nobody waits for the scan any more.
+   * @throws GuardError `GUARD_OVERLOADED`, `GUARD_TIMEOUT`, and the reason of the caller's signal.
+   */
+  async run<T>({ signal, stop: own, ...asked }: PlaceRequest, scan: (place: Place) => Promise<T>): Promise<T> {
+    const turn = this.#admission.enter({ timeout: asked.seconds, ...asked });
+    const { stop, work, onWork, leave } = this.#take(signal, own);
+    const place = { stop, onWork };
+    const scanned = turn.waits ? begun(turn, stop.signal).then(() => scan(place)) : scan(place);
+    const done = (isComplete: boolean) =>
+      whenDone(work, () => {
+        turn.end(isComplete);
+        this.#taken.delete(stop);
+      });
+    scanned.then(
+      () => done(true),
+      () => done(false),
+    );
+    let isDone = false;
+    try {
+      const result = await timed(scanned, asked.seconds, stop);
+      isDone = work.size === 0;
+      return result;
+    } finally {
+      leave();
+      // Nobody waits for the parts of this scan that still run, so they are stopped. Where there are none, there is nothing to tell.
+      if (!isDone) stop.abort(ENDED);
+    }
+  }
+
+  /**
+   * Takes a place for a stream.
+   *
+   * @throws GuardError `GUARD_OVERLOADED`.
+   */
+  stream({ kind, caller, seconds, signal }: Omit<PlaceRequest, "chars" | "stop">): StreamPlace {
+    const hold = this.#admission.hold(kind, caller);
+    const { stop, work, onWork, leave } = this.#take(signal);
+    const free = () => {
+      leave();
+      whenDone(work, () => {
+        hold.release();
+        this.#taken.delete(stop);
+      });
+    };
+    stop.signal.addEventListener("abort", free, { once: true });
+    if (stop.signal.aborted) free();
+    return {
+      signal: stop.signal,
+      onWork,
+      step: (chars, work) => this.#step(hold, { chars, seconds, stop }, work),
+      end: (reason) => stop.abort(reason),
+    };
+  }
+
+  async #step<T>(
+    hold: Hold,
+    { chars, seconds, stop }: { chars: number; seconds: number; stop: Stop },
+    work: () => Promise<T>,
+  ): Promise<T> {
+    stop.throwIfAborted();
+    const step = hold.step(chars);
+    try {
+      const done = await timed(work(), seconds, stop);
+      step.end(true);
+      return done;
+    } catch (error) {
+      step.end(false);
+      stop.abort(error);
+      throw error;
+    }
+  }
+
+  #take(caller: AbortSignal | undefined, own?: Stop): Taken {
+    const stop = own ?? new Stop();
+    const leave = caller && !own ? stop.follow(caller) : () => {};
+    this.#taken.add(stop);
+    const work = new Set<Promise<unknown>>();
+    const onWork = (begun: Promise<unknown>) => {
+      work.add(begun);
+      const onEnd = () => work.delete(begun);
+      begun.then(onEnd, onEnd);
+    };
+    return { stop, work, onWork, leave };
+  }
+}
+
+/** A place that was taken. */
+interface Taken extends Pick<Place, "onWork"> {
+  /** Stops what runs in it. */
+  stop: Stop;
+  /** What goes on in it. */
+  work: ReadonlySet<Promise<unknown>>;
+  /** Listens to the caller's signal no longer. */
+  leave(): void;
+}
+
+/** Waits for the turn of a scan, and gives it back when the signal is aborted first. */
+async function begun(turn: Turn, signal: AbortSignal): Promise<void> {
+  const abandon = () => turn.abandon(signal.reason);
+  signal.addEventListener("abort", abandon, { once: true });
+  if (signal.aborted) abandon();
+  await turn.started;
+  signal.removeEventListener("abort", abandon);
+}
+
+/**
+ * Gives a place back when all that went on in it has ended. A scan that nobody waits for any more takes its place for as long as it takes
+ * memory and time, so that scanners which ignore the signal cannot be piled up.
+ */
+function whenDone(work: ReadonlySet<Promise<unknown>>, free: () => void): void {
+  if (work.size === 0) free();
+  else void Promise.allSettled(work).then(() => whenDone(work, free));
+}
+
+/**
+ * Waits for a part of a scan, but no longer than the limit. A scanner that ignores the signal does not keep the caller waiting.
+ *
+ * @param stop stops the scan when the time is up.
+ */
+async function timed<T>(work: Promise<T>, seconds: number, stop: Stop): Promise<T> {
+  const timer = setTimeout(
+    () => stop.abort(new GuardError("GUARD_TIMEOUT", `The scan took longer than ${seconds} s.`)),
+    seconds * 1000,
+  );
+  try {
+    return await stop.race(work);
+  } finally {
+    clearTimeout(timer);
+  }
+}

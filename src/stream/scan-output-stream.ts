@@ -1,0 +1,124 @@
+import { outcomeOf } from "../scan/outcome.ts";
+import { conversationContext, nameScanners, ownSignal, type ScanOptions } from "../scan/scan.ts";
+import { checkStreamOptions } from "../scan/scan-options.ts";
+import type { Scanner } from "../scan/scanner.ts";
+import { GuardError, GuardValidationError } from "../support/errors.ts";
+import { isItemSource, itemsOf, readableOf } from "../support/items.ts";
+import { AnswerScan, type StreamOptions, type StreamReport } from "./answer-scan.ts";
+import { answerSteps } from "./answer-steps.ts";
+
+export type { StreamOptions, StreamReport } from "./answer-scan.ts";
+
+/** The options of {@link scanOutputStream}. */
+export interface StreamScanOptions extends ScanOptions, StreamOptions {
+  /**
+   * The scanners, by name or type, whose findings do not end the stream, because they take all of them out of the text. Scanners that put
+   * placeholders of a vault into a text are always among them. By default there are no others.
+   */
+  masking?: readonly string[];
+}
+
+/** An answer that was scanned on its way. It can be read once: by iterating over it, or as a web stream. */
+export interface ScannedStream extends AsyncIterable<string> {
+  /**
+   * The report on the whole answer. It is there when the texts have been read to their end, and says with `outcome` whether they are
+   * all of the answer: after `blocked` the rest is never given out. It rejects when the scan failed, when the source did, and with
+   * `GUARD_ABORTED` when the reader stopped early.
+   */
+  readonly report: Promise<StreamReport>;
+  /** Returns the texts as a web stream. Cancelling it ends the scan and the source. */
+  toReadableStream(): ReadableStream<string>;
+}
+
+/**
+ * Scans a model's output while it arrives, and gives out what has been decided: up to the ends of sentences, of lines, or of words. A
+ * span that a scanner may still rewrite, such as half a secret, is held back until it is whole. When a check fails, nothing more is given
+ * out, and nothing of the sentence or span that failed has been. At the end the verdict is that of {@link scanOutput}.
+ *
+ * Nothing is read from the source before the texts are read, nor faster than they are.
+ *
+ * @param source the pieces of the output. They may end anywhere, also between the two code units of one character.
+ * @throws GuardValidationError for arguments of the wrong type.
+ * @example
+ * const scanned = scanOutputStream([new output.Secrets()], prompt, pieces, { masking: ["Secrets"] });
+ * for await (const text of scanned) process.stdout.write(text);
+ * const { outcome } = await scanned.report;
+ */
+export function scanOutputStream(
+  scanners: readonly Scanner[],
+  prompt: string,
+  source: AsyncIterable<string> | Iterable<string> | ReadableStream<string>,
+  options: StreamScanOptions = {},
+): ScannedStream {
+  checkStreamOptions(options);
+  const named = nameScanners(scanners);
+  if (typeof prompt !== "string") {
+    throw new GuardValidationError([{ path: "prompt", message: `expected a string, got ${typeof prompt}` }]);
+  }
+  if (!isItemSource(source)) {
+    const message = "expected an async iterable or a web stream of strings";
+    throw new GuardValidationError([{ path: "source", message }]);
+  }
+  const pieces = itemsOf<unknown>(source);
+  const { holdbackChars, holdbackMs, wholeChars, masking: names = [], signal: outer, ...given } = options;
+  const masking = new Set(names);
+  const { failFast = false } = options;
+  const { signal, stop } = ownSignal(outer);
+  const { source: kind = "assistant", conversation: _, ...run } = given;
+  const scan = new AnswerScan({
+    ...{ holdbackChars, holdbackMs, wholeChars, named },
+    context: { prompt, source: kind, ...conversationContext(options) },
+    options: { ...run, signal },
+    decide: (report) => ({
+      isValid: report.isValid,
+      // The checks behind the one that failed have not looked at the text.
+      outcome: failFast && !report.isValid ? "blocked" : outcomeOf(report, named, masking),
+    }),
+  });
+
+  let resolve!: (report: StreamReport) => void;
+  let reject!: (error: unknown) => void;
+  const report = new Promise<StreamReport>((...settle) => {
+    [resolve, reject] = settle;
+  });
+  // Who reads the texts only is told by them of errors.
+  report.catch(() => {});
+  const texts = read();
+  const aborted = new GuardError("GUARD_ABORTED", "The reader of the stream stopped before its end.");
+  const giveUp = async () => {
+    reject(aborted);
+    stop();
+    await texts.return(undefined).catch(() => {});
+  };
+  return {
+    report,
+    [Symbol.asyncIterator]: () => ({
+      next: () => texts.next(),
+      return: async () => {
+        await giveUp();
+        return { done: true, value: undefined };
+      },
+    }),
+    toReadableStream: () => readableOf(texts, giveUp),
+  };
+
+  async function* read(): AsyncGenerator<string, void, undefined> {
+    try {
+      for await (const { text, report } of answerSteps(scan, pieces, { textOf: asText, signal })) {
+        if (report) resolve(report);
+        if (text !== "") yield text;
+      }
+    } catch (error) {
+      reject(error);
+      throw error;
+    } finally {
+      reject(aborted);
+      stop();
+    }
+  }
+}
+
+function asText(piece: unknown): string {
+  if (typeof piece === "string") return piece;
+  throw new GuardValidationError([{ path: "source", message: `expected pieces of text, got ${typeof piece}` }]);
+}

@@ -1,0 +1,354 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { AnswerStream, Guard, GuardedCall, GuardReport } from "../../src/guard/guard.ts";
+import { type GuardedFetchOptions, guardedFetch } from "../../src/http-formats/guarded-fetch.ts";
+import { sse } from "../support/upstream.ts";
+
+const report = (outcome: GuardReport["outcome"]): GuardReport => ({
+  outcome,
+  isValid: outcome === "passed",
+  resultsScore: outcome === "passed" ? {} : { Words: 1 },
+  findings: {},
+  coverage: {} as GuardReport["coverage"],
+});
+
+/** What a scripted guard was asked. */
+interface Seen {
+  signal: AbortSignal | undefined;
+  flushes: number;
+  ended: number;
+}
+
+/**
+ * A guard that gives out words as soon as they are complete, in capitals, and blocks the word `stop`. It gives the beginning of a word out
+ * when it has waited.
+ */
+function wordGuard(wait = 1): { guard: Guard; seen: Seen } {
+  const seen: Seen = { signal: undefined, flushes: 0, ended: 0 };
+  const stream = (): AnswerStream => {
+    let held = "";
+    const step = (end: number) => {
+      const text = held.slice(0, end);
+      if (/\bstop\b/.test(text)) return { text: "", report: report("blocked") };
+      held = held.slice(end);
+      return { text: text.toUpperCase() };
+    };
+    return {
+      get waiting() {
+        return held === "" ? undefined : wait;
+      },
+      async push(piece) {
+        seen.signal?.throwIfAborted();
+        held += piece;
+        return step(held.lastIndexOf(" ") + 1);
+      },
+      async flush() {
+        seen.flushes += 1;
+        return step(held.length);
+      },
+      async end() {
+        seen.ended += 1;
+        const last = step(held.length);
+        return last.report ? last : { ...last, report: report("passed") };
+      },
+    };
+  };
+  const call: GuardedCall = {
+    request: async (request) => ({ report: report("passed"), request }),
+    texts: async (texts) => ({ report: report("passed"), texts: [...texts] }),
+    answer: async ({ text, toolCalls = [] }) => ({
+      report: report(/\bstop\b/.test(text + JSON.stringify(toolCalls)) ? "blocked" : "passed"),
+      text: text.toUpperCase(),
+      toolCalls: [...toolCalls],
+    }),
+    answerStream: stream,
+  };
+  const guard: Guard = {
+    call(options = {}) {
+      seen.signal = options.signal;
+      return call;
+    },
+    close: async () => {},
+  };
+  return { guard, seen };
+}
+
+const encoder = new TextEncoder();
+const CHAT = { path: "/chat/completions", body: { messages: [{ role: "user", content: "Hi" }], stream: true } };
+const chunk = (content: string, index = 0, finish_reason: string | null = null) => ({
+  id: "1",
+  choices: [{ index, delta: { content }, finish_reason }],
+});
+
+/** Sends a request whose answer is a stream of bytes, and returns the reply. */
+function ask(
+  source: ReadableStream<Uint8Array> | readonly (string | Uint8Array)[],
+  options: GuardedFetchOptions & { path?: string; body?: object; wait?: number; signal?: AbortSignal } = {},
+) {
+  const { path = CHAT.path, body = CHAT.body, wait, signal, ...rest } = options;
+  const stream =
+    source instanceof ReadableStream
+      ? source
+      : ReadableStream.from(source.map((piece) => (typeof piece === "string" ? encoder.encode(piece) : piece)));
+  const send = async () => new Response(stream, { headers: { "content-type": "text/event-stream; charset=utf-8" } });
+  const { guard, seen } = wordGuard(wait);
+  const call = guardedFetch(guard, { fetch: send as typeof fetch, ...rest });
+  const reply = call(`https://api.example/v1${path}`, {
+    method: "POST",
+    body: JSON.stringify(body),
+    ...(signal && { signal }),
+  });
+  return { reply, seen };
+}
+
+/** The data of all events of a reply. */
+function eventsOf(text: string): { event?: string; data: string }[] {
+  return text
+    .split("\n\n")
+    .filter((block) => block.includes("data: "))
+    .map((block) => {
+      const event = /^event: ([^\n]*)/m.exec(block)?.[1];
+      return { ...(event !== undefined && { event }), data: /^data: ([^\n]*)/m.exec(block)?.[1] ?? "" };
+    });
+}
+function contentOf(text: string, wanted = 0): string {
+  return eventsOf(text)
+    .filter(({ data }) => data !== "[DONE]")
+    .flatMap(({ data }) => JSON.parse(data).choices)
+    .filter(({ index }) => index === wanted)
+    .map(({ delta }) => delta.content ?? "")
+    .join("");
+}
+
+describe("guarded streams", () => {
+  it("give out text while it arrives", async () => {
+    let controller!: ReadableStreamDefaultController<Uint8Array>;
+    const source = new ReadableStream<Uint8Array>({
+      start(given) {
+        controller = given;
+      },
+    });
+    const { reply } = ask(source, { wait: 60_000 });
+    controller.enqueue(encoder.encode(sse([chunk("one tw")], "")[0]));
+    const reader = ((await reply).body as ReadableStream<Uint8Array>).getReader();
+    const first = new TextDecoder().decode((await reader.read()).value);
+    expect(contentOf(first)).toBe("ONE ");
+    controller.enqueue(encoder.encode(sse([chunk("o three", 0, "stop")]).join("")));
+    controller.close();
+    let rest = "";
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      rest += new TextDecoder().decode(read.value);
+    }
+    expect(contentOf(rest)).toBe("TWO THREE");
+    expect(rest.endsWith('"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n')).toBe(true);
+  });
+
+  it("give out what has waited, when nothing comes", async () => {
+    let controller!: ReadableStreamDefaultController<Uint8Array>;
+    const source = new ReadableStream<Uint8Array>({
+      start(given) {
+        controller = given;
+      },
+    });
+    const { reply, seen } = ask(source);
+    controller.enqueue(encoder.encode(sse([chunk("wor")], "")[0]));
+    const reader = ((await reply).body as ReadableStream<Uint8Array>).getReader();
+    expect(contentOf(new TextDecoder().decode((await reader.read()).value))).toBe("WOR");
+    expect(seen.flushes).toBe(1);
+    await reader.cancel();
+  });
+
+  it("are the same wherever the bytes are cut", async () => {
+    const events = [
+      chunk(""),
+      ...["Grüße, ", "👩‍👩‍👧 aus K", "öln\u2028", " \n and ", "more"].map((text) => chunk(text)),
+      chunk("other", 1),
+      chunk("", 0, "stop"),
+      chunk(" text", 1, "length"),
+    ];
+    const bytes = encoder.encode([": hello\n\n", "retry: 5\n\n", ...sse(events)].join("").replaceAll("\n", "\r\n"));
+    const cuts = fc.uniqueArray(fc.integer({ min: 0, max: bytes.length }), { maxLength: 30 });
+    await fc.assert(
+      fc.asyncProperty(cuts, async (cuts) => {
+        const places = [0, ...cuts.sort((a, b) => a - b), bytes.length];
+        const pieces = places.slice(1).map((end, index) => bytes.slice(places[index], end));
+        const text = await (await ask(pieces, { wait: 60_000 }).reply).text();
+        expect(contentOf(text)).toBe("GRÜSSE, 👩‍👩‍👧 AUS KÖLN\u2028 \n AND MORE");
+        expect(contentOf(text, 1)).toBe("OTHER TEXT");
+        expect(text.startsWith(":\n\n")).toBe(true);
+        expect(eventsOf(text).at(-1)?.data).toBe("[DONE]");
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("end where a check fails: by an error, by a reply, or by a text", async () => {
+    const pieces = sse([chunk("go "), chunk("st"), chunk("op "), chunk("on", 0, "stop")]);
+    const options = { wait: 60_000 };
+    await expect((await ask(pieces, options).reply).text()).rejects.toMatchObject({ code: "GUARD_BLOCKED" });
+    const told = eventsOf(await (await ask(pieces, { ...options, onBlocked: "respond" }).reply).text());
+    expect(told.map(({ data }) => data).slice(1)).toEqual([
+      JSON.stringify({
+        error: {
+          message: "The answer was blocked by guard: Words.",
+          type: "invalid_request_error",
+          param: null,
+          code: "content_policy_violation",
+        },
+      }),
+      "[DONE]",
+    ]);
+    const text = await (await ask(pieces, { ...options, onBlocked: () => "Sorry." }).reply).text();
+    expect(contentOf(text)).toBe("GO Sorry.");
+    expect(text).toContain('"finish_reason":"content_filter"');
+  });
+
+  it("give the rest, when upstream ends without a last event", async () => {
+    const text = await (await ask([`data: ${JSON.stringify(chunk("one two"))}`], { wait: 60_000 }).reply).text();
+    expect(contentOf(text)).toBe("ONE TWO");
+  });
+
+  it("fail as upstream fails", async () => {
+    const failure = new Error("connection reset");
+    const source = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        controller.error(failure);
+      },
+    });
+    await expect((await ask(source, { onBlocked: "respond" }).reply).text()).rejects.toBe(failure);
+  });
+
+  it("read no faster than they are read, and stop when nobody reads", async () => {
+    let made = 0;
+    let cancelled: unknown;
+    const source = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          made += 1;
+          controller.enqueue(encoder.encode(sse([chunk("word ")], "")[0]));
+        },
+        cancel(reason) {
+          cancelled = reason;
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    const { reply, seen } = ask(source);
+    const reader = ((await reply).body as ReadableStream<Uint8Array>).getReader();
+    for (let read = 0; read < 5; read++) await reader.read();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(made).toBeLessThanOrEqual(7);
+    await reader.cancel("enough");
+    expect(cancelled).toBe("enough");
+    expect(seen.signal?.aborted).toBe(true);
+  });
+
+  it("stop with the signal of the caller", async () => {
+    const stop = new AbortController();
+    const reason = new Error("gone");
+    const source = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        controller.enqueue(encoder.encode(sse([chunk("word ")], "")[0]));
+        if (!stop.signal.aborted) stop.abort(reason);
+      },
+    });
+    const { reply, seen } = ask(source, { signal: stop.signal });
+    await expect((await reply).text()).rejects.toBe(reason);
+    expect(seen.signal?.aborted).toBe(true);
+  });
+
+  it("take little memory for a long answer", async () => {
+    const piece = encoder.encode(sse([chunk("some words ".repeat(100))], "")[0]);
+    let left = 10_000;
+    const source = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          left -= 1;
+          if (left < 0) controller.close();
+          else controller.enqueue(piece);
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    const { reply } = ask(source, { wait: 60_000 });
+    let length = 0;
+    let most = 0;
+    for await (const bytes of (await reply).body as ReadableStream<Uint8Array>) {
+      length += bytes.length;
+      most = Math.max(most, bytes.length);
+    }
+    expect(length).toBeGreaterThan(11_000_000);
+    // Nothing of the answer adds up: each event is as long as the one that it was made of.
+    expect(most).toBeLessThan(2 * piece.length);
+  });
+
+  it("have no event that shows what is held", async () => {
+    const logprobs = { content: [{ token: "stop", logprob: -1 }] };
+    const [first] = chunk("st").choices;
+    const events = [
+      { id: "1", choices: [{ ...first, logprobs, message: { role: "assistant", content: "stop" } }] },
+      { id: "1", choices: [{ index: 0, delta: { reasoning_details: [{ type: "reasoning.text", text: "st" }] } }] },
+      { id: "1", choices: [{ index: 0, delta: { reasoning_details: [{ type: "reasoning.text", text: "op" }] } }] },
+      { id: "1", choices: [{ index: 0, delta: { unknown_text: "sto" } }] },
+      { id: "1", choices: [{ index: 0, delta: { unknown_text: "p" } }] },
+    ];
+    const reply = await ask(sse(events), { wait: 60_000, onBlocked: "respond" }).reply;
+    expect((await reply.text()).toLowerCase()).not.toMatch(/"st|stop/);
+  });
+
+  it("hold tool calls until they can be judged", async () => {
+    const piece = (index: number, more: object) => ({
+      id: "1",
+      choices: [{ index: 0, delta: { tool_calls: [{ index, ...more }] }, finish_reason: null }],
+    });
+    const called = (args: string[]) => [
+      piece(0, { id: "a", type: "function", function: { name: "f", arguments: "" } }),
+      ...args.map((text) => piece(0, { function: { arguments: text } })),
+      piece(1, { id: "b", type: "function", function: { name: "g", arguments: "{}" }, extra: { signature: "x" } }),
+      chunk("", 0, "tool_calls"),
+    ];
+    const reply = await ask(sse(called(['{"a"', ":1.0}"]))).reply;
+    const events = eventsOf(await reply.text()).map(({ data }) => data);
+    expect(JSON.parse(events[0] as string).choices[0].delta.tool_calls).toEqual([
+      { index: 0, id: "a", type: "function", function: { name: "f", arguments: '{"a":1.0}' } },
+      { index: 1, id: "b", type: "function", function: { name: "g", arguments: "{}" }, extra: { signature: "x" } },
+    ]);
+    expect(events).toHaveLength(3);
+    await expect((await ask(sse(called(['"st', 'op"']))).reply).text()).rejects.toThrow("blocked");
+  });
+
+  it("know the events of completions and of transcripts", async () => {
+    const text = (text: string, finish_reason: string | null = null) => ({
+      id: "1",
+      choices: [{ index: 0, text, finish_reason, logprobs: { tokens: [text] } }],
+    });
+    const completion = await ask(sse([text("one t"), text("wo", "stop")]), {
+      path: "/completions",
+      body: { prompt: "Hi", stream: true },
+      wait: 60_000,
+    }).reply;
+    const chunks = eventsOf(await completion.text()).map(({ data }) => data);
+    const choices = chunks.slice(0, -1).map((data) => JSON.parse(data).choices[0]);
+    expect(choices.map(({ text }) => text).join("")).toBe("ONE TWO");
+    expect(choices.at(-1)).toMatchObject({ finish_reason: "stop" });
+    expect(chunks.join("")).not.toContain("tokens");
+
+    const events = [
+      { type: "transcript.text.delta", delta: "one t" },
+      { type: "transcript.text.delta", delta: "wo" },
+      { type: "transcript.text.done", text: "one two" },
+    ];
+    const { guard } = wordGuard(60_000);
+    const send = async () => new Response(sse(events).join(""), { headers: { "content-type": "text/event-stream" } });
+    const form = new FormData();
+    form.append("stream", "true");
+    const call = guardedFetch(guard, { fetch: send as typeof fetch });
+    const reply = await call("https://api.example/v1/audio/transcriptions", { method: "POST", body: form });
+    const read = eventsOf(await reply.text()).map(({ data }) => data);
+    expect(read.slice(0, -1).map((data) => JSON.parse(data))).toEqual([
+      { type: "transcript.text.delta", delta: "ONE " },
+      { type: "transcript.text.delta", delta: "TWO" },
+      { type: "transcript.text.done", text: "ONE TWO" },
+    ]);
+  });
+});

@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { kebabCase } from "../../src/reference/markdown.ts";
+import { scannerTypes } from "../../src/scanners/catalog.ts";
+
+const src = fileURLToPath(new URL("../../src/", import.meta.url));
+const types = [...new Set([...scannerTypes("input"), ...scannerTypes("output")])];
+
+/** Files that are made of scanners' names: the registry, and what is generated from it. */
+const OF_NAMES = /^(scanners\/registry\.ts|generated\/)/;
+
+/**
+ * The code of a file without its comments, because comments may name scanners. "JSON" is removed too, because it is a value of
+ * a command's option.
+ */
+function withoutComments(text: string): string {
+  return text
+    .replace(/\/\*.*?\*\//gs, "")
+    .replace(/^\s*\/\/.*$/gm, "")
+    .replace(/\bvalue: "JSON"/g, "");
+}
+
+describe("the name of a scanner", () => {
+  const files = readdirSync(src, { recursive: true, encoding: "utf8" })
+    .map((file) => file.replaceAll("\\", "/"))
+    .filter((file) => file.endsWith(".ts") && !OF_NAMES.test(file));
+
+  it.each(types)("%s stands in its own file only", (type) => {
+    const file = `scanners/${kebabCase(type)}.ts`;
+    const quoted = new RegExp(`(["'\`])${type}\\1`);
+    // Types may be imported from anywhere, because they do not exist at run time.
+    const imported = new RegExp(`from "[./]*(?:scanners/)?${kebabCase(type)}\\.ts"`);
+    const known = files.filter((name) => {
+      if (name === file) return false;
+      const code = withoutComments(readFileSync(src + name, "utf8"));
+      return imported.test(code.replace(/^(?:ex|im)port type .*$/gm, "")) || quoted.test(code);
+    });
+    expect(known).toEqual([]);
+  });
+});

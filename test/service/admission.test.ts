@@ -1,0 +1,308 @@
+import { describe, expect, it } from "vitest";
+import { Admission, type AdmissionLimits, type ShedReason, type Turn } from "../../src/service/admission/admission.ts";
+import type { Machine } from "../../src/service/admission/machine.ts";
+
+/** A scan on a {@link TestMachine}. */
+interface Job {
+  name: string;
+  state: "waits" | "runs" | "done" | "refused" | "dropped";
+  /** The seconds of the machine that it still takes. */
+  left: number;
+  came: number;
+  ended?: number;
+  retryAfter?: number;
+}
+
+/** What a job asks for. */
+interface JobOptions {
+  name?: string;
+  /** The seconds of the machine that it takes. */
+  work: number;
+  kind?: string;
+  chars?: number;
+  caller?: string;
+  timeout?: number;
+  /** Whether it waits for something else, so that any number of them run at a time. */
+  isIdle?: boolean;
+}
+
+/** A machine that works on all scans that run in equal parts, in a time of its own. */
+class TestMachine implements Machine {
+  readonly processors = 2;
+  readonly jobs: Job[] = [];
+  readonly shed: ShedReason[] = [];
+  readonly admission: Admission;
+  /** The part of the processors that other programs have. */
+  readonly #others: number;
+  #time = 0;
+  #busy = 0;
+  #look: (() => void) | undefined;
+  #sinceLook = 0;
+  readonly #running = new Map<Job, { turn: Turn; isIdle: boolean }>();
+
+  constructor(limits: Partial<AdmissionLimits> = {}, others = 0) {
+    this.#others = others;
+    this.admission = new Admission({ maxScans: 512, maxQueueTime: 2, ...limits }, this);
+    this.admission.listen({ shed: (reason) => this.shed.push(reason) });
+  }
+
+  now = () => this.#time;
+  busy = () => this.#busy;
+  idle = () => this.#time * this.processors * (1 - this.#others) - this.#busy;
+
+  repeat(call: () => void): () => void {
+    this.#look = call;
+    return () => {
+      this.#look = undefined;
+    };
+  }
+
+  ask({ name = "", work, kind = "prompt", chars = 1000, timeout = 30, caller, isIdle = false }: JobOptions): Job {
+    const job: Job = { name, state: "waits", left: work, came: this.#time };
+    this.jobs.push(job);
+    try {
+      const turn = this.admission.enter({ kind, chars, caller, timeout });
+      turn.started.then(
+        () => {
+          job.state = "runs";
+          this.#running.set(job, { turn, isIdle });
+        },
+        (error) => Object.assign(job, { state: "dropped", retryAfter: error.retryAfter }),
+      );
+    } catch (error) {
+      Object.assign(job, { state: "refused", retryAfter: (error as { retryAfter: number }).retryAfter });
+    }
+    return job;
+  }
+
+  /** Works for so many seconds; `each` is called before each step of 10 ms. */
+  async work(seconds: number, each: () => void = () => {}): Promise<void> {
+    const step = 0.01;
+    for (let done = 0; done < seconds - step / 2; done += step) {
+      each();
+      // Whoever may begin is told in a microtask.
+      for (let turns = 0; turns < 3; turns++) await Promise.resolve();
+      this.#time += step;
+      const working = [...this.#running.values()].filter(({ isIdle }) => !isIdle).length;
+      if (working > 0) this.#busy += step * this.processors * (1 - this.#others);
+      for (const [job, { turn, isIdle }] of this.#running) {
+        job.left -= isIdle ? step : (step * (1 - this.#others)) / working;
+        if (job.left > 1e-9) continue;
+        Object.assign(job, { state: "done", ended: this.#time });
+        this.#running.delete(job);
+        turn.end(true);
+      }
+      this.#sinceLook += step;
+      if (this.#sinceLook >= 0.05) {
+        this.#sinceLook = 0;
+        this.#look?.();
+      }
+    }
+  }
+
+  of(state: Job["state"], name?: string): Job[] {
+    return this.jobs.filter((job) => job.state === state && (name === undefined || job.name === name));
+  }
+}
+
+function median(numbers: number[]): number {
+  return numbers.sort((a, b) => a - b)[numbers.length >> 1] as number;
+}
+
+const took = (jobs: Job[]) => jobs.map(({ came, ended = Number.NaN }) => ended - came);
+
+describe("Admission", () => {
+  it.each([
+    ["", 0],
+    [", beside programs that take most of the machine", 0.75],
+  ])(
+    "answers as much under ten times the load as it can, in time, and refuses the rest at once%s",
+    async (_, others) => {
+      const machine = new TestMachine({}, others);
+      const work = 0.25 * (1 - others);
+      // The machine does four of these in a second; forty come.
+      let tick = 0;
+      await machine.work(30, () => {
+        if (tick++ % 2.5 < 1) machine.ask({ work, chars: 8000 });
+      });
+      const answered = took(machine.of("done"));
+      expect(answered.length).toBeGreaterThanOrEqual(0.9 * 30 * 4);
+      expect(median(answered)).toBeLessThanOrEqual(3);
+      expect(Math.max(...answered)).toBeLessThan(6);
+      // Once its cost is known, a scan is refused when it comes, and none is dropped later.
+      expect(machine.of("dropped").length).toBeLessThan(60);
+      expect(machine.of("refused").length).toBeGreaterThan(900);
+      expect(new Set(machine.shed)).toEqual(new Set(["queue_time"]));
+    },
+  );
+
+  it("drops what waits when it turns out what scans cost, without having run it", async () => {
+    const machine = new TestMachine();
+    for (let count = 0; count < 128; count++) machine.ask({ work: 1, chars: 8000 });
+    expect(machine.of("refused")).toEqual([]);
+    await machine.work(4);
+    expect(machine.of("dropped").length).toBeGreaterThan(110);
+    await machine.work(20);
+    expect(took(machine.of("done")).every((seconds) => seconds < 12)).toBe(true);
+  });
+
+  it("refuses a text that nobody has read yet only where it refuses that text once it is read", async () => {
+    const machine = new TestMachine();
+    for (const chars of [1000, 1_000_000]) machine.ask({ work: chars / 100_000, chars });
+    await machine.work(15);
+    const lengths = [0, 10, 1000, 8000, 70_000, 300_000, 1_000_000];
+    const isRefused = (chars: number, caller?: string) => {
+      try {
+        machine.admission.refuseUnread({ kind: "prompt", chars, caller, timeout: 30 });
+        return false;
+      } catch (error) {
+        expect(error).toMatchObject({ code: "GUARD_OVERLOADED" });
+        return true;
+      }
+    };
+    const seen = new Set<boolean>();
+    for (let round = 0; round < 40; round++) {
+      const work = (chars: number) => (chars + 1000) / 50_000;
+      const crowd = lengths[(round * 3) % lengths.length] as number;
+      for (let count = 0; count < 40; count++) machine.ask({ caller: "crowd", work: work(crowd), chars: crowd });
+      for (const chars of lengths) {
+        const isUnread = isRefused(chars, "crowd");
+        if (isUnread) expect(machine.ask({ caller: "crowd", work: work(chars), chars }).state).toBe("refused");
+        seen.add(isUnread);
+      }
+      expect(isRefused(10, "somebody else")).toBe(false);
+      await machine.work(0.5);
+    }
+    expect(seen).toEqual(new Set([true, false]));
+  });
+
+  it("tells after how many seconds there is room again", async () => {
+    const machine = new TestMachine();
+    machine.ask({ work: 1 });
+    await machine.work(2);
+    for (let count = 0; count < 10; count++) machine.ask({ work: 1 });
+    const [refused] = machine.of("refused");
+    expect(refused?.retryAfter).toBeGreaterThanOrEqual(1);
+    await machine.work(refused?.retryAfter ?? 0);
+    expect(machine.ask({ work: 1 }).state).not.toBe("refused");
+  });
+
+  it("does not let one caller's crowd keep another caller waiting", async () => {
+    const machine = new TestMachine();
+    machine.ask({ work: 0.2 });
+    await machine.work(1);
+    let tick = 0;
+    await machine.work(20, () => {
+      if (tick % 2 === 0) machine.ask({ name: "crowd", caller: "a", work: 0.2 });
+      if (tick++ % 100 === 50) machine.ask({ name: "single", caller: "b", work: 0.2 });
+    });
+    expect(machine.of("refused", "single").length + machine.of("dropped", "single").length).toBe(0);
+    expect(median(took(machine.of("done", "single")))).toBeLessThan(1.5);
+    expect(machine.of("done", "crowd").length).toBeGreaterThan(60);
+  });
+
+  it("shares the machine between callers by what their scans cost, not by how many they are", async () => {
+    const machine = new TestMachine({ maxQueueTime: 8 });
+    const costs = [
+      [0.4, 40_000],
+      [0.1, 1000],
+    ] as const;
+    for (const [work, chars] of costs) machine.ask({ work, chars });
+    await machine.work(2);
+    await machine.work(20, () => {
+      for (const [index, [work, chars]] of costs.entries()) {
+        const name = `caller ${index}`;
+        if (machine.of("waits", name).length < 4) machine.ask({ name, caller: name, work, chars });
+      }
+    });
+    const [large = 0, small = 0] = costs.map(([work], index) => work * machine.of("done", `caller ${index}`).length);
+    expect(Math.max(large, small) / Math.min(large, small)).toBeLessThan(1.5);
+  });
+
+  it("takes a short text while long ones run, and few of those at a time", async () => {
+    const machine = new TestMachine();
+    for (const chars of [1000, 1_000_000]) machine.ask({ work: chars / 100_000, chars });
+    await machine.work(15);
+    for (let count = 0; count < 64; count++) machine.ask({ name: "long", work: 10, chars: 1_000_000 });
+    expect(machine.of("refused", "long").length).toBe(62);
+    const refused = machine.of("refused", "long")[0];
+    expect(refused?.retryAfter).toBeGreaterThan(10);
+    await machine.work(1);
+    const short = machine.ask({ work: 0.01 });
+    await machine.work(1);
+    expect(short.state).toBe("done");
+    await machine.work(25);
+    expect(machine.of("done", "long").length).toBe(2);
+  });
+
+  it("refuses what would end too late beside what runs, but never what has the machine for itself", async () => {
+    const machine = new TestMachine({ maxQueueTime: 100 });
+    machine.ask({ work: 6, chars: 100_000, timeout: 30 });
+    await machine.work(8);
+    const asked = [1, 2, 3].map(() => machine.ask({ work: 6, chars: 100_000, timeout: 15 }));
+    await machine.work(20);
+    expect(asked.map(({ state }) => state)).toEqual(["done", "done", "refused"]);
+    expect(machine.shed).toEqual(["deadline"]);
+    const alone = machine.ask({ work: 6, chars: 100_000, timeout: 3 });
+    expect(alone.state).not.toBe("refused");
+  });
+
+  it("runs more at a time as long as the processors have time", async () => {
+    const machine = new TestMachine();
+    for (let round = 0; round < 2; round++) {
+      for (let count = 0; count < 100; count++) machine.ask({ work: 1, isIdle: true });
+      await machine.work(4);
+    }
+    expect(machine.of("done").length).toBe(200);
+    expect(median(took(machine.of("done")))).toBeLessThan(1.5);
+  });
+
+  it("gives a place that is taken to a caller who has fewer", async () => {
+    const machine = new TestMachine({ maxScans: 8 });
+    const crowd = [1, 2, 3, 4, 5, 6, 7, 8].map(() => machine.ask({ caller: "a", work: 1 }));
+    expect(machine.ask({ caller: "a", work: 1 }).state).toBe("refused");
+    const other = machine.ask({ caller: "b", work: 1 });
+    await machine.work(0.02);
+    expect(other.state).toBe("waits");
+    expect(crowd.map(({ state }) => state)).toEqual([...Array(4).fill("runs"), ...Array(3).fill("waits"), "dropped"]);
+    expect(machine.shed).toEqual(["queue_size", "queue_size"]);
+  });
+
+  it("forgets what was abandoned, and does not run it", async () => {
+    const machine = new TestMachine({ maxScans: 5 });
+    const turns = [1, 2, 3, 4, 5].map(() => machine.admission.enter({ kind: "prompt", chars: 1, timeout: 30 }));
+    expect(machine.admission.waiting).toBe(1);
+    turns[4]?.abandon(new Error("gone"));
+    await expect(turns[4]?.started).rejects.toThrow("gone");
+    expect(machine.admission.waiting).toBe(0);
+    expect(machine.ask({ work: 1 }).state).toBe("waits");
+    // One that runs holds its place until it ends.
+    turns[0]?.abandon(new Error("gone"));
+    expect(machine.ask({ work: 1 }).state).toBe("refused");
+  });
+
+  it("counts a stream while it is open, and its steps while they run", async () => {
+    const machine = new TestMachine({ maxScans: 2 });
+    const stream = machine.admission.hold("stream");
+    machine.admission.hold("stream");
+    expect(() => machine.admission.hold("stream")).toThrow("Too many scans");
+    const step = stream.step(100);
+    await machine.work(1);
+    expect(machine.admission.expectedWait).toBeGreaterThan(0);
+    step.end(true);
+    expect(machine.admission.expectedWait).toBe(0);
+    stream.release();
+    stream.release();
+    machine.admission.hold("stream");
+    expect(() => machine.admission.hold("stream")).toThrow("Too many scans");
+  });
+
+  it("refuses nothing for its time without a longest wait", async () => {
+    const machine = new TestMachine({ maxQueueTime: Number.POSITIVE_INFINITY });
+    machine.ask({ work: 1 });
+    await machine.work(2);
+    for (let count = 0; count < 40; count++) machine.ask({ work: 1 });
+    await machine.work(45);
+    expect(machine.of("done").length).toBe(41);
+  });
+});

@@ -1,0 +1,240 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { passed, type Scanner } from "../../src/scan/scanner.ts";
+import { Vault } from "../../src/scan/vault.ts";
+import { type ScanRequest, ScanService, type ScanServiceOptions } from "../../src/service/service.ts";
+import { GuardError } from "../../src/support/errors.ts";
+import { scannerOf, waitingScanner, wordScanner } from "../server/fixtures.ts";
+
+const OPTIONS: ScanServiceOptions = {
+  promptTimeout: 30,
+  outputTimeout: 30,
+  maxScans: 10,
+  maxMessages: 10,
+  lazyLoad: false,
+  failFast: false,
+  onScannerError: "throw",
+  requireFullCoverage: false,
+  conversation: { window: 3, scanToolMessages: true, risk: { enabled: false } },
+};
+
+async function serviceOf(input: Scanner[], options: Partial<ScanServiceOptions> = {}): Promise<ScanService> {
+  const service = new ScanService({ input, output: input }, { ...OPTIONS, ...options });
+  onTestFinished(() => service.close());
+  await service.load();
+  return service;
+}
+
+function request(more: Partial<ScanRequest> = {}): ScanRequest {
+  const { signal } = new AbortController();
+  return { suppress: [], details: false, rewrite: true, vault: new Vault(), signal, ...more };
+}
+
+describe("ScanService", () => {
+  it("scans prompts, outputs and conversations, and hands on rewritten texts", async () => {
+    const service = await serviceOf([wordScanner("secret", { replacement: "***" })]);
+    expect(await service.prompt("a secret", request())).toMatchObject({ text: "a ***", isValid: false });
+    expect(await service.output("?", "a secret", request())).toMatchObject({ text: "a ***", isValid: false });
+    const messages = [{ role: "user", content: "a secret" }];
+    expect(await service.conversation({ messages }, request())).toMatchObject({ text: "a ***", isValid: false });
+    expect(await service.prompt("a secret", request({ rewrite: false }))).toMatchObject({ text: "a secret" });
+  });
+
+  it("scans documents with the scanners of their source", async () => {
+    const service = await serviceOf([wordScanner("bad", { conversation: { sources: ["tool"] } })]);
+    expect(await service.documents(["good", "bad", "good"], request())).toMatchObject({
+      isValid: false,
+      resultsValid: { Word: false },
+      documents: [{ isValid: true }, { isValid: false }, { isValid: true }],
+    });
+    // Nobody looks at texts of the user, so nothing is claimed of them.
+    const unread = await service.documents(["bad", "😀"], request({ details: true }), { source: "user" });
+    const unscanned = (user: number) => ({ scannedChars: 0, unscannedSources: { user } });
+    expect(unread.coverage).toMatchObject(unscanned(4));
+    expect(unread.documents?.map(({ coverage }) => coverage)).toMatchObject([unscanned(3), unscanned(1)]);
+    const strict = await serviceOf([], { requireFullCoverage: true });
+    expect(await strict.documents(["bad", ""], request())).toMatchObject({
+      isValid: false,
+      documents: [{ isValid: false }, { isValid: true }],
+    });
+    await expect(service.documents(Array(11).fill("x"), request())).rejects.toMatchObject({ code: "GUARD_TOO_LARGE" });
+  });
+
+  it("counts in code points for those who will see it", async () => {
+    const service = await serviceOf([wordScanner("secret")]);
+    expect((await service.prompt("😀 secret", request())).findings.Word?.[0]).toMatchObject({ start: 3 });
+    expect((await service.prompt("😀 secret", request({ details: true }))).findings.Word?.[0]).toMatchObject({
+      start: 2,
+    });
+  });
+
+  it("takes no scans before its models are loaded, nor without them, nor when it is closed", async () => {
+    const waiting = new ScanService({ input: [], output: [] }, OPTIONS);
+    await expect(waiting.prompt("x", request())).rejects.toMatchObject({ code: "GUARD_STARTING" });
+    await waiting.load();
+    expect(waiting.notReady).toBeUndefined();
+    await waiting.close();
+    await expect(waiting.prompt("x", request())).rejects.toMatchObject({ code: "GUARD_CLOSED" });
+
+    const broken = wordScanner("x", { load: () => Promise.reject(new Error("no file")) });
+    const service = new ScanService({ input: [broken], output: [] }, OPTIONS);
+    await expect(service.load()).rejects.toThrow("Word could not be loaded: no file");
+    await expect(service.prompt("x", request())).rejects.toMatchObject({
+      code: "GUARD_UNAVAILABLE",
+      message: "The scanner Word could not be loaded.",
+    });
+  });
+
+  it("loads its scanners at the same time, and tells of the first one that cannot be", async () => {
+    const begun: string[] = [];
+    const scanner = (name: string, outcome: Promise<void>) => ({
+      ...wordScanner("x", {
+        load: () => {
+          begun.push(name);
+          return outcome;
+        },
+      }),
+      name,
+    });
+    let settle = () => {};
+    const slow = new Promise<void>((_, reject) => {
+      settle = () => reject(new Error("no room"));
+    });
+    const input = [scanner("Slow", slow), scanner("Quick", Promise.reject(new Error("no file")))];
+    const loading = new ScanService({ input, output: [] }, OPTIONS).load();
+    expect(begun).toEqual(["Slow", "Quick"]);
+    settle();
+    await expect(loading).rejects.toThrow("Slow could not be loaded: no room");
+  });
+
+  it("takes no scans after a self-test failed", async () => {
+    let answer: Error | undefined;
+    const check = async () => {
+      if (answer) throw answer;
+    };
+    const told: unknown[] = [];
+    const service = await serviceOf([wordScanner("x", { selfTest: check })]);
+    service.onFailedSelfTest((error) => told.push(error));
+    await service.load();
+    await service.selfTest();
+    answer = new GuardError("GUARD_OVERLOADED", "The queue is full.");
+    await service.selfTest();
+    expect(service.notReady).toBeUndefined();
+    answer = new Error("0.01 where 0.99 was due");
+    await expect(service.selfTest()).rejects.toThrow("a self-test failed: 0.01 where 0.99 was due");
+    expect(told).toEqual([answer]);
+    answer = undefined;
+    await service.selfTest();
+    await expect(service.prompt("y", request())).rejects.toMatchObject({ code: "GUARD_UNAVAILABLE" });
+  });
+
+  it("asks again from time to time, and of the models before it is ready", async () => {
+    let isWrong = false;
+    const selfTest = async () => {
+      if (isWrong) throw new Error("wrong");
+    };
+    const service = await serviceOf([wordScanner("x")], { selfTest, selfTestInterval: 0.001, lazyLoad: false });
+    await service.load();
+    expect(service.notReady).toBeUndefined();
+    const failed = new Promise((resolve) => service.onFailedSelfTest(resolve));
+    isWrong = true;
+    await failed;
+    expect(service.notReady).toMatchObject({ code: "GUARD_UNAVAILABLE" });
+
+    const broken = new ScanService({ input: [], output: [] }, { ...OPTIONS, selfTest });
+    await expect(broken.load()).rejects.toThrow("a self-test failed: wrong");
+    await expect(broken.prompt("x", request())).rejects.toMatchObject({ code: "GUARD_UNAVAILABLE" });
+  });
+
+  it("ends a scan that takes too long, and one that nobody waits for", async () => {
+    const { scanner, aborted } = waitingScanner();
+    const service = await serviceOf([scanner], { promptTimeout: 0.02 });
+    const late = service.prompt("x", request());
+    await expect(late).rejects.toBeInstanceOf(GuardError);
+    await expect(late).rejects.toMatchObject({
+      code: "GUARD_TIMEOUT",
+      message: "The scan took longer than 0.02 s.",
+    });
+    await aborted;
+    const gone = new AbortController();
+    const left = service.output("?", "x", request({ signal: gone.signal }));
+    gone.abort(new Error("gone"));
+    await expect(left).rejects.toThrow("gone");
+  });
+
+  it("ends scans under way when it closes", async () => {
+    const { scanner, started } = waitingScanner({ heeds: false });
+    const service = await serviceOf([scanner]);
+    const scan = service.prompt("x", request());
+    scan.catch(() => {});
+    await started;
+    expect(service.running).toBe(1);
+    await service.close();
+    await expect(scan).rejects.toMatchObject({ code: "GUARD_CLOSED" });
+  });
+
+  it("runs so many scans and no more, those included that go on for nobody", async () => {
+    const { scanner, started, release } = waitingScanner({ heeds: false });
+    const service = await serviceOf([scanner], { maxScans: 1, promptTimeout: 0.02 });
+    // Whoever waits for it is there before it fails, or the failure counts as one that nobody handles.
+    const first = expect(service.prompt("x", request())).rejects.toMatchObject({ code: "GUARD_TIMEOUT" });
+    await started;
+    await expect(service.prompt("x", request())).rejects.toMatchObject({ code: "GUARD_OVERLOADED" });
+    await first;
+    await expect(service.prompt("x", request())).rejects.toMatchObject({ code: "GUARD_OVERLOADED" });
+    release();
+    await expect.poll(() => service.running).toBe(0);
+    expect(await service.prompt("x", request())).toMatchObject({ isValid: true });
+  });
+
+  it("takes conversations of so many messages and texts, whose content it reads once", async () => {
+    const service = await serviceOf([scannerOf("Any", async (text) => passed(text))], { maxMessages: 2 });
+    let reads = 0;
+    const message = {
+      role: "user",
+      get content() {
+        reads++;
+        return "hi";
+      },
+    };
+    expect(await service.conversation({ messages: [message] }, request())).toMatchObject({ isValid: true });
+    expect(reads).toBe(1);
+    const results = { role: "user", content: ["a", "b", "c"].map((content) => ({ type: "tool_result", content })) };
+    for (const messages of [[message, message, message], [results]]) {
+      await expect(service.conversation({ messages } as never, request())).rejects.toMatchObject({
+        code: "GUARD_TOO_LARGE",
+        message: "A conversation may have 2 messages at most.",
+      });
+    }
+  });
+
+  it("keeps what it knows of texts for each caller apart, risk scores included", async () => {
+    const asked: string[] = [];
+    const scanner = scannerOf("Any", async (text) => {
+      asked.push(`scan ${text}`);
+      return passed(text);
+    });
+    const scoringFunction = (text: string) => {
+      asked.push(`score ${text}`);
+      return 0;
+    };
+    const conversation = { ...OPTIONS.conversation, window: 1, risk: { enabled: true, scoringFunction } };
+    const service = await serviceOf([scanner], { conversation });
+    const call = async (caller?: string) => {
+      asked.length = 0;
+      await service.conversation({ messages: [{ role: "user", content: "a" }] }, request({ caller }));
+      return asked.toSorted();
+    };
+    const everything = ["scan a", "score a"];
+    expect(await call("ann")).toEqual(everything);
+    expect(await call("bob")).toEqual(everything);
+    expect(await call()).toEqual(everything);
+    for (const caller of ["ann", "bob", undefined]) expect(await call(caller)).toEqual([]);
+  });
+
+  it("needs a scanner that tells the probability of an attack for the risk of a conversation", () => {
+    const conversation = { ...OPTIONS.conversation, risk: { enabled: true } };
+    expect(() => new ScanService({ input: [], output: [] }, { ...OPTIONS, conversation })).toThrow(
+      expect.objectContaining({ path: "conversation.risk.enabled" }),
+    );
+  });
+});
