@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
-import { GuardValidationError } from "../../dist/support/errors.js";
 import { readConversation } from "../../dist/messages/read.js";
+import { GuardValidationError } from "../../dist/support/errors.js";
 import { mutatedJson } from "./mutate.mjs";
 
 const folder = new URL("../../test/messages/shapes/", import.meta.url);

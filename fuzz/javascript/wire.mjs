@@ -1,8 +1,8 @@
 // Bodies of requests and answers of all formats: each is read or refused with an error of guard.
 import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
-import { GuardError } from "../../dist/support/errors.js";
 import { FORMATS } from "../../dist/http-formats/formats.js";
+import { GuardError } from "../../dist/support/errors.js";
 import { mutatedJson } from "./mutate.mjs";
 
 const folder = new URL("../../test/messages/shapes/", import.meta.url);

@@ -8,9 +8,9 @@ import { streamText, wrapLanguageModel } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { GuardError } from "../../src/support/errors.ts";
 import type { Guard, GuardReport } from "../../src/guard/guard.ts";
 import { GuardBlockedError, type GuardedModelOptions, guardMiddleware } from "../../src/integrations/ai-sdk.ts";
+import { GuardError } from "../../src/support/errors.ts";
 import { all, brokenGuard, FORBIDDEN, TAKEN_OUT, TOKEN, testGuard, wordwiseGuard } from "../../test/support/guards.ts";
 
 const MAIL = "ann@example.com";

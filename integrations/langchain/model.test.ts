@@ -15,9 +15,9 @@ import { FakeListChatModel, FakeStreamingChatModel } from "@langchain/core/utils
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { GuardError } from "../../src/support/errors.ts";
 import type { GuardReport } from "../../src/guard/guard.ts";
 import { GuardBlockedError, guardChatModel } from "../../src/integrations/langchain.ts";
+import { GuardError } from "../../src/support/errors.ts";
 import { all, brokenGuard, FORBIDDEN, TAKEN_OUT, TOKEN, testGuard, wordwiseGuard } from "../../test/support/guards.ts";
 import { RecordingModel, type Script } from "./recording.ts";
 

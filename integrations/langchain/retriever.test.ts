@@ -1,8 +1,8 @@
 import { Document } from "@langchain/core/documents";
 import { FakeRetriever } from "@langchain/core/utils/testing";
 import { expect, it } from "vitest";
-import { GuardError } from "../../src/support/errors.ts";
 import { guardRetriever } from "../../src/integrations/langchain.ts";
+import { GuardError } from "../../src/support/errors.ts";
 import { brokenGuard, FORBIDDEN, testGuard } from "../../test/support/guards.ts";
 
 const documents = (...texts: string[]) =>
