@@ -1,7 +1,7 @@
 # syntax=docker/dockerfile:1
 # The HTTP API of guard. docs/containers.md says how to build and run it.
 ARG NODE_VERSION=24
-ARG RUST_VERSION=1.92
+ARG RUST_VERSION=1.95
 
 FROM rust:${RUST_VERSION}-slim-bookworm AS rust
 
