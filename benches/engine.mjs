@@ -85,7 +85,7 @@ async function raw() {
   return {
     score: async (text) => {
       const output = await session.run(feeds.get(text));
-      const [safe, injection] = output.logits.data;
+      const [safe, injection] = output.direct.data;
       return 1 / (1 + Math.exp(safe - injection));
     },
     close: () => session.release(),

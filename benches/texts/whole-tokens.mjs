@@ -10,11 +10,21 @@ const MARKER = "\u2581";
 let ids;
 let words;
 
-/** A generator of texts of exactly so many tokens of the embedded models, including the two special ones. */
+/**
+ * Returns a generator of texts of exactly `tokens` tokens of the embedded models, including the two special ones. guard's engine reads a
+ * phrase that stands three times in a row only once, so a word never equals one of the two before it.
+ */
 export function textsOfLength(tokens, seed) {
   const next = random(seed);
   const words = wholeWords();
-  return () => Array.from({ length: tokens - 2 }, () => words[Math.floor(next() * words.length)]).join(" ");
+  return () => {
+    const chosen = [];
+    while (chosen.length < tokens - 2) {
+      const word = words[Math.floor(next() * words.length)];
+      if (!chosen.slice(-2).includes(word)) chosen.push(word);
+    }
+    return chosen.join(" ");
+  };
 }
 
 /** A function from a text of `textsOfLength` to its token ids. It throws for a word that is not one token. */
