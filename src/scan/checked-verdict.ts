@@ -1,18 +1,21 @@
 import { kindOf } from "../support/plain-words.ts";
 import { isPart, isWithin } from "../text/part.ts";
+import { diffEdits, type Edit } from "./edits.ts";
 import type { Detection, Finding, Verdict } from "./scanner.ts";
 
 /**
- * Checks what a scanner returned for a text. A scanner that is not guard's own may return anything, and what is not a verdict must not
- * count as a pass: no score that contradicts the verdict, no place outside the text or inside a character, no coverage of more than
- * there is.
+ * Validates what a scanner returned for a text, and turns a whole rewritten text into an edit. Plugins may return anything, and an
+ * invalid result must not count as a pass: scores that contradict `isValid`, spans outside the text or inside a character, edits that
+ * overlap, coverage of more than the text.
  *
- * @throws TypeError that names the field at fault, and quotes nothing of the text.
+ * @throws TypeError that names the invalid field. The message quotes nothing of the text.
  */
 export function checkedVerdict(text: string, verdict: Verdict): Verdict {
   const wrong = wrongIn(text, verdict);
   if (wrong !== undefined) throw new TypeError(`its result is not a verdict: ${wrong}`);
-  return verdict;
+  if (verdict.sanitized === undefined) return verdict;
+  const { sanitized, ...rest } = verdict;
+  return Object.assign(rest, { edits: diffEdits(text, sanitized) });
 }
 
 /**
@@ -27,12 +30,14 @@ export function checkedDetection<Found extends Pick<Detection, "score">>(detecti
 
 function wrongIn(text: string, verdict: Verdict): string | undefined {
   if (typeof verdict?.isValid !== "boolean") return "isValid is neither true nor false";
-  const { isValid, score, probability, sanitized, findings, coverage } = verdict;
+  const { isValid, score, probability, sanitized, edits, findings, coverage } = verdict;
   if (!isWithin(score, -1, 1)) return "score is no number from -1 to 1";
   // The sign alone tells the verdict to whoever reads scores only. A score of 0 does not fail a text.
   if (score > 0 === isValid) return `score ${score} contradicts isValid: ${isValid}`;
   if (probability !== undefined && !isWithin(probability, 0, 1)) return "probability is no number from 0 to 1";
   if (sanitized !== undefined && typeof sanitized !== "string") return `sanitized is ${kindOf(sanitized)}, and no text`;
+  if (edits !== undefined && sanitized !== undefined) return "edits and sanitized are given both";
+  if (edits !== undefined && !areEdits(text, edits)) return "edits is no ordered list of { start, end, replacement }";
   if (!Array.isArray(findings)) return "findings is no array";
   const index = findings.findIndex((finding) => !isFinding(text, finding));
   if (index >= 0) return `findings.${index} is no { start, end, type, score } of a part of the text`;
@@ -47,6 +52,16 @@ function wrongInCoverage(text: string, coverage: Verdict["coverage"]): string | 
   if (!Number.isInteger(windows) || windows < 0) return "coverage.windows is no whole number from 0 on";
   const areTexts = languages === undefined || (Array.isArray(languages) && languages.every(isText));
   return areTexts ? undefined : "coverage.untrainedLanguages is no array of texts";
+}
+
+function areEdits(text: string, edits: readonly Edit[]): boolean {
+  if (!Array.isArray(edits)) return false;
+  let end = 0;
+  for (const edit of edits) {
+    if (!isPart(text, edit ?? {}) || !isText(edit.replacement) || edit.start < end) return false;
+    end = edit.end;
+  }
+  return true;
 }
 
 function isFinding(text: string, finding: Finding): boolean {

@@ -6,6 +6,7 @@ import { GuardValidationError, ScannerError } from "../support/errors.ts";
 import { ENDED, Stop } from "../support/stop.ts";
 import { inUnit, lengthIn, type OffsetUnit } from "../text/offsets.ts";
 import { checkedVerdict } from "./checked-verdict.ts";
+import { applyEdits } from "./edits.ts";
 import { addOmitted, bounded } from "./findings.ts";
 import { errorKind, type ScanObserver, summaryOf } from "./observer.ts";
 import { placed } from "./pieces.ts";
@@ -284,7 +285,7 @@ export async function runScanners(
 
   const add = ({ name, scanner }: NamedScanner, input: string, verdict: Verdict, milliseconds: number) => {
     addVerdict(report, name + suffix, verdict, milliseconds);
-    const isChanged = rewrite && verdict.sanitized !== undefined && verdict.sanitized !== input;
+    const isChanged = rewrite && applyEdits(input, verdict.edits ?? []) !== input;
     if (!verdict.isValid && scanner.sanitizes && !isChanged) addUnchanged(report, [name + suffix]);
   };
   const tellKept = (item: NamedScanner, input: string, verdict: Verdict) => add(item, input, shown(input, verdict), 0);
@@ -393,7 +394,7 @@ export async function runScanners(
       for (const [index, result] of results.entries()) {
         const { verdict, milliseconds } = isPromise(result) ? await result : result;
         add(group[index] as NamedScanner, input, verdict, milliseconds);
-        if (rewrite && verdict.sanitized !== undefined) current = verdict.sanitized;
+        if (rewrite && verdict.edits) current = applyEdits(current, verdict.edits);
         if (failFast && !verdict.isValid) break scan;
       }
     }
@@ -428,7 +429,7 @@ function keptText(
     const verdict = verdicts.get(item.scanner, current, source, vault);
     if (!verdict) return undefined;
     told.push([item, current, verdict]);
-    if (rewrite && verdict.sanitized !== undefined) current = verdict.sanitized;
+    if (rewrite && verdict.edits) current = applyEdits(current, verdict.edits);
     if (failFast && !verdict.isValid) break;
   }
   for (const of of told) tell(...of);

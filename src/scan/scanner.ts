@@ -1,6 +1,7 @@
 import type { MessageText } from "../messages/text.ts";
 import type { AnswerCache, HeadAsked } from "../models/answer-cache.ts";
 import type { Span } from "../text/span.ts";
+import type { Edit } from "./edits.ts";
 import { PASSED } from "./score.ts";
 import type { Source } from "./source.ts";
 import type { Vault } from "./vault.ts";
@@ -70,7 +71,12 @@ export interface Verdict {
    * code.
    */
   probability?: number;
-  /** The text that the next scanner or the caller gets. It is absent when the text stays as it is. */
+  /**
+   * How the scanner rewrites the text, in ascending order and without overlaps. It is absent or empty when the text stays as it is.
+   * Offsets count UTF-16 code units of the text that the scanner was given.
+   */
+  edits?: readonly Edit[];
+  /** The whole text as rewritten, for scanners that know no edits. Its difference from the given text becomes one edit. */
   sanitized?: string;
   findings: Finding[];
   coverage: Coverage;

@@ -31,7 +31,7 @@ export interface SharedVerdicts {
 }
 
 /** A verdict as it is kept: without findings where it has none, and encrypted where it tells anything of its text. */
-type Kept = Omit<Verdict, "findings" | "sanitized"> | string;
+type Kept = Omit<Verdict, "findings" | "edits"> | string;
 
 /** What is encrypted: the verdict, and the pairs that the scanner added to the vault. */
 interface Content {
@@ -126,7 +126,7 @@ export class VerdictCache {
     const added = vault?.entries().slice(before.length) ?? [];
     const key = this.#keyOf(text, source);
     const verdicts: TextVerdicts = new Map(this.#texts.get(key));
-    const isPlain = verdict.findings.length === 0 && verdict.sanitized === undefined && added.length === 0;
+    const isPlain = verdict.findings.length === 0 && verdict.edits === undefined && added.length === 0;
     const name = this.#nameOf(scanner, before.length > 0 ? new Vault(before) : vault && EMPTY);
     verdicts.set(name, isPlain ? plain(verdict, verdicts) : this.#seal(text, { verdict, added }));
     this.#texts.set(key, verdicts);

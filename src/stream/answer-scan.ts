@@ -1,6 +1,7 @@
 import type { AnswerStream, StreamStep } from "../guard/guard.ts";
 import { AnswerCache } from "../models/answer-cache.ts";
 import type { Stoppable } from "../native.ts";
+import { applyEdits } from "../scan/edits.ts";
 import { addOmitted } from "../scan/findings.ts";
 import { copyResult, onlyNames } from "../scan/merge.ts";
 import type { Outcome } from "../scan/outcome.ts";
@@ -661,7 +662,9 @@ function reading(item: NamedScanner, inputs: Map<string, string>): NamedScanner 
 
 /** Returns the scanner, and keeps the text that it leaves. */
 function recorded(item: NamedScanner, left: Map<string, string>): NamedScanner {
-  return watched(item, (input, verdict) => left.set(item.name, verdict?.sanitized ?? input));
+  return watched(item, (input, verdict) =>
+    left.set(item.name, verdict?.sanitized ?? applyEdits(input, verdict?.edits ?? [])),
+  );
 }
 
 /** Returns the scanner, and tells what it was given and what it said. */
