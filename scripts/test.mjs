@@ -1,4 +1,4 @@
-// Runs every suite and ends with one line that counts all of their tests. `npm test -- NAME ...` runs the suites of these names.
+// Runs every suite, and prints the number of passed and failed tests in the last line. `npm test -- NAME ...` runs only the named suites.
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,16 +11,16 @@ const report = join(scratch, "vitest.json");
 const bin = (name) => join(root, "node_modules", name);
 const tsc = bin("typescript/bin/tsc");
 
-/** The count of a check that either holds or does not. */
+/** Counts a program without tests of its own, such as a linter, as one test. */
 const check = () => ({ passed: 1, failed: 0 });
 
-/** How many lines of a suite are shown once more that failed without a failed test. */
+/** The number of lines that are repeated at the end for a suite that fails without a failed test. */
 const LAST_LINES = 40;
 
-/** What `pattern` finds in its first group, each once: the names of tests that failed. */
+/** Returns the distinct names of failed tests: the first group of `pattern`. */
 const namesIn = (output, pattern) => [...new Set([...output.matchAll(pattern)].map(([, name]) => name))];
 
-/** Adds up the summaries that libtest prints: `test result: ok. 8 passed; 0 failed; ...`. */
+/** Adds up the summaries of libtest: `test result: ok. 8 passed; 0 failed; ...`. */
 function libtest(output) {
   const sum = (word) =>
     [...output.matchAll(new RegExp(`(\\d+) ${word}[;\\n]`, "g"))].reduce(
@@ -30,7 +30,7 @@ function libtest(output) {
   return { passed: sum("passed"), failed: sum("failed"), names: namesIn(output, /^(\S+) --- FAILED$/gm) };
 }
 
-/** Adds up the summary of pytest: `1 failed, 211 passed, 2 skipped in 43.21s`. */
+/** Reads the summary of pytest: `1 failed, 211 passed, 2 skipped in 43.21s`. */
 function pytest(output) {
   const sum = (word) => Number(new RegExp(`(\\d+) ${word}`).exec(output.trim().split("\n").at(-1))?.[1] ?? 0);
   return {
@@ -40,6 +40,7 @@ function pytest(output) {
   };
 }
 
+/** Reads the JSON report of vitest. */
 function vitest() {
   const { numPassedTests, numFailedTests, numFailedTestSuites, testResults } = JSON.parse(readFileSync(report, "utf8"));
   const names = testResults
@@ -55,7 +56,10 @@ function vitest() {
 const node = (...args) => [process.execPath, ...args];
 const cargo = (...args) => ["cargo", ...args];
 
-/** The Python of an environment with what `integrations/python/requirements.txt` lists (with `GUARD_SLOW`: `integrations/requirements.txt`). Without it the suites of Python are left out. */
+/**
+ * The Python program of an environment with the packages of `integrations/python/requirements.txt`, or of `integrations/requirements.txt`
+ * with `GUARD_SLOW`. Without it the Python suites are skipped.
+ */
 const python = process.env.GUARD_PYTHON;
 const inPython = (folder, name, module, ...args) => ({
   name,
@@ -64,18 +68,19 @@ const inPython = (folder, name, module, ...args) => ({
   count: module === "pytest" ? pytest : check,
   skipped: python
     ? undefined
-    : "GUARD_PYTHON does not name the Python of an environment with what integrations/python/requirements.txt lists",
+    : "GUARD_PYTHON is not set to the Python of an environment with the packages of integrations/python/requirements.txt",
 });
 
 /**
- * The platform, as Rust calls it. The addon is built for a platform by name, and cargo keeps what it compiles that way in another
- * folder than what it compiles without a name: the dependencies of the tests would be compiled a second time.
+ * The target triple of this platform. napi builds the addon with `--target`, and cargo keeps the output of such builds in a folder of its
+ * own. Without the same flag and profile, the tests would compile all dependencies a second time.
  */
 const [, host] = /^host: (.*)$/m.exec(execFileSync("rustc", ["-vV"], { encoding: "utf8" })) ?? [];
+const AS_ADDON = ["--target", host, "--profile", "ci"];
 
 /**
- * Suites, in lanes that run side by side: the tests of TypeScript wait for models and processes much of the time, while the compiler
- * of Rust does not. The profile is that of the addon, so that what both depend on is compiled once.
+ * The suites, in lanes that run in parallel: the TypeScript tests mostly wait for models and processes, while the Rust compiler uses the
+ * processor.
  */
 const LANES = [
   [
@@ -93,15 +98,16 @@ const LANES = [
     { name: "types", command: node(tsc, "--noEmit", "-p", "tsconfig.test.json"), count: check },
     { name: "types of the page", command: node(tsc, "-p", "tsconfig.page.json"), count: check },
     { name: "format", command: cargo("fmt", "--all", "--check"), count: check },
+    { name: "rust", command: cargo("test", "--workspace", ...AS_ADDON, "--quiet", "--no-fail-fast"), count: libtest },
     {
-      name: "rust",
-      command: cargo("test", "--workspace", "--target", host, "--profile", "ci", "--quiet", "--no-fail-fast"),
-      count: libtest,
+      name: "clippy",
+      command: cargo("clippy", "--workspace", "--all-targets", ...AS_ADDON, "--quiet", "--", "-D", "warnings"),
+      count: check,
     },
   ],
   [
     inPython("python", "python client", "pytest", "-q", "-p", "no:cacheprovider"),
-    // A job of its own starts LiteLLM's proxy, and checks the code itself.
+    // The slow CI job runs these: they start LiteLLM's proxy, and lint the Python code.
     ...(process.env.GUARD_SLOW
       ? [
           inPython("litellm", "litellm", "pytest", "-q", "-p", "no:cacheprovider"),
@@ -115,7 +121,7 @@ const LANES = [
   ],
 ];
 
-/** Runs a suite to its end, and prints what it said then: lanes must not mix their lines. */
+/** Runs a suite. Its output is printed when it ends, so that the lines of two lanes do not mix. */
 function run({ name, command: [program, ...args], cwd = ".", count, skipped }) {
   if (skipped) return { name, skipped };
   const start = performance.now();
@@ -134,7 +140,7 @@ function run({ name, command: [program, ...args], cwd = ".", count, skipped }) {
       } catch {
         counts = { passed: 0, failed: 0 };
       }
-      // A suite that ends badly without having counted a failure has failed as a whole.
+      // A suite that exits with an error but reports no failed test has failed as a whole.
       if (status !== 0 && counts.failed === 0) {
         const last = text(() => true)
           .trimEnd()
@@ -143,7 +149,7 @@ function run({ name, command: [program, ...args], cwd = ".", count, skipped }) {
         counts = {
           passed: Math.max(0, counts.passed - 1),
           failed: 1,
-          names: [`no test, but it ended with ${status}:`, ...last],
+          names: [`exit status ${status}, without a failed test:`, ...last],
         };
       }
       resolve({ name, seconds, ...counts });
@@ -157,7 +163,7 @@ const names = LANES.flat().map(({ name }) => name);
 const chosen = process.argv.slice(2);
 const unknown = chosen.filter((name) => !names.includes(name));
 if (unknown.length > 0) {
-  console.error(`unknown suite ${unknown.join(", ")}; known are: ${names.join(", ")}`);
+  console.error(`Unknown suite: ${unknown.join(", ")}. The suites are: ${names.join(", ")}`);
   process.exit(2);
 }
 
@@ -179,9 +185,9 @@ for (const { name, seconds, passed, failed } of results) {
 }
 for (const reason of new Set(all.flatMap(({ skipped = [] }) => skipped))) {
   const names = all.filter(({ skipped }) => skipped === reason).map(({ name }) => name);
-  console.log(`SKIPPED, and not counted as passed: ${names.join(", ")}. ${reason}.`);
+  console.log(`SKIPPED, not counted: ${names.join(", ")}. ${reason}.`);
 }
-// A log is often cut to its end, so what failed is said there once more.
+// Logs are often cut to their end, so the failures are repeated here.
 for (const { name, names = [] } of results) {
   for (const test of names) console.log(`FAILED ${name}: ${test}`);
 }
