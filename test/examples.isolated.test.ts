@@ -1,10 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "./support/listening.ts";
+import { untilUp } from "./support/until-up.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const folder = join(root, "examples");
@@ -25,12 +25,7 @@ beforeAll(async () => {
     String(port),
   ];
   server = spawn(process.execPath, args, { env: { ...process.env, AUTH_TOKEN: token }, stdio: "inherit" });
-  for (let attempt = 0; attempt < 600; attempt++) {
-    if (server.exitCode !== null) throw new Error(`the server ended with code ${server.exitCode}`);
-    if ((await fetch(`${url}/readyz`).catch(() => undefined))?.ok) return;
-    await sleep(50);
-  }
-  throw new Error("the server was not ready in time");
+  await untilUp(`${url}/readyz`, server);
 });
 
 afterAll(async () => {

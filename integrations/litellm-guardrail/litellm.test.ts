@@ -10,6 +10,7 @@ import { createServer } from "../../src/server/index.ts";
 import { scannerOf } from "../../test/server/fixtures.ts";
 import { freePort } from "../../test/support/listening.ts";
 import { type ModelServer, startModelServer } from "../../test/support/model-server.ts";
+import { untilUp } from "../../test/support/until-up.ts";
 
 /** The path of the program `litellm` of an environment with `litellm[proxy]`. */
 const PROGRAM = process.env.GUARD_LITELLM;
@@ -119,16 +120,7 @@ describe.skipIf(!PROGRAM)("the real LiteLLM proxy with guard as its guardrail", 
       }
     };
     url = `http://127.0.0.1:${port}`;
-    for (let tries = 0; tries < 300; tries++) {
-      const isReady = await fetch(`${url}/health/liveliness`).then(
-        ({ ok }) => ok,
-        () => false,
-      );
-      if (isReady) return;
-      if (child.exitCode !== null) throw new Error(`litellm ended with ${child.exitCode}`);
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    }
-    throw new Error("litellm did not start");
+    await untilUp(`${url}/health/liveliness`, child, { timeout: 80_000 });
   }, 90_000);
 
   afterAll(async () => {

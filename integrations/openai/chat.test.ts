@@ -171,7 +171,6 @@ describe("chat completions of a guarded client", () => {
     const pieces = async function* () {
       yield* sse([chunk({ role: "assistant", content: "Hi" })], "");
       stop.abort();
-      await new Promise((resolve) => setTimeout(resolve, 5));
       for (let sent = 0; sent < 10_000 && upstream.gone === 0; sent++) {
         yield* sse([chunk({ content: "word ".repeat(1000) })], "");
         await new Promise((resolve) => setImmediate(resolve));

@@ -11,6 +11,7 @@ import { createServer } from "../../src/server/index.ts";
 import { scannerOf } from "../../test/server/fixtures.ts";
 import { freePort } from "../../test/support/listening.ts";
 import { type ModelServer, startModelServer } from "../../test/support/model-server.ts";
+import { untilUp } from "../../test/support/until-up.ts";
 
 const TOKEN = "a-token-of-guard";
 const GATEWAY = join(dirname(createRequire(import.meta.url).resolve("@portkey-ai/gateway/package.json")), "build");
@@ -59,16 +60,7 @@ describe("Portkey's real gateway with guard as its webhook", () => {
       stdio: "ignore",
     });
     url = `http://127.0.0.1:${port}`;
-    for (let tries = 0; tries < 200; tries++) {
-      const isReady = await fetch(url).then(
-        () => true,
-        () => false,
-      );
-      if (isReady) return;
-      if (gateway.exitCode !== null) throw new Error(`the gateway ended with ${gateway.exitCode}`);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    throw new Error("the gateway did not start");
+    await untilUp(url, gateway, { isUp: () => true });
   });
 
   afterAll(async () => {

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { freePort } from "../support/listening.ts";
+import { untilUp } from "../support/until-up.ts";
 
 const cli = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "guard-serve-"));
@@ -29,14 +30,6 @@ function run(args: readonly string[], env: Record<string, string> = {}) {
   child.stdout.resume();
   const code = new Promise<number | null>((resolve) => child.once("close", resolve));
   return { child, code, stderr: () => stderr };
-}
-
-async function ready(url: string): Promise<void> {
-  for (;;) {
-    const reply = await fetch(`${url}/readyz`).catch(() => undefined);
-    if (reply?.ok) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }
 
 const scanners = "input_scanners:\n  - type: BanSubstrings\n    params: { substrings: [zebra], redact: true }\n";
@@ -83,7 +76,7 @@ describe("guard serve", () => {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
     const { child, code } = start(scanners, "--port", String(port));
-    await ready(url);
+    await untilUp(`${url}/readyz`, child);
     const reply = await fetch(`${url}/analyze/prompt`, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -118,7 +111,7 @@ describe("guard serve", () => {
       "app: { scan_prompt_timeout: 1, scan_output_timeout: 1 }\ninput_scanners:\n  - type: ./endless.mjs#Endless\n",
       ...["--port", String(port)],
     );
-    await ready(url);
+    await untilUp(`${url}/readyz`, child);
     const reply = await fetch(`${url}/analyze/prompt`, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -133,7 +126,7 @@ describe("guard serve", () => {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
     const { child, code } = start(scanners, "--port", String(port));
-    await ready(url);
+    await untilUp(`${url}/readyz`, child);
     const prompt = async (text: string) => {
       const headers = { "content-type": "application/json" };
       const reply = await fetch(`${url}/analyze/prompt`, {
@@ -143,11 +136,8 @@ describe("guard serve", () => {
       });
       return ((await reply.json()) as { sanitized_prompt: string }).sanitized_prompt;
     };
-    const reloads = async (line: string) => {
-      while (!(await (await fetch(`${url}/metrics`)).text()).includes(line)) {
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
-    };
+    const reloads = (line: string) =>
+      expect.poll(async () => (await fetch(`${url}/metrics`)).text(), { timeout: 30_000 }).toContain(line);
     const path = join(folder, "scanners.yml");
     writeFileSync(path, scanners.replace("zebra", "lion"));
     child.kill("SIGHUP");
@@ -167,7 +157,7 @@ describe("guard serve", () => {
     const port = await freePort();
     const { child, code } = run([path, "--port", String(port)], { AUTH_TOKEN: "my-token" });
     const url = `http://127.0.0.1:${port}`;
-    await ready(url);
+    await untilUp(`${url}/readyz`, child);
     const reply = await fetch(`${url}/analyze/prompt`, {
       method: "POST",
       headers: { "content-type": "application/json", authorization: "Bearer my-token" },

@@ -50,7 +50,8 @@ describe("scanDocuments", () => {
     const slow = scannerOf(
       "Slow",
       async (text) => {
-        await new Promise((resolve) => setTimeout(resolve, text === "0" ? 5 : 0));
+        // Later documents would overtake the first one if they did not wait for it.
+        if (text === "0") await new Promise(setImmediate);
         order.push(text);
         return passed(text);
       },
@@ -73,7 +74,7 @@ describe("scanDocuments", () => {
     const narrow = scannerOf("Narrow", async (text) => {
       if (working >= 2) throw new GuardError("GUARD_OVERLOADED", "full");
       working++;
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await new Promise(setImmediate);
       working--;
       return passed(text);
     });

@@ -8,7 +8,7 @@ function model() {
     asked,
     ask: (text: string) => async () => {
       asked.push(text);
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await new Promise(setImmediate);
       return text.length;
     },
   };

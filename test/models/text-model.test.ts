@@ -163,7 +163,7 @@ describe("a call", () => {
     const controller = new AbortController();
     const long = Array.from({ length: 4000 }, (_, at) => `One two three ${at} four five. `).join("");
     const call = model.classify(long, "windows", controller.signal);
-    setTimeout(() => controller.abort(new Error("changed my mind")), 20);
+    setImmediate(() => controller.abort(new Error("changed my mind")));
     await expect(call).rejects.toThrow("changed my mind");
     await expect(model.classify(long, "windows", controller.signal)).rejects.toThrow("changed my mind");
     expect((await model.classify("hello", "full")).parts).toHaveLength(1);

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { untilUp } from "../support/until-up.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -34,7 +35,7 @@ describe("the package in examples/plugin, installed", () => {
         if (entry.url && entry.msg === "serving") resolve(entry.url);
       });
     });
-    while (!(await fetch(`${url}/readyz`)).ok) await new Promise((resolve) => setTimeout(resolve, 20));
+    await untilUp(`${url}/readyz`, server);
   }, 30_000);
 
   afterAll(async () => {

@@ -156,9 +156,12 @@ describe("URLReachability", () => {
   it("gives up in time", async () => {
     expect(await problems(`http://127.0.0.1:${port}/slow`, local({ timeout: 0.2 }))).toEqual(["timeout"]);
     const stop = new AbortController();
+    requests = [];
     const scan = new URLReachability(local()).scan(`http://127.0.0.1:${port}/slow`, { signal: stop.signal });
-    setTimeout(() => stop.abort(new Error("enough")), 50);
-    await expect(scan).rejects.toThrow("enough");
+    const rejected = expect(scan).rejects.toThrow("enough");
+    await expect.poll(() => requests.length).toBe(1);
+    stop.abort(new Error("enough"));
+    await rejected;
   });
 
   it("sends no credentials", async () => {

@@ -441,14 +441,21 @@ describe("scanOutputStream", () => {
   });
 
   it("gives out whole words when nothing more comes for a while", async () => {
+    let goOn = () => {};
+    const pause = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
     async function* source() {
       yield "Just a moment pl";
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      await pause;
       yield "ease. Done.";
     }
     const scanned = scanOutputStream([wordScanner("evil", SENTENCES)], "", source(), { holdbackMs: 10 });
     const texts: string[] = [];
-    for await (const text of scanned) texts.push(text);
+    for await (const text of scanned) {
+      texts.push(text);
+      goOn();
+    }
     expect(texts).toEqual(["Just a moment", " please.", " Done."]);
   });
 

@@ -443,7 +443,7 @@ describe("what goes wrong on the way", () => {
         "content-length": body.length - from,
         ...(from > 0 ? { "content-range": `bytes ${from}-${body.length - 1}/${body.length}` } : {}),
       });
-      response.write(body.subarray(from, from + after), () => setTimeout(() => response.destroy(), 50));
+      response.write(body.subarray(from, from + after), () => response.socket?.destroySoon());
       return true;
     });
   }
@@ -535,7 +535,7 @@ describe("what goes wrong on the way", () => {
     hub.faults.push((seen, response, body) => {
       if (!isGraph(seen)) return false;
       response.writeHead(200, { "content-length": body.length });
-      response.write(body.subarray(0, 100_000), () => setTimeout(() => response.destroy(), 20));
+      response.write(body.subarray(0, 100_000), () => response.socket?.destroySoon());
       return true;
     });
     expect((await failure(pull("acme/tiny"))).message).toMatch(/the connection broke off/);

@@ -55,7 +55,7 @@ describe("the official client's own download", () => {
       times += 1;
       if (times > 1) return false;
       response.writeHead(200, { "content-length": body.length });
-      response.write(body.subarray(0, 100), () => setTimeout(() => response.destroy(), 20));
+      response.write(body.subarray(0, 100), () => response.socket?.destroySoon());
       return true;
     });
     await expect(download()).rejects.toThrow();

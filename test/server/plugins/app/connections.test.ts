@@ -8,6 +8,7 @@ import { passed } from "../../../../src/scan/scanner.ts";
 import { answerUnreadable, httpServer } from "../../../../src/server/http-server.ts";
 import { type RunningServer, startServer } from "../../../../src/server/index.ts";
 import { bodyTimeout } from "../../../../src/server/plugins/app/body-timeout.ts";
+import { acceptedSockets } from "../../../support/accepted-sockets.ts";
 import { scannerOf, waitingScanner, wordScanner } from "../../fixtures.ts";
 
 const TOKEN = "for-tests";
@@ -122,7 +123,7 @@ describe("requests one behind another", () => {
     const slow = scannerOf("Slow", async (prompt) => {
       running += 1;
       most = Math.max(most, running);
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await new Promise(setImmediate);
       running -= 1;
       return { ...passed(prompt), findings: [] };
     });
@@ -148,12 +149,13 @@ describe("a client that ends its side", () => {
     const { scanner, started, release } = waitingScanner();
     const { url, close } = await serving(scanner);
     onTestFinished(close);
+    const accepted = acceptedSockets();
     const socket = dial(url);
     const reply = text(socket);
     socket.end(request('{"prompt":"x"}', { version, close: false }));
     await started;
-    // The end comes behind the request.
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    // The end arrives after the request.
+    await expect.poll(() => accepted[0]?.readableEnded).toBe(true);
     release();
     expect(await reply).toMatch(/HTTP\/1.1 200 .*"is_valid":true/s);
   });

@@ -5,6 +5,7 @@ import { networkInterfaces } from "node:os";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { passed } from "../../../../src/scan/scanner.ts";
 import { type ListenOptions, startServer } from "../../../../src/server/index.ts";
+import { acceptedSockets } from "../../../support/accepted-sockets.ts";
 import { scannerOf, testServer, waitingScanner, wordScanner } from "../../fixtures.ts";
 
 /** A server on a port of its own. */
@@ -169,13 +170,14 @@ describe("startServer", () => {
 
     // A second request on a connection that was open before.
     const { port } = new URL(url);
+    const accepted = acceptedSockets();
     const socket = connect(Number(port), "127.0.0.1");
     const received: string[] = [];
     socket.on("data", (data) => received.push(String(data)));
     socket.write("POST /scan/prompt HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 14\r\n");
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await expect.poll(() => accepted[0]?.bytesRead).toBeGreaterThan(0);
     const stopped = close();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await expect.poll(() => state(url)).toBe("down");
     socket.write('\r\n{"prompt":"y"}');
     await expect.poll(() => received.join("")).toContain("503 Service Unavailable");
     expect(received.join("").toLowerCase()).toContain("connection: close");
