@@ -1,10 +1,10 @@
-// node scripts/changelog.mjs VERSION: moves the entries of changes/ into CHANGELOG.md, as a section for VERSION of today, and deletes
-// their files. `--check` in place of VERSION only checks their form. changes/README.md describes it.
+// `node scripts/changelog.mjs VERSION` moves the entries of changes/ into a new section of CHANGELOG.md, dated today, and deletes their
+// files. `--check` instead of VERSION only checks their form. changes/README.md describes the form.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The sections of Keep a Changelog, in its order, by the word with which an entry begins. */
+/** The sections of Keep a Changelog in their order, and Performance, by the first word of an entry. */
 const SECTIONS = {
   added: "Added",
   changed: "Changed",
@@ -12,18 +12,19 @@ const SECTIONS = {
   removed: "Removed",
   fixed: "Fixed",
   security: "Security",
+  performance: "Performance",
 };
 const ENTRY = new RegExp(`^(${Object.keys(SECTIONS).join("|")}): (\\S.*)$`, "s");
-/** The latest section of the changelog begins here. */
+/** Matches the start of the latest section. */
 const FIRST_SECTION = /^## \[/m;
 
 /**
- * The entries of one file.
+ * Reads the entries of a file.
  *
- * @param {string} name the file, for errors
- * @param {string} text its content
+ * @param {string} name the name of the file, for error messages
+ * @param {string} text the content of the file
  * @returns {{ kind: string, text: string }[]}
- * @throws Error for a text that is not made of entries
+ * @throws Error if the text has another form
  */
 export function readEntries(name, text) {
   const paragraphs = text.trim().split(/\n\s*\n/);
@@ -32,21 +33,21 @@ export function readEntries(name, text) {
     if (!kind) {
       const kinds = Object.keys(SECTIONS).join(", ");
       throw new Error(
-        `changes/${name}: an entry begins with one of ${kinds}, a colon and a space: "${paragraph.slice(0, 60)}"`,
+        `changes/${name}: an entry must start with one of ${kinds}, a colon and a space: "${paragraph.slice(0, 60)}"`,
       );
     }
-    if (!/[.!?`)]$/.test(sentence.trim())) throw new Error(`changes/${name}: end the sentence with a full stop`);
+    if (!/[.!?`)]$/.test(sentence.trim())) throw new Error(`changes/${name}: an entry must end with a full stop`);
     return { kind, text: sentence.trim().replace(/\s*\n\s*/g, " ") };
   });
 }
 
 /**
- * The changelog with a section for a version in front of the others.
+ * Returns the changelog with a new first section.
  *
  * @param {string} changelog
  * @param {{ kind: string, text: string }[]} entries
  * @param {string} version
- * @param {string} date in the form of ISO 8601, such as 2026-11-23
+ * @param {string} date in ISO 8601, such as 2026-11-23
  */
 export function withVersion(changelog, entries, version, date) {
   const lines = Object.entries(SECTIONS).flatMap(([kind, title]) => {
@@ -54,11 +55,11 @@ export function withVersion(changelog, entries, version, date) {
     return own.length === 0 ? [] : [`### ${title}`, "", ...own.map(({ text }) => `- ${text}`), ""];
   });
   const at = changelog.search(FIRST_SECTION);
-  if (at < 0) throw new Error("CHANGELOG.md has no section of a version");
+  if (at < 0) throw new Error("CHANGELOG.md has no section for a version");
   return `${changelog.slice(0, at)}## [${version}] - ${date}\n\n${lines.join("\n")}\n${changelog.slice(at)}`;
 }
 
-/** The files of changes/ but for its README, in order. */
+/** Returns the sorted names of the files in changes/, without its README. */
 export function changeFiles(folder) {
   return readdirSync(folder)
     .filter((name) => name !== "README.md")

@@ -4,12 +4,12 @@ import { changeFiles, readEntries, withVersion } from "../../scripts/changelog.m
 import { read, root } from "./markdown.ts";
 
 describe("changes/", () => {
-  it.each(changeFiles(join(root, "changes")))("%s has entries of the right form", (name: string) => {
+  it.each(changeFiles(join(root, "changes")))("%s has valid entries", (name: string) => {
     expect(name).toMatch(/^[a-z0-9-]+\.md$/);
     expect(readEntries(name, read(`changes/${name}`)).length).toBeGreaterThan(0);
   });
 
-  it("an entry may go on over several lines, and a file may have several entries", () => {
+  it("an entry may have several lines, and a file several entries", () => {
     expect(readEntries("a.md", "fixed: One\nline.\n\nadded: Another.\n")).toEqual([
       { kind: "fixed", text: "One line." },
       { kind: "added", text: "Another." },
@@ -17,7 +17,7 @@ describe("changes/", () => {
   });
 
   it.each(["A line without its kind.", "improved: No such kind.", "fixed:no space.", "fixed: no full stop", ""])(
-    "%j is refused",
+    "rejects %j",
     (text) => {
       expect(() => readEntries("bad.md", text)).toThrow("changes/bad.md");
     },
@@ -27,7 +27,7 @@ describe("changes/", () => {
 describe("a release", () => {
   const changelog = "# Changelog\n\nText.\n\n## [0.6.0] - 2026-11-21\n\nFirst.\n";
 
-  it("puts its section in front of the others, kinds in the order of Keep a Changelog", () => {
+  it("adds a first section, with the kinds in the order of Keep a Changelog", () => {
     const entries = [
       { kind: "fixed", text: "B." },
       { kind: "added", text: "A." },

@@ -18,17 +18,17 @@ const { "": own, ...installed } = lock.packages as Record<string, Package>;
 const supported = own?.engines?.node ?? "";
 const withEngines = Object.entries(installed).filter(([, { engines }]) => engines?.node !== undefined);
 
-// npm prints EBADENGINE, and with --engine-strict it stops, where a package does not support the Node.js that runs it.
-// `overrides` and `light-my-request` in package.json exist for this reason; see docs/contributing.md.
+// npm warns with EBADENGINE, or fails with --engine-strict, if a package does not support the running Node.js.
+// `overrides` and `light-my-request` in package.json exist for this reason; see CONTRIBUTING.md.
 describe("the packages that npm installs", () => {
-  it("support every version of Node.js that guard supports, where users get them", () => {
+  it("support every Node.js version that guard supports, if users install them", () => {
     const bad = withEngines
       .filter(([, { dev, engines }]) => !dev && !subset(supported, engines?.node))
       .map(([path, { version, engines }]) => `${path}@${version} wants ${engines?.node}`);
     expect(bad).toEqual([]);
   });
 
-  it.each(["20.19.0", "22.13.0", "24.0.0"])("support Node.js %s, where developers get them", (node) => {
+  it.each(["20.19.0", "22.13.0", "24.0.0"])("support Node.js %s, if developers install them", (node) => {
     const bad = withEngines
       .filter(([, { engines }]) => !satisfies(node, engines?.node))
       .map(([path, { version, engines }]) => `${path}@${version} wants ${engines?.node}`);
@@ -36,13 +36,18 @@ describe("the packages that npm installs", () => {
   });
 });
 
-describe("the Python packages", () => {
+describe("the other packages", () => {
   const manifest = JSON.parse(read("package.json"));
 
-  it.each(["python", "litellm"])("of integrations/%s have the version of guard", (folder) => {
+  it("the crates have the version of guard", () => {
+    const [, section = ""] = /^\[workspace\.package\]\n([^[]*)/m.exec(read("Cargo.toml")) ?? [];
+    expect(/^version = "(.*)"$/m.exec(section)?.[1]).toBe(manifest.version);
+  });
+
+  it.each(["python", "litellm"])("the Python package of integrations/%s has the version of guard", (folder) => {
     const text = read(`integrations/${folder}/pyproject.toml`);
     expect(/^version = "(.*)"$/m.exec(text)?.[1]).toBe(manifest.version);
-    // The callback works with the client of its own version.
+    // The callback needs the client of its own version.
     for (const [, version] of text.matchAll(/"guard-scan==([^"]*)"/g)) expect(version).toBe(manifest.version);
   });
 });
