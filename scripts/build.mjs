@@ -1,5 +1,5 @@
-// Installs, compiles the addon and the TypeScript, each only when its sources changed since the last time.
-// `--profile ci` compiles the addon for tests, in half the time; an addon that was built for release will do for them too.
+// Installs the packages, and compiles the addon and the TypeScript. A step runs only if its sources changed since the last time.
+// `--profile ci` compiles the addon for tests, in half the time. Tests also accept an addon that was built for release.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -11,11 +11,11 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const stamps = join(root, "target", "stamps");
 const npm = process.platform === "win32" ? "npm.cmd" : "npm";
 const libc = process.platform === "linux" ? linuxLibc() : "";
-/** What napi calls the addon of this platform. */
+/** The file name that napi gives to the addon of this platform. */
 const addon = `guard.${process.platform}-${process.arch}${{ linux: `-${libc}`, win32: "-msvc" }[process.platform] ?? ""}.node`;
 
 function linuxLibc() {
-  // Without this the report looks up the names of all open connections.
+  // Otherwise the report looks up the host names of all open connections.
   process.report.excludeNetwork = true;
   const found = process.report.getReport().header.glibcVersionRuntime ? "gnu" : "musl";
   return process.arch === "arm" ? `${found}eabihf` : found;
@@ -31,9 +31,9 @@ function files(path) {
 }
 
 /**
- * Builds a product, unless it is there and its stamp says that it was built from the same sources.
+ * Builds a product, unless it exists and its stamp has the hash of the same sources.
  *
- * @param variants what the product may have been built as, the wanted one first.
+ * @param variants the variants of the product that are accepted. The first one is built.
  */
 function step(name, sources, product, build, variants = [""]) {
   const hash = createHash("sha256").update(process.version + process.platform + process.arch + libc);
@@ -50,15 +50,14 @@ function step(name, sources, product, build, variants = [""]) {
 }
 
 function run(command, ...args) {
-  // Windows starts npm.cmd only in a shell, which would split the path of any other program, or argument, at its spaces.
+  // Windows starts npm.cmd only in a shell. A shell would split the paths of other programs at their spaces.
   const shell = process.platform === "win32" && command === npm;
-  // Standard output belongs to the program that is started after this.
+  // Standard output is left to the program that runs after the build.
   execFileSync(command, args, { cwd: root, stdio: ["ignore", 2, 2], shell });
 }
 
 step("install", ["package.json", "package-lock.json", ".npmrc"], "node_modules/typescript/package.json", () =>
-  // Not `npm ci`: it refuses a lock file without the optional packages of other platforms, which npm leaves out where a
-  // registry does not have them.
+  // `npm ci` fails if the lock file lacks optional packages of other platforms, and npm omits those that the registry does not have.
   run(npm, "install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts"),
 );
 const profile = process.argv.includes("ci") ? "ci" : "release";
@@ -79,6 +78,6 @@ step("typescript", typescript, "dist/index.js", () => {
   rmSync(join(root, "dist"), { recursive: true, force: true });
   run(process.execPath, join(root, "node_modules/typescript/bin/tsc"), "-p", "tsconfig.json");
   run(process.execPath, join(root, "scripts/bundle.mjs"));
-  // The page of the server is served as it stands.
+  // The web page of the server needs no compilation.
   cpSync(join(root, "src/server/page"), join(root, "dist/server/page"), { recursive: true });
 });

@@ -1,5 +1,5 @@
-// Puts the JavaScript of src/ into a few files in dist/, beside the declarations that tsc writes there: `node scripts/bundle.mjs`. Node.js
-// takes about a millisecond for each module that it loads, so that hundreds of small ones are slow to start.
+// `node scripts/bundle.mjs` bundles the JavaScript of src/ into a few files in dist/, beside the declarations that tsc writes. Node.js takes about
+// a millisecond to load a module, so hundreds of small modules start slowly.
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,19 +9,19 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
-/** The small packages that every program needs which imports guard. The others are left where npm installs them. */
+/** Small packages that every program with guard needs. Other packages are not bundled. */
 const BUNDLED = ["d3-array", "internmap", "ipaddr.js", "js-yaml", "lru-cache", "p-limit", "yocto-queue", "zod"];
 
-/** What the package exports, and its command. */
+/** The modules that package.json exports, and the command. */
 const PUBLISHED = [...Object.values(manifest.exports), ...Object.values(manifest.bin)]
   .map((target) => target.default ?? target)
   .filter((file) => file.endsWith(".js"))
   .map((file) => file.replace(/^(?:\.\/)?dist\/(.+)\.js$/, "$1"));
 
-/** Programs of processes that guard starts. */
+/** The entry points of processes that guard starts. */
 const PROGRAMS = ["server/workers/entry"];
 
-/** What the tools of this repository load besides. */
+/** Further modules that scripts, benchmarks and tests load from dist/. */
 const FOR_TOOLS = [
   "cli/language-cards",
   "config/index",
@@ -41,11 +41,13 @@ const FOR_TOOLS = [
 ];
 
 /**
- * Returns the modules that could be in each of the large files; a module is in the first that it could be in. What is loaded together lies together, and nothing is loaded for what a program
- * does not use: help needs no scanners, a guard elsewhere no addon, lists of scanners no configuration, and `guard scan` no server. The modules that are left
- * lie where rolldown puts them. What a module imports is in its own list as well: rolldown would put it there otherwise.
+ * Returns the candidate modules of each large file. A module is put into the first file that it is a candidate for, and rolldown places the rest.
+ *
+ * Modules that are loaded together are in one file, and a program loads no code that it does not use: help needs no scanners, a remote guard no
+ * addon, a list of scanners no configuration, and `guard scan` no server. A list also has the imports of its modules, because rolldown would
+ * add them to the file anyway.
  */
-function modulesOfFiles(getModuleInfo) {
+function modulesByFile(getModuleInfo) {
   const reachedFrom = (ids) => {
     const found = new Set();
     const visit = (id) => {
@@ -63,7 +65,7 @@ function modulesOfFiles(getModuleInfo) {
   const light = reachedFrom(
     PUBLISHED.filter((name) => /^(?:guard\/remote|http-formats|integrations)\//.test(name)).map(sourceOf),
   );
-  // A proxy that asks a guard elsewhere shares how it listens with the server, and has no addon either.
+  // A proxy with a remote guard shares the code that listens with the server, and needs no addon.
   const proxy = reachedFrom([sourceOf("proxy/index")]);
   const config = reachedFrom([sourceOf("guard/create-guard")]);
   const suite = reachedFrom([sourceOf("cli/suite")]);
@@ -72,13 +74,13 @@ function modulesOfFiles(getModuleInfo) {
     base: both(cli, core),
     light: both(new Set([...light, ...proxy]), core),
     core,
-    // What a proxy shares with `guard scan`, which needs nothing of how servers listen and count.
+    // Code that a proxy shares with `guard scan`, which needs no listener and no metrics.
     scan: both(proxy, new Set([...config, ...suite])),
     proxy: both(proxy, new Set([...cli, ...scanning])),
     wire: both(light, new Set([...cli, ...scanning])),
     helpers: both(cli, scanning),
     config,
-    // The command itself waits for what it runs, which would never be loaded if that had to wait for the file of the command.
+    // The entry point awaits the command that it runs. In one file, the two would wait for each other.
     commands: new Set([...cli].filter((id) => id !== sourceOf("cli/main"))),
     suite,
     server,
@@ -91,19 +93,19 @@ const both = (one, other) => new Set([...one].filter((id) => other.has(id)));
 /** The name of the package that a file belongs to. */
 const packageOf = (file) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file.split(sep).join("/"))?.[1];
 
-/** The licences of the packages whose code is in dist/, which have to go with it. */
-function notices(files) {
+/** Returns the licences of the bundled packages, which must be distributed with their code. */
+function licenseNotices(files) {
   const packages = new Map(files.map((file) => [packageOf(file), file]).filter(([name]) => name));
   const texts = [...packages].sort().map(([name, file]) => {
     let folder = dirname(file);
-    // Packages have further files of this name in their folders, which say nothing but what kind of modules lie there.
+    // Subfolders of a package may have a package.json that only sets the module type.
     while (manifestIn(folder)?.name !== name) folder = dirname(folder);
     const license = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-    if (!license) throw new Error(`the package ${name} has no licence that could go with its code`);
+    if (!license) throw new Error(`the package ${name} is bundled, but has no licence file`);
     const { version, license: id } = manifestIn(folder);
     return `${name} ${version} (${id})\n\n${readFileSync(join(folder, license), "utf8").trim()}\n`;
   });
-  return `The files beside this one hold code of these packages.\n\n${texts.join(`\n${"-".repeat(78)}\n\n`)}`;
+  return `The files in this folder contain code of these packages.\n\n${texts.join(`\n${"-".repeat(78)}\n\n`)}`;
 }
 
 function manifestIn(folder) {
@@ -111,7 +113,7 @@ function manifestIn(folder) {
   return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : undefined;
 }
 
-/** The large files, in the order in which a module is tried for them. */
+/** The large files. A module goes into the first one that it is a candidate for. */
 const FILES = ["base", "light", "core", "scan", "proxy", "wire", "helpers", "config", "commands", "suite", "server"];
 
 let modules;
@@ -126,25 +128,25 @@ const bundle = await rolldown({
     {
       name: "files",
       buildEnd() {
-        modules = modulesOfFiles((id) => this.getModuleInfo(id));
+        modules = modulesByFile((id) => this.getModuleInfo(id));
       },
       generateBundle(_, written) {
         const files = Object.values(written).flatMap((file) => file.moduleIds ?? []);
-        this.emitFile({ type: "asset", fileName: "THIRD-PARTY-NOTICES.txt", source: notices(files) });
+        this.emitFile({ type: "asset", fileName: "THIRD-PARTY-NOTICES.txt", source: licenseNotices(files) });
       },
     },
   ],
 });
-// What an earlier run wrote has other names.
+// The file names contain hashes, so files of earlier runs would stay.
 for (const file of existsSync(dist) ? readdirSync(dist, { recursive: true }) : []) {
   if (file.endsWith(".js") && !file.startsWith(join("server", "page"))) rmSync(join(dist, file));
 }
 await bundle.write({
   dir: dist,
   format: "esm",
-  // Errors and scanners are told apart by the names of their classes, also where two files have one of the same name.
+  // Errors and scanners are recognised by class name, and rolldown renames classes whose names collide.
   keepNames: true,
-  // Directly in dist/: see src/own-files.ts.
+  // src/own-files.ts depends on the depth of these files.
   chunkFileNames: "[name]-[hash].js",
   codeSplitting: {
     groups: FILES.map((name, index) => ({

@@ -1,5 +1,5 @@
-// Builds the platform package of this machine twice, in two folders with different names, and compares the SHA-256 of the tarballs:
-// `node scripts/compare-builds.mjs`. It takes two builds for release, which are minutes each, and leaves nothing behind.
+// `node scripts/compare-builds.mjs` checks that release builds are reproducible: it builds the platform package in two folders and compares the
+// SHA-256 hashes of the tarballs. Each of the two builds takes minutes.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
@@ -11,11 +11,11 @@ import { buildAddon } from "./addon.mjs";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), "guard-builds-"));
 
-/** The names of the tarballs that a build makes, with their hashes. What is built is the commit, without changes that are not committed. */
+/** Builds HEAD in a new folder, and returns the names and hashes of its tarballs. */
 function build(name) {
   const folder = join(scratch, name);
   execFileSync("git", ["clone", "--quiet", root, folder]);
-  // What is installed is the same for both, and no part of the addon.
+  // Both builds share the installed packages, which are no part of the addon.
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
   buildAddon(folder, "release");
   execFileSync(process.execPath, ["scripts/pack.mjs", "platform"], { cwd: folder, stdio: ["ignore", 2, 2] });
@@ -29,7 +29,7 @@ function build(name) {
 }
 
 try {
-  const [first, second] = ["one", "another-place"].map(build);
+  const [first, second] = ["first", "second-folder"].map(build);
   console.log([...first, ...second].join("\n"));
   const isSame = first.length > 0 && first.join() === second.join();
   console.log(isSame ? "The builds are equal." : "The builds differ.");

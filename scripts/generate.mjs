@@ -1,11 +1,10 @@
-// Writes what is made from the scanners' definitions and from the shapes of messages: types, indexes, documentation and schemas; and the
-// manifests of the embedded models. With
-// --check it writes nothing, and fails where a file on disk is not what it would write.
+// Writes the generated files: types, indexes, pages and schemas from the scanner definitions, the tables of docs/what-is-read.md, and the
+// manifests of the embedded models. With --check it writes nothing, and fails if a file differs from what it would write.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { formatted } from "./formatted.mjs";
-import { whatIsRead } from "./what-is-read.mjs";
+import { formatFiles } from "./format-files.mjs";
+import { pageWithMessageTables } from "./message-tables.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const { generatedFiles } = await import("../dist/reference/generated-files.js");
@@ -23,11 +22,11 @@ function write(files) {
     writeFileSync(file, wanted);
   }
 }
-// The pages below are made from files of models, which are compared with the manifests.
+// The pages read model files, which are checked against the manifests, so the manifests come first.
 write(manifests());
-write(formatted(new Map([...generatedFiles(), whatIsRead()])));
+write(formatFiles(new Map([...generatedFiles(), pageWithMessageTables()])));
 for (const path of stale) console.log(`${check ? "stale" : "written"}: ${path}`);
 if (check && stale.length > 0) {
-  console.log("Run npm run generate, and commit what it writes.");
+  console.log("Run npm run generate, and commit the changes.");
   process.exitCode = 1;
 }

@@ -1,5 +1,5 @@
-// Makes the tarballs that are published, in npm/: `node scripts/pack.mjs main` the package guard-scan, `node scripts/pack.mjs
-// platform` the package with the addon and the ONNX Runtime library of this machine's platform; without a word both.
+// Writes the tarballs of a release into npm/. `node scripts/pack.mjs main` packs guard-scan, and `node scripts/pack.mjs platform` the package
+// with the addon and the ONNX Runtime library of this platform. Without an argument it packs both.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const out = join(root, "npm");
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
-/** npm's words for the targets of package.json; the names are those that the loader which napi generates looks for. */
+/** The fields of npm packages for the targets of package.json. The loader that napi generates looks for these names. */
 const PLATFORMS = {
   "x86_64-unknown-linux-gnu": { abi: "linux-x64-gnu", os: "linux", cpu: "x64", libc: "glibc" },
   "aarch64-unknown-linux-gnu": { abi: "linux-arm64-gnu", os: "linux", cpu: "arm64", libc: "glibc" },
@@ -20,7 +20,7 @@ const PLATFORMS = {
   "aarch64-pc-windows-msvc": { abi: "win32-arm64-msvc", os: "win32", cpu: "arm64" },
 };
 
-/** The files of onnxruntime-node that the CPU provider needs. Its Linux libraries are for glibc: Alpine has its own package. */
+/** The files of onnxruntime-node that the CPU provider needs. Its Linux libraries need glibc; Alpine has a package of its own. */
 const RUNTIME_FILES = {
   linux: ["libonnxruntime.so.1"],
   darwin: ["libonnxruntime.1.dylib"],
@@ -48,7 +48,7 @@ function pack(folder, content) {
     cwd: out,
     encoding: "utf8",
     stdio: ["ignore", "pipe", "inherit"],
-    // Windows starts npm.cmd only in a shell, which splits arguments at spaces: the folder is named without what is above it.
+    // Windows starts npm.cmd only in a shell, which splits arguments at spaces, so the path is relative.
     shell: process.platform === "win32",
   };
   const [{ filename, size }] = JSON.parse(execFileSync(npm, ["pack", "--json", `./${basename(folder)}`], options));
@@ -58,7 +58,7 @@ function pack(folder, content) {
 function main() {
   const folder = stage(manifest.name);
   for (const path of [...manifest.files, "README.md", "LICENSE"]) {
-    if (!existsSync(join(root, path))) throw new Error(`${path} is missing: run npm run build`);
+    if (!existsSync(join(root, path))) throw new Error(`${path} is missing. Run npm run build.`);
     cpSync(join(root, path), join(folder, path), { recursive: true });
   }
   const { scripts: _scripts, devDependencies: _development, napi: _napi, ...content } = manifest;
@@ -70,11 +70,11 @@ function main() {
 
 function platform() {
   const [addon, ...others] = readdirSync(join(root, "native")).filter((name) => name.endsWith(".node"));
-  // The folder may hold several addons, but only one of them is the latest build.
+  // It is unknown which of several addons is the latest build.
   if (others.length > 0)
-    throw new Error(`native/ has several addons, ${[addon, ...others].join(", ")}: leave only one there`);
+    throw new Error(`native/ has several addons: ${[addon, ...others].join(", ")}. Delete all but one.`);
   const found = platforms.find(({ abi }) => addon === `guard.${abi}.node`);
-  if (!found) throw new Error(`native/ has no addon of a platform that is published: run npm run build`);
+  if (!found) throw new Error(`native/ has no addon for a published platform. Run npm run build.`);
   const { abi, os, cpu, libc } = found;
   const folder = stage(packageOf(found));
   copyFileSync(join(root, "native", addon), join(folder, addon));
@@ -101,7 +101,7 @@ function platform() {
   });
 }
 
-const [what] = process.argv.slice(2);
+const [part] = process.argv.slice(2);
 mkdirSync(out, { recursive: true });
-if (what !== "platform") main();
-if (what !== "main") platform();
+if (part !== "platform") main();
+if (part !== "main") platform();

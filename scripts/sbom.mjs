@@ -1,6 +1,5 @@
-// Writes the bills of materials of a release into npm/, in CycloneDX's JSON (https://cyclonedx.org/docs/1.5/json/): `npm run sbom`.
-// guard-scan.cdx.json lists the packages of npm that users get, as npm itself tells them from the lock file; guard-addon.cdx.json the crates
-// that the addon is built from, for all platforms.
+// `npm run sbom` writes the bills of materials of a release into npm/, as CycloneDX JSON (https://cyclonedx.org/docs/1.5/json/).
+// guard-scan.cdx.json lists the npm packages that users install, and guard-addon.cdx.json the crates of the addon on all platforms.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,22 +12,22 @@ const run = (command, ...args) =>
     shell: process.platform === "win32",
   });
 
-/** What users get of npm, without tools for development. */
-function ofNpm() {
+/** Lists the npm packages that users install, without development dependencies. */
+function npmBom() {
   return JSON.parse(run("npm", "sbom", "--sbom-format", "cyclonedx", "--package-lock-only", "--omit", "dev"));
 }
 
-/** The crates that guard-node is compiled with; those for builds and tests only are left out. */
-function ofCargo() {
+/** Lists the crates that are compiled into the addon, without those for builds and tests. */
+function cargoBom() {
   const { packages, resolve } = JSON.parse(run("cargo", "metadata", "--format-version", "1", "--locked"));
   const known = new Map(packages.map((crate) => [crate.id, crate]));
   const nodes = new Map(resolve.nodes.map((node) => [node.id, node]));
   const top = packages.find(({ name }) => name === "guard-node");
-  /** The dependencies of a crate that become part of it: a kind of null is an ordinary dependency. */
+  // A normal dependency has the kind null.
   const partsOf = (id) =>
     nodes.get(id).deps.flatMap(({ pkg, dep_kinds }) => (dep_kinds.some(({ kind }) => kind === null) ? [pkg] : []));
   const reached = new Set([top.id]);
-  // A set goes on with what is added to it.
+  // The loop also visits the crates that are added to the set.
   for (const id of reached) for (const part of partsOf(id)) reached.add(part);
   const checksums = checksumsOf(readFileSync(join(root, "Cargo.lock"), "utf8"));
   const ref = (id) => `pkg:cargo/${known.get(id).name}@${known.get(id).version}`;
@@ -37,7 +36,7 @@ function ofCargo() {
     const sha256 = checksums.get(`${name}@${version}`);
     return {
       ...{ "bom-ref": ref(id), type: "library", name, version, purl: ref(id) },
-      // Old crates write a slash where SPDX has OR.
+      // Old crates separate licences by a slash, SPDX by OR.
       ...(license ? { licenses: [{ expression: license.replaceAll(/ ?\/ ?/g, " OR ") }] } : {}),
       ...(sha256 ? { hashes: [{ alg: "SHA-256", content: sha256 }] } : {}),
       ...(repository ? { externalReferences: [{ type: "vcs", url: repository }] } : {}),
@@ -52,7 +51,7 @@ function ofCargo() {
   };
 }
 
-/** The SHA-256 of the packages of crates that come from the registry, by name and version. */
+/** Returns the SHA-256 hashes of crates from the registry, keyed by `name@version`. */
 function checksumsOf(lock) {
   const entries = lock.matchAll(/name = "(.+)"\nversion = "(.+)"\nsource = .+\nchecksum = "(\w+)"/g);
   return new Map([...entries].map(([, name, version, checksum]) => [`${name}@${version}`, checksum]));
@@ -60,8 +59,8 @@ function checksumsOf(lock) {
 
 mkdirSync(join(root, "npm"), { recursive: true });
 for (const [name, bom] of [
-  ["guard-scan", ofNpm()],
-  ["guard-addon", ofCargo()],
+  ["guard-scan", npmBom()],
+  ["guard-addon", cargoBom()],
 ]) {
   const path = join("npm", `${name}.cdx.json`);
   writeFileSync(join(root, path), `${JSON.stringify(bom, null, 2)}\n`);

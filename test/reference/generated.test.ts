@@ -3,15 +3,15 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { formatted } from "../../scripts/formatted.mjs";
-import { whatIsRead } from "../../scripts/what-is-read.mjs";
+import { formatFiles } from "../../scripts/format-files.mjs";
+import { pageWithMessageTables } from "../../scripts/message-tables.mjs";
 import { buildScanners, parseConfig } from "../../src/config/index.ts";
 import { generatedFiles } from "../../src/reference/generated-files.ts";
 import { kebabCase } from "../../src/reference/markdown.ts";
 import { SCANNERS } from "../../src/scanners/catalog.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const files: Map<string, string> = formatted(new Map([...generatedFiles(), whatIsRead()]));
+const files: Map<string, string> = formatFiles(new Map([...generatedFiles(), pageWithMessageTables()]));
 const pages = [...files].filter(([path]) => path.startsWith("docs/scanners/") && !path.endsWith("README.md"));
 
 describe("what is generated from the scanners and the shapes of messages", () => {

@@ -4,10 +4,9 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** The page with the tables. */
 const PAGE = "docs/what-is-read.md";
 
-/** The APIs, by the names of the files of their shapes. */
+/** The titles of the APIs, keyed by the names of the files with their shapes. */
 const APIS = {
   "openai-chat": "OpenAI: chat completions",
   "openai-responses": "OpenAI: Responses",
@@ -16,11 +15,11 @@ const APIS = {
 };
 
 /**
- * The page with its tables made anew from the shapes that the tests run through the reader.
+ * Updates the tables of the page from the shapes that the tests of messages use.
  *
  * @returns {[string, string]} the path of the page, and its text.
  */
-export function whatIsRead() {
+export function pageWithMessageTables() {
   const page = readFileSync(join(root, PAGE), "utf8");
   const begin = "<!-- shapes: made by npm run generate -->\n";
   const end = "<!-- end of shapes -->";

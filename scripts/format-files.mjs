@@ -7,12 +7,12 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /**
- * Files as they are formatted here, so that the linter has nothing to say about them.
+ * Formats files as `npm run format` does.
  *
  * @param {Map<string, string>} files texts by their paths in the repository.
- * @returns {Map<string, string>} the same paths with the formatted texts.
+ * @returns {Map<string, string>} the formatted texts by the same paths.
  */
-export function formatted(files) {
+export function formatFiles(files) {
   const folder = mkdtempSync(join(tmpdir(), "guard-generate-"));
   try {
     for (const [path, text] of files) {
@@ -20,7 +20,7 @@ export function formatted(files) {
       writeFileSync(join(folder, path), text);
     }
     const biome = join(root, "node_modules/@biomejs/biome/bin/biome");
-    // One run for all of them: most of the time of a run is its start.
+    // Biome runs once for all files, because most of its time is start-up.
     const args = ["check", "--write", "--vcs-enabled=false", `--config-path=${join(root, "biome.json")}`, "."];
     execFileSync(process.execPath, [biome, ...args], { cwd: folder, stdio: "pipe" });
     return new Map([...files.keys()].map((path) => [path, readFileSync(join(folder, path), "utf8")]));
