@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { freePort } from "./support/listening.ts";
-import { untilUp } from "./support/until-up.ts";
+import { freePort } from "./support/http-server.ts";
+import { waitUntilUp } from "./support/wait-until-up.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const folder = join(root, "examples");
@@ -25,7 +25,7 @@ beforeAll(async () => {
     String(port),
   ];
   server = spawn(process.execPath, args, { env: { ...process.env, AUTH_TOKEN: token }, stdio: "inherit" });
-  await untilUp(`${url}/readyz`, server);
+  await waitUntilUp(`${url}/readyz`, server);
 });
 
 afterAll(async () => {

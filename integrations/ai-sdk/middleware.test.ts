@@ -11,7 +11,15 @@ import { describe, expect, it } from "vitest";
 import type { Guard, GuardReport } from "../../src/guard/guard.ts";
 import { GuardBlockedError, type GuardedModelOptions, guardMiddleware } from "../../src/integrations/ai-sdk.ts";
 import { GuardError } from "../../src/support/errors.ts";
-import { all, brokenGuard, FORBIDDEN, TAKEN_OUT, TOKEN, testGuard, wordwiseGuard } from "../../test/support/guards.ts";
+import {
+  brokenGuard,
+  collect,
+  FORBIDDEN,
+  TOKEN,
+  TOKEN_REPLACEMENT,
+  testGuard,
+  wordByWordGuard,
+} from "../../test/support/guards.ts";
 
 const MAIL = "ann@example.com";
 const PLACEHOLDER = "[REDACTED_EMAIL_ADDRESS_1]";
@@ -44,7 +52,7 @@ function scripted(guard: Guard, { content = [], parts = [] }: Scripted, options?
   });
   const model = wrapLanguageModel({ model: inner, middleware: guardMiddleware(guard, options) });
   const streamed = async (options: LanguageModelV3CallOptions = { prompt: hello }) =>
-    all((await model.doStream(options)).stream as unknown as AsyncIterable<LanguageModelV3StreamPart>);
+    collect((await model.doStream(options)).stream as unknown as AsyncIterable<LanguageModelV3StreamPart>);
   return { model, asked, streamed };
 }
 
@@ -372,8 +380,8 @@ describe("a stream", () => {
     }
     expect(texts).toEqual({
       "text-delta 1": `one ${MAIL}`,
-      "text-delta 2": `two ${TAKEN_OUT}`,
-      "reasoning-delta 1": `three ${TAKEN_OUT}`,
+      "text-delta 2": `two ${TOKEN_REPLACEMENT}`,
+      "reasoning-delta 1": `three ${TOKEN_REPLACEMENT}`,
     });
     expect(TOKEN).toBe("sk-token");
   });
@@ -385,7 +393,7 @@ describe("a stream", () => {
     ["a call of the provider's tool", [call("c1", FORBIDDEN, { providerExecuted: true })]],
     ["a text behind a call", [call("c1", "{}"), ...text("1", FORBIDDEN)]],
   ])("ends with an error when something is blocked: %s", async (_, parts) => {
-    for (const guard of [await testGuard(), wordwiseGuard()]) {
+    for (const guard of [await testGuard(), wordByWordGuard()]) {
       const { streamed } = scripted(guard, { parts: [...parts, FINISH] });
       const got = await streamed();
       expect(got.slice(-2)).toMatchObject([
@@ -402,7 +410,7 @@ describe("a stream", () => {
 
   it("ends with the words of the user when something is blocked", async () => {
     const { streamed } = scripted(
-      wordwiseGuard(),
+      wordByWordGuard(),
       { parts: text("1", "x ", FORBIDDEN) },
       { onBlocked: () => "Sorry." },
     );
@@ -425,7 +433,7 @@ describe("a stream", () => {
           more = (part) => controller.enqueue(part);
         },
       });
-    const { model } = scripted(wordwiseGuard({ waiting: 1 }), { parts });
+    const { model } = scripted(wordByWordGuard({ waiting: 1 }), { parts });
     const { stream } = await model.doStream({ prompt: hello });
     const reader = stream.getReader();
     more({ type: "text-start", id: "1" });
@@ -460,7 +468,7 @@ describe("a stream", () => {
       return { stream, pulls: () => pulls, reason: () => reason };
     };
     const left = endless();
-    const { model } = scripted(wordwiseGuard(), { parts: left.stream });
+    const { model } = scripted(wordByWordGuard(), { parts: left.stream });
     const reader = (await model.doStream({ prompt: hello })).stream.getReader();
     await reader.read();
     await reader.cancel("enough");
@@ -469,7 +477,7 @@ describe("a stream", () => {
     expect(left.pulls()).toBe(1);
 
     const blocked = endless();
-    await scripted(wordwiseGuard(), { parts: blocked.stream }).streamed();
+    await scripted(wordByWordGuard(), { parts: blocked.stream }).streamed();
     expect(blocked.reason()).toBe("none");
 
     const stop = new AbortController();
@@ -480,7 +488,10 @@ describe("a stream", () => {
           stalled.reason = reason;
         },
       });
-    const waiting = scripted(wordwiseGuard(), { parts: silent }).streamed({ prompt: hello, abortSignal: stop.signal });
+    const waiting = scripted(wordByWordGuard(), { parts: silent }).streamed({
+      prompt: hello,
+      abortSignal: stop.signal,
+    });
     await new Promise(setImmediate);
     stop.abort("stop");
     await waiting;
@@ -521,7 +532,7 @@ it("fails when guard cannot judge, and lets nothing pass", async () => {
   expect(asked).toEqual([]);
 
   // A guard that fails in the middle of an answer.
-  const passing = wordwiseGuard().call();
+  const passing = wordByWordGuard().call();
   const half: Guard = {
     call: () => ({ ...brokenGuard(error).call(), request: passing.request }),
     close: async () => {},
@@ -530,13 +541,13 @@ it("fails when guard cannot judge, and lets nothing pass", async () => {
   await expect(halfway.model.doGenerate({ prompt: hello })).rejects.toBe(error);
   const errors: unknown[] = [];
   const result = streamText({ model: halfway.model, prompt: "Hi", onError: ({ error }) => void errors.push(error) });
-  const parts = await all(result.fullStream);
+  const parts = await collect(result.fullStream);
   expect(parts.map(({ type }) => type)).not.toContain("text-delta");
   expect(errors).toEqual([error]);
 });
 
 it("fails when guard returns a request of another shape", async () => {
-  const passing = wordwiseGuard().call();
+  const passing = wordByWordGuard().call();
   const wrong: Guard = {
     call: () => ({
       ...passing,

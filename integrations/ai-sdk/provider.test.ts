@@ -21,7 +21,7 @@ import {
   guardEmbeddingMiddleware,
   guardMiddleware,
 } from "../../src/integrations/ai-sdk.ts";
-import { all, FORBIDDEN, remoteTestGuard, TAKEN_OUT, TOKEN, testGuard } from "../../test/support/guards.ts";
+import { collect, FORBIDDEN, remoteTestGuard, TOKEN, TOKEN_REPLACEMENT, testGuard } from "../../test/support/guards.ts";
 import { completion, type Reply, streamed, type Upstream, upstream } from "./upstream.ts";
 
 const MAIL = "ann@example.com";
@@ -85,8 +85,8 @@ it("takes out of an answer what must not be shown", async () => {
   const { model } = await guarded(({ stream }) => {
     return stream ? streamed(["a sk-", "token b"]) : completion(`a ${TOKEN} b`);
   });
-  expect((await generateText({ model, prompt: "Hi" })).text).toBe(`a ${TAKEN_OUT} b`);
-  expect(await streamText({ model, prompt: "Hi" }).text).toBe(`a ${TAKEN_OUT} b`);
+  expect((await generateText({ model, prompt: "Hi" })).text).toBe(`a ${TOKEN_REPLACEMENT} b`);
+  expect(await streamText({ model, prompt: "Hi" }).text).toBe(`a ${TOKEN_REPLACEMENT} b`);
 });
 
 it("never sends a request that is blocked", async () => {
@@ -104,7 +104,7 @@ it("never sends a request that is blocked", async () => {
     prompt: `This is ${FORBIDDEN}.`,
     onError: ({ error }) => void errors.push(error),
   });
-  const parts = await all(result.fullStream);
+  const parts = await collect(result.fullStream);
   expect(parts).toMatchObject([{ type: "start" }, { type: "error", error: { code: "GUARD_BLOCKED" } }]);
   expect(errors).toEqual([expect.any(GuardBlockedError)]);
   expect(server.bodies).toEqual([]);
@@ -122,7 +122,7 @@ it("shows nothing more of an answer that is blocked", async () => {
 
   const errors: unknown[] = [];
   const result = streamText({ model, prompt: "Hi", onError: ({ error }) => void errors.push(error) });
-  const parts = await all(result.fullStream);
+  const parts = await collect(result.fullStream);
   expect(parts.map(({ type }) => type)).toEqual([
     "start",
     "start-step",
@@ -219,7 +219,7 @@ it.each(["generate", "stream"])("runs no tool of an answer that is blocked: %s",
   if (how === "generate") {
     await expect(generateText(options)).rejects.toThrow(GuardBlockedError);
   } else {
-    const parts = await all(streamText({ ...options, onError: () => {} }).fullStream);
+    const parts = await collect(streamText({ ...options, onError: () => {} }).fullStream);
     expect(parts.filter(({ type }) => type.startsWith("tool"))).toEqual([]);
     expect(parts).toContainEqual({ type: "error", error: expect.any(GuardBlockedError) });
   }
@@ -259,15 +259,15 @@ it("streams structured answers", async () => {
   const schema = z.object({ mail: z.string(), note: z.string() });
   const prompt = `My mail is ${MAIL}`;
   const objects = streamObject({ model, schema, prompt });
-  expect((await all(objects.partialObjectStream)).at(-1)).toEqual({ mail: MAIL, note: "Hi" });
+  expect((await collect(objects.partialObjectStream)).at(-1)).toEqual({ mail: MAIL, note: "Hi" });
   expect(await objects.object).toEqual({ mail: MAIL, note: "Hi" });
   const { partialOutputStream, output } = streamText({ model, output: Output.object({ schema }), prompt });
-  expect((await all(partialOutputStream)).at(-1)).toEqual({ mail: MAIL, note: "Hi" });
+  expect((await collect(partialOutputStream)).at(-1)).toEqual({ mail: MAIL, note: "Hi" });
   expect(await output).toEqual({ mail: MAIL, note: "Hi" });
 
   const errors: unknown[] = [];
   const bad = streamObject({ model, schema, prompt: "Be bad", onError: ({ error }) => void errors.push(error) });
-  const shown = await all(bad.partialObjectStream).catch((error) => error);
+  const shown = await collect(bad.partialObjectStream).catch((error) => error);
   expect(JSON.stringify(shown)).not.toContain(FORBIDDEN);
   expect(errors).toContainEqual(expect.any(GuardBlockedError));
 });

@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import { bodyText, listening } from "../../test/support/listening.ts";
+import { readBody, startHttpServer } from "../../test/support/http-server.ts";
 import { sse } from "../../test/support/upstream.ts";
 
 /** A reply of the fake upstream: a body of JSON, or the chunks of a stream. */
@@ -15,8 +15,8 @@ export interface Upstream {
 /** Starts an upstream that ends with the test. @param reply makes the reply to each request. */
 export async function upstream(reply: (body: Record<string, unknown>, count: number) => Reply): Promise<Upstream> {
   const bodies: Record<string, unknown>[] = [];
-  const { url, close } = await listening(async (request, response) => {
-    const body = JSON.parse(await bodyText(request));
+  const { url, close } = await startHttpServer(async (request, response) => {
+    const body = JSON.parse(await readBody(request));
     bodies.push(body);
     const made = reply(body, bodies.length);
     const isStream = "chunks" in made;

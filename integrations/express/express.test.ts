@@ -2,8 +2,13 @@ import type { AddressInfo } from "node:net";
 import express, { type ErrorRequestHandler } from "express";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type GuardHttpError, guardExpress } from "../../src/integrations/express.ts";
-import { endless, httpGuardCases, piecesAfter, type StartApplication } from "../../test/support/http-guard-cases.ts";
-import { LettingThrough } from "../../test/support/letting-through.ts";
+import {
+  delayedPieces,
+  endlessStreams,
+  httpGuardCases,
+  type StartApplication,
+} from "../../test/support/http-guard-cases.ts";
+import { PassThroughGuard } from "../../test/support/pass-through-guard.ts";
 
 const listen = (app: express.Express): Promise<string> =>
   new Promise((resolve) => {
@@ -41,10 +46,10 @@ const start: StartApplication = async (guard, seen) => {
   );
   const onBlocked = () => ({ status: 451, body: "Sorry." });
   const stream: express.RequestHandler = (request, response) =>
-    response.sendGuarded(piecesAfter(request.body.pieces, request.body.wait));
+    response.sendGuarded(delayedPieces(request.body.pieces, request.body.wait));
   app.post("/stream", guardExpress({ guard }), stream);
   app.post("/stream/sorry", guardExpress({ guard, onBlocked }), stream);
-  app.post("/endless", guardExpress({ guard }), (_request, response) => response.sendGuarded(endless.stream()));
+  app.post("/endless", guardExpress({ guard }), (_request, response) => response.sendGuarded(endlessStreams.stream()));
   const onError: ErrorRequestHandler = (error: GuardHttpError, _request, response, next) => {
     seen.errors.push(error);
     if (response.headersSent) return next(error);
@@ -58,14 +63,14 @@ describe("guard-scan/express", () => {
   httpGuardCases(start);
 
   it("refuses wrong options when it is made", () => {
-    const guard = new LettingThrough();
+    const guard = new PassThroughGuard();
     expect(() => guardExpress({ guard, input: "query.q" })).toThrow("input: ");
     expect(() => guardExpress({ guard, input: () => "" })).toThrow("replace: ");
     expect(() => guardExpress({ guard, output: "a..b" })).toThrow("output: ");
   });
 
   it("makes one guarded call of a request when it is used twice", async () => {
-    const guard = new LettingThrough();
+    const guard = new PassThroughGuard();
     const app = express();
     app.use(express.json(), guardExpress({ guard }));
     app.post("/", guardExpress({ guard, input: "body.text" }), (request, response) =>
@@ -81,9 +86,14 @@ describe("guard-scan/express", () => {
   it("leaves errors to Express where the application has no handler of its own", async () => {
     const app = express();
     app.set("env", "test");
-    app.post("/", express.json(), guardExpress({ guard: new LettingThrough(), input: "body.text" }), (_, response) => {
-      response.end();
-    });
+    app.post(
+      "/",
+      express.json(),
+      guardExpress({ guard: new PassThroughGuard(), input: "body.text" }),
+      (_, response) => {
+        response.end();
+      },
+    );
     const url = await listen(app);
     const body = JSON.stringify({ text: "away" });
     const reply = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });

@@ -1,8 +1,13 @@
 import fastify, { type FastifyError } from "fastify";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { guardFastify } from "../../src/integrations/fastify.ts";
-import { endless, httpGuardCases, piecesAfter, type StartApplication } from "../../test/support/http-guard-cases.ts";
-import { LettingThrough } from "../../test/support/letting-through.ts";
+import {
+  delayedPieces,
+  endlessStreams,
+  httpGuardCases,
+  type StartApplication,
+} from "../../test/support/http-guard-cases.ts";
+import { PassThroughGuard } from "../../test/support/pass-through-guard.ts";
 
 type Texts = { texts: string[] };
 type Chat = { messages: { content: string }[] };
@@ -37,13 +42,13 @@ const start: StartApplication = async (guard, seen) => {
   const onBlocked = () => ({ status: 451, body: "Sorry." });
   app.post("/stream", (request, reply) => {
     const { pieces, wait } = request.body as Stream;
-    return reply.sendGuarded(piecesAfter(pieces, wait));
+    return reply.sendGuarded(delayedPieces(pieces, wait));
   });
   app.post("/stream/sorry", { config: { guard: { onBlocked } } }, (request, reply) => {
     const { pieces, wait } = request.body as Stream;
-    return reply.sendGuarded(piecesAfter(pieces, wait));
+    return reply.sendGuarded(delayedPieces(pieces, wait));
   });
-  app.post("/endless", (_request, reply) => reply.sendGuarded(endless.stream()));
+  app.post("/endless", (_request, reply) => reply.sendGuarded(endlessStreams.stream()));
   return app.listen({ port: 0, host: "127.0.0.1" });
 };
 
@@ -53,11 +58,11 @@ describe("guard-scan/fastify", () => {
   it("refuses wrong options when routes are made", async () => {
     const app = fastify();
     onTestFinished(() => app.close());
-    await app.register(guardFastify, { guard: new LettingThrough() });
+    await app.register(guardFastify, { guard: new PassThroughGuard() });
     expect(() => app.post("/a", { config: { guard: { input: "query.q" } } }, async () => "")).toThrow("input: ");
     expect(() => app.post("/b", { config: { guard: { input: () => "" } } }, async () => "")).toThrow("replace: ");
     const other = fastify();
-    await expect(other.register(guardFastify, { guard: new LettingThrough(), output: "a..b" })).rejects.toThrow(
+    await expect(other.register(guardFastify, { guard: new PassThroughGuard(), output: "a..b" })).rejects.toThrow(
       "output: ",
     );
   });
@@ -65,7 +70,7 @@ describe("guard-scan/fastify", () => {
   it("judges the input of all routes when the plugin is told to, but for those that say no", async () => {
     const app = fastify();
     onTestFinished(() => app.close());
-    await app.register(guardFastify, { guard: new LettingThrough(), input: "body.text" });
+    await app.register(guardFastify, { guard: new PassThroughGuard(), input: "body.text" });
     app.post("/judged", async () => "ok");
     app.post("/open", { config: { guard: false } }, async () => "ok");
     const post = (url: string, payload: object) => app.inject({ method: "POST", url, payload });
@@ -78,9 +83,9 @@ describe("guard-scan/fastify", () => {
   it("sends a blocked reply past the schema that a route has for its answers", async () => {
     const app = fastify();
     onTestFinished(() => app.close());
-    await app.register(guardFastify, { guard: new LettingThrough() });
+    await app.register(guardFastify, { guard: new PassThroughGuard() });
     const response = { "4xx": { type: "object", properties: { reason: { type: "string" } } } };
-    app.post("/", { schema: { response } }, (_request, reply) => reply.sendGuarded(piecesAfter(["zebra"], 0)));
+    app.post("/", { schema: { response } }, (_request, reply) => reply.sendGuarded(delayedPieces(["zebra"], 0)));
     const reply = await app.inject({ method: "POST", url: "/", payload: {} });
     expect(reply.json()).toMatchObject({ status: 400, detail: expect.stringContaining("blocked by guard") });
   });

@@ -18,7 +18,15 @@ import { z } from "zod";
 import type { GuardReport } from "../../src/guard/guard.ts";
 import { GuardBlockedError, guardChatModel } from "../../src/integrations/langchain.ts";
 import { GuardError } from "../../src/support/errors.ts";
-import { all, brokenGuard, FORBIDDEN, TAKEN_OUT, TOKEN, testGuard, wordwiseGuard } from "../../test/support/guards.ts";
+import {
+  brokenGuard,
+  collect,
+  FORBIDDEN,
+  TOKEN,
+  TOKEN_REPLACEMENT,
+  testGuard,
+  wordByWordGuard,
+} from "../../test/support/guards.ts";
 import { RecordingModel, type Script } from "./recording.ts";
 
 const MAIL = "ann@example.com";
@@ -35,7 +43,7 @@ const piecesOf = (...pieces: string[]): Script => ({ chunks: pieces.map((content
 
 /** The chunks of a stream as one message. */
 async function joined(stream: AsyncIterable<AIMessageChunk>): Promise<AIMessageChunk> {
-  const [first, ...rest] = await all(stream);
+  const [first, ...rest] = await collect(stream);
   return rest.reduce((message, chunk) => message.concat(chunk), first as AIMessageChunk);
 }
 
@@ -138,7 +146,7 @@ describe("a request", () => {
   it.each(shapes)("that is blocked never reaches the model: %s", async (_, message) => {
     const { inner, model } = await scripted();
     const messages = [message(FORBIDDEN)];
-    const calls = [model.invoke(messages), model.stream(messages).then(all), model.batch([messages])];
+    const calls = [model.invoke(messages), model.stream(messages).then(collect), model.batch([messages])];
     await Promise.all(calls.map((call) => expect(call).rejects.toThrow(GuardBlockedError)));
     expect(inner.sent).toEqual([]);
   });
@@ -281,7 +289,7 @@ describe("an answer", () => {
     const script = { answer: { content: FORBIDDEN, usage_metadata }, ...piecesOf("x ", FORBIDDEN) };
     const onBlocked = ({ what }: GuardBlockedError) => `No ${what}.`;
     const inner = new RecordingModel(script);
-    const model = guardChatModel(inner, wordwiseGuard(), { onBlocked });
+    const model = guardChatModel(inner, wordByWordGuard(), { onBlocked });
     const metadata = { finish_reason: "content_filter" };
     expect(await model.invoke("Hi")).toMatchObject({
       content: "No answer.",
@@ -320,14 +328,14 @@ describe("a stream", () => {
         { content: TOKEN, response_metadata: { logprobs: ["secret"], finish_reason: "tool_calls" }, usage_metadata },
       ],
     });
-    const chunks = await all(await model.stream(hello));
+    const chunks = await collect(await model.stream(hello));
     const withCalls = chunks.map((chunk) => (chunk.tool_call_chunks?.length ?? 0) > 0);
     expect(withCalls.indexOf(true)).toBe(chunks.length - 1);
     const [first, ...rest] = chunks as [AIMessageChunk, ...AIMessageChunk[]];
     const message = rest.reduce((message, chunk) => message.concat(chunk), first);
     expect(message).toMatchObject({
       id: "m1",
-      content: `To ${MAIL} ${TAKEN_OUT}`,
+      content: `To ${MAIL} ${TOKEN_REPLACEMENT}`,
       additional_kwargs: { reasoning_content: `Hm, ${MAIL}` },
       tool_calls: [
         { id: "c1", name: "lookup", args: { mail: MAIL } },
@@ -381,7 +389,7 @@ describe("a stream", () => {
       { chunks: [{ content: "", tool_call_chunks: [{ index: 0, id: "c", args: "{}" }] }, { content: FORBIDDEN }] },
     ],
   ])("shows nothing more when something is blocked: %s", async (_, script) => {
-    for (const guard of [await testGuard(), wordwiseGuard()]) {
+    for (const guard of [await testGuard(), wordByWordGuard()]) {
       const model = guardChatModel(new RecordingModel(script), guard);
       let shown = "";
       const calls: unknown[] = [];
@@ -399,7 +407,7 @@ describe("a stream", () => {
 
   it("shows words as soon as they may be shown, and ends the model when the reader leaves", async () => {
     const inner = new RecordingModel(piecesOf("one two", " three ", "four"));
-    const model = guardChatModel(inner, wordwiseGuard());
+    const model = guardChatModel(inner, wordByWordGuard());
     for await (const { content } of await model.stream("Hi")) {
       expect(content).toBe("one ");
       break;
@@ -425,11 +433,11 @@ describe("a guarded model", () => {
       `To ${MAIL}`,
       "To bob@example.com",
     ]);
-    expect((await all(await chain.stream({ mail: MAIL }))).join("")).toBe(`To ${MAIL}`);
+    expect((await collect(await chain.stream({ mail: MAIL }))).join("")).toBe(`To ${MAIL}`);
     expect(JSON.stringify(inner.sent)).not.toContain("@example.com");
 
     // Nothing tells of the answer as the model wrote it: the only model in the events is the guarded one.
-    const events = await all(chain.streamEvents({ mail: MAIL }, { version: "v2" }));
+    const events = await collect(chain.streamEvents({ mail: MAIL }, { version: "v2" }));
     const ofModel = events.filter(({ event }) => event.startsWith("on_chat_model"));
     expect(new Set(ofModel.map(({ name }) => name))).toEqual(new Set(["GuardedChatModel"]));
     expect(new Set(ofModel.map(({ event }) => event))).toEqual(
@@ -443,7 +451,7 @@ describe("a guarded model", () => {
 
   it("speaks the newer protocol of events", async () => {
     const { model } = await scripted(piecesOf("To [REDACTED_EMAIL_", "ADDRESS_1]"));
-    const events = await all(model.streamEvents(hello, { version: "v3" } as never) as AsyncIterable<unknown>);
+    const events = await collect(model.streamEvents(hello, { version: "v3" } as never) as AsyncIterable<unknown>);
     expect(JSON.stringify(events)).toContain(MAIL);
     expect(JSON.stringify(events)).not.toContain("REDACTED");
   });
@@ -479,11 +487,11 @@ describe("a guarded model", () => {
       ],
     });
     // What LangChain makes for models without a way of their own reads calls of chunks only.
-    expect(await all(await model.withStructuredOutput(schema).stream(hello))).toEqual([{ mail: MAIL }]);
-    const both = await all(await model.withStructuredOutput(schema, { includeRaw: true }).stream(hello));
+    expect(await collect(await model.withStructuredOutput(schema).stream(hello))).toEqual([{ mail: MAIL }]);
+    const both = await collect(await model.withStructuredOutput(schema, { includeRaw: true }).stream(hello));
     expect(Object.assign({}, ...both)).toMatchObject({ parsed: { mail: MAIL } });
     const sent = inner.sent.length;
-    await expect(model.withStructuredOutput(schema).stream(FORBIDDEN).then(all)).rejects.toThrow(GuardBlockedError);
+    await expect(model.withStructuredOutput(schema).stream(FORBIDDEN).then(collect)).rejects.toThrow(GuardBlockedError);
     expect(inner.sent).toHaveLength(sent);
   });
 
@@ -523,12 +531,12 @@ describe("a guarded model", () => {
     const inner = new RecordingModel({ answer: "Hi", ...piecesOf("Hi") });
     const model = guardChatModel(inner, brokenGuard(error), { onBlocked: () => "Sorry." });
     await expect(model.invoke("Hi")).rejects.toBe(error);
-    await expect(model.stream("Hi").then(all)).rejects.toBe(error);
+    await expect(model.stream("Hi").then(collect)).rejects.toBe(error);
     expect(inner.sent).toEqual([]);
-    const passing = wordwiseGuard().call();
+    const passing = wordByWordGuard().call();
     const half = { ...brokenGuard(error), call: () => ({ ...brokenGuard(error).call(), request: passing.request }) };
     const halfway = guardChatModel(inner, half);
     await expect(halfway.invoke("Hi")).rejects.toBe(error);
-    await expect(halfway.stream("Hi").then(all)).rejects.toBe(error);
+    await expect(halfway.stream("Hi").then(collect)).rejects.toBe(error);
   });
 });

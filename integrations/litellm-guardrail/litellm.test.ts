@@ -8,9 +8,9 @@ import { passed } from "../../src/scan/scanner.ts";
 import { Anonymize, BanSubstrings, Secrets } from "../../src/scanners/generated/input-scanners.ts";
 import { createServer } from "../../src/server/index.ts";
 import { scannerOf } from "../../test/server/fixtures.ts";
-import { freePort } from "../../test/support/listening.ts";
+import { freePort } from "../../test/support/http-server.ts";
 import { type ModelServer, startModelServer } from "../../test/support/model-server.ts";
-import { untilUp } from "../../test/support/until-up.ts";
+import { waitUntilUp } from "../../test/support/wait-until-up.ts";
 
 /** The path of the program `litellm` of an environment with `litellm[proxy]`. */
 const PROGRAM = process.env.GUARD_LITELLM;
@@ -120,7 +120,7 @@ describe.skipIf(!PROGRAM)("the real LiteLLM proxy with guard as its guardrail", 
       }
     };
     url = `http://127.0.0.1:${port}`;
-    await untilUp(`${url}/health/liveliness`, child, { timeout: 80_000 });
+    await waitUntilUp(`${url}/health/liveliness`, child, { timeout: 80_000 });
   }, 90_000);
 
   afterAll(async () => {

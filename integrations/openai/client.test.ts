@@ -5,7 +5,7 @@ import { z } from "zod";
 import { GuardBlockedError, input, output } from "../../src/index.ts";
 import { guardOpenAI } from "../../src/integrations/openai.ts";
 import { exampleGuard } from "../../test/support/example-guard.ts";
-import { listeningServer, remoteGuard } from "../../test/support/guard-server.ts";
+import { remoteGuard, startGuardServer } from "../../test/support/guard-server.ts";
 import { sse, upstreamForTests } from "../../test/support/upstream.ts";
 
 const upstream = upstreamForTests();
@@ -140,7 +140,7 @@ describe("a guarded client of OpenAI's SDK", () => {
   });
 
   it("may ask a server of guard", async () => {
-    const { url } = await listeningServer({
+    const { url } = await startGuardServer({
       input: [
         new input.Anonymize({ entityTypes: ["EMAIL_ADDRESS"], recognizerConf: [] }),
         new input.BanSubstrings({ substrings: ["forbidden"] }),

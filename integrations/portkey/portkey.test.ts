@@ -9,9 +9,9 @@ import { Anonymize, BanSubstrings, Secrets } from "../../src/scanners/generated/
 import { BanSubstrings as BanInOutput, Deanonymize, Regex } from "../../src/scanners/generated/output-scanners.ts";
 import { createServer } from "../../src/server/index.ts";
 import { scannerOf } from "../../test/server/fixtures.ts";
-import { freePort } from "../../test/support/listening.ts";
+import { freePort } from "../../test/support/http-server.ts";
 import { type ModelServer, startModelServer } from "../../test/support/model-server.ts";
-import { untilUp } from "../../test/support/until-up.ts";
+import { waitUntilUp } from "../../test/support/wait-until-up.ts";
 
 const TOKEN = "a-token-of-guard";
 const GATEWAY = join(dirname(createRequire(import.meta.url).resolve("@portkey-ai/gateway/package.json")), "build");
@@ -60,7 +60,7 @@ describe("Portkey's real gateway with guard as its webhook", () => {
       stdio: "ignore",
     });
     url = `http://127.0.0.1:${port}`;
-    await untilUp(url, gateway, { isUp: () => true });
+    await waitUntilUp(url, gateway, { isUp: () => true });
   });
 
   afterAll(async () => {

@@ -4,7 +4,7 @@ import { connect, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Guard } from "../../src/guard/guard.ts";
-import { LettingThrough } from "../../test/support/letting-through.ts";
+import { PassThroughGuard } from "../../test/support/pass-through-guard.ts";
 import { sse, upstreamForTests } from "../../test/support/upstream.ts";
 import { startedProxy } from "./started.ts";
 
@@ -59,7 +59,7 @@ describe("limits of guard proxy", () => {
   });
 
   it("refuse an answer that is too large, and end a stream that becomes so", async () => {
-    const { url } = await startedProxy(upstream.url, { maxAnswerSize: 5000, guard: new LettingThrough() });
+    const { url } = await startedProxy(upstream.url, { maxAnswerSize: 5000, guard: new PassThroughGuard() });
     upstream.answers = [{ json: { choices: [], filler: "word ".repeat(2000) } }];
     const reply = await post(url, body());
     expect([reply.status, await reply.json()]).toMatchObject([
@@ -84,7 +84,7 @@ describe("limits of guard proxy", () => {
   });
 
   it("refuse a call too many, and take it when there is room", async () => {
-    const { url } = await startedProxy(upstream.url, { maxCalls: 1, guard: new LettingThrough() });
+    const { url } = await startedProxy(upstream.url, { maxCalls: 1, guard: new PassThroughGuard() });
     upstream.answers = [{ pieces: silent() }, { pieces: sse([chunk("Two.")]) }];
     const first = new AbortController();
     const open = await post(url, undefined, first.signal);
@@ -124,7 +124,7 @@ describe("limits of guard proxy", () => {
     );
     const quiet = await bareServer((socket) => socket.once("data", () => socket.write(head + piece)));
     for (const upstreams of [breaking, quiet]) {
-      const { url, calls } = await startedProxy(upstreams, { guard: new LettingThrough(), idleTimeout: 0.3 });
+      const { url, calls } = await startedProxy(upstreams, { guard: new PassThroughGuard(), idleTimeout: 0.3 });
       const reply = await post(url);
       expect(reply.status).toBe(200);
       await expect(reply.text()).rejects.toThrow();
@@ -143,7 +143,7 @@ describe("limits of guard proxy", () => {
   });
 
   it("end the call of upstream and the checks when the client goes away", async () => {
-    const guard = new LettingThrough();
+    const guard = new PassThroughGuard();
     const { url, calls } = await startedProxy(upstream.url, { guard });
     upstream.answers = [{ pieces: silent() }];
     const gone = new AbortController();
@@ -158,7 +158,7 @@ describe("limits of guard proxy", () => {
 
   it("do not begin a call of upstream for a client that went away during the checks", async () => {
     let judged = () => {};
-    const through = new LettingThrough();
+    const through = new PassThroughGuard();
     const guard: Guard = {
       close: async () => {},
       call(options) {
@@ -198,7 +198,7 @@ describe("limits of guard proxy", () => {
         yield events;
       }
     }
-    const { url } = await startedProxy(upstream.url, { guard: new LettingThrough() });
+    const { url } = await startedProxy(upstream.url, { guard: new PassThroughGuard() });
     upstream.answers = [{ pieces: endless() }];
     const { hostname, port } = new URL(url);
     const client = connect(Number(port), hostname);
@@ -224,7 +224,7 @@ describe("limits of guard proxy", () => {
   });
 
   it("keep no answer of 10 MB in memory", async () => {
-    const { url } = await startedProxy(upstream.url, { guard: new LettingThrough() });
+    const { url } = await startedProxy(upstream.url, { guard: new PassThroughGuard() });
     const piece = "word ".repeat(2000);
     async function* long(): AsyncGenerator<string> {
       for (let count = 0; count < 1000; count++) yield* sse([chunk(piece)], "");
@@ -247,7 +247,7 @@ describe("limits of guard proxy", () => {
 
 describe("the end of guard proxy", () => {
   it("lets calls under way finish, and refuses new ones", async () => {
-    const { url, close } = await startedProxy(upstream.url, { guard: new LettingThrough() });
+    const { url, close } = await startedProxy(upstream.url, { guard: new PassThroughGuard() });
     let goOn = () => {};
     async function* waiting(): AsyncGenerator<string> {
       yield* sse([chunk("One. ")], "");

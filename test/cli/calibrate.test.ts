@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { load } from "js-yaml";
 import { afterAll, describe, expect, it } from "vitest";
 import { createScanner } from "../../src/scanners/catalog.ts";
-import { judges } from "../support/judges.ts";
+import { multitaskModel } from "../support/model-fixtures.ts";
 
 const cli = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "guard-calibrate-"));
@@ -73,14 +73,14 @@ describe("guard calibrate", () => {
   ])("writes the minimum of %s, which is that of the opposite, as %s instead of %s", async (scanner, option, told) => {
     const answers = ["the sky is blue", "rain tomorrow", "Paris", "football match", "the grass is green"];
     const rows = answers.map((text) => ({ prompt: "the sky is blue and the grass is green .", text }));
-    const args = ["--fpr", "0.4", "--json", "--params", JSON.stringify({ model: judges, [told]: 0.1 })];
+    const args = ["--fpr", "0.4", "--json", "--params", JSON.stringify({ model: multitaskModel, [told]: 0.1 })];
     const { code, stdout } = await guard(file("answers.jsonl", rows), "--scanner", scanner, ...args);
     expect(code).toBe(0);
     const { threshold, value, yaml, falsePositives, option: written } = JSON.parse(stdout);
     expect(written).toBe(option);
     expect(value).toBeCloseTo(1 - threshold, 10);
     const [{ type, params }] = load(yaml) as [{ type: string; params: Record<string, unknown> }];
-    expect(params).toEqual({ model: judges, [option]: value });
+    expect(params).toEqual({ model: multitaskModel, [option]: value });
     const checked = createScanner("output", type, params);
     const verdicts = await Promise.all(rows.map(({ text, prompt }) => checked.scan(text, { prompt })));
     expect(verdicts.filter(({ isValid }) => !isValid)).toHaveLength(falsePositives.count);

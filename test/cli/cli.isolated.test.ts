@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { filler, twoHeads } from "../support/judges.ts";
+import { exclusiveClassifier, fillerText } from "../support/model-fixtures.ts";
 
 const cli = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 let folder: string;
@@ -222,7 +222,7 @@ describe("guard scan", () => {
     // Loading the model alone takes longer than this.
     const config = file(
       "hasty.yml",
-      `app: { scan_prompt_timeout: 0.001 }\ninput_scanners: [{ type: PromptInjection, params: { model: ${JSON.stringify(twoHeads)} } }]\n`,
+      `app: { scan_prompt_timeout: 0.001 }\ninput_scanners: [{ type: PromptInjection, params: { model: ${JSON.stringify(exclusiveClassifier)} } }]\n`,
     );
     expect(await guard(["scan", "a zebra", "--config", config])).toEqual({
       code: 2,
@@ -383,10 +383,10 @@ describe("guard scan --jsonl", () => {
     const readings = ["windows", "full", "chunks", "sentence", "truncate_head_tail", "truncate_token_head_tail"];
     const scanners = readings.flatMap((match_type) => [
       ...["--scanner", "PromptInjection"],
-      ...["--params", JSON.stringify({ model: twoHeads, match_type, deobfuscate: true })],
+      ...["--params", JSON.stringify({ model: exclusiveClassifier, match_type, deobfuscate: true })],
     ]);
     const hidden = (text: string) =>
-      `${text} ${filler.repeat(100)}${Buffer.from(`calm is ${text}`).toString("base64")}`;
+      `${text} ${fillerText.repeat(100)}${Buffer.from(`calm is ${text}`).toString("base64")}`;
     const conversations = Array.from({ length: 16 }, (_, line) => ({
       messages: [
         { role: "user", content: "calm" },

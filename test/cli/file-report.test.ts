@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { fileReport, type Note } from "../../src/cli/file-report.ts";
-import { judges, twoHeads } from "../support/judges.ts";
+import { exclusiveClassifier, multitaskModel } from "../support/model-fixtures.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "guard-report-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -29,7 +29,7 @@ input_scanners:
       low_cpu_mem_usage: true
   - type: PromptInjection
     params:
-      model_path: ${twoHeads}
+      model_path: ${exclusiveClassifier}
       model_onnx_file_name: model.onnx
   - type: PromptInjection
     name: Ours
@@ -63,7 +63,7 @@ describe("fileReport", () => {
     ]);
     expect(of(4, "differs")[0]?.text).toMatch(/^Every pattern is applied/);
     expect(of(12, "ignored")[0]).toMatchObject({ path: "input_scanners.1.params.low_cpu_mem_usage" });
-    expect(of(13, "runs")[0]?.text).toContain(`PromptInjection with ${twoHeads}:model.onnx`);
+    expect(of(13, "runs")[0]?.text).toContain(`PromptInjection with ${exclusiveClassifier}:model.onnx`);
     expect(of(17, "runs")[0]?.text).toBe("Ours with example-org/example-model");
     expect(of(17, "download")[0]?.text).toContain("guard models pull example-org/example-model");
   });
@@ -78,7 +78,7 @@ describe("fileReport", () => {
   it("measures scanners, and says which of them cannot run", async () => {
     const notes = await report(
       `output_scanners: [{type: ReadingTime, params: {max_time: 5}},
-        {type: Toxicity, params: {model: ${judges}}}, {type: Toxicity, params: {model: ${twoHeads}}}]`,
+        {type: Toxicity, params: {model: ${multitaskModel}}}, {type: Toxicity, params: {model: ${exclusiveClassifier}}}]`,
       true,
     );
     const said = notes.filter(({ kind }) => kind !== "differs");

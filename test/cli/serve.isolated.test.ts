@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { freePort } from "../support/listening.ts";
-import { untilUp } from "../support/until-up.ts";
+import { freePort } from "../support/http-server.ts";
+import { waitUntilUp } from "../support/wait-until-up.ts";
 
 const cli = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "guard-serve-"));
@@ -76,7 +76,7 @@ describe("guard serve", () => {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
     const { child, code } = start(scanners, "--port", String(port));
-    await untilUp(`${url}/readyz`, child);
+    await waitUntilUp(`${url}/readyz`, child);
     const reply = await fetch(`${url}/analyze/prompt`, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -111,7 +111,7 @@ describe("guard serve", () => {
       "app: { scan_prompt_timeout: 1, scan_output_timeout: 1 }\ninput_scanners:\n  - type: ./endless.mjs#Endless\n",
       ...["--port", String(port)],
     );
-    await untilUp(`${url}/readyz`, child);
+    await waitUntilUp(`${url}/readyz`, child);
     const reply = await fetch(`${url}/analyze/prompt`, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -126,7 +126,7 @@ describe("guard serve", () => {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
     const { child, code } = start(scanners, "--port", String(port));
-    await untilUp(`${url}/readyz`, child);
+    await waitUntilUp(`${url}/readyz`, child);
     const prompt = async (text: string) => {
       const headers = { "content-type": "application/json" };
       const reply = await fetch(`${url}/analyze/prompt`, {
@@ -157,7 +157,7 @@ describe("guard serve", () => {
     const port = await freePort();
     const { child, code } = run([path, "--port", String(port)], { AUTH_TOKEN: "my-token" });
     const url = `http://127.0.0.1:${port}`;
-    await untilUp(`${url}/readyz`, child);
+    await waitUntilUp(`${url}/readyz`, child);
     const reply = await fetch(`${url}/analyze/prompt`, {
       method: "POST",
       headers: { "content-type": "application/json", authorization: "Bearer my-token" },

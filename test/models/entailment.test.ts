@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { Engine } from "../../src/models/engine.ts";
-import { filler, judges } from "../support/judges.ts";
+import { fillerText, multitaskModel } from "../support/model-fixtures.ts";
 
 const engine = new Engine();
-const model = engine.model(judges);
+const model = engine.model(multitaskModel);
 afterAll(() => model.close());
 
 /** What the model says about one claim. */
@@ -32,7 +32,7 @@ describe("a pair of texts", () => {
   });
 
   it("is read in windows of the text, with places in both in UTF-16 code units", async () => {
-    const text = `😀 ${filler.repeat(4)}`;
+    const text = `😀 ${fillerText.repeat(4)}`;
     const claim = "😀 sky is blue";
     const parts = await judge(text, claim);
     expect(parts.length).toBeGreaterThan(4);
@@ -51,12 +51,12 @@ describe("a pair of texts", () => {
   it("has nothing to say where one of the two is empty, and refuses what would be too much", async () => {
     expect(await judge("", "sky")).toEqual([]);
     expect(await judge("sky", " ")).toEqual([]);
-    const long = filler.repeat(300);
+    const long = fillerText.repeat(300);
     await expect(judge(long, long)).rejects.toMatchObject({ code: "GUARD_TOKENIZATION" });
   });
 
   it("of several claims in one question says of each what it says of it alone", async () => {
-    const text = `😀 ${filler.repeat(4)}`;
+    const text = `😀 ${fillerText.repeat(4)}`;
     const long = "the sky is blue and the grass is green and ".repeat(3).trim();
     const claims = ["😀 sky is blue", "", long, "the grass is not green", "😀 sky is blue"];
     const together = await model.judge(text, claims);
@@ -70,7 +70,7 @@ describe("a pair of texts", () => {
 
   it("is aborted by a signal", async () => {
     const controller = new AbortController();
-    const call = model.judge(filler.repeat(1000), ["sky"], controller.signal);
+    const call = model.judge(fillerText.repeat(1000), ["sky"], controller.signal);
     controller.abort(new Error("changed my mind"));
     await expect(call).rejects.toThrow("changed my mind");
   });

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { Engine } from "../../src/models/engine.ts";
-import { embedder, judges } from "../support/judges.ts";
+import { embeddingModel, multitaskModel } from "../support/model-fixtures.ts";
 
 const engine = new Engine();
-const model = engine.model(judges);
+const model = engine.model(multitaskModel);
 afterAll(() => model.close());
 
 describe("a head that gives vectors", () => {
@@ -23,7 +23,7 @@ describe("a head that gives vectors", () => {
   it("takes the vector of the first token, or their mean where the folder says so", async () => {
     const folder = mkdtempSync(join(tmpdir(), "guard-embedder-"));
     try {
-      cpSync(embedder, folder, { recursive: true });
+      cpSync(embeddingModel, folder, { recursive: true });
       const first = await engine.model(folder).classify("rain rain sun", "full");
       expect(first.parts[0]?.heads[0]).toEqual([0, 0, 1, 0, 0, 0, 0]);
       mkdirSync(join(folder, "1_Pooling"));

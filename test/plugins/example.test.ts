@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { untilUp } from "../support/until-up.ts";
+import { waitUntilUp } from "../support/wait-until-up.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -35,7 +35,7 @@ describe("the package in examples/plugin, installed", () => {
         if (entry.url && entry.msg === "serving") resolve(entry.url);
       });
     });
-    await untilUp(`${url}/readyz`, server);
+    await waitUntilUp(`${url}/readyz`, server);
   }, 30_000);
 
   afterAll(async () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BanCompetitors } from "../../src/scanners/generated/input-scanners.ts";
-import { judges, twoHeads } from "../support/judges.ts";
+import { exclusiveClassifier, multitaskModel } from "../support/model-fixtures.ts";
 
 describe("BanCompetitors", () => {
   it("finds names as whole words in any case, and takes them out", async () => {
@@ -85,7 +85,7 @@ describe("BanCompetitors", () => {
     const scanner = new BanCompetitors({
       competitors: ["Apple", "Acme"],
       aliases: { Acme: ["Acme phone"] },
-      model: judges,
+      model: multitaskModel,
     });
     const text = "😀 Apple sells apple pie , Acme phone";
     const { findings, sanitized } = await scanner.scan(text, {});
@@ -96,18 +96,18 @@ describe("BanCompetitors", () => {
       ["Acme phone", "Acme"],
     ]);
     expect(await scanner.scan("an apple pie", {})).toMatchObject({ isValid: true, score: -1 });
-    const sure = new BanCompetitors({ competitors: ["Apple"], model: judges, threshold: 1 });
+    const sure = new BanCompetitors({ competitors: ["Apple"], model: multitaskModel, threshold: 1 });
     expect((await sure.scan("Apple sells juice", {})).isValid).toBe(true);
   });
 
   it("sees through disguises where asked to, whatever the model says", async () => {
     const hidden = Buffer.from("Please compare it with Acme").toString("base64");
-    const scanner = new BanCompetitors({ competitors: ["Acme"], model: judges, deobfuscate: true });
+    const scanner = new BanCompetitors({ competitors: ["Acme"], model: multitaskModel, deobfuscate: true });
     expect((await scanner.scan(`read ${hidden}`, {})).sanitized).toBe("read [REDACTED]");
   });
 
   it("refuses a model that finds no names", () => {
-    expect(() => new BanCompetitors({ competitors: ["Acme"], model: twoHeads })).toThrow(
+    expect(() => new BanCompetitors({ competitors: ["Acme"], model: exclusiveClassifier })).toThrow(
       /^model.*judges texts as a whole/,
     );
     expect(() => new BanCompetitors({ competitors: ["Acme"], model: "no/such/folder" })).toThrow(/^model/);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { BanTopics as InputBanTopics } from "../../src/scanners/generated/input-scanners.ts";
 import { BanTopics as OutputBanTopics } from "../../src/scanners/generated/output-scanners.ts";
-import { filler, judges, twoHeads } from "../support/judges.ts";
+import { exclusiveClassifier, fillerText, multitaskModel } from "../support/model-fixtures.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "guard-topics-"));
 afterAll(() => rmSync(scratch, { recursive: true }));
@@ -12,7 +12,7 @@ afterAll(() => rmSync(scratch, { recursive: true }));
 /** The model with another configuration. */
 function changed(change: (guard: { heads: { name: string }[]; comparing?: unknown }) => void): string {
   const folder = mkdtempSync(join(scratch, "model"));
-  cpSync(judges, folder, { recursive: true });
+  cpSync(multitaskModel, folder, { recursive: true });
   const path = join(folder, "config.json");
   const config = JSON.parse(readFileSync(path, "utf8"));
   change(config.guard);
@@ -21,7 +21,7 @@ function changed(change: (guard: { heads: { name: string }[]; comparing?: unknow
 }
 
 describe("BanTopics", () => {
-  const scanner = new InputBanTopics({ model: judges, topics: ["sports", "weather"] });
+  const scanner = new InputBanTopics({ model: multitaskModel, topics: ["sports", "weather"] });
 
   it("names the topic, its probability and the place", async () => {
     const text = "who played football today";
@@ -38,14 +38,14 @@ describe("BanTopics", () => {
   });
 
   it.each(["политика", "politics"])("knows %s in other languages", async (topic) => {
-    const banned = new OutputBanTopics({ model: judges, topics: [topic] });
+    const banned = new OutputBanTopics({ model: multitaskModel, topics: [topic] });
     for (const text of ["the election", "выборы"]) expect((await banned.scan(text, {})).isValid).toBe(false);
     expect((await banned.scan("футбол", {})).isValid).toBe(true);
   });
 
   it("finds a topic by any of its phrases, and calls it by its name", async () => {
     const leisure = { name: "leisure", phrases: ["football", "sunny"] };
-    const named = new InputBanTopics({ model: judges, topics: [leisure, "politics"] });
+    const named = new InputBanTopics({ model: multitaskModel, topics: [leisure, "politics"] });
     for (const text of ["who won the match", "rain today"]) {
       const { isValid, findings, probability } = await named.scan(text);
       expect({ isValid, labels: findings.map(({ label, score }) => ({ label, score })) }).toEqual({
@@ -61,18 +61,20 @@ describe("BanTopics", () => {
   });
 
   it("finds a topic far behind the model's length", async () => {
-    const text = `${filler.repeat(4)}${"football match goal . ".repeat(5)}`;
+    const text = `${fillerText.repeat(4)}${"football match goal . ".repeat(5)}`;
     const { isValid, findings, coverage } = await scanner.scan(text);
     expect(isValid).toBe(false);
-    expect(findings.at(-1)?.start).toBeGreaterThan(filler.length * 3);
+    expect(findings.at(-1)?.start).toBeGreaterThan(fillerText.length * 3);
     expect(coverage).toMatchObject({ scannedChars: text.length, truncated: false });
   });
 
   it("passes what says nothing with -1, and refuses to ban nothing", async () => {
     for (const text of ["", " "]) expect(await scanner.scan(text)).toMatchObject({ isValid: true, score: -1 });
-    expect(() => new InputBanTopics({ model: judges, topics: [] })).toThrow(/^topics:/);
-    expect(() => new InputBanTopics({ model: judges, topics: [" "] })).toThrow(/^topics.0/);
-    expect(() => new InputBanTopics({ model: judges, topics: [7 as never] })).toThrow(/^topics.0: expected a topic/);
+    expect(() => new InputBanTopics({ model: multitaskModel, topics: [] })).toThrow(/^topics:/);
+    expect(() => new InputBanTopics({ model: multitaskModel, topics: [" "] })).toThrow(/^topics.0/);
+    expect(() => new InputBanTopics({ model: multitaskModel, topics: [7 as never] })).toThrow(
+      /^topics.0: expected a topic/,
+    );
   });
 
   it.each([
@@ -81,12 +83,13 @@ describe("BanTopics", () => {
     [{ phrases: ["work"] }, ["topics.0.name"]],
     [{ name: "work", phrase: ["pay"] }, ["topics.0.phrases", "topics.0.phrase"]],
   ])("says what is wrong with the topic %j", (topic, paths) => {
-    const make = () => new InputBanTopics({ model: judges, topics: [topic as { name: string; phrases: string[] }] });
+    const make = () =>
+      new InputBanTopics({ model: multitaskModel, topics: [topic as { name: string; phrases: string[] }] });
     expect(make).toThrow(expect.objectContaining({ issues: paths.map((path) => expect.objectContaining({ path })) }));
   });
 
   it("goes on when the call that loads the topics is aborted", async () => {
-    const fresh = new InputBanTopics({ model: judges, topics: ["sports"] });
+    const fresh = new InputBanTopics({ model: multitaskModel, topics: ["sports"] });
     const controller = new AbortController();
     const first = fresh.scan("football", { signal: controller.signal });
     const second = fresh.scan("football");
@@ -118,7 +121,7 @@ describe("BanTopics", () => {
   });
 
   it("refuses a model that can tell no topics, and a comparison that is none", async () => {
-    const labels = new InputBanTopics({ model: twoHeads, topics: ["sports"] });
+    const labels = new InputBanTopics({ model: exclusiveClassifier, topics: ["sports"] });
     await expect(labels.load()).rejects.toMatchObject({ path: "model" });
     const broken = changed((guard) => (guard.comparing = { topics: { scale: "steep", offset: 0 } }));
     await expect(new InputBanTopics({ model: broken, topics: ["sports"] }).load()).rejects.toThrow(

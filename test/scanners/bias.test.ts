@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { Bias as InputBias } from "../../src/scanners/generated/input-scanners.ts";
 import { Bias } from "../../src/scanners/generated/output-scanners.ts";
-import { filler, judges } from "../support/judges.ts";
+import { fillerText, multitaskModel } from "../support/model-fixtures.ts";
 
 describe("Bias", () => {
-  const scanner = new Bias({ model: judges });
+  const scanner = new Bias({ model: multitaskModel });
 
   it("fails a biased output, and points into it", async () => {
     const text = "they are all lazy";
@@ -16,7 +16,7 @@ describe("Bias", () => {
   });
 
   it("fails a biased prompt", async () => {
-    const input = new InputBias({ model: judges, usePrompt: true });
+    const input = new InputBias({ model: multitaskModel, usePrompt: true });
     expect((await input.scan("they are all lazy")).findings).toMatchObject([{ type: "bias", label: "biased" }]);
     expect((await input.scan("the sky is blue")).isValid).toBe(true);
   });
@@ -24,23 +24,23 @@ describe("Bias", () => {
   it("counts what the end of the prompt says where it is asked to", async () => {
     const prompt = "are they lazy ?";
     expect((await scanner.scan("they are", { prompt })).isValid).toBe(true);
-    const behind = new Bias({ model: judges, usePrompt: true });
+    const behind = new Bias({ model: multitaskModel, usePrompt: true });
     expect((await behind.scan("they are", { prompt })).isValid).toBe(false);
-    const sentences = new Bias({ model: judges, usePrompt: true, matchType: "sentence" });
+    const sentences = new Bias({ model: multitaskModel, usePrompt: true, matchType: "sentence" });
     expect((await sentences.scan("they are", { prompt })).isValid).toBe(true);
   });
 
   it("never fails an output for what a long prompt says far before its end", async () => {
-    const prompt = `are they lazy ? ${filler.repeat(3)}`;
-    const output = filler.repeat(3);
-    const behind = new Bias({ model: judges, usePrompt: true });
+    const prompt = `are they lazy ? ${fillerText.repeat(3)}`;
+    const output = fillerText.repeat(3);
+    const behind = new Bias({ model: multitaskModel, usePrompt: true });
     const { isValid, coverage } = await behind.scan(output, { prompt });
     expect(isValid).toBe(true);
     expect(coverage).toMatchObject({ chars: output.length, scannedChars: output.length, truncated: false });
   });
 
   it("passes a blank output with -1, whatever its prompt", async () => {
-    const behind = new Bias({ model: judges, usePrompt: true });
+    const behind = new Bias({ model: multitaskModel, usePrompt: true });
     for (const bias of [scanner, behind]) {
       expect(await bias.scan(" \n", { prompt: "are they lazy ?" })).toMatchObject({ isValid: true, score: -1 });
     }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { createScanner } from "../../src/scanners/catalog.ts";
 import { EmotionDetection } from "../../src/scanners/generated/input-scanners.ts";
-import { judges } from "../support/judges.ts";
+import { multitaskModel } from "../support/model-fixtures.ts";
 
 describe("EmotionDetection", () => {
   it("blocks negative emotions, and names them", async () => {
-    const scanner = new EmotionDetection({ model: judges });
+    const scanner = new EmotionDetection({ model: multitaskModel });
     expect((await scanner.scan("they are furious")).findings).toMatchObject([
       { start: 0, end: 16, type: "emotion", label: "anger", score: expect.closeTo(0.953, 3) },
     ]);
@@ -13,13 +13,13 @@ describe("EmotionDetection", () => {
   });
 
   it.each(["input", "output"] as const)("blocks others where asked to, on the side of the %s", async (side) => {
-    const scanner = createScanner(side, "EmotionDetection", { model: judges, blocked_emotions: ["joy"] });
+    const scanner = createScanner(side, "EmotionDetection", { model: multitaskModel, blocked_emotions: ["joy"] });
     expect((await scanner.scan("they are happy", {})).findings).toMatchObject([{ label: "joy" }]);
     expect((await scanner.scan("they are furious", {})).isValid).toBe(true);
   });
 
   it("blocks none where none is named", async () => {
-    const scanner = new EmotionDetection({ model: judges, blockedEmotions: [] });
+    const scanner = new EmotionDetection({ model: multitaskModel, blockedEmotions: [] });
     await scanner.load();
     expect(await scanner.scan("they are furious")).toMatchObject({ isValid: true, score: -1, findings: [] });
   });
@@ -27,7 +27,7 @@ describe("EmotionDetection", () => {
   it.each([[[]], [["anger"]]])(
     "tells all emotions where asked to, whichever it blocks: %j",
     async (blockedEmotions) => {
-      const scanner = new EmotionDetection({ model: judges, blockedEmotions, returnFullOutput: true });
+      const scanner = new EmotionDetection({ model: multitaskModel, blockedEmotions, returnFullOutput: true });
       const text = "they are furious . the sky is blue";
       const { isValid, findings } = await scanner.scan(text);
       expect(isValid).toBe(blockedEmotions.length === 0);
@@ -39,7 +39,7 @@ describe("EmotionDetection", () => {
   );
 
   it("refuses emotions that the model does not know", async () => {
-    const scanner = new EmotionDetection({ model: judges, blockedEmotions: ["anger", "hunger"] });
+    const scanner = new EmotionDetection({ model: multitaskModel, blockedEmotions: ["anger", "hunger"] });
     await expect(scanner.load()).rejects.toMatchObject({ path: "blockedEmotions" });
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { FactualConsistency } from "../../src/scanners/generated/output-scanners.ts";
-import { filler, judges, twoHeads } from "../support/judges.ts";
+import { exclusiveClassifier, fillerText, multitaskModel } from "../support/model-fixtures.ts";
 
 describe("FactualConsistency", () => {
-  const scanner = new FactualConsistency({ model: judges });
+  const scanner = new FactualConsistency({ model: multitaskModel });
   const prompt = "the capital of France is Paris . the sky is blue . the grass is green .";
 
   it("passes what the prompt supports", async () => {
@@ -30,9 +30,9 @@ describe("FactualConsistency", () => {
   });
 
   it("finds support in any window of a long prompt", async () => {
-    const long = `${filler.repeat(5)}the red team won the match .`;
+    const long = `${fillerText.repeat(5)}the red team won the match .`;
     expect((await scanner.scan("the red team won.", { prompt: long })).isValid).toBe(true);
-    expect((await scanner.scan("the red team lost.", { prompt: filler.repeat(5) })).isValid).toBe(false);
+    expect((await scanner.scan("the red team lost.", { prompt: fillerText.repeat(5) })).isValid).toBe(false);
   });
 
   it("wants support for all of a sentence longer than the model", async () => {
@@ -92,10 +92,12 @@ describe("FactualConsistency", () => {
   });
 
   it("refuses a model that infers nothing", async () => {
-    await expect(new FactualConsistency({ model: twoHeads }).load()).rejects.toThrow(/no label entailment/);
-    const short = new FactualConsistency({ model: judges, modelMaxLength: 4 });
+    await expect(new FactualConsistency({ model: exclusiveClassifier }).load()).rejects.toThrow(/no label entailment/);
+    const short = new FactualConsistency({ model: multitaskModel, modelMaxLength: 4 });
     await expect(short.load()).rejects.toThrow(/^modelMaxLength: a pair of texts needs 6 tokens/);
-    expect(() => new FactualConsistency({ model: judges, minimumScore: { fpr: 0.1 } })).toThrow(/^minimumScore.fpr:/);
+    expect(() => new FactualConsistency({ model: multitaskModel, minimumScore: { fpr: 0.1 } })).toThrow(
+      /^minimumScore.fpr:/,
+    );
   });
 });
 

@@ -7,7 +7,7 @@ import type { Side } from "../../src/scan/scanner.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
 import { modelsOf } from "../../src/scanners/models-of.ts";
 import { GuardValidationError } from "../../src/support/errors.ts";
-import { filler, judges, twoHeads } from "../support/judges.ts";
+import { exclusiveClassifier, fillerText, multitaskModel } from "../support/model-fixtures.ts";
 
 const names = fileURLToPath(new URL("../fixtures/names", import.meta.url));
 
@@ -58,12 +58,12 @@ describe("llm-guard's options of models", () => {
   });
 
   it.each([
-    [{ model_path: twoHeads }],
-    [{ model_path: twoHeads, model_onnx_file_name: "model.onnx" }],
-    [{ model_path: twoHeads, onnx_filename: "model.onnx" }],
-    [{ model: twoHeads, onnx_filename: "model.onnx" }],
-    [{ model: `${twoHeads}:model.onnx` }],
-    [{ modelPath: twoHeads, modelOnnxFileName: "model.onnx" }],
+    [{ model_path: exclusiveClassifier }],
+    [{ model_path: exclusiveClassifier, model_onnx_file_name: "model.onnx" }],
+    [{ model_path: exclusiveClassifier, onnx_filename: "model.onnx" }],
+    [{ model: exclusiveClassifier, onnx_filename: "model.onnx" }],
+    [{ model: `${exclusiveClassifier}:model.onnx` }],
+    [{ modelPath: exclusiveClassifier, modelOnnxFileName: "model.onnx" }],
   ])("name the files of a model: %j", async (params) => {
     const scanner = createScanner("input", "PromptInjection", params);
     const [calm, attack] = await Promise.all(["calm", "attack"].map((text) => scanner.scan(text)));
@@ -74,7 +74,7 @@ describe("llm-guard's options of models", () => {
   it("find a graph in a folder below that of the tokenizer", async () => {
     const folder = mkdtempSync(join(tmpdir(), "guard-model-path-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
-    cpSync(twoHeads, folder, { recursive: true });
+    cpSync(exclusiveClassifier, folder, { recursive: true });
     mkdirSync(join(folder, "onnx"));
     renameSync(join(folder, "model.onnx"), join(folder, "onnx", "model_quantized.onnx"));
     const params = { model_path: folder, model_onnx_file_name: "onnx/model_quantized.onnx" };
@@ -87,8 +87,11 @@ describe("llm-guard's options of models", () => {
   });
 
   it.each([
-    [{ model: twoHeads, model_path: twoHeads }, "modelPath: is given twice: as model too"],
-    [{ model_path: twoHeads, model_onnx_file_name: "a.onnx", onnx_filename: "b.onnx" }, "onnxFilename: is given twice"],
+    [{ model: exclusiveClassifier, model_path: exclusiveClassifier }, "modelPath: is given twice: as model too"],
+    [
+      { model_path: exclusiveClassifier, model_onnx_file_name: "a.onnx", onnx_filename: "b.onnx" },
+      "onnxFilename: is given twice",
+    ],
     [{ model_path: 7 }, "modelPath: expected a text, got a number"],
   ])("do not name a model in two ways, nor by a number: %j", (params, message) => {
     expect(() => createScanner("input", "PromptInjection", params)).toThrow(message);
@@ -97,7 +100,9 @@ describe("llm-guard's options of models", () => {
   it("name the models for names of people", () => {
     const params = { model_path: names, entity_types: ["PERSON"] };
     expect(modelsOf(createScanner("input", "Anonymize", params))).toEqual([names]);
-    expect(() => createScanner("input", "Anonymize", { model_path: twoHeads })).toThrow(/^modelPath: it judges texts/);
+    expect(() => createScanner("input", "Anonymize", { model_path: exclusiveClassifier })).toThrow(
+      /^modelPath: it judges texts/,
+    );
   });
 
   it.each([
@@ -109,8 +114,8 @@ describe("llm-guard's options of models", () => {
     ["output", "Relevance", {}],
   ] as const)("model_max_length makes the windows of %s %s shorter", async (side, type, params) => {
     const windows = async (more: object) => {
-      const scanner = createScanner(side, type, { ...params, model: judges, ...more });
-      const { coverage } = await scanner.scan(filler.repeat(4), side === "output" ? { prompt: "who won ?" } : {});
+      const scanner = createScanner(side, type, { ...params, model: multitaskModel, ...more });
+      const { coverage } = await scanner.scan(fillerText.repeat(4), side === "output" ? { prompt: "who won ?" } : {});
       await scanner.close?.();
       expect(coverage.truncated).toBe(false);
       return coverage.windows;
@@ -119,7 +124,7 @@ describe("llm-guard's options of models", () => {
   });
 
   it("model_max_length makes the pairs of FactualConsistency shorter", async () => {
-    const scanner = createScanner("output", "FactualConsistency", { model: judges, model_max_length: 4 });
+    const scanner = createScanner("output", "FactualConsistency", { model: multitaskModel, model_max_length: 4 });
     const scan = scanner.scan("the sky is blue.", { prompt: "the sky is blue" });
     await expect(scan).rejects.toThrow(/^modelMaxLength: a pair of texts needs 6 tokens/);
   });

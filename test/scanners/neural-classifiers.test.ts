@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { BanCode, Code, Gibberish, Language, MaliciousURLs } from "../../src/scanners/generated/input-scanners.ts";
 import { LanguageSame } from "../../src/scanners/generated/output-scanners.ts";
-import { judges, classifiers as model } from "../support/judges.ts";
+import { classifierHeads as model, multitaskModel } from "../support/model-fixtures.ts";
 
 /** More tokens than the model reads at once, none of which it knows; they differ, since what a text repeats is read once. */
 const long = Array.from({ length: 40 }, (_, at) => `word${at} `).join("");
@@ -50,7 +50,7 @@ describe("Scanners with a linear model by default take a classifier of the engin
     const scanner = new BanCode({ model, threshold: 0.5 });
     await scanner.load();
     expect((await scanner.scan("how are you")).isValid).toBe(true);
-    await expect(new BanCode({ model: judges }).load()).rejects.toMatchObject({ path: "model" });
+    await expect(new BanCode({ model: multitaskModel }).load()).rejects.toMatchObject({ path: "model" });
     await scanner.close();
   });
 
@@ -77,7 +77,7 @@ describe("Scanners with a linear model by default take a classifier of the engin
     const text = "See https://example.com/evil and https://example.com/fine for more.";
     expect((await scanner.scan(text)).findings).toMatchObject([{ label: "phishing", start: 4, end: 28 }]);
     expect((await scanner.scan("evil, but no link")).isValid).toBe(true);
-    await expect(new MaliciousURLs({ model: judges }).load()).rejects.toMatchObject({ path: "model" });
+    await expect(new MaliciousURLs({ model: multitaskModel }).load()).rejects.toMatchObject({ path: "model" });
     await scanner.close();
   });
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { createScanner } from "../../src/scanners/catalog.ts";
 import { NoRefusal } from "../../src/scanners/generated/output-scanners.ts";
-import { filler, judges } from "../support/judges.ts";
+import { fillerText, multitaskModel } from "../support/model-fixtures.ts";
 
 describe("NoRefusal", () => {
   it("fails a refusal, wherever it stands", async () => {
-    const scanner = new NoRefusal({ model: judges, threshold: 0.82 });
-    const text = `${filler.repeat(3)}sorry , we cannot help you`;
+    const scanner = new NoRefusal({ model: multitaskModel, threshold: 0.82 });
+    const text = `${fillerText.repeat(3)}sorry , we cannot help you`;
     const { isValid, score, findings } = await scanner.scan(text);
     expect(isValid).toBe(false);
     expect(score).toBe(0.7);
@@ -16,9 +16,9 @@ describe("NoRefusal", () => {
 
   it("points at the sentence, or reads all, as asked", async () => {
     const text = "This is the answer. We cannot help you.";
-    const sentence = new NoRefusal({ model: judges, matchType: "sentence" });
+    const sentence = new NoRefusal({ model: multitaskModel, matchType: "sentence" });
     expect((await sentence.scan(text)).findings).toMatchObject([{ start: 20, end: 39, text: "We cannot help you." }]);
-    const all = createScanner("output", "NoRefusal", { model: judges, match_type: "all" });
+    const all = createScanner("output", "NoRefusal", { model: multitaskModel, match_type: "all" });
     expect((await all.scan(text, {})).findings).toMatchObject([{ start: 0, end: 39 }]);
   });
 });

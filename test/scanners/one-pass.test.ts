@@ -4,7 +4,7 @@ import { scanOutput, scanPrompt } from "../../src/index.ts";
 import { AnswerCache } from "../../src/models/answer-cache.ts";
 import type { Scanner, Side } from "../../src/scan/scanner.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
-import { filler, judges, twoHeads } from "../support/judges.ts";
+import { exclusiveClassifier, fillerText, multitaskModel } from "../support/model-fixtures.ts";
 
 /** The texts that models were really asked about. Questions that share an earlier answer are not among them. */
 function record(): string[] {
@@ -31,7 +31,7 @@ afterEach(() => {
 });
 
 async function loaded(side: Side, ...listed: [string, object?][]): Promise<Scanner[]> {
-  const scanners = listed.map(([type, params]) => createScanner(side, type, { model: judges, ...params }));
+  const scanners = listed.map(([type, params]) => createScanner(side, type, { model: multitaskModel, ...params }));
   for (const scanner of scanners) await scanner.load?.();
   return scanners;
 }
@@ -47,7 +47,7 @@ describe("one pass", () => {
     ];
     // A scanner that may rewrite the text runs alone, after the scanners before it and before the scanners behind it.
     const rewriting = createScanner("input", "Regex", { patterns: ["never there"] });
-    const names = createScanner("input", "Anonymize", { recognizer_conf: judges });
+    const names = createScanner("input", "Anonymize", { recognizer_conf: multitaskModel });
     await names.load?.();
     const asked = record();
     const text = "you idiot played football";
@@ -60,7 +60,7 @@ describe("one pass", () => {
     const scanners = await loaded("output", ["Toxicity"], ["NoRefusal"], ["Bias"], topics, ["Relevance"]);
     const asked = record();
     // Of long texts Relevance compares vectors, which are among the answers about an output that the other scanners ask for.
-    const prompt = `${filler.repeat(5)}who won ?`;
+    const prompt = `${fillerText.repeat(5)}who won ?`;
     await scanOutput(scanners, prompt, "the red team won the match");
     expect(asked.sort()).toEqual(["the red team won the match", prompt]);
   });
@@ -81,7 +81,11 @@ describe("one pass", () => {
   });
 
   it("is made by each model by itself", async () => {
-    const scanners = await loaded("input", ["Toxicity"], ["Toxicity", { model: twoHeads, labels: ["INJECTION"] }]);
+    const scanners = await loaded(
+      "input",
+      ["Toxicity"],
+      ["Toxicity", { model: exclusiveClassifier, labels: ["INJECTION"] }],
+    );
     const asked = record();
     const { resultsValid } = await scanPrompt(scanners, "attack you idiot");
     expect(asked).toHaveLength(2);

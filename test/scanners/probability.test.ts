@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { scanOutput, scanPrompt } from "../../src/index.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
-import { judges } from "../support/judges.ts";
+import { multitaskModel } from "../support/model-fixtures.ts";
 
 const noise = "sdkfjh wqeoiruy zxmcnbv lkjasdf qpwoeiru";
 const cases = [
@@ -18,11 +18,11 @@ const cases = [
     "The weather is nice today.",
     "12345",
   ],
-  ["input", "Toxicity", { model: judges }, "you are an idiot", "The sky is blue.", " "],
-  ["input", "EmotionDetection", { model: judges }, "they are furious", "they are happy", " "],
-  ["input", "BanTopics", { model: judges, topics: ["sports"] }, "who played football", "The sky is blue.", " "],
-  ["output", "Bias", { model: judges }, "they are lazy", "they are calm", " "],
-  ["output", "NoRefusal", { model: judges }, "we cannot help", "we help", " "],
+  ["input", "Toxicity", { model: multitaskModel }, "you are an idiot", "The sky is blue.", " "],
+  ["input", "EmotionDetection", { model: multitaskModel }, "they are furious", "they are happy", " "],
+  ["input", "BanTopics", { model: multitaskModel, topics: ["sports"] }, "who played football", "The sky is blue.", " "],
+  ["output", "Bias", { model: multitaskModel }, "they are lazy", "they are calm", " "],
+  ["output", "NoRefusal", { model: multitaskModel }, "we cannot help", "we help", " "],
   ["output", "MaliciousURLs", {}, "http://paypal-login.verify-account.ru/a.php", "https://github.com/", "No links."],
 ] as const;
 

@@ -3,17 +3,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { Relevance } from "../../src/scanners/generated/output-scanners.ts";
-import { embedder, filler, judges, twoHeads } from "../support/judges.ts";
+import { embeddingModel, exclusiveClassifier, fillerText, multitaskModel } from "../support/model-fixtures.ts";
 
 const folders: string[] = [];
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
 
-/** A model with some of the heads of {@link judges}; `pair` is how much the head counts that reads prompt and output together. */
+/** A model with some of the heads of {@link multitaskModel}; `pair` is how much the head counts that reads prompt and output together. */
 async function judgesWith(heads: string[], pair?: number): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "guard-relevance-"));
   folders.push(folder);
-  await cp(judges, folder, { recursive: true });
-  const config = JSON.parse(await readFile(join(judges, "config.json"), "utf8"));
+  await cp(multitaskModel, folder, { recursive: true });
+  const config = JSON.parse(await readFile(join(multitaskModel, "config.json"), "utf8"));
   config.guard.heads = config.guard.heads.filter(({ name }: { name: string }) => heads.includes(name));
   config.guard.comparing.relevance.pair = pair;
   await writeFile(join(folder, "config.json"), JSON.stringify(config));
@@ -21,7 +21,7 @@ async function judgesWith(heads: string[], pair?: number): Promise<string> {
 }
 
 describe("Relevance", () => {
-  const scanner = new Relevance({ model: judges });
+  const scanner = new Relevance({ model: multitaskModel });
   const prompt = "who played football today ?";
 
   it("passes what answers the prompt, and fails what does not", async () => {
@@ -39,14 +39,14 @@ describe("Relevance", () => {
   it("fails what is below the threshold, which is the least probability", async () => {
     const output = "rain tomorrow";
     const { probability = 0 } = await scanner.scan(output, { prompt });
-    const at = (threshold: number) => new Relevance({ model: judges, threshold }).scan(output, { prompt });
+    const at = (threshold: number) => new Relevance({ model: multitaskModel, threshold }).scan(output, { prompt });
     expect((await at(1 - probability - 1e-3)).isValid).toBe(true);
     expect((await at(1 - probability + 1e-3)).isValid).toBe(false);
   });
 
   it("compares the two nearest windows of long texts", async () => {
-    const question = `${filler.repeat(4)}who won the football match ?`;
-    const answer = `${filler.repeat(2)}football match goal sports ${"help people with juice . ".repeat(20)}`;
+    const question = `${fillerText.repeat(4)}who won the football match ?`;
+    const answer = `${fillerText.repeat(2)}football match goal sports ${"help people with juice . ".repeat(20)}`;
     const { isValid, coverage } = await scanner.scan(answer, { prompt: question });
     expect(isValid).toBe(true);
     expect(coverage).toMatchObject({ scannedChars: answer.length, truncated: false });
@@ -54,9 +54,9 @@ describe("Relevance", () => {
   });
 
   it("judges by vectors, by pairs, or by pairs whose vectors are near, as the model can", async () => {
-    const question = `${filler.repeat(4)}who won the football match ?`;
-    const good = `${filler.repeat(2)}football match goal sports`;
-    const bad = `${filler.repeat(4)}rain tomorrow , sunny today`;
+    const question = `${fillerText.repeat(4)}who won the football match ?`;
+    const good = `${fillerText.repeat(2)}football match goal sports`;
+    const bad = `${fillerText.repeat(4)}rain tomorrow , sunny today`;
     for (const heads of [["meaning"], ["relevance"], ["meaning", "relevance"]]) {
       const own = new Relevance({ model: await judgesWith(heads) });
       await own.load();
@@ -88,10 +88,10 @@ describe("Relevance", () => {
   });
 
   it("compares the cosine itself with an embedding model of the user's, as llm-guard does", async () => {
-    const own = new Relevance({ model: embedder });
+    const own = new Relevance({ model: embeddingModel });
     // The vector is taken from the first token, which is the same in every text.
     expect(await own.scan("rain", { prompt: "football" })).toMatchObject({ isValid: true, score: -1, probability: 0 });
-    await expect(new Relevance({ model: twoHeads }).load()).rejects.toThrow(/^model: it gives no vectors/);
+    await expect(new Relevance({ model: exclusiveClassifier }).load()).rejects.toThrow(/^model: it gives no vectors/);
   });
 });
 

@@ -5,9 +5,9 @@ import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { Toxicity as InputToxicity } from "../../src/scanners/generated/input-scanners.ts";
 import { Toxicity as OutputToxicity } from "../../src/scanners/generated/output-scanners.ts";
-import { filler, judges, twoHeads } from "../support/judges.ts";
+import { exclusiveClassifier, fillerText, multitaskModel } from "../support/model-fixtures.ts";
 
-const scanner = new InputToxicity({ model: judges });
+const scanner = new InputToxicity({ model: multitaskModel });
 afterAll(() => scanner.close());
 const sigmoid = (x: number) => 1 / (1 + Math.exp(-x));
 
@@ -30,7 +30,10 @@ describe("Toxicity", () => {
   });
 
   it("has llm-guard's thresholds", async () => {
-    const both = [new InputToxicity({ model: judges, labels: ["insult"] }), new OutputToxicity({ model: judges })];
+    const both = [
+      new InputToxicity({ model: multitaskModel, labels: ["insult"] }),
+      new OutputToxicity({ model: multitaskModel }),
+    ];
     // The input has an insult with the probability 0.88, which is 0.8 of the way from the threshold 0.5 to 1. The output has a
     // label with the probability 0.95, which is 0.8 of the way from the threshold 0.7 to 1.
     expect((await both[0]?.scan("idiot"))?.score).toBe(0.8);
@@ -38,26 +41,26 @@ describe("Toxicity", () => {
   });
 
   it("counts the labels that are asked for only", async () => {
-    const threats = new InputToxicity({ model: judges, labels: ["threat"] });
+    const threats = new InputToxicity({ model: multitaskModel, labels: ["threat"] });
     expect(await threats.scan("you are an idiot")).toMatchObject({ isValid: true, findings: [] });
     expect((await threats.scan("kill all people")).findings).toMatchObject([{ label: "threat" }]);
   });
 
   it("reads a text longer than a window to its end, and names the window", async () => {
-    const text = `${filler.repeat(4)}you are an idiot`;
+    const text = `${fillerText.repeat(4)}you are an idiot`;
     const { findings, coverage, isValid } = await scanner.scan(text);
     expect(isValid).toBe(false);
     expect(findings.at(-1)?.text).toMatch(/you are an idiot$/);
-    expect(findings.at(-1)?.start).toBeGreaterThan(filler.length * 3);
+    expect(findings.at(-1)?.start).toBeGreaterThan(fillerText.length * 3);
     expect(coverage).toMatchObject({ chars: text.length, scannedChars: text.length, truncated: false });
     expect(coverage.windows).toBeGreaterThan(3);
   });
 
   it("says what other match types leave out", async () => {
-    const text = `${filler.repeat(4)}you are an idiot . `;
-    const full = await new InputToxicity({ model: judges, matchType: "full" }).scan(text);
+    const text = `${fillerText.repeat(4)}you are an idiot . `;
+    const full = await new InputToxicity({ model: multitaskModel, matchType: "full" }).scan(text);
     expect(full).toMatchObject({ isValid: true, coverage: { truncated: true, windows: 1 } });
-    const sentence = await new InputToxicity({ model: judges, matchType: "sentence" }).scan(
+    const sentence = await new InputToxicity({ model: multitaskModel, matchType: "sentence" }).scan(
       "We help. You idiot! Calm.",
     );
     expect(sentence.findings[0]).toMatchObject({ start: 9, end: 19, text: "You idiot!", label: "toxicity" });
@@ -70,7 +73,9 @@ describe("Toxicity", () => {
     const { isValid, findings } = await scanner.scan(text);
     expect(isValid).toBe(false);
     expect(findings[0]).toMatchObject({ text: hidden, view: "base64", label: "toxicity" });
-    expect(await new InputToxicity({ model: judges, deobfuscate: false }).scan(text)).toMatchObject({ isValid: true });
+    expect(await new InputToxicity({ model: multitaskModel, deobfuscate: false }).scan(text)).toMatchObject({
+      isValid: true,
+    });
   });
 
   it("passes what says nothing with -1", async () => {
@@ -82,28 +87,30 @@ describe("Toxicity", () => {
   });
 
   it("takes a classifier of one right label, whose probabilities it adds up", async () => {
-    const one = new InputToxicity({ model: twoHeads, labels: ["injection"] });
+    const one = new InputToxicity({ model: exclusiveClassifier, labels: ["injection"] });
     const { probability, findings } = await one.scan("calm attack");
     expect(probability).toBeCloseTo(sigmoid(4.5), 5);
     expect(findings).toMatchObject([{ label: "INJECTION", score: probability }]);
-    const all = new InputToxicity({ model: twoHeads, labels: ["INJECTION", "SAFE"] });
+    const all = new InputToxicity({ model: exclusiveClassifier, labels: ["INJECTION", "SAFE"] });
     expect((await all.scan("calm")).probability).toBeCloseTo(1, 5);
   });
 
   it("refuses labels that a model does not have", async () => {
-    const some = new InputToxicity({ model: judges, labels: ["insult", "spam"] });
+    const some = new InputToxicity({ model: multitaskModel, labels: ["insult", "spam"] });
     await expect(some.load()).rejects.toMatchObject({ code: "GUARD_VALIDATION", path: "labels" });
     await expect(some.scan("text")).rejects.toThrow(
       /no label spam; its labels are: toxicity, severe_toxicity, .*, sexual_explicit$/,
     );
     // Another head of the model answers another question.
-    await expect(new InputToxicity({ model: judges, labels: ["anger"] }).load()).rejects.toThrow(/no label anger/);
-    const none = new InputToxicity({ model: twoHeads });
+    await expect(new InputToxicity({ model: multitaskModel, labels: ["anger"] }).load()).rejects.toThrow(
+      /no label anger/,
+    );
+    const none = new InputToxicity({ model: exclusiveClassifier });
     await expect(none.load()).rejects.toThrow(/no label toxicity or severe_toxicity or .*; its labels are: SAFE/);
   });
 
   it("is aborted and closed at once", async () => {
-    const closing = new InputToxicity({ model: judges });
+    const closing = new InputToxicity({ model: multitaskModel });
     await closing.load();
     const controller = new AbortController();
     const call = closing.scan(`${"aGVsbG8gd29ybGQ= ".repeat(6000)}x`, { signal: controller.signal });
@@ -119,7 +126,7 @@ describe("Toxicity", () => {
     expect(() => new InputToxicity({ model: "/no/such/folder" })).toThrow(/^model: \/no\/such\/folder is neither/);
     const folder = mkdtempSync(join(tmpdir(), "guard-judges-"));
     try {
-      cpSync(join(judges, "config.json"), join(folder, "config.json"));
+      cpSync(join(multitaskModel, "config.json"), join(folder, "config.json"));
       const broken = new InputToxicity({ model: folder });
       await expect(broken.load()).rejects.toMatchObject({
         code: "GUARD_MODEL",
@@ -131,7 +138,9 @@ describe("Toxicity", () => {
   });
 
   it("has no curve of false positives to look a rate up in", () => {
-    expect(() => new InputToxicity({ model: judges, threshold: { fpr: 0.01 } })).toThrow(/^threshold.fpr: .*no curve/);
+    expect(() => new InputToxicity({ model: multitaskModel, threshold: { fpr: 0.01 } })).toThrow(
+      /^threshold.fpr: .*no curve/,
+    );
   });
 
   it("is aborted by a signal", async () => {

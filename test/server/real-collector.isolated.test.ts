@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { freePort } from "../support/listening.ts";
+import { freePort } from "../support/http-server.ts";
 import { askingScanners, testServer } from "./fixtures.ts";
 
 /**

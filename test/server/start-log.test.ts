@@ -6,7 +6,7 @@ import { parseConfig } from "../../src/config/index.ts";
 import { Engine } from "../../src/models/engine.ts";
 import { modelFacts } from "../../src/models/model-facts.ts";
 import { startServer } from "../../src/server/index.ts";
-import { twoHeads } from "../support/judges.ts";
+import { exclusiveClassifier } from "../support/model-fixtures.ts";
 
 it("says at the start what is served: file, scanners, models, auth, address, and keys that do nothing", async () => {
   const text = `
@@ -14,7 +14,7 @@ app: { lazy_load: true }
 auth: { type: http_bearer, token: hush-hush }
 input_scanners:
   - { type: Regex, name: Keys, params: { patterns: [x] } }
-  - { type: PromptInjection, params: { model_path: "${twoHeads}", model_onnx_file_name: model.onnx, low_cpu_mem_usage: true } }
+  - { type: PromptInjection, params: { model_path: "${exclusiveClassifier}", model_onnx_file_name: model.onnx, low_cpu_mem_usage: true } }
 output_scanners:
   - { type: Language, params: { valid_languages: [en] } }
 `;
@@ -27,7 +27,7 @@ output_scanners:
   await server.close();
   const log = lines.map((line) => JSON.parse(line));
   const said = (msg: string) => log.find((line) => line.msg === msg);
-  const model = `${twoHeads}:model.onnx`;
+  const model = `${exclusiveClassifier}:model.onnx`;
   expect(said("configuration")).toMatchObject(source);
   expect(said("scanners")).toMatchObject({
     input: ["Keys (a Regex)", `PromptInjection (${model})`],

@@ -4,7 +4,7 @@ import { Anonymize, BanSubstrings, Deanonymize } from "../../src/index.ts";
 import type { ScanServiceOptions } from "../../src/service/service.ts";
 import { serviceWith } from "./service.ts";
 
-/** Which scanners look at what stands beside the words of users. */
+/** The scanners for parts of a conversation other than user messages. */
 const CONVERSATION: ScanServiceOptions["conversation"] = {
   window: 3,
   scanToolMessages: true,
@@ -19,8 +19,8 @@ const CONVERSATION: ScanServiceOptions["conversation"] = {
 };
 
 /**
- * A guard without models. E-mail addresses go out as placeholders, and come back. Requests and tool calls with the word `forbidden` are
- * blocked, and answers with the word `leaked`.
+ * Makes a guard without models. It replaces e-mail addresses by placeholders and restores them in answers. It blocks requests and tool calls
+ * with the word `forbidden`, and answers with the word `leaked`.
  */
 export async function exampleGuard(options: Partial<ScanServiceOptions> = {}): Promise<ServiceGuard> {
   const word = (substring: string) => new BanSubstrings({ substrings: [substring], matchType: "word" });

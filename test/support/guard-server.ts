@@ -5,10 +5,10 @@ import { createGuard } from "../../src/guard/create-guard.ts";
 import type { Guard } from "../../src/guard/guard.ts";
 import { RemoteGuard, type RemoteGuardOptions } from "../../src/guard/remote/index.ts";
 import { createServer, type ScannerLists } from "../../src/server/index.ts";
-import { listening } from "./listening.ts";
+import { startHttpServer } from "./http-server.ts";
 
-/** A guard server that listens until the test ends. */
-export async function listeningServer(
+/** Starts a guard server that listens until the test ends. */
+export async function startGuardServer(
   scanners: Partial<ScannerLists>,
   config: ConfigInput = {},
 ): Promise<{ url: string; log: string[]; close(): Promise<void> }> {
@@ -21,31 +21,33 @@ export async function listeningServer(
   const url = await app.listen({ port: 0, host: "127.0.0.1" });
   const close = () => app.close();
   onTestFinished(close);
-  // Loading goes on in the background.
+  // The server listens before its scanners are loaded.
   while ((await fetch(`${url}/readyz`)).status !== 200) await new Promise(setImmediate);
   return { url, log, close };
 }
 
-/** A guard of a server by its address. */
+/** Makes a client of a guard server, which closes when the test ends. */
 export function remoteGuard(options: RemoteGuardOptions): RemoteGuard {
   const guard = new RemoteGuard(options);
   onTestFinished(() => guard.close());
   return guard;
 }
 
-/** Two guards that should say the same: of scanners here, and of a server with such scanners. */
-export async function bothGuards(scanners: () => Partial<ScannerLists>): Promise<Record<"here" | "remote", Guard>> {
+/** Makes two guards that must give the same results: one with local scanners, and a client of a server with the same scanners. */
+export async function localAndRemoteGuards(
+  scanners: () => Partial<ScannerLists>,
+): Promise<Record<"here" | "remote", Guard>> {
   const here = await createGuard(scanners());
   onTestFinished(() => here.close());
-  return { here, remote: remoteGuard({ url: (await listeningServer(scanners())).url }) };
+  return { here, remote: remoteGuard({ url: (await startGuardServer(scanners())).url }) };
 }
 
-/** A server that answers as told: what a guard server would never do. */
-export async function fakeServer(
+/** Starts a server with arbitrary replies, also such as a guard server never sends. */
+export async function startFakeGuardServer(
   answer: (response: ServerResponse, request: IncomingMessage) => void,
 ): Promise<{ url: string; calls: () => number }> {
   let calls = 0;
-  const { url, close } = await listening((request, response) => {
+  const { url, close } = await startHttpServer((request, response) => {
     calls++;
     answer(response, request);
   });

@@ -5,17 +5,17 @@ import { Anonymize, Deanonymize } from "../../src/scanners/generated/scanners.ts
 import { wordScanner } from "../server/fixtures.ts";
 import { serviceWith } from "./service.ts";
 
-/** What {@link testGuard} blocks, wherever it stands. */
+/** The word that {@link testGuard} blocks in any text. */
 export const FORBIDDEN = "FORBIDDEN";
 
-/** What {@link testGuard} takes out of answers, and what it leaves there. */
+/** The token that {@link testGuard} replaces in answers, and its replacement. */
 export const TOKEN = "sk-token";
-export const TAKEN_OUT = "[TOKEN]";
+export const TOKEN_REPLACEMENT = "[TOKEN]";
 
-/** The scanners of {@link testGuard}, and which of them read what. */
+/** The scanners of {@link testGuard}, and the sources that they scan. */
 function testScanners() {
   const forbidden = () => wordScanner(FORBIDDEN, { type: "Forbidden", name: "Forbidden" });
-  const token = wordScanner(TOKEN, { type: "Token", name: "Token", replacement: TAKEN_OUT });
+  const token = wordScanner(TOKEN, { type: "Token", name: "Token", replacement: TOKEN_REPLACEMENT });
   const input = [new Anonymize({ entityTypes: ["EMAIL_ADDRESS"] }), forbidden()];
   const names = input.map(({ name }) => name);
   return {
@@ -26,8 +26,8 @@ function testScanners() {
 }
 
 /**
- * A guard that replaces mail addresses in all that a model reads and restores them in what it answers, blocks {@link FORBIDDEN}, and
- * takes {@link TOKEN} out of answers.
+ * Makes a guard that replaces e-mail addresses in everything that a model reads, restores them in answers, blocks {@link FORBIDDEN}, and
+ * replaces {@link TOKEN} in answers.
  */
 export async function testGuard(): Promise<Guard> {
   const { scanners, masking, scan } = testScanners();
@@ -39,17 +39,17 @@ export async function testGuard(): Promise<Guard> {
   return new ServiceGuard(service);
 }
 
-/** The same guard on a server. */
+/** Makes the same guard on a server. */
 export async function remoteTestGuard(): Promise<Guard> {
   const { scanners, masking, scan } = testScanners();
   const conversation = { scan, risk: { enabled: false } };
-  // Most tests need no server.
-  const { listeningServer, remoteGuard } = await import("./guard-server.ts");
-  const { url } = await listeningServer(scanners, { app: { masking }, conversation });
+  // The import is lazy, because most tests need no server.
+  const { startGuardServer, remoteGuard } = await import("./guard-server.ts");
+  const { url } = await startGuardServer(scanners, { app: { masking }, conversation });
   return remoteGuard({ url });
 }
 
-/** The report on what passes. */
+/** A report of text that passed. */
 export const PASSED: GuardReport = {
   outcome: "passed",
   isValid: true,
@@ -69,19 +69,19 @@ export const PASSED: GuardReport = {
   },
 };
 
-/** The report on what is blocked. */
+/** A report of text that was blocked. */
 export const BLOCKED: GuardReport = { ...PASSED, outcome: "blocked", isValid: false, resultsScore: { Forbidden: 1 } };
 
 /**
- * A guard that lets requests pass and gives out the words of an answer as soon as they have ended, or after `waiting` milliseconds.
- * {@link FORBIDDEN} ends an answer as soon as it is complete.
+ * Makes a guard that passes every request. It releases each word of an answer when the word is complete, or after `waiting` milliseconds.
+ * {@link FORBIDDEN} blocks the answer.
  */
-export function wordwiseGuard({ waiting }: { waiting?: number } = {}): Guard {
+export function wordByWordGuard({ waiting }: { waiting?: number } = {}): Guard {
   const answerStream = () => {
     let held = "";
     let isBlocked = false;
     const give = (end: number): StreamStep => {
-      if (isBlocked) throw new Error("pushed to an answer that was blocked");
+      if (isBlocked) throw new Error("the answer is blocked already");
       isBlocked = held.includes(FORBIDDEN);
       if (isBlocked) return { text: "", report: BLOCKED };
       const text = held.slice(0, end);
@@ -115,7 +115,7 @@ export function wordwiseGuard({ waiting }: { waiting?: number } = {}): Guard {
   };
 }
 
-/** A guard that cannot judge anything, because its server is away. */
+/** Makes a guard whose calls all fail with `error`. */
 export function brokenGuard(error: Error): Guard {
   const fail = () => Promise.reject(error);
   return {
@@ -129,8 +129,8 @@ export function brokenGuard(error: Error): Guard {
   };
 }
 
-/** Everything that an iterable gives. */
-export async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+/** Collects the items of an iterable. */
+export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const result: Item[] = [];
   for await (const item of items) result.push(item);
   return result;

@@ -5,53 +5,53 @@ import { ServiceGuard } from "../../src/guard/service-guard.ts";
 import { Anonymize } from "../../src/scanners/generated/input-scanners.ts";
 import { BanSubstrings, Deanonymize } from "../../src/scanners/generated/output-scanners.ts";
 import { scannerOf } from "../server/fixtures.ts";
-import { LettingThrough } from "./letting-through.ts";
+import { PassThroughGuard } from "./pass-through-guard.ts";
 import { serviceWith } from "./service.ts";
 
-/** What a handler of a test application saw. */
-export interface Seen {
+/** What the handlers of a test application received. */
+export interface HandlerLog {
   bodies: unknown[];
-  /** The errors that reached the error handler of the application. */
+  /** The errors that reached the application's error handler. */
   errors: unknown[];
 }
 
 /**
- * Starts an application until the test ends. Its routes take JSON; each notes the body that its handler sees:
+ * Starts an application that runs until the test ends. Its routes accept JSON, and each handler records the body:
  *
- * - `POST /chat` judges `body.messages`, and answers with the object `{ reply: { text } }`, judged at `reply.text`. The text is
- *   `ECHO: ` and the content of the last message.
- * - `POST /whole` judges `body`, and answers `{ ok: true }` without a check.
- * - `POST /field` judges `body.texts[0]` with functions, and answers with the texts, judged as one text.
- * - `POST /stream` judges nothing, and answers with a stream of `body.pieces`, with `body.wait` milliseconds before each.
- * - `POST /stream/sorry` does the same, and its `onBlocked` answers `Sorry.` with status 451.
- * - `POST /endless` answers with a stream that says one piece and never goes on.
+ * - `POST /chat` checks `body.messages`, and replies `{ reply: { text } }`, of which `reply.text` is checked. The text is `ECHO: ` and the content
+ *   of the last message.
+ * - `POST /whole` checks `body`, and replies `{ ok: true }` without a check.
+ * - `POST /field` checks `body.texts[0]`, selected by functions, and replies with the texts, checked as one text.
+ * - `POST /stream` checks no request, and streams `body.pieces`, with a delay of `body.wait` milliseconds before each.
+ * - `POST /stream/sorry` does the same, and its `onBlocked` replies `Sorry.` with status 451.
+ * - `POST /endless` replies with a stream that sends one piece and stays open.
  *
- * @returns the address of the server.
+ * @returns the URL of the server.
  */
-export type StartApplication = (guard: Guard, seen: Seen) => Promise<string>;
+export type StartApplication = (guard: Guard, seen: HandlerLog) => Promise<string>;
 
-/** The pieces of a stream, one after the other. */
-export async function* piecesAfter(pieces: readonly string[], wait: number): AsyncGenerator<Uint8Array> {
+/** Yields the pieces of a stream, with a delay of `wait` milliseconds before each. */
+export async function* delayedPieces(pieces: readonly string[], wait: number): AsyncGenerator<Uint8Array> {
   for (const piece of pieces) {
     await sleep(wait);
     yield Buffer.from(piece);
   }
 }
 
-/** Makes streams that say one piece and never go on, and counts how many were ended. */
-export const endless = {
+/** Makes streams that send one piece and stay open, and counts those that were cancelled. */
+export const endlessStreams = {
   ended: 0,
   stream(): ReadableStream<string> {
     return new ReadableStream<string>({
       start: (controller) => controller.enqueue("One piece. "),
       cancel: () => {
-        endless.ended += 1;
+        endlessStreams.ended += 1;
       },
     });
   },
 };
 
-async function guarding(): Promise<Guard> {
+async function exampleGuard(): Promise<Guard> {
   const zebra = new BanSubstrings({ substrings: ["zebra"] });
   const { service } = await serviceWith({
     input: [new Anonymize({ recognizerConf: [] }), zebra],
@@ -60,10 +60,10 @@ async function guarding(): Promise<Guard> {
   return new ServiceGuard(service);
 }
 
-/** What is the same in all web frameworks. */
+/** The tests for every web framework. */
 export function httpGuardCases(start: StartApplication): void {
   const open = async (guard: Guard) => {
-    const seen: Seen = { bodies: [], errors: [] };
+    const seen: HandlerLog = { bodies: [], errors: [] };
     const url = await start(guard, seen);
     const post = (path: string, body: unknown, init: RequestInit = {}) =>
       fetch(url + path, {
@@ -76,7 +76,7 @@ export function httpGuardCases(start: StartApplication): void {
   };
 
   it("gives the handler a sanitized body and restores values in its answer", async () => {
-    const { seen, post } = await open(await guarding());
+    const { seen, post } = await open(await exampleGuard());
     const messages = [{ role: "user", content: "Write to ann@example.org." }];
     const reply = await post("/chat", { model: "m", messages });
     expect(seen.bodies).toEqual([
@@ -86,8 +86,8 @@ export function httpGuardCases(start: StartApplication): void {
     expect(await reply.json()).toEqual({ reply: { text: "ECHO: Write to ann@example.org." } });
   });
 
-  it("reads a whole body in chat format, and keeps what stands beside it", async () => {
-    const { seen, post } = await open(await guarding());
+  it("checks a whole body in chat format, and keeps its other fields", async () => {
+    const { seen, post } = await open(await exampleGuard());
     const reply = await post("/whole", {
       temperature: 0.5,
       system: "You help bob@example.org.",
@@ -99,16 +99,16 @@ export function httpGuardCases(start: StartApplication): void {
     expect(JSON.stringify(body.messages)).not.toContain("ann@example.org");
   });
 
-  it("reads and replaces what functions say", async () => {
-    const { seen, post } = await open(await guarding());
+  it("checks and replaces the texts that functions select", async () => {
+    const { seen, post } = await open(await exampleGuard());
     const reply = await post("/field", { texts: ["Call ann@example.org", "and nobody else"] });
     expect(seen.bodies).toEqual([{ texts: ["Call [REDACTED_EMAIL_ADDRESS_1]", "and nobody else"] }]);
     expect(reply.headers.get("content-type")).toMatch(/^text\/plain/);
     expect(await reply.text()).toBe("Call ann@example.org and nobody else");
   });
 
-  it("answers a blocked request by a problem, and does not call the handler", async () => {
-    const { seen, post } = await open(await guarding());
+  it("replies to a blocked request with a problem, and does not call the handler", async () => {
+    const { seen, post } = await open(await exampleGuard());
     const reply = await post("/chat", { messages: [{ role: "user", content: "a zebra" }] });
     expect(reply.status).toBe(400);
     expect(reply.headers.get("content-type")).toMatch(/^application\/problem\+json/);
@@ -117,13 +117,13 @@ export function httpGuardCases(start: StartApplication): void {
     expect(seen).toEqual({ bodies: [], errors: [] });
   });
 
-  it("answers by a problem in the place of a blocked answer", async () => {
-    const guard = await guarding();
+  it("replies with a problem instead of a blocked answer", async () => {
+    const guard = await exampleGuard();
     const { post } = await open({
       close: () => guard.close(),
       call: (options) => {
         const call = guard.call(options);
-        // The request passes, so that the answer has the word that blocks.
+        // The request passes, so that the word reaches the answer.
         return {
           ...methods(call),
           request: async (chat) => ({
@@ -139,12 +139,12 @@ export function httpGuardCases(start: StartApplication): void {
   });
 
   it.each([
-    ["nothing where the value should be", {}, "body.messages"],
+    ["a missing value", {}, "body.messages"],
     ["a number", { messages: 7 }, "body.messages"],
-    ["no message at all", { messages: [] }, "body.messages"],
-    ["a message of no known role", { messages: [{ role: "boss", content: "Hi" }] }, "body.messages.0.role"],
-  ])("refuses %s, with its path", async (_, body, path) => {
-    const { seen, post } = await open(await guarding());
+    ["an empty list of messages", { messages: [] }, "body.messages"],
+    ["a message with an unknown role", { messages: [{ role: "boss", content: "Hi" }] }, "body.messages.0.role"],
+  ])("rejects %s, and names its path", async (_, body, path) => {
+    const { seen, post } = await open(await exampleGuard());
     const reply = await post("/chat", body);
     expect(reply.status).toBe(422);
     expect(seen.bodies).toEqual([]);
@@ -153,7 +153,7 @@ export function httpGuardCases(start: StartApplication): void {
     ]);
   });
 
-  it("fails when guard cannot check, and quotes no text", async () => {
+  it("fails if a scanner fails, and quotes no text", async () => {
     const broken = scannerOf("Broken", async (text) => {
       throw new Error(`cannot read ${text}`);
     });
@@ -168,20 +168,20 @@ export function httpGuardCases(start: StartApplication): void {
   });
 
   it("sends a stream of text as it arrives", async () => {
-    const { post } = await open(new LettingThrough());
+    const { post } = await open(new PassThroughGuard());
     const reply = await post("/stream", { pieces: ["Grüße, ", "Ann", ""], wait: 5 });
     expect(reply.headers.get("content-type")).toMatch(/^text\/plain/);
     expect(await reply.text()).toBe("Grüße, Ann");
   });
 
-  it("judges a stream, and restores values that its pieces cut in two", async () => {
-    const { post } = await open(await guarding());
+  it("checks a stream, and restores values that are split between pieces", async () => {
+    const { post } = await open(await exampleGuard());
     const reply = await post("/stream", { pieces: ["To ann@exa", "mple.org. Or ", "nobody."], wait: 0 });
     expect(await reply.text()).toBe("To ann@example.org. Or nobody.");
   });
 
-  it("gives a stream that is blocked before it began another status", async () => {
-    const { post } = await open(new LettingThrough());
+  it("sends an error status if a stream is blocked before its first text", async () => {
+    const { post } = await open(new PassThroughGuard());
     const reply = await post("/stream", { pieces: ["a zebra"], wait: 0 });
     expect(reply.status).toBe(400);
     expect(await reply.json()).toMatchObject({ detail: "The answer was blocked by guard: Word." });
@@ -189,8 +189,8 @@ export function httpGuardCases(start: StartApplication): void {
     expect([sorry.status, await sorry.text()]).toEqual([451, "Sorry."]);
   });
 
-  it("ends a stream that is blocked later by the user's text, or cuts the connection", async () => {
-    const { post } = await open(new LettingThrough());
+  it("ends a stream that is blocked later with the text of onBlocked, or closes the connection", async () => {
+    const { post } = await open(new PassThroughGuard());
     const sorry = await post("/stream/sorry", { pieces: ["One. ", "a zebra", "Two. "], wait: 5 });
     expect(await sorry.text()).toBe("One. Sorry.");
     const cut = await post("/stream", { pieces: ["One. ", "a zebra", "Two. "], wait: 5 });
@@ -198,9 +198,9 @@ export function httpGuardCases(start: StartApplication): void {
     await expect(cut.text()).rejects.toThrow();
   });
 
-  it("ends the checks and the stream when the client goes away", async () => {
-    const guard = new LettingThrough();
-    const before = endless.ended;
+  it("stops the checks and the stream when the client disconnects", async () => {
+    const guard = new PassThroughGuard();
+    const before = endlessStreams.ended;
     const { post } = await open(guard);
     const gone = new AbortController();
     const reply = await post("/endless", {}, { signal: gone.signal });
@@ -208,26 +208,26 @@ export function httpGuardCases(start: StartApplication): void {
     expect(guard.signals[0]?.aborted).toBe(false);
     gone.abort();
     await expect.poll(() => guard.signals[0]?.aborted).toBe(true);
-    await expect.poll(() => endless.ended).toBe(before + 1);
+    await expect.poll(() => endlessStreams.ended).toBe(before + 1);
   });
 
-  it("leaves the signal alone when the answer is out", async () => {
-    const guard = new LettingThrough();
+  it("does not abort the signal after a complete reply", async () => {
+    const guard = new PassThroughGuard();
     const { post } = await open(guard);
     await (await post("/whole", { messages: [{ role: "user", content: "Hi" }] })).text();
     await sleep(20);
     expect(guard.signals[0]?.aborted).toBe(false);
   });
 
-  it("says that a server of guard is away", async () => {
-    const { seen, post } = await open(new LettingThrough());
+  it("replies 502 if the guard server cannot be reached", async () => {
+    const { seen, post } = await open(new PassThroughGuard());
     const reply = await post("/field", { texts: ["away"] });
     expect(reply.status).toBe(502);
     expect(seen.bodies).toEqual([]);
   });
 }
 
-/** The methods of a call, which stand on its class. */
+/** Copies the methods of a call, because a spread omits those of its class. */
 function methods(call: ReturnType<Guard["call"]>): ReturnType<Guard["call"]> {
   return {
     request: (chat) => call.request(chat),

@@ -1,8 +1,8 @@
 import { passed, type Scanner } from "../../src/scan/scanner.ts";
 
 /**
- * A scanner that replaces `<value>` by `[VALUE_1]`, the same value by the same placeholder, and puts the pair into the vault of
- * the call. It yields to the event loop after every value, so that scans which run at the same time interleave.
+ * Makes a scanner that replaces `<value>` by a placeholder such as `[VALUE_1]`, and adds the pair to the vault of the call. Equal values get the
+ * same placeholder. It yields to the event loop after every value, so that concurrent scans interleave.
  */
 export function maskingScanner(more: Partial<Scanner> = {}): Scanner {
   return {

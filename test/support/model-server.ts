@@ -1,28 +1,28 @@
 import type { ServerResponse } from "node:http";
-import { bodyText, type Listening, listening } from "./listening.ts";
+import { readBody, startHttpServer, type TestServer } from "./http-server.ts";
 
-/** What a model was sent. */
-export interface Sent {
+/** A request that the model server received. */
+export interface ModelRequest {
   path: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of all APIs
+  // biome-ignore lint/suspicious/noExplicitAny: the bodies of different APIs have different shapes
   body: any;
 }
 
-/** A model on loopback that says what it is told to, in the APIs of OpenAI and Anthropic. */
-export interface ModelServer extends Listening {
-  /** What it was sent since the last look, which forgets it. */
-  sent(): Sent[];
-  /** What it answers. Streams send it in pieces of three characters. */
+/** A local model server with canned answers, which speaks the APIs of OpenAI and Anthropic. */
+export interface ModelServer extends TestServer {
+  /** Returns the requests since the last call of this function. */
+  sent(): ModelRequest[];
+  /** The text of its answers. Streams send it in pieces of three characters. */
   says: string;
   /** The tool calls of its chat completions. */
   calls: { id: string; type: "function"; function: { name: string; arguments: string } }[];
 }
 
-/** Starts a model that the caller closes. */
+/** Starts a model server, which the caller closes. */
 export async function startModelServer(): Promise<ModelServer> {
-  const sent: Sent[] = [];
-  const server = await listening(async (request, reply) => {
-    const text = await bodyText(request);
+  const sent: ModelRequest[] = [];
+  const server = await startHttpServer(async (request, reply) => {
+    const text = await readBody(request);
     const body = request.headers["content-type"]?.startsWith("application/json") ? JSON.parse(text) : text;
     sent.push({ path: request.url ?? "", body });
     answer(request.url ?? "", body, model, reply);

@@ -1,4 +1,4 @@
-/** Pseudo-random numbers from a seed (mulberry32), so that every run makes the same texts. */
+/** Returns a seeded pseudo-random number generator (mulberry32), so that every run makes the same texts. */
 export function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -9,7 +9,7 @@ export function randomNumbers(seed: number): () => number {
   };
 }
 
-/** The digits, followed by their Luhn check digit. */
+/** Appends the Luhn check digit. */
 function luhn(digits: string): string {
   const sum = [...digits].reverse().reduce((total, digit, index) => {
     const value = Number(digit) * (index % 2 === 0 ? 2 : 1);
@@ -18,7 +18,7 @@ function luhn(digits: string): string {
   return digits + ((10 - (sum % 10)) % 10);
 }
 
-/** Made-up messages in English, Russian and Chinese, each with 3 to 10 pieces of personal data, some of them twice. */
+/** Generates messages in English, Russian and Chinese. Each has 3 to 10 values of personal data, some of them repeated. */
 export function* personalTexts(
   count: number,
   seed = 1,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** The parts of JSON Schema that the schemas of guard's requests use. */
+/** The keywords of JSON Schema that guard's request schemas use. */
 export interface Schema {
   type?: string | string[];
   enum?: readonly unknown[];
@@ -13,12 +13,12 @@ export interface Schema {
   maxItems?: number;
 }
 
-/** Texts that programs get wrong, and pieces of requests. */
+/** Strings that programs often handle wrongly, and fragments of requests. */
 const ODD_TEXTS = ["", "\0", "\ud800", "\u202e", "__proto__", "null", "a@example.org", '{"a": [', "data: {}", "😀é"];
 
 const texts = fc.oneof(fc.string({ unit: "grapheme", maxLength: 30 }), fc.constantFrom(...ODD_TEXTS));
 
-/** JSON values that fit a schema without references. */
+/** Generates JSON values that match a schema without references. */
 export function valuesOf(schema: Schema): fc.Arbitrary<unknown> {
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
   if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map(valuesOf));
@@ -57,20 +57,20 @@ function objectsOf({ properties = {}, required = [], additionalProperties = true
   return fc.tuple(others, known).map(([other, object]) => ({ ...other, ...object }));
 }
 
-/** Values in which something was put in the place of a part, wherever that stands. */
-export function mutated(values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+/** Generates values in which a random part is replaced by another value. */
+export function mutatedValues(values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   const picks = fc.array(fc.nat(), { minLength: 1, maxLength: 5 });
   return fc
     .tuple(values, picks, fc.jsonValue({ maxDepth: 1 }))
-    .map(([value, path, other]) => replaced(value, path, other));
+    .map(([value, path, other]) => replaceAt(value, path, other));
 }
 
-function replaced(value: unknown, [pick, ...rest]: readonly number[], other: unknown): unknown {
+function replaceAt(value: unknown, [pick, ...rest]: readonly number[], other: unknown): unknown {
   if (typeof value !== "object" || value === null || pick === undefined) return other;
   const keys = Object.keys(value);
   const key = keys[pick % Math.max(keys.length, 1)];
   if (key === undefined) return other;
   const copy: Record<string, unknown> = Array.isArray(value) ? ([...value] as never) : { ...value };
-  copy[key] = replaced(copy[key], rest, other);
+  copy[key] = replaceAt(copy[key], rest, other);
   return copy;
 }

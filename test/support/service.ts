@@ -15,7 +15,7 @@ const OPTIONS: ScanServiceOptions = {
   conversation: { window: 3, scanToolMessages: true, risk: { enabled: false } },
 };
 
-/** A service of scanners that ends with the test, and a function that makes requests to it. */
+/** Makes a scan service that closes when the test ends, and a function that makes requests for it. */
 export async function serviceWith(
   { input = [], output = [] }: Partial<Record<Side, Scanner[]>>,
   options: Partial<ScanServiceOptions> = {},

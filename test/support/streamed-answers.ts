@@ -1,13 +1,13 @@
 import { randomNumbers } from "./personal-texts.ts";
 
-/** An answer of a model, with the values in it that must not be shown. */
+/** A model answer, and the values in it that must not be shown. */
 export interface StreamedAnswer {
   text: string;
-  /** What must not be in the text that is given out, not even in part from the sixth character on. */
+  /** Values of which the released text may contain at most the first five characters. */
   hidden: string[];
 }
 
-/** The vault to which the placeholders of {@link streamedAnswers} belong. */
+/** The vault for the placeholders in {@link streamedAnswers}. */
 export const VAULT: [string, string][] = [
   ["[REDACTED_PERSON_1]", "Ada Lovelace"],
   ["[REDACTED_EMAIL_ADDRESS_1]", "ada@analytical.example"],
@@ -34,7 +34,7 @@ const ORDINARY = [
   "2024-05-03 14:30:12 INFO started\n2024-05-03 14:30:13 WARN slow disk\n",
 ];
 
-/** Made-up answers: ordinary sentences of several languages and forms, and between them secrets, personal data and placeholders. */
+/** Generates answers of ordinary sentences in several languages and formats, with secrets, personal data and placeholders. */
 export function streamedAnswers(count: number, seed = 1): StreamedAnswer[] {
   const random = randomNumbers(seed);
   const below = (limit: number) => Math.floor(random() * limit);
@@ -84,7 +84,7 @@ export function streamedAnswers(count: number, seed = 1): StreamedAnswer[] {
   });
 }
 
-/** Cuts a text into pieces at random places, also within a character. */
+/** Splits a text at random offsets, also between the code units of a character. */
 export function randomPieces(text: string, random: () => number, longest: number): string[] {
   const pieces: string[] = [];
   for (let at = 0; at < text.length; ) {

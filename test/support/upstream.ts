@@ -1,41 +1,41 @@
 import type { IncomingHttpHeaders, RequestListener } from "node:http";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { bodyText, listening } from "./listening.ts";
+import { readBody, startHttpServer } from "./http-server.ts";
 
-/** A request that a model's provider has received. */
-export interface Received {
+/** A request that the model provider received. */
+export interface ReceivedRequest {
   method: string;
   url: string;
   headers: IncomingHttpHeaders;
   text: string;
-  /** The body, where it is JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: bodies have any shape.
+  /** The parsed body, if it is JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: bodies have no common shape.
   json: any;
 }
 
-/** What the provider answers: JSON, or pieces of a body that it sends one after the other. */
-export interface Answer {
+/** A reply of the provider: JSON, or the pieces of a streamed body. */
+export interface ProviderReply {
   status?: number;
   headers?: Record<string, string>;
   json?: unknown;
   pieces?: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 }
 
-/** A provider of models on the loopback interface that answers as a test says, and keeps what it was sent. */
+/** A local model provider with canned replies, which records its requests. */
 export interface Upstream {
   readonly url: string;
-  readonly received: Received[];
-  /** The answers that are still to be given. The last one is repeated. */
-  answers: Answer[];
-  /** How many replies ended because the client went away. */
+  readonly received: ReceivedRequest[];
+  /** The queue of replies. The last one is repeated. */
+  answers: ProviderReply[];
+  /** The number of replies that ended because the client disconnected. */
   readonly gone: number;
 }
 
-/** Starts a provider for the tests of a file. */
+/** Starts a provider for all tests of a file, and resets it before each test. */
 export function upstreamForTests(): Upstream {
-  const state = { url: "", received: [] as Received[], answers: [] as Answer[], gone: 0 };
+  const state = { url: "", received: [] as ReceivedRequest[], answers: [] as ProviderReply[], gone: 0 };
   const listener: RequestListener = async (request, reply) => {
-    const text = await bodyText(request);
+    const text = await readBody(request);
     const isJson = request.headers["content-type"]?.includes("json");
     const { method = "", url = "", headers } = request;
     state.received.push({ method, url, headers, text, json: isJson ? JSON.parse(text) : undefined });
@@ -65,7 +65,7 @@ export function upstreamForTests(): Upstream {
   };
   let close: (() => Promise<void>) | undefined;
   beforeAll(async () => {
-    ({ url: state.url, close } = await listening(listener));
+    ({ url: state.url, close } = await startHttpServer(listener));
   });
   beforeEach(() => {
     state.received = [];
@@ -76,7 +76,7 @@ export function upstreamForTests(): Upstream {
   return state;
 }
 
-/** The pieces of a stream of server-sent events, one for each event. Events that have a type are named after it. */
+/** Encodes events as server-sent events, one piece each. The type of an event becomes its name. */
 export function sse(events: readonly unknown[], done = "[DONE]"): string[] {
   const pieces = events.map((event) => {
     const type = (event as { type?: string }).type;

@@ -4,7 +4,12 @@ import { describe, expect, it } from "vitest";
 import type { AnswerStream, GuardReport } from "../../../src/guard/guard.ts";
 import { input, output } from "../../../src/index.ts";
 import { waitingScanner, wordScanner } from "../../server/fixtures.ts";
-import { bothGuards, fakeServer, listeningServer, remoteGuard } from "../../support/guard-server.ts";
+import {
+  localAndRemoteGuards,
+  remoteGuard,
+  startFakeGuardServer,
+  startGuardServer,
+} from "../../support/guard-server.ts";
 
 const SECRET = "hunter2-is-secret";
 const LINES = { "content-type": "application/x-ndjson" };
@@ -35,7 +40,7 @@ async function driven(stream: AnswerStream, pieces: readonly string[]): Promise<
 
 /** A server that answers the first line with status 200, and every line after it as told. */
 function answering(answer: (line: string, response: ServerResponse) => void) {
-  return fakeServer((response, request) => {
+  return startFakeGuardServer((response, request) => {
     response.writeHead(200, LINES).flushHeaders();
     let isFirst = true;
     request.setEncoding("utf8").on("data", (lines: string) => {
@@ -51,7 +56,7 @@ const event = (value: unknown) => `${JSON.stringify(value)}\n`;
 
 describe("the answer stream of RemoteGuard", () => {
   it("says the same as the scanners of this process", { timeout: 120_000 }, async () => {
-    const { here, remote } = await bothGuards(() => ({
+    const { here, remote } = await localAndRemoteGuards(() => ({
       input: [new input.Anonymize()],
       output: [new output.Deanonymize(), new output.Secrets(), wordScanner("zebra", { name: "Zebra" })],
     }));
@@ -94,7 +99,7 @@ describe("the answer stream of RemoteGuard", () => {
   });
 
   it("takes long pieces, and pieces that end within a character", async () => {
-    const { url } = await listeningServer({ output: [wordScanner("zebra")] });
+    const { url } = await startGuardServer({ output: [wordScanner("zebra")] });
     const text = `${"😀 ".repeat(100_000)}.`;
     const pieces = [text.slice(0, 150_001), text.slice(150_001, 150_002), text.slice(150_002)];
     const result = await driven(remoteGuard({ url }).call().answerStream(), pieces);
@@ -103,7 +108,7 @@ describe("the answer stream of RemoteGuard", () => {
   });
 
   it("has several streams at once, and an empty one", async () => {
-    const { url } = await listeningServer({ output: [wordScanner("zebra")] });
+    const { url } = await startGuardServer({ output: [wordScanner("zebra")] });
     const call = remoteGuard({ url }).call();
     const texts = Array.from({ length: 20 }, (_, index) => (index % 3 === 0 ? "a zebra" : `number ${index}`));
     const results = await Promise.all(texts.map((text) => driven(call.answerStream(), [...text])));
@@ -115,7 +120,7 @@ describe("the answer stream of RemoteGuard", () => {
   });
 
   it("takes nothing after the end", async () => {
-    const { url } = await listeningServer({});
+    const { url } = await startGuardServer({});
     const stream = remoteGuard({ url }).call().answerStream();
     expect(stream.waiting).toBeUndefined();
     expect(await stream.flush()).toEqual({ text: "" });
@@ -169,7 +174,7 @@ describe("the answer stream of RemoteGuard", () => {
 
   it("ends with the signal of the call, and so does the scan on the server", async () => {
     const { scanner, started, aborted } = waitingScanner();
-    const { url } = await listeningServer({ output: [scanner] });
+    const { url } = await startGuardServer({ output: [scanner] });
     const stop = new AbortController();
     const stream = remoteGuard({ url }).call({ signal: stop.signal }).answerStream();
     await stream.push("x");
@@ -213,7 +218,7 @@ describe("the answer stream of RemoteGuard", () => {
 
   it("tries to open again what a server refuses for now", async () => {
     let refusals = 1;
-    const { url, calls } = await fakeServer((response, request) => {
+    const { url, calls } = await startFakeGuardServer((response, request) => {
       if (refusals-- > 0) {
         request.resume();
         response.writeHead(503, { "retry-after": "0" }).end();

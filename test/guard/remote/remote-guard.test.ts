@@ -5,7 +5,12 @@ import { RemoteGuard, type RemoteGuardOptions } from "../../../src/guard/remote/
 import { input, output } from "../../../src/index.ts";
 import type { ScannerLists } from "../../../src/server/index.ts";
 import { scannerOf, waitingScanner, wordScanner } from "../../server/fixtures.ts";
-import { bothGuards, fakeServer, listeningServer, remoteGuard } from "../../support/guard-server.ts";
+import {
+  localAndRemoteGuards,
+  remoteGuard,
+  startFakeGuardServer,
+  startGuardServer,
+} from "../../support/guard-server.ts";
 
 const ask = (content: string) => ({ messages: [{ role: "user", content }] });
 const toolCall = (given: unknown) => ({
@@ -61,7 +66,7 @@ const all = (code: string) => ({ request: code, texts: code, answer: code, strea
 
 describe("RemoteGuard", () => {
   it("replaces values in a request and restores them in the answer and in the arguments of its tool calls", async () => {
-    const { url } = await listeningServer({ input: [new input.Anonymize()], output: [new output.Deanonymize()] });
+    const { url } = await startGuardServer({ input: [new input.Anonymize()], output: [new output.Deanonymize()] });
     const guard = remoteGuard({ url });
     const call = guard.call();
     const { report, request } = await call.request({ ...ask("Write to ann@example.org."), system: "Be kind." });
@@ -84,7 +89,7 @@ describe("RemoteGuard", () => {
   });
 
   it("keeps one vault for the checks of a call that run at the same time", async () => {
-    const { url } = await listeningServer({ input: [new input.Anonymize()], output: [new output.Deanonymize()] });
+    const { url } = await startGuardServer({ input: [new input.Anonymize()], output: [new output.Deanonymize()] });
     const call = remoteGuard({ url }).call();
     const names = ["ann", "bob", "cid"].map((name) => `${name}@example.org`);
     const checked = await Promise.all(names.map((name) => call.texts([name])));
@@ -102,7 +107,7 @@ describe("RemoteGuard", () => {
       ],
       output: [new output.Deanonymize(), wordScanner("tiger", { name: "Tiger" })],
     });
-    const { here, remote } = await bothGuards(scanners);
+    const { here, remote } = await localAndRemoteGuards(scanners);
     const word = fc.constantFrom("zebra", "lion", "tiger", "ann@example.org", "[REDACTED_EMAIL_ADDRESS_1]", "ü😀", "a");
     const text = fc.array(word, { maxLength: 4 }).map((words) => words.join(" "));
     const message = fc.oneof(
@@ -160,7 +165,7 @@ describe("RemoteGuard", () => {
       { type: "http_bearer" as const, token: "token-1" },
       { type: "http_basic" as const, username: "ann", password: "pä:ss" },
     ];
-    const { url } = await listeningServer({ input: [wordScanner("bad")] }, { auth });
+    const { url } = await startGuardServer({ input: [wordScanner("bad")] }, { auth });
     const good = [
       { apiKey: "key-1", header: "x-guard" },
       { bearer: "token-1" },
@@ -175,7 +180,7 @@ describe("RemoteGuard", () => {
   });
 
   it("has many checks at once, over few connections one after the other", async () => {
-    const { url } = await listeningServer({ input: [wordScanner("bad")] });
+    const { url } = await startGuardServer({ input: [wordScanner("bad")] });
     const guard = remoteGuard({ url });
     const reports = await Promise.all(
       Array.from({ length: 200 }, (_, index) => guard.call().request(ask(index % 2 ? "bad" : "good"))),
@@ -184,7 +189,7 @@ describe("RemoteGuard", () => {
   });
 
   it("turns the problems of a server into errors with their codes", async () => {
-    const { url } = await listeningServer({ input: [wordScanner("bad")] }, { app: { maxMessages: 1 } });
+    const { url } = await startGuardServer({ input: [wordScanner("bad")] }, { app: { maxMessages: 1 } });
     const call = remoteGuard({ url }).call();
     await expect(call.texts(["a", "b"])).rejects.toMatchObject({ code: "GUARD_TOO_LARGE" });
     await expect(call.request({ messages: [] })).rejects.toMatchObject({ code: "GUARD_VALIDATION", path: "messages" });
@@ -194,10 +199,10 @@ describe("RemoteGuard", () => {
       code: "GUARD_VALIDATION",
     });
     const failing = () => Promise.reject(new Error(SECRET));
-    const broken = await listeningServer({ input: [scannerOf("Broken", failing)], output: [scannerOf("B", failing)] });
+    const broken = await startGuardServer({ input: [scannerOf("Broken", failing)], output: [scannerOf("B", failing)] });
     expect(await errorsOf({ url: broken.url })).toMatchObject({ request: "GUARD_UNREACHABLE" });
     const problem = (status: number) =>
-      fakeServer((response) => {
+      startFakeGuardServer((response) => {
         response.writeHead(status, { "content-type": "application/problem+json" });
         response.end(JSON.stringify({ status, detail: SECRET, title: SECRET }));
       });
@@ -207,7 +212,7 @@ describe("RemoteGuard", () => {
     }
   });
 
-  it.each<[string, Parameters<typeof fakeServer>[0]]>([
+  it.each<[string, Parameters<typeof startFakeGuardServer>[0]]>([
     ["hangs up", (response) => response.destroy()],
     ["hangs up in the middle", (response) => response.writeHead(200).write("{", () => response.destroy())],
     ["does not answer", () => {}],
@@ -222,7 +227,7 @@ describe("RemoteGuard", () => {
       (response) => response.writeHead(422, { "content-type": "application/problem+json" }).end("{"),
     ],
   ])("fails closed when the server %s", async (_, answer) => {
-    const { url } = await fakeServer(answer);
+    const { url } = await startFakeGuardServer(answer);
     const codes = Object.values(await errorsOf({ url, timeout: 0.3 }));
     for (const code of codes) expect(["GUARD_UNREACHABLE", "GUARD_VALIDATION"]).toContain(code);
   });
@@ -232,7 +237,7 @@ describe("RemoteGuard", () => {
   const good = { ...PASSED, ...texts, documents, sanitized_tool_calls: [toolCall({})] };
 
   it("takes a reply that makes sense", async () => {
-    const { url } = await fakeServer((response) => response.end(JSON.stringify(good)));
+    const { url } = await startFakeGuardServer((response) => response.end(JSON.stringify(good)));
     const { stream: _, ...checks } = CHECKS;
     for (const check of Object.values(checks)) {
       expect(await check(remoteGuard({ url }).call())).toMatchObject({ report: { outcome: "passed" } });
@@ -262,14 +267,14 @@ describe("RemoteGuard", () => {
       },
     ],
   ])("fails closed when a reply has %s", async (_, reply) => {
-    const { url } = await fakeServer((response) => response.end(JSON.stringify(reply)));
+    const { url } = await startFakeGuardServer((response) => response.end(JSON.stringify(reply)));
     expect(await errorsOf({ url })).toEqual(all("GUARD_UNREACHABLE"));
   });
 
   it("fails closed when nobody listens, and when it is closed", async () => {
     expect(await errorsOf({ url: "http://127.0.0.1:9" })).toEqual(all("GUARD_UNREACHABLE"));
     const { scanner, started, release } = waitingScanner();
-    const { url } = await listeningServer({ input: [scanner] });
+    const { url } = await startGuardServer({ input: [scanner] });
     const guard = new RemoteGuard({ url });
     const checked = expect(guard.call().request(ask("x"))).rejects.toMatchObject({ code: "GUARD_CLOSED" });
     await started;
@@ -281,7 +286,7 @@ describe("RemoteGuard", () => {
 
   it("ends with the signal of the call, and so does the scan on the server", async () => {
     const { scanner, started, aborted } = waitingScanner();
-    const { url } = await listeningServer({ input: [scanner] });
+    const { url } = await startGuardServer({ input: [scanner] });
     const stop = new AbortController();
     const checked = remoteGuard({ url }).call({ signal: stop.signal }).request(ask("x"));
     await started;
@@ -293,21 +298,21 @@ describe("RemoteGuard", () => {
 
   it("tries again what a server refuses for now, as often as it may", async () => {
     let refusals = 2;
-    const busy = await fakeServer((response) => {
+    const busy = await startFakeGuardServer((response) => {
       if (refusals-- > 0) response.writeHead(503, { "retry-after": "0" }).end();
       else response.end(JSON.stringify(good));
     });
     await remoteGuard({ url: busy.url }).call().texts(["x"]);
     expect(busy.calls()).toBe(3);
-    const overloaded = await fakeServer((response) => response.writeHead(429, { "retry-after": "0" }).end());
+    const overloaded = await startFakeGuardServer((response) => response.writeHead(429, { "retry-after": "0" }).end());
     await expect(remoteGuard({ url: overloaded.url, retries: 1 }).call().texts(["x"])).rejects.toThrow(/429/);
     expect(overloaded.calls()).toBe(2);
     // A wait that is longer than the time limit is not begun.
-    const starting = await fakeServer((response) => response.writeHead(503, { "retry-after": "600" }).end());
+    const starting = await startFakeGuardServer((response) => response.writeHead(503, { "retry-after": "600" }).end());
     await expect(remoteGuard({ url: starting.url }).call().texts(["x"])).rejects.toThrow(/503/);
     expect(starting.calls()).toBe(1);
     let cuts = 1;
-    const cutting = await fakeServer((response) => {
+    const cutting = await startFakeGuardServer((response) => {
       if (cuts-- > 0) response.destroy();
       else response.end(JSON.stringify(good));
     });
@@ -316,7 +321,7 @@ describe("RemoteGuard", () => {
   });
 
   it("asks a server behind a path, with a fetch of the program", async () => {
-    const { url } = await listeningServer({ input: [wordScanner("bad")] });
+    const { url } = await startGuardServer({ input: [wordScanner("bad")] });
     const asked: string[] = [];
     const through: typeof fetch = (given, init) => {
       asked.push(String(given));

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { input, output } from "../../../src/index.ts";
-import { listeningServer } from "../../support/guard-server.ts";
+import { startGuardServer } from "../../support/guard-server.ts";
 import { scannerOf, testServer, waitingScanner, wordScanner } from "../fixtures.ts";
 
 const NDJSON = { "content-type": "application/x-ndjson" };
@@ -135,7 +135,7 @@ describe("POST /analyze/output/stream", () => {
   });
 
   it("answers each line with one event when asked to, over one open connection", async () => {
-    const { url } = await listeningServer({ output: [wordScanner("zebra")] });
+    const { url } = await startGuardServer({ output: [wordScanner("zebra")] });
     const duplex = new Duplex(`${url}/analyze/output/stream`);
     await duplex.write({ prompt: "Who?", every_step: true });
     expect(await duplex.status()).toBe(200);
@@ -155,7 +155,7 @@ describe("POST /analyze/output/stream", () => {
   });
 
   it("gives out sentences while the answer goes on, and what has waited for long enough", async () => {
-    const { url } = await listeningServer({ output: [new output.BanSubstrings({ substrings: ["zebra"] })] });
+    const { url } = await startGuardServer({ output: [new output.BanSubstrings({ substrings: ["zebra"] })] });
     const duplex = new Duplex(`${url}/analyze/output/stream`);
     await duplex.write({ prompt: "Who?" }, "A lion came to the water. It was thirsty and ");
     let text = "";
@@ -173,7 +173,7 @@ describe("POST /analyze/output/stream", () => {
   });
 
   it("lets a client wait that does not read, and loses nothing", async () => {
-    const { url } = await listeningServer({}, { app: { maxStreamSize: 2 ** 30 } });
+    const { url } = await startGuardServer({}, { app: { maxStreamSize: 2 ** 30 } });
     const duplex = new Duplex(`${url}/scan/output/stream`);
     await duplex.write({ prompt: "" });
     const piece = "All is well. ".repeat(4000);
@@ -249,7 +249,7 @@ describe("POST /analyze/output/stream", () => {
   });
 
   it("ends when no line comes", async () => {
-    const { url } = await listeningServer({}, { app: { streamIdleTimeout: 0.2 } });
+    const { url } = await startGuardServer({}, { app: { streamIdleTimeout: 0.2 } });
     const silent = new Duplex(`${url}/analyze/output/stream`);
     silent.sent.flushHeaders();
     expect(await silent.status()).toBe(408);
@@ -272,7 +272,7 @@ describe("POST /analyze/output/stream", () => {
 
   it("stops the scan when the client goes away", async () => {
     const { scanner, started, aborted } = waitingScanner();
-    const { url } = await listeningServer({ output: [scanner] });
+    const { url } = await startGuardServer({ output: [scanner] });
     const duplex = new Duplex(`${url}/analyze/output/stream`);
     await duplex.write({ prompt: "" }, { text: "x", end: true });
     await started;
@@ -281,7 +281,7 @@ describe("POST /analyze/output/stream", () => {
   });
 
   it("takes so many answers at once, and then refuses", async () => {
-    const { url } = await listeningServer({}, { app: { queueSize: 1 } });
+    const { url } = await startGuardServer({}, { app: { queueSize: 1 } });
     const first = new Duplex(`${url}/analyze/output/stream`);
     await first.write({ prompt: "" });
     expect(await first.status()).toBe(200);
@@ -296,7 +296,7 @@ describe("POST /analyze/output/stream", () => {
   });
 
   it("lets answers end when the server closes, and cuts them with an event when they take too long", async () => {
-    const { url, close } = await listeningServer({}, { app: { scanOutputTimeout: 1 } });
+    const { url, close } = await startGuardServer({}, { app: { scanOutputTimeout: 1 } });
     const short = new Duplex(`${url}/analyze/output/stream`);
     const long = new Duplex(`${url}/analyze/output/stream`);
     for (const duplex of [short, long]) {

@@ -8,7 +8,7 @@ import {
   TokenLimit,
 } from "../../../../src/scanners/generated/input-scanners.ts";
 import { JSON as JsonScanner, ReadingTime, Regex } from "../../../../src/scanners/generated/output-scanners.ts";
-import { mutated, type Schema, valuesOf } from "../../../support/schema-values.ts";
+import { mutatedValues, type Schema, valuesOf } from "../../../support/schema-values.ts";
 import { startServer, type TestServer } from "../../fixtures.ts";
 import { dereferenced } from "../../openapi.ts";
 
@@ -66,7 +66,7 @@ describe("replies to what the API's description allows, and to what it does not"
       it(`POST ${path}`, async () => {
         for (const [type, { schema }] of Object.entries(operation.requestBody?.content ?? {})) {
           const values = valuesOf(schema);
-          const bodies = fc.oneof(values, mutated(values)).map((value) => JSON.stringify(value));
+          const bodies = fc.oneof(values, mutatedValues(values)).map((value) => JSON.stringify(value));
           // JSON that was cut off is sent as well.
           const cut = fc.tuple(bodies, fc.nat()).map(([body, at]) => body.slice(0, at % body.length));
           const weighted = fc.oneof({ weight: 8, arbitrary: bodies }, { weight: 1, arbitrary: cut });

@@ -2,9 +2,9 @@ import type { AnswerStream, CallOptions, Guard, GuardedCall, StreamStep } from "
 import { GuardError } from "../../src/support/errors.ts";
 import { BLOCKED, PASSED } from "./guards.ts";
 
-/** A guard that shows every piece of an answer at once, and blocks at the word zebra. */
-export class LettingThrough implements Guard {
-  /** The signals of the calls, with the first one first. */
+/** A guard that passes requests and releases every piece of an answer at once, except that the word zebra blocks a stream. */
+export class PassThroughGuard implements Guard {
+  /** The signals of all calls, in their order. */
   readonly signals: AbortSignal[] = [];
 
   call({ signal = new AbortController().signal }: CallOptions = {}): GuardedCall {
@@ -16,14 +16,14 @@ export class LettingThrough implements Guard {
         return { report: PASSED, texts: [...texts] };
       },
       answer: async ({ text, toolCalls = [] }) => ({ report: PASSED, text, toolCalls: [...toolCalls] }),
-      answerStream: () => new Showing(),
+      answerStream: () => new PassThroughStream(),
     };
   }
 
   async close(): Promise<void> {}
 }
 
-class Showing implements AnswerStream {
+class PassThroughStream implements AnswerStream {
   readonly waiting = undefined;
 
   async push(piece: string): Promise<StreamStep> {

@@ -1,16 +1,16 @@
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A server of a test on the loopback interface. */
-export interface Listening {
-  /** Without a path: `http://127.0.0.1:1234`. */
+/** An HTTP server on the loopback interface. */
+export interface TestServer {
+  /** The URL without a path: `http://127.0.0.1:1234`. */
   url: string;
-  /** Stops it, and ends all connections. */
+  /** Stops the server and closes all connections. */
   close(): Promise<void>;
 }
 
-/** Starts a server that the caller closes. */
-export async function listening(listener: RequestListener): Promise<Listening> {
+/** Starts a server, which the caller closes. */
+export async function startHttpServer(listener: RequestListener): Promise<TestServer> {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
@@ -23,16 +23,16 @@ export async function listening(listener: RequestListener): Promise<Listening> {
   };
 }
 
-/** The text of a request's body. */
-export async function bodyText(request: IncomingMessage): Promise<string> {
+/** Reads the body of a request as text. */
+export async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString();
 }
 
-/** A port that nobody listens on. */
+/** Returns a port on which no server listens. */
 export async function freePort(): Promise<number> {
-  const { url, close } = await listening(() => {});
+  const { url, close } = await startHttpServer(() => {});
   await close();
   return Number(new URL(url).port);
 }

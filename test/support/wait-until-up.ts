@@ -10,7 +10,7 @@ import { vi } from "vitest";
  * @param isUp whether a reply means that the server is up.
  * @throws Error if the process exits first, or no such reply comes within `timeout` milliseconds.
  */
-export async function untilUp(
+export async function waitUntilUp(
   url: string,
   server: ChildProcess,
   { isUp = ({ ok }: Response) => ok, timeout = 30_000 } = {},
