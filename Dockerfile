@@ -1,22 +1,22 @@
 # syntax=docker/dockerfile:1
-# The HTTP API of guard. docs/containers.md says how to build and run it.
+# The HTTP server of guard. docs/containers.md describes how to build and run it.
 ARG NODE_VERSION=24
 ARG RUST_VERSION=1.95
 
 FROM rust:${RUST_VERSION}-slim-bookworm AS rust
 
-# Debian 12 in both stages, so that the addon finds the C library that it was built with.
+# Both stages use Debian 12, because the addon needs the glibc version that it was built with, or a newer one.
 FROM node:${NODE_VERSION}-bookworm AS build
 ENV RUSTUP_HOME=/usr/local/rustup CARGO_HOME=/usr/local/cargo PATH=/usr/local/cargo/bin:$PATH
 COPY --from=rust /usr/local/rustup /usr/local/rustup
 COPY --from=rust /usr/local/cargo /usr/local/cargo
 WORKDIR /src
-# Packages change less often than sources, so they have a layer of their own.
+# Packages change less often than sources, so they get a layer of their own.
 COPY package.json package-lock.json .npmrc ./
 RUN npm install --no-save --no-audit --no-fund --ignore-scripts
 COPY . .
 RUN node scripts/build.mjs && node scripts/pack.mjs platform
-# What the server needs of all that: its own files, the packages that it uses, and the package with the addon and ONNX Runtime.
+# The image gets the files of the server, its production packages, and the package with the addon and ONNX Runtime.
 RUN npm prune --omit=dev --omit=peer --no-audit --no-fund --ignore-scripts \
     && mkdir /app \
     && mv dist models scanners.yml package.json LICENSE node_modules /app/ \
@@ -36,14 +36,14 @@ LABEL org.opencontainers.image.title="guard" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}"
 COPY --from=build /app /app
-# Models of the hub go to /models. Nothing else is written, so the rest of the file system may be read-only.
+# Downloaded models go to /models. Nothing else is written, so the file system can be read-only.
 RUN install --directory --owner=node --group=node /models && install --directory /config
-# With two heaps of the C library for all threads, a server gives back what a load took.
+# With at most two malloc arenas, the server returns memory to the system after a load peak.
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8000 GUARD_MODELS_DIR=/models MALLOC_ARENA_MAX=2
 VOLUME /models
-# The folder in which `guard serve` looks for scanners.yml.
+# `guard serve` looks for scanners.yml in this folder.
 WORKDIR /config
-# The user `node` of the image, as a number because Kubernetes has to know that it is not root.
+# The user `node`, as a number, because Kubernetes must verify that it is not root.
 USER 1000:1000
 EXPOSE 8000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \

@@ -12,11 +12,11 @@ afterAll(() => rmSync(scratch, { recursive: true }));
 const files = markdownFiles();
 
 describe("README.md", () => {
-  it("takes at most 8 kB", () => {
+  it("is at most 8 kB long", () => {
     expect(statSync(join(root, "README.md")).size).toBeLessThanOrEqual(8192);
   });
 
-  it("shows a request and what the server replies to it", async () => {
+  it("shows a request and the reply of the server", async () => {
     const blocks = fences(read("README.md"));
     const curl = blocks.find(({ language, content }) => language === "sh" && content.includes("curl"))?.content ?? "";
     const [, path] = /http:\/\/127\.0\.0\.1:8000(\S*)/.exec(curl) ?? [];
@@ -38,7 +38,7 @@ describe("README.md", () => {
   });
 });
 
-/** Numbers with two digits behind the point, as the page shows them: further ones depend on the processor. */
+/** Rounds numbers to two decimals, as on the page. Further decimals depend on the processor. */
 function rounded(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (_, part) =>
     typeof part === "number" ? Math.round(part * 100) / 100 : part,
@@ -46,21 +46,21 @@ function rounded(value: unknown): unknown {
 }
 
 describe("links", () => {
-  it.each(files)("of %s lead somewhere", (path) => {
+  it.each(files)("in %s have a target", (path) => {
     expect(brokenLinks(path)).toEqual([]);
   });
 });
 
 describe("commands", () => {
   const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
-  // What has changed may have had another name then.
+  // Older entries may name scripts that no longer exist.
   const current = files.filter((path) => !/^(?:changes\/|CHANGELOG)/.test(path));
-  it.each(current)("of %s that npm runs are there", (path) => {
+  it.each(current)("in %s that npm runs exist", (path) => {
     const named = [...read(path).matchAll(/\bnpm run ([\w:-]+)/g)].map(([, name = ""]) => name);
     expect(named.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
   });
 
-  it("name scenarios and settings that there are", () => {
+  it("in docs/reliability.md name existing scenarios and settings", () => {
     const page = read("docs/reliability.md");
     const known = readdirSync(join(root, "chaos/scenarios")).map((name) => name.replace(/\.mjs$/, ""));
     for (const name of known) expect(page).toContain(`[${name}](../chaos/scenarios/${name}.mjs)`);
@@ -71,7 +71,7 @@ describe("commands", () => {
   });
 });
 
-/** Programs in Markdown files that are marked with `run`, each with what it prints where a block `text output` follows. */
+/** Code blocks marked with `run`, each with its expected output if a block `text output` follows. */
 const programs = files.flatMap((path) => {
   const blocks = fences(read(path));
   return blocks.flatMap(({ words, content }, index) => {
@@ -82,14 +82,14 @@ const programs = files.flatMap((path) => {
 });
 
 describe("programs in documents", () => {
-  it.each(programs)("of $path (block $index) print what is shown", ({ content, output }) => {
-    // A program that runs in this repository finds the repository itself under the name guard-scan.
+  it.each(programs)("in $path (block $index) print the shown output", ({ content, output }) => {
+    // In the repository, Node.js resolves `guard-scan` to the repository itself.
     const options = { cwd: root, input: content, encoding: "utf8" } as const;
     const printed = execFileSync(process.execPath, ["--input-type=module", "-"], options);
     if (output !== undefined) expect(printed).toBe(output);
   });
 
-  it("are found", () => {
+  it("include those of README.md", () => {
     expect(programs.map(({ path }) => path)).toContain("README.md");
   });
 });
@@ -101,7 +101,7 @@ const configurations = files.flatMap((path) =>
 );
 
 describe("configurations in documents", () => {
-  it.each(configurations)("of $path (number $index) are valid", async ({ content }) => {
+  it.each(configurations)("in $path (number $index) are valid", async ({ content }) => {
     const file = join(scratch, "scanners.yml");
     writeFileSync(file, content);
     await expect(loadConfig(file)).resolves.toBeDefined();

@@ -9,15 +9,15 @@ const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
   exports: Record<string, string | { default: string }>;
 };
 
-/** The parts of the package that a process can use that carries no scanners: remote mode, and everything that wraps an SDK. */
-const light = Object.entries(exports).flatMap(([path, target]) =>
+/** Entry points for processes without scanners: the remote guard, fetch and the SDK wrappers. */
+const lightEntries = Object.entries(exports).flatMap(([path, target]) =>
   typeof target === "object" &&
   (["./remote", "./fetch"].includes(path) || target.default.startsWith("./dist/integrations/"))
     ? [join(root, target.default)]
     : [],
 );
 
-/** Imports modules in a process of their own, and returns the CommonJS modules and addons that were loaded with them. */
+/** Imports modules in a new process, and returns the CommonJS modules and shared libraries that it loaded. */
 function loadedBy(files: readonly string[]): string[] {
   const program = `
     import { createRequire } from "node:module";
@@ -33,26 +33,26 @@ function loadedBy(files: readonly string[]): string[] {
   return JSON.parse(printed);
 }
 
-const ofAddon = (file: string) => file.startsWith(join(root, "native")) || /guard[\w.-]*\.node$|onnxruntime/.test(file);
+const isAddon = (file: string) => file.startsWith(join(root, "native")) || /guard[\w.-]*\.node$|onnxruntime/.test(file);
 
-describe("the parts of the package that carry no scanners", () => {
-  it("load neither the addon nor a runtime of models", () => {
-    expect(light.length).toBeGreaterThan(0);
-    expect(loadedBy(light).filter(ofAddon)).toEqual([]);
+describe("entry points without scanners", () => {
+  it("load neither the addon nor ONNX Runtime", () => {
+    expect(lightEntries.length).toBeGreaterThan(0);
+    expect(loadedBy(lightEntries).filter(isAddon)).toEqual([]);
   });
 });
 
-describe("the whole package", () => {
-  it("loads the addon, and no packages before something needs them", () => {
+describe("the main entry point", () => {
+  it("loads the addon, and other packages only when they are needed", () => {
     const loaded = loadedBy([join(root, "dist/index.js")]);
-    expect(loaded.filter(ofAddon)).not.toEqual([]);
-    // Such as Ajv, jsonc-parser and Fastify, which have hundreds of files.
+    expect(loaded.filter(isAddon)).not.toEqual([]);
+    // Ajv, jsonc-parser and Fastify, for example, have hundreds of files.
     expect(loaded.filter((file) => /node_modules.*\.c?js$/.test(file))).toEqual([]);
   });
 });
 
-describe("the code of other packages in dist/", () => {
-  it("comes with their licences", () => {
+describe("the bundled packages", () => {
+  it("are listed with their licences", () => {
     const notices = readFileSync(join(root, "dist/THIRD-PARTY-NOTICES.txt"), "utf8");
     const regions = readdirSync(join(root, "dist"))
       .filter((file) => file.endsWith(".js"))

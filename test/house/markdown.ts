@@ -4,10 +4,10 @@ import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Folders in which nothing is written by hand, or nothing belongs to this project. */
+/** Folders with generated or foreign files. */
 const SKIPPED = new Set(["node_modules", "target", "dist", "native", "npm", "bench-results", "coverage", ".git"]);
 
-/** The paths of all Markdown files of the repository, relative to its root, with slashes. */
+/** Lists all Markdown files of the repository, as paths relative to its root, with slashes. */
 export function markdownFiles(folder = root): string[] {
   return readdirSync(folder, { withFileTypes: true })
     .filter(({ name }) => !SKIPPED.has(name))
@@ -23,14 +23,14 @@ export function read(path: string): string {
   return readFileSync(join(root, path), "utf8");
 }
 
-/** A fenced block: its language, the words behind it, and its content. */
+/** A fenced code block: its language, the words after the language, and its content. */
 export interface Fence {
   readonly language: string;
   readonly words: readonly string[];
   readonly content: string;
 }
 
-/** The fenced blocks of a Markdown text. */
+/** Returns the fenced code blocks of a Markdown text. */
 export function fences(text: string): Fence[] {
   return [...text.matchAll(/^```(\S*)([^\n]*)\n(.*?)^```$/gms)].map(([, language = "", words = "", content = ""]) => ({
     language,
@@ -39,7 +39,7 @@ export function fences(text: string): Fence[] {
   }));
 }
 
-/** The identifiers that GitHub gives to the headings of a text: "Over HTTP" becomes `over-http`. */
+/** Returns the anchors that GitHub generates for headings: "Over HTTP" becomes `over-http`. */
 export function anchors(text: string): string[] {
   const prose = text.replace(/^```.*?^```$/gms, "");
   return [...prose.matchAll(/^#{1,6} +(.+)$/gm)].map(([, title = ""]) =>
@@ -52,12 +52,12 @@ export function anchors(text: string): string[] {
   );
 }
 
-/** Pages that `npm run generate` writes. `npm run generate -- --check` makes sure that they are there. */
+/** The folder of generated pages. `npm run generate -- --check` verifies that they exist. */
 const GENERATED = "docs/scanners";
 
 /**
- * The links of a Markdown file that lead nowhere in the repository. Links to other sites are not followed, nor links to generated pages
- * where these have not been generated.
+ * Returns the links of a Markdown file that have no target in the repository. It does not check links to other sites, nor to pages that have not
+ * been generated yet.
  */
 export function brokenLinks(path: string): string[] {
   const text = read(path);

@@ -10,10 +10,10 @@ describe("the embedded models", () => {
     for (const [path, wanted] of manifests()) expect(read(path), path).toBe(wanted);
   });
 
-  it("have self-tests", () => {
-    const without = modelFolders(embeddedFolder).filter(
+  it("have a self-test each", () => {
+    const untested = modelFolders(embeddedFolder).filter(
       (name) => !existsSync(join(embeddedFolder, name, "self-test.json")),
     );
-    expect(without).toEqual([]);
+    expect(untested).toEqual([]);
   });
 });

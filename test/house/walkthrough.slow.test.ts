@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fences, read, root } from "./markdown.ts";
 
-/** A copy of the sources, in which the walk-through can be followed without touching the repository. */
+/** A copy of the sources, so that the test does not change the repository. */
 const copy = mkdtempSync(join(tmpdir(), "guard-walkthrough-"));
 afterAll(() => rmSync(copy, { recursive: true }));
 
@@ -18,7 +18,7 @@ const compile = () => {
   run("scripts/bundle.mjs");
 };
 
-describe("the walk-through for a scanner in CONTRIBUTING.md", () => {
+describe("the guide for a new scanner in CONTRIBUTING.md", () => {
   const text = read("CONTRIBUTING.md");
   const source = fences(text).find(({ content }) => content.includes("defineScanner({"))?.content ?? "";
   const [, registration = ""] = /Add `(export .*?)` to `src\/scanners\/registry\.ts`/.exec(text) ?? [];
@@ -40,23 +40,22 @@ describe("the walk-through for a scanner in CONTRIBUTING.md", () => {
     }
     for (const path of ["node_modules", "native", "models"])
       symlinkSync(join(root, path), join(copy, path), "junction");
-    // One file ...
+    // The guide adds one file and one line.
     writeFileSync(join(copy, file), source);
-    // ... and one line.
     appendFileSync(join(copy, "src/scanners/registry.ts"), `${registration}\n`);
     compile();
     run("scripts/generate.mjs");
     compile();
   });
 
-  it("gives a scanner that configurations and the command line know", () => {
+  it("adds a scanner to the configuration and the command line", () => {
     const scan = (text: string) =>
       run("dist/cli/main.js", "scan", "--scanner", "LineLimit", "--params", '{"limit": 2}', text);
     expect(JSON.parse(scan("One line."))).toMatchObject({ is_valid: true, scanners: { LineLimit: -1 } });
     expect(() => scan("1\n2\n3")).toThrow(expect.objectContaining({ status: 1 }));
   });
 
-  it("gives a class with types on both sides", () => {
+  it("adds a typed class for prompts and for answers", () => {
     for (const side of ["input", "output"]) {
       const generated = readFileSync(join(copy, `src/scanners/generated/${side}-scanners.ts`), "utf8");
       expect(generated).toContain("export const LineLimit");
