@@ -21,30 +21,17 @@ export type { ConfiguredGuardOptions, GuardOptions, ListedGuardOptions } from ".
 export type * from "./guard/guard.ts";
 export type { RemoteCredential, RemoteGuardOptions } from "./guard/remote/options.ts";
 export { RemoteGuard } from "./guard/remote/remote-guard.ts";
-export type {
-  AnsweredToolCall,
-  ChatRequest,
-  ContentPart,
-  Message,
-  MessageText,
-  TextPiece,
-  ToolCall,
-  ToolDefinition,
-} from "./messages/text.ts";
+export type { AnsweredToolCall } from "./messages/conversation.ts";
 export { type AnswerListener, defaultEngine, Engine } from "./models/engine.ts";
 export type { EngineOptions } from "./models/engine-options.ts";
 export { listModels, type ModelEntry } from "./models/list-models.ts";
+export type { ModelEnd, ModelObserver } from "./models/model-observer.ts";
 export type { EngineInfo, EngineTimings } from "./native.ts";
 export { loadPlugin, type PluginSource } from "./plugins/load.ts";
 export type { Plugins } from "./plugins/plugins.ts";
-export type {
-  ModelEnd,
-  ScannerEnd,
-  ScannerObserver,
-  ScannerStart,
-  ScanObserver,
-  VerdictSummary,
-} from "./scan/observer.ts";
+export type { ChatRequest, ContentPart, Message } from "./scan/chat-request.ts";
+export type { MessageText, TextPiece, ToolCall, ToolDefinition } from "./scan/conversation-text.ts";
+export type { ScannerEnd, ScannerObserver, ScannerStart, ScanObserver, VerdictSummary } from "./scan/observer.ts";
 export type { Outcome } from "./scan/outcome.ts";
 export {
   type OutputReport,

@@ -1,4 +1,4 @@
-import type { ChatRequest } from "../messages/text.ts";
+import type { ChatRequest } from "../scan/chat-request.ts";
 import { SOURCES, type Source } from "../scan/source.ts";
 import { isRecord } from "../support/is-record.ts";
 import type { Subject } from "./suite.ts";

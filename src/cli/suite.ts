@@ -1,9 +1,9 @@
 import { buildScanners, type Config, checkConfig, loadConfig } from "../config/index.ts";
 import { scannerWithPlugins } from "../config/plugins.ts";
 import { serviceOptions } from "../config/service-options.ts";
-import type { ChatRequest } from "../messages/text.ts";
 import { Engine } from "../models/engine.ts";
 import type { EngineOptions } from "../models/engine-options.ts";
+import type { ChatRequest } from "../scan/chat-request.ts";
 import type { Scanner, Side } from "../scan/scanner.ts";
 import type { Source } from "../scan/source.ts";
 import { Vault } from "../scan/vault.ts";

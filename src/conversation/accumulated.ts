@@ -1,11 +1,11 @@
-import type { MessageText } from "../messages/text.ts";
 import type { AnswerCache } from "../models/answer-cache.ts";
-import { errorKind, summaryOf } from "../scan/observer.ts";
+import type { MessageText } from "../scan/conversation-text.ts";
+import { summaryOf } from "../scan/observer.ts";
 import { CONVERSATION_RISK } from "../scan/result-names.ts";
 import { addVerdict, emptyReport, type RunOptions, type ScanReport } from "../scan/scan.ts";
 import type { Finding, Verdict } from "../scan/scanner.ts";
 import { FAILED } from "../scan/score.ts";
-import { ScannerError } from "../support/errors.ts";
+import { errorKind, ScannerError } from "../support/errors.ts";
 import { withSignal } from "../support/with-signal.ts";
 import { lengthIn, type OffsetUnit } from "../text/offsets.ts";
 import type { AgedText, ConversationRisk } from "./risk.ts";

@@ -1,4 +1,4 @@
-import type { MessageText } from "../messages/text.ts";
+import type { MessageText } from "../scan/conversation-text.ts";
 import { rangesIn } from "../scan/pieces.ts";
 import type { NamedScanner, ScanReport } from "../scan/scan.ts";
 import type { Finding } from "../scan/scanner.ts";

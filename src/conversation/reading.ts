@@ -1,4 +1,5 @@
-import type { Conversation, MessageText } from "../messages/text.ts";
+import type { Conversation } from "../messages/conversation.ts";
+import type { MessageText } from "../scan/conversation-text.ts";
 import { SOURCES, type Source } from "../scan/source.ts";
 
 /** Which texts of a conversation are read as what. */

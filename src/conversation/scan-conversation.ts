@@ -1,6 +1,8 @@
+import type { Conversation } from "../messages/conversation.ts";
 import { readConversationInTurns } from "../messages/read.ts";
-import type { ChatRequest, Conversation, Message, MessageText } from "../messages/text.ts";
 import { AnswerCache } from "../models/answer-cache.ts";
+import type { ChatRequest, Message } from "../scan/chat-request.ts";
+import type { MessageText } from "../scan/conversation-text.ts";
 import { addUnread, asAssembled, copyResult, merge, onlyNames, worst, worstInTurns } from "../scan/merge.ts";
 import { replacesValues } from "../scan/outcome.ts";
 import { divided } from "../scan/pieces.ts";
@@ -33,7 +35,7 @@ import { narrowed } from "./narrowed.ts";
 import { readingOf } from "./reading.ts";
 import type { ConversationRisk } from "./risk.ts";
 
-export type { ChatRequest, ContentPart, Message } from "../messages/text.ts";
+export type { ChatRequest, ContentPart, Message } from "../scan/chat-request.ts";
 export { CONVERSATION_RISK } from "../scan/result-names.ts";
 export type { Scanned, Source } from "../scan/source.ts";
 export { VerdictCache } from "../scan/verdict-cache.ts";

@@ -1,4 +1,5 @@
-import type { AnsweredToolCall, ChatRequest } from "../messages/text.ts";
+import type { AnsweredToolCall } from "../messages/conversation.ts";
+import type { ChatRequest } from "../scan/chat-request.ts";
 import type { Outcome } from "../scan/outcome.ts";
 import type { ScanCoverage } from "../scan/scan.ts";
 import type { Finding } from "../scan/scanner.ts";

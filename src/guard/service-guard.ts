@@ -1,6 +1,6 @@
 import { readingOf } from "../conversation/reading.ts";
 import { readConversation } from "../messages/read.ts";
-import type { ChatRequest } from "../messages/text.ts";
+import type { ChatRequest } from "../scan/chat-request.ts";
 import type { ScanObserver } from "../scan/observer.ts";
 import type { Side } from "../scan/scanner.ts";
 import type { Source } from "../scan/source.ts";

@@ -1,5 +1,6 @@
 import type { GuardedCall } from "../guard/guard.ts";
-import type { AnsweredToolCall, ChatRequest } from "../messages/text.ts";
+import type { AnsweredToolCall } from "../messages/conversation.ts";
+import type { ChatRequest } from "../scan/chat-request.ts";
 import type { Source } from "../scan/source.ts";
 import type { Channels } from "./channels.ts";
 import type { WireError } from "./errors.ts";

@@ -1,7 +1,7 @@
 import type { JSONRPCNotification, JSONRPCRequest, JSONRPCResponse } from "@modelcontextprotocol/client";
 import pLimit from "p-limit";
-import type { MessageText } from "../messages/text.ts";
 import { addon, native } from "../native.ts";
+import type { MessageText } from "../scan/conversation-text.ts";
 import { isRecord } from "../support/is-record.ts";
 import { withOriginals } from "../text/placeholders.ts";
 import { Judge, type Judgement, type JudgeOptions, type ScannersBySource } from "./judge.ts";

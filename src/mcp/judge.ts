@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
 import { judgementOf, maskText, type Judgement as PartJudgement } from "../documents/masking.ts";
-import type { MessageText } from "../messages/text.ts";
 import type { Stoppable } from "../native.ts";
+import type { MessageText } from "../scan/conversation-text.ts";
 import { type Outcome, replacesValues } from "../scan/outcome.ts";
 import { sourceSuffix } from "../scan/result-names.ts";
 import { type NamedScanner, nameScanners, runScanners, type ScanReport } from "../scan/scan.ts";

@@ -1,4 +1,4 @@
-import type { MessageText, ToolCall, ToolDefinition } from "../messages/text.ts";
+import type { MessageText, ToolCall, ToolDefinition } from "../scan/conversation-text.ts";
 import type { Source } from "../scan/source.ts";
 import { isRecord } from "../support/is-record.ts";
 import { SlotReader } from "./slots.ts";

@@ -1,13 +1,15 @@
+import type { ChatRequest } from "../scan/chat-request.ts";
+import type { MessageText } from "../scan/conversation-text.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import { isRecord } from "../support/is-record.ts";
 import { Turns } from "../support/turns.ts";
 import { readChatMessage } from "./chat.ts";
+import type { Conversation } from "./conversation.ts";
 import { fault } from "./part.ts";
 import { contentAt, readContent } from "./parts.ts";
 import { type PlacedPiece, Reading } from "./reading.ts";
 import { isItem, readItem } from "./responses.ts";
 import { rewriteRequest } from "./rewrite.ts";
-import type { ChatRequest, Conversation, MessageText } from "./text.ts";
 import { readTools } from "./tools.ts";
 
 /**

@@ -1,10 +1,10 @@
+import type { MessageText, ToolCall, ToolDefinition } from "../scan/conversation-text.ts";
 import type { Source } from "../scan/source.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import { isRecord } from "../support/is-record.ts";
 import { shortPath } from "../support/short-path.ts";
 import { isLongNumber, type JsonText, type JsonToken, readJson, shortKey } from "./json-strings.ts";
 import { isProse } from "./names.ts";
-import type { MessageText, ToolCall, ToolDefinition } from "./text.ts";
 
 /** Keys and indexes that lead from the request to a value. */
 export type Keys = readonly (string | number)[];

@@ -1,6 +1,6 @@
+import type { ChatRequest } from "../scan/chat-request.ts";
 import { type JsonToken, replaceInJson } from "./json-strings.ts";
 import type { PlacedPiece, Slot } from "./reading.ts";
-import type { ChatRequest } from "./text.ts";
 
 /** What changes in a value of the request. */
 interface Change {

@@ -1,8 +1,8 @@
+import type { ToolDefinition } from "../scan/conversation-text.ts";
 import { isRecord } from "../support/is-record.ts";
 import { isProse } from "./names.ts";
 import { fault } from "./part.ts";
 import type { Keys, Reading } from "./reading.ts";
-import type { ToolDefinition } from "./text.ts";
 
 /** Keys whose values are words of JSON Schema or of an API, as long as they do not look like prose. */
 const KEYWORDS = new Set(

@@ -1,7 +1,7 @@
 import { type Classification, type EngineTimings, isPromise, type ModelHead } from "../native.ts";
-import type { ScannerObserver } from "../scan/observer.ts";
 import { withSignal } from "../support/with-signal.ts";
 import type { ModelIdentity } from "./evaluation.ts";
+import type { ModelObserver } from "./model-observer.ts";
 import type { Reading } from "./reading.ts";
 
 /** An answer that is known or being computed, and the signal of the caller that asked first. */
@@ -58,16 +58,16 @@ interface Computed {
  */
 export class AnswerCache {
   #computed: Computed = {};
-  #observer: ScannerObserver | undefined;
+  #observer: ModelObserver | undefined;
   #expected: readonly HeadAsked[] = [];
 
   /** Follows the scanner that this cache was given to; see {@link observedBy}. */
-  get observer(): ScannerObserver | undefined {
+  get observer(): ModelObserver | undefined {
     return this.#observer;
   }
 
   /** Returns the same cache, for one scanner: the observer is told which models are asked through it. */
-  observedBy(observer: ScannerObserver): AnswerCache {
+  observedBy(observer: ModelObserver): AnswerCache {
     return this.#with(observer, this.#expected);
   }
 
@@ -79,7 +79,7 @@ export class AnswerCache {
     return this.#with(this.#observer, asked);
   }
 
-  #with(observer: ScannerObserver | undefined, expected: readonly HeadAsked[]): AnswerCache {
+  #with(observer: ModelObserver | undefined, expected: readonly HeadAsked[]): AnswerCache {
     const same = new AnswerCache();
     same.#computed = this.#computed;
     same.#observer = observer;

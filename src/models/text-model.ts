@@ -9,8 +9,7 @@ import {
   type NativeModel,
   native,
 } from "../native.ts";
-import { errorKind } from "../scan/observer.ts";
-import { GuardError } from "../support/errors.ts";
+import { errorKind, GuardError } from "../support/errors.ts";
 import { withSignal } from "../support/with-signal.ts";
 import type { AnswerCache } from "./answer-cache.ts";
 import { type ModelIdentity, modelIdentity } from "./evaluation.ts";

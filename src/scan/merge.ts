@@ -1,6 +1,6 @@
-import type { MessageText } from "../messages/text.ts";
 import type { Turns } from "../support/turns.ts";
 import { lengthIn, type OffsetUnit } from "../text/offsets.ts";
+import type { MessageText } from "./conversation-text.ts";
 import { addFindings, addOmitted } from "./findings.ts";
 import { addUnchanged, emptyReport, type ScanReport } from "./scan.ts";
 import { FAILED } from "./score.ts";

@@ -1,5 +1,4 @@
-import type { EngineTimings } from "../native.ts";
-import { GuardError } from "../support/errors.ts";
+import type { ModelObserver } from "../models/model-observer.ts";
 
 /**
  * Follows a scan while it runs: it is told which scanner began and ended, and which models that scanner asked. The server makes
@@ -34,14 +33,7 @@ export interface ScannerStart {
 }
 
 /** Follows one scanner with one text. */
-export interface ScannerObserver {
-  /**
-   * Called when the scanner asks a model. When scanners share an answer, only the one that asked first is told; the others wait for
-   * the same answer.
-   *
-   * @returns what is called once when the model has answered or failed.
-   */
-  modelAsked?(model: string): ((end: ModelEnd) => void) | undefined;
+export interface ScannerObserver extends ModelObserver {
   /** Called once, when the scanner has ended. */
   ended(end: ScannerEnd): void;
 }
@@ -67,24 +59,10 @@ export interface VerdictSummary {
   findings: number;
 }
 
-/** How a question to a model ended: with an answer or with an error. */
-export interface ModelEnd {
-  /** How the answer spent its time. The three add up to the time that the model took. */
-  timings?: EngineTimings;
-  /** The code or the kind of the error. */
-  error?: string;
-}
-
 /** Returns what can be told of a verdict. */
 export function summaryOf(
   verdict: Omit<VerdictSummary, "findings"> & { findings: readonly unknown[] },
 ): VerdictSummary {
   const { isValid, score, probability, findings } = verdict;
   return { isValid, score, ...(probability === undefined ? {} : { probability }), findings: findings.length };
-}
-
-/** Returns the code of an error of guard, and the name of any other error: what can be told of it without its message. */
-export function errorKind(error: unknown): string {
-  if (error instanceof GuardError) return error.code;
-  return error instanceof Error ? error.name : typeof error;
 }

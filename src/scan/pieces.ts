@@ -1,5 +1,5 @@
-import type { MessageText } from "../messages/text.ts";
 import { lengthIn, type OffsetUnit } from "../text/offsets.ts";
+import type { MessageText } from "./conversation-text.ts";
 import type { Finding } from "./scanner.ts";
 
 /** A string within a text, with offsets in some unit. */

@@ -1,14 +1,14 @@
 import { readConversation } from "../messages/read.ts";
-import type { ChatRequest } from "../messages/text.ts";
 import { AnswerCache } from "../models/answer-cache.ts";
 import { type EngineTimings, isPromise } from "../native.ts";
-import { GuardValidationError, ScannerError } from "../support/errors.ts";
+import { errorKind, GuardValidationError, ScannerError } from "../support/errors.ts";
 import { ENDED, Stop } from "../support/stop.ts";
-import { inUnit, lengthIn, type OffsetUnit } from "../text/offsets.ts";
+import { lengthIn, type OffsetUnit } from "../text/offsets.ts";
+import type { ChatRequest } from "./chat-request.ts";
 import { checkedVerdict } from "./checked-verdict.ts";
 import { applyEdits } from "./edits.ts";
 import { addOmitted, bounded } from "./findings.ts";
-import { errorKind, type ScanObserver, summaryOf } from "./observer.ts";
+import { type ScanObserver, summaryOf } from "./observer.ts";
 import { placed } from "./pieces.ts";
 import { isReservedName, RESERVED_NAME } from "./result-names.ts";
 import { checkScanOptions } from "./scan-options.ts";
@@ -25,6 +25,7 @@ import { FAILED } from "./score.ts";
 import type { Source } from "./source.ts";
 import { Vault } from "./vault.ts";
 import type { VerdictCache } from "./verdict-cache.ts";
+import { verdictInUnit } from "./verdict-units.ts";
 
 /** The options that say how a list of scanners is run. */
 export interface ScanOptions {
@@ -279,7 +280,7 @@ export async function runScanners(
 
   /** Says where findings are, in the unit of the caller. */
   const shown = (input: string, verdict: Verdict): Verdict => {
-    const counted = inUnit(offsets, input, verdict);
+    const counted = verdictInUnit(offsets, input, verdict);
     return place ? { ...counted, findings: placed(counted.findings, input, place, offsets) } : counted;
   };
 
@@ -352,7 +353,7 @@ export async function runScanners(
         if (stop?.aborted) throw reason;
         if (onScannerError === "throw") throw new ScannerError(name + suffix, error);
         report.coverage.failed.push(name + suffix);
-        const failing = inUnit(offsets, input, {
+        const failing = verdictInUnit(offsets, input, {
           isValid: false,
           score: FAILED,
           findings: [],

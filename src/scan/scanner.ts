@@ -1,6 +1,6 @@
-import type { MessageText } from "../messages/text.ts";
 import type { AnswerCache, HeadAsked } from "../models/answer-cache.ts";
 import type { Span } from "../text/span.ts";
+import type { MessageText } from "./conversation-text.ts";
 import type { Edit } from "./edits.ts";
 import { PASSED } from "./score.ts";
 import type { Source } from "./source.ts";

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
-import type { ChatRequest } from "../messages/text.ts";
 import { defaultEngine, type Engine } from "../models/engine.ts";
+import type { ChatRequest } from "../scan/chat-request.ts";
 import {
   passed,
   type ScanContext,
@@ -15,7 +15,8 @@ import type { Source } from "../scan/source.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import { isRecord } from "../support/is-record.ts";
 import { onFirstUse } from "../support/on-first-use.ts";
-import { type commonOptions, parseOptions } from "../support/options.ts";
+import { parseOptions } from "../support/options.ts";
+import type { commonOptions } from "./common-options.ts";
 import type { Difference } from "./differences.ts";
 import { type OptionsSchema, optionsSchema } from "./options-schema.ts";
 import { withModelPath } from "./parts/model-path.ts";

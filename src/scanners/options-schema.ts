@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { commonOptions } from "../support/options.ts";
+import { commonOptions } from "./common-options.ts";
 
 /**
  * A schema of the options of a scanner, from any library of the Standard Schema specification (https://standardschema.dev, version

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { addon, built, isPromise, type RuleScan } from "../native.ts";
 import { passed } from "../scan/scanner.ts";
 import { GuardError, GuardValidationError, issueOf } from "../support/errors.ts";
-import { ruleOptions } from "../support/options.ts";
+import { ruleOptions } from "./common-options.ts";
 import { defineScanner } from "./define.ts";
 import { longestMatch } from "./parts/open-spans.ts";
 import { ruleCheck, ruleVerdict } from "./parts/rule-scanner.ts";

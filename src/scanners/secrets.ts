@@ -2,7 +2,7 @@ import { z } from "zod";
 import { addon, built, mapAnswer, native, type SecretRules } from "../native.ts";
 import { type Finding, passed, type ScanContext, type Verdict, wholeText } from "../scan/scanner.ts";
 import { FAILED } from "../scan/score.ts";
-import { ruleOptions } from "../support/options.ts";
+import { ruleOptions } from "./common-options.ts";
 import { defineScanner } from "./define.ts";
 import { beforeEdits, type Edit, edited, type NamedString, namedStrings } from "./parts/named-strings.ts";
 import { unclosedSecret } from "./parts/open-spans.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { MessageText, ToolDefinition } from "../messages/text.ts";
 import { addon, built, native } from "../native.ts";
+import type { MessageText, ToolDefinition } from "../scan/conversation-text.ts";
 import { MOST_FINDINGS } from "../scan/findings.ts";
 import { type Finding, passed, wholeText } from "../scan/scanner.ts";
 import { FAILED } from "../scan/score.ts";

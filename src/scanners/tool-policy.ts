@@ -1,8 +1,8 @@
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
-import type { MessageText } from "../messages/text.ts";
 import type { Engine } from "../models/engine.ts";
 import { addon, built, native } from "../native.ts";
+import type { MessageText } from "../scan/conversation-text.ts";
 import { type ConversationContext, type Finding, passed, type ScanContext, wholeText } from "../scan/scanner.ts";
 import { FAILED } from "../scan/score.ts";
 import { canonicalJson } from "../support/canonical-json.ts";

@@ -10,8 +10,10 @@ import {
 } from "../conversation/scan-conversation.ts";
 import { type DocumentReport, type DocumentsOptions, scanNamedDocuments } from "../documents/scan-documents.ts";
 import type { AnswerStream, StreamStep } from "../guard/guard.ts";
+import type { AnsweredToolCall, Conversation } from "../messages/conversation.ts";
 import { readConversation, readConversationInTurns } from "../messages/read.ts";
-import type { AnsweredToolCall, ChatRequest, Conversation, MessageText } from "../messages/text.ts";
+import type { ChatRequest } from "../scan/chat-request.ts";
+import type { MessageText } from "../scan/conversation-text.ts";
 import { merge, worst } from "../scan/merge.ts";
 import type { ScanObserver } from "../scan/observer.ts";
 import { type Outcome, outcomeOf, replacesValues, takesOut } from "../scan/outcome.ts";

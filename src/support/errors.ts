@@ -123,3 +123,9 @@ export class ScannerError extends GuardError {
 export function closedError(): GuardError {
   return new GuardError("GUARD_CLOSED", "The service is closing.");
 }
+
+/** Returns the code of an error of guard, and the name of any other error: what can be told of it without its message. */
+export function errorKind(error: unknown): string {
+  if (error instanceof GuardError) return error.code;
+  return error instanceof Error ? error.name : typeof error;
+}

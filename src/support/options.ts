@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { isReservedName, RESERVED_NAME } from "../scan/result-names.ts";
 import { nearest } from "./did-you-mean.ts";
 import { GuardValidationError, type ValidationIssue } from "./errors.ts";
 import { isRecord } from "./is-record.ts";
@@ -52,29 +51,6 @@ export function isSetting(schema: z.ZodType | undefined): boolean {
 export function ofLlmGuard<Schema extends z.ZodType>(schema: Schema, description: string): Schema {
   return schema.meta({ ofLlmGuard: true, description: `Of llm-guard${description}` });
 }
-
-/** The options that every scanner has. */
-export const commonOptions = {
-  name: notASetting(
-    z
-      .string()
-      .min(1)
-      .refine((name) => !isReservedName(name), RESERVED_NAME)
-      .optional()
-      .describe("Name in results, for a scanner that is listed more than once."),
-  ),
-};
-
-/** The disguises that views of a text undo, as a list for descriptions of options. */
-export const DISGUISES =
-  "look-alike, invisible and upside-down characters, overrides of the writing direction, leetspeak, spaced-out letters, markup within words, " +
-  "base64, base32, hex, binary, numbers of characters, percent encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and " +
-  "reversed writing";
-
-/** The options that all scanners with rules have. */
-export const ruleOptions = {
-  deobfuscate: z.boolean().default(false).describe(`Also looks at what the text says when ${DISGUISES} are undone.`),
-};
 
 /** Turns a camelCase name into snake_case. */
 export function toSnakeCase(name: string): string {

@@ -1,5 +1,3 @@
-import type { Verdict } from "../scan/scanner.ts";
-
 /** The unit of offsets and lengths: UTF-16 code units, as JavaScript counts, or Unicode code points, as Python counts. */
 export type OffsetUnit = "utf16" | "codePoint";
 
@@ -39,28 +37,6 @@ export function utf16Offset(unit: OffsetUnit, text: string, offset: number): num
     at += (text.codePointAt(at) as number) > 0xffff ? 2 : 1;
   }
   return at;
-}
-
-/** Converts the offsets and lengths of a verdict from UTF-16 code units to another unit. */
-export function inUnit(unit: OffsetUnit, text: string, verdict: Verdict): Verdict {
-  if (unit === "utf16" || !PAIR.test(text)) return verdict;
-  const toCodePoints = codePointOffsets(
-    text,
-    verdict.findings.flatMap(({ start, end }) => [start, end]),
-  );
-  const chars = lengthIn(unit, text);
-  // The verdict does not say which code units were left out. They make up at most as many code points, so their number is kept as
-  // it is, which never claims too much coverage.
-  const unscanned = verdict.coverage.chars - verdict.coverage.scannedChars;
-  return {
-    ...verdict,
-    findings: verdict.findings.map((finding) => ({
-      ...finding,
-      start: toCodePoints.get(finding.start) ?? finding.start,
-      end: toCodePoints.get(finding.end) ?? finding.end,
-    })),
-    coverage: { ...verdict.coverage, chars, scannedChars: Math.max(0, chars - unscanned) },
-  };
 }
 
 /**

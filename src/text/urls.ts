@@ -1,4 +1,3 @@
-import type { AnswerCache } from "../models/answer-cache.ts";
 import { addon, mapAnswer, native, type Stoppable } from "../native.ts";
 import { Turns } from "../support/turns.ts";
 import { mapRowsInTurns } from "./rows.ts";
@@ -13,6 +12,11 @@ export interface FoundUrl extends Span {
    * host is in lower case and punycode, and numeric hosts are dotted quads. The scheme is `http:` when the text gives none.
    */
   url: string;
+}
+
+/** Results that the scanners of one call share, so that each is made once per text. `AnswerCache` of `models/` implements it. */
+export interface SharedResults {
+  share<T>(question: string, text: string, make: () => T | Promise<T>, signal?: AbortSignal): T | Promise<T>;
 }
 
 /**
@@ -44,7 +48,7 @@ function urlsIn(text: string, signal: AbortSignal | undefined): FoundUrl[] | Pro
 /** Returns the URLs of a text: at once where a short text has none. Scanners of one call share them, so they are looked for only once. */
 export function urlsOf(
   text: string,
-  { answers, signal }: Stoppable & { answers?: AnswerCache | undefined } = {},
+  { answers, signal }: Stoppable & { answers?: SharedResults | undefined } = {},
 ): FoundUrl[] | Promise<FoundUrl[]> {
   const find = () => urlsIn(text, signal);
   return answers ? answers.share("urls", text, find, signal) : find();

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { blockedMessage, GuardBlockedError } from "../../src/guard/blocked.ts";
 import type { GuardedCall, GuardReport } from "../../src/guard/guard.ts";
 import { ServiceGuard } from "../../src/guard/service-guard.ts";
-import type { AnsweredToolCall } from "../../src/messages/text.ts";
+import type { AnsweredToolCall } from "../../src/messages/conversation.ts";
 import { passed, type ScanContext, type Scanner } from "../../src/scan/scanner.ts";
 import { Vault } from "../../src/scan/vault.ts";
 import { Anonymize, Regex as InputRegex, Secrets } from "../../src/scanners/generated/input-scanners.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { GuardValidationError } from "../../src/index.ts";
 import { readConversation } from "../../src/messages/read.ts";
-import type { ChatRequest, Message } from "../../src/messages/text.ts";
+import type { ChatRequest, Message } from "../../src/scan/chat-request.ts";
 
 const read = (message: unknown, beside: Partial<ChatRequest> = {}) =>
   readConversation({ messages: [message as Message], ...beside }).texts;

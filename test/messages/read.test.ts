@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { GuardValidationError } from "../../src/index.ts";
 import { readConversation } from "../../src/messages/read.ts";
-import type { ChatRequest, Message, MessageText } from "../../src/messages/text.ts";
+import type { ChatRequest, Message } from "../../src/scan/chat-request.ts";
+import type { MessageText } from "../../src/scan/conversation-text.ts";
 
 const read = (...messages: Message[]) => readConversation({ messages }).texts;
 

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readConversation } from "../../src/messages/read.ts";
-import type { ChatRequest, MessageText } from "../../src/messages/text.ts";
+import type { ChatRequest } from "../../src/scan/chat-request.ts";
+import type { MessageText } from "../../src/scan/conversation-text.ts";
 import { shapes } from "./shapes.ts";
 
 const strings = ({ text, pieces }: MessageText) => pieces.map(({ start, end }) => text.slice(start, end));

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import type { ChatRequest } from "../../src/messages/text.ts";
+import type { ChatRequest } from "../../src/scan/chat-request.ts";
 import type { Source } from "../../src/scan/source.ts";
 
 /** A shape of a message, part, item or tool, and what is read of it. docs/what-is-read.md shows all of them. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { MessageText } from "../../src/messages/text.ts";
+import type { MessageText } from "../../src/scan/conversation-text.ts";
 import type { Source } from "../../src/scan/source.ts";
 import { DataExfiltration as OfToolCalls } from "../../src/scanners/generated/input-scanners.ts";
 import { DataExfiltration } from "../../src/scanners/generated/output-scanners.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { MessageText } from "../../src/messages/text.ts";
+import type { MessageText } from "../../src/scan/conversation-text.ts";
 import type { Source } from "../../src/scan/source.ts";
 import { SystemPromptLeak as OfToolCalls } from "../../src/scanners/generated/input-scanners.ts";
 import { SystemPromptLeak } from "../../src/scanners/generated/output-scanners.ts";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createScanner, ToolPolicy } from "../../src/index.ts";
 import { readConversation } from "../../src/messages/read.ts";
-import type { ChatRequest } from "../../src/messages/text.ts";
+import type { ChatRequest } from "../../src/scan/chat-request.ts";
 
 const USER = { role: "user", content: "Look at docs.example.com and tell bob@firm.example what is new." };
 

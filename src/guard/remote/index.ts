@@ -1,6 +1,7 @@
 // The public surface of `guard-scan/remote`. Nothing here loads the addon or a model.
 
-export type { AnsweredToolCall, ChatRequest, ContentPart, Message } from "../../messages/text.ts";
+export type { AnsweredToolCall } from "../../messages/conversation.ts";
+export type { ChatRequest, ContentPart, Message } from "../../scan/chat-request.ts";
 export type { Outcome } from "../../scan/outcome.ts";
 export { type ErrorCode, GuardError, GuardValidationError, type ValidationIssue } from "../../support/errors.ts";
 export { type Blocked, GuardBlockedError } from "../blocked.ts";

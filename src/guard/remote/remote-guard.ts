@@ -1,4 +1,5 @@
-import type { AnsweredToolCall, ChatRequest, ContentPart, Message } from "../../messages/text.ts";
+import type { AnsweredToolCall } from "../../messages/conversation.ts";
+import type { ChatRequest, ContentPart, Message } from "../../scan/chat-request.ts";
 import type { Source } from "../../scan/source.ts";
 import type {
   AnswerStream,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ChatRequest } from "../../messages/text.ts";
+import type { ChatRequest } from "../../scan/chat-request.ts";
 import { OUTCOMES } from "../../scan/outcome.ts";
 import type { ScanCoverage } from "../../scan/scan.ts";
 import type { Finding } from "../../scan/scanner.ts";

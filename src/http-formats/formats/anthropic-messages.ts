@@ -1,4 +1,4 @@
-import type { ChatRequest } from "../../messages/text.ts";
+import type { ChatRequest } from "../../scan/chat-request.ts";
 import type { Format, Json, RequestParts } from "../format.ts";
 import { descriptions, names, recordAt } from "../slots.ts";
 import { anthropicErrors } from "./anthropic-errors.ts";

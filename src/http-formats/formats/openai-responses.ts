@@ -1,4 +1,4 @@
-import type { ChatRequest, Message } from "../../messages/text.ts";
+import type { ChatRequest, Message } from "../../scan/chat-request.ts";
 import type { Format, Json, RequestParts } from "../format.ts";
 import { descriptions, names, recordAt, slotsIn } from "../slots.ts";
 import { openaiErrors } from "./openai-errors.ts";

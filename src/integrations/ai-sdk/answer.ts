@@ -6,7 +6,7 @@ import type {
   LanguageModelV3Usage,
   SharedV3ProviderMetadata,
 } from "@ai-sdk/provider";
-import type { AnsweredToolCall } from "../../messages/text.ts";
+import type { AnsweredToolCall } from "../../messages/conversation.ts";
 import { otherShape } from "../parts/back.ts";
 import type { Judge } from "../parts/judge.ts";
 

@@ -1,5 +1,5 @@
 import type { LanguageModelV3CallOptions, LanguageModelV3FunctionTool } from "@ai-sdk/provider";
-import type { ChatRequest } from "../../messages/text.ts";
+import type { ChatRequest } from "../../scan/chat-request.ts";
 import { mapped, otherShape, withField } from "../parts/back.ts";
 import { type Chat, readMessage } from "./prompt.ts";
 

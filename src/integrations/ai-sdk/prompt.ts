@@ -1,5 +1,5 @@
 import type { LanguageModelV3FilePart, LanguageModelV3Message, LanguageModelV3ToolResultPart } from "@ai-sdk/provider";
-import type { ContentPart, Message } from "../../messages/text.ts";
+import type { ContentPart, Message } from "../../scan/chat-request.ts";
 import { mapped, otherShape, parsed, withField } from "../parts/back.ts";
 import { base64Of, filePart, unreadPart } from "../parts/files.ts";
 

@@ -1,5 +1,5 @@
 import { AIMessage, type BaseMessage, type MessageContent } from "@langchain/core/messages";
-import type { AnsweredToolCall } from "../../messages/text.ts";
+import type { AnsweredToolCall } from "../../messages/conversation.ts";
 import { isRecord } from "../../support/is-record.ts";
 import { otherShape, parsed } from "../parts/back.ts";
 import type { Judge } from "../parts/judge.ts";

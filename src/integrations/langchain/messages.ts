@@ -1,6 +1,6 @@
 import type { AIMessage, BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { ROLES } from "../../messages/chat.ts";
-import type { ContentPart, Message } from "../../messages/text.ts";
+import type { ContentPart, Message } from "../../scan/chat-request.ts";
 import { isRecord } from "../../support/is-record.ts";
 import { mapped, otherShape } from "../parts/back.ts";
 import { base64Of, filePart, unreadPart } from "../parts/files.ts";

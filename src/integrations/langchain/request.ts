@@ -1,6 +1,6 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { toJsonSchema } from "@langchain/core/utils/json_schema";
-import type { ChatRequest, Message } from "../../messages/text.ts";
+import type { ChatRequest, Message } from "../../scan/chat-request.ts";
 import { isRecord } from "../../support/is-record.ts";
 import { mapped, otherShape, withField } from "../parts/back.ts";
 import { cloneWith } from "./clone.ts";

@@ -1,5 +1,5 @@
 import { AIMessageChunk, type BaseMessageChunk, type MessageContent } from "@langchain/core/messages";
-import type { AnsweredToolCall } from "../../messages/text.ts";
+import type { AnsweredToolCall } from "../../messages/conversation.ts";
 import { IDLE, itemsOf, withIdle } from "../../support/items.ts";
 import { otherShape } from "../parts/back.ts";
 import { type Judge, type JudgedText, shortestWaiting } from "../parts/judge.ts";

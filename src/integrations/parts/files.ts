@@ -1,5 +1,5 @@
 import { decodeFile } from "../../messages/media.ts";
-import type { ContentPart } from "../../messages/text.ts";
+import type { ContentPart } from "../../scan/chat-request.ts";
 
 /** A part that cannot be read, such as an image. Its bytes stay here, since no scanner would look at them. */
 export function unreadPart(filename?: string): ContentPart {

@@ -2,7 +2,7 @@ import { GuardBlockedError, throwIfBlocked } from "../../guard/blocked.ts";
 import { failureOf } from "../../guard/failure.ts";
 import type { Guard, GuardedCall } from "../../guard/guard.ts";
 import { guardedText, isTextStream } from "../../guard/guarded-text.ts";
-import type { ChatRequest } from "../../messages/text.ts";
+import type { ChatRequest } from "../../scan/chat-request.ts";
 import { GuardError, GuardValidationError } from "../../support/errors.ts";
 import { isRecord } from "../../support/is-record.ts";
 

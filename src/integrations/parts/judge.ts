@@ -1,6 +1,7 @@
 import { type Blocked, throwIfBlocked } from "../../guard/blocked.ts";
 import type { AnswerStream, Guard, GuardedCall, GuardReport, ModelAnswer, StreamStep } from "../../guard/guard.ts";
-import type { AnsweredToolCall, ChatRequest } from "../../messages/text.ts";
+import type { AnsweredToolCall } from "../../messages/conversation.ts";
+import type { ChatRequest } from "../../scan/chat-request.ts";
 import type { Source } from "../../scan/source.ts";
 import type { GuardedOptions } from "./options.ts";
 

@@ -2,9 +2,9 @@ import { z } from "zod";
 import { AnswerCache } from "../../models/answer-cache.ts";
 import type { Reading } from "../../models/reading.ts";
 import type { Coverage } from "../../scan/scanner.ts";
-import { DISGUISES } from "../../support/options.ts";
 import type { Span } from "../../text/span.ts";
 import { revealingViews, type View } from "../../text/views.ts";
+import { DISGUISES } from "../common-options.ts";
 import type { UntrainedPart } from "./foreign-languages.ts";
 
 /** The option of classifiers that also judge hidden content. */

@@ -1,4 +1,4 @@
-import type { MessageText } from "../../messages/text.ts";
+import type { MessageText } from "../../scan/conversation-text.ts";
 
 /** The key at the end of a path: `... → login.password`, `... → headers["x-api-key"]`, `messages/1/.../token`. */
 const KEY = /(?:^|[./\s])([\p{L}_$][\p{L}\p{N}_$-]*)$|\["([^"\\\]]+)"\]$/u;

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { readConversation } from "../../messages/read.ts";
-import type { ToolDefinition } from "../../messages/text.ts";
+import type { ToolDefinition } from "../../scan/conversation-text.ts";
 import { canonicalJson } from "../../support/canonical-json.ts";
 import { GuardValidationError } from "../../support/errors.ts";
 

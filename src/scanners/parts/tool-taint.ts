@@ -1,5 +1,5 @@
-import type { MessageText } from "../../messages/text.ts";
 import type { Stoppable } from "../../native.ts";
+import type { MessageText } from "../../scan/conversation-text.ts";
 import { urlsOf } from "../../text/urls.ts";
 
 /** Punctuation that stands around an e-mail address. */

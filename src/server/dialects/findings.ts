@@ -1,4 +1,4 @@
-import type { Message } from "../../messages/text.ts";
+import type { Message } from "../../scan/chat-request.ts";
 import { SUFFIXES } from "../../scan/result-names.ts";
 import type { Finding } from "../../scan/scanner.ts";
 import { SCANNERS } from "../../scanners/catalog.ts";

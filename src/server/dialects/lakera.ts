@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import type { ServiceCall, ServiceGuardReport } from "../../guard/service-guard.ts";
-import type { AnsweredToolCall, Message } from "../../messages/text.ts";
+import type { AnsweredToolCall } from "../../messages/conversation.ts";
+import type { Message } from "../../scan/chat-request.ts";
 import type { Finding } from "../../scan/scanner.ts";
 import { isRecord } from "../../support/is-record.ts";
 import { version } from "../../support/version.ts";

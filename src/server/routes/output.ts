@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import type { z } from "zod";
-import type { AnsweredToolCall } from "../../messages/text.ts";
+import type { AnsweredToolCall } from "../../messages/conversation.ts";
 import { answerOf } from "../../service/json-report.ts";
 import type { ScanService } from "../../service/service.ts";
 import { chatOf } from "../chat.ts";

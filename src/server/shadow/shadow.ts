@@ -1,10 +1,9 @@
 import type { ShadowSettings } from "../../config/index.ts";
-import { errorKind } from "../../scan/observer.ts";
 import type { Side } from "../../scan/scanner.ts";
 import { Vault } from "../../scan/vault.ts";
 import { type Difference, type Judged, Tally } from "../../service/comparison.ts";
 import type { ScanService } from "../../service/service.ts";
-import { GuardError } from "../../support/errors.ts";
+import { errorKind, GuardError } from "../../support/errors.ts";
 import type { Decision } from "../decisions.ts";
 import { charactersOf } from "../limits/characters.ts";
 import { type IdlePlace, IdleQueue, type IdleQueueOptions } from "./idle-queue.ts";

@@ -1,7 +1,8 @@
 import { ROOT_CONTEXT, type Span, SpanStatusCode, type Tracer, trace } from "@opentelemetry/api";
 import type { AnchoredClock } from "@opentelemetry/core";
 import { ATTR_ERROR_TYPE } from "@opentelemetry/semantic-conventions";
-import type { ModelEnd, ScannerEnd, ScanObserver } from "../../scan/observer.ts";
+import type { ModelEnd } from "../../models/model-observer.ts";
+import type { ScannerEnd, ScanObserver } from "../../scan/observer.ts";
 
 /**
  * Makes a span for each scanner of a request, below the request's span, and below it one for each model that the scanner asks.

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { wholeText } from "../../src/scan/scanner.ts";
-import { inUnit, lengthIn } from "../../src/text/offsets.ts";
+import { verdictInUnit } from "../../src/scan/verdict-units.ts";
+import { lengthIn } from "../../src/text/offsets.ts";
 
 it("counts what Array.from counts, and points at the same characters", () => {
   fc.assert(
@@ -20,10 +21,10 @@ it("counts what Array.from counts, and points at the same characters", () => {
         findings: [{ start, end, type: "x", score: 1 }],
         coverage: wholeText(text),
       };
-      const shown = inUnit("codePoint", text, verdict);
+      const shown = verdictInUnit("codePoint", text, verdict);
       expect(shown.findings).toEqual([{ start: a, end: b, type: "x", score: 1 }]);
       expect(shown.coverage).toMatchObject({ chars: points.length, scannedChars: points.length });
-      expect(inUnit("utf16", text, verdict)).toBe(verdict);
+      expect(verdictInUnit("utf16", text, verdict)).toBe(verdict);
     }),
   );
 });
@@ -31,7 +32,7 @@ it("counts what Array.from counts, and points at the same characters", () => {
 it("never counts as read what may not have been", () => {
   const coverage = { chars: 20, scannedChars: 10, truncated: true, windows: 1 };
   const verdict = { isValid: true, score: -1, findings: [], coverage };
-  expect(inUnit("codePoint", `${"😀".repeat(5)}${"a".repeat(10)}`, verdict).coverage).toMatchObject({
+  expect(verdictInUnit("codePoint", `${"😀".repeat(5)}${"a".repeat(10)}`, verdict).coverage).toMatchObject({
     chars: 15,
     scannedChars: 5,
   });
