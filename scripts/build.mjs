@@ -79,5 +79,5 @@ step("typescript", typescript, "dist/index.js", () => {
   run(process.execPath, join(root, "node_modules/typescript/bin/tsc"), "-p", "tsconfig.json");
   run(process.execPath, join(root, "scripts/bundle.mjs"));
   // The web page of the server needs no compilation.
-  cpSync(join(root, "src/server/page"), join(root, "dist/server/page"), { recursive: true });
+  cpSync(join(root, "src/server/console"), join(root, "dist/server/console"), { recursive: true });
 });

@@ -19,7 +19,7 @@ const PUBLISHED = [...Object.values(manifest.exports), ...Object.values(manifest
   .map((file) => file.replace(/^(?:\.\/)?dist\/(.+)\.js$/, "$1"));
 
 /** The entry points of processes that guard starts. */
-const PROGRAMS = ["server/workers/entry"];
+const PROGRAMS = ["server/process/workers/worker"];
 
 /** Further modules that scripts, benchmarks and tests load from dist/. */
 const FOR_TOOLS = [
@@ -32,8 +32,8 @@ const FOR_TOOLS = [
   "reference/generated-files",
   "reference/manifests",
   "scanners/catalog",
-  "server/problem",
-  "server/vault-seal",
+  "http-server/problem",
+  "server/vault/vault-seal",
   "support/strict-json",
   "text/statements",
   "http-formats/formats",
@@ -139,7 +139,7 @@ const bundle = await rolldown({
 });
 // The file names contain hashes, so files of earlier runs would stay.
 for (const file of existsSync(dist) ? readdirSync(dist, { recursive: true }) : []) {
-  if (file.endsWith(".js") && !file.startsWith(join("server", "page"))) rmSync(join(dist, file));
+  if (file.endsWith(".js") && !file.startsWith(join("server", "console"))) rmSync(join(dist, file));
 }
 await bundle.write({
   dir: dist,

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 export const packageFolder = fileURLToPath(new URL("..", import.meta.url));
 
 /** Where the files of the server's page are. They are served as they stand in the sources, and are copied when guard is built. */
-export const pageFolder = new URL("./server/page/", import.meta.url);
+export const pageFolder = new URL("./server/console/", import.meta.url);
 
 /** The absolute path of a file or folder of the package, such as `models`. */
 export function ownFile(path: string): string {

@@ -24,7 +24,7 @@ const withOpenTelemetry = [...imports.keys()].filter((file) =>
 
 describe("imports", () => {
   it("are read from the sources", () => {
-    expect(imports.get("server/app.ts")).toContain("server/plugins/app/lifecycle.ts");
+    expect(imports.get("server/app.ts")).toContain("http-server/plugins/lifecycle.ts");
     const missing = [...imports.values()]
       .flat()
       .filter((target) => !imports.has(target) && !target.startsWith("../native/"));
@@ -45,23 +45,23 @@ describe("imports", () => {
   });
 
   it("of the core have nothing of the server, the proxy or the command line", () => {
-    const above = (file: string) => /^(?:server|proxy|cli)\//.test(file);
+    const above = (file: string) => /^(?:http-server|server|proxy|cli)\//.test(file);
     const wrong = [...imports].filter(([file, targets]) => !above(file) && targets.some(above)).map(([file]) => file);
     // The package's entry point loads the server only when a program creates one.
     expect(wrong).toEqual(["index.ts"]);
   });
 
   it("of OpenTelemetry are loaded by servers that export something, and by nothing else", () => {
-    const plugin = "server/plugins/external/telemetry.ts";
+    const plugin = "server/telemetry/plugin.ts";
     expect(withOpenTelemetry).toContain(plugin);
     const inside = (file: string) => file === plugin || file.startsWith("server/telemetry/");
     expect(withOpenTelemetry.filter((file) => !inside(file))).toEqual([]);
     const outside = [...imports].filter(([file, targets]) => !inside(file) && targets.some(inside));
-    expect(outside.map(([file]) => file).sort()).toEqual(["server/app.ts", "server/audit/make-audit.ts"]);
-    const audit = readFileSync(join(root, "server/audit/make-audit.ts"), "utf8");
+    expect(outside.map(([file]) => file).sort()).toEqual(["server/app.ts", "server/decisions/audit.ts"]);
+    const audit = readFileSync(join(root, "server/decisions/audit.ts"), "utf8");
     expect(audit).toContain('await import("../telemetry/audit-collector.ts")');
     const app = readFileSync(join(root, "server/app.ts"), "utf8");
-    expect(app).toContain('await import("./plugins/external/telemetry.ts")');
+    expect(app).toContain('await import("./telemetry/plugin.ts")');
     expect(app).not.toMatch(/from "[^"]*telemetry/);
   });
 
@@ -77,11 +77,15 @@ describe("imports", () => {
     expect([...reached].filter((file) => file === "native.ts" || file === "service/service.ts")).toEqual([]);
   });
 
-  it("of the server have nothing of the proxy", () => {
-    const wrong = [...imports].filter(
-      ([file, targets]) => file.startsWith("server/") && targets.some((target) => target.startsWith("proxy/")),
-    );
-    expect(wrong.map(([file]) => file)).toEqual([]);
+  it("of the server have nothing of the proxy, and the other way round", () => {
+    const crosses = (from: string, to: string) =>
+      [...imports].filter(
+        ([file, targets]) => file.startsWith(from) && targets.some((target) => target.startsWith(to)),
+      );
+    expect(crosses("server/", "proxy/")).toEqual([]);
+    expect(crosses("proxy/", "server/")).toEqual([]);
+    expect(crosses("http-server/", "server/")).toEqual([]);
+    expect(crosses("http-server/", "proxy/")).toEqual([]);
   });
 
   it("of the command line have the server in guard serve alone", () => {

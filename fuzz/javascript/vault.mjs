@@ -1,9 +1,9 @@
 // Tokens of vaults: a token opens as it was sealed, for its owner; one that was changed anywhere does not.
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { Problem } from "../../dist/http-server/problem.js";
 import { Vault } from "../../dist/scan/vault.js";
-import { Problem } from "../../dist/server/problem.js";
-import { randomVaultKey, VaultSeal } from "../../dist/server/vault-seal.js";
+import { randomVaultKey, VaultSeal } from "../../dist/server/vault/vault-seal.js";
 
 const seal = new VaultSeal([randomVaultKey(), randomVaultKey()], { expiresInSeconds: 3600, maxLength: 100_000 });
 const strings = fc.string({ unit: "grapheme" });

@@ -1,5 +1,5 @@
 import { createSecretKey, randomBytes } from "node:crypto";
-import type { Environment } from "../config/index.ts";
+import type { Environment } from "../support/environment.ts";
 import { derived, KEY_BYTES, readSecretKeys } from "../support/secret-keys.ts";
 
 /** The environment variable with the key of the audit log. */

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Environment } from "../config/index.ts";
 import { ownFile } from "../own-files.ts";
+import type { Environment } from "../support/environment.ts";
 import { UsageError } from "./command.ts";
 
 /** What the help of a command says of the file that it uses. */

@@ -46,7 +46,7 @@ export const serve: Command = {
     const at = { ...(values.host === undefined ? {} : { host: values.host }), ...(port === undefined ? {} : { port }) };
     // The server keeps the process alive until a signal closes it or a model cannot be loaded.
     if (workers > 1) {
-      const { startWorkers } = await import("../server/workers/primary.ts");
+      const { startWorkers } = await import("../server/process/workers/supervisor.ts");
       await startWorkers({ config, source, at, workers, watches: values.watch ?? false });
       return 0;
     }

@@ -1,10 +1,8 @@
 import { z } from "zod";
 import { pluginOrigin } from "../plugins/load.ts";
+import type { Environment } from "../support/environment.ts";
 import type { ValidationIssue } from "../support/errors.ts";
 import { toSnakeCase, unwrap } from "../support/options.ts";
-
-/** Variables by their names, such as `process.env`. */
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A parsed file with the environment filled in. */
 export interface Expanded {

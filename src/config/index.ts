@@ -10,10 +10,11 @@ import {
 } from "../scanners/define.ts";
 import type { ScannerLists } from "../service/service.ts";
 import { didYouMean } from "../support/did-you-mean.ts";
+import type { Environment } from "../support/environment.ts";
 import { GuardValidationError, type ValidationIssue } from "../support/errors.ts";
 import { isRecord } from "../support/is-record.ts";
 import { fromSnakeCase, parseOptions, toSnakeCase } from "../support/options.ts";
-import { coerceExpanded, type Environment, type Expanded, expandEnvironment } from "./environment.ts";
+import { coerceExpanded, type Expanded, expandEnvironment } from "./environment.ts";
 import { MAIN_PROFILE } from "./main-profile.ts";
 import { withPlugins } from "./plugins.ts";
 import { LISTS, type ProfileConfig, profilesOf } from "./profiles.ts";
@@ -22,7 +23,6 @@ import { shadowSettings } from "./shadow.ts";
 import { parseYaml, type YamlSource } from "./source.ts";
 
 export type { AuditSettings } from "./audit.ts";
-export type { Environment } from "./environment.ts";
 export { MAIN_PROFILE } from "./main-profile.ts";
 export { type ConfiguredPlugin, pluginsOf } from "./plugins.ts";
 export { type ProfileConfig, profilesOf } from "./profiles.ts";

@@ -1,6 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { dirname, resolve } from "node:path";
-import type { Environment } from "./environment.ts";
+import type { Environment } from "../support/environment.ts";
 import type { Config } from "./schema.ts";
 
 /** Something that works, and may do harm. */

@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { Problem } from "../server/problem.ts";
+import { Problem } from "../http-server/problem.ts";
 
 /**
  * Reads a body to its end.

@@ -5,7 +5,7 @@ import { type WireError, wireError } from "../http-formats/errors.ts";
 import type { ErrorShape } from "../http-formats/format.ts";
 import { anthropicErrors } from "../http-formats/formats/anthropic-errors.ts";
 import { openaiErrors } from "../http-formats/formats/openai-errors.ts";
-import { Problem } from "../server/problem.ts";
+import { Problem } from "../http-server/problem.ts";
 
 /** Answers every error in the format of the API that the client speaks. Nothing of a request's content is in it. */
 export const proxyErrors = fp(async (app: FastifyInstance) => {

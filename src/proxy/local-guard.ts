@@ -3,9 +3,9 @@ import { buildScanners, MAIN_PROFILE } from "../config/index.ts";
 import { serviceOptions } from "../config/service-options.ts";
 import { refuseOwnVaults } from "../guard/own-vaults.ts";
 import { ServiceGuard } from "../guard/service-guard.ts";
+import { ScanMetrics } from "../http-server/metrics/scan-metrics.ts";
+import { type ConfigSource, startLines } from "../http-server/start-log.ts";
 import { Engine } from "../models/engine.ts";
-import { Metrics } from "../server/plugins/app/metrics.ts";
-import { type ConfigSource, startLines } from "../server/start-log.ts";
 import { ScanService } from "../service/service.ts";
 import type { ProxyGuard } from "./settings.ts";
 
@@ -24,8 +24,8 @@ export async function localGuard(config: Config, source?: ConfigSource): Promise
   const lists = buildScanners(config, { engine });
   refuseOwnVaults(lists, "scanners.");
   const service = new ScanService(lists, serviceOptions(config, engine));
-  const metrics = new Metrics();
-  metrics.watch([{ name: MAIN_PROFILE, service }], engine);
+  const metrics = new ScanMetrics();
+  metrics.watch([service], engine);
   const guard = new ServiceGuard(service, { onScanned: ({ side, report }) => metrics.countScan(side, report) });
   return {
     guard,

@@ -1,6 +1,6 @@
 import { isLoopback } from "../config/safe-address.ts";
-import type { LogStream } from "../server/log.ts";
-import { listenUntilClosed, type RunningServer } from "../server/running-server.ts";
+import { listenUntilClosed, type RunningServer } from "../http-server/listen-until-closed.ts";
+import type { LogStream } from "../http-server/log.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import { buildProxy, type ProxyConfig } from "./app.ts";
 import { checkSettings, type ProxyGuard, type ProxyLimits } from "./settings.ts";

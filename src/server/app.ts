@@ -1,34 +1,34 @@
 import type { RequestListener, Server } from "node:http";
 import fastify, { type FastifyBaseLogger, type FastifyHttpOptions, type FastifyInstance, LogController } from "fastify";
 import type { Config } from "../config/index.ts";
+import { auth } from "../http-server/callers/auth.ts";
+import { answerUnreadable, httpServer } from "../http-server/http-server.ts";
+import { type LogStream, loggerOptions } from "../http-server/log.ts";
+import { httpMetrics } from "../http-server/metrics/http-metrics.ts";
+import { headerChecks } from "../http-server/plugins/header-checks.ts";
+import { lifecycle } from "../http-server/plugins/lifecycle.ts";
+import { Problem } from "../http-server/problem.ts";
+import { requestId } from "../http-server/request-id.ts";
 import type { Engine } from "../models/engine.ts";
 import { version } from "../support/version.ts";
-import { makeAudit } from "./audit/make-audit.ts";
 import { type Caching, makeResultCache } from "./cache/make-cache.ts";
-import { compilersFactory } from "./compilers.ts";
-import { Decisions } from "./decisions.ts";
+import { type Profiles, profilesPlugin } from "./callers/profiles.ts";
+import { makeAudit } from "./decisions/audit.ts";
+import { Decisions } from "./decisions/decisions.ts";
 import { dialectRoutes } from "./dialects/dialect-routes.ts";
-import { answerUnreadable, httpServer } from "./http-server.ts";
-import type { Host } from "./lasting.ts";
-import { type LogStream, loggerOptions } from "./log.ts";
-import { answersTogether } from "./plugins/app/answers-together.ts";
-import { auth } from "./plugins/app/auth.ts";
-import { bodyTimeout } from "./plugins/app/body-timeout.ts";
-import { earlyRefusal } from "./plugins/app/early-refusal.ts";
-import { errors, send } from "./plugins/app/errors.ts";
-import { headerChecks } from "./plugins/app/header-checks.ts";
-import { httpMetrics } from "./plugins/app/http-metrics.ts";
-import { jsonBody } from "./plugins/app/json-body.ts";
-import { lifecycle } from "./plugins/app/lifecycle.ts";
-import { noRoute } from "./plugins/app/no-route.ts";
-import { processMetrics } from "./plugins/app/process-metrics.ts";
-import { rateLimit } from "./plugins/app/rate-limit.ts";
-import { requestLog } from "./plugins/app/request-log.ts";
-import { openapi } from "./plugins/external/openapi.ts";
-import { Problem } from "./problem.ts";
-import { type Profiles, profilesPlugin } from "./profiles.ts";
-import { RedisLinks } from "./redis-link.ts";
-import { requestId } from "./request-id.ts";
+import { compilersFactory } from "./http/compilers.ts";
+import { answersTogether } from "./plugins/answers-together.ts";
+import { bodyTimeout } from "./plugins/body-timeout.ts";
+import { earlyRefusal } from "./plugins/early-refusal.ts";
+import { errors, send } from "./plugins/errors.ts";
+import { jsonBody } from "./plugins/json-body.ts";
+import { noRoute } from "./plugins/no-route.ts";
+import { openapi } from "./plugins/openapi.ts";
+import { processMetrics } from "./plugins/process-metrics.ts";
+import { rateLimit } from "./plugins/rate-limit.ts";
+import { requestLog } from "./plugins/request-log.ts";
+import type { Host } from "./process/process-state.ts";
+import { RedisLinks } from "./redis/redis-link.ts";
 import { batchRoutes } from "./routes/batch.ts";
 import { conversationRoutes } from "./routes/conversation.ts";
 import { documentsRoutes } from "./routes/documents.ts";
@@ -42,7 +42,7 @@ import { statusRoutes } from "./routes/status.ts";
 import { schemas } from "./schemas/index.ts";
 import { shadowPlugin } from "./shadow/plugin.ts";
 import type { Shadow } from "./shadow/shadow.ts";
-import type { VaultSeal } from "./vault-seal.ts";
+import type { VaultSeal } from "./vault/vault-seal.ts";
 
 /**
  * How many milliseconds running requests have to finish when the server closes. Scans end within their timeouts, and five more
@@ -117,13 +117,14 @@ export async function buildApp(
 
   for (const schema of schemas) app.addSchema(schema);
   const decisions = new Decisions();
-  const unwatch = metrics.watch(profiles.all, engine);
+  const services = profiles.all.map(({ service }) => service);
+  const unwatch = metrics.scans.watch(services, engine);
   app.addHook("onClose", async () => unwatch());
-  decisions.listen(({ side, report, cache }) => metrics.countScan(side, report, cache));
+  decisions.listen((decision) => metrics.countDecision(decision));
   const graceMs = graceOf(config);
   if (config.tracing.exporter !== "none" || ["console", "otel_http"].includes(config.metrics.exporter)) {
     // The SDK of OpenTelemetry takes time and memory to load.
-    const { telemetry } = await import("./plugins/external/telemetry.ts");
+    const { telemetry } = await import("./telemetry/plugin.ts");
     await app.register(telemetry, { config, metrics, graceMs });
   }
   await app.register(jsonBody);
@@ -149,7 +150,7 @@ export async function buildApp(
 
   if (config.audit) {
     const lost = (error: Error) => {
-      metrics.countAuditLost(1);
+      metrics.countLostAuditRecord();
       app.log.error({ reason: error.message }, "a decision could not be recorded in the audit log");
     };
     const audit = await makeAudit({ settings: config.audit, config, stream, logs: auditLogs, onLost: lost });

@@ -1,5 +1,5 @@
 import { hkdfSync, type KeyObject } from "node:crypto";
-import type { Environment } from "../config/index.ts";
+import type { Environment } from "./environment.ts";
 import { GuardValidationError } from "./errors.ts";
 
 /** The length of every key of the service. */

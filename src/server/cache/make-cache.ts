@@ -1,6 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import type { Config } from "../../config/index.ts";
-import type { RedisLinks } from "../redis-link.ts";
+import type { RedisLinks } from "../redis/redis-link.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { RedisStore } from "./redis-store.ts";
 import { ResultCache } from "./result-cache.ts";

@@ -1,6 +1,6 @@
 import type { KeyObject } from "node:crypto";
-import type { RedisLink } from "../redis-link.ts";
-import { openText, sealText } from "../sealed-text.ts";
+import type { RedisLink } from "../redis/redis-link.ts";
+import { openText, sealText } from "../vault/sealed-text.ts";
 import type { CacheStore } from "./result-cache.ts";
 
 /**

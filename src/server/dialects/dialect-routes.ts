@@ -4,10 +4,10 @@ import type { DialectName } from "../../config/dialects.ts";
 import { type EndedScan, type ServiceCallOptions, ServiceGuard } from "../../guard/service-guard.ts";
 import { clientGone } from "../../support/client-gone.ts";
 import { GuardValidationError } from "../../support/errors.ts";
-import { callerOf } from "../caller.ts";
-import type { Decisions } from "../decisions.ts";
-import { notReady, scanProblems } from "../problem-replies.ts";
-import type { VaultSeal } from "../vault-seal.ts";
+import { callerOf } from "../callers/caller.ts";
+import type { Decisions } from "../decisions/decisions.ts";
+import { notReady, scanProblems } from "../http/problem-replies.ts";
+import type { VaultSeal } from "../vault/vault-seal.ts";
 import type { Dialect, DialectCall, Endpoint } from "./dialect.ts";
 import { DIALECTS } from "./index.ts";
 

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { z } from "zod";
 import type { ServiceCall, ServiceCallOptions } from "../../guard/service-guard.ts";
+import type { Problem } from "../../http-server/problem.ts";
 import type { NamedScanner } from "../../scan/scan.ts";
 import type { Side } from "../../scan/scanner.ts";
 import type { Vault } from "../../scan/vault.ts";
-import type { Problem } from "../problem.ts";
 
 /** The API of another product, which the server speaks so that gateways and clients of that product can call guard. */
 export interface Dialect {

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import type { ServiceGuardReport } from "../../guard/service-guard.ts";
 import { openaiErrorBody } from "../../http-formats/formats/openai-errors.ts";
+import type { Problem } from "../../http-server/problem.ts";
 import { WINDOW_SUFFIX } from "../../scan/result-names.ts";
-import type { Problem } from "../problem.ts";
 import { type Dialect, type DialectCall, endpoint } from "./dialect.ts";
 
 const part = z.union([

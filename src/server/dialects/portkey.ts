@@ -4,8 +4,8 @@ import type { GuardedCall, GuardReport } from "../../guard/guard.ts";
 import type { Format, Json } from "../../http-formats/format.ts";
 import { formatOf } from "../../http-formats/formats.ts";
 import { judgeAnswer, judgeRequest } from "../../http-formats/judge.ts";
+import { Problem } from "../../http-server/problem.ts";
 import type { Outcome } from "../../scan/outcome.ts";
-import { Problem } from "../problem.ts";
 import { type Dialect, type DialectCall, type DialectReply, endpoint } from "./dialect.ts";
 
 const json = z.record(z.string(), z.unknown());

@@ -1,12 +1,12 @@
 import type { FastifyInstance } from "fastify";
 import { AggregatorRegistry } from "prom-client";
-import type { Together } from "../lasting.ts";
-import type { Metrics } from "../plugins/app/metrics.ts";
-import { notAuthenticated } from "../problem-replies.ts";
+import { notAuthenticated } from "../http/problem-replies.ts";
+import type { Together } from "../process/process-state.ts";
+import type { ServerMetrics } from "../process/server-metrics.ts";
 
 /** What the route needs. */
 export interface MetricsRouteOptions {
-  metrics: Metrics;
+  metrics: ServerMetrics;
   /** The processes whose metrics are added up. */
   together?: Together | undefined;
   /** Whether metrics need no credential. */

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
+import { assertAdministering } from "../../http-server/callers/rights.ts";
+import { Problem, pointerOf } from "../../http-server/problem.ts";
 import { GuardError, GuardValidationError } from "../../support/errors.ts";
-import { Problem, pointerOf } from "../problem.ts";
-import { notAdministering, notReady, type ProblemReplies } from "../problem-replies.ts";
-import { assertAdministering } from "../profiles.ts";
+import { notAdministering, notReady, type ProblemReplies } from "../http/problem-replies.ts";
 
 /** What the route needs. */
 export interface ReloadRouteOptions {

@@ -1,5 +1,5 @@
-import { type Problem, problemBody } from "../problem.ts";
-import type { ProblemReplies } from "../problem-replies.ts";
+import { type Problem, problemBody } from "../../http-server/problem.ts";
+import type { ProblemReplies } from "../http/problem-replies.ts";
 import { named } from "../schemas/named.ts";
 
 /** The JSON reply of a route that succeeds. */

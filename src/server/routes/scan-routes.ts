@@ -7,13 +7,13 @@ import type { ScanKind, ScanRequest, ScanService, ServiceReport } from "../../se
 import { whileConnected } from "../../support/client-gone.ts";
 import { Stop } from "../../support/stop.ts";
 import type { CacheUse, ResultCache, Scanned } from "../cache/result-cache.ts";
-import { callerOf } from "../caller.ts";
-import type { Decisions } from "../decisions.ts";
-import { scanProblems } from "../problem-replies.ts";
-import type { Granted, Profiles } from "../profiles.ts";
+import { callerOf } from "../callers/caller.ts";
+import type { Granted, Profiles } from "../callers/profiles.ts";
+import type { Decisions } from "../decisions/decisions.ts";
+import { scanProblems } from "../http/problem-replies.ts";
 import { named } from "../schemas/named.ts";
 import type { ScanFields } from "../schemas/scan.ts";
-import type { VaultSeal } from "../vault-seal.ts";
+import type { VaultSeal } from "../vault/vault-seal.ts";
 import { jsonReply } from "./replies.ts";
 
 declare module "fastify" {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
-import type { Together } from "../lasting.ts";
-import { notReady } from "../problem-replies.ts";
-import type { Profiles } from "../profiles.ts";
+import type { Profiles } from "../callers/profiles.ts";
+import { notReady } from "../http/problem-replies.ts";
+import type { Together } from "../process/process-state.ts";
 import { jsonReply } from "./replies.ts";
 
 /** `GET /healthz` and `GET /readyz`: whether the process lives, and whether it takes scans. Both are public. */

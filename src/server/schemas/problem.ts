@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { ProblemBody } from "../../http-server/problem.ts";
 
 /** The body of an error: RFC 9457 (Problem Details for HTTP APIs), with the `message` and `details` of llm-guard. */
 export const problemSchema = z
@@ -22,4 +23,4 @@ export const problemSchema = z
       .nullable()
       .describe("As in llm-guard's API: the values at fault."),
   })
-  .describe("Problem Details (RFC 9457)");
+  .describe("Problem Details (RFC 9457)") satisfies z.ZodType<ProblemBody>;

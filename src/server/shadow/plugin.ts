@@ -1,10 +1,10 @@
 import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
 import type { Registry } from "prom-client";
-import type { Decisions } from "../decisions.ts";
-import type { Together } from "../lasting.ts";
-import { notAdministering } from "../problem-replies.ts";
-import { assertAdministering } from "../profiles.ts";
+import { assertAdministering } from "../../http-server/callers/rights.ts";
+import type { Decisions } from "../decisions/decisions.ts";
+import { notAdministering } from "../http/problem-replies.ts";
+import type { Together } from "../process/process-state.ts";
 import { jsonReply } from "../routes/replies.ts";
 import { namedSchemas } from "../schemas/named.ts";
 import { shadowExample, shadowSummary } from "../schemas/shadow.ts";

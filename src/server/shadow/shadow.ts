@@ -4,8 +4,8 @@ import { Vault } from "../../scan/vault.ts";
 import { type Difference, type Judged, Tally } from "../../service/comparison.ts";
 import type { ScanService } from "../../service/service.ts";
 import { errorKind, GuardError } from "../../support/errors.ts";
-import type { Decision } from "../decisions.ts";
-import { charactersOf } from "../limits/characters.ts";
+import { charactersOf } from "../callers/characters.ts";
+import type { Decision } from "../decisions/decisions.ts";
 import { type IdlePlace, IdleQueue, type IdleQueueOptions } from "./idle-queue.ts";
 import { SHADOW_RESULTS, type ShadowResult } from "./results.ts";
 

@@ -1,5 +1,5 @@
+import { Problem } from "../../http-server/problem.ts";
 import { isRecord } from "../../support/is-record.ts";
-import { Problem } from "../problem.ts";
 import type { JsonLines } from "./json-lines.ts";
 
 /** One step of an answer that a client hands in. */

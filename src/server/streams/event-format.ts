@@ -1,5 +1,5 @@
+import { Problem } from "../../http-server/problem.ts";
 import { sseText } from "../../support/sse.ts";
-import { Problem } from "../problem.ts";
 
 /** How events are written: as lines of JSON, or as server-sent events (WHATWG HTML, section 9.2). */
 export interface EventFormat {

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
+import { Problem } from "../../http-server/problem.ts";
 import { GuardError } from "../../support/errors.ts";
-import { Problem } from "../problem.ts";
-import { readJson } from "../read-json.ts";
+import { readJson } from "../http/read-json.ts";
 
 /** What limits a body of lines. */
 export interface LineLimits {

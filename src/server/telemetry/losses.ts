@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from "fastify";
-import type { Metrics } from "../plugins/app/metrics.ts";
+import type { ServerMetrics } from "../process/server-metrics.ts";
 
 /** What is exported: OpenTelemetry calls these signals. */
 export type Signal = "traces" | "metrics";
@@ -10,10 +10,10 @@ export type LossReason = "export_failed" | "queue_full";
 /** Counts what does not reach a collector, and says so once for each signal and reason. No request notices any of it. */
 export class Losses {
   readonly #log: FastifyBaseLogger;
-  readonly #metrics: Metrics;
+  readonly #metrics: ServerMetrics;
   readonly #said = new Set<string>();
 
-  constructor(log: FastifyBaseLogger, metrics: Metrics) {
+  constructor(log: FastifyBaseLogger, metrics: ServerMetrics) {
     this.#log = log;
     this.#metrics = metrics;
   }
@@ -23,7 +23,7 @@ export class Losses {
    * @param error what the exporter said. It speaks of addresses and states, and holds nothing of a request.
    */
   add(signal: Signal, reason: LossReason, count: number, error?: Error): void {
-    this.#metrics.countLost(signal, reason, count);
+    this.#metrics.countLostTelemetry(signal, reason, count);
     const kind = `${signal} ${reason}`;
     if (this.#said.has(kind)) return;
     this.#said.add(kind);

@@ -10,7 +10,7 @@ import {
 } from "@opentelemetry/sdk-metrics";
 import type { Registry } from "prom-client";
 import { version } from "../../support/version.ts";
-import type { Metrics } from "../plugins/app/metrics.ts";
+import type { ServerMetrics } from "../process/server-metrics.ts";
 
 type Known = Awaited<ReturnType<Registry["getMetricsAsJSON"]>>[number];
 type Value = Known["values"][number] & { metricName?: string };
@@ -28,7 +28,7 @@ interface Period {
  *
  * @param startedAt when counting began, in milliseconds since 1970.
  */
-export function producerOf({ registry, startedAt }: Pick<Metrics, "registry" | "startedAt">): MetricProducer {
+export function producerOf({ registry, startedAt }: Pick<ServerMetrics, "registry" | "startedAt">): MetricProducer {
   const startTime = millisToHrTime(startedAt);
   return {
     async collect() {

@@ -9,7 +9,7 @@ import {
 } from "@opentelemetry/sdk-metrics";
 import type { FastifyBaseLogger } from "fastify";
 import type { Config } from "../../config/index.ts";
-import type { Metrics } from "../plugins/app/metrics.ts";
+import type { ServerMetrics } from "../process/server-metrics.ts";
 import { addressOf, PATHS, watched } from "./collector.ts";
 import { LogMetricExporter } from "./log-exporters.ts";
 import type { Losses } from "./losses.ts";
@@ -25,7 +25,7 @@ const TIMEOUT = 30_000;
  * @returns what exports the last values, and ends.
  */
 export function exportMetrics(
-  metrics: Metrics,
+  metrics: ServerMetrics,
   { exporter, endpoint }: Config["metrics"],
   { resource, log, losses }: { resource: Resource; log: FastifyBaseLogger; losses: Losses },
 ): () => Promise<void> {

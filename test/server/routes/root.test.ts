@@ -65,7 +65,7 @@ describe("GET /", () => {
 });
 
 describe("GET /page/*", () => {
-  const files = readdirSync(new URL("../../../src/server/page/", import.meta.url)).filter(
+  const files = readdirSync(new URL("../../../src/server/console/", import.meta.url)).filter(
     (name) => name !== "page.html",
   );
 

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { Problem } from "../../../http-server/problem.ts";
 import { CONVERSATION_RISK, SUFFIXES } from "../../../scan/result-names.ts";
 import type { NamedScanner } from "../../../scan/scan.ts";
 import type { Side } from "../../../scan/scanner.ts";
-import { Problem } from "../../problem.ts";
 
 /** The id of the detector that all scanners of a side are together. */
 const ALL = "guard";

@@ -1,0 +1,28 @@
+import { MAIN_PROFILE } from "../../config/main-profile.ts";
+import { Problem } from "../problem.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    rights: Rights;
+  }
+}
+
+/** The rights of a caller. */
+export interface Rights {
+  /** The name of the caller's profile. */
+  readonly profile: string;
+  /** Further profiles that the caller may select. */
+  readonly mayChoose: readonly string[] | "all";
+  /** Whether the caller may suppress scanners. */
+  readonly maySuppress: boolean;
+  /** Whether the caller may use the routes for operators (`/admin/...`). */
+  readonly mayAdminister: boolean;
+}
+
+/** The rights of all callers of a server without authentication. */
+export const ALL_RIGHTS: Rights = { profile: MAIN_PROFILE, mayChoose: "all", maySuppress: true, mayAdminister: true };
+
+/** @throws Problem 403 if the caller is no operator. */
+export function assertAdministering({ mayAdminister }: Rights): void {
+  if (!mayAdminister) throw new Problem(403, "This credential may not administer the service.");
+}

@@ -1,0 +1,77 @@
+import { STATUS_CODES } from "node:http";
+
+/** One value at fault in a request. */
+export interface ProblemError {
+  /** JSON pointer (RFC 6901) into the body. */
+  pointer: string;
+  /** What is wrong with it. */
+  detail: string;
+}
+
+/** The JSON pointer to a value, from the keys and indexes that lead to it. */
+export function pointerOf(path: readonly (string | number)[]): string {
+  return path.map((part) => `/${escapePointer(String(part))}`).join("");
+}
+
+/** A key as it stands in a JSON pointer. */
+export function escapePointer(part: string): string {
+  return part.replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
+/** An answer that is an error. Its texts go to the client: nothing of a prompt, an output or a secret may be in them. */
+export class Problem extends Error {
+  /** The HTTP status. */
+  readonly status: number;
+  readonly errors: readonly ProblemError[] | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    status: number,
+    detail: string,
+    { errors, headers = {} }: { errors?: readonly ProblemError[]; headers?: Record<string, string> } = {},
+  ) {
+    super(detail);
+    this.name = "Problem";
+    this.status = status;
+    this.errors = errors;
+    this.headers = headers;
+  }
+}
+
+/** The body of an error response: RFC 9457 with the `message` and `details` of llm-guard's API. */
+export interface ProblemBody {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  errors?: ProblemError[] | undefined;
+  message: string;
+  details: { type: string; loc: (string | number)[]; msg: string }[] | null;
+}
+
+export function problemBody({ status, message, errors }: Problem): ProblemBody {
+  return {
+    // There is no page about the problem: the title says what the status means (RFC 9457, section 4.2.1).
+    type: "about:blank",
+    title: STATUS_CODES[status] ?? "Error",
+    status,
+    detail: message,
+    ...(errors ? { errors: [...errors] } : {}),
+    message: status === 422 ? "Validation failed" : message,
+    details:
+      errors?.map(({ pointer, detail }) => ({
+        type: "value_error",
+        loc: ["body", ...location(pointer)],
+        msg: detail,
+      })) ?? null,
+  };
+}
+
+/** The names and indices that a JSON pointer consists of. */
+function location(pointer: string): (string | number)[] {
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+}

@@ -1,0 +1,100 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import fp from "fastify-plugin";
+import { failureOf } from "../../guard/failure.ts";
+import { escapePointer, Problem, type ProblemError, pointerOf, problemBody } from "../../http-server/problem.ts";
+import { GuardValidationError } from "../../support/errors.ts";
+import { withoutStack } from "../../support/without-stack.ts";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** The body of an error of this route, in JSON, for routes whose clients read errors of another shape than problems. */
+    problemBody?: (problem: Problem) => unknown;
+  }
+}
+
+/** The meaning of Fastify's own errors. Fastify's messages are not used, because some of them quote the request. */
+const DETAILS: Record<number, string> = {
+  400: "The body is not valid JSON.",
+  403: "There is nothing here.",
+  408: "The request took too long to arrive.",
+  412: "The file is another one.",
+  413: "The body is too large.",
+  415: "The body must be application/json.",
+  416: "There is no such range.",
+  431: "The headers are too large.",
+};
+
+/**
+ * Every error leaves as a problem (RFC 9457) or in the shape of its route, whatever threw it, and nothing of the request's content is in
+ * it. The statuses of guard's own errors are those of `failureOf`.
+ */
+export const errors = fp(async (app: FastifyInstance) => {
+  app.setErrorHandler<FastifyError>(async (error, request, reply) => {
+    return send(reply, problemOf(error, request.log));
+  });
+});
+
+/** The problem that an error is told as. Errors that are nobody's fault but ours are logged. */
+export function problemOf(error: FastifyError | Error, log: FastifyRequest["log"]): Problem {
+  const problem = withoutStack(() => toProblem(error));
+  if (problem.status >= 500 && problem.status !== 503 && problem.status !== 504) {
+    log.error({ err: error }, "request failed");
+  }
+  return problem;
+}
+
+/** Sends a problem, in the shape that the route has for errors. */
+export function send(reply: FastifyReply, problem: Problem): FastifyReply {
+  const { problemBody: ownBody } = reply.routeOptions?.config ?? {};
+  return reply
+    .code(problem.status)
+    .headers(problem.headers)
+    .type(ownBody ? "application/json" : "application/problem+json")
+    .serializer((body: unknown) => JSON.stringify(body))
+    .send(ownBody ? ownBody(problem) : problemBody(problem));
+}
+
+function toProblem(error: FastifyError | Error): Problem {
+  if (error instanceof Problem) return error;
+  if (error instanceof GuardValidationError) {
+    return invalid(
+      error.issues.map(({ path, message }) => ({
+        pointer: pointerOf(path === "" ? [] : path.split(".")),
+        detail: message,
+      })),
+    );
+  }
+  const failure = failureOf(error);
+  if (failure) {
+    const { status, message, retryAfter } = failure;
+    return new Problem(status, message, retryAfter ? { headers: { "retry-after": String(retryAfter) } } : {});
+  }
+  if ("validation" in error && error.validation) return invalid(error.validation.map(shapeError));
+  const status = ("statusCode" in error && error.statusCode) || 500;
+  const detail = DETAILS[status];
+  return detail ? new Problem(status, detail) : new Problem(500, "Something went wrong here.");
+}
+
+function invalid(errors: readonly ProblemError[]): Problem {
+  const byPointer = new Map<string, Set<string>>();
+  for (const { pointer, detail } of errors) byPointer.set(pointer, (byPointer.get(pointer) ?? new Set()).add(detail));
+  return new Problem(422, "The body has the wrong shape.", {
+    errors: [...byPointer].map(([pointer, details]) => ({ pointer, detail: [...details].join(" or ") })),
+  });
+}
+
+/** An error of the schema check. Its texts name types and allowed values, never the value that was sent. */
+function shapeError({
+  instancePath,
+  keyword,
+  params,
+  message,
+}: NonNullable<FastifyError["validation"]>[number]): ProblemError {
+  if (keyword === "required") {
+    return { pointer: `${instancePath}/${escapePointer(String(params.missingProperty))}`, detail: "is required" };
+  }
+  if (keyword === "enum") {
+    return { pointer: instancePath, detail: `must be one of ${(params.allowedValues as string[]).join(", ")}` };
+  }
+  return { pointer: instancePath, detail: message ?? "is wrong" };
+}
