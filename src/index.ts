@@ -79,6 +79,7 @@ export type { RecognizedEntity, Recognizer } from "./scanners/parts/recognized.t
 export type { Threshold } from "./scanners/parts/threshold.ts";
 export { type PinStore, pinTools, type ToolPins } from "./scanners/parts/tool-pins.ts";
 export type { ClassifierAnswer, InjectionClassifier } from "./scanners/prompt-injection.ts";
+export type { AnswerStream, StreamStep } from "./stream/answer-stream.ts";
 export {
   type ScannedStream,
   type StreamOptions,

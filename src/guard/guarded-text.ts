@@ -1,8 +1,9 @@
 import { answerSteps } from "../stream/answer-steps.ts";
+import type { AnswerStream } from "../stream/answer-stream.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import { type ItemSource, itemsOf } from "../support/items.ts";
 import { throwIfBlocked } from "./blocked.ts";
-import type { AnswerStream } from "./guard.ts";
+import type { GuardReport } from "./guard.ts";
 
 /** A text that arrives in pieces: strings, or bytes in UTF-8 that may end anywhere. */
 export type TextStream =
@@ -25,7 +26,7 @@ export function isTextStream(value: unknown): value is TextStream {
  * @throws the reason of the signal when it is aborted, and what the source throws.
  */
 export async function* guardedText(
-  answer: AnswerStream,
+  answer: AnswerStream<GuardReport>,
   source: TextStream,
   signal?: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {

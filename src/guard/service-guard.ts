@@ -6,8 +6,8 @@ import type { Side } from "../scan/scanner.ts";
 import type { Source } from "../scan/source.ts";
 import { Vault } from "../scan/vault.ts";
 import type { Rescan, ScanRequest, ScanService, ServiceReport } from "../service/service.ts";
+import type { AnswerStream, StreamStep } from "../stream/answer-stream.ts";
 import type {
-  AnswerStream,
   CallOptions,
   CheckedAnswer,
   CheckedRequest,
@@ -16,7 +16,6 @@ import type {
   GuardedCall,
   GuardReport,
   ModelAnswer,
-  StreamStep,
 } from "./guard.ts";
 
 /** A scan of a guarded call that has ended. */
@@ -173,10 +172,10 @@ export class ServiceCall implements GuardedCall {
     return answers;
   }
 
-  answerStream(): AnswerStream {
+  answerStream(): AnswerStream<GuardReport> {
     const { prompt, chat } = this.#sent;
     const stream = this.#service.outputStream(prompt, this.#request, chat);
-    const step = async ({ text, report }: StreamStep<ServiceReport>): Promise<StreamStep> => {
+    const step = async ({ text, report }: StreamStep<ServiceReport>): Promise<StreamStep<GuardReport>> => {
       if (!report) return { text };
       await this.#onScanned({ side: "output", report, content: { prompt } });
       return { text, report: guardReport(report) };

@@ -1,12 +1,13 @@
 import { throwIfBlocked } from "../guard/blocked.ts";
-import type { AnswerStream, GuardedCall, StreamStep } from "../guard/guard.ts";
+import type { GuardedCall, GuardReport } from "../guard/guard.ts";
+import type { AnswerStream, StreamStep } from "../stream/answer-stream.ts";
 import type { SseEvent } from "./sse.ts";
 
 /** Makes an event that carries a text of a channel. */
 type Make = (text: string) => SseEvent;
 
 interface Channel {
-  stream: AnswerStream;
+  stream: AnswerStream<GuardReport>;
   make: Make;
   /** When {@link AnswerStream.flush} would give something out, in milliseconds of `performance.now()`. */
   due: number | undefined;
@@ -69,7 +70,7 @@ export class Channels {
     return events;
   }
 
-  #givenOut(channel: Channel, { text, report }: StreamStep): string {
+  #givenOut(channel: Channel, { text, report }: StreamStep<GuardReport>): string {
     if (report) throwIfBlocked("answer", report);
     const { waiting } = channel.stream;
     channel.due = waiting === undefined ? undefined : performance.now() + waiting;

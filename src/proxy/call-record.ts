@@ -1,6 +1,7 @@
-import type { AnswerStream, Guard, GuardedCall, GuardReport, StreamStep } from "../guard/guard.ts";
+import type { Guard, GuardedCall, GuardReport } from "../guard/guard.ts";
 import { OUTCOMES, type Outcome } from "../scan/outcome.ts";
 import { failingChecks } from "../scan/result-names.ts";
+import type { AnswerStream, StreamStep } from "../stream/answer-stream.ts";
 
 /** What became of the checks of one call, for the log and for metrics. */
 export class CallRecord {
@@ -55,7 +56,10 @@ export class CallRecord {
     };
   }
 
-  #notingStream(stream: AnswerStream, noted: (step: StreamStep) => StreamStep): AnswerStream {
+  #notingStream(
+    stream: AnswerStream<GuardReport>,
+    noted: (step: StreamStep<GuardReport>) => StreamStep<GuardReport>,
+  ): AnswerStream<GuardReport> {
     return {
       push: async (piece) => {
         this.#texts?.answer.push(piece);

@@ -9,7 +9,6 @@ import {
   scanConversationTexts,
 } from "../conversation/scan-conversation.ts";
 import { type DocumentReport, type DocumentsOptions, scanNamedDocuments } from "../documents/scan-documents.ts";
-import type { AnswerStream, StreamStep } from "../guard/guard.ts";
 import type { AnsweredToolCall, Conversation } from "../messages/conversation.ts";
 import { readConversation, readConversationInTurns } from "../messages/read.ts";
 import type { ChatRequest } from "../scan/chat-request.ts";
@@ -31,6 +30,7 @@ import { SCANNED, type Scanned, type Source } from "../scan/source.ts";
 import type { Vault } from "../scan/vault.ts";
 import { VerdictCache } from "../scan/verdict-cache.ts";
 import { AnswerScan, type StreamOptions, type StreamReport } from "../stream/answer-scan.ts";
+import type { AnswerStream, StreamStep } from "../stream/answer-stream.ts";
 import { allInOrder } from "../support/all-in-order.ts";
 import { didYouMean } from "../support/did-you-mean.ts";
 import { closedError, GuardError, GuardValidationError } from "../support/errors.ts";

@@ -1,4 +1,3 @@
-import type { AnswerStream, StreamStep } from "../guard/guard.ts";
 import { AnswerCache } from "../models/answer-cache.ts";
 import type { Stoppable } from "../native.ts";
 import { applyEdits } from "../scan/edits.ts";
@@ -11,6 +10,7 @@ import { GuardError } from "../support/errors.ts";
 import { lengthIn, utf16Offset } from "../text/offsets.ts";
 import { splitSentences } from "../text/sentences.ts";
 import { isSpaceless } from "../text/word-breaks.ts";
+import type { AnswerStream, StreamStep } from "./answer-stream.ts";
 import { type Cuts, cutsIn, lastWordEnd, openFence, unfinishedFrom, wholeCharacters } from "./cuts.ts";
 import { HOLDBACK } from "./holdback.ts";
 import { type Judges, type StreamLists, streamLists } from "./lists.ts";

@@ -1,5 +1,5 @@
-import type { AnswerStream, StreamStep } from "../guard/guard.ts";
 import { IDLE, type ItemReader, withIdle } from "../support/items.ts";
+import type { AnswerStream, StreamStep } from "./answer-stream.ts";
 
 /** How pieces become an answer. */
 export interface AnswerStepsOptions<Piece> {

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { AnswerStream, Guard, GuardedCall, GuardReport } from "../../src/guard/guard.ts";
+import type { Guard, GuardedCall, GuardReport } from "../../src/guard/guard.ts";
 import { type GuardedFetchOptions, guardedFetch } from "../../src/http-formats/guarded-fetch.ts";
+import type { AnswerStream } from "../../src/stream/answer-stream.ts";
 import { sse } from "../support/upstream.ts";
 
 const report = (outcome: GuardReport["outcome"]): GuardReport => ({
@@ -25,7 +26,7 @@ interface Seen {
  */
 function wordGuard(wait = 1): { guard: Guard; seen: Seen } {
   const seen: Seen = { signal: undefined, flushes: 0, ended: 0 };
-  const stream = (): AnswerStream => {
+  const stream = (): AnswerStream<GuardReport> => {
     let held = "";
     const step = (end: number) => {
       const text = held.slice(0, end);

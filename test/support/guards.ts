@@ -1,7 +1,8 @@
-import type { Guard, GuardReport, StreamStep } from "../../src/guard/guard.ts";
+import type { Guard, GuardReport } from "../../src/guard/guard.ts";
 import { ServiceGuard } from "../../src/guard/service-guard.ts";
 import { SOURCES } from "../../src/scan/source.ts";
 import { Anonymize, Deanonymize } from "../../src/scanners/generated/scanners.ts";
+import type { StreamStep } from "../../src/stream/answer-stream.ts";
 import { wordScanner } from "../server/fixtures.ts";
 import { serviceWith } from "./service.ts";
 
@@ -80,7 +81,7 @@ export function wordByWordGuard({ waiting }: { waiting?: number } = {}): Guard {
   const answerStream = () => {
     let held = "";
     let isBlocked = false;
-    const give = (end: number): StreamStep => {
+    const give = (end: number): StreamStep<GuardReport> => {
       if (isBlocked) throw new Error("the answer is blocked already");
       isBlocked = held.includes(FORBIDDEN);
       if (isBlocked) return { text: "", report: BLOCKED };

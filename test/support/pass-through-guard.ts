@@ -1,4 +1,5 @@
-import type { AnswerStream, CallOptions, Guard, GuardedCall, StreamStep } from "../../src/guard/guard.ts";
+import type { CallOptions, Guard, GuardedCall, GuardReport } from "../../src/guard/guard.ts";
+import type { AnswerStream, StreamStep } from "../../src/stream/answer-stream.ts";
 import { GuardError } from "../../src/support/errors.ts";
 import { BLOCKED, PASSED } from "./guards.ts";
 
@@ -23,18 +24,18 @@ export class PassThroughGuard implements Guard {
   async close(): Promise<void> {}
 }
 
-class PassThroughStream implements AnswerStream {
+class PassThroughStream implements AnswerStream<GuardReport> {
   readonly waiting = undefined;
 
-  async push(piece: string): Promise<StreamStep> {
+  async push(piece: string): Promise<StreamStep<GuardReport>> {
     return piece.includes("zebra") ? { text: "", report: { ...BLOCKED, resultsScore: { Word: 1 } } } : { text: piece };
   }
 
-  async flush(): Promise<StreamStep> {
+  async flush(): Promise<StreamStep<GuardReport>> {
     return { text: "" };
   }
 
-  async end(): Promise<StreamStep> {
+  async end(): Promise<StreamStep<GuardReport>> {
     return { text: "", report: PASSED };
   }
 }

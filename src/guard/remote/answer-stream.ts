@@ -1,5 +1,6 @@
+import type { AnswerStream, StreamStep } from "../../stream/answer-stream.ts";
 import { GuardError } from "../../support/errors.ts";
-import type { AnswerStream, GuardReport, StreamStep } from "../guard.ts";
+import type { GuardReport } from "../guard.ts";
 import { problemError, unreachable } from "./errors.ts";
 import { type GuardServer, type OpenRequest, readReply } from "./guard-server.ts";
 import type * as Replies from "./replies.ts";
@@ -31,7 +32,7 @@ const SOON = 1;
  * still under way comes with a later step: {@link waiting} then is a number, and {@link flush} waits for it. All of it has come with
  * {@link end}.
  */
-export class RemoteAnswerStream implements AnswerStream {
+export class RemoteAnswerStream implements AnswerStream<GuardReport> {
   readonly #server: GuardServer;
   readonly #start: () => Promise<Record<string, unknown>>;
   readonly #signal: AbortSignal | undefined;
@@ -55,7 +56,7 @@ export class RemoteAnswerStream implements AnswerStream {
     this.#signal = signal;
   }
 
-  async push(piece: string): Promise<StreamStep> {
+  async push(piece: string): Promise<StreamStep<GuardReport>> {
     this.#checkOpen();
     const request = await this.#open();
     for (let at = 0; at < piece.length && !this.#report; at += LONGEST_LINE) {
@@ -66,7 +67,7 @@ export class RemoteAnswerStream implements AnswerStream {
     return this.#step();
   }
 
-  async flush(): Promise<StreamStep> {
+  async flush(): Promise<StreamStep<GuardReport>> {
     this.#checkOpen();
     if (!this.#opening) return { text: "" };
     const request = await this.#opening;
@@ -82,7 +83,7 @@ export class RemoteAnswerStream implements AnswerStream {
     return hasNews ? SOON : this.#serverWaits;
   }
 
-  async end(): Promise<StreamStep> {
+  async end(): Promise<StreamStep<GuardReport>> {
     this.#checkOpen();
     const request = await this.#open();
     if (!this.#report) {
@@ -181,7 +182,7 @@ export class RemoteAnswerStream implements AnswerStream {
   }
 
   /** Hands on what has come. What was given out before the answer was blocked comes before the report. */
-  #step(): StreamStep {
+  #step(): StreamStep<GuardReport> {
     const text = this.#text;
     this.#text = "";
     if (!this.#report || (this.#report.outcome === "blocked" && text !== "")) return { text };

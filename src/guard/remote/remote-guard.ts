@@ -1,14 +1,15 @@
 import type { AnsweredToolCall } from "../../messages/conversation.ts";
 import type { ChatRequest, ContentPart, Message } from "../../scan/chat-request.ts";
 import type { Source } from "../../scan/source.ts";
+import type { AnswerStream } from "../../stream/answer-stream.ts";
 import type {
-  AnswerStream,
   CallOptions,
   CheckedAnswer,
   CheckedRequest,
   CheckedTexts,
   Guard,
   GuardedCall,
+  GuardReport,
   ModelAnswer,
 } from "../guard.ts";
 import { RemoteAnswerStream } from "./answer-stream.ts";
@@ -101,7 +102,7 @@ class RemoteCall implements GuardedCall {
     return { report: reportOf(reply), text: reply.sanitized_output, toolCalls: calls };
   }
 
-  answerStream(): AnswerStream {
+  answerStream(): AnswerStream<GuardReport> {
     const start = async () => {
       await this.#adding;
       return { ...this.#answered(), ...this.#common() };

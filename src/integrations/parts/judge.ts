@@ -1,8 +1,9 @@
 import { type Blocked, throwIfBlocked } from "../../guard/blocked.ts";
-import type { AnswerStream, Guard, GuardedCall, GuardReport, ModelAnswer, StreamStep } from "../../guard/guard.ts";
+import type { Guard, GuardedCall, GuardReport, ModelAnswer } from "../../guard/guard.ts";
 import type { AnsweredToolCall } from "../../messages/conversation.ts";
 import type { ChatRequest } from "../../scan/chat-request.ts";
 import type { Source } from "../../scan/source.ts";
+import type { AnswerStream, StreamStep } from "../../stream/answer-stream.ts";
 import type { GuardedOptions } from "./options.ts";
 
 /**
@@ -52,13 +53,13 @@ export class Judge {
 
 /** A text of an answer that arrives in pieces. Each method returns what may be shown now. */
 export class JudgedText {
-  readonly #stream: AnswerStream;
+  readonly #stream: AnswerStream<GuardReport>;
   readonly #settle: (report: GuardReport) => void;
   /** What came in and has not gone out yet, as long as nothing was changed. */
   #pending = "";
   #isChanged = false;
 
-  constructor(stream: AnswerStream, settle: (report: GuardReport) => void) {
+  constructor(stream: AnswerStream<GuardReport>, settle: (report: GuardReport) => void) {
     this.#stream = stream;
     this.#settle = settle;
   }
@@ -88,7 +89,7 @@ export class JudgedText {
     return text;
   }
 
-  #taken({ text, report }: StreamStep): string {
+  #taken({ text, report }: StreamStep<GuardReport>): string {
     if (report) this.#settle(report);
     if (!this.#isChanged && this.#pending.startsWith(text)) this.#pending = this.#pending.slice(text.length);
     else {

@@ -1,5 +1,5 @@
-import type { AnswerStream, StreamStep } from "../../guard/guard.ts";
 import type { ServiceReport } from "../../service/service.ts";
+import type { AnswerStream, StreamStep } from "../../stream/answer-stream.ts";
 import { within } from "../../support/within.ts";
 import type { AnswerLine, AnswerLines } from "./answer-lines.ts";
 

@@ -1,8 +1,9 @@
 import type { ServerResponse } from "node:http";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { AnswerStream, GuardReport } from "../../../src/guard/guard.ts";
+import type { GuardReport } from "../../../src/guard/guard.ts";
 import { input, output } from "../../../src/index.ts";
+import type { AnswerStream } from "../../../src/stream/answer-stream.ts";
 import { waitingScanner, wordScanner } from "../../server/fixtures.ts";
 import {
   localAndRemoteGuards,
@@ -22,7 +23,10 @@ const DONE = {
 };
 
 /** Drives a stream as wrapped clients do: it flushes when something waits. */
-async function driven(stream: AnswerStream, pieces: readonly string[]): Promise<{ text: string; report: GuardReport }> {
+async function driven(
+  stream: AnswerStream<GuardReport>,
+  pieces: readonly string[],
+): Promise<{ text: string; report: GuardReport }> {
   let text = "";
   for (const piece of pieces) {
     const step = await stream.push(piece);
