@@ -23,14 +23,11 @@ const PROGRAMS = ["server/process/workers/worker"];
 
 /** Further modules that scripts, benchmarks and tests load from dist/. */
 const FOR_TOOLS = [
-  "cli/language-cards",
   "config/index",
   "conversation/assembled",
   "support/errors",
   "messages/read",
   "models/engine",
-  "reference/generated-files",
-  "reference/manifests",
   "scanners/catalog",
   "http-server/problem",
   "server/vault/vault-seal",

@@ -10,8 +10,8 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { gunzipSync } from "node:zlib";
 import { load } from "js-yaml";
-import { writeLanguages } from "../../dist/cli/language-cards.js";
 import { createScanner, defaultEngine, scanOutput, scanPrompt } from "../../dist/index.js";
+import { loadTool } from "../../scripts/tools.mjs";
 import { printTable } from "../table.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -284,6 +284,7 @@ printTable(
   ]),
 );
 if (flags["write-cards"]) {
+  const { writeLanguages } = await loadTool("cards/language-card");
   for (const model of new Set(curves.map(({ model }) => model))) {
     const written = writeLanguages(
       engine.folder(model),

@@ -7,11 +7,11 @@ const options = {
   json: { type: "boolean", help: "print the result as JSON" },
 } as const;
 
-/** `guard audit verify`: whether the records of an audit log are all there, and as they were written. */
+/** `guard-scan audit verify`: whether the records of an audit log are all there, and as they were written. */
 export const audit: Command = {
   name: "audit",
   summary: "Checks the files of an audit log.",
-  usage: "guard audit verify FILE... [--json]",
+  usage: "guard-scan audit verify FILE... [--json]",
   options,
   async run(args) {
     const { values, positionals } = parse(options, args);

@@ -9,7 +9,7 @@ const options = {
   texts: {
     type: "string",
     value: "FILE",
-    help: "texts of your own: JSON lines as for guard scan --jsonl (.jsonl), or a prompt in each line; default: ordinary texts of guard",
+    help: "texts of your own: JSON lines as for guard-scan scan --jsonl (.jsonl), or a prompt in each line; default: ordinary texts of guard",
   },
   seconds: { type: "string", value: "NUMBER", help: "how long each row is measured; default: 1" },
   concurrency: {
@@ -26,20 +26,15 @@ const options = {
     help: "with --url: a header of the requests, such as 'Authorization: Bearer TOKEN'; may be repeated",
   },
   json: { type: "string", value: "FILE", help: "write the figures to a file as JSON" },
-  html: {
-    type: "string",
-    value: "FILE",
-    help: "write a page with tables and charts, which holds nothing of the texts",
-  },
 } as const;
 
-/** `guard bench`: how long scans take on this machine. */
+/** `guard-scan bench`: how long scans take on this machine. */
 export const bench: Command = {
   name: "bench",
   summary:
     "Measures how long the scanners of a configuration take on this machine, or how long a running server takes.",
   usage:
-    "guard bench [FILE | --config FILE] [--texts FILE] [--seconds NUMBER] [--concurrency NUMBERS] [--rest SECONDS] [--json FILE] [--html FILE]\n       guard bench --url URL [--header HEADER ...] [--texts FILE] [...]",
+    "guard-scan bench [FILE | --config FILE] [--texts FILE] [--seconds NUMBER] [--concurrency NUMBERS] [--rest SECONDS] [--json FILE]\n       guard-scan bench --url URL [--header HEADER ...] [--texts FILE] [...]",
   options,
   notes: `First each scanner is measured by itself, then all of a list as the server runs them: those with one model share its inference, so that
 the whole may take less than the sum. One text follows another, and there are three clocks, in milliseconds of a text. WALL: from the call
@@ -53,7 +48,7 @@ most, then one. Of a conversation that is scanned again and again, verdicts of k
     const { values, positionals } = parse(options, args);
     const [path, more] = positionals;
     if (more !== undefined) throw new UsageError(`unexpected argument ${more}`);
-    const { url, header = [], json, html } = values;
+    const { url, header = [], json } = values;
     if (url !== undefined && (values.config ?? path) !== undefined) {
       throw new UsageError("a server has its own configuration: give --url or a file, not both");
     }
@@ -66,13 +61,12 @@ most, then one. Of a conversation that is scanned again and again, verdicts of k
     const rest = secondsOf("--rest", values.rest ?? "3", true);
     // Nobody should wait for figures that cannot be written.
     if (json !== undefined) checkPlace("--json", json);
-    if (html !== undefined) checkPlace("--html", html);
     if (values.texts !== undefined && values.texts !== "-" && !existsSync(values.texts)) {
       throw new UsageError(`--texts: there is no file ${values.texts}`);
     }
     const subject = url ?? configFile(values.config, path).path;
-    const { measureBench } = await import("./bench-run.ts");
-    const { plainBench } = await import("./bench-tables.ts");
+    const { measureBench } = await import("./bench/run.ts");
+    const { plainBench } = await import("./bench/tables.ts");
     const onRow = (name: string) => {
       if (process.stderr.isTTY) process.stderr.write(`\rmeasuring ${name}\x1b[K`);
     };
@@ -83,10 +77,6 @@ most, then one. Of a conversation that is scanned again and again, verdicts of k
       );
       if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
       if (json !== undefined) await writeFile(json, `${JSON.stringify(report, null, 2)}\n`);
-      if (html !== undefined) {
-        const { benchPage } = await import("./bench-page.ts");
-        await writeFile(html, benchPage(report));
-      }
       await print(plainBench(report, lineWidth()));
     } finally {
       if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");

@@ -1,9 +1,9 @@
 import { dump } from "js-yaml";
 import { toSnakeCase } from "../support/options.ts";
 import { type Command, parse, print, UsageError } from "./command.ts";
-import { checkLabels, labelledNotes, labelledOptions, positiveBy, readLabelled } from "./labelled.ts";
-import type { Judged } from "./measure.ts";
-import { countAbove, type Outcome, ranksOf, thresholdAt, wilsonInterval } from "./metrics.ts";
+import { checkLabels, labelledNotes, labelledOptions, positiveBy, readLabelled } from "./eval/labelled.ts";
+import type { Judged } from "./eval/measure.ts";
+import { countAbove, type Outcome, ranksOf, thresholdAt, wilsonInterval } from "./eval/metrics.ts";
 import { readParams } from "./params.ts";
 
 const options = {
@@ -39,12 +39,12 @@ interface Calibration {
   warnings: string[];
 }
 
-/** `guard calibrate`: the threshold for a rate of false positives on texts of the user's own. */
+/** `guard-scan calibrate`: the threshold for a rate of false positives on texts of the user's own. */
 export const calibrate: Command = {
   name: "calibrate",
   summary: "Finds the threshold for a rate of false positives on texts of your own.",
   usage:
-    "guard calibrate FILE --scanner NAME --fpr RATE [--side SIDE] [--params JSON] [--positive LABEL ... | --negative LABEL ...]",
+    "guard-scan calibrate FILE --scanner NAME --fpr RATE [--side SIDE] [--params JSON] [--positive LABEL ... | --negative LABEL ...]",
   options,
   notes: `${labelledNotes}
 A file without any labels, of objects or of strings, counts as all harmless.
@@ -70,7 +70,7 @@ of which fails, up to 3 / n may fail in truth. Use texts as they come in your tr
     if (unlabelled === 0) checkLabels(file, rows, { positives, negatives });
     const isPositive = unlabelled > 0 ? () => false : positiveBy({ positives, negatives });
 
-    const { judge, sideOf } = await import("./measure.ts");
+    const { judge, sideOf } = await import("./eval/measure.ts");
     const { createScanner, scannerClasses } = await import("../scanners/catalog.ts");
     const side = sideOf(type, values.side);
     // The probabilities do not depend on the threshold, so that any threshold will do for measuring them.

@@ -1,6 +1,6 @@
-import { columns, shortened } from "../reference/layout.ts";
 import { type Agreement, type Change, Tally } from "../service/comparison.ts";
 import { type Command, lineWidth, parse, print, UsageError } from "./command.ts";
+import { columns, shortened } from "./layout.ts";
 import { countLines, decode, isBlank, type Line, linesOf, open } from "./lines.ts";
 import { Progress } from "./progress.ts";
 import { readSource } from "./scan.ts";
@@ -16,18 +16,22 @@ const SHOWN_CHARS = 200;
 
 const options = {
   "output-of": { type: "string", value: "PROMPT", help: "the texts are a model's answers to this prompt" },
-  source: { type: "string", value: "SOURCE", help: "where the texts come from that do not say it, as in guard scan" },
+  source: {
+    type: "string",
+    value: "SOURCE",
+    help: "where the texts come from that do not say it, as in guard-scan scan",
+  },
   "show-text": { type: "boolean", help: "print the lines that differ too; otherwise only their numbers" },
   json: { type: "boolean", help: "print the result as JSON" },
 } as const;
 
-/** `guard diff`: what a change of the configuration changes about the verdicts on some texts. */
+/** `guard-scan diff`: what a change of the configuration changes about the verdicts on some texts. */
 export const diff: Command = {
   name: "diff",
   summary: "Compares what two configurations say of the same texts.",
-  usage: "guard diff A.yml B.yml TEXTS.jsonl [--output-of PROMPT] [--source SOURCE] [--show-text] [--json]",
+  usage: "guard-scan diff A.yml B.yml TEXTS.jsonl [--output-of PROMPT] [--source SOURCE] [--show-text] [--json]",
   options,
-  notes: `The lines of the file are those of guard scan --jsonl; - is standard input. A text is newly failing when it fails in B only, and newly
+  notes: `The lines of the file are those of guard-scan scan --jsonl; - is standard input. A text is newly failing when it fails in B only, and newly
 passing when it fails in A only. Scanners are the same ones when they have the same name in results. Exit codes: 0 nothing
 differs, 1 something does, 2 an error, such as a line that cannot be scanned.`,
   async run(args) {

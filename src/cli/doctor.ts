@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { wrapLines } from "../reference/layout.ts";
 import { GuardValidationError, type ValidationIssue } from "../support/errors.ts";
 import { version } from "../support/version.ts";
+import { SLOW } from "./bench/timing.ts";
 import { type Command, parse, print, UsageError } from "./command.ts";
 import { CONFIG_HELP, configFile } from "./config-path.ts";
-import type { Note } from "./file-report.ts";
-import { type Found, megabytes, memory, processors, system } from "./surroundings.ts";
-import { SLOW } from "./timing.ts";
+import type { Note } from "./doctor/file-report.ts";
+import { wrapLines } from "./layout.ts";
+import { type Found, megabytes, memory, processors, system } from "./system.ts";
 
 const options = {
   config: {
@@ -39,11 +39,11 @@ const MARKS: Readonly<Record<Examination["state"], string>> = { ok: "ok   ", war
 /** The name of the examination of what the file may do harm with. */
 const RISKS = "risks";
 
-/** `guard doctor`: whether everything is there that guard needs, and what a file does here. */
+/** `guard-scan doctor`: whether everything is there that guard needs, and what a file does here. */
 export const doctor: Command = {
   name: "doctor",
   summary: "Checks whether guard can work here, and says what a file of guard or llm-guard does, line by line.",
-  usage: "guard doctor [FILE | --config FILE] [--quick] [--json]",
+  usage: "guard-scan doctor [FILE | --config FILE] [--quick] [--json]",
   options,
   notes: `First it looks at versions, the system, processors, memory, the addon, ONNX Runtime, the files and answers of the embedded models, the
 configuration and its risks: ok, ! for a warning with what to do, or FAILS. For a file
@@ -92,7 +92,7 @@ Exit codes: 0 all is well, 1 it works, but has a risk, a key that does nothing, 
       examinations.push(await examine(RISKS, () => knownRisks(configFile(values.config, path).path)));
     }
     const file = fileOf(values.config, path);
-    const { fileReport } = await import("./file-report.ts");
+    const { fileReport } = await import("./doctor/file-report.ts");
     const notes = file === undefined ? [] : await fileReport(file, values.quick !== true);
     if (values.json) {
       await print(`${JSON.stringify({ examinations, ...(file === undefined ? {} : { file, notes }) }, null, 2)}\n`);

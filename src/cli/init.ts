@@ -13,11 +13,11 @@ const options = {
 const FILE = ownFile("scanners.yml");
 const SCHEMA = ownFile("scanners.schema.json");
 
-/** `guard init`: a configuration to begin with. */
+/** `guard-scan init`: a configuration to begin with. */
 export const init: Command = {
   name: "init",
   summary: "Writes a scanners.yml with comments to begin with.",
-  usage: "guard init [FILE] [--force]",
+  usage: "guard-scan init [FILE] [--force]",
   options,
   notes:
     "The file is guard's own configuration: what is active in it is what guard does without one. FILE is scanners.yml by default.",
@@ -33,7 +33,7 @@ export const init: Command = {
       throw new UsageError(`${file} is there already; --force writes over it`);
     }
     await print(
-      `${file} is written. guard serve${file === "scanners.yml" ? "" : ` --config ${file}`} starts the HTTP API with it.\n`,
+      `${file} is written. guard-scan serve${file === "scanners.yml" ? "" : ` --config ${file}`} starts the HTTP API with it.\n`,
     );
     return 0;
   },

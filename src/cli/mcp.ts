@@ -28,12 +28,12 @@ const options = {
   accept: { type: "boolean", help: "pins the tools as they are now in --pins, prints them, and exits" },
 } as const;
 
-/** `guard mcp`: a proxy between an MCP client and a server. */
+/** `guard-scan mcp`: a proxy between an MCP client and a server. */
 export const mcp: Command = {
   name: "mcp",
   summary: "Guards an MCP server: checks its tools, their arguments and their results.",
   usage:
-    "guard mcp [--config FILE] [--pins FILE [--accept]] [--restore NAME ...] (-- COMMAND [ARGS ...] | --url URL [--header 'K: V' ...])",
+    "guard-scan mcp [--config FILE] [--pins FILE [--accept]] [--restore NAME ...] (-- COMMAND [ARGS ...] | --url URL [--header 'K: V' ...])",
   options,
   notes:
     "An MCP client starts it in the place of the server. Standard output is the protocol's; the log is on standard error.\n" +
@@ -53,7 +53,7 @@ export const mcp: Command = {
     const url = values.url === undefined ? undefined : readUrl(values.url);
     const headers = readHeaders(values.header ?? []);
     const file = values.config ?? ownFile("mcp.yml");
-    const label = values.name === undefined ? "guard mcp" : `guard mcp ${JSON.stringify(values.name)}`;
+    const label = values.name === undefined ? "guard-scan mcp" : `guard-scan mcp ${JSON.stringify(values.name)}`;
     const log = (line: string) => void process.stderr.write(`${label}: ${line}\n`);
 
     const [{ McpSession }, { PinFile }, { clientOverStdio, serverOverHttp, serverOverStdio }] = await Promise.all([

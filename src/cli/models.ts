@@ -1,8 +1,8 @@
 import type { PullProgress } from "../models/hub/hub.ts";
 import type { ModelEntry } from "../models/list-models.ts";
-import { columns, shortened } from "../reference/layout.ts";
 import { didYouMean } from "../support/did-you-mean.ts";
 import { type Command, lineWidth, parse, print, UsageError } from "./command.ts";
+import { columns, shortened } from "./layout.ts";
 
 const options = {
   json: { type: "boolean", help: "print the list as JSON" },
@@ -12,11 +12,12 @@ const ACTIONS = ["pull", "remove"];
 /** Milliseconds between two drawings. Drawing more often would show nothing more. */
 const INTERVAL = 100;
 
-/** `guard models`: lists the models on this machine, gets more from the hub, and removes them. */
+/** `guard-scan models`: lists the models on this machine, gets more from the hub, and removes them. */
 export const models: Command = {
   name: "models",
   summary: "Lists the models on this machine; downloads models of the Hugging Face hub, or removes them.",
-  usage: "guard models [--json]\n       guard models pull ID...\n       guard models remove OWNER/NAME...",
+  usage:
+    "guard-scan models [--json]\n       guard-scan models pull ID...\n       guard-scan models remove OWNER/NAME...",
   options,
   notes: `An ID is owner/name, owner/name@revision or owner/name:folder/model.onnx. pull fetches the newest version of the revision
 (main unless named), and goes on where it was interrupted.

@@ -31,11 +31,12 @@ const options = {
   },
 } as const;
 
-/** `guard proxy`: a guarding reverse proxy, until the process is told to end. */
+/** `guard-scan proxy`: a guarding reverse proxy, until the process is told to end. */
 export const proxy: Command = {
   name: "proxy",
   summary: "Guards calls of models: a proxy in front of OpenAI, Anthropic or what speaks as they do.",
-  usage: "guard proxy --upstream URL [--config FILE | --guard URL] [--host ADDRESS] [--port NUMBER] [--pass PATH ...]",
+  usage:
+    "guard-scan proxy --upstream URL [--config FILE | --guard URL] [--host ADDRESS] [--port NUMBER] [--pass PATH ...]",
   options,
   notes:
     "Clients use it as their base URL, and send their credential as before. What guard cannot read is refused.\n" +

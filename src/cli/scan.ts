@@ -50,12 +50,12 @@ const options = {
   details: { type: "boolean", help: "print findings, timing and coverage too; offsets are in Unicode code points" },
 } as const;
 
-/** `guard scan`: scans a text, or each line of a file. */
+/** `guard-scan scan`: scans a text, or each line of a file. */
 export const scan: Command = {
   name: "scan",
   summary: "Scans a text, a file or standard input.",
   usage:
-    "guard scan [TEXT] [--file FILE] [--jsonl] [--config FILE | --scanner NAME --params JSON ...] [--output-of PROMPT]",
+    "guard-scan scan [TEXT] [--file FILE] [--jsonl] [--config FILE | --scanner NAME --params JSON ...] [--output-of PROMPT]",
   options,
   notes: `A line of --jsonl is a string or an object with text or prompt (and source), with prompt and output, or with messages (a
 conversation; tools and system beside them), or with documents (a list of strings, or of objects with text and perhaps id; source beside

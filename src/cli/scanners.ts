@@ -5,11 +5,11 @@ const options = {
   json: { type: "boolean", help: "print JSON: the list, or all that is known of the scanner" },
 } as const;
 
-/** `guard scanners`: lists the scanners, or tells what there is to know of one. */
+/** `guard-scan scanners`: lists the scanners, or tells what there is to know of one. */
 export const scanners: Command = {
   name: "scanners",
   summary: "Lists the scanners, or shows the options and examples of one.",
-  usage: "guard scanners [NAME] [--json]",
+  usage: "guard-scan scanners [NAME] [--json]",
   options,
   notes: "NAME may be a plugin too: ./file.js#export, package#export, or a name that an installed package offers.",
   async run(args) {
@@ -19,8 +19,8 @@ export const scanners: Command = {
     // Only now: these modules load the addon.
     const [{ scannerReference, scannerReferences }, { listAsText, offersAsText, pageAsText }, { PluginLoader }] =
       await Promise.all([
-        import("../reference/scanner.ts"),
-        import("../reference/text-pages.ts"),
+        import("./scanners/reference.ts"),
+        import("./scanners/text-pages.ts"),
         import("../plugins/load.ts"),
       ]);
     const plugins = new PluginLoader({ from: "." });

@@ -23,11 +23,11 @@ const options = {
   watch: { type: "boolean", help: "reload the configuration when its file changes, as SIGHUP does" },
 } as const;
 
-/** `guard serve`: the HTTP API, until the process is told to end. */
+/** `guard-scan serve`: the HTTP API, until the process is told to end. */
 export const serve: Command = {
   name: "serve",
   summary: "Starts the HTTP API.",
-  usage: "guard serve [FILE | --config FILE] [--host ADDRESS] [--port NUMBER] [--workers NUMBER] [--watch]",
+  usage: "guard-scan serve [FILE | --config FILE] [--host ADDRESS] [--port NUMBER] [--workers NUMBER] [--watch]",
   options,
   async run(args) {
     const { values, positionals } = parse(options, args);

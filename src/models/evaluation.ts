@@ -4,7 +4,7 @@ import { GuardError } from "../support/errors.ts";
 import { onFirstUse } from "../support/on-first-use.ts";
 import { readModelFile } from "./manifest.ts";
 
-/** The file beside a model's weights that says how often it is wrong. `guard eval --write-cards` writes it. */
+/** The file beside a model's weights that says how often it is wrong. `npm run eval -- --write-cards` writes it. */
 export const EVALUATION_FILE = "evaluation.json";
 
 /**

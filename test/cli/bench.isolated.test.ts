@@ -2,12 +2,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { measureBench } from "../../src/cli/bench/run.ts";
+import { plainBench } from "../../src/cli/bench/tables.ts";
+import { readTexts } from "../../src/cli/bench/texts.ts";
+import { milliseconds, timed } from "../../src/cli/bench/timing.ts";
 import { bench } from "../../src/cli/bench.ts";
-import { benchPage } from "../../src/cli/bench-page.ts";
-import { measureBench } from "../../src/cli/bench-run.ts";
-import { plainBench } from "../../src/cli/bench-tables.ts";
-import { readTexts } from "../../src/cli/bench-texts.ts";
-import { milliseconds, timed } from "../../src/cli/timing.ts";
 import { startServer } from "../../src/server/index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "guard-bench-"));
@@ -22,7 +21,7 @@ function file(name: string, text: string): string {
 const names: string[] = [];
 const options = { seconds: 0.01, concurrency: [1, 4], rest: 0, onRow: (name: string) => void names.push(name) };
 
-describe("the texts of guard bench", () => {
+describe("the texts of guard-scan bench", () => {
   it("are ordinary prompts and outputs where no file is named", async () => {
     const { prompt, output, conversation } = await readTexts(undefined);
     expect(prompt.length).toBeGreaterThan(5);
@@ -46,7 +45,7 @@ describe("the texts of guard bench", () => {
   });
 });
 
-describe("guard bench", () => {
+describe("guard-scan bench", () => {
   const config = `
 app: { log_level: silent }
 auth: { type: http_bearer, token: hush }
@@ -87,13 +86,8 @@ output_scanners: [{type: ReadingTime, params: {max_time: 5}}]
     ]);
     expect(names).toContain("TokenLimit");
 
+    expect(JSON.stringify(report)).not.toContain("secret words");
     expect(plainBench(report)).toMatch(/^prompts {8}TokenLimit( +<?[\d.]+){4}( +-){5} +\d+$/m);
-
-    const page = benchPage(report);
-    expect(page).toContain("scanners &lt;b&gt;.yml</h1>");
-    expect(page).toContain("<td>TokenLimit</td>");
-    expect(page).toContain("prefers-color-scheme: dark");
-    expect(page).not.toMatch(/<script|<link|src=|href=|NaN|undefined|secret words/);
   });
 
   it("measures the time of models", async () => {
@@ -106,9 +100,9 @@ output_scanners: [{type: ReadingTime, params: {max_time: 5}}]
     }
   });
 
-  it("writes the figures and the page, and says what is wrong before it measures", async () => {
+  it("writes the figures, and says what is wrong before it measures", async () => {
     const own = file("cli.yml", "input_scanners: [{type: InvisibleText}]");
-    const [json, html] = [join(folder, "out.json"), join(folder, "out.html")];
+    const json = join(folder, "out.json");
     const quick = ["--texts", file("cli.txt", "one\n"), "--seconds", "0.01", "--rest", "0"];
     const printed = vi.spyOn(process.stdout, "write").mockImplementation((...args: unknown[]) => {
       const done = args.at(-1);
@@ -116,11 +110,10 @@ output_scanners: [{type: ReadingTime, params: {max_time: 5}}]
       return true;
     });
     onTestFinished(() => printed.mockRestore());
-    expect(await bench.run([own, ...quick, "--concurrency", "2,1", "--json", json, "--html", html])).toBe(0);
+    expect(await bench.run([own, ...quick, "--concurrency", "2,1", "--json", json])).toBe(0);
     expect(String(printed.mock.calls[0]?.[0])).toContain("SCANS/S");
     const { throughput } = JSON.parse(readFileSync(json, "utf8"));
     expect(throughput.map(({ concurrency }: { concurrency: number }) => concurrency)).toEqual([1, 2]);
-    expect(readFileSync(html, "utf8")).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/);
 
     const bad = (...args: string[]) => expect(bench.run([own, ...quick, ...args])).rejects;
     await bad("--concurrency", "1,0").toThrow(
@@ -129,7 +122,7 @@ output_scanners: [{type: ReadingTime, params: {max_time: 5}}]
     await bad("--concurrency", "2,2").toThrow("different whole numbers");
     await bad("--seconds", "0").toThrow("--seconds: expected a number above 0 and up to 3600, got 0");
     await bad("--rest", "x").toThrow("--rest: expected a number from 0 and up to 3600, got x");
-    await bad("--html", join(folder, "none", "a.html")).toThrow(/^--html: there is no folder/);
+    await bad("--json", join(folder, "none", "a.json")).toThrow(/^--json: there is no folder/);
     await bad("--json", folder).toThrow("is a folder");
     await bad("--texts", join(folder, "none.txt")).toThrow(/^--texts: there is no file .*none\.txt$/);
   });

@@ -43,7 +43,7 @@ const labelled = file("labelled.jsonl", [
   ...noise.map((text) => ({ text, label: "noise" })),
 ]);
 
-describe("guard calibrate", () => {
+describe("guard-scan calibrate", () => {
   it("finds the lowest threshold at which no more than a share of harmless texts fails", async () => {
     const { code, stdout, stderr } = await guard(plain, "--scanner", "Gibberish", "--fpr", "0.1", "--json");
     expect([code, stderr]).toEqual([0, ""]);

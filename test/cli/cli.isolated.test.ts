@@ -65,7 +65,7 @@ describe("guard", () => {
   ])("explains a command: %s %s", async (...args) => {
     const { code, stdout } = await guard(args);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^Usage: guard scan/);
+    expect(stdout).toMatch(/^Usage: guard-scan scan/);
     for (const option of ["--file", "--jsonl", "--config", "--scanner", "--params", "--output-of", "--details"]) {
       expect(stdout).toContain(option);
     }
@@ -94,11 +94,11 @@ describe("guard", () => {
   it("shows what there is when nothing is asked", async () => {
     const { code, stderr } = await guard([]);
     expect(code).toBe(2);
-    expect(stderr).toContain("Usage: guard COMMAND");
+    expect(stderr).toContain("Usage: guard-scan COMMAND");
   });
 });
 
-describe("guard models", () => {
+describe("guard-scan models", () => {
   it("lists the embedded model", async () => {
     const { code, stdout } = await guard(["models"]);
     expect(code).toBe(0);
@@ -122,7 +122,7 @@ describe("guard models", () => {
   });
 });
 
-describe("guard scan", () => {
+describe("guard-scan scan", () => {
   it("scans an argument", async () => {
     expect(await guard(["scan", "a zebra", ...zebra])).toEqual({
       code: 1,
@@ -273,7 +273,7 @@ describe("guard scan", () => {
   });
 });
 
-describe("guard scan --jsonl", () => {
+describe("guard-scan scan --jsonl", () => {
   it("scans prompts, outputs and conversations in their order", async () => {
     const input = jsonLines(
       "a horse",
@@ -448,7 +448,7 @@ describe("guard scan --jsonl", () => {
   });
 });
 
-describe("guard diff", () => {
+describe("guard-scan diff", () => {
   const banning = (name: string, ...words: string[]) => {
     const list = `[{ type: BanSubstrings, params: { substrings: [${words.join(", ")}] } }]`;
     return file(name, `input_scanners: ${list}\noutput_scanners: ${list}\n`);

@@ -25,7 +25,7 @@ function doctor(
   });
 }
 
-describe("guard doctor", () => {
+describe("guard-scan doctor", () => {
   it("finds that all is well", async () => {
     const { code, stdout } = await doctor();
     expect(stdout).toMatch(/^ok {5}Node\.js +v\d+/m);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { fileReport, type Note } from "../../src/cli/file-report.ts";
+import { fileReport, type Note } from "../../src/cli/doctor/file-report.ts";
 import { exclusiveClassifier, multitaskModel } from "../support/model-fixtures.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "guard-report-"));
@@ -58,14 +58,14 @@ describe("fileReport", () => {
     expect(of(8, "differs").map(({ text }) => text)).toEqual([
       expect.stringContaining("obscene words alone do not count"),
       expect.stringContaining("match_type: full"),
-      expect.stringContaining("guard calibrate"),
+      expect.stringMatching(/guard(?:-scan)? calibrate/),
       expect.stringContaining("on_untrained_language"),
     ]);
     expect(of(4, "differs")[0]?.text).toMatch(/^Every pattern is applied/);
     expect(of(12, "ignored")[0]).toMatchObject({ path: "input_scanners.1.params.low_cpu_mem_usage" });
     expect(of(13, "runs")[0]?.text).toContain(`PromptInjection with ${exclusiveClassifier}:model.onnx`);
     expect(of(17, "runs")[0]?.text).toBe("Ours with example-org/example-model");
-    expect(of(17, "download")[0]?.text).toContain("guard models pull example-org/example-model");
+    expect(of(17, "download")[0]?.text).toContain("guard-scan models pull example-org/example-model");
   });
 
   it("says that nothing is downloaded while the server runs", async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "vitest";
-import { readLabelled } from "../../src/cli/labelled.ts";
+import { readLabelled } from "../../src/cli/eval/labelled.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "guard-labelled-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -53,7 +53,7 @@ const ask = (url: string, content: string) =>
     body: JSON.stringify({ model: "m", messages: [{ role: "user", content }] }),
   });
 
-describe("guard proxy", () => {
+describe("guard-scan proxy", () => {
   it("asks a guard server, loads no addon, and ends on SIGTERM", async () => {
     prompts = [];
     const server = await createGuardServer({

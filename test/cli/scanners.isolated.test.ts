@@ -24,7 +24,7 @@ function guard(...args: string[]): Promise<{ code: number | null; stdout: string
   });
 }
 
-describe("guard scanners", () => {
+describe("guard-scan scanners", () => {
   it("lists all scanners with their sides", async () => {
     const { code, stdout } = await guard("scanners");
     expect(code).toBe(0);
@@ -84,7 +84,7 @@ describe("guard scanners", () => {
   });
 });
 
-describe("guard init", () => {
+describe("guard-scan init", () => {
   it("writes a file that guard takes, and writes over none", async () => {
     const path = join(folder, "scanners.yml");
     const { code, stdout } = await guard("init");
@@ -106,7 +106,7 @@ describe("guard init", () => {
   it("writes another file, for which it says how it is used", async () => {
     mkdirSync(join(folder, "conf"));
     const { stdout } = await guard("init", "conf/guard.yml");
-    expect(stdout).toContain("guard serve --config conf/guard.yml");
+    expect(stdout).toContain("guard-scan serve --config conf/guard.yml");
   });
 
   it("says why it cannot write", async () => {

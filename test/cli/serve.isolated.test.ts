@@ -70,7 +70,7 @@ output_scanners:
     params: { max_time: 5, truncate: false }
 `;
 
-describe("guard serve", () => {
+describe("guard-scan serve", () => {
   // Windows ends a process at once, whichever signal is sent.
   it.skipIf(process.platform === "win32").each(["SIGTERM", "SIGINT"] as const)("serves until %s", async (signal) => {
     const port = await freePort();

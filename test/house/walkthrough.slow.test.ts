@@ -27,6 +27,7 @@ describe("the guide for a new scanner in CONTRIBUTING.md", () => {
   beforeAll(() => {
     for (const path of [
       "src",
+      "tools",
       "scripts",
       "docs",
       "test/messages/shapes",
@@ -44,7 +45,7 @@ describe("the guide for a new scanner in CONTRIBUTING.md", () => {
     writeFileSync(join(copy, file), source);
     appendFileSync(join(copy, "src/scanners/registry.ts"), `${registration}\n`);
     compile();
-    run("scripts/generate.mjs");
+    run("scripts/tools.mjs", "generate");
     compile();
   });
 

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { kebabCase } from "../../src/reference/markdown.ts";
 import { scannerTypes } from "../../src/scanners/catalog.ts";
+import { kebabCase } from "../../tools/generate/markdown.ts";
 
 const src = fileURLToPath(new URL("../../src/", import.meta.url));
 const types = [...new Set([...scannerTypes("input"), ...scannerTypes("output")])];

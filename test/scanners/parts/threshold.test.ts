@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { hashOfWeights } from "../../../src/cli/cards.ts";
 import { parseConfig } from "../../../src/config/index.ts";
 import { listModels } from "../../../src/index.ts";
 import { type Evaluation, readEvaluation } from "../../../src/models/evaluation.ts";
 import { createScanner } from "../../../src/scanners/catalog.ts";
 import { GuardValidationError } from "../../../src/support/errors.ts";
+import { hashOfWeights } from "../../../tools/cards/model-card.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "guard-threshold-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,0 +1,98 @@
+import { isRecord } from "../../support/is-record.ts";
+import { UsageError } from "../command.ts";
+import type { Subject } from "../suite.ts";
+import { clocked } from "./clocks.ts";
+import { at, type BenchOptions, KINDS } from "./measure-config.ts";
+import type { Figures } from "./report.ts";
+import type { Texts } from "./texts.ts";
+import { timed } from "./timing.ts";
+
+/**
+ * Measures requests to a running server.
+ *
+ * @throws UsageError for an address or a header that cannot be used, and for a reply that is an error.
+ */
+export async function measureServer(
+  url: string,
+  header: readonly string[],
+  texts: Texts,
+  { seconds, concurrency, onRow }: BenchOptions,
+): Promise<Figures> {
+  const headers = headersOf(header);
+  const figures: Figures = { clocks: [], throughput: [] };
+  for (const kind of KINDS) {
+    const subjects: readonly Subject[] = texts[kind];
+    if (subjects.length === 0) continue;
+    const name = `/analyze/${kind}`;
+    const address = addressOf(url, name);
+    const call = (index: number) => post(address, headers, bodyOf(at(subjects, index)));
+    onRow(name);
+    // What this process computes is not what the server does.
+    const { calls, wall } = await clocked(
+      async (index) => {
+        await call(index);
+        return {};
+      },
+      subjects.length,
+      seconds,
+    );
+    figures.clocks.push({ texts: kind, name, calls, wall });
+    for (const many of concurrency) {
+      onRow(`${name}, ${many} at the same time`);
+      figures.throughput.push({
+        texts: kind,
+        name,
+        concurrency: many,
+        ...(await timed(call, { seconds, concurrency: many })),
+      });
+    }
+  }
+  return figures;
+}
+
+function addressOf(url: string, path: string): string {
+  if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : "")) {
+    throw new UsageError(`--url: expected an address such as http://127.0.0.1:8000, got ${url}`);
+  }
+  return `${url.replace(/\/+$/, "")}${path}`;
+}
+
+function headersOf(lines: readonly string[]): Headers {
+  const headers = new Headers({ "content-type": "application/json" });
+  for (const line of lines) {
+    const [, name, value] = /^([^:\s]+):\s*(.+)$/.exec(line) ?? [];
+    // The line may hold a secret, so it is not quoted.
+    if (name === undefined || value === undefined) throw new UsageError("--header: expected NAME: VALUE");
+    headers.set(name, value);
+  }
+  return headers;
+}
+
+async function post(address: string, headers: Headers, body: unknown): Promise<void> {
+  let reply: Response;
+  try {
+    reply = await fetch(address, { method: "POST", headers, body: JSON.stringify(body) });
+  } catch (error) {
+    const { cause } = error as Error;
+    throw new UsageError(
+      `${address} does not answer: ${cause instanceof Error ? cause.message : (error as Error).message}`,
+    );
+  }
+  const answer: unknown = await reply.json().catch(() => undefined);
+  if (reply.ok) return;
+  const detail = isRecord(answer) && typeof answer.detail === "string" ? `: ${answer.detail}` : "";
+  throw new UsageError(`${address} answered with status ${reply.status}${detail}`);
+}
+
+function bodyOf(subject: Subject): unknown {
+  switch (subject.kind) {
+    case "prompt":
+      return { prompt: subject.text, source: subject.source };
+    case "output":
+      return { prompt: subject.prompt, output: subject.text };
+    case "conversation":
+      return subject.chat;
+    case "documents":
+      return { documents: subject.documents, source: subject.source };
+  }
+}

@@ -1,0 +1,228 @@
+import { group } from "d3-array";
+import { z } from "zod";
+import { checkedVerdict } from "../../scan/checked-verdict.ts";
+import type { Finding, Scanner, Side } from "../../scan/scanner.ts";
+import { SOURCES, type Source } from "../../scan/source.ts";
+import { createScanner, scannerClasses } from "../../scanners/catalog.ts";
+import { codePointOffsets } from "../../text/offsets.ts";
+import { UsageError } from "../command.ts";
+import { Progress } from "../progress.ts";
+import { ALL, type LabelledText, positiveBy } from "./labelled.ts";
+import {
+  type BinaryFigures,
+  binaryFigures,
+  type LabelFigures,
+  labelFigures,
+  type Outcome,
+  ranksOf,
+  type SpanFigures,
+  spanFigures,
+  type TypedSpan,
+} from "./metrics.ts";
+
+/** Texts that are scanned at a time, as a busy server would. */
+const CONCURRENCY = 16;
+/** The fields that say where a text is from, where none are named. */
+const SOURCE_FIELDS = ["source", "set"];
+/** The field that says a text's language; spans are counted by it too. */
+const LANGUAGE_FIELD = "lang";
+
+/** What is measured: a scanner on a file of labelled texts. */
+export const evaluationSchema = z.strictObject({
+  name: z.string().optional(),
+  scanner: z.string(),
+  side: z.enum(["input", "output"]).optional(),
+  /** Where the texts come from, as the scanner is told; by default what its side says. */
+  source: z.enum(SOURCES).optional(),
+  params: z.record(z.string(), z.unknown()).default({}),
+  file: z.string(),
+  positives: z.array(z.string()).optional(),
+  negatives: z.array(z.string()).optional(),
+  otherwise: z.string().optional(),
+  /** The types of findings that the file's spans are of; others are not counted, found or not. */
+  spans: z.union([z.literal(ALL).transform(() => [ALL]), z.array(z.string()).min(1)]).optional(),
+  by: z.union([z.string().transform((field) => [field]), z.array(z.string())]).optional(),
+  /** For the model's curve of false positives: `true` for all harmless texts, or the values that fields of theirs must have. */
+  curve: z.union([z.literal(true), z.record(z.string(), z.array(z.string()))]).optional(),
+});
+export type Evaluation = z.output<typeof evaluationSchema>;
+
+export type Figures = BinaryFigures | LabelFigures | SpanFigures;
+
+/** The figures of one scanner on one file. */
+export interface Result {
+  name: string;
+  scanner: string;
+  side: Side;
+  params: Record<string, unknown>;
+  file: string;
+  textsPerSecond: number;
+  all: Figures;
+  /** Figures by the values of fields: `{ set: { chat: {...} } }`. */
+  by: Record<string, Record<string, Figures>>;
+}
+
+/** What a scanner said of a text. */
+export interface Judged extends Omit<Outcome, "positive"> {
+  row: LabelledText;
+  findings: readonly Finding[];
+}
+
+/** The figures of an evaluation and the outcomes behind them. */
+export interface Measurement {
+  evaluation: Evaluation;
+  result: Result;
+  outcomes: (Outcome & Judged)[];
+}
+
+/** The side on which a scanner is measured: that which is named, or the first that it has. */
+export function sideOf(scanner: string, side: string | undefined): Side {
+  if (side === "input" || side === "output") return side;
+  if (side !== undefined) throw new UsageError(`--side is input or output, not ${side}`);
+  return !scannerClasses("input").has(scanner) && scannerClasses("output").has(scanner) ? "output" : "input";
+}
+
+/**
+ * Scans texts, many at a time. The order of the result is that of the rows.
+ *
+ * @param source where all of the texts come from.
+ */
+export async function judge(scanner: Scanner, rows: readonly LabelledText[], source?: Source): Promise<Judged[]> {
+  await scanner.load?.();
+  const progress = new Progress(rows.length, false);
+  const judged = new Array<Judged>(rows.length);
+  let next = 0;
+  const work = async () => {
+    while (next < rows.length) {
+      const index = next++;
+      const row = rows[index] as LabelledText;
+      const verdict = checkedVerdict(
+        row.text,
+        await scanner.scan(row.text, { prompt: row.prompt, ...(source ? { source } : {}) }),
+      );
+      const { isValid, score, probability, findings } = verdict;
+      judged[index] = {
+        row,
+        failed: !isValid,
+        score,
+        ...(probability === undefined ? {} : { probability }),
+        findings,
+      };
+      progress.step();
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: CONCURRENCY }, work));
+  } finally {
+    next = rows.length;
+    progress.clear();
+  }
+  // A scanner with probabilities gives none for a text without anything to judge: that counts as the probability 0.
+  return judged.some(({ probability }) => probability !== undefined)
+    ? judged.map((item) => ({ ...item, probability: item.probability ?? 0 }))
+    : judged;
+}
+
+/** Measures a scanner on texts. */
+export async function measure(evaluation: Evaluation, rows: readonly LabelledText[]): Promise<Measurement> {
+  const { scanner, side, spans, otherwise, params, file } = evaluation;
+  const { judged, seconds } = await judgeTimed(evaluation, rows);
+  const isCompared = otherwise !== undefined || spans !== undefined;
+  const isPositive = isCompared ? () => false : positiveBy(evaluation);
+  const outcomes = judged.map((one) => ({ ...one, positive: isPositive(one.row) }));
+  const harmless = ranksOf(outcomes, false);
+  const figures = (part: readonly (Outcome & Judged)[]) => figuresOf(evaluation, part, harmless);
+  const result = {
+    name: evaluation.name ?? scanner,
+    scanner,
+    side: sideOf(scanner, side),
+    params,
+    file,
+    textsPerSecond: Math.round(rows.length / seconds),
+    all: figures(outcomes),
+    by: Object.fromEntries(
+      fieldsOf(evaluation, rows).map((field) => [
+        field,
+        Object.fromEntries(groupsOf(outcomes, field).map(([value, part]) => [value, figures(part)])),
+      ]),
+    ),
+  };
+  return { evaluation, result, outcomes };
+}
+
+/** Scans the texts of an evaluation, and measures how long that takes without loading the model. */
+async function judgeTimed(
+  evaluation: Evaluation,
+  rows: readonly LabelledText[],
+): Promise<{ judged: Judged[]; seconds: number }> {
+  const { scanner: type, side, source } = evaluation;
+  const scanner = createScanner(sideOf(type, side), type, paramsFor(evaluation, rows));
+  try {
+    await scanner.load?.();
+    const start = performance.now();
+    const judged = await judge(scanner, rows, source);
+    return { judged, seconds: (performance.now() - start) / 1000 };
+  } finally {
+    await scanner.close?.();
+  }
+}
+
+/** @param harmless ascending ranks of all harmless texts of the file. */
+function figuresOf(
+  { spans, otherwise }: Evaluation,
+  outcomes: readonly (Outcome & Judged)[],
+  harmless: Float64Array,
+): Figures {
+  if (spans !== undefined) return spanFigures(outcomes.map((one) => comparedSpans(one, spans)));
+  if (otherwise === undefined) return binaryFigures(outcomes, harmless);
+  return labelFigures(
+    outcomes.map(({ row, findings }) => ({ label: row.label as string, found: topLabel(findings) ?? otherwise })),
+  );
+}
+
+/** The fields by which the figures are grouped. */
+function fieldsOf({ by, spans }: Evaluation, [first]: readonly LabelledText[]): readonly string[] {
+  const has = (field: string) => first?.fields[field] !== undefined;
+  return (
+    by ?? [
+      ...SOURCE_FIELDS.filter(has).slice(0, 1),
+      ...(spans !== undefined && has(LANGUAGE_FIELD) ? [LANGUAGE_FIELD] : []),
+    ]
+  );
+}
+
+/** Outcomes by the value of a field, sorted by it. Rows without the field are left out. */
+function groupsOf(outcomes: readonly (Outcome & Judged)[], field: string): [string, (Outcome & Judged)[]][] {
+  const groups = group(outcomes, ({ row }) => String(row.fields[field] ?? ""));
+  return [...groups].filter(([value]) => value !== "").sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** The label of the first finding with the highest score. */
+function topLabel(findings: readonly Finding[]): string | undefined {
+  const best = findings.reduce((best, { score }) => Math.max(best, score), 0);
+  return findings.find(({ score }) => score >= best)?.label;
+}
+
+/** The spans of a text, and what was found there, of the types that are asked for. */
+function comparedSpans(
+  { row, findings }: Judged,
+  types: readonly string[],
+): { spans: TypedSpan[]; found: TypedSpan[] } {
+  const isAsked = ({ type }: TypedSpan) => types.includes(ALL) || types.includes(type);
+  const at = codePointOffsets(
+    row.text,
+    findings.flatMap(({ start, end }) => [start, end]),
+  );
+  const found = findings.map(({ start, end, label = "" }) => ({
+    start: at.get(start) as number,
+    end: at.get(end) as number,
+    type: label,
+  }));
+  const spans = (row.spans ?? []).map(([start, end, type]) => ({ start, end, type }));
+  return { spans: spans.filter(isAsked), found: found.filter(isAsked) };
+}
+
+function paramsFor({ params, otherwise }: Evaluation, rows: readonly LabelledText[]): Record<string, unknown> {
+  const labels = [...new Set(rows.map(({ label }) => label))].filter((label) => label !== otherwise).sort();
+  return Object.fromEntries(Object.entries(params).map(([key, value]) => [key, value === ALL ? labels : value]));
+}

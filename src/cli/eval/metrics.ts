@@ -1,0 +1,255 @@
+import { bisectLeft, bisectRight } from "d3-array";
+
+/** One text of an evaluation: what it is, and what a scanner said. */
+export interface Outcome {
+  /** Whether the text should fail. */
+  positive: boolean;
+  /** Whether it failed. */
+  failed: boolean;
+  /** The risk score, -1..1. */
+  score: number;
+  /** The probability behind it, 0..1, of a scanner that has one. */
+  probability?: number;
+}
+
+/**
+ * Figures of a check that passes or fails. A share of nothing is absent; so are `precision`, `f1` and `auc` where all texts are of one
+ * class.
+ */
+export interface BinaryFigures {
+  rows: number;
+  positives: number;
+  accuracy: number;
+  /** Of the texts that failed, how many should. */
+  precision?: number;
+  /** Of the texts that should fail, how many did. */
+  recall?: number;
+  /** The harmonic mean of both. */
+  f1?: number;
+  /** Of the texts that should pass, how many failed. */
+  falsePositives?: number;
+  /** The chance that a text that should fail ranks above a harmless one, ties counting half. */
+  auc?: number;
+  /** Recall at the lowest threshold at which at most one harmless text in 100 fails; absent where there are fewer than 100. */
+  recallAt1In100?: number;
+  /** The same with one in 1,000. */
+  recallAt1In1000?: number;
+  /** Expected calibration error; absent where the scanner has no probability. */
+  ece?: number;
+}
+
+/** Figures of a check that names a label. */
+export interface LabelFigures {
+  rows: number;
+  accuracy: number;
+}
+
+/** Something in a text, from `start` to `end`. */
+export interface TypedSpan {
+  start: number;
+  end: number;
+  type: string;
+}
+
+/** Figures of a check that finds spans in a text. A share of nothing is absent. */
+export interface SpanFigures {
+  rows: number;
+  /** Spans that should be found. */
+  spans: number;
+  found: number;
+  /** Of what was found, how much is the same as a span: start, end and type. */
+  precision?: number;
+  /** Of the spans, how many were found with the same start, end and type. */
+  recall?: number;
+  /** The harmonic mean of both. */
+  f1?: number;
+  /** The same of each type alone. */
+  types?: Record<string, SpanFigures>;
+}
+
+/** What a text is ranked by: its probability, or the risk score of a scanner that has none. */
+function rankOf({ probability, score }: Outcome): number {
+  return probability ?? score;
+}
+
+/** The ranks of the texts that should fail, or of the harmless ones, ascending. */
+export function ranksOf(outcomes: readonly Outcome[], positive: boolean): Float64Array {
+  return Float64Array.from(outcomes.filter((outcome) => outcome.positive === positive).map(rankOf)).sort();
+}
+
+/**
+ * The figures of a check that passes or fails.
+ *
+ * @param harmless ascending ranks that those of the positives are compared with in `auc` and `recallAt...`: of the whole file
+ *   where `outcomes` are a part of it, because one threshold serves all of its parts.
+ */
+export function binaryFigures(outcomes: readonly Outcome[], harmless = ranksOf(outcomes, false)): BinaryFigures {
+  const count = (test: (outcome: Outcome) => boolean) => outcomes.filter(test).length;
+  const hits = count(({ positive, failed }) => positive && failed);
+  const alarms = count(({ positive, failed }) => !positive && failed);
+  const ranks = ranksOf(outcomes, true);
+  const positives = ranks.length;
+  const negatives = outcomes.length - positives;
+  // Where all texts are of one class, precision and F1 would tell which class that is, and nothing about the scanner.
+  const both = positives > 0 && negatives > 0;
+  const recallAt = (rate: number) =>
+    harmless.length * rate < 1 - ROUNDING
+      ? undefined
+      : share(countAbove(ranks, thresholdAt(harmless, rate)), positives);
+  const figures = {
+    precision: both ? share(hits, hits + alarms) : undefined,
+    recall: share(hits, positives),
+    f1: both ? share(2 * hits, hits + alarms + positives) : undefined,
+    falsePositives: share(alarms, negatives),
+    auc: auc(ranks, harmless),
+    recallAt1In100: recallAt(0.01),
+    recallAt1In1000: recallAt(0.001),
+    ece: calibrationError(outcomes),
+  };
+  return {
+    rows: outcomes.length,
+    positives,
+    accuracy: (hits + negatives - alarms) / outcomes.length,
+    ...Object.fromEntries(Object.entries(figures).filter(([, value]) => value !== undefined)),
+  };
+}
+
+/** The figures of a check that names a label. */
+export function labelFigures(outcomes: readonly { label: string; found: string }[]): LabelFigures {
+  return {
+    rows: outcomes.length,
+    accuracy: outcomes.filter(({ label, found }) => label === found).length / outcomes.length,
+  };
+}
+
+/**
+ * The figures of a check that finds spans, counted over all texts and types together: those of CoNLL-2003 (Tjong Kim Sang and
+ * De Meulder, "Introduction to the CoNLL-2003 Shared Task", section 2.4), for which a span is right when all of it is.
+ */
+export function spanFigures(
+  outcomes: readonly { spans: readonly TypedSpan[]; found: readonly TypedSpan[] }[],
+): SpanFigures {
+  const counts = new Map<string, { spans: number; found: number; hits: number }>();
+  const of = (type: string) => {
+    const count = counts.get(type) ?? { spans: 0, found: 0, hits: 0 };
+    counts.set(type, count);
+    return count;
+  };
+  const key = ({ start, end, type }: TypedSpan) => `${start} ${end} ${type}`;
+  for (const { spans, found } of outcomes) {
+    const wanted = new Map(spans.map((span) => [key(span), span]));
+    for (const { type } of wanted.values()) of(type).spans += 1;
+    for (const span of found) {
+      of(span.type).found += 1;
+      if (wanted.delete(key(span))) of(span.type).hits += 1;
+    }
+  }
+  const figures = (some: { spans: number; found: number; hits: number }[]): SpanFigures => {
+    const total = (field: "spans" | "found" | "hits") => some.reduce((sum, count) => sum + count[field], 0);
+    const [spans, found, hits] = [total("spans"), total("found"), total("hits")];
+    const shares = { precision: share(hits, found), recall: share(hits, spans), f1: share(2 * hits, spans + found) };
+    const known = Object.entries(shares).filter(([, value]) => value !== undefined);
+    return { rows: outcomes.length, spans, found, ...Object.fromEntries(known) };
+  };
+  const types = [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([type, count]) => [type, figures([count])]);
+  return { ...figures([...counts.values()]), types: Object.fromEntries(types) };
+}
+
+/**
+ * The area under the ROC curve, as the statistic of Mann and Whitney (1947) over the number of pairs; that both are the same is
+ * shown in Hanley and McNeil, "The meaning and use of the area under a receiver operating characteristic (ROC) curve", 1982.
+ */
+function auc(ranks: Float64Array, harmless: Float64Array): number | undefined {
+  const above = ranks.reduce((sum, rank) => sum + (bisectLeft(harmless, rank) + bisectRight(harmless, rank)) / 2, 0);
+  return share(above, ranks.length * harmless.length);
+}
+
+/** How far the product of a rate and a count may be off, because of rounding: 0.29 * 100 is 28.999999999999996. */
+const ROUNDING = 1e-9;
+
+/** How many of `rows` texts a rate allows. */
+function allowed(rate: number, rows: number): number {
+  return Math.min(rows - 1, Math.floor(rate * rows + ROUNDING));
+}
+
+/**
+ * The lowest threshold at which at most a share of the harmless texts fails.
+ *
+ * @param harmless ascending ranks, at least one.
+ * @param rate 0..1.
+ */
+export function thresholdAt(harmless: Float64Array, rate: number): number {
+  return harmless[harmless.length - 1 - allowed(rate, harmless.length)] as number;
+}
+
+/** How many ranks are above a threshold. */
+export function countAbove(ranks: Float64Array, threshold: number): number {
+  return ranks.length - bisectRight(ranks, threshold);
+}
+
+/** How often texts of about the same probability should fail. */
+export interface CalibrationBin {
+  /** Where the bin begins; the next one begins where it ends. */
+  from: number;
+  to: number;
+  rows: number;
+  /** The mean of their probabilities. */
+  probability: number;
+  /** The share of positives among them. */
+  positives: number;
+}
+
+const BINS = 10;
+
+/** The texts by their probabilities, in ten bins of the same width; empty bins are left out. */
+export function calibrationBins(outcomes: readonly Outcome[]): CalibrationBin[] {
+  const bins = Array.from({ length: BINS }, (_, index) => ({ index, rows: 0, sum: 0, positives: 0 }));
+  for (const { positive, probability } of outcomes) {
+    if (probability === undefined) continue;
+    const bin = bins[Math.min(BINS - 1, Math.floor(probability * BINS))] as (typeof bins)[number];
+    bin.rows += 1;
+    bin.sum += probability;
+    bin.positives += positive ? 1 : 0;
+  }
+  return bins
+    .filter(({ rows }) => rows > 0)
+    .map(({ index, rows, sum, positives }) => ({
+      from: index / BINS,
+      to: (index + 1) / BINS,
+      rows,
+      probability: sum / rows,
+      positives: positives / rows,
+    }));
+}
+
+/**
+ * The expected calibration error: how far the probabilities of a bin are from its share of positives, in the mean over the texts.
+ * Naeini, Cooper and Hauskrecht, "Obtaining Well Calibrated Probabilities Using Bayesian Binning", AAAI 2015.
+ */
+function calibrationError(outcomes: readonly Outcome[]): number | undefined {
+  const bins = calibrationBins(outcomes);
+  const rows = bins.reduce((sum, bin) => sum + bin.rows, 0);
+  return share(
+    bins.reduce((sum, bin) => sum + bin.rows * Math.abs(bin.probability - bin.positives), 0),
+    rows,
+  );
+}
+
+/** The quantile of the normal distribution that leaves 2.5 % on either side. */
+const Z = 1.959963984540054;
+
+/**
+ * The 95 % interval of a share: Wilson, "Probable inference, the law of succession, and statistical inference", Journal of the
+ * American Statistical Association 22, 1927. Unlike the textbook one it holds for shares near 0.
+ *
+ * @param part how many of `whole`, which is at least 1.
+ */
+export function wilsonInterval(part: number, whole: number): [number, number] {
+  const centre = (part + Z ** 2 / 2) / (whole + Z ** 2);
+  const half = (Z / (whole + Z ** 2)) * Math.sqrt((part * (whole - part)) / whole + Z ** 2 / 4);
+  return [part === 0 ? 0 : centre - half, part === whole ? 1 : centre + half];
+}
+
+function share(part: number, whole: number): number | undefined {
+  return whole === 0 ? undefined : part / whole;
+}

@@ -1,0 +1,38 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { columns, shortened } from "../../src/cli/layout.ts";
+
+const ROWS = [
+  ["NAME", "SIZE", "LABELS"],
+  ["embedded:a-model-with-a-long-name", "12.5 MB", "one, two, three, four, five, six"],
+  ["b", "1 MB", "x"],
+];
+
+describe("columns", () => {
+  it("are as wide as their cells where nobody limits them", () => {
+    expect(columns(ROWS, { right: [1] })).toBe(
+      "NAME                                  SIZE  LABELS\n" +
+        "embedded:a-model-with-a-long-name  12.5 MB  one, two, three, four, five, six\n" +
+        "b                                     1 MB  x\n",
+    );
+  });
+
+  it("fit a terminal: long cells end in an ellipsis", () => {
+    const lines = columns(ROWS, { width: 50 }).trimEnd().split("\n");
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(50);
+    expect(lines[1]).toMatch(/^embedded:a-\S*… {2}12\.5 MB {2}one, two.*…$/);
+    expect(lines[2]).toMatch(/^b +1 MB +x$/);
+  });
+
+  it("never split a character, and are never longer than asked", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme" }), fc.integer({ min: 1, max: 30 }), (text, width) => {
+        const short = shortened(text, width);
+        expect(short.length).toBeLessThanOrEqual(Math.max(width, 1));
+        expect(short.isWellFormed?.() ?? true).toBe(true);
+        if (text.length <= width) expect(short).toBe(text);
+        else expect(short).toMatch(/…$/);
+      }),
+    );
+  });
+});

@@ -1,0 +1,66 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { buildScanners, parseConfig } from "../../src/config/index.ts";
+import { SCANNERS } from "../../src/scanners/catalog.ts";
+import { formatFiles } from "../../tools/generate/format.ts";
+import { generatedFiles } from "../../tools/generate/generated-files.ts";
+import { kebabCase } from "../../tools/generate/markdown.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const files = formatFiles(generatedFiles());
+const pages = [...files].filter(([path]) => path.startsWith("docs/scanners/") && !path.endsWith("README.md"));
+
+describe("what is generated from the scanners and the shapes of messages", () => {
+  it.each([...files])("is what stands in %s", (path, text) => {
+    const message = "it is stale: run npm run generate, and commit what it writes";
+    expect(readFileSync(join(root, path), "utf8") === text, message).toBe(true);
+  });
+
+  it("is all that stands in its folders", () => {
+    for (const folder of ["docs/scanners", "src/scanners/generated"]) {
+      expect(readdirSync(join(root, folder)).filter((file) => !files.has(`${folder}/${file}`))).toEqual([]);
+    }
+  });
+
+  it("names a page as the scanner's own file is named", () => {
+    for (const { definition } of SCANNERS) {
+      expect(existsSync(join(root, `src/scanners/${kebabCase(definition.type)}.ts`)), definition.type).toBe(true);
+    }
+  });
+});
+
+describe("a page", () => {
+  const snippets = (text: string, language: string) =>
+    [...text.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "gs"))].map(([, snippet]) => snippet as string);
+
+  it.each(pages)("%s has links that lead somewhere", (path, text) => {
+    for (const [, target] of text.matchAll(/\]\(([^)]+)\)/g)) {
+      expect(existsSync(join(root, dirname(path), target as string)), target).toBe(true);
+    }
+  });
+
+  it.each(pages)("%s shows a file that guard takes", (_path, text) => {
+    const [snippet] = snippets(text, "yaml");
+    const { input, output } = buildScanners(parseConfig(snippet as string));
+    expect(input.length + output.length).toBeGreaterThan(0);
+  });
+
+  it("shows programs that compile", () => {
+    const folder = mkdtempSync(join(root, "test/tools/programs-"));
+    try {
+      for (const [path, text] of pages) {
+        const [program] = snippets(text, "ts");
+        const name = `${path.replace(/.*\//, "").replace(".md", "")}.ts`;
+        writeFileSync(join(folder, name), (program as string).replace('"guard-scan"', '"../../../src/index.ts"'));
+      }
+      const config = { extends: "../../../tsconfig.test.json", include: ["*.ts"], compilerOptions: { rootDir: root } };
+      writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
+      execFileSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", folder], { stdio: "pipe" });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
