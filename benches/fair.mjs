@@ -1,52 +1,61 @@
-// npm run bench:fair [-- --seconds 20]
-// How long short prompts take while others send long documents all the time: what a person waits for in a chat beside somebody's batch.
-import { mkdirSync, writeFileSync } from "node:fs";
+// npm run bench:fair [-- --quick] [-- --seconds 20]: the latency of short prompts while other callers send long documents all the time,
+// such as a chat beside somebody's batch.
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { describe, machineNow } from "./machine.mjs";
-import { agent, closedLoop, longTexts, post, quantile } from "./posting.mjs";
-import { apart, withServer } from "./server.mjs";
+import { agent, closedLoop, distinctTexts, latencyQuantile, post } from "./http-load.mjs";
+import { formatMachine, machineInfo } from "./machine.mjs";
+import { saveResults } from "./results.mjs";
+import { pinToLastCpu, withServer } from "./server.mjs";
 import { printTable } from "./table.mjs";
 import { prompts } from "./texts/prompts.mjs";
 
-const { values } = parseArgs({
+const { values: flags } = parseArgs({
   options: {
-    seconds: { type: "string", default: "20" },
+    quick: { type: "boolean", default: false },
+    seconds: { type: "string" },
     connections: { type: "string", default: "32" },
     documents: { type: "string", default: "1" },
     chars: { type: "string", default: "40000" },
     config: { type: "string", default: fileURLToPath(new URL("../scanners.yml", import.meta.url)) },
   },
 });
-const [seconds, connections, documents, chars] = ["seconds", "connections", "documents", "chars"].map((name) =>
-  Number(values[name]),
-);
-const short = prompts(3);
-const long = longTexts(41, chars);
-const load = (url, count, text, duration) =>
-  closedLoop(() => post(`${url}/analyze/prompt`, { prompt: text() }), count, duration);
+const durationMs = 1000 * Number(flags.seconds ?? (flags.quick ? 3 : 20));
+const warmUpMs = flags.quick ? 500 : 2000;
+const [connections, documents, chars] = ["connections", "documents", "chars"].map((name) => Number(flags[name]));
+const nextPrompt = prompts(3);
+const nextDocument = distinctTexts(41, chars);
+const load = (url, count, next, ms) => closedLoop(() => post(`${url}/analyze/prompt`, { prompt: next() }), count, ms);
 
-function row(name, replies) {
-  const wrong = replies.find(({ status }) => status !== 200 && status !== 503);
-  if (wrong) throw new Error(`a request got the status ${wrong.status}`);
+function summarize(name, replies) {
+  const unexpected = replies.find(({ status }) => status !== 200 && status !== 503);
+  if (unexpected) throw new Error(`a request got the status ${unexpected.status}`);
   const answered = replies.filter(({ status }) => status === 200);
-  const [p50, p99, max] = [0.5, 0.99, 1].map((share) => 1000 * quantile(answered, share));
-  return { name, perSecond: answered.length / seconds, refused: replies.length - answered.length, p50, p99, max };
+  const [p50, p99, max] = [0.5, 0.99, 1].map((share) => latencyQuantile(answered, share));
+  const perSecond = (1000 * answered.length) / durationMs;
+  return { name, perSecond, refused: replies.length - answered.length, p50, p99, max };
 }
 
-console.log(describe(machineNow()));
+const machine = machineInfo();
+console.log(formatMachine(machine));
 const measure = async ({ url }) => {
-  await load(url, 8, short, 2);
-  await load(url, 1, long, 2);
-  const alone = await load(url, connections, short, seconds);
-  const beside = await Promise.all([load(url, connections, short, seconds), load(url, documents, long, seconds)]);
-  return [row("prompts alone", alone), row("prompts beside documents", beside[0]), row("documents", beside[1])];
+  await load(url, 8, nextPrompt, warmUpMs);
+  await load(url, 1, nextDocument, warmUpMs);
+  const alone = await load(url, connections, nextPrompt, durationMs);
+  const together = await Promise.all([
+    load(url, connections, nextPrompt, durationMs),
+    load(url, documents, nextDocument, durationMs),
+  ]);
+  return [
+    summarize("prompts alone", alone),
+    summarize("prompts beside documents", together[0]),
+    summarize("documents", together[1]),
+  ];
 };
-const rows = await withServer(values.config, measure, { under: apart() });
+const rows = await withServer(flags.config, measure, { under: pinToLastCpu() });
 agent.destroy();
 
 console.log(
-  `prompts on ${connections} connections, documents of ${chars} characters on ${documents}, ${seconds} s each`,
+  `prompts on ${connections} connections, documents of ${chars} characters on ${documents}, ${durationMs / 1000} s each`,
 );
 printTable(
   ["", "answered/s", "refused", "p50 ms", "p99 ms", "max ms", "p99 / p50"],
@@ -58,5 +67,4 @@ printTable(
     (p99 / p50).toFixed(1),
   ]),
 );
-mkdirSync("bench-results", { recursive: true });
-writeFileSync("bench-results/fair.json", JSON.stringify({ rows }, null, 2));
+saveResults("fair", { quick: flags.quick, machine, rows });

@@ -1,5 +1,5 @@
-// Starts the Python side of the benchmarks. Every peer has a process of its own, since detect-secrets keeps the plugins with which it
-// was first called.
+// Starts the Python peers of the benchmarks. Every peer runs in its own process, because detect-secrets keeps the plugins of its first
+// call.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,9 +7,10 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 /**
- * Starts the peers of a script in peers/ with a Python, by default the one that GUARD_LLM_GUARD_PYTHON names.
+ * Prepares the peers of a script in peers/. Each starts at its first question.
  *
- * @returns undefined where there is none; else `measure`, which takes the object that the script describes, and `close`.
+ * @param python the Python that runs the script; default: `GUARD_LLM_GUARD_PYTHON`.
+ * @returns undefined without a Python; otherwise `measure`, whose argument the script documents, and `close`.
  */
 export function startPeers(script, python = process.env.GUARD_LLM_GUARD_PYTHON) {
   if (!python) return undefined;
@@ -31,7 +32,7 @@ function start(python, script) {
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const failed = new Promise((_, reject) => {
     child.once("error", reject);
-    child.once("exit", (code) => reject(new Error(`the peer ended with code ${code}`)));
+    child.once("exit", (code) => reject(new Error(`the peer exited with code ${code}`)));
   });
   failed.catch(() => {});
   return {
@@ -49,12 +50,19 @@ function start(python, script) {
   };
 }
 
-/** The tokenizer and the sizes of a model in a folder, so that a peer's model can have the same. */
-export function shapeOf(folder) {
+/** Prints how to measure the peers of an npm script too, with what `pip install` needs. */
+export function printPeerHelp(script, requirements = "llm-guard==0.3.16") {
+  console.log("SKIPPED: the peers. Only guard is measured. To compare it, use Python 3.10 to 3.12:");
+  console.log(`  python -m venv env && env/bin/pip install ${requirements}`);
+  console.log(`  GUARD_LLM_GUARD_PYTHON=env/bin/python npm run ${script}\n`);
+}
+
+/** The tokenizer and the sizes of the model in a folder, from which a peer makes a model of equal size. */
+export function modelShape(folder) {
   const config = JSON.parse(readFileSync(join(folder, "config.json"), "utf8"));
   const sizes = ["hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size"];
   const missing = sizes.filter((name) => config[name] === undefined);
-  if (missing.length > 0) throw new Error(`${folder}/config.json does not say ${missing.join(", ")}`);
+  if (missing.length > 0) throw new Error(`${folder}/config.json lacks ${missing.join(", ")}`);
   return {
     tokenizer: join(folder, "tokenizer.json"),
     config: Object.fromEntries(sizes.map((name) => [name, config[name]])),

@@ -1,16 +1,27 @@
-// What guard proxy adds to calls of a model: the same calls of an upstream on this machine, directly and through proxies, in turns.
+// npm run bench:proxy [-- --quick]: the latency that `guard proxy` adds to model calls. The same calls go to an upstream on this machine,
+// directly and through proxies with few and many scanners, in turn.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { formatMachine, machineInfo } from "./machine.mjs";
+import { saveResults } from "./results.mjs";
+import { percentile } from "./stats.mjs";
+import { printTable } from "./table.mjs";
 
-const CALLS = Number(process.argv[2] ?? 100);
-/** Tokens of a streamed answer, and the milliseconds between two of them. */
+const { values: flags } = parseArgs({
+  options: { quick: { type: "boolean", default: false }, calls: { type: "string" } },
+});
+const CALLS = Number(flags.calls ?? (flags.quick ? 5 : 100));
+const WARM_UP_CALLS = flags.quick ? 2 : 40;
+/** Tokens of a streamed answer. */
 const TOKENS = 40;
-const EVERY = 5;
+const TOKEN_INTERVAL_MS = 5;
 
 const folder = mkdtempSync(join(tmpdir(), "guard-bench-proxy-"));
 const configs = {
@@ -40,19 +51,19 @@ const upstream = createServer(async (call, reply) => {
   }
   reply.writeHead(200, { "content-type": "text/event-stream" });
   for (let token = 0; token <= TOKENS; token++) {
-    const last = token === TOKENS;
-    const delta = last ? {} : { content: `${words[token % words.length]} ` };
-    const choices = [{ index: 0, delta, finish_reason: last ? "stop" : null }];
+    const isLast = token === TOKENS;
+    const delta = isLast ? {} : { content: `${words[token % words.length]} ` };
+    const choices = [{ index: 0, delta, finish_reason: isLast ? "stop" : null }];
     reply.write(`data: ${JSON.stringify({ ...base, object: "chat.completion.chunk", choices })}\n\n`);
-    await new Promise((resolve) => setTimeout(resolve, EVERY));
+    await sleep(TOKEN_INTERVAL_MS);
   }
   reply.end("data: [DONE]\n\n");
 });
 await new Promise((resolve) => upstream.listen(0, "127.0.0.1", resolve));
 const direct = `http://127.0.0.1:${upstream.address().port}`;
 
-/** Starts a proxy, and waits until its models are loaded. */
-async function proxy(name, config) {
+/** Starts a proxy, waits until its models are loaded, and returns its URL. */
+async function startProxy(name, config) {
   const args = [cli, "proxy", "--upstream", direct, "--port", "0"];
   const file = join(folder, `${name}.yml`);
   if (config) writeFileSync(file, config);
@@ -74,8 +85,8 @@ async function proxy(name, config) {
   return url;
 }
 
-/** Milliseconds until the first token of an answer and until its end. */
-function call(url, stream, content) {
+/** Calls the model, and returns the milliseconds until the first token and until the end. */
+function callModel(url, stream, content) {
   const body = JSON.stringify({ model: "m", stream, messages: [{ role: "user", content }] });
   const headers = { "content-type": "application/json", authorization: "Bearer none" };
   const start = performance.now();
@@ -89,51 +100,53 @@ function call(url, stream, content) {
       }
       if (reply.statusCode !== 200 || first === undefined)
         reject(new Error(`status ${reply.statusCode}: ${text.slice(0, 300)}`));
-      else resolve([first, performance.now() - start]);
+      else resolve({ first, whole: performance.now() - start });
     });
     sent.on("error", reject);
     sent.end(body);
   });
 }
 
-const at = (list, share) =>
-  list
-    .toSorted((a, b) => a - b)
-    [Math.floor(share * (list.length - 1))].toFixed(1)
-    .padStart(7);
-
-try {
-  const ways = { direct };
-  for (const [name, config] of Object.entries(configs)) ways[`proxy, ${name}`] = await proxy(name, config);
-  for (const stream of [false, true]) {
-    const results = Object.fromEntries(Object.keys(ways).map((way) => [way, { first: [], whole: [] }]));
-    for (let index = -40; index < CALLS; index++) {
-      for (const [way, url] of Object.entries(ways)) {
-        // Each call has a text of its own, so that nothing can be answered from a cache.
-        const content = `Ticket ${index}: the meeting about the budget is at noon in room ${index + 20}, please bring the figures.`;
-        const [first, whole] = await call(url, stream, content);
-        // The first calls only warm up.
-        if (index < 0) continue;
-        results[way].first.push(first);
-        results[way].whole.push(whole);
-      }
-    }
-    console.log(
-      stream ? `\nA stream of ${TOKENS} tokens, one each ${EVERY} ms, in milliseconds:` : "A call, in milliseconds:",
-    );
-    for (const [way, { first, whole }] of Object.entries(results)) {
-      const row = stream
-        ? [
-            ["first token", first],
-            ["whole", whole],
-          ]
-        : [["whole", whole]];
-      console.log(
-        way.padEnd(34),
-        row.map(([what, list]) => `${what}  p50${at(list, 0.5)}  p95${at(list, 0.95)}`).join("   "),
-      );
+/** Sends the same calls along every route in turn. */
+async function measure(routes, stream) {
+  const times = Object.fromEntries(Object.keys(routes).map((route) => [route, []]));
+  for (let index = -WARM_UP_CALLS; index < CALLS; index++) {
+    for (const [route, url] of Object.entries(routes)) {
+      // Each call has a distinct text, so that no cache helps.
+      const content = `Ticket ${index}: the meeting about the budget is at noon in room ${index + 20}, please bring the figures.`;
+      const taken = await callModel(url, stream, content);
+      if (index >= 0) times[route].push(taken);
     }
   }
+  return Object.entries(times).map(([route, calls]) => {
+    const figures = { route, stream };
+    for (const part of stream ? ["first", "whole"] : ["whole"]) {
+      const list = calls.map((call) => call[part]);
+      figures[part] = { p50: percentile(list, 50), p95: percentile(list, 95) };
+    }
+    return figures;
+  });
+}
+
+const cells = ({ p50, p95 }) => [p50.toFixed(1), p95.toFixed(1)];
+const machine = machineInfo();
+console.log(formatMachine(machine));
+try {
+  const routes = { direct };
+  for (const [name, config] of Object.entries(configs)) routes[`proxy, ${name}`] = await startProxy(name, config);
+  const calls = await measure(routes, false);
+  console.log(`\nA call, ${CALLS} rounds:`);
+  printTable(
+    ["", "p50 ms", "p95 ms"],
+    calls.map(({ route, whole }) => [route, ...cells(whole)]),
+  );
+  const streams = await measure(routes, true);
+  console.log(`\nA stream of ${TOKENS} tokens, one each ${TOKEN_INTERVAL_MS} ms, ${CALLS} rounds:`);
+  printTable(
+    ["", "first token p50 ms", "p95 ms", "whole p50 ms", "p95 ms"],
+    streams.map(({ route, first, whole }) => [route, ...cells(first), ...cells(whole)]),
+  );
+  saveResults("proxy", { quick: flags.quick, machine, calls, streams });
 } finally {
   for (const child of children) child.kill();
   upstream.close();

@@ -1,4 +1,4 @@
-// The server benchmark: starts the real server in a process of its own and loads it over HTTP.
+// Starts the real server in a process of its own and loads it over HTTP.
 import { execFileSync, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -9,16 +9,17 @@ import autocannon from "autocannon";
 import { prompts } from "./texts/prompts.mjs";
 
 const CONNECTIONS = [1, 8, 32];
+const START_TIMEOUT_MS = 30_000;
 const path = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
-/** Measures the start, the memory, and the throughput under load. Each load takes so many seconds. */
-export function benchServer(seconds) {
-  return withServer(path("scanners.yml"), async ({ url, readyAfter, rss }) => {
-    const result = { readyAfter, idleRss: rss(), loads: [] };
+/** Measures the start, the memory, and the throughput for several numbers of connections. Each load runs for `durationMs`. */
+export function benchServer(durationMs) {
+  return withServer(path("scanners.yml"), async ({ url, readyAfterMs, rss }) => {
+    const result = { readyAfterMs, idleRss: rss(), loads: [] };
     const next = prompts(2);
-    await load(url, 8, Math.min(2, seconds), next);
+    await load(url, 8, Math.min(2000, durationMs), next);
     for (const connections of CONNECTIONS) {
-      const { requests, latency, errors, non2xx } = await load(url, connections, seconds, next);
+      const { requests, latency, errors, non2xx } = await load(url, connections, durationMs, next);
       if (errors + non2xx > 0) throw new Error(`${errors} errors and ${non2xx} replies that are not 2xx`);
       result.loads.push({
         connections,
@@ -33,24 +34,24 @@ export function benchServer(seconds) {
 }
 
 /**
- * Keeps this process on the last processor, so that a server on the others has as much time under any load as it has under none. What it
- * starts stays there too, unless it is started with the command that this returns.
+ * Pins this process to the last CPU, so that the load generator takes no time from a server on the other CPUs. Child processes inherit
+ * the affinity unless they start with the returned command.
  *
- * @returns the command that keeps a program on the other processors; empty where there is only one, or no `taskset` (Linux).
+ * @returns the command that pins a program to the other CPUs; empty with a single CPU or without `taskset` (Linux).
  */
-export function apart() {
+export function pinToLastCpu() {
   const last = availableParallelism() - 1;
-  return last > 0 && stayOn(String(last)) ? ["taskset", "--cpu-list", `0-${last - 1}`] : [];
+  return last > 0 && setAffinity(String(last)) ? ["taskset", "--cpu-list", `0-${last - 1}`] : [];
 }
 
-/** Lets this process use all processors again. */
-export function together() {
-  stayOn(`0-${cpus().length - 1}`);
+/** Lets this process run on all CPUs again. */
+export function unpin() {
+  setAffinity(`0-${cpus().length - 1}`);
 }
 
-function stayOn(processors) {
+function setAffinity(cpuList) {
   try {
-    execFileSync("taskset", ["--all-tasks", "--pid", "--cpu-list", processors, String(process.pid)]);
+    execFileSync("taskset", ["--all-tasks", "--pid", "--cpu-list", cpuList, String(process.pid)]);
     return true;
   } catch {
     return false;
@@ -58,66 +59,67 @@ function stayOn(processors) {
 }
 
 /**
- * Starts the real server with a configuration, calls `use`, stops the server and returns what `use` returned. `use` gets the
- * address, the milliseconds until the server was ready, a function that tells its memory in MB, and the process.
+ * Starts the real server with a configuration file, calls `use`, stops the server and returns the result of `use`. `use` receives the
+ * URL, the start-up time in milliseconds, a function that returns the resident memory in MB, and the child process.
  *
  * @param options.flags flags of Node.js.
- * @param options.under the command that starts it, such as {@link apart} returns.
+ * @param options.under the command that starts the server, such as the result of {@link pinToLastCpu}.
  */
 export async function withServer(config, use, { flags = [], under = [] } = {}) {
   const node = [process.execPath, ...flags, path("dist/cli/main.js")];
   return withProgram((port) => [...under, ...node, "serve", "--config", config, "--port", String(port)], use);
 }
 
-/** The same for any server that answers `GET /readyz` with 200 once it is ready. `command` gets its port. */
+/** Like {@link withServer}, for any server that answers `GET /readyz` with 200 when it is ready. `command` maps a port to a command. */
 export async function withProgram(command, use) {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const start = performance.now();
-  const [program, ...rest] = command(port);
-  const server = spawn(program, rest, { stdio: ["ignore", "pipe", "pipe"] });
+  const [program, ...args] = command(port);
+  const server = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
   server.stdout.resume();
-  // The log is printed only where the server fails to start.
+  // The log is printed only if the server fails to start.
   let log = "";
   server.stderr.on("data", (chunk) => {
     log = (log + chunk).slice(-4000);
   });
   const exited = new Promise((resolve) => server.once("exit", resolve));
   try {
-    await ready(url, server, () => log);
-    return await use({ url, readyAfter: performance.now() - start, rss: () => residentMemory(server.pid), server });
+    await waitUntilReady(url, server, () => log);
+    return await use({ url, readyAfterMs: performance.now() - start, rss: () => residentMemory(server.pid), server });
   } finally {
     server.kill("SIGTERM");
     await exited;
   }
 }
 
-function load(url, connections, duration, next) {
+function load(url, connections, durationMs, next) {
   return autocannon({
     url,
     connections,
-    duration,
+    duration: durationMs / 1000,
     requests: [
       {
         method: "POST",
         path: "/analyze/prompt",
         headers: { "content-type": "application/json" },
-        // Every request has a new text, since identical texts in flight are computed only once.
+        // Identical texts in flight are computed only once, so every request has a new text.
         setupRequest: (request) => ({ ...request, body: JSON.stringify({ prompt: next() }) }),
       },
     ],
   });
 }
 
-async function ready(url, server, log) {
-  for (let attempt = 0; attempt < 3000; attempt++) {
-    if (server.exitCode !== null) throw new Error(`the server ended with code ${server.exitCode}\n${log()}`);
+async function waitUntilReady(url, server, log) {
+  const deadline = performance.now() + START_TIMEOUT_MS;
+  while (performance.now() < deadline) {
+    if (server.exitCode !== null) throw new Error(`the server exited with code ${server.exitCode}\n${log()}`);
     const reply = await fetch(`${url}/readyz`).catch(() => undefined);
     await reply?.arrayBuffer();
     if (reply?.ok) return;
     await sleep(10);
   }
-  throw new Error(`the server was not ready in time\n${log()}`);
+  throw new Error(`the server was not ready within ${START_TIMEOUT_MS} ms\n${log()}`);
 }
 
 function freePort() {
@@ -130,7 +132,7 @@ function freePort() {
   });
 }
 
-/** The resident memory of a process in MB, or undefined where the system does not tell it. */
+/** The resident memory of a process in MB, or undefined if the system does not report it. */
 function residentMemory(pid) {
   try {
     return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]) / 1024;

@@ -1,57 +1,62 @@
-// npm run bench:start [-- --rounds N] [-- --against CHECKOUT]: how long it takes until the default server listens and is ready, until
-// `guard scan` has answered, and until the library is imported. With a built checkout of another version, both take turns.
+// npm run bench:start [-- --quick] [-- --rounds N] [-- --against CHECKOUT]: the time until the default server listens and is ready, until
+// `guard scan` has answered, and until the library is imported. `--against` names a built checkout of another version, measured in turn.
 import { execFile, spawn } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs, promisify } from "node:util";
-import { describe, machineNow } from "./machine.mjs";
+import { formatMachine, machineInfo } from "./machine.mjs";
+import { saveResults } from "./results.mjs";
 import { median } from "./stats.mjs";
-import { number, printTable } from "./table.mjs";
+import { formatNumber, printTable } from "./table.mjs";
 
 const { values: flags } = parseArgs({
-  options: { rounds: { type: "string", default: "7" }, against: { type: "string" } },
+  options: {
+    quick: { type: "boolean", default: false },
+    rounds: { type: "string" },
+    against: { type: "string" },
+  },
 });
+const ROUNDS = Number(flags.rounds ?? (flags.quick ? 1 : 7));
+// The first round fills the caches of the operating system.
+const WARM_UP_ROUNDS = flags.quick ? 0 : 1;
 const TEXT = "What is the capital of France?";
 
 const here = fileURLToPath(new URL("../", import.meta.url));
 const checkouts = { here, ...(flags.against && { against: resolve(flags.against) }) };
-const machine = machineNow();
-console.log(describe(machine));
+const machine = machineInfo();
+console.log(formatMachine(machine));
 
 const rounds = [];
-// The first round fills the caches of the system.
-for (let round = -1; round < Number(flags.rounds); round++) {
-  // Who comes first takes turns, too: the second finds the machine as the first has left it.
+for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
+  // The first checkout of a round changes the machine's state for the second, so the order alternates.
   const order = round % 2 === 0 ? Object.entries(checkouts) : Object.entries(checkouts).reverse();
   for (const [checkout, root] of order) {
     const times = {
-      ...(await serve(root)),
-      "guard scan, PromptInjection": await scan(root, "--scanner", "PromptInjection"),
-      "guard scan, scanners.yml": await scan(root, "--config", join(root, "scanners.yml")),
-      "guard --help": await run(join(root, "dist/cli/main.js"), "--help"),
-      "import of the library": await imported(root),
+      ...(await timeServer(root)),
+      "guard scan, PromptInjection": await timeScan(root, "--scanner", "PromptInjection"),
+      "guard scan, scanners.yml": await timeScan(root, "--config", join(root, "scanners.yml")),
+      "guard --help": await timeProgram(join(root, "dist/cli/main.js"), "--help"),
+      "import of the library": await timeImport(root),
     };
     if (round >= 0) rounds.push({ checkout, times });
   }
 }
 
 for (const checkout of Object.keys(checkouts)) {
-  const of = rounds.filter((round) => round.checkout === checkout);
-  const rows = Object.keys(of[0].times).map((what) => {
-    const times = of.map((round) => round.times[what]);
-    return [what, number(median(times)), number(Math.min(...times)), number(Math.max(...times))];
+  const ofCheckout = rounds.filter((round) => round.checkout === checkout);
+  const rows = Object.keys(ofCheckout[0].times).map((name) => {
+    const times = ofCheckout.map((round) => round.times[name]);
+    return [name, formatNumber(median(times)), formatNumber(Math.min(...times)), formatNumber(Math.max(...times))];
   });
   const title = checkout === "here" ? "This checkout" : `The checkout ${flags.against}`;
-  console.log(`\n${title}, ms, ${of.length} rounds`);
-  printTable(["", "median", "least", "most"], rows);
+  console.log(`\n${title}, ms, ${ofCheckout.length} rounds`);
+  printTable(["", "median", "min", "max"], rows);
 }
-mkdirSync("bench-results", { recursive: true });
-writeFileSync("bench-results/start.json", `${JSON.stringify({ date: new Date(), machine, rounds }, null, 2)}\n`);
-console.log("\nWritten to bench-results/start.json");
+console.log();
+saveResults("start", { quick: flags.quick, machine, rounds });
 
-/** When the log of the default server says that it listens, and that it is ready; its first scan, and the next one. */
-async function serve(root) {
+/** The time until the log of the default server reports that it listens and that it is ready; its first two scans. */
+async function timeServer(root) {
   const started = performance.now();
   const main = join(root, "dist/cli/main.js");
   const server = spawn(process.execPath, [main, "serve", "--config", join(root, "scanners.yml"), "--port", "0"], {
@@ -59,21 +64,26 @@ async function serve(root) {
   });
   const exited = new Promise((resolve) => server.once("exit", resolve));
   try {
-    let listens;
+    let listening;
     const url = await new Promise((resolve, reject) => {
       let log = "";
-      server.once("exit", () => reject(new Error(`the server ended:\n${log}`)));
+      server.once("exit", () => reject(new Error(`the server exited:\n${log}`)));
       server.stdout.on("data", (chunk) => {
         log += chunk;
-        const at = /"url":"([^"]+)"/.exec(log)?.[1];
-        if (at) listens ??= performance.now() - started;
-        if (at && log.includes('"msg":"ready"')) resolve(at);
+        const found = /"url":"([^"]+)"/.exec(log)?.[1];
+        if (found) listening ??= performance.now() - started;
+        if (found && log.includes('"msg":"ready"')) resolve(found);
       });
     });
     const ready = performance.now() - started;
     const first = await timed(() => analyze(url));
     const second = await timed(() => analyze(url));
-    return { "server listens": listens, "server is ready": ready, "its first scan": first, "its second scan": second };
+    return {
+      "server listens": listening,
+      "server is ready": ready,
+      "its first scan": first,
+      "its second scan": second,
+    };
   } finally {
     server.kill("SIGTERM");
     await exited;
@@ -84,24 +94,23 @@ async function analyze(url) {
   const reply = await fetch(`${url}/analyze/prompt`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    // A text that was scanned before is answered sooner.
+    // The text is new, so that the cache does not help.
     body: JSON.stringify({ prompt: `${TEXT} ${performance.now()}` }),
   });
   if (!reply.ok) throw new Error(await reply.text());
   await reply.arrayBuffer();
 }
 
-function scan(root, ...args) {
-  return run(join(root, "dist/cli/main.js"), "scan", ...args, TEXT);
+function timeScan(root, ...args) {
+  return timeProgram(join(root, "dist/cli/main.js"), "scan", ...args, TEXT);
 }
 
-/** Milliseconds that a program of Node.js runs. */
-function run(...args) {
+function timeProgram(...args) {
   return timed(() => promisify(execFile)(process.execPath, args));
 }
 
-/** Milliseconds that the import takes, without the start of Node.js. */
-async function imported(root) {
+/** The duration of the import, without the start of Node.js. */
+async function timeImport(root) {
   const file = pathToFileURL(join(root, "dist/index.js")).href;
   const program = `const t = performance.now(); await import(${JSON.stringify(file)}); console.log(performance.now() - t);`;
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program]);

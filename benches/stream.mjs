@@ -1,22 +1,26 @@
-// npm run bench:stream [-- --quick]
-// What scanning an answer on its way costs: the time that the first text comes later, the time that a token waits, the time that
-// the scan works for each token, and the memory for a long answer. Tokens come at the pace of a model, and as fast as they are taken.
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+// npm run bench:stream [-- --quick]: what scanning a streamed answer costs: the delay of the first text, the delay of each token, the
+// scan time per token, and the memory for a long answer. Tokens arrive at the pace of a model, and as fast as the scan accepts them.
+import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { Deanonymize, output, scanOutputStream, Vault } from "../dist/index.js";
-import { describe, machineNow } from "./machine.mjs";
+import { formatMachine, machineInfo } from "./machine.mjs";
+import { saveResults } from "./results.mjs";
 import { median, percentile } from "./stats.mjs";
-import { number, printTable } from "./table.mjs";
+import { formatNumber, printTable } from "./table.mjs";
 
-const { values } = parseArgs({ options: { quick: { type: "boolean" } } });
+const { values: flags } = parseArgs({ options: { quick: { type: "boolean", default: false } } });
 const ANSWERS = readFileSync(new URL("haystacks/answers.txt", import.meta.url), "utf8")
   .trim()
   .split("\n");
-/** The tokens of an answer, at four characters each, as is usual in English. */
-const TOKENS = values.quick ? 150 : 400;
-const ROUNDS = values.quick ? 1 : 3;
-const PACES = values.quick ? [50, 0] : [20, 50, 0];
+/** Tokens of an answer. */
+const TOKENS = flags.quick ? 60 : 400;
+/** The usual length of an English token. */
+const TOKEN_CHARS = 4;
+const ROUNDS = flags.quick ? 1 : 3;
+/** Tokens per second; 0 means as fast as the scan accepts them. */
+const PACES = flags.quick ? [50, 0] : [20, 50, 0];
+const LONG_ANSWER_MB = flags.quick ? 1 : 10;
 const VAULT = [["[REDACTED_PERSON_1]", "Ada Lovelace"]];
 
 const rules = () => [
@@ -27,7 +31,7 @@ const rules = () => [
 const LISTS = {
   Deanonymize: () => [new Deanonymize()],
   "Deanonymize, Secrets": () => [new Deanonymize(), new output.Secrets()],
-  "six scanners by rules": rules,
+  "six rule scanners": rules,
   "rules and Toxicity, Bias, NoRefusal": () => [
     ...rules(),
     ...[new output.Toxicity(), new output.Bias(), new output.NoRefusal()],
@@ -39,98 +43,101 @@ const LISTS = {
   ],
 };
 
-const machine = machineNow();
-console.log(describe(machine));
+const machine = machineInfo();
+console.log(formatMachine(machine));
 const results = [];
-for (const [list, make] of Object.entries(LISTS)) {
-  const scanners = make();
+for (const [list, create] of Object.entries(LISTS)) {
+  const scanners = create();
   for (const scanner of scanners) await scanner.load();
-  await one(scanners, 0, 0);
+  await scanAnswer(scanners, 0, 0);
   for (const pace of PACES) {
     const runs = [];
-    for (let round = 0; round < ROUNDS; round++) runs.push(await one(scanners, pace, round));
-    const all = (key) => median(runs.map((run) => run[key]));
-    results.push({ list, pace, ...Object.fromEntries(Object.keys(runs[0]).map((key) => [key, all(key)])) });
+    for (let round = 0; round < ROUNDS; round++) runs.push(await scanAnswer(scanners, pace, round));
+    const figures = Object.keys(runs[0]).map((key) => [key, median(runs.map((run) => run[key]))]);
+    results.push({ list, pace, ...Object.fromEntries(figures) });
   }
   for (const scanner of scanners) await scanner.close?.();
 }
 printTable(
-  ["scanners", "tokens/s", "first text ms", "token waits ms", "p95 ms", "work/token ms", "end ms"],
-  results.map(({ list, pace, first, waits, waitsMost, work, end }) => [
-    ...[list, pace === 0 ? "all at once" : String(pace), number(first), number(waits), number(waitsMost)],
-    ...[number(work), number(end)],
+  ["scanners", "tokens/s", "first text ms", "token delay ms", "p95 ms", "scan/token ms", "end ms"],
+  results.map(({ list, pace, first, delay, delayP95, scan, end }) => [
+    list,
+    pace === 0 ? "all at once" : String(pace),
+    ...[first, delay, delayP95, scan, end].map(formatNumber),
   ]),
 );
-const memory = await long();
+const memory = await scanLongAnswer();
 console.log(
-  `\nAn answer of ${memory.megabytes} MB: ${number(memory.seconds)} s, resident memory grew by ${number(memory.grew)} MB.`,
+  `\nAn answer of ${memory.megabytes} MB: ${formatNumber(memory.ms)} ms, resident memory grew by ${formatNumber(memory.growthMb)} MB.`,
 );
-mkdirSync("bench-results", { recursive: true });
-writeFileSync("bench-results/stream.json", JSON.stringify({ machine, results, memory }, null, 2));
+saveResults("stream", { quick: flags.quick, machine, results, memory });
 
-function answer(seed, tokens) {
+function answerTokens(seed, count) {
   let text = "Dear [REDACTED_PERSON_1], thank you. ";
-  for (let at = seed; text.length < 4 * tokens; at++) text += `${ANSWERS[at % ANSWERS.length]} `;
-  return Array.from({ length: tokens }, (_, at) => text.slice(4 * at, 4 * at + 4));
+  for (let at = seed; text.length < TOKEN_CHARS * count; at++) text += `${ANSWERS[at % ANSWERS.length]} `;
+  return Array.from({ length: count }, (_, at) => text.slice(TOKEN_CHARS * at, TOKEN_CHARS * (at + 1)));
 }
 
-/** Scans one answer, and returns milliseconds: until the first text, how long tokens waited, and how long the scan itself took. */
-async function one(scanners, pace, seed) {
-  const tokens = answer(seed, TOKENS);
-  const came = [];
-  const begun = performance.now();
+/**
+ * Scans one answer.
+ *
+ * @returns milliseconds: `first` until the first text, `delay` and `delayP95` of tokens, `scan` per token without waiting for the source,
+ *   and `end` from the end of the source to the end of the scan.
+ */
+async function scanAnswer(scanners, pace, seed) {
+  const tokens = answerTokens(seed, TOKENS);
+  const arrivals = [];
+  const start = performance.now();
   async function* source() {
     for (const [at, token] of tokens.entries()) {
-      if (pace > 0) await sleep(Math.max(0, begun + (at * 1000) / pace - performance.now()));
-      came.push(performance.now());
+      if (pace > 0) await sleep(Math.max(0, start + (at * 1000) / pace - performance.now()));
+      arrivals.push(performance.now());
       yield token;
     }
   }
-  let [given, raw, first, ended] = ["", 0, undefined, 0];
-  const waits = [];
-  // The time that passes without waiting for the source is that of the scan.
-  let asked = 0;
-  let waited = 0;
-  const timed = {
+  const delays = [];
+  let [released, delayed, first, sourceEnd, sourceMs] = ["", 0, undefined, 0, 0];
+  const timedSource = {
     [Symbol.asyncIterator]() {
       const pieces = source();
       return {
         async next() {
-          asked = performance.now();
+          const asked = performance.now();
           const next = await pieces.next();
-          waited += performance.now() - asked;
-          ended = performance.now();
+          sourceEnd = performance.now();
+          sourceMs += sourceEnd - asked;
           return next;
         },
         return: () => pieces.return(),
       };
     },
   };
-  const scanned = scanOutputStream(scanners, "Tell me more.", timed, {
+  const scanned = scanOutputStream(scanners, "Tell me more.", timedSource, {
     ...{ vault: new Vault(VAULT), masking: ["Secrets", "Sensitive"] },
   });
   for await (const text of scanned) {
     const now = performance.now();
-    first ??= now - came[0];
-    given += text;
-    // The placeholder is as long as what stands for it, give or take a token.
-    for (; raw < tokens.length && 4 * (raw + 1) <= given.length; raw++) waits.push(now - came[raw]);
+    first ??= now - arrivals[0];
+    released += text;
+    // The original value is about as long as its placeholder, so the count may be off by a token.
+    for (; delayed < tokens.length && TOKEN_CHARS * (delayed + 1) <= released.length; delayed++) {
+      delays.push(now - arrivals[delayed]);
+    }
   }
   const finished = performance.now();
   const { outcome } = await scanned.report;
   if (outcome === "blocked") throw new Error("a harmless answer was blocked");
   return {
-    ...{ first, waits: median(waits), waitsMost: percentile(waits, 95) },
-    ...{ work: (finished - begun - waited) / TOKENS, end: finished - ended },
+    ...{ first, delay: median(delays), delayP95: percentile(delays, 95) },
+    ...{ scan: (finished - start - sourceMs) / TOKENS, end: finished - sourceEnd },
   };
 }
 
-/** Scans an answer of 10 MB in tokens, and returns by how much the process grew. */
-async function long() {
-  const megabytes = values.quick ? 1 : 10;
-  const block = answer(1, 20_000);
+/** Scans a long answer in tokens, and returns the duration and by how many MB the process grew. */
+async function scanLongAnswer() {
+  const block = answerTokens(1, 20_000);
   function* source() {
-    for (let length = 0; length < megabytes * 1e6; ) {
+    for (let length = 0; length < LONG_ANSWER_MB * 1e6; ) {
       for (const token of block) {
         length += token.length;
         yield token;
@@ -138,10 +145,10 @@ async function long() {
     }
   }
   const scanners = [new Deanonymize(), new output.Secrets()];
-  await one(scanners, 0, 0);
-  const [before, begun] = [process.memoryUsage().rss, performance.now()];
-  let most = 0;
+  await scanAnswer(scanners, 0, 0);
+  const [before, start] = [process.memoryUsage().rss, performance.now()];
+  let peak = 0;
   const scanned = scanOutputStream(scanners, "", source(), { vault: new Vault(VAULT), masking: ["Secrets"] });
-  for await (const _ of scanned) most = Math.max(most, process.memoryUsage.rss());
-  return { megabytes, seconds: (performance.now() - begun) / 1000, grew: (most - before) / 1e6 };
+  for await (const _ of scanned) peak = Math.max(peak, process.memoryUsage.rss());
+  return { megabytes: LONG_ANSWER_MB, ms: performance.now() - start, growthMb: (peak - before) / 1e6 };
 }

@@ -1,10 +1,9 @@
-// npm run bench:suite [-- --quick] [-- --model FOLDER]: what several neural scanners cost together, beside what each costs alone, on
-// short, medium and long texts, in the library and through the server. Prints tables and writes bench-results/suite.json.
-// Where GUARD_LLM_GUARD_PYTHON names a Python that has llm-guard (see peers/suite.py), its scanners read the same texts with models of the
-// same size. Of a long text they read the first 512 tokens, where guard reads all.
-// `--model` replaces embedded:multitask. Machines are noisy, so all variants run in turn on each text, and each ratio is the median
-// of the ratios on the same text.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+// npm run bench:suite [-- --quick] [-- --model FOLDER]: the latency of several neural scanners together and of each alone, on short,
+// medium and long texts, in the library and through the server. `--model` replaces embedded:multitask.
+// With GUARD_LLM_GUARD_PYTHON (see peers/suite.py), llm-guard's scanners read the same texts with models of the same size. llm-guard
+// reads the first 512 tokens of a long text; guard reads all of it.
+// All variants run in turn on each text, and each ratio is the median of the ratios on the same text.
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,19 +12,19 @@ import { dump, load as parseYaml } from "js-yaml";
 import { createScanner, scanOutput, scanPrompt } from "../dist/index.js";
 import { defaultEngine } from "../dist/models/engine.js";
 import { scannerClasses } from "../dist/scanners/catalog.js";
-import { describe, machineNow } from "./machine.mjs";
-import { shapeOf, startPeers } from "./peers.mjs";
+import { formatMachine, machineInfo } from "./machine.mjs";
+import { modelShape, printPeerHelp, startPeers } from "./peers.mjs";
+import { saveResults } from "./results.mjs";
 import { withServer } from "./server.mjs";
 import { median } from "./stats.mjs";
-import { number, printTable } from "./table.mjs";
+import { formatNumber, printTable } from "./table.mjs";
 import { textsOfLength } from "./texts/whole-tokens.mjs";
 
 const MULTITASK = "embedded:multitask";
-const LENGTHS = { short: 30, medium: 200, long: 2000 };
 const SIDES = ["input", "output"];
 const PROMPT = "What did the team say about the weather, the match and the election?";
-/** The scanners that share a model, which are measured in addition to those of scanners.yml. */
-const EVERY = {
+/** Scanners of the multitask model, which are measured in addition to those of scanners.yml. */
+const CLASSIFIERS = {
   input: [{ type: "Toxicity" }, { type: "EmotionDetection" }, banTopics()],
   output: [
     { type: "Toxicity" },
@@ -37,10 +36,10 @@ const EVERY = {
   ],
 };
 
-/** The clocks of a call, in milliseconds. The time of the processor does not depend on other work of the machine. */
+/** Clocks in milliseconds. CPU time does not depend on other processes of the machine. */
 const CLOCKS = {
   library: () => performance.now(),
-  "library, processor": () => {
+  "library, CPU": () => {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1000;
   },
@@ -50,35 +49,33 @@ const CLOCKS = {
 const { values: flags } = parseArgs({
   options: { quick: { type: "boolean", default: false }, model: { type: "string" } },
 });
-const TEXTS = flags.quick ? { short: 5, medium: 3, long: 2 } : { short: 40, medium: 20, long: 10 };
+/** Tokens of a text. */
+const LENGTHS = { short: 30, medium: 200, long: flags.quick ? 600 : 2000 };
+/** Texts of each length. */
+const TEXTS = flags.quick ? { short: 1, medium: 1, long: 1 } : { short: 40, medium: 20, long: 10 };
 const path = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 const config = parseYaml(readFileSync(path("scanners.yml"), "utf8"));
 
-const machine = machineNow();
+const machine = machineInfo();
+console.log(`${formatMachine(machine)}\n`);
 const peers = startPeers("suite.py");
-console.log(describe(machine));
+if (!peers) printPeerHelp("bench:suite");
 console.log(
-  "Milliseconds of a call, one at a time; ratios are of the whole set to the dearest member and to the sum of all, and of llm-guard to the set.\n",
+  "Milliseconds of a call, one at a time. Ratios: the set to its slowest scanner and to the sum of all; llm-guard to the set.\n",
 );
 
 const results = [];
 for (const side of SIDES) {
   const defaults = config[`${side}_scanners`].map(withModel(side)).filter(isNeural);
   results.push(await bench("scanners.yml", side, defaults, true));
-  // Where scanners.yml has a scanner of the same type, that one is used.
-  const others = EVERY[side].filter(({ type }) => !defaults.some((known) => known.type === type));
+  // A scanner of scanners.yml replaces the one of the same type here.
+  const others = CLASSIFIERS[side].filter(({ type }) => !defaults.some((known) => known.type === type));
   results.push(await bench("all classifiers", side, [...defaults, ...others.map(withModel(side))], false));
 }
-const folder = path("bench-results/");
-mkdirSync(folder, { recursive: true });
-writeFileSync(
-  `${folder}suite.json`,
-  `${JSON.stringify({ date: new Date(), quick: flags.quick, machine, results }, null, 2)}\n`,
-);
 peers?.close();
-console.log("Written to bench-results/suite.json");
+saveResults("suite", { quick: flags.quick, machine, results });
 
-/** Measures one set of scanners, also through the server where `served`, and prints tables. */
+/** Measures one set of scanners in the library and, if `served`, through the server. Prints a table. */
 async function bench(set, side, listed, served) {
   console.log(`${set}, ${side}: ${listed.map(({ type }) => type).join(", ") || "none"}`);
   const rows = [];
@@ -86,12 +83,12 @@ async function bench(set, side, listed, served) {
     rows.push(...(await inLibrary(side, listed, served ? peerOf(side, listed) : undefined)));
     if (served) rows.push(...(await throughServer(side, listed)));
     printTable(
-      ["", "set", "dearest member", "sum of members", "to one", "to the sum", "llm-guard", "times"],
-      rows.map(({ where, length, all, dearest, sum, toOne, toSum, peer, times }) => [
+      ["", "set", "slowest", "sum", "set / slowest", "set / sum", "llm-guard", "llm-guard / set"],
+      rows.map(({ where, length, all, slowest, sum, toSlowest, toSum, peer, peerRatio }) => [
         `${where}, ${length}`,
-        ...[all, dearest, sum].map(number),
-        ...[toOne, toSum].map((ratio) => ratio.toFixed(2)),
-        ...(peer === undefined ? ["", ""] : [number(peer), times.toFixed(1)]),
+        ...[all, slowest, sum].map(formatNumber),
+        ...[toSlowest, toSum].map((ratio) => ratio.toFixed(2)),
+        ...(peer === undefined ? ["", ""] : [formatNumber(peer), peerRatio.toFixed(1)]),
       ]),
     );
   }
@@ -99,17 +96,17 @@ async function bench(set, side, listed, served) {
   return { set, side, scanners: listed, rows };
 }
 
-/** Times llm-guard's scanners of the same types with the clocks of the library. Undefined without a Python that has llm-guard. */
+/** Returns a function that times llm-guard's scanners of the same types, in wall and CPU time; undefined without a peer. */
 function peerOf(side, listed) {
   if (!peers) return undefined;
   const params = {
     side,
     types: listed.map(({ type }) => type),
-    ...shapeOf(defaultEngine().folder(listed[0].params.model)),
+    ...modelShape(defaultEngine().folder(listed[0].params.model)),
   };
   return async (text) => {
-    const { wall, processor } = await peers.measure({ peer: "llm-guard", params, prompt: PROMPT, text });
-    return [wall, processor];
+    const { wallMs, cpuMs } = await peers.measure({ peer: "llm-guard", params, prompt: PROMPT, text });
+    return [wallMs, cpuMs];
   };
 }
 
@@ -119,7 +116,7 @@ async function inLibrary(side, listed, peer) {
   const scan = (chosen) => (text) => (side === "input" ? scanPrompt(chosen, text) : scanOutput(chosen, PROMPT, text));
   try {
     return await compare(
-      ["library", "library, processor"],
+      ["library", "library, CPU"],
       scan(scanners),
       scanners.map((scanner) => scan([scanner])),
       peer,
@@ -129,7 +126,7 @@ async function inLibrary(side, listed, peer) {
   }
 }
 
-/** All servers run at once and are asked in turn, so that all are measured under the same conditions. */
+/** All servers run at once and answer in turn, so that all are measured under the same conditions. */
 async function throughServer(side, listed) {
   const scratch = mkdtempSync(join(tmpdir(), "guard-suite-"));
   const write = (name, scanners) => {
@@ -138,8 +135,10 @@ async function throughServer(side, listed) {
     writeFileSync(file, dump({ app: { log_level: "ERROR" }, ...lists, conversation: { risk: { enabled: false } } }));
     return file;
   };
-  const started = (files, urls, use) =>
-    files.length === 0 ? use(urls) : withServer(files[0], ({ url }) => started(files.slice(1), [...urls, url], use));
+  const withServers = (files, urls, use) =>
+    files.length === 0
+      ? use(urls)
+      : withServer(files[0], ({ url }) => withServers(files.slice(1), [...urls, url], use));
   const post = (url) => async (text) => {
     const [route, body] =
       side === "input" ? ["prompt", { prompt: text }] : ["output", { prompt: PROMPT, output: text }];
@@ -151,21 +150,21 @@ async function throughServer(side, listed) {
     if (!reply.ok) throw new Error(`status ${reply.status}: ${await reply.text()}`);
     await reply.json();
   };
-  const files = [write("all", listed), ...listed.map((one, index) => write(String(index), [one]))];
+  const files = [write("all", listed), ...listed.map((scanner, index) => write(String(index), [scanner]))];
   try {
-    return await started(files, [], ([all, ...members]) => compare(["server"], post(all), members.map(post)));
+    return await withServers(files, [], ([all, ...members]) => compare(["server"], post(all), members.map(post)));
   } finally {
     rmSync(scratch, { recursive: true });
   }
 }
 
-/** The times of a set of scanners and of its members by each clock, on the same texts in turn. */
+/** Times a set of scanners and each member with each clock, on the same texts in turn. */
 async function compare(clocks, all, members, peer) {
   const rows = [];
   for (const [length, tokens] of Object.entries(LENGTHS)) {
     const next = textsOfLength(tokens, tokens);
     const times = [];
-    // The first text only warms up, it does not count.
+    // The first text is a warm-up.
     for (let index = 0; index <= TEXTS[length]; index++) {
       const text = next();
       const ofMembers = [];
@@ -178,37 +177,36 @@ async function compare(clocks, all, members, peer) {
       const figures = times.map(({ ofAll, ofMembers, ofPeer }) => {
         const members = ofMembers.map((time) => time[clock]);
         const sum = members.reduce((total, time) => total + time, 0);
-        return { all: ofAll[clock], dearest: Math.max(...members), sum, peer: ofPeer?.[clock] };
+        return { all: ofAll[clock], slowest: Math.max(...members), sum, peer: ofPeer?.[clock] };
       });
       const middle = (figure) => median(figures.map(figure));
       rows.push({
         ...{ where, length, tokens, texts: figures.length },
-        ...{
-          all: middle((time) => time.all),
-          dearest: middle((time) => time.dearest),
-          sum: middle((time) => time.sum),
-        },
-        ...{ toOne: middle((time) => time.all / time.dearest), toSum: middle((time) => time.all / time.sum) },
-        ...(peer ? { peer: middle((time) => time.peer), times: middle((time) => time.peer / time.all) } : {}),
+        all: middle((time) => time.all),
+        slowest: middle((time) => time.slowest),
+        sum: middle((time) => time.sum),
+        toSlowest: middle((time) => time.all / time.slowest),
+        toSum: middle((time) => time.all / time.sum),
+        ...(peer ? { peer: middle((time) => time.peer), peerRatio: middle((time) => time.peer / time.all) } : {}),
       });
     }
   }
   return rows;
 }
 
-/** The milliseconds of one call by each clock. */
+/** The duration of one call by each clock, in milliseconds. */
 async function timesOf(clocks, scan, text) {
   const start = clocks.map((clock) => CLOCKS[clock]());
   await scan(text);
   return clocks.map((clock, index) => CLOCKS[clock]() - start[index]);
 }
 
-/** BanTopics cannot be made without topics. */
+/** BanTopics requires topics. */
 function banTopics() {
   return { type: "BanTopics", params: { topics: ["politics", "sports", "religion", "adult content", "violence"] } };
 }
 
-/** Adds the model with which a scanner is measured to its entry. Scanners without a model stay as they are. */
+/** Adds the model to the entry of a scanner that has one. */
 function withModel(side) {
   return ({ type, params = {} }) => {
     const model = params.model ?? scannerClasses(side).get(type).options.shape.model?.safeParse(undefined).data;
@@ -217,7 +215,7 @@ function withModel(side) {
   };
 }
 
-/** Whether a scanner uses a neural model: linear models have no ONNX graph. */
+/** Whether a scanner has a neural model. Linear models have no ONNX graph. */
 function isNeural({ params: { model } }) {
   if (model === undefined) return false;
   return readdirSync(defaultEngine().folder(model), { recursive: true }).some((file) => file.endsWith(".onnx"));

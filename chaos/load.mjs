@@ -1,19 +1,22 @@
-// Clients that send known texts all the time, and compare every verdict with what it has to be.
+// Clients that send labelled texts continuously and compare every verdict with the label.
 import { Agent, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { knownText } from "./texts.mjs";
+import { labelledText } from "./texts.mjs";
 
-/** Milliseconds after which a client gives up on an answer: longer than any time limit of the server. */
-const PATIENCE = 60_000;
+/** Longer than any timeout of the server. */
+const CLIENT_TIMEOUT_MS = 60_000;
+/** Pauses of a client, so that it leaves CPU time to a server that starts or is overloaded. */
+const PAUSE_AFTER_ERROR_MS = 20;
+const PAUSE_AFTER_REFUSAL_MS = 5;
 
-/** What became of requests. */
+/** Counts the outcomes of requests. */
 export class Tally {
   statuses = new Map();
   errors = new Map();
-  /** Verdicts of status 200 that are not those that the texts must have. */
+  /** Texts whose verdict is wrong. */
   wrong = [];
-  /** Seconds that answers of status 200 took. */
-  times = [];
+  /** Latencies of replies with status 200, in milliseconds. */
+  latencies = [];
   /** The ids of requests that got status 200. */
   answered = [];
 
@@ -21,23 +24,23 @@ export class Tally {
     if (outcome.error) return count(this.errors, outcome.error);
     count(this.statuses, outcome.status);
     if (outcome.status !== 200) return undefined;
-    this.times.push(outcome.seconds);
+    this.latencies.push(outcome.ms);
     this.answered.push(outcome.id);
     if (outcome.wrong) this.wrong.push(outcome.wrong);
     return undefined;
   }
 
-  status(wanted) {
-    return this.statuses.get(wanted) ?? 0;
+  status(status) {
+    return this.statuses.get(status) ?? 0;
   }
 
   get sent() {
     return sum(this.statuses) + sum(this.errors);
   }
 
-  /** The time in seconds that so large a share of the answers took at most. */
+  /** The latency in milliseconds that a share of the replies (0..1) does not exceed. */
   quantile(share) {
-    const sorted = this.times.toSorted((a, b) => a - b);
+    const sorted = this.latencies.toSorted((a, b) => a - b);
     return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
   }
 }
@@ -51,56 +54,56 @@ export class Load {
   #options;
   #isStopped = false;
   #clients = [];
-  /** Everything since the beginning. */
-  all = new Tally();
-  /** Since the last call of {@link phase}. */
-  #now = new Tally();
-  #began = performance.now();
-  /** Requests that are under way, and when they were sent. */
-  pending = new Map();
+  /** All outcomes since the start. */
+  total = new Tally();
+  /** Outcomes since the last call of {@link takeTally}. */
+  #current = new Tally();
+  #startedAt = performance.now();
+  #endedAt;
+  /** Requests that were sent completely, by key, with the callback that waits for their outcome. */
+  #inFlight = new Map();
 
   /**
-   * @param options.clients how many there are, each with one request under way.
-   * @param options.next makes the next text and says which scanner must fail it.
-   * @param options.isRight compares an answer with what it has to be; by default the named scanner must have failed it and no other.
+   * @param options.clients the number of clients, each with one request in flight.
+   * @param options.next makes the next text with the scanner that must fail it.
+   * @param options.isCorrect compares a reply with the label. By default only the named scanner may fail.
    */
   constructor(
     server,
-    { clients = 8, next = knownText, isRight = verdictIsRight, headers = {}, path = "/analyze/prompt" } = {},
+    { clients = 8, next = labelledText, isCorrect = isCorrectVerdict, headers = {}, path = "/analyze/prompt" } = {},
   ) {
     this.#server = server;
-    this.#options = { next, isRight, headers, path };
+    this.#options = { next, isCorrect, headers, path };
     this.#clients = Array.from({ length: clients }, () => this.#client());
   }
 
   async #client() {
     while (!this.#isStopped) {
       const outcome = await this.send();
-      // A server that is away refuses at once; a client that tries without rest would only keep the machine from starting it.
-      if (outcome.error) await sleep(20);
-      else if (outcome.status !== 200) await sleep(5);
+      if (outcome.error) await sleep(PAUSE_AFTER_ERROR_MS);
+      else if (outcome.status !== 200) await sleep(PAUSE_AFTER_REFUSAL_MS);
     }
   }
 
-  /** Sends one request, and notes what becomes of it. */
+  /** Sends one request and counts its outcome. */
   async send() {
     const outcome = await this.#send(this.#options.next());
-    this.all.add(outcome);
-    this.#now.add(outcome);
+    this.total.add(outcome);
+    this.#current.add(outcome);
     return outcome;
   }
 
-  #send(known) {
-    const { isRight, headers, path } = this.#options;
-    const body = JSON.stringify({ prompt: known.text });
+  #send(labelled) {
+    const { isCorrect, headers, path } = this.#options;
+    const body = JSON.stringify({ prompt: labelled.text });
     const start = performance.now();
     const key = {};
     return new Promise((resolve) => {
       const done = (outcome) => {
         clearTimeout(timer);
-        this.pending.get(key)?.(outcome);
-        this.pending.delete(key);
-        resolve({ ...outcome, start, seconds: (performance.now() - start) / 1000 });
+        this.#inFlight.get(key)?.(outcome);
+        this.#inFlight.delete(key);
+        resolve({ ...outcome, ms: performance.now() - start });
       };
       const call = request(
         `${this.#server.url}${path}`,
@@ -117,45 +120,50 @@ export class Load {
             const id = reply.headers["x-request-id"];
             if (status !== 200) return done({ status });
             const answer = JSON.parse(Buffer.concat(chunks));
-            return done({ status, id, wrong: isRight(known, answer) ? undefined : `${known.failing}: ${known.text}` });
+            const wrong = isCorrect(labelled, answer) ? undefined : `${labelled.failingScanner}: ${labelled.text}`;
+            return done({ status, id, wrong });
           } catch (error) {
             return done({ error: error.code ?? error.name });
           }
         },
       );
-      const timer = setTimeout(() => call.destroy(Object.assign(new Error(), { code: "no answer" })), PATIENCE);
+      const timer = setTimeout(
+        () => call.destroy(Object.assign(new Error(), { code: "no answer" })),
+        CLIENT_TIMEOUT_MS,
+      );
       call.on("error", (error) => done({ error: error.code ?? error.name }));
-      call.end(body, () => this.pending.set(key, undefined));
+      call.end(body, () => this.#inFlight.set(key, undefined));
     });
   }
 
-  /** A promise for each request that is under way and was sent as a whole: what became of it. */
-  underWay() {
-    return Promise.all([...this.pending.keys()].map((key) => new Promise((resolve) => this.pending.set(key, resolve))));
+  /** The outcomes of the requests that are now in flight and were sent completely. */
+  inFlight() {
+    const keys = [...this.#inFlight.keys()];
+    return Promise.all(keys.map((key) => new Promise((resolve) => this.#inFlight.set(key, resolve))));
   }
 
-  /** What became of requests since the last call, or since the beginning. */
-  phase() {
-    const tally = this.#now;
-    this.#now = new Tally();
+  /** The outcomes since the last call, or since the start. */
+  takeTally() {
+    const tally = this.#current;
+    this.#current = new Tally();
     return tally;
   }
 
-  /** Answers of status 200 a second, since the beginning. */
+  /** Replies with status 200 per second since the start. */
   get rate() {
-    return this.all.status(200) / (((this.ended ?? performance.now()) - this.#began) / 1000);
+    return (1000 * this.total.status(200)) / ((this.#endedAt ?? performance.now()) - this.#startedAt);
   }
 
   async stop() {
     this.#isStopped = true;
     await Promise.all(this.#clients);
-    this.ended ??= performance.now();
+    this.#endedAt ??= performance.now();
     this.#agent.destroy();
   }
 }
 
-/** Whether a text failed by the scanner that it has to fail by, or passed if there is none. */
-export function verdictIsRight({ failing }, answer) {
-  if (!failing) return answer.is_valid === true;
-  return answer.is_valid === false && answer.scanners[failing] > 0;
+/** Whether the labelled scanner failed the text, or the text passed if its label names none. */
+export function isCorrectVerdict({ failingScanner }, answer) {
+  if (!failingScanner) return answer.is_valid === true;
+  return answer.is_valid === false && answer.scanners[failingScanner] > 0;
 }

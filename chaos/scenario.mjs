@@ -1,11 +1,11 @@
-// What every scenario has: a folder, servers, loads, and promises that are checked.
+// The context of a scenario: a folder, servers, loads, and the promises that it checks.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Load } from "./load.mjs";
 import { Server } from "./server.mjs";
 
-/** Is thrown where a scenario cannot be played here. */
+/** Thrown if a scenario can't run on this machine. */
 export class Skipped extends Error {}
 
 export class Scenario {
@@ -17,27 +17,27 @@ export class Scenario {
   recoveries = [];
   folder = mkdtempSync(join(tmpdir(), "guard-chaos-"));
 
-  /** @param seconds how long the main part of the scenario takes. */
-  constructor({ seconds, quick }) {
-    this.seconds = seconds;
-    this.quick = quick;
+  /** @param durationMs the duration of the main part of the scenario. */
+  constructor({ durationMs, isQuick }) {
+    this.durationMs = durationMs;
+    this.isQuick = isQuick;
   }
 
-  /** Says whether a promise was kept, and what was seen. */
-  check(promise, isKept, seen = "") {
-    this.checks.push({ promise, isKept: Boolean(isKept), seen: String(seen) });
+  /** Records whether a promise was kept, with what was observed. */
+  check(promise, isKept, observed = "") {
+    this.checks.push({ promise, isKept: Boolean(isKept), observed: String(observed) });
   }
 
   note(text) {
     this.notes.push(text);
   }
 
-  /** Seconds until something worked again. */
-  recovered(seconds) {
-    this.recoveries.push(seconds);
+  /** Records the time until something worked again, in milliseconds. */
+  recovered(ms) {
+    this.recoveries.push(ms);
   }
 
-  /** Starts a server that ends with the scenario. */
+  /** Starts a server that stops with the scenario. */
   async serve(config, options) {
     const server = new Server(this.folder, config, options);
     this.#servers.push(server);
@@ -45,7 +45,7 @@ export class Scenario {
     return server;
   }
 
-  /** Starts a load that ends with the scenario. */
+  /** Starts a load that stops with the scenario. */
   load(server, options) {
     const load = new Load(server, options);
     this.#loads.push(load);
@@ -56,7 +56,7 @@ export class Scenario {
     this.#cleanups.push(cleanup);
   }
 
-  /** Ends all that was started, and adds the checks that hold for all scenarios. */
+  /** Stops servers and loads, and adds the checks of all scenarios. */
   async end() {
     for (const server of this.#servers) server.memory.after ??= server.rss();
     await Promise.all(this.#servers.map((server) => server.kill().catch(() => {})));
@@ -64,34 +64,30 @@ export class Scenario {
     for (const cleanup of this.#cleanups.reverse()) await cleanup();
     rmSync(this.folder, { recursive: true, force: true });
     if (this.#loads.length === 0) return;
-    const wrong = this.#loads.flatMap((load) => load.all.wrong);
-    this.check(
-      "every answer has the right verdict",
-      wrong.length === 0,
-      `${wrong.length} wrong ${wrong.slice(0, 2).join("; ")}`,
-    );
+    const wrong = this.#loads.flatMap((load) => load.total.wrong);
+    this.check("every verdict is correct", wrong.length === 0, `${wrong.length} wrong ${wrong.slice(0, 2).join("; ")}`);
   }
 
-  /** Lines that say what happened. */
+  /** The report as lines. */
   lines() {
     const table = (name) => {
       const total = new Map();
       for (const load of this.#loads)
-        for (const [key, number] of load.all[name]) total.set(key, (total.get(key) ?? 0) + number);
-      return [...total].map(([key, number]) => `${number} × ${key}`).join(", ") || "none";
+        for (const [key, count] of load.total[name]) total.set(key, (total.get(key) ?? 0) + count);
+      return [...total].map(([key, count]) => `${count} × ${key}`).join(", ") || "none";
     };
     const megabytes = (value) => (value === undefined ? "–" : `${value.toFixed(0)} MB`);
     const max = Math.max(...this.recoveries);
     return [
       ...(this.#loads.length > 0
         ? [
-            `load held      ${this.#loads.map((load) => `${load.rate.toFixed(0)}/s (p50 ${load.all.quantile(0.5).toFixed(2)} s, p99 ${load.all.quantile(0.99).toFixed(2)} s)`).join("; ")}`,
-            `answers        ${table("statuses")}`,
+            `load           ${this.#loads.map((load) => `${load.rate.toFixed(0)}/s (p50 ${load.total.quantile(0.5).toFixed(0)} ms, p99 ${load.total.quantile(0.99).toFixed(0)} ms)`).join("; ")}`,
+            `statuses       ${table("statuses")}`,
             `errors         ${table("errors")}`,
           ]
         : []),
       ...(this.recoveries.length > 0
-        ? [`recovery       ${max.toFixed(2)} s at most, ${this.recoveries.length} times`]
+        ? [`recovery       ${max.toFixed(0)} ms at most, ${this.recoveries.length} times`]
         : []),
       ...this.#servers.map(
         ({ memory }) =>
@@ -99,7 +95,8 @@ export class Scenario {
       ),
       ...this.notes,
       ...this.checks.map(
-        ({ promise, isKept, seen }) => `${isKept ? "kept  " : "BROKEN"}  ${promise}${seen ? `: ${seen}` : ""}`,
+        ({ promise, isKept, observed }) =>
+          `${isKept ? "kept  " : "BROKEN"}  ${promise}${observed ? `: ${observed}` : ""}`,
       ),
     ];
   }

@@ -1,4 +1,4 @@
-// `guard serve` as a process of its own, and what can be seen of it from outside.
+// `guard serve` in a process of its own, observed from outside.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
-/** The folder of the package that is tried. */
+/** The folder of the package under test. */
 export const PACKAGE = fileURLToPath(new URL("..", import.meta.url));
 
 export class Server {
@@ -15,15 +15,15 @@ export class Server {
   #options;
   #process;
   #sampling;
-  /** The end of what the server wrote. */
+  /** The last lines that the server wrote. */
   log = "";
-  /** Resident memory in MB: when it was ready for the first time, and at most. */
+  /** Resident memory in MB: when the server was first ready, and its peak. */
   memory = { before: undefined, peak: 0 };
 
   /**
-   * @param config the settings, which are written to a file as JSON, a subset of YAML.
-   * @param options.channel whether {@link Server.ask} can ask it.
-   * @param options.under the command that starts it, if any, in the place of itself: its process is the server's.
+   * @param config the settings. They are written to a file as JSON, a subset of YAML.
+   * @param options.channel whether the server has an IPC channel, which {@link Server.probe} needs.
+   * @param options.under the command that starts the server. It must replace itself with the server's process.
    */
   constructor(folder, config, options = {}) {
     this.file = join(folder, `scanners-${Math.random().toString(36).slice(2)}.yml`);
@@ -49,47 +49,46 @@ export class Server {
     return this.#process?.exitCode === null && this.#process.signalCode === null;
   }
 
-  /** Starts it, on the same port each time. @returns the seconds until it was ready. */
+  /** Starts the server, on the same port each time. @returns the milliseconds until it was ready. */
   async start() {
     this.port ??= await freePort();
     const start = performance.now();
     const { nodeArguments, environment, under, channel } = this.#options;
     const main = join(this.#options.package, "dist/cli/main.js");
     const node = [...under, process.execPath, ...nodeArguments];
-    const [program, ...rest] = [...node, main, "serve", "--config", this.file, "--port", String(this.port)];
+    const [program, ...args] = [...node, main, "serve", "--config", this.file, "--port", String(this.port)];
     const env = { ...process.env, ...environment };
-    this.#process = spawn(program, rest, { stdio: ["ignore", "pipe", "pipe", ...(channel ? ["ipc"] : [])], env });
-    const keep = (chunk) => {
+    this.#process = spawn(program, args, { stdio: ["ignore", "pipe", "pipe", ...(channel ? ["ipc"] : [])], env });
+    const appendToLog = (chunk) => {
       this.log = (this.log + chunk).slice(-20_000);
     };
-    this.#process.stdout.on("data", keep);
-    this.#process.stderr.on("data", keep);
+    this.#process.stdout.on("data", appendToLog);
+    this.#process.stderr.on("data", appendToLog);
     this.exited = once(this.#process, "exit").then(([code, signal]) => ({ code, signal }));
-    await this.ready();
+    await this.waitUntilReady();
     this.memory.before ??= this.rss();
     clearInterval(this.#sampling);
     this.#sampling = setInterval(() => {
       this.memory.peak = Math.max(this.memory.peak, this.rss() ?? 0);
     }, 100).unref();
-    return (performance.now() - start) / 1000;
+    return performance.now() - start;
   }
 
-  /** Waits until it is ready. */
-  async ready(seconds = 60) {
-    for (const end = Date.now() + seconds * 1000; Date.now() < end; await sleep(20)) {
-      if (!this.isRunning) throw new Error(`the server ended\n${this.log}`);
+  async waitUntilReady(timeoutMs = 60_000) {
+    for (const end = Date.now() + timeoutMs; Date.now() < end; await sleep(20)) {
+      if (!this.isRunning) throw new Error(`the server exited\n${this.log}`);
       const reply = await fetch(`${this.url}/readyz`).catch(() => undefined);
       await reply?.arrayBuffer();
       if (reply?.ok) return;
     }
-    throw new Error(`the server was not ready in time\n${this.log}`);
+    throw new Error(`the server was not ready within ${timeoutMs} ms\n${this.log}`);
   }
 
-  /** What a module that `nodeArguments` load into it, such as `looks.mjs`, answers to a message. */
-  async ask() {
-    const answer = once(this.#process, "message");
-    this.#process.send("look");
-    return (await answer)[0];
+  /** The reply of the preloaded `resource-probe.mjs`. */
+  async probe() {
+    const reply = once(this.#process, "message");
+    this.#process.send("probe");
+    return (await reply)[0];
   }
 
   signal(name) {
@@ -102,7 +101,7 @@ export class Server {
     await this.exited;
   }
 
-  /** Posts a body. @returns the status and what was answered. */
+  /** Posts JSON. @returns the status, headers and body of the reply. */
   async post(path, body, headers = {}) {
     const reply = await fetch(this.url + path, {
       method: "POST",
@@ -112,7 +111,7 @@ export class Server {
     return { status: reply.status, headers: reply.headers, body: await reply.json() };
   }
 
-  /** The sum of a metric over all labels that match. */
+  /** The sum of a metric over all series whose labels contain `labels`. */
   async metric(name, labels = "") {
     const text = await (await fetch(`${this.url}/metrics`)).text();
     return text
@@ -121,7 +120,7 @@ export class Server {
       .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0);
   }
 
-  /** Resident memory in MB, or undefined where the process is not there any more. */
+  /** Resident memory in MB, or undefined if the process has exited. */
   rss() {
     try {
       const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${this.pid}/status`, "utf8")) ?? [];
@@ -131,7 +130,7 @@ export class Server {
     }
   }
 
-  /** How many files and sockets it has open. */
+  /** The number of open files and sockets. */
   descriptors() {
     return readdirSync(`/proc/${this.pid}/fd`).length;
   }

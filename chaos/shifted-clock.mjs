@@ -1,4 +1,4 @@
-// Loaded into a server with --import: a clock that a file shifts. Its content is the number of milliseconds.
+// Preloaded into a server: shifts the clock by the milliseconds in the file that GUARD_CHAOS_CLOCK names.
 import { readFileSync } from "node:fs";
 
 const RealDate = Date;
@@ -12,8 +12,8 @@ setInterval(() => {
 }, 50).unref();
 
 class ShiftedDate extends RealDate {
-  constructor(...given) {
-    super(...(given.length === 0 ? [RealDate.now() + shift] : given));
+  constructor(...args) {
+    super(...(args.length === 0 ? [RealDate.now() + shift] : args));
   }
 
   static now() {

@@ -1,9 +1,9 @@
-// Texts of which it is known what guard has to say, so that a wrong verdict shows.
+// Labelled texts, which reveal wrong verdicts.
 
-/** A phrase that the configurations of the scenarios ban. */
+/** A phrase that the scenarios' configurations ban. */
 export const BANNED = "the purple zebra protocol";
 
-/** A token in the form of GitHub's, made here so that no real-looking one is in the repository. */
+/** Makes a token in the form of GitHub's, so that the repository contains none. */
 const token = () =>
   `ghp_${Array.from({ length: 36 }, () => "abcdefghijkmnpqrstuvwxyz0123456789"[Math.floor(Math.random() * 34)]).join("")}`;
 
@@ -21,30 +21,30 @@ let count = 0;
 const numbered = (text) => `${text} (${++count})`;
 const harmless = () => HARMLESS[count % HARMLESS.length];
 
-/** Kinds of texts: what makes one, and which scanner must fail it. */
+/** Kinds of texts, with the scanner that must fail them. */
 const KINDS = [
-  { make: () => numbered(harmless()) },
-  { make: () => numbered(harmless()) },
-  { make: () => numbered(`${harmless()} Mention ${BANNED} in it.`), failing: "BanSubstrings" },
-  { make: () => numbered(`${harmless()} My token is ${token()}.`), failing: "Secrets" },
+  { create: () => numbered(harmless()) },
+  { create: () => numbered(harmless()) },
+  { create: () => numbered(`${harmless()} Mention ${BANNED} in it.`), failingScanner: "BanSubstrings" },
+  { create: () => numbered(`${harmless()} My token is ${token()}.`), failingScanner: "Secrets" },
 ];
-const WITH_MODEL = [...KINDS, { make: () => numbered(ATTACK), failing: "PromptInjection" }];
+const WITH_MODEL = [...KINDS, { create: () => numbered(ATTACK), failingScanner: "PromptInjection" }];
 
-/** A new text, and the scanner that must fail it. Of each of them some come up, at random. */
-export function knownText(withModel = true) {
+/** Makes a text of a random kind, with the scanner that must fail it. */
+export function labelledText(withModel = true) {
   const kinds = withModel ? WITH_MODEL : KINDS;
-  const { make, failing } = kinds[Math.floor(Math.random() * kinds.length)];
-  return { text: make(), failing };
+  const { create, failingScanner } = kinds[Math.floor(Math.random() * kinds.length)];
+  return { text: create(), failingScanner };
 }
 
-/** A long harmless text of so many characters, no two of which are equal. */
+/** Makes a harmless text of `characters` characters. No two are equal. */
 export function longText(characters) {
   let text = `${++count} `;
   while (text.length < characters) text += `${HARMLESS[Math.floor(Math.random() * HARMLESS.length)]} `;
   return { text: text.slice(0, characters) };
 }
 
-/** The configuration that most scenarios begin with, with the names that files have. */
+/** The base configuration of most scenarios, with the keys of scanners.yml. */
 export function settings({ model = true, app = {}, ...more } = {}) {
   return {
     app: { log_level: "warn", ...app },

@@ -1,25 +1,24 @@
-// npm run bench:anonymize [-- --quick] [-- --heldout FILE] [-- --ner FOLDER]: finding personal data, beside Presidio's recognizers and
-// llm-guard's Anonymize where GUARD_LLM_GUARD_PYTHON names a Python that has them (see peers/anonymize.py). Prints tables and
-// writes bench-results/anonymize.json.
+// npm run bench:anonymize [-- --quick] [-- --heldout FILE] [-- --ner FOLDER]: the detection of personal data. With GUARD_LLM_GUARD_PYTHON
+// also Presidio's recognizers and llm-guard's Anonymize (see peers/anonymize.py).
 //
-// --heldout: a file that `python -m training.heldout --tasks pii` wrote: what both sides find in it, exact to the character, by type.
-// --ner: the folder of guard's model of names, such as models/ner, so that llm-guard gets a model of equal size.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+// --heldout: a file of `python -m training.heldout --tasks pii`. Adds precision and recall of exact spans by type.
+// --ner: the folder of guard's NER model, such as models/ner. Adds Anonymize with its model; llm-guard gets a model of equal size.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { createScanner } from "../../dist/index.js";
-import { describe, machineNow } from "../machine.mjs";
-import { shapeOf, startPeers } from "../peers.mjs";
+import { formatMachine, machineInfo } from "../machine.mjs";
+import { modelShape, printPeerHelp, startPeers } from "../peers.mjs";
+import { saveResults } from "../results.mjs";
 import { namedTexts } from "../texts/personal-data.mjs";
-import { linear, throughput } from "./cost.mjs";
-import { quality } from "./quality.mjs";
+import { measureCost, measureThroughput } from "./cost.mjs";
+import { measureQuality } from "./quality.mjs";
 
 const { values: flags } = parseArgs({
   options: { quick: { type: "boolean", default: false }, heldout: { type: "string" }, ner: { type: "string" } },
 });
-/** The characters of a text, and how many texts make a pass. */
+/** Lengths of texts in characters, and the number of texts of a pass. */
 const SIZES = flags.quick
   ? [
       [1_000, 20],
@@ -31,7 +30,7 @@ const SIZES = flags.quick
       [10_000, 10],
       [100_000, 1],
     ];
-/** The same for scanners with models, with which a text takes thousands of times as long. */
+/** The same for scanners with models, which are thousands of times slower. */
 const WITH_MODELS = flags.quick
   ? [[1_000, 2]]
   : [
@@ -40,17 +39,16 @@ const WITH_MODELS = flags.quick
       [10_000, 1],
     ];
 
-// One thread, as the peers have. Further ones would count as work while they wait.
+/** Lengths of texts in characters, by which the cost of a character is measured. */
+const COST_LENGTHS = [1_000, 10_000, 100_000, 1_000_000];
+
+// One thread, like the peers. Waiting threads would count as CPU time.
 process.env.GUARD_ONNX_THREADS = "1";
-const machine = machineNow();
-console.log(`${describe(machine)}\n`);
+const machine = machineInfo();
+console.log(`${formatMachine(machine)}\n`);
 
 const peers = startPeers("anonymize.py");
-if (!peers) {
-  console.log("Only guard is measured. For its peers, in an environment of Python 3.10 to 3.12:");
-  console.log("  python -m venv env && env/bin/pip install llm-guard==0.3.16");
-  console.log("  GUARD_LLM_GUARD_PYTHON=env/bin/python npm run bench:anonymize\n");
-}
+if (!peers) printPeerHelp("bench:anonymize");
 const scratch = mkdtempSync(join(tmpdir(), "guard-bench-"));
 const recognizers = createScanner("output", "Sensitive", { recognizer_conf: [] });
 const save = (name, texts) => {
@@ -58,28 +56,26 @@ const save = (name, texts) => {
   writeFileSync(path, JSON.stringify(texts));
   return path;
 };
-const settings = { peers, save, rounds: flags.quick ? 1 : 3, seconds: flags.quick ? 0.2 : 1 };
-const results = { date: new Date(), quick: flags.quick, machine };
+const settings = { peers, save, rounds: flags.quick ? 1 : 3, durationMs: flags.quick ? 200 : 1000 };
+const results = { quick: flags.quick, machine };
 try {
-  if (flags.heldout) results.quality = await quality(flags.heldout, recognizers, peers, save);
-  results.recognizers = await throughput(
-    { what: "recognizers alone", sizes: SIZES, scanner: recognizers, peer: "Presidio", params: {} },
+  if (flags.heldout) results.quality = await measureQuality(flags.heldout, recognizers, peers, save);
+  results.recognizers = await measureThroughput(
+    { name: "recognizers alone", sizes: SIZES, scanner: recognizers, peer: "Presidio", params: {} },
     settings,
   );
   if (flags.ner) {
-    const { tokenizer, config } = shapeOf(flags.ner);
-    const whole = createScanner("input", "Anonymize", {});
-    const run = { sizes: WITH_MODELS, scanner: whole, peer: "llm-guard Anonymize", params: { tokenizer, config } };
-    results.anonymize = await throughput({ ...run, what: "Anonymize" }, settings);
-    // The model is faster on tokens that are far from names. These texts have none of them.
-    const what = "Anonymize, names in every sentence";
-    results.dense = await throughput({ ...run, what, textsOf: namedTexts }, settings);
+    const { tokenizer, config } = modelShape(flags.ner);
+    const anonymize = createScanner("input", "Anonymize", {});
+    const run = { sizes: WITH_MODELS, scanner: anonymize, peer: "llm-guard Anonymize", params: { tokenizer, config } };
+    results.anonymize = await measureThroughput({ ...run, name: "Anonymize" }, settings);
+    // The model is faster on tokens that are far from names. These texts have no such tokens.
+    const name = "Anonymize, names in every sentence";
+    results.dense = await measureThroughput({ ...run, name, createTexts: namedTexts }, settings);
   }
-  results.linear = await linear(recognizers, settings);
+  results.cost = await measureCost(recognizers, flags.quick ? COST_LENGTHS.slice(0, 3) : COST_LENGTHS, settings);
 } finally {
   peers?.close();
   rmSync(scratch, { recursive: true });
 }
-const folder = fileURLToPath(new URL("../../bench-results/", import.meta.url));
-mkdirSync(folder, { recursive: true });
-writeFileSync(join(folder, "anonymize.json"), JSON.stringify(results, null, 2));
+saveResults("anonymize", results);

@@ -1,30 +1,30 @@
-// What guard and Presidio find in held-out texts, exact to the character.
+// Precision and recall of exact spans in held-out texts, for guard and Presidio.
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { printTable } from "../table.mjs";
 
-/** The thresholds that are tried for the scores of Presidio. The one with which it does best is used. */
+/** Candidate thresholds for the scores of Presidio. The one with the best F1 is used. */
 const THRESHOLDS = [0.01, 0.2, 0.35, 0.5, 0.65, 0.8];
 
-/** The names of each side for the types in the held-out texts, where they differ. */
+/** Types of the held-out texts by the name that each side uses, where they differ. */
 const TYPES = {
   guard: { US_PASSPORT: "PASSPORT", ZH_PASSPORT: "PASSPORT", US_DRIVER_LICENSE: "DRIVER_LICENSE" },
   Presidio: { DATE_TIME: "DATE_OF_BIRTH", US_PASSPORT: "PASSPORT", US_DRIVER_LICENSE: "DRIVER_LICENSE" },
 };
-/** Types that are not compared: names need a model, and URLs are found only where a user asks for them. */
-const LEFT_OUT = ["PERSON", "LOCATION", "ORGANIZATION", "URL"];
-/** Presidio has no type for dates of birth, so other dates that it finds are not counted as wrong. */
-const NEVER_WRONG = { guard: [], Presidio: ["DATE_OF_BIRTH"] };
+/** Types that are not compared: names need a model, and URLs are found only on request. */
+const EXCLUDED_TYPES = ["PERSON", "LOCATION", "ORGANIZATION", "URL"];
+/** Presidio has no type for dates of birth, so its other dates are not counted as false positives. */
+const IGNORED_FALSE_POSITIVES = { guard: [], Presidio: ["DATE_OF_BIRTH"] };
 
 /**
- * Prints and returns precision, recall and F1 of exact spans, for both sides on the same texts.
+ * Measures precision, recall and F1 of exact spans for both sides on the same texts. Prints a table and returns the figures.
  *
- * @param {string} path a file that `python -m training.heldout --tasks pii` wrote
- * @param {object} recognizers guard's scanner
- * @param {object} [peers] what `startPeers` returned
+ * @param {string} path a file of `python -m training.heldout --tasks pii`
+ * @param {object} recognizers the scanner of guard
+ * @param {object} [peers] the result of `startPeers`
  * @param {(name: string, texts: string[]) => string} save writes texts for the peers and returns the path
  */
-export async function quality(path, recognizers, peers, save) {
+export async function measureQuality(path, recognizers, peers, save) {
   const bytes = readFileSync(path);
   const lines = (path.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString().trim().split("\n");
   const rows = lines.map((line) => JSON.parse(line));
@@ -41,26 +41,26 @@ export async function quality(path, recognizers, peers, save) {
       "heldout",
       rows.map(({ text }) => text),
     );
-    sides.Presidio = (await peers.measure({ peer: "Presidio", params: {}, texts, seconds: null })).findings;
+    sides.Presidio = (await peers.measure({ peer: "Presidio", params: {}, texts, durationMs: null })).findings;
   }
-  const gold = rows.map(({ spans }) => spans.filter(([, , type]) => !LEFT_OUT.includes(type)));
-  const wanted = new Set(gold.flat().map(([, , type]) => type));
+  const gold = rows.map(({ spans }) => spans.filter(([, , type]) => !EXCLUDED_TYPES.includes(type)));
+  const types = new Set(gold.flat().map(([, , type]) => type));
   const measured = Object.entries(sides).map(([side, found]) => {
     const named = found.map((findings) =>
       findings.map(([start, end, type, score]) => [start, end, TYPES[side][type] ?? type, score]),
     );
     const tried = THRESHOLDS.map((threshold) => ({
       threshold,
-      ...figures(gold, named, threshold, wanted, NEVER_WRONG[side]),
+      ...figures(gold, named, threshold, types, IGNORED_FALSE_POSITIVES[side]),
     }));
-    // guard has applied its own threshold already.
+    // guard applies its own threshold.
     const best = side === "guard" ? tried[0] : tried.reduce((best, one) => (one.all.f1 > best.all.f1 ? one : best));
     return [side, best];
   });
-  console.log(`Found in ${rows.length} held-out texts, exact to the character (F1, precision and recall in percent):`);
+  console.log(`Exact spans in ${rows.length} held-out texts (F1, precision and recall in percent):`);
   printTable(
     ["type", "spans", ...measured.flatMap(([side]) => [`${side}: F1`, "precision", "recall"])],
-    [...[...wanted].sort(), "all"].map((type) => [
+    [...[...types].sort(), "all"].map((type) => [
       type,
       String(gold.flat().filter(([, , one]) => type === "all" || one === type).length),
       ...measured.flatMap(([, best]) => {
@@ -70,15 +70,15 @@ export async function quality(path, recognizers, peers, save) {
     ]),
   );
   for (const [side, { threshold }] of measured.slice(1)) {
-    console.log(`${side} with the threshold ${threshold}, with which it does best of ${THRESHOLDS.join(", ")}.`);
+    console.log(`${side} has the best F1 with the threshold ${threshold} of ${THRESHOLDS.join(", ")}.`);
   }
   console.log();
   return Object.fromEntries(measured);
 }
 
-/** The figures of findings above a threshold. Of overlapping findings the one with the highest score counts, then the longest. */
-function figures(gold, found, threshold, wanted, neverWrong) {
-  const counts = Object.fromEntries([...wanted].map((type) => [type, { right: 0, found: 0, spans: 0 }]));
+/** The figures of findings above a threshold. Among overlapping findings the highest score wins, then the longest. */
+function figures(gold, found, threshold, types, ignoredFalsePositives) {
+  const counts = Object.fromEntries([...types].map((type) => [type, { correct: 0, found: 0, spans: 0 }]));
   for (const [index, spans] of gold.entries()) {
     const key = ([start, end, type]) => `${start} ${end} ${type}`;
     const expected = new Set(spans.map(key));
@@ -89,25 +89,25 @@ function figures(gold, found, threshold, wanted, neverWrong) {
     for (const finding of found[index].filter(([, , , score]) => score >= threshold).sort(order)) {
       if (kept.every(([start, end]) => finding[1] <= start || finding[0] >= end)) kept.push(finding);
     }
-    for (const finding of kept.filter(([, , type]) => wanted.has(type))) {
-      const isRight = expected.has(key(finding));
-      if (isRight) counts[finding[2]].right++;
-      if (isRight || !neverWrong.includes(finding[2])) counts[finding[2]].found++;
+    for (const finding of kept.filter(([, , type]) => types.has(type))) {
+      const isCorrect = expected.has(key(finding));
+      if (isCorrect) counts[finding[2]].correct++;
+      if (isCorrect || !ignoredFalsePositives.includes(finding[2])) counts[finding[2]].found++;
     }
   }
-  const rates = ({ right, found, spans }) => ({
-    precision: found ? right / found : 0,
-    recall: spans ? right / spans : 0,
-    f1: found + spans ? (2 * right) / (found + spans) : 0,
+  const rates = ({ correct, found, spans }) => ({
+    precision: found ? correct / found : 0,
+    recall: spans ? correct / spans : 0,
+    f1: found + spans ? (2 * correct) / (found + spans) : 0,
   });
   const sum = (field) => Object.values(counts).reduce((total, count) => total + count[field], 0);
   return {
     byType: Object.fromEntries(Object.entries(counts).map(([type, count]) => [type, rates(count)])),
-    all: rates({ right: sum("right"), found: sum("found"), spans: sum("spans") }),
+    all: rates({ right: sum("correct"), found: sum("found"), spans: sum("spans") }),
   };
 }
 
-/** For each UTF-16 code unit the index of the code point to which it belongs. */
+/** The index of the code point of each UTF-16 code unit. */
 function codePoints(text) {
   const at = [];
   let points = 0;

@@ -1,12 +1,13 @@
 """A server with llm-guard's scanners, for benches/compare/http.mjs.
 
-This is not llm-guard's own API, whose package is on no registry. It is written for this benchmark and serves POST /analyze/prompt as that one
-does: FastAPI on uvicorn with CORS headers, `llm_guard.scan_prompt` in a thread pool of the request's own under a time limit, and the same
-fields in the answer. It does less: no rate limit, no traces, no metrics, no log and no cache (all prompts differ), so that it answers
-more requests than the original would.
+This is not llm-guard's own API, which no registry has. It is written for this benchmark and serves POST /analyze/prompt like the original:
+FastAPI on uvicorn with CORS headers, `llm_guard.scan_prompt` in a thread pool per request with a timeout, and the same response fields. It
+has no rate limit, traces, metrics, log or cache (all prompts differ), so it answers more requests than the original would.
 
-    python app.py PORT SCANNERS THREADS, where SCANNERS is a JSON list of {"type", "params"}, and THREADS is "own" as described, or "kept" for
-    one thread pool of all requests, which the original does not have and with which it would be several times faster
+    python app.py PORT SCANNERS THREADS
+
+SCANNERS is a JSON list of {"type", "params"}. THREADS is "per-request" as described, or "shared" for one thread pool of all requests, which
+the original does not have and which makes it several times faster.
 """
 
 import asyncio
@@ -25,11 +26,11 @@ from pydantic import BaseModel
 
 structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
 
-port, listed, keeps = int(sys.argv[1]), json.loads(sys.argv[2]), sys.argv[3] == "kept"
-scanners = [getattr(input_scanners, entry["type"])(**entry["params"]) for entry in listed]
+port, entries, has_shared_pool = int(sys.argv[1]), json.loads(sys.argv[2]), sys.argv[3] == "shared"
+scanners = [getattr(input_scanners, entry["type"])(**entry["params"]) for entry in entries]
 app = FastAPI()
 app.add_middleware(CORSMiddleware, allow_origins=["*"])
-TIMEOUT = 10
+TIMEOUT_SECONDS = 10
 
 
 class Request(BaseModel):
@@ -50,9 +51,9 @@ async def ready() -> dict[str, str]:
 @app.post("/analyze/prompt")
 async def analyze(request: Request) -> Response:
     loop = asyncio.get_running_loop()
-    with nullcontext() if keeps else ThreadPoolExecutor() as threads:
+    with nullcontext() if has_shared_pool else ThreadPoolExecutor() as threads:
         scan = loop.run_in_executor(threads, scan_prompt, scanners, request.prompt)
-        text, valid, scores = await asyncio.wait_for(scan, TIMEOUT)
+        text, valid, scores = await asyncio.wait_for(scan, TIMEOUT_SECONDS)
     return Response(is_valid=all(valid.values()), scanners=scores, sanitized_prompt=text)
 
 

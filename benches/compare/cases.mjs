@@ -1,5 +1,4 @@
-// What the comparison with llm-guard measures: every scanner that both have and that needs no neural model, with the same options on both
-// sides, and for each of them texts that pass and texts that do not.
+// The cases of the comparison with llm-guard: every scanner without a neural model that both have, with the same options on both sides.
 import { Vault } from "../../dist/index.js";
 import { SENTENCES } from "../texts/prompts.mjs";
 import { random } from "../texts/random.mjs";
@@ -20,12 +19,10 @@ const PLACEHOLDERS = [
   ["[REDACTED_PERSON_2]", "Grace Hopper"],
   ["[REDACTED_EMAIL_ADDRESS_1]", "ada@mail.test"],
 ];
-/** Characters of the texts. */
-export const LENGTHS = [10, 100, 1_000, 10_000, 100_000, 1_000_000];
 
 /**
- * The comparisons. `hit` stands in the middle of the texts that fail, or that are rewritten; `minutes` and `tokens` are limits, of which
- * each text has half at most, or twice as many. Only texts with room for it have a hit.
+ * The comparisons. `hit` is in the middle of the texts that fail or are rewritten, or fills them if it is `everywhere`. A case with
+ * `limited` has no hit: the limit is set to twice and to half of what a text has, at `perCharacter` a character.
  */
 export const CASES = [
   { type: "BanSubstrings", side: "input", params: { substrings: SUBSTRINGS }, hit: "rootkit" },
@@ -43,17 +40,17 @@ export const CASES = [
     params: { vault: new Vault(PLACEHOLDERS) },
     peerParams: { vault: PLACEHOLDERS },
   },
-  // A key that is made here, so that no key stands in this file.
+  // The key is assembled here, so that this file contains no key.
   { type: "Secrets", side: "input", params: {}, hit: ` key=AKIA${"Q7ZK2MXW".repeat(2)} ` },
   { type: "Sentiment", side: "input", params: {}, hit: " This is horrible, I hate it. ", everywhere: true },
   { type: "TokenLimit", side: "input", limited: "limit", params: {}, perCharacter: 1 / 5 },
   { type: "NoRefusalLight", side: "output", params: {}, hit: "I'm sorry, but I cannot assist with that request." },
-  // Neither side has an address to ask in these texts, since a server that answers would be all that is measured.
+  // The texts contain no URL, because otherwise the requests to it would dominate the time.
   { type: "URLReachability", side: "output", params: {}, peerParams: {} },
 ];
 
-/** `count` different texts of so many characters: prose, with `hit` in the middle, or everywhere. */
-export function texts(length, count, hit = "", everywhere = false) {
+/** Makes `count` distinct texts of `length` characters: prose with `hit` in the middle, or `hit` everywhere. */
+export function makeTexts(length, count, hit = "", everywhere = false) {
   const next = random(length);
   return Array.from({ length: count }, () => {
     const parts = [];

@@ -1,17 +1,16 @@
 // npm run bench:compare [-- --quick] [-- --python FILE] [-- --only Regex,JSON] [-- --lengths 10,1000] [-- --skip-http | --skip-scanners]:
-// guard beside llm-guard, in one run: every scanner that both have and that needs no neural model, by the length of the text, and a server of
-// each with two of them. Needs the Python of an environment with llm-guard 0.3.16, by `--python` or GUARD_LLM_GUARD_PYTHON; without one
-// it says so, and measures guard alone. Prints tables and writes bench-results/compare.json.
-// Machines are noisy: both sides run in turn, several times. Each figure is the median of its rounds.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+// guard beside llm-guard: every scanner without a neural model that both have, by the length of the text, and a server of each with two
+// scanners. `--python` or GUARD_LLM_GUARD_PYTHON names a Python with llm-guard 0.3.16; without one only guard is measured. Both sides run
+// in turn, several times. Each figure is the median of its rounds.
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { describe, machineNow } from "../machine.mjs";
-import { startPeers } from "../peers.mjs";
-import { http } from "./http.mjs";
-import { scanners } from "./scanners.mjs";
+import { formatMachine, machineInfo } from "../machine.mjs";
+import { printPeerHelp, startPeers } from "../peers.mjs";
+import { saveResults } from "../results.mjs";
+import { compareServers } from "./http.mjs";
+import { compareScanners } from "./scanners.mjs";
 
 const { values: flags } = parseArgs({
   options: {
@@ -23,33 +22,30 @@ const { values: flags } = parseArgs({
     "skip-scanners": { type: "boolean", default: false },
   },
 });
+/** Lengths of the texts in characters. */
+const LENGTHS = [10, 100, 1_000, 10_000, 100_000, 1_000_000];
+const QUICK_LENGTHS = [10, 1_000, 100_000];
 const list = (value) => value?.split(",");
-const machine = machineNow();
-console.log(`${describe(machine)}\n`);
+const machine = machineInfo();
+console.log(`${formatMachine(machine)}\n`);
 const { python } = flags;
-if (!python) {
-  console.log("Only guard is measured. To compare it, make an environment of Python 3.10 to 3.12 and name its Python:");
-  console.log("  python -m venv env && env/bin/pip install llm-guard==0.3.16 fastapi 'uvicorn[standard]'");
-  console.log("  GUARD_LLM_GUARD_PYTHON=env/bin/python npm run bench:compare\n");
-}
+if (!python) printPeerHelp("bench:compare", "llm-guard==0.3.16 fastapi 'uvicorn[standard]'");
 const peers = startPeers("compare.py", python);
 const scratch = mkdtempSync(join(tmpdir(), "guard-compare-"));
-const results = { date: new Date(), quick: flags.quick, machine };
+const results = { quick: flags.quick, machine };
 const rounds = flags.quick ? 1 : 5;
 try {
   if (!flags["skip-scanners"]) {
-    const [only, lengths] = [list(flags.only), list(flags.lengths)?.map(Number)];
-    const seconds = flags.quick ? 0.05 : 0.1;
-    results.scanners = await scanners({ peers, scratch, rounds, seconds, only, ...(lengths && { lengths }) });
+    const only = list(flags.only);
+    const lengths = list(flags.lengths)?.map(Number) ?? (flags.quick ? QUICK_LENGTHS : LENGTHS);
+    const durationMs = flags.quick ? 20 : 100;
+    results.scanners = await compareScanners({ peers, scratch, rounds, durationMs, only, lengths });
   }
   if (!flags["skip-http"]) {
-    results.http = await http({ python, scratch, rounds, seconds: flags.quick ? 3 : 5 });
+    results.http = await compareServers({ python, scratch, rounds, durationMs: flags.quick ? 1000 : 5000 });
   }
 } finally {
   peers?.close();
   rmSync(scratch, { recursive: true });
 }
-const folder = fileURLToPath(new URL("../../bench-results/", import.meta.url));
-mkdirSync(folder, { recursive: true });
-writeFileSync(`${folder}compare.json`, `${JSON.stringify(results, null, 2)}\n`);
-console.log("Written to bench-results/compare.json");
+saveResults("compare", results);

@@ -1,20 +1,20 @@
-// Ways to disguise a text so that filters do not see what it says.
+// Transforms that disguise a text so that filters can't read it.
 
 /**
- * Disguises a text. Null where that is impossible, such as for Chinese in Morse code. A list contains the turns of a user.
+ * Disguises a text. The result is null if that is impossible, such as for Chinese in Morse code. A list contains the turns of a user.
  *
  * @typedef {(text: string, random: () => number) => string | string[] | null} Transform
  */
 
 const isAscii = (text) => /^[\0-\x7f]*$/.test(text);
-/** For alphabets that have only the letters of English. */
+/** Limits a transform to ASCII texts. */
 const ascii = (transform) => (text, random) => (isAscii(text) ? transform(text, random) : null);
-/** For texts in Latin letters, whatever accents they have. */
+/** Limits a transform to texts in Latin script, with or without accents. */
 const latin = (transform) => (text, random) => (/\p{Script=Latin}{2}/u.test(text) ? transform(text, random) : null);
 const bytes = (text) => Buffer.from(text, "utf8");
 const pick = (list, random) => list[Math.floor(random() * list.length)];
 const each = (table) => (text) => [...text].map((character) => table.get(character) ?? character).join("");
-/** A table from pairs of characters: each character is followed by its replacement. */
+/** A table of replacements from a string in which each character is followed by its replacement. */
 const pairs = (text) => {
   const characters = [...text];
   return new Map(characters.flatMap((from, index) => (index % 2 ? [] : [[from, characters[index + 1]]])));
@@ -42,11 +42,11 @@ const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 /** Combining marks above, below and through letters. */
 const MARKS = [...Array.from({ length: 21 }, (_, index) => 0x300 + index), 0x316, 0x317, 0x323, 0x334, 0x335, 0x336];
 
-/** Harmless texts before one that is hidden. */
+/** Harmless texts that precede a hidden text. */
 const CARRIERS = ["Here is my note: ", "The message of today: ", "Please read this: ", "See below.\n\n"];
 const carried = (hide) => (text, random) => pick(CARRIERS, random) + hide(text, random);
 
-/** Ordinary sentences, of which paddings of 3,000 tokens are made. */
+/** Ordinary sentences for the padding. */
 const FILLER = [
   "The committee met on Tuesday to discuss the budget of the library and the new opening hours.",
   "Attendance was slightly higher than in spring, mostly because of the reading groups on Thursday evenings.",
@@ -67,9 +67,9 @@ const FILLER = [
   "The catalogue now lists board games, tools and a few musical instruments.",
   "Minutes of earlier meetings can be read at the front desk.",
 ];
-/** About 3,000 tokens of English, at four characters each. */
-const PADDING = 12_000;
-function padding(random, length = PADDING) {
+/** The length of the padding: about 3,000 tokens of English, at four characters each. */
+const PADDING_CHARS = 12_000;
+function padding(random, length = PADDING_CHARS) {
   let text = "";
   while (text.length < length) text += `${pick(FILLER, random)} `;
   return text;
@@ -87,14 +87,14 @@ const leetspeak = (text) => each(LEET)(text.toLowerCase());
 const rot13 = (text) =>
   text.replace(/[a-z]/gi, (c) => String.fromCharCode(c.charCodeAt(0) + (c.toLowerCase() < "n" ? 13 : -13)));
 
-/** Writes the letters of each word with `separator` between them, and `gap` between words. */
+/** Puts `separator` between the letters of a word, and `gap` between words. */
 const spaced = (separator, gap) => (text) =>
   text
     .split(/\s+/)
     .map((word) => [...word.replace(/[^\p{L}\p{N}]/gu, "")].join(separator))
     .join(gap);
 
-/** Cuts a text into `count` pieces, between words, or between characters where it has no spaces. */
+/** Cuts a text into `count` pieces between words, or between characters if it has no spaces. */
 function cut(text, count) {
   const parts = text.includes(" ") ? text.split(/(?<= )/) : [...text];
   const at = (index) => Math.round((index * parts.length) / count);
@@ -112,7 +112,7 @@ export const TRANSFORMS = {
   mixed_case: latin((text, random) =>
     [...text].map((c) => (random() < 0.5 ? c.toUpperCase() : c.toLowerCase())).join(""),
   ),
-  // The first and the last letter of each word stay, so that people can still read it (typoglycemia).
+  // The first and last letters of each word stay in place, so that people can still read it (typoglycemia).
   scrambled: latin((text, random) =>
     text.replace(/(?<=\p{L})\p{L}{2,}(?=\p{L})/gu, (inner) => {
       const letters = [...inner];
@@ -184,6 +184,7 @@ export const TRANSFORMS = {
   three_turns: (text) => cut(text, 3),
   padded_before: (text, random) => padding(random) + text,
   padded_after: (text, random) => `${text} ${padding(random)}`,
-  padded_around: (text, random) => `${padding(random, PADDING / 2)}${text} ${padding(random, PADDING / 2)}`,
-  padded_base64: (text, random) => `${padding(random, PADDING / 2)}${base64(text)} ${padding(random, PADDING / 2)}`,
+  padded_around: (text, random) => `${padding(random, PADDING_CHARS / 2)}${text} ${padding(random, PADDING_CHARS / 2)}`,
+  padded_base64: (text, random) =>
+    `${padding(random, PADDING_CHARS / 2)}${base64(text)} ${padding(random, PADDING_CHARS / 2)}`,
 };

@@ -1,57 +1,62 @@
-// npm run bench:memory [-- --quick] [-- --against CHECKOUT]: what guard has in memory, by what it is: the default server before, under and
-// after load, and models one by one. With a built checkout of another version, rounds of both are taken in turn. Linux only.
+// npm run bench:memory [-- --quick] [-- --against CHECKOUT]: guard's memory by kind: the default server before, under and after load, and
+// models one by one. `--against` names a built checkout of another version, measured in turn. Linux only.
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs, promisify } from "node:util";
 import autocannon from "autocannon";
-import { describe, machineNow } from "../machine.mjs";
+import { formatMachine, machineInfo } from "../machine.mjs";
+import { saveResults } from "../results.mjs";
 import { median } from "../stats.mjs";
-import { number, printTable } from "../table.mjs";
+import { formatNumber, printTable } from "../table.mjs";
 import { prompts } from "../texts/prompts.mjs";
-import { writeModel } from "./graph.mjs";
+import { writeModel } from "./onnx-model.mjs";
 import { memoryOf } from "./smaps.mjs";
 
 const { values: flags } = parseArgs({
   options: { quick: { type: "boolean", default: false }, against: { type: "string" } },
 });
 const ROUNDS = flags.quick ? 1 : 3;
-const LOAD_SECONDS = flags.quick ? 4 : 30;
-/** Longer than it takes until memory is given back. */
-const REST_MS = 12_000;
-const EMBEDDED = ["embedded:prompt-injection", "embedded:multitask", "embedded:ner"];
+const LOAD_MS = flags.quick ? 1000 : 30_000;
+/** guard releases memory two seconds after the last scan; the full form waits longer to be sure. */
+const REST_MS = flags.quick ? 2500 : 12_000;
+const EMBEDDED = ["embedded:prompt-injection", "embedded:multitask", "embedded:ner"].slice(0, flags.quick ? 1 : 3);
+const CUSTOM = ["one", "two"].slice(0, flags.quick ? 1 : 2);
+/** Settings of models.mjs. */
+const MODEL_SETTINGS = flags.quick
+  ? { restMs: 2500, callers: 2, calls: 2, longTextPrompts: 4 }
+  : { restMs: 5000, callers: 16, calls: 4, longTextPrompts: 30 };
 
 const here = fileURLToPath(new URL("../../", import.meta.url));
-const machine = machineNow();
-console.log(describe(machine));
+const machine = machineInfo();
+console.log(formatMachine(machine));
 const checkouts = { here, ...(flags.against && { against: resolve(flags.against) }) };
 const folder = mkdtempSync(join(tmpdir(), "guard-memory-"));
-const own = ["one", "two"].map((name) => join(folder, name));
+const custom = CUSTOM.map((name) => join(folder, name));
 const rounds = [];
 try {
-  own.forEach((place, index) => {
-    writeModel(place, join(here, "models/prompt-injection/tokenizer.json"), index + 1);
+  custom.forEach((model, index) => {
+    writeModel(model, join(here, "models/prompt-injection/tokenizer.json"), index + 1);
   });
   for (let round = 0; round < ROUNDS; round++) {
     for (const [checkout, root] of Object.entries(checkouts)) {
-      const embedded = await models(root, EMBEDDED);
-      rounds.push({ checkout, server: await server(root), embedded, own: await models(root, own) });
+      const embedded = await measureModels(root, EMBEDDED);
+      rounds.push({ checkout, server: await measureServer(root), embedded, custom: await measureModels(root, custom) });
     }
   }
-  const size = statSync(join(own[0], "model.onnx")).size / 2 ** 20;
+  const size = statSync(join(custom[0], "model.onnx")).size / 2 ** 20;
   for (const checkout of Object.keys(checkouts)) print(checkout, size);
 } finally {
   rmSync(folder, { recursive: true });
 }
-mkdirSync("bench-results", { recursive: true });
-writeFileSync("bench-results/memory.json", `${JSON.stringify({ date: new Date(), machine, rounds }, null, 2)}\n`);
-console.log("Written to bench-results/memory.json");
+console.log();
+saveResults("memory", { quick: flags.quick, machine, rounds });
 
-/** The default server: when it is ready, after a while, under load, and after it. */
-async function server(root) {
+/** The default server: when it is ready, after a rest, under load, and after the load. */
+async function measureServer(root) {
   const { withServer } = await import(pathToFileURL(join(root, "benches/server.mjs")).href);
   return withServer(join(root, "scanners.yml"), async ({ url, server }) => {
     const steps = [{ step: "ready", ...memoryOf(server.pid) }];
@@ -62,7 +67,7 @@ async function server(root) {
     const { "2xx": answered, errors } = await autocannon({
       url,
       connections: 16,
-      duration: LOAD_SECONDS,
+      duration: LOAD_MS / 1000,
       requests: [
         {
           method: "POST",
@@ -72,7 +77,7 @@ async function server(root) {
         },
       ],
     });
-    // A slow machine refuses some: that is no matter here.
+    // Refused requests do not matter here: a slow machine refuses some.
     if (errors > 0 || answered === 0) throw new Error(`${errors} errors and ${answered} answers`);
     step("under load");
     await sleep(REST_MS);
@@ -82,38 +87,41 @@ async function server(root) {
 }
 
 /** Models in one process, one by one. */
-async function models(root, sources) {
+async function measureModels(root, sources) {
   const child = fileURLToPath(new URL("models.mjs", import.meta.url));
-  const { stdout } = await promisify(execFile)(process.execPath, [child, root, ...sources], { maxBuffer: 2 ** 24 });
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [child, root, JSON.stringify(MODEL_SETTINGS), ...sources],
+    { maxBuffer: 2 ** 24 },
+  );
   return JSON.parse(stdout);
 }
 
 function print(checkout, size) {
-  const of = rounds.filter((round) => round.checkout === checkout);
-  /** The median of the rounds of a figure of a step. */
-  const figure = (part, index, name) => median(of.map((round) => round[part][index][name]));
-  const row = (part, index, what) => [
-    what,
-    ...["total", "own", "shared"].map((name) => number(figure(part, index, name))),
-    index === 0 ? "" : number(figure(part, index, "total") - figure(part, index - 1, "total")),
+  const ofCheckout = rounds.filter((round) => round.checkout === checkout);
+  const figure = (part, index, name) => median(ofCheckout.map((round) => round[part][index][name]));
+  const row = (part, index, step) => [
+    step,
+    ...["total", "anonymous", "proportional"].map((name) => formatNumber(figure(part, index, name))),
+    index === 0 ? "" : formatNumber(figure(part, index, "total") - figure(part, index - 1, "total")),
   ];
   const title = checkout === "here" ? "This checkout" : `The checkout ${flags.against}`;
   console.log(
-    `\n${title}, MB, median of ${of.length} rounds. "own" has no file behind it, "shared" divides what others have too.`,
+    `\n${title}, MB, median of ${ofCheckout.length} rounds. "anonymous" pages have no file; "proportional" divides shared pages among processes.`,
   );
-  const head = (what) => [what, "resident", "own", "shared", "more than before"];
+  const head = (title) => [title, "resident", "anonymous", "proportional", "growth"];
   printTable(
     head("server with scanners.yml"),
-    of[0].server.map(({ step }, index) => row("server", index, step)),
+    ofCheckout[0].server.map(({ step }, index) => row("server", index, step)),
   );
   console.log();
   printTable(
     head("embedded models in one process"),
-    of[0].embedded.map(({ step }, index) => row("embedded", index, step)),
+    ofCheckout[0].embedded.map(({ step }, index) => row("embedded", index, step)),
   );
   console.log();
   printTable(
-    head(`two fp32 models of ${number(size)} MB in one process`),
-    of[0].own.map(({ step }, index) => row("own", index, step.startsWith("/") ? `model ${index}` : step)),
+    head(`fp32 models of ${formatNumber(size)} MB in one process`),
+    ofCheckout[0].custom.map(({ step }, index) => row("custom", index, step.startsWith("/") ? `model ${index}` : step)),
   );
 }

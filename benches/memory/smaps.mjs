@@ -1,14 +1,14 @@
-// What a process has in memory, by what it is (Linux: /proc/PID/smaps, https://man7.org/linux/man-pages/man5/proc_pid_smaps.5.html).
+// The memory of a process by kind (Linux: /proc/PID/smaps, https://man7.org/linux/man-pages/man5/proc_pid_smaps.5.html).
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 
 /**
- * The resident memory of a process in MB (2^20 bytes): `total`, `shared` as `total` but with pages that other processes have too divided
- * among them, `own` without any file behind it, and `files` by name, largest first.
+ * The resident memory of a process in MB (2^20 bytes): `total` (Rss), `proportional` (Pss, which divides shared pages among processes),
+ * `anonymous` without a file, and `files` by name, largest first.
  */
 export function memoryOf(pid) {
   const files = new Map();
-  const sums = { total: 0, shared: 0, own: 0 };
+  const sums = { total: 0, proportional: 0, anonymous: 0 };
   let file = "";
   for (const line of readFileSync(`/proc/${pid}/smaps`, "utf8").split("\n")) {
     const mapping = /^[0-9a-f]+-[0-9a-f]+ \S+ \S+ \S+ \d+ *(.*)$/.exec(line);
@@ -18,10 +18,10 @@ export function memoryOf(pid) {
     }
     const [, name, text] = /^(Rss|Pss): +(\d+) kB$/.exec(line) ?? [];
     const megabytes = Number(text) / 1024;
-    if (name === "Pss") sums.shared += megabytes;
+    if (name === "Pss") sums.proportional += megabytes;
     if (name !== "Rss") continue;
     sums.total += megabytes;
-    if (file === "") sums.own += megabytes;
+    if (file === "") sums.anonymous += megabytes;
     else files.set(file, (files.get(file) ?? 0) + megabytes);
   }
   return { ...sums, files: Object.fromEntries([...files].sort(([, a], [, b]) => b - a)) };

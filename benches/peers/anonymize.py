@@ -1,13 +1,12 @@
-"""The peers of benches/anonymize/main.mjs: Presidio's recognizers without a model, and llm-guard 0.3.16's Anonymize, in a Python environment of
-the user's. llm-guard brings Presidio with it; presidio-analyzer alone is enough for the first.
+"""The peers of benches/anonymize/main.mjs: Presidio's recognizers without a model, and Anonymize of llm-guard 0.3.16. llm-guard depends on
+Presidio; presidio-analyzer is enough for the first peer.
 
     python -m venv env && env/bin/pip install llm-guard==0.3.16
     GUARD_LLM_GUARD_PYTHON=env/bin/python npm run bench:anonymize
 
-Reads one JSON object a line, {"peer", "params", "texts": path of a JSON list, "seconds"}. The peer scans all the texts, again and again
-until the seconds are over, at least once, and answers {"seconds", "found"}: the processor time of the cheapest pass over all texts, and
-the number of findings. With "seconds": null it answers {"findings"}: for each text a list of [start, end, type, score]. An error is
-{"error"}.
+Reads one JSON object a line, {"peer", "params", "texts": path of a JSON list, "durationMs"}. The peer scans all texts repeatedly for at
+least the duration and answers {"cpuMs", "found"}: the CPU time of the cheapest pass over all texts, and the number of findings. With
+"durationMs": null it answers {"findings"}: for each text a list of [start, end, type, score]. An error is {"error"}.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ import os
 import time
 from typing import Any, Callable
 
-from answers import answer_with
+from protocol import serve
 
-# One thread, as guard uses for one text.
+# guard uses one thread for a text.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 logging.disable(logging.CRITICAL)
@@ -31,7 +30,7 @@ Finding = tuple[int, int, str, float]
 def presidio() -> Callable[[str], list[Finding]]:
     """All recognizers that Presidio enables by default for English, without a model.
 
-    A blank pipeline of spaCy splits texts into words, so that Presidio can use words of context.
+    A blank spaCy pipeline splits texts into words, so that Presidio can use context words.
     """
     import spacy
     from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
@@ -62,7 +61,7 @@ def presidio() -> Callable[[str], list[Finding]]:
     words: dict[str, Any] = {}
 
     def find(text: str) -> list[Finding]:
-        # Splitting into words is not timed, since recognizers are compared.
+        # Splitting into words happens once per text, because only the recognizers are compared.
         if text not in words:
             words[text] = engine.process_text(text, "en")
         results = analyzer.analyze(text, language="en", nlp_artifacts=words[text])
@@ -72,9 +71,9 @@ def presidio() -> Callable[[str], list[Finding]]:
 
 
 def llm_guard_anonymize(tokenizer: str, config: dict[str, Any]) -> Callable[[str], list[Finding]]:
-    """llm-guard's Anonymize with a model of the size of guard's.
+    """llm-guard's Anonymize with a model of the same size as guard's.
 
-    The weights are random, which costs the same time. The last layer is set so that the model finds no names.
+    Random weights cost the same time as trained ones. The last layer is set so that the model finds no names.
     """
     import spacy
     import structlog
@@ -87,8 +86,8 @@ def llm_guard_anonymize(tokenizer: str, config: dict[str, Any]) -> Callable[[str
 
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     torch.set_num_threads(1)
-    answers = {"O": 9.0, **dict.fromkeys(["B-PER", "I-PER", "B-LOC", "I-LOC", "B-ORG", "I-ORG"], 0.0)}
-    folder = random_model("BertForTokenClassification", tokenizer, config, answers)
+    logits = {"O": 9.0, **dict.fromkeys(["B-PER", "I-PER", "B-LOC", "I-LOC", "B-ORG", "I-ORG"], 0.0)}
+    folder = random_model("BertForTokenClassification", tokenizer, config, logits)
     conf = {
         **BERT_BASE_NER_CONF,
         "DEFAULT_MODEL": Model(
@@ -97,13 +96,13 @@ def llm_guard_anonymize(tokenizer: str, config: dict[str, Any]) -> Callable[[str
             tokenizer_kwargs={"model_input_names": ["input_ids", "attention_mask"]},
         ),
     }
-    # llm-guard downloads pipelines that are not in the package index. Empty ones replace them, which makes llm-guard faster.
+    # llm-guard downloads pipelines that are not in the package index. Blank ones replace them, which makes llm-guard faster.
     spacy.util.is_package = lambda name: True
     spacy.load = lambda name, **_: spacy.blank(name.partition("_")[0])
     scanner = Anonymize(Vault(), recognizer_conf=conf)
 
     def find(text: str) -> list[Finding]:
-        # A new vault for each text. Otherwise all passes but the first would find known values.
+        # Each text gets a new vault, because otherwise all passes but the first would find known values.
         scanner._vault = Vault()
         _, valid, score = scanner.scan(text)
         return [] if valid else [(0, len(text), "text", score)]
@@ -116,28 +115,28 @@ PEERS: dict[str, Callable[..., Callable[[str], list[Finding]]]] = {
     "llm-guard Anonymize": llm_guard_anonymize,
 }
 
-built: dict[str, Callable[[str], list[Finding]]] = {}
+finders: dict[str, Callable[[str], list[Finding]]] = {}
 
 
-def measure(peer: str, params: dict[str, Any], texts: str, seconds: float | None) -> dict[str, Any]:
+def measure(peer: str, params: dict[str, Any], texts: str, durationMs: float | None) -> dict[str, Any]:
     key = json.dumps([peer, params])
-    if key not in built:
-        built[key] = PEERS[peer](**params)
-    find = built[key]
+    if key not in finders:
+        finders[key] = PEERS[peer](**params)
+    find = finders[key]
     with open(texts, encoding="utf-8") as file:
-        read = json.load(file)
-    if seconds is None:
-        return {"findings": [find(text) for text in read]}
-    for text in read:
+        contents = json.load(file)
+    if durationMs is None:
+        return {"findings": [find(text) for text in contents]}
+    for text in contents:
         find(text)
-    fastest, found = float("inf"), 0
-    end = time.perf_counter() + seconds
+    cheapest, found = float("inf"), 0
+    end = time.perf_counter() + durationMs / 1000
     while True:
         start = time.process_time()
-        found = sum(len(find(text)) for text in read)
-        fastest = min(fastest, time.process_time() - start)
+        found = sum(len(find(text)) for text in contents)
+        cheapest = min(cheapest, time.process_time() - start)
         if time.perf_counter() > end:
-            return {"seconds": fastest, "found": found}
+            return {"cpuMs": cheapest * 1000, "found": found}
 
 
-answer_with(measure)
+serve(measure)

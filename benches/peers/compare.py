@@ -3,12 +3,12 @@
     python -m venv env && env/bin/pip install llm-guard==0.3.16
     GUARD_LLM_GUARD_PYTHON=env/bin/python npm run bench:compare
 
-TokenLimit needs the encoding of tiktoken (TIKTOKEN_CACHE_DIR), and Sentiment NLTK's vader_lexicon (NLTK_DATA); both are fetched at their
-first use where they are not there.
+TokenLimit needs tiktoken's encoding (TIKTOKEN_CACHE_DIR), and Sentiment needs NLTK's vader_lexicon (NLTK_DATA). Missing files are downloaded
+at the first use.
 
-Reads one JSON object a line, {"peer", "params", "texts": [path, ...], "seconds"}. The peer is "input X" or "output X" for the scanner X, or
-"tiktoken". It scans the texts in turn until the seconds are over, at least each once, and answers {"perCall", "failed"}: the seconds of a call
-and how many of the texts did not pass or were changed. Reading the files is not timed. An error is {"error"}.
+Reads one JSON object a line, {"peer", "params", "texts": [path, ...], "durationMs"}. The peer is "input X" or "output X" for the scanner X, or
+"tiktoken". It scans all texts repeatedly for at least the duration and answers {"callMs", "failed"}: the duration of a call, and how many
+texts failed or were rewritten. Reading the files is not timed. An error is {"error"}.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from collections.abc import Callable
 from typing import Any
 
 import structlog
-from answers import answer_with
+from protocol import serve
 
 structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
 
 Scan = Callable[[str], bool]
 
 
-def build(peer: str, params: dict[str, Any]) -> Scan:
+def create_scan(peer: str, params: dict[str, Any]) -> Scan:
     if peer == "tiktoken":
         import tiktoken
 
@@ -41,30 +41,30 @@ def build(peer: str, params: dict[str, Any]) -> Scan:
         params = {**params, "vault": Vault([tuple(pair) for pair in params["vault"]])}
     scanner = getattr(importlib.import_module(f"llm_guard.{side}_scanners"), name)(**params)
 
-    def changed_or_failed(text: str, result: tuple[str, bool, float]) -> bool:
+    def is_flagged(text: str, result: tuple[str, bool, float]) -> bool:
         return not result[1] or result[0] != text
 
     if side == "input":
-        return lambda text: changed_or_failed(text, scanner.scan(text))
-    return lambda text: changed_or_failed(text, scanner.scan("", text))
+        return lambda text: is_flagged(text, scanner.scan(text))
+    return lambda text: is_flagged(text, scanner.scan("", text))
 
 
-built: dict[str, Scan] = {}
-read: dict[str, str] = {}
+scans: dict[str, Scan] = {}
+contents_by_path: dict[str, str] = {}
 
 
 def content(path: str) -> str:
-    if path not in read:
+    if path not in contents_by_path:
         with open(path, encoding="utf-8", newline="") as file:
-            read[path] = file.read()
-    return read[path]
+            contents_by_path[path] = file.read()
+    return contents_by_path[path]
 
 
-def measure(peer: str, params: dict[str, Any], texts: list[str], seconds: float) -> dict[str, float]:
+def measure(peer: str, params: dict[str, Any], texts: list[str], durationMs: float) -> dict[str, float]:
     key = json.dumps([peer, params])
-    if key not in built:
-        built[key] = build(peer, params)
-    scan = built[key]
+    if key not in scans:
+        scans[key] = create_scan(peer, params)
+    scan = scans[key]
     contents = [content(path) for path in texts]
     calls, failed = 0, 0
     start = time.perf_counter()
@@ -72,8 +72,8 @@ def measure(peer: str, params: dict[str, Any], texts: list[str], seconds: float)
         failed = sum(scan(text) for text in contents)
         calls += len(contents)
         now = time.perf_counter()
-        if now > start + seconds:
-            return {"perCall": (now - start) / calls, "failed": failed}
+        if now > start + durationMs / 1000:
+            return {"callMs": (now - start) * 1000 / calls, "failed": failed}
 
 
-answer_with(measure)
+serve(measure)

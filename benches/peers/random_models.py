@@ -1,4 +1,4 @@
-"""Models for llm-guard of any size. Their weights are random, which costs the same time, but the last layer always gives the same answer."""
+"""Models of any size for llm-guard. Random weights cost the same time as trained ones; the last layer always returns the same logits."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import tempfile
 from typing import Any
 
 
-def random_model(kind: str, tokenizer: str, config: dict[str, Any], answers: dict[str, float]) -> str:
-    """Writes a folder with a BERT model of the given shape, and returns its path.
+def random_model(kind: str, tokenizer: str, config: dict[str, Any], logits: dict[str, float]) -> str:
+    """Writes a BERT model of the given shape to a temporary folder and returns its path.
 
-    `kind` is a class of transformers, such as BertForSequenceClassification. `tokenizer` is the path of a tokenizer.json. `answers` maps
-    the labels to the logits that the model gives for every text.
+    `kind` is a class of transformers, such as BertForSequenceClassification. `tokenizer` is the path of a tokenizer.json. `logits` maps
+    the labels to the logits that the model returns for every text.
     """
     import torch
     import transformers
@@ -23,13 +23,13 @@ def random_model(kind: str, tokenizer: str, config: dict[str, Any], answers: dic
     tokens = {name: token for name, known in names.items() for token in known if token in special}
     fast = transformers.PreTrainedTokenizerFast(tokenizer_file=tokenizer, model_max_length=512, **tokens)
     fast.save_pretrained(folder)
-    labels = dict(enumerate(answers))
+    labels = dict(enumerate(logits))
     shape = transformers.BertConfig(
         vocab_size=len(fast), id2label=labels, label2id={label: index for index, label in labels.items()}, **config
     )
     model = getattr(transformers, kind)(shape)
     with torch.no_grad():
         model.classifier.weight.zero_()
-        model.classifier.bias.copy_(torch.tensor([*answers.values()]))
+        model.classifier.bias.copy_(torch.tensor([*logits.values()]))
     model.save_pretrained(folder)
     return folder

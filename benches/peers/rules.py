@@ -1,14 +1,13 @@
-"""The peers of benches/rules/main.mjs: llm-guard 0.3.16, detect-secrets and tiktoken, in a Python environment of the user's.
+"""The peers of benches/rules/main.mjs: llm-guard 0.3.16, detect-secrets and tiktoken.
 
     python -m venv env && env/bin/pip install llm-guard==0.3.16
     GUARD_LLM_GUARD_PYTHON=env/bin/python npm run bench:rules
 
-llm-guard brings detect-secrets and tiktoken with it; tiktoken fetches its encoding at the first use (TIKTOKEN_CACHE_DIR).
+llm-guard depends on detect-secrets and tiktoken. tiktoken downloads its encoding at the first use (TIKTOKEN_CACHE_DIR).
 
-Reads one JSON object a line, {"peer", "params", "texts": [path, ...], "seconds"}. The peer scans all the texts, again and again until
-the seconds are over, at least once, and answers {"seconds", "failed"}: the time of the fastest pass over all texts, and how many texts
-failed. An error is {"error"}. The texts are files, because detect-secrets reads files. For the peers that take strings, reading the files
-is not timed.
+Reads one JSON object a line, {"peer", "params", "texts": [path, ...], "durationMs"}. The peer scans all texts repeatedly for at least the
+duration and answers {"passMs", "failed"}: the duration of the fastest pass over all texts, and how many texts failed. An error is {"error"}.
+The texts are files, because detect-secrets reads files. For the other peers, reading the files is not timed.
 """
 
 from __future__ import annotations
@@ -20,19 +19,19 @@ from typing import Any, Callable
 
 import structlog
 
-from answers import answer_with
+from protocol import serve
 
 structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
 
 
 def llm_guard(name: str) -> Callable[..., Callable[[str], bool]]:
-    def build(**params: Any) -> Callable[[str], bool]:
+    def create_scan(**params: Any) -> Callable[[str], bool]:
         import llm_guard.input_scanners as scanners
 
         scanner = getattr(scanners, name)(**params)
         return lambda text: not scanner.scan(text)[1]
 
-    return build
+    return create_scan
 
 
 def tiktoken(limit: int, encoding_name: str) -> Callable[[str], bool]:
@@ -58,24 +57,24 @@ PEERS: dict[str, Callable[..., Callable[[str], bool]]] = {
     "detect-secrets": lambda: detect_secrets,
 }
 
-built: dict[str, Callable[[str], bool]] = {}
+scans: dict[str, Callable[[str], bool]] = {}
 
 
-def measure(peer: str, params: dict[str, Any], texts: list[str], seconds: float) -> dict[str, float]:
+def measure(peer: str, params: dict[str, Any], texts: list[str], durationMs: float) -> dict[str, float]:
     key = json.dumps([peer, params])
-    if key not in built:
-        built[key] = PEERS[peer](**params)
-    scan = built[key]
+    if key not in scans:
+        scans[key] = PEERS[peer](**params)
+    scan = scans[key]
     if peer != "detect-secrets":
         texts = [open(path, encoding="utf-8", newline="").read() for path in texts]
     fastest, failed = float("inf"), 0
-    end = time.perf_counter() + seconds
+    end = time.perf_counter() + durationMs / 1000
     while True:
         start = time.perf_counter()
         failed = sum(scan(text) for text in texts)
         fastest = min(fastest, time.perf_counter() - start)
         if time.perf_counter() > end:
-            return {"seconds": fastest, "failed": failed}
+            return {"passMs": fastest * 1000, "failed": failed}
 
 
-answer_with(measure)
+serve(measure)

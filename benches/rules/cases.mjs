@@ -1,4 +1,4 @@
-// What the benchmark of rules measures: scanners with their options, texts that cost much, patterns that stall other engines.
+// The cases of the rule benchmark: scanners with their options, expensive texts, and patterns that stall backtracking engines.
 
 const PATTERNS = [
   "Bearer [A-Za-z0-9\\-._~+/]{16,}=*",
@@ -36,8 +36,8 @@ const BANNED = { substrings: SUBSTRINGS };
 const LIMIT = { limit: 4096, encoding_name: "cl100k_base" };
 
 /**
- * The comparisons: a scanner of guard with its options, and the peers with theirs. `atLeast` is how many times as fast as the peer guard
- * promises to be.
+ * The comparisons: a scanner of guard with its options, and the peers with theirs. `minRatio` is the promised ratio of guard's speed to the
+ * peer's.
  */
 export const COMPARED = [
   {
@@ -47,16 +47,16 @@ export const COMPARED = [
       ["detect-secrets", {}],
       ["llm-guard Secrets", {}],
     ],
-    atLeast: 100,
+    minRatio: 100,
   },
-  // llm-guard stops at the first pattern that matches. Both do the same work only on clean texts, in which none matches.
-  { type: "Regex", params: REGEX, clean: true, peers: [["llm-guard Regex", REGEX]], atLeast: 20 },
+  // llm-guard stops at the first pattern that matches. Both do the same work only on clean texts, which no pattern matches.
+  { type: "Regex", params: REGEX, isClean: true, peers: [["llm-guard Regex", REGEX]], minRatio: 20 },
   { type: "Regex", params: REGEX, peers: [["llm-guard Regex", REGEX]] },
   {
     type: "BanSubstrings",
     params: { ...BANNED, redact_all: true },
     peers: [["llm-guard BanSubstrings", { ...BANNED, redact: true }]],
-    atLeast: 20,
+    minRatio: 20,
   },
   { type: "InvisibleText", params: {}, peers: [["llm-guard InvisibleText", {}]] },
   {
@@ -73,7 +73,7 @@ export const COMPARED = [
 ];
 
 const PEM = "-----BEGIN RSA PRIVATE KEY-----\n";
-/** For each scanner the texts that cost most, as far as we know: each is its string, repeated up to the length that is measured. */
+/** The most expensive known texts of each scanner: a string that is repeated up to the measured length. */
 export const ADVERSARIAL = [
   {
     type: "Secrets",
@@ -135,10 +135,10 @@ export const ADVERSARIAL = [
 ];
 
 /**
- * Patterns that a careless or hostile user may write, each with a text with which a backtracking engine is slow: a string that is
- * repeated, and how the text ends.
+ * Patterns that a careless or hostile user may write, each with a text on which a backtracking engine is slow: the repeated string and the
+ * end of the text.
  */
-export const NASTY = [
+export const EVIL_PATTERNS = [
   ["(a+)+$", "a", "!"],
   ["(a|aa)+$", "a", "!"],
   ["(a|a?)+$", "a", "!"],
@@ -160,7 +160,7 @@ export const NASTY = [
 ];
 
 /** The scanners whose memory is measured: side, type and options. */
-export const LARGE = [
+export const MEMORY_CASES = [
   ["input", "Secrets", {}],
   ["input", "Regex", REGEX],
   ["input", "BanSubstrings", { ...BANNED, redact_all: true }],

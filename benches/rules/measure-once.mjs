@@ -1,9 +1,11 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
-/** One scan: its milliseconds, the largest gap of the event loop meanwhile (also in ms), and its outcome. */
+const SETTLE_MS = 5;
+
+/** Scans once, and returns the duration `ms`, the largest gap of the event loop during the scan in milliseconds, and the outcome. */
 export async function measureOnce(scanner, text) {
   const delay = monitorEventLoopDelay({ resolution: 1 });
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   delay.enable();
   const start = performance.now();
   const outcome = await scanner.scan(text).then(
@@ -11,7 +13,7 @@ export async function measureOnce(scanner, text) {
     (error) => error.code,
   );
   const ms = performance.now() - start;
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   delay.disable();
   return { ms, gap: delay.max / 1e6, outcome };
 }

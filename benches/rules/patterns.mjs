@@ -1,13 +1,12 @@
-// Patterns that stall other engines.
+// Patterns that stall backtracking engines.
 import { createScanner } from "../../dist/index.js";
-import { bytesOf, number, printTable } from "../table.mjs";
-import { NASTY } from "./cases.mjs";
+import { formatBytes, formatNumber, printTable } from "../table.mjs";
 import { measureOnce } from "./measure-once.mjs";
 
-/** Prints and returns how long patterns take on texts of these lengths, and how long the event loop stands still meanwhile. */
-export async function nastyPatterns(lengths) {
+/** Measures the patterns on texts of these lengths, and the gaps of the event loop. Prints a table and returns its rows. */
+export async function measurePatterns(patterns, lengths) {
   const rows = [];
-  for (const [pattern, unit, end] of NASTY) {
+  for (const [pattern, unit, end] of patterns) {
     let scanner;
     const start = performance.now();
     try {
@@ -23,20 +22,20 @@ export async function nastyPatterns(lengths) {
     }
   }
   console.log(
-    "Patterns that stall other engines (GUARD_PATTERN: given up, an error and never a pass; GUARD_VALIDATION: refused):",
+    "Patterns that stall backtracking engines (GUARD_PATTERN: stopped with an error, never a pass; GUARD_VALIDATION: rejected):",
   );
   printTable(
     ["pattern", "text", "outcome", "time (ms)", "largest gap of the event loop (ms)"],
     rows.map(({ pattern, length, outcome, ms, gap }) => [
       `\`${pattern.replaceAll("|", "\\|")}\``,
-      bytesOf(length),
+      formatBytes(length),
       outcome,
-      number(ms),
-      number(gap),
+      formatNumber(ms),
+      formatNumber(gap),
     ]),
   );
   console.log(
-    `longest: ${number(Math.max(...rows.map(({ ms }) => ms)))} ms; largest gap: ${number(Math.max(...rows.map(({ gap }) => gap)))} ms\n`,
+    `longest: ${formatNumber(Math.max(...rows.map(({ ms }) => ms)))} ms; largest gap: ${formatNumber(Math.max(...rows.map(({ gap }) => gap)))} ms\n`,
   );
   return rows;
 }

@@ -1,4 +1,4 @@
-// Texts of prose and code for the benchmark of rules, made of the frozen files in haystacks/, the same in every run.
+// Texts of prose and code, made of the frozen files in haystacks/. The length determines them.
 import { readFileSync } from "node:fs";
 import { SENTENCES } from "./prompts.mjs";
 import { random } from "./random.mjs";
@@ -9,23 +9,23 @@ const CODE = ["typescript", "rust", "scripts"].map((name) =>
 );
 
 /**
- * `count` texts of about `length` characters each. Half of each text is prose and half code, and about every `foundEvery`
- * characters there are an access key, an e-mail address, a banned word and an invisible character.
+ * Makes `count` texts of about `length` characters, half prose and half code. About every `findingInterval` characters they contain an
+ * access key, an e-mail address, a banned word and an invisible character.
  */
-export function mixedTexts(length, count, foundEvery) {
+export function mixedTexts(length, count, findingInterval) {
   const next = random(length);
   const pick = (list) => list[Math.floor(next() * list.length)];
   return Array.from({ length: count }, () => {
     const parts = [];
     let size = 0;
-    for (let untilFound = next() * foundEvery; size < length; ) {
+    for (let untilFinding = next() * findingInterval; size < length; ) {
       const part = next() < 0.5 ? prose(pick, next) : snippet(pick, next);
       parts.push(part);
       size += part.length;
-      untilFound -= part.length;
-      if (untilFound < 0) {
+      untilFinding -= part.length;
+      if (untilFinding < 0) {
         parts.push(finding(next));
-        untilFound = foundEvery;
+        untilFinding = findingInterval;
       }
     }
     return parts.join("\n").slice(0, length).toWellFormed();

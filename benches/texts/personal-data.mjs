@@ -1,5 +1,4 @@
-// Texts with personal data for the benchmark, the same in every run: sentences, and between them a card, a phone number, an address.
-// All of the data is invented.
+// Texts of sentences with invented personal data between them. The length determines them.
 import { SENTENCES } from "./prompts.mjs";
 import { random } from "./random.mjs";
 
@@ -7,12 +6,12 @@ const NAMES = ["anna.berg", "j.doe", "li.wei", "maria_s", "t.okafor"];
 const STREETS = ["Elm Street", "Station Road", "Sunset Boulevard", "Mill Lane"];
 const TOWNS = ["Springfield", "Leeds", "Portland", "Galway"];
 
-/** `count` texts of `length` characters each, with a sentence of personal data after about every `every` characters. */
-export function personalTexts(length, count, every = 400) {
+/** Makes `count` texts of `length` characters, with a sentence of personal data about every `interval` characters. */
+export function personalTexts(length, count, interval = 400) {
   const next = random(length);
   const pick = (list) => list[Math.floor(next() * list.length)];
   const digits = (wanted) => Array.from({ length: wanted }, () => Math.floor(next() * 10)).join("");
-  const made = [
+  const sentences = [
     () => `Please charge my card ${luhn(`4${digits(14)}`)} today.`,
     () => `You can reach me at ${pick(NAMES)}${digits(2)}@mail.example.com in the evening.`,
     () => `My phone number is (212) 555-01${digits(2)}.`,
@@ -26,10 +25,10 @@ export function personalTexts(length, count, every = 400) {
   return Array.from({ length: count }, () => {
     const parts = [];
     let size = 0;
-    let plain = Math.floor(next() * every);
+    let plain = Math.floor(next() * interval);
     while (size < length) {
-      const isPlain = plain < every;
-      const part = isPlain ? pick(SENTENCES) : pick(made)();
+      const isPlain = plain < interval;
+      const part = isPlain ? pick(SENTENCES) : pick(sentences)();
       plain = isPlain ? plain + part.length : 0;
       parts.push(part);
       size += part.length + 1;
@@ -51,13 +50,13 @@ const PEOPLE = [
 const COMPANIES = ["Northwind Traders", "Contoso", "Fabrikam Bank", "Tailspin Toys", "Wingtip Energy"];
 
 /**
- * `count` texts of `length` characters each, with a person, a town or a company in every sentence. A model of names has most work with
- * such texts, because few tokens can leave it early.
+ * Makes `count` texts of `length` characters with a person, a town or a company in every sentence. They are the worst case for a NER
+ * model, because few tokens can exit it early.
  */
 export function namedTexts(length, count) {
   const next = random(length);
   const pick = (list) => list[Math.floor(next() * list.length)];
-  const made = [
+  const sentences = [
     () => `${pick(PEOPLE)} joined ${pick(COMPANIES)} in ${pick(TOWNS)} last spring.`,
     () => `The contract was signed by ${pick(PEOPLE)} and ${pick(PEOPLE)} after a long meeting.`,
     () => `Please forward the minutes to ${pick(PEOPLE)} before the office in ${pick(TOWNS)} closes.`,
@@ -66,12 +65,12 @@ export function namedTexts(length, count) {
   ];
   return Array.from({ length: count }, () => {
     let text = "";
-    while (text.length < length) text += `${pick(made)()} `;
+    while (text.length < length) text += `${pick(sentences)()} `;
     return text.slice(0, length);
   });
 }
 
-/** The number with its check digit by Luhn's algorithm (ISO/IEC 7812-1, annex B). */
+/** Appends the check digit of the Luhn algorithm (ISO/IEC 7812-1, annex B). */
 function luhn(number) {
   const sum = [...number].reverse().reduce((total, digit, index) => {
     const value = Number(digit) * (index % 2 === 0 ? 2 : 1);
@@ -80,7 +79,7 @@ function luhn(number) {
   return number + ((10 - (sum % 10)) % 10);
 }
 
-/** A German IBAN with its check digits (ISO 13616-1). */
+/** Makes a German IBAN with its check digits (ISO 13616-1). */
 function iban(account) {
   const check = 98n - (BigInt(`${account}131400`) % 97n);
   return `DE${String(check).padStart(2, "0")}${account}`;

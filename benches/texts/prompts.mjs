@@ -1,4 +1,4 @@
-// Prompts for the benchmarks, made of the sentences in haystacks/sentences.txt, the same in every run.
+// Prompts made of the sentences in haystacks/sentences.txt. The seed determines them.
 import { readFileSync } from "node:fs";
 import { random } from "./random.mjs";
 
@@ -6,7 +6,7 @@ export const SENTENCES = readFileSync(new URL("../haystacks/sentences.txt", impo
   .trim()
   .split("\n");
 
-/** A generator of prompts of 10 to 300 words. Most of them are short, as real prompts are. */
+/** Returns a generator of prompts of 10 to 300 words. Most of them are short, as real prompts are. */
 export function prompts(seed) {
   const next = random(seed);
   return () => {

@@ -1,4 +1,4 @@
-/** A generator of random numbers in 0..1 that are the same in every run (mulberry32 by Tommy Ettinger, public domain). */
+/** Returns a generator of pseudo-random numbers in 0..1. The seed determines the sequence (mulberry32 by Tommy Ettinger, public domain). */
 export function random(seed) {
   let state = seed >>> 0;
   return () => {

@@ -1,11 +1,11 @@
-// Texts of an exact number of tokens, the same in every run. They are made of words that are whole tokens in the vocabulary of the
-// embedded models, so that `tokenizer` can state the token ids that guard's own tokenizer finds.
+// Texts of an exact number of tokens. The seed determines them. Every word is one token in the vocabulary of the embedded models, so
+// `tokenizer` returns the same token ids as guard's tokenizer.
 import { readFileSync } from "node:fs";
 import { SENTENCES, wordsAndMarks } from "./prompts.mjs";
 import { random } from "./random.mjs";
 
 const TOKENIZER = new URL("../../models/prompt-injection/tokenizer.json", import.meta.url);
-/** The character that stands for the space before a word in the vocabulary. */
+/** SentencePiece marks the space before a word with this character. */
 const MARKER = "\u2581";
 let ids;
 let words;
@@ -27,7 +27,7 @@ export function textsOfLength(tokens, seed) {
   };
 }
 
-/** A function from a text of `textsOfLength` to its token ids. It throws for a word that is not one token. */
+/** Returns a function that maps a text of `textsOfLength` to its token ids. It throws for a word that is not one token. */
 export function tokenizer() {
   const id = (piece) => {
     const found = vocabulary().get(piece);
@@ -37,15 +37,15 @@ export function tokenizer() {
   return (text) => [id("<s>"), ...text.split(" ").map((word) => id(MARKER + word)), id("</s>")];
 }
 
-/** The words of the sentences that are a single token after a space. */
+/** The words of the sentences that are a single token when a space precedes them. */
 function wholeWords() {
   words ??= SENTENCES.flatMap(wordsAndMarks).filter((piece) => /^\w+$/.test(piece) && vocabulary().has(MARKER + piece));
-  // Nearly all of them are. A vocabulary with only few of them has another form than this file assumes.
+  // Nearly all words are whole tokens. If few are, the vocabulary has another form than this file assumes.
   if (words.length < 300) throw new Error(`only ${words.length} words are whole tokens of the embedded models`);
   return words;
 }
 
-/** The token ids by token. All embedded models share one vocabulary. */
+/** Token ids by token. All embedded models share one vocabulary. */
 function vocabulary() {
   if (!ids) {
     const { type, vocab } = JSON.parse(readFileSync(TOKENIZER, "utf8")).model;

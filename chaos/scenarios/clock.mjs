@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { settings } from "../texts.mjs";
 
-export const summary = "the clock jumps by an hour and by a year, to and fro, under load";
-export const duration = { full: 30, quick: 9 };
+export const summary = "the clock jumps forwards and backwards by an hour and by a year, under load";
+export const durationMs = { full: 30_000, quick: 9000 };
 
-const HOUR = 3_600_000;
+const HOUR_MS = 3_600_000;
 
 export async function play(scenario) {
   const file = join(scenario.folder, "clock");
@@ -25,28 +25,28 @@ export async function play(scenario) {
   );
   const load = scenario.load(server, { clients: 4 });
   for (const [name, jump] of [
-    ["an hour ahead", HOUR],
+    ["an hour ahead", HOUR_MS],
     ["back", 0],
-    ["an hour back", -HOUR],
-    ["a year ahead", 8760 * HOUR],
+    ["an hour back", -HOUR_MS],
+    ["a year ahead", 8760 * HOUR_MS],
     ["back again", 0],
   ]) {
-    load.phase();
+    load.takeTally();
     await shift(jump);
-    await sleep((scenario.seconds / 5) * 1000);
-    const tally = load.phase();
+    await sleep(scenario.durationMs / 5);
+    const tally = load.takeTally();
     scenario.check(
-      `${name}: scans go on, and none is given up`,
+      `${name}: every scan is answered`,
       tally.sent > 0 && tally.status(200) === tally.sent,
       JSON.stringify([...tally.statuses, ...tally.errors]),
     );
   }
   await load.stop();
-  await vaults(scenario, shift, options);
-  await limits(scenario, shift, options);
+  await checkVaults(scenario, shift, options);
+  await checkRateLimits(scenario, shift, options);
 }
 
-async function vaults(scenario, shift, options) {
+async function checkVaults(scenario, shift, options) {
   const scanners = {
     input_scanners: [{ type: "Anonymize", params: { entity_types: ["EMAIL_ADDRESS"] } }],
     output_scanners: [{ type: "Deanonymize" }],
@@ -55,13 +55,13 @@ async function vaults(scenario, shift, options) {
   const { body } = await server.post("/analyze/prompt", { prompt: "Write to ann@example.org, please." });
   const restore = async () =>
     (await server.post("/analyze/output", { prompt: "?", output: body.sanitized_prompt, vault: body.vault })).status;
-  scenario.check("a vault opens before its time is over", (await restore()) === 200);
-  await shift(HOUR);
-  scenario.check("a vault does not open after it", (await restore()) === 422);
-  await shift(-HOUR);
+  scenario.check("a vault opens before it expires", (await restore()) === 200);
+  await shift(HOUR_MS);
+  scenario.check("a vault does not open after it expired", (await restore()) === 422);
+  await shift(-HOUR_MS);
   const early = await restore();
   scenario.check(
-    "a clock that went back gives no vault more than its time and no error",
+    "after the clock went back, a vault opens or has expired, without another error",
     early === 200 || early === 422,
     early,
   );
@@ -69,7 +69,7 @@ async function vaults(scenario, shift, options) {
   await server.kill();
 }
 
-async function limits(scenario, shift, options) {
+async function checkRateLimits(scenario, shift, options) {
   const server = await scenario.serve(
     settings({ model: false, rate_limit: { enabled: true, limit: "5/2 seconds" } }),
     options,
@@ -81,9 +81,9 @@ async function limits(scenario, shift, options) {
     return list;
   };
   for (const [name, jump] of [
-    ["ahead", HOUR],
+    ["ahead", HOUR_MS],
     ["back", 0],
-    ["further back", -HOUR],
+    ["further back", -HOUR_MS],
   ]) {
     await statuses(6);
     await shift(jump);

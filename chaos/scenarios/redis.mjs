@@ -4,10 +4,10 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Skipped } from "../scenario.mjs";
-import { knownText, settings } from "../texts.mjs";
+import { labelledText, settings } from "../texts.mjs";
 
-export const summary = "Redis killed, stopped and back again, as cache and for rate limits";
-export const duration = { full: 40, quick: 8 };
+export const summary = "Redis, used for the cache and rate limits, is killed, paused and restored";
+export const durationMs = { full: 40_000, quick: 8000 };
 
 export async function play(scenario) {
   try {
@@ -16,75 +16,91 @@ export async function play(scenario) {
     throw new Skipped("there is no redis-server (Debian: apt-get install redis-server)");
   }
   const socket = join(scenario.folder, "redis.sock");
-  const redis = startRedis(socket, scenario.folder);
+  const redis = createRedis(socket, scenario.folder);
   scenario.onEnd(() => redis.kill("SIGKILL"));
   await redis.start();
-  await duringOutages(scenario, redis, "allow", `unix://${socket}`);
-  await duringOutages(scenario, redis, "deny", `unix://${socket}`);
+  await checkOutages(scenario, redis, "allow", `unix://${socket}`);
+  await checkOutages(scenario, redis, "deny", `unix://${socket}`);
 }
 
-/** Load in four parts: with Redis, without it, with a Redis that says nothing, and with one that is back. */
-async function duringOutages(scenario, redis, onError, url) {
+/** Sends load with Redis, without it, with a Redis that does not respond, and after each outage. */
+async function checkOutages(scenario, redis, onError, url) {
   const config = settings({
     model: false,
     rate_limit: { enabled: true, limit: "100000000/minute", redis: url, on_redis_error: onError },
     cache: { enabled: true, redis: url },
   });
   const server = await scenario.serve(config, { environment: { GUARD_CACHE_KEY: randomBytes(32).toString("hex") } });
-  // A third of the texts come up again, so that the cache is asked for what it has.
-  const kept = Array.from({ length: 20 }, () => knownText(false));
-  const next = () => (Math.random() < 0.3 ? kept[Math.floor(Math.random() * 20)] : knownText(false));
+  // A third of the texts repeat, so that the cache has hits.
+  const repeated = Array.from({ length: 20 }, () => labelledText(false));
+  const next = () => (Math.random() < 0.3 ? repeated[Math.floor(Math.random() * 20)] : labelledText(false));
   const load = scenario.load(server, { clients: 8, next });
-  const part = scenario.seconds * 250;
-  const settle = 700;
-  await sleep(part);
-  const before = load.phase();
-  scenario.check(`${onError}: all is answered while Redis is there`, before.status(200) === before.sent, said(before));
+  const partMs = scenario.durationMs / 4;
+  const settleMs = 700;
+  await sleep(partMs);
+  const before = load.takeTally();
+  scenario.check(
+    `${onError}: every request is answered while Redis is up`,
+    before.status(200) === before.sent,
+    outcomesOf(before),
+  );
 
   for (const [outage, begin, finish] of [
     ["killed", () => redis.kill("SIGKILL"), () => redis.start()],
-    ["silent", () => redis.pause(), () => redis.resume()],
+    ["paused", () => redis.pause(), () => redis.resume()],
   ]) {
     await begin();
-    await sleep(settle);
-    load.phase();
-    await sleep(part);
-    const without = load.phase();
-    const wanted = onError === "allow" ? 200 : 503;
-    const others = without.sent - without.status(wanted);
-    // One request a second asks whether Redis is back, and waits for its time limit.
-    scenario.check(`${onError}, Redis ${outage}: status ${wanted}`, without.sent > 0 && others === 0, said(without));
+    await sleep(settleMs);
+    load.takeTally();
+    await sleep(partMs);
+    const without = load.takeTally();
+    const expected = onError === "allow" ? 200 : 503;
+    const others = without.sent - without.status(expected);
+    scenario.check(
+      `${onError}, Redis ${outage}: status ${expected}`,
+      without.sent > 0 && others === 0,
+      outcomesOf(without),
+    );
     if (onError === "allow") {
-      const slow = without.quantile(0.99);
-      scenario.check(`${onError}, Redis ${outage}: no request waits for it`, slow < 1, `p99 ${slow.toFixed(3)} s`);
+      // One request a second probes Redis and waits for its timeout, which is beyond this quantile.
+      const p99 = without.quantile(0.99);
+      scenario.check(
+        `${onError}, Redis ${outage}: requests do not wait for it`,
+        p99 < 1000,
+        `p99 ${p99.toFixed(0)} ms`,
+      );
     }
-    const back = performance.now();
+    const restoredAt = performance.now();
     await finish();
-    while ((await load.send()).status !== 200 || (await isOut(server))) {
-      if (performance.now() - back > 20_000) break;
+    while ((await load.send()).status !== 200 || (await isWithoutRedis(server))) {
+      if (performance.now() - restoredAt > 20_000) break;
       await sleep(50);
     }
-    const took = (performance.now() - back) / 1000;
-    scenario.recovered(took);
-    scenario.check(`${onError}, Redis ${outage}: used again within 10 s`, took < 10, `${took.toFixed(2)} s`);
+    const recoveryMs = performance.now() - restoredAt;
+    scenario.recovered(recoveryMs);
+    scenario.check(
+      `${onError}, Redis ${outage}: used again within 10 s`,
+      recoveryMs < 10_000,
+      `${recoveryMs.toFixed(0)} ms`,
+    );
   }
   await load.stop();
   server.memory.after = server.rss();
   await server.kill();
 }
 
-const said = (tally) => JSON.stringify(Object.fromEntries([...tally.statuses, ...tally.errors]));
+const outcomesOf = (tally) => JSON.stringify(Object.fromEntries([...tally.statuses, ...tally.errors]));
 
-/** Whether requests still do without Redis. */
-async function isOut(server) {
+/** Whether requests still fail to reach Redis. */
+async function isWithoutRedis(server) {
   const failures = () => server.metric("guard_redis_failures_total");
   const first = await failures();
   await sleep(200);
   return (await failures()) > first;
 }
 
-/** A Redis on a socket. */
-function startRedis(socket, folder) {
+/** Controls a Redis on a Unix socket. */
+function createRedis(socket, folder) {
   let child;
   return {
     async start() {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { toolWindow } from "../../benches/agents/tool-window.mjs";
+import { toolWindow } from "../../benches/dialogues/tool-window.mjs";
 
 describe("toolWindow", () => {
   it("joins short results in their order", () => {

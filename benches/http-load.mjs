@@ -1,13 +1,13 @@
-// Requests to a server of guard, as benches of load send them.
+// Load for guard's server: distinct texts, POST requests, and statistics of their replies.
 import { Agent, request } from "node:http";
 import { SENTENCES } from "./texts/prompts.mjs";
 import { random } from "./texts/random.mjs";
 
-/** The connections of all requests. Whoever has ended with them destroys it. */
+/** The connections of all requests. The caller destroys the agent when the load is over. */
 export const agent = new Agent({ keepAlive: true, maxSockets: 4096 });
 
-/** Returns what makes texts of so many characters, of which no two are equal, so that no cache helps. */
-export function longTexts(seed, chars) {
+/** Returns a generator of texts of `chars` characters. No two are equal, so no cache helps. */
+export function distinctTexts(seed, chars) {
   const next = random(seed);
   return () => {
     const sentences = [];
@@ -20,12 +20,16 @@ export function longTexts(seed, chars) {
   };
 }
 
-/** Posts JSON, and tells the status (0 where there was no answer), the seconds that it took, and what Retry-After said. */
+/**
+ * Posts JSON.
+ *
+ * @returns the status (0 for a failed connection), the duration in milliseconds, and `Retry-After` in seconds.
+ */
 export function post(url, fields) {
   const body = JSON.stringify(fields);
   const start = performance.now();
   return new Promise((resolve) => {
-    const done = (status, retryAfter) => resolve({ status, retryAfter, seconds: (performance.now() - start) / 1000 });
+    const done = (status, retryAfter) => resolve({ status, retryAfter, ms: performance.now() - start });
     const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
     const call = request(url, { method: "POST", agent, headers }, (reply) => {
       reply.resume().on("end", () => done(reply.statusCode, Number(reply.headers["retry-after"] ?? 0)));
@@ -35,19 +39,19 @@ export function post(url, fields) {
   });
 }
 
-/** Keeps so many requests under way for so many seconds. */
-export async function closedLoop(send, connections, seconds) {
+/** Keeps `connections` requests in flight for `durationMs` milliseconds, and returns their replies. */
+export async function closedLoop(send, connections, durationMs) {
   const replies = [];
-  const end = performance.now() + seconds * 1000;
-  const one = async () => {
+  const end = performance.now() + durationMs;
+  const sendRepeatedly = async () => {
     while (performance.now() < end) replies.push(await send());
   };
-  await Promise.all(Array.from({ length: connections }, one));
+  await Promise.all(Array.from({ length: connections }, sendRepeatedly));
   return replies;
 }
 
-/** The seconds within which so large a share of the replies came; NaN where there are none. */
-export function quantile(replies, share) {
-  const sorted = replies.map(({ seconds }) => seconds).sort((a, b) => a - b);
+/** The latency in milliseconds that a share of the replies (0..1) does not exceed; NaN without replies. */
+export function latencyQuantile(replies, share) {
+  const sorted = replies.map(({ ms }) => ms).sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }

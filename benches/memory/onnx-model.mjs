@@ -1,5 +1,5 @@
-// A classifier of the shape of BERT in fp32, with random weights: about 130 MB, as large as what many people bring. Only its memory is of
-// interest. An ONNX file is a protocol buffer (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto), of which this writes what it needs.
+// Writes a BERT classifier in fp32 with random weights, of about 130 MB, as many custom models have. Only its memory matters. An ONNX file is
+// a protocol buffer (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto); this file writes the messages that it needs.
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { random } from "../texts/random.mjs";
@@ -8,7 +8,7 @@ const FLOAT = 1;
 const INT64 = 7;
 const SIZES = { width: 384, inner: 1536, heads: 12, layers: 6 };
 
-/** Writes a folder of a model that reads as the tokenizer file says. No two seeds give the same weights. */
+/** Writes a model folder with a copy of the tokenizer. The seed determines the weights. */
 export function writeModel(folder, tokenizer, seed) {
   mkdirSync(folder, { recursive: true });
   const { vocab } = JSON.parse(readFileSync(tokenizer, "utf8")).model;
@@ -40,7 +40,7 @@ function model(seed, vocabulary) {
     nodes.push(message([...parts, ...attributes.map((attribute) => [5, message(attribute)])]));
     return output;
   };
-  // AttributeProto: name, then an integer or a list of them, and which of the two it is.
+  // AttributeProto: the name, an integer or a list of integers, and the type of the attribute.
   const integer = (name, value) => [[1, name], [3, value], [20, 2]]; // biome-ignore format: one line for each kind
   const integers = (name, values) => [[1, name], ...values.map((value) => [8, value]), [20, 7]]; // biome-ignore format: the same
   const linear = (input, name, from, to) =>
@@ -87,11 +87,11 @@ function model(seed, vocabulary) {
     ...["input_ids", "attention_mask"].map((name) => [11, put(name, INT64, "rows", "length")]),
     [12, put("logits", FLOAT, "rows", 2)],
   ]);
-  // The version of the format, the graph, and the version of the operators: the first with Gelu.
+  // The format version, the graph, and the operator version: the first with Gelu.
   return message([[1, 9], [7, graph], [8, message([[1, ""], [2, 20]])]]); // biome-ignore format: one line
 }
 
-/** A message of fields, which are numbers, texts, or messages and bytes. */
+/** A message of fields, whose values are numbers, strings, messages or bytes. */
 function message(fields) {
   return Buffer.concat(
     fields.flatMap(([number, value]) => {

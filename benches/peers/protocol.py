@@ -1,4 +1,4 @@
-"""Lets a peer answer questions: one JSON object a line on standard input, and one a line as the answer on standard output."""
+"""The protocol of a peer: one JSON object a line as a request on standard input, and one as the reply on standard output."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 
-def answer_with(measure: Callable[..., dict[str, Any]]) -> None:
-    """Answers each question with `measure`, which takes the fields of the question. An error becomes an answer, too."""
+def serve(measure: Callable[..., dict[str, Any]]) -> None:
+    """Replies to each request with `measure(**request)`, or with `{"error"}` if it raises."""
     for line in sys.stdin:
         try:
             answer = measure(**json.loads(line))

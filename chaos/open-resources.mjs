@@ -1,7 +1,5 @@
-// What a process has and has open, seen from within.
-
-/** The JavaScript heap in MB, and how many timers, handles of any kind and listeners of the process there are. */
-export function open() {
+/** The JavaScript heap of this process in MB, and its numbers of timers, handles of any kind, and listeners of `process`. */
+export function openResources() {
   const resources = process.getActiveResourcesInfo();
   return {
     heap: process.memoryUsage().heapUsed / 2 ** 20,

@@ -1,7 +1,7 @@
-// One side of the engine benchmark, in a process of its own, so that the two sides do not share threads or memory:
-//   node benches/engine.mjs --side guard|raw --threads N --seconds S
-// Prints one JSON object. `raw` is InferenceSession.run of onnxruntime-node, with token ids that were made beforehand. The times of
-// `guard` include its tokenizer.
+// One side of the engine benchmark. It runs in its own process, so that the sides share neither threads nor memory:
+//   node benches/engine-side.mjs --side guard|raw --threads N --ms MILLISECONDS
+// Prints one JSON object. `raw` is InferenceSession.run of onnxruntime-node with token ids made beforehand. The times of `guard`
+// include tokenizing.
 import { readFileSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
@@ -11,18 +11,17 @@ import { random } from "./texts/random.mjs";
 import { textsOfLength, tokenizer } from "./texts/whole-tokens.mjs";
 
 const MODEL = new URL("../models/prompt-injection/", import.meta.url);
-// Tokens of a text: at most as many as the model reads at once. guard reads a longer text in several windows, and the two sides
-// would do different work.
+// Tokens of a text, at most the model's maximum length: guard reads a longer text in several windows, which is different work.
 const LENGTHS = [16, 64, 128, 256];
 const CONCURRENCY = 32;
 
 const { values } = parseArgs({
-  options: { side: { type: "string" }, threads: { type: "string" }, seconds: { type: "string" } },
+  options: { side: { type: "string" }, threads: { type: "string" }, ms: { type: "string" } },
 });
-const seconds = Number(values.seconds);
+const durationMs = Number(values.ms);
 
-// No text comes twice within the five seconds for which guard keeps the tokens of a text; it also computes identical texts in flight
-// only once. Neither is to be measured here. Most texts are short, as prompts are.
+// guard caches the tokens of a text for five seconds and computes identical texts in flight only once. Neither is measured here, so the
+// texts are distinct. Most of them are short, as prompts are.
 const share = random(1);
 const mixed = Array.from({ length: 4096 }, (_, seed) => textsOfLength(12 + Math.round(244 * share() ** 2), seed)());
 const byLength = LENGTHS.map((length) => {
@@ -32,8 +31,8 @@ const byLength = LENGTHS.map((length) => {
 const tokenize = tokenizer();
 const tokens = new Map([...mixed, ...byLength.flatMap(({ texts }) => texts)].map((text) => [text, tokenize(text)]));
 
-/** Milliseconds by clock of guard's engine, one of each a text, since they were last read. */
-let clocks = { queued: [], tokenized: [], inferred: [] };
+/** Timings of guard's engine in milliseconds, one of each phase per text, since the last call of `takeTimings`. */
+let timings = { queued: [], tokenized: [], inferred: [] };
 
 const { score, close } = await (values.side === "guard" ? guard() : raw());
 
@@ -47,20 +46,20 @@ await close();
 async function guard() {
   const { Engine } = await import("../dist/models/engine.js");
   const engine = new Engine({ threads: Number(values.threads) });
-  engine.onAnswer((_, timings) => {
-    for (const [clock, times] of Object.entries(clocks)) times.push(timings[clock]);
+  engine.onAnswer((_, answer) => {
+    for (const [phase, times] of Object.entries(timings)) times.push(answer[phase]);
   });
   const model = engine.model("embedded:prompt-injection");
   return {
     score: async (text) => {
-      const read = await model.classify(text, "windows");
-      // The two special tokens do not count.
-      const wanted = tokens.get(text).length - 2;
-      if (read.parts.length !== 1 || read.tokens !== wanted)
+      const answer = await model.classify(text, "windows");
+      // The engine does not count the two special tokens.
+      const expected = tokens.get(text).length - 2;
+      if (answer.parts.length !== 1 || answer.tokens !== expected)
         throw new Error(
-          `guard read ${read.tokens} tokens in ${read.parts.length} passes, not ${wanted} in one: ${text}`,
+          `guard read ${answer.tokens} tokens in ${answer.parts.length} passes, not ${expected} in one: ${text}`,
         );
-      return read.parts[0].heads[0][1];
+      return answer.parts[0].heads[0][1];
     },
     close: () => engine.close(),
   };
@@ -71,7 +70,7 @@ async function raw() {
   const { guard } = JSON.parse(readFileSync(new URL("config.json", MODEL), "utf8"));
   const session = await InferenceSession.create(fileURLToPath(new URL("model.onnx", MODEL)), {
     intraOpNumThreads: Number(values.threads),
-    // The word vectors are in a file that the embedded models share.
+    // The embedded models share a file of word vectors.
     extra: {
       session: { model_external_initializers_file_folder_path: fileURLToPath(new URL(guard.external_data, MODEL)) },
     },
@@ -92,35 +91,35 @@ async function raw() {
   };
 }
 
-/** The milliseconds of a call, with one call at a time. */
+/** The duration of a call in milliseconds, with one call at a time. */
 async function latency(texts) {
   for (const text of texts.slice(0, 3)) await score(text);
-  readClocks();
+  takeTimings();
   const times = [];
-  const end = performance.now() + (seconds * 1000) / LENGTHS.length;
+  const end = performance.now() + durationMs / LENGTHS.length;
   for (let index = 0; index < 10 || performance.now() < end; index++) {
     const start = performance.now();
     await score(texts[index % texts.length]);
     times.push(performance.now() - start);
   }
-  return { calls: times.length, p50: percentile(times, 50), p95: percentile(times, 95), clocks: readClocks() };
+  return { calls: times.length, p50: percentile(times, 50), p95: percentile(times, 95), timings: takeTimings() };
 }
 
-/** The median of each clock of the engine since the last call of this; nothing for the other side, which has none. */
-function readClocks() {
-  const read = clocks;
-  clocks = { queued: [], tokenized: [], inferred: [] };
-  if (read.queued.length === 0) return undefined;
-  return Object.fromEntries(Object.entries(read).map(([clock, times]) => [clock, percentile(times, 50)]));
+/** The median of each phase since the last call; undefined for `raw`, which has no phases. */
+function takeTimings() {
+  const taken = timings;
+  timings = { queued: [], tokenized: [], inferred: [] };
+  if (taken.queued.length === 0) return undefined;
+  return Object.fromEntries(Object.entries(taken).map(([phase, times]) => [phase, percentile(times, 50)]));
 }
 
-/** Texts per second with many simultaneous calls, and how long the event loop stood still meanwhile. */
+/** Texts per second with many concurrent calls, and the longest time for which the event loop was blocked. */
 async function throughput() {
-  readClocks();
+  takeTimings();
   const delay = monitorEventLoopDelay({ resolution: 1 });
   let last = performance.now();
   let gap = 0;
-  // This timer checks the monitor, which subtracts its resolution and has been wrong before.
+  // The monitor subtracts its resolution and has been wrong before, so a timer checks it.
   const probe = setInterval(() => {
     const now = performance.now();
     gap = Math.max(gap, now - last);
@@ -132,13 +131,13 @@ async function throughput() {
   let next = 0;
   let texts = 0;
   const caller = async () => {
-    while (performance.now() - start < seconds * 1000) {
+    while (performance.now() - start < durationMs) {
       await score(mixed[next++ % mixed.length]);
       texts += 1;
     }
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, caller));
-  // The last gap may have ended without a tick of the timer.
+  // The last gap may end without a tick of the timer.
   gap = Math.max(gap, performance.now() - last);
   const elapsed = performance.now() - start;
   const { user, system } = process.cpuUsage(cpu);
@@ -148,6 +147,6 @@ async function throughput() {
     textsPerSecond: (texts / elapsed) * 1000,
     gap: Math.max(gap, delay.max / 1e6),
     cores: (user + system) / 1000 / elapsed,
-    clocks: readClocks(),
+    timings: takeTimings(),
   };
 }
