@@ -90,11 +90,11 @@ What llm-guard 0.3.16 does differently:
         const vault = options.vault ?? context.vault ?? new Vault();
         const scan = await detector.find(text, vault, context);
         if (scan.findings.length === 0) return passed(text);
-        const anonymized = await anonymize(text, scan, vault, await loadFakes(), context.signal);
+        const edits = await anonymize(text, scan, vault, await loadFakes(), context.signal);
         return {
           isValid: false,
           score: detector.score(scan),
-          sanitized: preamble + anonymized,
+          edits: preamble === "" ? edits : [{ start: 0, end: 0, replacement: preamble }, ...edits],
           findings: findingsOf(text, scan),
           coverage: coverageOf(text, scan),
         };

@@ -1,25 +1,22 @@
 import { z } from "zod";
 import type { Engine } from "../models/engine.ts";
 import { addon, type RuleScan } from "../native.ts";
-import { MOST_FINDINGS } from "../scan/findings.ts";
 import { passed, type ScanContext, type Verdict } from "../scan/scanner.ts";
 import { GuardValidationError, madeFrom } from "../support/errors.ts";
 import { ofLlmGuard } from "../support/options.ts";
-import { merged, overlapping } from "../text/span.ts";
+import { overlapping } from "../text/span.ts";
 import { ruleOptions } from "./common-options.ts";
 import { defineScanner } from "./define.ts";
 import { engineOptions } from "./parts/model-options.ts";
 import { NerModel, nerModelOption, recognizerConf } from "./parts/ner-model.ts";
 import { longestOf } from "./parts/open-spans.ts";
 import type { OwnNerModel } from "./parts/own-ner-model.ts";
-import { replaced } from "./parts/personal-data.ts";
-import { failedBy, matchesOf, ruleCheck, ruleVerdict } from "./parts/rule-scanner.ts";
+import { REDACTED } from "./parts/redaction.ts";
+import { matchesOf, matchVerdict, ruleCheck, ruleVerdict } from "./parts/rule-scanner.ts";
 import { russianForms } from "./parts/russian-forms.ts";
 
 /** The entity type that a model must give a name for it to count as a competitor. */
 const ORGANIZATION = "ORGANIZATION";
-/** The text that replaces a name, which is the same as in llm-guard. */
-const REDACTED = "[REDACTED]";
 
 const names = z.array(z.string().regex(/\S/, "expected a name")).min(1);
 
@@ -84,10 +81,10 @@ export const BanCompetitors = defineScanner({
     }
     const name = options.model;
     const model = name === undefined ? undefined : madeFrom("model", () => organisationsOf(name, maxLength, engine));
-    const named = [...forms.values()];
     const set = new addon.SubstringSet([...forms.keys()], {
-      ...{ matchType: "name", caseSensitive, all: true, deobfuscate, replace: redact && model === undefined },
+      ...{ matchType: "name", caseSensitive, all: true, deobfuscate, replace: false },
     });
+    const report = { type: "competitor", labels: [...forms.values()], redacts: redact };
     const span = longestOf([...forms.keys()], deobfuscate);
     return {
       sanitizes: redact,
@@ -100,7 +97,7 @@ export const BanCompetitors = defineScanner({
       close: async () => model?.close(),
       check: ruleCheck(set, (text, scan, context: ScanContext) => {
         if (!scan) return passed(text);
-        return model ? amongOrganisations(text, scan, model, context) : ruleVerdict(text, scan, "competitor", named);
+        return model ? amongOrganisations(text, scan, model, context) : ruleVerdict(text, scan, report);
       }),
     };
 
@@ -117,10 +114,7 @@ export const BanCompetitors = defineScanner({
       // A disguised name always counts: its author meant the name, and a model cannot see it in the text as it is written.
       const counts = overlapping(organisations);
       const all = matchesOf(scan).filter((match) => match.view !== undefined || counts(match));
-      if (all.length === 0) return passed(text);
-      const redacted = redact ? replaced(text, merged(all), () => REDACTED) : undefined;
-      const told = { count: all.length, redacted, type: "competitor", labels: named };
-      return failedBy(text, all.slice(0, MOST_FINDINGS), told);
+      return all.length === 0 ? passed(text) : matchVerdict(text, all, report);
     }
   },
 });

@@ -43,8 +43,9 @@ export const BanSubstrings = defineScanner({
     const { substrings, matchType, caseSensitive, redact, redactAll, containsAll, deobfuscate } = options;
     const sanitizes = redact || redactAll;
     const set = new addon.SubstringSet(substrings, {
-      ...{ matchType, caseSensitive, all: redactAll, deobfuscate, replace: sanitizes },
+      ...{ matchType, caseSensitive, all: redactAll, deobfuscate, replace: false },
     });
+    const report = { type: "substring", labels: substrings, redacts: sanitizes };
     const span = longestOf(substrings, deobfuscate);
     return {
       sanitizes,
@@ -54,7 +55,7 @@ export const BanSubstrings = defineScanner({
       check: ruleCheck(set, (text, scan) => {
         if (!scan) return passed(text);
         const fails = !containsAll || matchedRules(scan).size === substrings.length;
-        return fails ? ruleVerdict(text, scan, "substring", substrings) : passed(text);
+        return fails ? ruleVerdict(text, scan, report) : passed(text);
       }),
     };
   },

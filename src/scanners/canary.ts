@@ -14,7 +14,7 @@ import {
   withMarker,
   writtenForms,
 } from "./parts/canary-token.ts";
-import { redacted } from "./parts/redacted.ts";
+import { redactions, withEdits } from "./parts/redaction.ts";
 
 /**
  * The fewest consecutive characters of a token that count as the token.
@@ -92,7 +92,7 @@ export const Canary = defineScanner({
         return {
           isValid: false,
           score: FAILED,
-          ...(redact ? { sanitized: redacted(text, leaks) } : {}),
+          ...withEdits(redact ? redactions(leaks) : []),
           findings,
           coverage: wholeText(text),
         };

@@ -12,7 +12,7 @@ import { defineScanner } from "./define.ts";
 import { hasPlaceholder, isProse, partsOf, type UrlPart, wordsIn } from "./parts/carried-data.ts";
 import { hiddenMessages } from "./parts/hidden-message.ts";
 import { unclosedLink } from "./parts/open-spans.ts";
-import { redacted } from "./parts/redacted.ts";
+import { REDACTED, redactions, withEdits } from "./parts/redaction.ts";
 import { addressesIn } from "./parts/tool-taint.ts";
 
 /**
@@ -149,9 +149,7 @@ export const DataExfiltration = defineScanner({
         return {
           isValid: false,
           score: FAILED,
-          ...(redact
-            ? { sanitized: redacted(text, findings, ({ type }) => (type === "hidden_text" ? "" : "[REDACTED]")) }
-            : {}),
+          ...withEdits(redact ? redactions(findings, ({ type }) => (type === "hidden_text" ? "" : REDACTED)) : []),
           findings,
           coverage: wholeText(text),
         };

@@ -1,13 +1,14 @@
 import { z } from "zod";
 import { addon, mapAnswer, native, type Restoration } from "../native.ts";
+import type { Edit } from "../scan/edits.ts";
 import { MOST_FINDINGS } from "../scan/findings.ts";
 import { type Finding, passed, type Verdict, wholeText } from "../scan/scanner.ts";
 import { PASSED } from "../scan/score.ts";
 import { Vault } from "../scan/vault.ts";
-import { withOriginals } from "../text/placeholders.ts";
 import { mapRows, type Rows } from "../text/rows.ts";
 import { defineScanner } from "./define.ts";
 import { longestOf } from "./parts/open-spans.ts";
+import { withEdits } from "./parts/redaction.ts";
 
 /** UTF-16 code units of a text, times placeholders, up to which to look for each of them here takes less than to call the addon. */
 const AT_ONCE = 400_000;
@@ -123,7 +124,7 @@ function verdict(
   text: string,
   placeholders: readonly string[],
   originals: readonly string[],
-  { matches, restored, searched = text.length }: Partial<Restoration> & { matches: Rows },
+  { matches, searched = text.length }: Pick<Partial<Restoration>, "searched"> & { matches: Rows },
 ): Verdict {
   const finding = (column: (index: number) => number): Finding => {
     const [start, end] = [column(0), column(1)];
@@ -131,11 +132,14 @@ function verdict(
     return { start, end, type: "placeholder", text: text.slice(start, end), score: 1, label };
   };
   const findings = mapRows(matches, 3, finding, MOST_FINDINGS);
+  const edits = mapRows(matches, 3, (column): Edit => {
+    return { start: column(0), end: column(1), replacement: originals[column(2)] as string };
+  });
   const coverage = wholeText(text, 1, matches.length / 3 - findings.length);
   return {
     isValid: true,
     score: PASSED,
-    ...(matches.length === 0 ? {} : { sanitized: restored ?? withOriginals(text, matches, originals) }),
+    ...withEdits(edits),
     findings,
     coverage: { ...coverage, scannedChars: searched, truncated: searched < text.length },
   };

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { addon, type InvisibleScan, mapAnswer, native } from "../native.ts";
+import type { Edit } from "../scan/edits.ts";
 import { MOST_FINDINGS } from "../scan/findings.ts";
 import { type Finding, passed, type Verdict, wholeText } from "../scan/scanner.ts";
 import { FAILED } from "../scan/score.ts";
@@ -72,8 +73,8 @@ export const InvisibleText = defineScanner({
   }),
 });
 
-function verdict(text: string, { runs, kinds, visible }: InvisibleScan): Verdict {
-  if (visible == null) return passed(text);
+function verdict(text: string, { runs, kinds }: InvisibleScan): Verdict {
+  if (runs.length === 0) return passed(text);
   const finding = (column: (index: number) => number): Finding => {
     const [start, end] = [column(0), column(1)];
     const label = kinds[column(2)] as string;
@@ -81,7 +82,8 @@ function verdict(text: string, { runs, kinds, visible }: InvisibleScan): Verdict
   };
   const findings = mapRows(runs, 3, finding, MOST_FINDINGS);
   const coverage = wholeText(text, 1, runs.length / 3 - findings.length);
-  return { isValid: false, score: FAILED, sanitized: visible, findings, coverage };
+  const edits = mapRows(runs, 3, (column): Edit => ({ start: column(0), end: column(1), replacement: "" }));
+  return { isValid: false, score: FAILED, edits, findings, coverage };
 }
 
 function isAscii(text: string): boolean {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { addon, native } from "../native.ts";
+import type { Edit } from "../scan/edits.ts";
 import { type Finding, type Verdict, wholeText } from "../scan/scanner.ts";
 import { FAILED, PASSED } from "../scan/score.ts";
 import { shortPath } from "../support/short-path.ts";
@@ -9,11 +10,10 @@ import type { Span } from "../text/span.ts";
 import { defineScanner } from "./define.ts";
 import { repairJson } from "./parts/json-repair.ts";
 import { JsonSchema, patternDeadline } from "./parts/json-schema.ts";
+import { withEdits } from "./parts/redaction.ts";
 
-/** A piece of JSON in a text. `json` is its text after a repair. */
+/** A piece of JSON in a text. */
 interface Piece extends Span {
-  json: string;
-  repaired: boolean;
   problem?: Finding;
 }
 
@@ -76,7 +76,7 @@ What llm-guard 0.3.16 does differently:
   },
   create({ options: { requiredElements, repair, schema: given } }) {
     const schema = given === undefined ? undefined : new JsonSchema(given);
-    const verdict = (text: string, pieces: readonly Piece[], sanitized?: string): Verdict => {
+    const verdict = (text: string, pieces: readonly Piece[], edits: readonly Edit[]): Verdict => {
       const problems: Finding[] = [];
       for (const { problem } of pieces) if (problem) problems.push(problem);
       const valid = pieces.length - problems.length;
@@ -88,7 +88,7 @@ What llm-guard 0.3.16 does differently:
       return {
         isValid,
         score: isValid ? PASSED : FAILED,
-        ...(sanitized === undefined ? {} : { sanitized }),
+        ...withEdits(edits),
         findings: problems,
         coverage: wholeText(text),
       };
@@ -101,11 +101,8 @@ What llm-guard 0.3.16 does differently:
       checksEmpty: requiredElements > 0,
       check(text, { signal }) {
         // Most answers hold no JSON, and to see that takes less than to call the addon.
-        if (!text.includes("{") && !text.includes("[")) return verdict(text, []);
-        return readPieces(text, { repair, schema, signal }).then((pieces) => {
-          if (!pieces.some(({ repaired }) => repaired)) return verdict(text, pieces);
-          return splice(text, pieces, signal).then((sanitized) => verdict(text, pieces, sanitized));
-        });
+        if (!text.includes("{") && !text.includes("[")) return verdict(text, [], []);
+        return readPieces(text, { repair, schema, signal }).then(({ pieces, edits }) => verdict(text, pieces, edits));
       },
     };
   },
@@ -118,8 +115,11 @@ interface ReadSettings {
   signal: AbortSignal | undefined;
 }
 
-/** Returns the pieces of JSON in a text, repaired and checked. */
-async function readPieces(text: string, { repair, schema, signal }: ReadSettings): Promise<Piece[]> {
+/** Returns the pieces of JSON in a text, which it checked, and the edits that repair those that were broken. */
+async function readPieces(
+  text: string,
+  { repair, schema, signal }: ReadSettings,
+): Promise<{ pieces: Piece[]; edits: Edit[] }> {
   const { pieces, messages } = await native(() => addon.findJson(text), { signal });
   const turns = new Turns(signal);
   const candidate = (column: (index: number) => number) => ({
@@ -132,35 +132,24 @@ async function readPieces(text: string, { repair, schema, signal }: ReadSettings
   let tried = 0;
   const until = patternDeadline(text.length);
   const read: Piece[] = [];
+  const edits: Edit[] = [];
   for (const candidate of candidates) {
     if (turns.isOver) await turns.next();
-    read.push(checked(candidate, candidate === broken[tried] ? repairs[tried++] : undefined));
+    const replacement = candidate === broken[tried] ? repairs[tried++] : undefined;
+    read.push(checked(candidate, replacement));
+    if (replacement !== undefined) edits.push({ start: candidate.start, end: candidate.end, replacement });
   }
-  return read;
+  return { pieces: read, edits };
 
   function checked({ start, end, message, at }: (typeof candidates)[number], repaired: string | undefined): Piece {
     const json = repaired ?? text.slice(start, end);
-    const piece: Piece = { start, end, json, repaired: repaired !== undefined };
     if (message !== undefined && repaired === undefined) {
       const label = `${message} at offset ${at}`;
-      return { ...piece, problem: { start, end, type: "json", text: json, score: 1, label } };
+      return { start, end, problem: { start, end, type: "json", text: json, score: 1, label } };
     }
     const problem = schema?.check(json, until);
-    if (!problem) return piece;
+    if (!problem) return { start, end };
     const label = `${shortPath(problem.pointer) || "(root)"} ${problem.message}`;
-    return { ...piece, problem: { start, end, type: "json-schema", text: text.slice(start, end), score: 1, label } };
+    return { start, end, problem: { start, end, type: "json-schema", text: text.slice(start, end), score: 1, label } };
   }
-}
-
-/** Returns the text with each piece of JSON replaced by its repaired form. */
-async function splice(text: string, pieces: readonly Piece[], signal: AbortSignal | undefined): Promise<string> {
-  const turns = new Turns(signal);
-  const parts: string[] = [];
-  let end = 0;
-  for (const piece of pieces) {
-    if (turns.isOver) await turns.next();
-    parts.push(text.slice(end, piece.start), piece.json);
-    end = piece.end;
-  }
-  return parts.join("") + text.slice(end);
 }

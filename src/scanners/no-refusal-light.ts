@@ -25,7 +25,9 @@ export const NoRefusalLight = defineScanner({
   create: () => ({
     streaming: { reads: "spans", span: 96 },
     check: ruleCheck(new addon.Refusals(), (text, found) =>
-      found === null ? passed(text) : ruleVerdict(text, found, "refusal", ["refusal"]),
+      found === null
+        ? passed(text)
+        : ruleVerdict(text, found, { type: "refusal", labels: ["refusal"], redacts: false }),
     ),
   }),
 });

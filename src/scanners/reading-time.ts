@@ -37,7 +37,7 @@ export const ReadingTime = defineScanner({
         return {
           isValid: false,
           score: FAILED,
-          ...(truncate ? { sanitized: text.slice(0, end) } : {}),
+          ...(truncate && { edits: [{ start: end, end: text.length, replacement: "" }] }),
           findings: [{ start: end, end: text.length, type: "reading-time", score: 1, label }],
           coverage: wholeText(text),
         };

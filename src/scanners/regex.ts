@@ -68,9 +68,10 @@ export const Regex = defineScanner({
       throw new GuardValidationError([{ path: "deobfuscate", message }]);
     }
     const sanitizes = isBlocked && redact;
-    const set = built(() => new addon.PatternSet(patterns, { matchType, deobfuscate, replace: sanitizes }));
+    const set = built(() => new addon.PatternSet(patterns, { matchType, deobfuscate, replace: false }));
+    const report = { type: "pattern", labels: patterns, redacts: sanitizes };
     const verdict = (text: string, scan: RuleScan | null) =>
-      isBlocked === (scan === null) ? passed(text) : ruleVerdict(text, scan ?? { matches: [] }, "pattern", patterns);
+      isBlocked === (scan === null) ? passed(text) : ruleVerdict(text, scan ?? { matches: [] }, report);
     const check = ruleCheck(set, verdict);
     const span = deobfuscate ? LONGEST_DISGUISED : Math.max(...patterns.map(longestMatch));
     const isLocal = isBlocked && matchType !== "fullmatch";

@@ -1,14 +1,19 @@
 import { z } from "zod";
 import { addon, built, mapAnswer, native, type SecretRules } from "../native.ts";
+import { composeEdits, type Edit, EditedText } from "../scan/edits.ts";
 import { type Finding, passed, type ScanContext, type Verdict, wholeText } from "../scan/scanner.ts";
 import { FAILED } from "../scan/score.ts";
+import { mapRows } from "../text/rows.ts";
+import type { Span } from "../text/span.ts";
 import { ruleOptions } from "./common-options.ts";
 import { defineScanner } from "./define.ts";
-import { beforeEdits, type Edit, edited, type NamedString, namedStrings } from "./parts/named-strings.ts";
+import { type NamedString, namedStrings } from "./parts/named-strings.ts";
 import { unclosedSecret } from "./parts/open-spans.ts";
 
 type SecretOptions = ConstructorParameters<typeof SecretRules>[0];
-type SecretMatch = Extract<Awaited<ReturnType<SecretRules["scan"]>>, { secrets: unknown }>["secrets"][number];
+type RedactMode = Parameters<SecretRules["scan"]>[1];
+type SecretScan = Awaited<ReturnType<SecretRules["scan"]>>;
+type SecretMatch = SecretScan["secrets"][number];
 
 const rule = z.strictObject({
   id: z.string().min(1).describe("Name of the rule in findings."),
@@ -66,49 +71,37 @@ export const Secrets = defineScanner({
     const compiled = built(() => new addon.SecretRules(options), inOptions);
     const read = (text: string, context: ScanContext) =>
       native(() => compiled.scan(text, redactMode, deobfuscate), context);
-    const findingOf = (text: string, start: number, end: number, found: SecretMatch): Finding => ({
-      start,
-      end,
-      type: "secret",
-      text: text.slice(start, end),
-      // A token with a wrong checksum cannot be a live token, so its score is lower.
-      score: found.sound ? 1 : 0.5,
-      label: found.rule,
-      ...(found.service == null ? {} : { service: found.service }),
-      ...(found.view == null ? {} : { view: found.view }),
-    });
-    /** What is found in strings behind their keys, and the strings without it. */
-    const readNamed = async (text: string, named: readonly NamedString[], context: ScanContext) => {
-      const edits: Edit[] = [];
-      const findings: Finding[] = [];
+    /** Returns what is found in strings behind their keys. */
+    const readNamed = async (text: string, named: readonly NamedString[], context: ScanContext): Promise<Found> => {
+      const found: Found = { edits: [], findings: [] };
       for (const { value, start, line, at } of named) {
-        const { secrets, redacted } = await read(line, context);
-        if (redacted == null) continue;
-        edits.push({ start, end: start + value.length, replacement: redacted.slice(at, -1) });
-        const within = (place: number) => start + Math.min(Math.max(place - at, 0), value.length);
-        findings.push(...secrets.map((found) => findingOf(text, within(found.start), within(found.end), found)));
+        const scan = await read(line, context);
+        const inText = (place: number) => start + Math.min(Math.max(place - at, 0), value.length);
+        const moved = (span: Span) => ({ start: inText(span.start), end: inText(span.end) });
+        for (const edit of secretEdits(line, scan, redactMode)) found.edits.push({ ...edit, ...moved(edit) });
+        for (const secret of scan.secrets) found.findings.push(findingOf(text, moved(secret), secret));
       }
-      return { edits, findings };
+      return found;
     };
-    /** The verdict on a text in whose named strings something may have been found. */
-    const readRest = (
-      text: string,
-      { edits, findings }: { edits: Edit[]; findings: Finding[] },
-      context: ScanContext,
-    ) => {
-      const left = edited(text, edits);
-      return mapAnswer(read(left, context), ({ secrets, rest, redacted }): Verdict => {
-        if (redacted == null && edits.length === 0) return passed(text);
-        for (const found of secrets) {
-          const [start, end] = [beforeEdits(found.start, edits), beforeEdits(found.end, edits)];
-          findings.push(findingOf(text, start, end, found));
+    /** Returns the verdict on a text, of which the strings behind keys were read before. */
+    const readText = (text: string, { edits, findings }: Found, context: ScanContext) => {
+      const edited = new EditedText(text);
+      edited.apply(edits);
+      return mapAnswer(read(edited.text, context), (scan): Verdict => {
+        const added = secretEdits(edited.text, scan, redactMode);
+        if (added.length === 0 && edits.length === 0) return passed(text);
+        for (const secret of scan.secrets) {
+          const span = edited.originalSpan(secret);
+          // The hash of a secret looks like a secret, too.
+          const isReplacement = edits.some(({ start, end }) => start <= span.start && span.end <= end);
+          if (!isReplacement) findings.push(findingOf(text, span, secret));
         }
         return {
           isValid: false,
           score: FAILED,
-          sanitized: redacted ?? left,
+          edits: composeEdits(edits, added, edited.text),
           findings: findings.sort((a, b) => a.start - b.start),
-          coverage: wholeText(text, 1, (rest?.length ?? 0) / 2),
+          coverage: wholeText(text, 1, (scan.rest?.length ?? 0) / 2),
         };
       });
     };
@@ -118,9 +111,47 @@ export const Secrets = defineScanner({
       check(text, context) {
         const { current } = context.conversation ?? {};
         const named = current && current.source !== "user" ? namedStrings(text, current) : [];
-        if (named.length === 0) return readRest(text, { edits: [], findings: [] }, context);
-        return readNamed(text, named, context).then((found) => readRest(text, found, context));
+        if (named.length === 0) return readText(text, { edits: [], findings: [] }, context);
+        return readNamed(text, named, context).then((found) => readText(text, found, context));
       },
     };
   },
 });
+
+/** What was found in the strings of a text, in the order of the text. */
+interface Found {
+  edits: Edit[];
+  findings: Finding[];
+}
+
+function findingOf(text: string, { start, end }: Span, secret: SecretMatch): Finding {
+  return {
+    ...{ start, end, type: "secret", text: text.slice(start, end) },
+    // A token with a wrong checksum cannot be a live token, so its score is lower.
+    score: secret.sound ? 1 : 0.5,
+    label: secret.rule,
+    ...(secret.service == null ? {} : { service: secret.service }),
+    ...(secret.view == null ? {} : { view: secret.view }),
+  };
+}
+
+/** Returns the edits that made the redacted text, in which the addon replaced each secret. */
+function secretEdits(text: string, { secrets, rest, redacted }: SecretScan, mode: RedactMode): Edit[] {
+  if (redacted == null) return [];
+  const others = mapRows(rest ?? [], 2, (column): Span => ({ start: column(0), end: column(1) }));
+  let shift = 0;
+  return [...secrets, ...others].map(({ start, end }) => {
+    const length = replacementLength(text.slice(start, end), mode);
+    const replacement = redacted.slice(start + shift, start + shift + length);
+    shift += length - (end - start);
+    return { start, end, replacement };
+  });
+}
+
+/** Returns the length of the text that the addon puts in the place of a secret, in UTF-16 code units. */
+function replacementLength(secret: string, mode: RedactMode): number {
+  if (mode === "hash") return 32;
+  const characters = [...secret];
+  if (mode === "all" || characters.length <= 5) return "******".length;
+  return [...characters.slice(0, 2), "..", ...characters.slice(-2)].join("").length;
+}

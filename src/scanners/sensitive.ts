@@ -1,16 +1,18 @@
 import { z } from "zod";
+import type { Edit } from "../scan/edits.ts";
 import { passed } from "../scan/scanner.ts";
 import { Turns } from "../support/turns.ts";
 import { defineScanner } from "./define.ts";
 import {
   coverageOf,
+  editsInTurns,
   findingsOf,
   ofPersonalData,
   PersonalDataDetector,
   type PiiScan,
   personalDataOptions,
-  replacedInTurns,
 } from "./parts/personal-data.ts";
+import { withEdits } from "./parts/redaction.ts";
 
 export const Sensitive = defineScanner({
   type: "Sensitive",
@@ -46,7 +48,7 @@ export const Sensitive = defineScanner({
         return {
           isValid: false,
           score: detector.score(scan),
-          ...(options.redact ? { sanitized: await withTypes(text, scan, context.signal) } : {}),
+          ...withEdits(options.redact ? await typeEdits(scan, context.signal) : []),
           findings: findingsOf(text, scan),
           coverage: coverageOf(text, scan),
         };
@@ -55,7 +57,7 @@ export const Sensitive = defineScanner({
   },
 });
 
-/** Replaces what was found by its type. */
-function withTypes(text: string, { findings }: PiiScan, signal: AbortSignal | undefined): Promise<string> {
-  return replacedInTurns(text, findings, ({ entity }) => `<${entity}>`, new Turns(signal));
+/** Returns edits that replace each finding by its type. */
+function typeEdits({ findings }: PiiScan, signal: AbortSignal | undefined): Promise<Edit[]> {
+  return editsInTurns(findings, ({ entity }) => `<${entity}>`, new Turns(signal));
 }

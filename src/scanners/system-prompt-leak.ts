@@ -3,7 +3,7 @@ import { type Finding, passed, type ScanContext, wholeText } from "../scan/scann
 import { FAILED } from "../scan/score.ts";
 import { overlap } from "../text/overlap.ts";
 import { defineScanner } from "./define.ts";
-import { redacted } from "./parts/redacted.ts";
+import { redactions, withEdits } from "./parts/redaction.ts";
 
 /**
  * The shortest passage that is looked at, in words. Rules of a few words, such as "You are a helpful assistant", stand in thousands
@@ -85,7 +85,7 @@ export const SystemPromptLeak = defineScanner({
         return {
           isValid: false,
           score: FAILED,
-          ...(redact ? { sanitized: redacted(text, passages) } : {}),
+          ...withEdits(redact ? redactions(passages) : []),
           findings,
           coverage: wholeText(text),
         };

@@ -72,7 +72,7 @@ export const TokenLimit = defineScanner({
     const exceeded = (text: string, [tokens, end]: [tokens: number, end: number]): Verdict => ({
       isValid: false,
       score: FAILED,
-      sanitized: text.slice(0, end),
+      edits: [{ start: end, end: text.length, replacement: "" }],
       findings: [
         { start: end, end: text.length, type: "token-limit", score: 1, label: `${tokens} of ${limit} tokens` },
       ],

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Scanner, Side } from "../../src/scan/scanner.ts";
 import { Vault, type VaultEntry } from "../../src/scan/vault.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
+import { scanned } from "../support/rewritten.ts";
 
 /** A string, or pieces to be joined. */
 type Text = string | (string | { repeat: [string, number] })[];
@@ -101,8 +102,8 @@ async function ask(one: Case, text: string) {
   const { prompt } = one;
   const scanner = scannerOf(one);
   const context = prompt === undefined ? {} : { prompt: spellOut(prompt) };
-  const { isValid, score, sanitized = text } = await scanner.scan(text, context);
-  return { isValid, score, sanitized: stored(sanitized) };
+  const { isValid, score, rewritten } = await scanned(scanner, text, context);
+  return { isValid, score, sanitized: stored(rewritten) };
 }
 
 describe.each(tables)("$scanner answers as llm-guard", ({ source, cases }) => {

@@ -8,17 +8,18 @@ import { Anonymize } from "../../src/scanners/generated/input-scanners.ts";
 import { Deanonymize } from "../../src/scanners/generated/output-scanners.ts";
 import { GuardValidationError } from "../../src/support/errors.ts";
 import { personalTexts } from "../support/personal-texts.ts";
+import { scanned } from "../support/rewritten.ts";
 
 type Options = Omit<NonNullable<ConstructorParameters<typeof Anonymize>[0]>, "recognizerConf">;
 
 const scannerWith = (options: Options = {}) => new Anonymize({ recognizerConf: [], ...options });
 async function mask(text: string, options: Options = {}, vault = new Vault()) {
-  const { sanitized = text } = await scannerWith(options).scan(text, { vault });
-  return { text: sanitized, vault };
+  const { rewritten } = await scanned(scannerWith(options), text, { vault });
+  return { text: rewritten, vault };
 }
 async function restore(text: string, vault: Vault) {
-  const { sanitized = text } = await new Deanonymize({ vault }).scan(text);
-  return sanitized;
+  const { rewritten } = await scanned(new Deanonymize({ vault }), text);
+  return rewritten;
 }
 function issueOf(make: () => unknown) {
   try {
@@ -78,9 +79,9 @@ describe("placeholders", () => {
     const first = await mask("EVERYBODY: ann@example.com, Email 4111111111111111", options);
     expect(first.text).toMatch(/^\[REDACTED_LETTERS_1\]: \[REDACTED_EMAIL_ADDRESS_1\], \[REDACTED_CUSTOM_1\] /);
     const size = first.vault.size;
-    const again = await scannerWith(options).scan(first.text, { vault: first.vault });
+    const again = await scanned(scannerWith(options), first.text, { vault: first.vault });
     expect(again).toMatchObject({ isValid: true, score: -1, findings: [] });
-    expect(again).not.toHaveProperty("sanitized");
+    expect(again).not.toHaveProperty("edits");
     expect(first.vault.size).toBe(size);
   });
 });
@@ -88,8 +89,8 @@ describe("placeholders", () => {
 describe("the verdict", () => {
   it("fails with the highest score, and says what is where", async () => {
     const text = "é😀 ann@example.com";
-    const verdict = await scannerWith({ threshold: 0.5 }).scan(text);
-    expect(verdict).toMatchObject({ isValid: false, score: 0.9, sanitized: "é😀 [REDACTED_EMAIL_ADDRESS_1]" });
+    const verdict = await scanned(scannerWith({ threshold: 0.5 }), text);
+    expect(verdict).toMatchObject({ isValid: false, score: 0.9, rewritten: "é😀 [REDACTED_EMAIL_ADDRESS_1]" });
     expect(verdict.findings).toEqual([
       {
         start: 4,
@@ -104,14 +105,17 @@ describe("the verdict", () => {
 
   it("is never a pass where something was found", async () => {
     const recognizers = [() => [{ start: 0, end: 3, type: "PERSON", score: 0.5 }]];
-    expect(await scannerWith({ recognizers }).scan("Ann")).toMatchObject({ isValid: false, score: 0.1 });
-    expect(await scannerWith({ recognizers, threshold: 0.51 }).scan("Ann")).toMatchObject({ isValid: true, score: -1 });
-    expect(await scannerWith({ hiddenNames: ["Ann"], threshold: 1 }).scan("Ann")).toMatchObject({ isValid: false });
+    expect(await scanned(scannerWith({ recognizers }), "Ann")).toMatchObject({ isValid: false, score: 0.1 });
+    expect(await scanned(scannerWith({ recognizers, threshold: 0.51 }), "Ann")).toMatchObject({
+      isValid: true,
+      score: -1,
+    });
+    expect(await scanned(scannerWith({ hiddenNames: ["Ann"], threshold: 1 }), "Ann")).toMatchObject({ isValid: false });
   });
 
   it("passes what is not personal", async () => {
     for (const text of ["", " ", "The recipe needs 250 grams of flour.", "Встреча 12 марта", "会议持续30分钟"]) {
-      expect(await scannerWith().scan(text)).toMatchObject({ isValid: true, score: -1, findings: [] });
+      expect(await scanned(scannerWith(), text)).toMatchObject({ isValid: true, score: -1, findings: [] });
     }
   });
 });
@@ -130,7 +134,7 @@ describe("addresses", () => {
 describe("the options", () => {
   it("vault: its own comes before that of the call", async () => {
     const [own, call] = [new Vault(), new Vault()];
-    await scannerWith({ vault: own }).scan("ann@example.com", { vault: call });
+    await scanned(scannerWith({ vault: own }), "ann@example.com", { vault: call });
     expect([own.size, call.size]).toEqual([1, 0]);
     expect([scannerWith({ vault: own }).vaultScope, scannerWith().vaultScope]).toEqual(["own", "call"]);
     await scanPrompt([scannerWith()], "ann@example.com", { vault: call });
@@ -269,7 +273,7 @@ describe("the options", () => {
     ["null", [null]],
     ["no list", 5],
   ])("a recognizer that answers with %s makes the scan fail", async (_what, answer) => {
-    await expect(scannerWith({ recognizers: [() => answer as never] }).scan("text")).rejects.toThrow();
+    await expect(scanned(scannerWith({ recognizers: [() => answer as never] }), "text")).rejects.toThrow();
   });
 
   it("a recognizer that throws makes the scan fail", async () => {
@@ -278,7 +282,7 @@ describe("the options", () => {
         throw new Error("broken");
       },
     ];
-    await expect(scannerWith({ recognizers }).scan("text")).rejects.toThrow("broken");
+    await expect(scanned(scannerWith({ recognizers }), "text")).rejects.toThrow("broken");
   });
 
   it("threshold and language", async () => {
@@ -298,7 +302,7 @@ describe("the options", () => {
       regex_patterns: [{ name: "X", expressions: ["x1"] }],
       use_faker: false,
     });
-    expect((await scanner.scan("Aurora a@example.org b@example.org x1", {})).sanitized).toBe(
+    expect((await scanned(scanner, "Aurora a@example.org b@example.org x1", {})).rewritten).toBe(
       "[REDACTED_CUSTOM_1] a@example.org [REDACTED_EMAIL_ADDRESS_1] [REDACTED_X_1]",
     );
   });
@@ -365,9 +369,9 @@ describe("useFaker", () => {
   it("gives what scanners take for the real thing", async () => {
     const text =
       "card 4111111111111111, IBAN GB29 NWBK 6016 1331 9268 19, me@corp.io, call +1 212 555 0123, 身份证11010519491231002X";
-    const before = await scannerWith().scan(text);
+    const before = await scanned(scannerWith(), text);
     const { text: masked } = await mask(text, { useFaker: true });
-    const after = await scannerWith().scan(masked);
+    const after = await scanned(scannerWith(), masked);
     expect(after.findings.map(({ label }) => label)).toEqual(before.findings.map(({ label }) => label));
     const values = (verdict: typeof before) => verdict.findings.map(({ text }) => text);
     expect(values(after).filter((value) => values(before).includes(value))).toEqual([]);
@@ -450,10 +454,10 @@ describe("Deanonymize after Anonymize", () => {
     const scanner = scannerWith({ useFaker });
     for (const { text, values } of personalTexts(300)) {
       const vault = new Vault();
-      const { sanitized = text } = await scanner.scan(text, { vault });
-      for (const value of values) expect(sanitized, text).not.toContain(value);
-      expect(await restore(sanitized, vault), text).toBe(text);
-      expect((await scanner.scan(sanitized, { vault })).sanitized, sanitized).toBeUndefined();
+      const { rewritten } = await scanned(scanner, text, { vault });
+      for (const value of values) expect(rewritten, text).not.toContain(value);
+      expect(await restore(rewritten, vault), text).toBe(text);
+      expect((await scanned(scanner, rewritten, { vault })).edits, rewritten).toBeUndefined();
     }
   });
 
@@ -478,9 +482,9 @@ describe("Deanonymize after Anonymize", () => {
       fc.asyncProperty(fc.array(piece, { maxLength: 12 }), async (pieces) => {
         const text = pieces.join("");
         const vault = new Vault();
-        const { sanitized = text, findings } = await scanner.scan(text, { vault });
+        const { rewritten, findings } = await scanned(scanner, text, { vault });
         for (const { start, end, text: found } of findings) expect(text.slice(start, end)).toBe(found);
-        expect(await restore(sanitized, vault)).toBe(text);
+        expect(await restore(rewritten, vault)).toBe(text);
       }),
       { numRuns: 200 },
     );
@@ -518,9 +522,7 @@ describe("a conversation", () => {
       const vault = new Vault();
       const scanner = scannerWith({ useFaker });
       const texts = Array.from({ length: 40 }, (_, index) => `user${index % 10}@corp.io and ${index}@corp.io`);
-      const masked = await Promise.all(
-        texts.map(async (text) => (await scanner.scan(text, { vault })).sanitized as string),
-      );
+      const masked = await Promise.all(texts.map(async (text) => (await scanned(scanner, text, { vault })).rewritten));
       const originals = vault.entries().map(([, original]) => original);
       expect(new Set(originals).size).toBe(originals.length);
       for (const [index, text] of texts.entries()) expect(await restore(masked[index] as string, vault)).toBe(text);
@@ -530,7 +532,7 @@ describe("a conversation", () => {
   it("without a vault cannot be restored, and nothing is kept", async () => {
     const scanner = scannerWith();
     for (const name of ["ann", "bob"]) {
-      expect((await scanner.scan(`${name}@example.com`)).sanitized).toBe("[REDACTED_EMAIL_ADDRESS_1]");
+      expect((await scanned(scanner, `${name}@example.com`)).rewritten).toBe("[REDACTED_EMAIL_ADDRESS_1]");
     }
   });
 });

@@ -2,19 +2,24 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BanCompetitors } from "../../src/scanners/generated/input-scanners.ts";
 import { exclusiveClassifier, multitaskModel } from "../support/model-fixtures.ts";
+import { scanned } from "../support/rewritten.ts";
 
 describe("BanCompetitors", () => {
   it("finds names as whole words in any case, and takes them out", async () => {
     const scanner = new BanCompetitors({ competitors: ["Acme", "Blue Sky Ltd."] });
-    const { isValid, score, sanitized, findings } = await scanner.scan("Why ACME and blue sky ltd. beat acmeology", {});
+    const { isValid, score, rewritten, findings } = await scanned(
+      scanner,
+      "Why ACME and blue sky ltd. beat acmeology",
+      {},
+    );
     expect([isValid, score]).toEqual([false, 1]);
-    expect(sanitized).toBe("Why [REDACTED] and [REDACTED] beat acmeology");
+    expect(rewritten).toBe("Why [REDACTED] and [REDACTED] beat acmeology");
     expect(findings).toMatchObject([
       { start: 4, end: 8, type: "competitor", text: "ACME", label: "Acme" },
       { start: 13, end: 26, label: "Blue Sky Ltd." },
     ]);
-    expect(await scanner.scan("We sell anvils.", {})).toMatchObject({ isValid: true, score: -1, findings: [] });
-    expect(await scanner.scan("", {})).toMatchObject({ isValid: true, score: -1 });
+    expect(await scanned(scanner, "We sell anvils.", {})).toMatchObject({ isValid: true, score: -1, findings: [] });
+    expect(await scanned(scanner, "", {})).toMatchObject({ isValid: true, score: -1 });
   });
 
   it("knows other names of a competitor", async () => {
@@ -24,9 +29,9 @@ describe("BanCompetitors", () => {
       redact: false,
     });
     expect(scanner.sanitizes).toBe(false);
-    const verdict = await scanner.scan("我们比埃克米便宜; ACM is dear", {});
+    const verdict = await scanned(scanner, "我们比埃克米便宜; ACM is dear", {});
     expect(verdict.findings.map(({ label }) => label)).toEqual(["Acme Corporation", "Acme Corporation"]);
-    expect(verdict).not.toHaveProperty("sanitized");
+    expect(verdict).not.toHaveProperty("edits");
     expect(() => new BanCompetitors({ competitors: ["Acme"], aliases: { Rival: ["R"] } })).toThrow(/^aliases.Rival:/);
   });
 
@@ -40,7 +45,7 @@ describe("BanCompetitors", () => {
     ["Связной", "со Связным", undefined],
     ["МТС", "МТСа нет", undefined],
   ])("finds %s in %j as %s", async (competitor, text, found) => {
-    const { findings } = await new BanCompetitors({ competitors: [competitor] }).scan(text, {});
+    const { findings } = await scanned(new BanCompetitors({ competitors: [competitor] }), text, {});
     expect(findings[0]?.text).toBe(found);
   });
 
@@ -61,8 +66,8 @@ describe("BanCompetitors", () => {
       ["Is  é\n", "'s  offer"],
       ["😀 (", ")\n\n"],
     ]) {
-      const { sanitized, findings } = await scanner.scan(before + name + after, {});
-      expect(sanitized).toBe(`${before}[REDACTED]${after}`);
+      const { rewritten, findings } = await scanned(scanner, before + name + after, {});
+      expect(rewritten).toBe(`${before}[REDACTED]${after}`);
       expect(findings).toMatchObject([{ text: name, label: "Acme Corp" }]);
     }
   });
@@ -72,13 +77,13 @@ describe("BanCompetitors", () => {
     ["A-Team", "what a team, a  team"],
     ["Best Buy", "The best, buy it. The best - buy it."],
   ])("takes nothing else for %s: %s", async (competitor, text) => {
-    expect((await new BanCompetitors({ competitors: [competitor] }).scan(text, {})).findings).toEqual([]);
+    expect((await scanned(new BanCompetitors({ competitors: [competitor] }), text, {})).findings).toEqual([]);
   });
 
   it("tells upper case from lower case where asked to", async () => {
     const scanner = new BanCompetitors({ competitors: ["Apple"], caseSensitive: true });
-    expect((await scanner.scan("an apple pie", {})).isValid).toBe(true);
-    expect((await scanner.scan("an Apple phone", {})).isValid).toBe(false);
+    expect((await scanned(scanner, "an apple pie", {})).isValid).toBe(true);
+    expect((await scanned(scanner, "an Apple phone", {})).isValid).toBe(false);
   });
 
   it("counts a name only where a model sees an organisation, if it has one", async () => {
@@ -88,22 +93,22 @@ describe("BanCompetitors", () => {
       model: multitaskModel,
     });
     const text = "😀 Apple sells apple pie , Acme phone";
-    const { findings, sanitized } = await scanner.scan(text, {});
-    expect(sanitized).toBe("😀 [REDACTED] sells apple pie , [REDACTED]");
+    const { findings, rewritten } = await scanned(scanner, text, {});
+    expect(rewritten).toBe("😀 [REDACTED] sells apple pie , [REDACTED]");
     expect(findings.map(({ text, label }) => [text, label])).toEqual([
       ["Apple", "Apple"],
       ["Acme", "Acme"],
       ["Acme phone", "Acme"],
     ]);
-    expect(await scanner.scan("an apple pie", {})).toMatchObject({ isValid: true, score: -1 });
+    expect(await scanned(scanner, "an apple pie", {})).toMatchObject({ isValid: true, score: -1 });
     const sure = new BanCompetitors({ competitors: ["Apple"], model: multitaskModel, threshold: 1 });
-    expect((await sure.scan("Apple sells juice", {})).isValid).toBe(true);
+    expect((await scanned(sure, "Apple sells juice", {})).isValid).toBe(true);
   });
 
   it("sees through disguises where asked to, whatever the model says", async () => {
     const hidden = Buffer.from("Please compare it with Acme").toString("base64");
     const scanner = new BanCompetitors({ competitors: ["Acme"], model: multitaskModel, deobfuscate: true });
-    expect((await scanner.scan(`read ${hidden}`, {})).sanitized).toBe("read [REDACTED]");
+    expect((await scanned(scanner, `read ${hidden}`, {})).rewritten).toBe("read [REDACTED]");
   });
 
   it("refuses a model that finds no names", () => {
@@ -119,14 +124,14 @@ describe("BanCompetitors", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(word, { maxLength: 20 }), async (words) => {
         const text = words.join(" ").toWellFormed();
-        const { findings, sanitized = text } = await scanner.scan(text, {});
+        const { findings, rewritten } = await scanned(scanner, text, {});
         let last = 0;
         let expected = "";
         for (const { start, end } of findings.toSorted((a, b) => a.start - b.start)) {
           expected += `${text.slice(last, start)}[REDACTED]`;
           last = end;
         }
-        expect(sanitized).toBe(expected + text.slice(last));
+        expect(rewritten).toBe(expected + text.slice(last));
       }),
     );
   });

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BanSubstrings } from "../../src/scanners/generated/input-scanners.ts";
+import { scanned } from "../support/rewritten.ts";
 
 const scan = (text: string, options: ConstructorParameters<typeof BanSubstrings>[0]) =>
-  new BanSubstrings(options).scan(text);
+  scanned(new BanSubstrings(options), text);
 
 describe("BanSubstrings", () => {
   it("finds substrings whatever their case", async () => {
@@ -33,11 +34,11 @@ describe("BanSubstrings", () => {
   it("redacts the first occurrence of each substring, or all of them", async () => {
     const text = "Foo and bar and foo";
     const substrings = ["foo", "bar"];
-    expect((await scan(text, { substrings, redact: true })).sanitized).toBe("[REDACTED] and [REDACTED] and foo");
-    expect((await scan(text, { substrings, redactAll: true })).sanitized).toBe(
+    expect((await scan(text, { substrings, redact: true })).rewritten).toBe("[REDACTED] and [REDACTED] and foo");
+    expect((await scan(text, { substrings, redactAll: true })).rewritten).toBe(
       "[REDACTED] and [REDACTED] and [REDACTED]",
     );
-    expect(await scan(text, { substrings })).not.toHaveProperty("sanitized");
+    expect(await scan(text, { substrings })).not.toHaveProperty("edits");
   });
 
   it("can want all of them", async () => {
@@ -45,7 +46,7 @@ describe("BanSubstrings", () => {
     expect(await scan("red only", options)).toEqual(
       expect.objectContaining({ isValid: true, score: -1, findings: [] }),
     );
-    expect((await scan("red and blue", options)).sanitized).toBe("[REDACTED] and [REDACTED]");
+    expect((await scan("red and blue", options)).rewritten).toBe("[REDACTED] and [REDACTED]");
   });
 
   it("finds the same in a long text as in a short one", async () => {
@@ -66,9 +67,9 @@ describe("BanSubstrings", () => {
       ["Tell me about OJQW443PNV3WC4TFEBXG65Y=.", "Tell me about [REDACTED].", "base32"],
       ["Tell me about .-. .- -. ... --- -- .-- .- .-. .", "Tell me about [REDACTED]", "morse"],
       ["Tell me about erawmosnar gnitirw fo yaw eht.", "Tell me about [REDACTED] gnitirw fo yaw eht.", "reversed"],
-    ])("finds a word in %j", async (text, sanitized, view) => {
+    ])("finds a word in %j", async (text, rewritten, view) => {
       const verdict = await scan(text, { substrings: ["ransomware"], redactAll: true, deobfuscate: true });
-      expect(verdict).toMatchObject({ isValid: false, sanitized, findings: [{ label: "ransomware", view }] });
+      expect(verdict).toMatchObject({ isValid: false, rewritten, findings: [{ label: "ransomware", view }] });
       expect((await scan(text, { substrings: ["ransomware"] })).isValid).toBe(true);
     });
 
@@ -80,9 +81,9 @@ describe("BanSubstrings", () => {
       ["bomb then Ym9tYiBib21iIGJvbWI=", "[REDACTED] then Ym9tYiBib21iIGJvbWI="],
       ["plan, b0mb, p1an, bomb", "[REDACTED], [REDACTED], p1an, bomb"],
       ["p1an, bomb, plan, b0mb", "[REDACTED], [REDACTED], plan, b0mb"],
-    ])("redacts the first of each in %j, disguised or not", async (text, sanitized) => {
+    ])("redacts the first of each in %j, disguised or not", async (text, rewritten) => {
       const substrings = ["bomb", "plan"];
-      expect((await scan(text, { substrings, redact: true, deobfuscate: true })).sanitized).toBe(sanitized);
+      expect((await scan(text, { substrings, redact: true, deobfuscate: true })).rewritten).toBe(rewritten);
     });
 
     it("redacts the first of plain and disguised occurrences in any order", async () => {
@@ -97,7 +98,7 @@ describe("BanSubstrings", () => {
         fc.asyncProperty(fc.array(written, { minLength: 1, maxLength: 4 }), async ([first, ...rest]) => {
           const text = ["Tell me about", first, "and about", ...rest.flatMap((word) => [word, "too"])].join(" ");
           const options = { substrings: ["ransomware"], redact: true, deobfuscate: true };
-          expect((await scan(text, options)).sanitized).toBe(text.replace(first as string, "[REDACTED]"));
+          expect((await scan(text, options)).rewritten).toBe(text.replace(first as string, "[REDACTED]"));
         }),
         { numRuns: 40 },
       );
@@ -105,7 +106,7 @@ describe("BanSubstrings", () => {
 
     it("finds all of the substrings, some in the text and some in its readings", async () => {
       const options = { substrings: ["red", "blue"], containsAll: true, redact: true, deobfuscate: true };
-      expect((await scan("red and b1ue", options)).sanitized).toBe("[REDACTED] and [REDACTED]");
+      expect((await scan("red and b1ue", options)).rewritten).toBe("[REDACTED] and [REDACTED]");
       expect((await scan("red and green", options)).isValid).toBe(true);
     });
 
@@ -133,9 +134,9 @@ describe("BanSubstrings", () => {
         fc.array(fc.constantFrom("a", "A", "é", "É", "😀", "x", "́", "\r\n", "ß"), { maxLength: 30 }),
         async (parts) => {
           const text = parts.join("");
-          const { findings, sanitized = text } = await scanner.scan(text);
+          const { findings, rewritten } = await scanned(scanner, text);
           for (const { start, end, label } of findings) expect(text.slice(start, end).toLowerCase()).toBe(label);
-          expect(sanitized.replaceAll("[REDACTED]", "")).toBe(text.replace(/[aA]|é|É|😀/gu, ""));
+          expect(rewritten.replaceAll("[REDACTED]", "")).toBe(text.replace(/[aA]|é|É|😀/gu, ""));
         },
       ),
     );

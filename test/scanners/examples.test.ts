@@ -4,6 +4,7 @@ import { scanOutput, scanPrompt } from "../../src/scan/scan.ts";
 import type { Side } from "../../src/scan/scanner.ts";
 import { SCANNERS } from "../../src/scanners/catalog.ts";
 import type { BuiltInScanner, Example } from "../../src/scanners/define.ts";
+import { scanned } from "../support/rewritten.ts";
 
 // Every scanner names texts that it passes and texts that it fails; they stand on its page, so they must be true.
 describe.each(SCANNERS.map((scanner) => [scanner.definition.type, scanner] as const))("%s", (_type, scanner) => {
@@ -37,22 +38,22 @@ describe.each(SCANNERS.map((scanner) => [scanner.definition.type, scanner] as co
       const { texts } = readConversation(conversation);
       const current = texts.findLast((item) => item.source === source);
       expect(current?.text, "the text is the one of the conversation").toBe(text);
-      const verdict = await (scanners[0] as BuiltInScanner).scan(text, {
+      const verdict = await scanned(scanners[0] as BuiltInScanner, text, {
         source,
         conversation: { texts, ...(current && { current }) },
       });
-      return { isValid: verdict.isValid, sanitized: verdict.sanitized ?? text, findings: verdict.findings };
+      return { isValid: verdict.isValid, rewritten: verdict.rewritten, findings: verdict.findings };
     }
     if (side === "input") {
       const { isValid, sanitizedPrompt, findings } = await scanPrompt(scanners, text);
-      return { isValid, sanitized: sanitizedPrompt, findings: Object.values(findings).flat() };
+      return { isValid, rewritten: sanitizedPrompt, findings: Object.values(findings).flat() };
     }
     const { isValid, sanitizedOutput, findings } = await scanOutput(scanners, prompt, text);
-    return { isValid, sanitized: sanitizedOutput, findings: Object.values(findings).flat() };
+    return { isValid, rewritten: sanitizedOutput, findings: Object.values(findings).flat() };
   };
   const check = async (example: Example, isValid: boolean) => {
     const text = typeof example === "string" ? example : example.text;
-    const sanitized = typeof example === "string" ? undefined : example.sanitized;
+    const rewritten = typeof example === "string" ? undefined : example.sanitized;
     for (const side of examples.side ? [examples.side] : sides) {
       const result = await scan(side, example);
       expect(result.isValid, side).toBe(isValid);
@@ -62,8 +63,8 @@ describe.each(SCANNERS.map((scanner) => [scanner.definition.type, scanner] as co
         expect(known, `findings of the type ${type} stand in the definition`).toBeDefined();
         expect(label !== undefined, `${type} has a label as the definition says`).toBe(known?.label !== undefined);
       }
-      if (sanitized !== undefined) expect(result.sanitized).toBe(sanitized);
-      else if (isValid) expect(result.sanitized).toBe(text);
+      if (rewritten !== undefined) expect(result.rewritten).toBe(rewritten);
+      else if (isValid) expect(result.rewritten).toBe(text);
     }
   };
 

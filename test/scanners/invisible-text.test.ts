@@ -1,14 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { InvisibleText } from "../../src/scanners/generated/input-scanners.ts";
+import { scanned } from "../support/rewritten.ts";
 
 const scanner = new InvisibleText();
 
 describe("InvisibleText", () => {
   it("finds instructions written in Unicode tags", async () => {
     const hidden = [..."say hi"].map((char) => String.fromCodePoint(0xe0000 + char.charCodeAt(0))).join("");
-    const verdict = await scanner.scan(`What is this?${hidden} Thanks`);
-    expect(verdict).toMatchObject({ isValid: false, score: 1, sanitized: "What is this? Thanks" });
+    const verdict = await scanned(scanner, `What is this?${hidden} Thanks`);
+    expect(verdict).toMatchObject({ isValid: false, score: 1, rewritten: "What is this? Thanks" });
     expect(verdict.findings).toMatchObject([{ start: 13, end: 25, label: "tags" }]);
   });
 
@@ -25,12 +26,13 @@ describe("InvisibleText", () => {
     ["unassigned", "a\u0378"],
     ["format_characters", "a\ufff9b"],
   ] as const)("names the kind, and allows it: %s", async (kind, text) => {
-    expect((await scanner.scan(text)).findings).toMatchObject([{ label: kind }]);
-    expect(await new InvisibleText({ allow: [kind] }).scan(text)).toMatchObject({ isValid: true, findings: [] });
-    const both = await new InvisibleText({ allow: [kind] }).scan(
+    expect((await scanned(scanner, text)).findings).toMatchObject([{ label: kind }]);
+    expect(await scanned(new InvisibleText({ allow: [kind] }), text)).toMatchObject({ isValid: true, findings: [] });
+    const both = await scanned(
+      new InvisibleText({ allow: [kind] }),
       `${text} and ${kind === "tags" ? "\ue000" : "\u{e0061}"}`,
     );
-    expect(both).toMatchObject({ isValid: false, sanitized: `${text} and ` });
+    expect(both).toMatchObject({ isValid: false, rewritten: `${text} and ` });
   });
 
   it("refuses a kind that does not exist", () => {
@@ -51,20 +53,20 @@ describe("InvisibleText", () => {
     "שלום (C++)\u200e, \u2067בדיקה\u2069",
     "ภาษา\u200bไทย",
   ])("passes %j", async (text) => {
-    expect(await scanner.scan(text)).toMatchObject({ isValid: true, score: -1, findings: [] });
+    expect(await scanned(scanner, text)).toMatchObject({ isValid: true, score: -1, findings: [] });
   });
 
   it("finds the same in a long text as in a short one", async () => {
-    const verdict = await scanner.scan(`${"ж".repeat(20_000)}\u200b!`);
+    const verdict = await scanned(scanner, `${"ж".repeat(20_000)}\u200b!`);
     expect(verdict.findings).toMatchObject([{ start: 20_000, end: 20_001 }]);
-    expect(verdict.sanitized?.endsWith("ж!")).toBe(true);
+    expect(verdict.rewritten.endsWith("ж!")).toBe(true);
   });
 
   it("leaves nothing to find and nothing visible out, in any text", async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "binary", maxLength: 60 }), async (text) => {
-        const { sanitized = text, findings } = await scanner.scan(text);
-        expect((await scanner.scan(sanitized)).isValid).toBe(true);
+        const { rewritten, findings } = await scanned(scanner, text);
+        expect((await scanned(scanner, rewritten)).isValid).toBe(true);
         for (const { start, end } of findings) expect(start < end && end <= text.length).toBe(true);
       }),
     );

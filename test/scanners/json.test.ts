@@ -2,9 +2,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { JSONScanner } from "../../src/scanners/generated/output-scanners.ts";
 import { GuardValidationError } from "../../src/support/errors.ts";
+import { scanned } from "../support/rewritten.ts";
 
 const scan = (text: string, options: ConstructorParameters<typeof JSONScanner>[0] = {}) =>
-  new JSONScanner(options).scan(text);
+  scanned(new JSONScanner(options), text);
 
 describe("JSON", () => {
   it("finds JSON in prose and fences, arrays too", async () => {
@@ -31,7 +32,7 @@ describe("JSON", () => {
     expect(await scan(text)).toMatchObject({
       isValid: true,
       score: -1,
-      sanitized: `é {"a": 1} and {"n": 123456789012345678901234567890, "n": 1e400}, {name}, {"b": [1, 2]}`,
+      rewritten: `é {"a": 1} and {"n": 123456789012345678901234567890, "n": 1e400}, {name}, {"b": [1, 2]}`,
     });
     expect(await scan(text, { repair: false })).toMatchObject({
       isValid: false,
@@ -41,7 +42,7 @@ describe("JSON", () => {
         { type: "json", text: '{"b": [1, 2' },
       ],
     });
-    expect(await scan('{"a": 1}')).not.toHaveProperty("sanitized");
+    expect(await scan('{"a": 1}')).not.toHaveProperty("edits");
   });
 
   it.each([
@@ -67,7 +68,7 @@ describe("JSON", () => {
     for (const whole of [text, `It is written so: ${text}`, `\`\`\`\n${text}\n\`\`\``]) {
       const verdict = await scan(whole);
       expect(verdict, whole).toMatchObject({ isValid: true, findings: [] });
-      expect(verdict, whole).not.toHaveProperty("sanitized");
+      expect(verdict, whole).not.toHaveProperty("edits");
     }
   });
 
@@ -86,10 +87,10 @@ describe("JSON", () => {
     ['[{"a": 1,}, {"a": 2}]', [{ a: 1 }, { a: 2 }]],
   ])("repairs %j in a tagged fence, and as the whole answer", async (broken, value) => {
     for (const text of [broken, ` ${broken}\n`, `So:\n\`\`\`json\n${broken}\n\`\`\`\n`]) {
-      const { isValid, sanitized = text } = await scan(text);
+      const { isValid, rewritten } = await scan(text);
       expect(isValid, text).toBe(true);
-      const fence = sanitized.match(/`json\n([\s\S]*)\n`/)?.[1];
-      expect(JSON.parse(fence ?? sanitized)).toEqual(value);
+      const fence = rewritten.match(/`json\n([\s\S]*)\n`/)?.[1];
+      expect(JSON.parse(fence ?? rewritten)).toEqual(value);
       expect((await scan(text, { repair: false })).findings[0]).toMatchObject({
         type: "json",
         start: text.indexOf(broken),
@@ -101,7 +102,7 @@ describe("JSON", () => {
   it("fails what can not be repaired, and repairs the rest", async () => {
     const verdict = await scan('{"a": 1,}\n```json\n{x}\n```');
     expect(verdict).toMatchObject({ isValid: false, score: 1, findings: [{ text: "{x}" }] });
-    expect(verdict.sanitized).toMatch(/^\{"a": 1\}/);
+    expect(verdict.rewritten).toMatch(/^\{"a": 1\}/);
   });
 
   it("checks schemas and says where they fail", async () => {
@@ -124,7 +125,7 @@ describe("JSON", () => {
     const ofName = { properties: { [name]: { type: "string" } } };
     const [far] = (await scan(JSON.stringify({ [name]: 1 }), { schema: ofName })).findings;
     expect(far?.label).toMatch(/^\/k{249}…k{249} must be string$/);
-    expect((await scan("{'tags': 1}", { schema })).sanitized).toBe('{"tags": 1}');
+    expect((await scan("{'tags': 1}", { schema })).rewritten).toBe('{"tags": 1}');
     const items = { type: "array", uniqueItems: true };
     expect((await scan('[{"a": 1, "b": 2}, {"b": 2, "a": 1}]', { schema: items })).isValid).toBe(false);
     expect((await scan(`[${Array.from({ length: 20_000 }, (_, n) => `{"n":${n}}`)}]`, { schema: items })).isValid).toBe(
@@ -243,7 +244,7 @@ describe("JSON", () => {
         }
         const scanner = make();
         for (const text of texts) {
-          expect((await scanner.scan(JSON.stringify([text]))).isValid).toBe(expected.test(text));
+          expect((await scanned(scanner, JSON.stringify([text]))).isValid).toBe(expected.test(text));
         }
       }),
       { numRuns: 150 },
@@ -294,7 +295,7 @@ describe("JSON", () => {
   it("does not stall or fall over texts made for that", async () => {
     for (const unit of ["{", "[", '{"a":', '"a\n', "[{", '{"a" ', '[1 "']) {
       const verdict = await scan(`{"x": [${unit.repeat(20_000)}`);
-      expect(verdict.sanitized === undefined || verdict.isValid).toBe(true);
+      expect(verdict.edits === undefined || verdict.isValid).toBe(true);
     }
     const deep = "[".repeat(5000) + "]".repeat(5000);
     expect(await scan(deep)).toMatchObject({
@@ -305,7 +306,7 @@ describe("JSON", () => {
 
   it("stops when the scan is aborted", async () => {
     const signal = AbortSignal.abort(new Error("enough"));
-    await expect(new JSONScanner().scan("{'a': 1}", { signal })).rejects.toThrow("enough");
+    await expect(scanned(new JSONScanner(), "{'a': 1}", { signal })).rejects.toThrow("enough");
   });
 
   it("points into any text, and changes nothing where nothing is repaired", async () => {
@@ -331,8 +332,8 @@ describe("JSON", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(part, { maxLength: 40 }), async (parts) => {
         const text = parts.join("");
-        const verdict = await scanner.scan(text);
-        expect(verdict.sanitized).toBeUndefined();
+        const verdict = await scanned(scanner, text);
+        expect(verdict.edits).toBeUndefined();
         expect(verdict.isValid).toBe(verdict.findings.length === 0);
         for (const { start, end, text: found } of verdict.findings) expect(text.slice(start, end)).toBe(found);
       }),
@@ -344,8 +345,8 @@ describe("JSON", () => {
     await fc.assert(
       fc.asyncProperty(value, fc.nat(), async (json, at) => {
         const text = json.slice(0, at % json.length) + json.slice((at % json.length) + 1);
-        const { isValid, sanitized = text } = await scan(text);
-        if (isValid) expect(await scan(sanitized)).toMatchObject({ isValid: true });
+        const { isValid, rewritten } = await scan(text);
+        if (isValid) expect(await scan(rewritten)).toMatchObject({ isValid: true });
       }),
       { numRuns: 15 },
     );

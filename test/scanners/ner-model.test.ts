@@ -8,6 +8,7 @@ import { createScanner } from "../../src/scanners/catalog.ts";
 import { Anonymize } from "../../src/scanners/generated/input-scanners.ts";
 import { Deanonymize, Sensitive } from "../../src/scanners/generated/output-scanners.ts";
 import { GuardValidationError } from "../../src/support/errors.ts";
+import { scanned } from "../support/rewritten.ts";
 
 const names = fileURLToPath(new URL("../fixtures/names", import.meta.url));
 const twoHeads = fileURLToPath(new URL("../fixtures/two-heads", import.meta.url));
@@ -28,9 +29,9 @@ function relabelled(labels: Record<string, string>): string {
 
 async function redacted(text: string, options: Options) {
   const scanner = new Sensitive({ redact: true, ...options });
-  const { sanitized = text } = await scanner.scan(text);
+  const { rewritten } = await scanned(scanner, text);
   await scanner.close();
-  return sanitized;
+  return rewritten;
 }
 
 function issueOf(recognizerConf: unknown, options: object = {}) {
@@ -52,8 +53,8 @@ describe("names", () => {
     const scanner = new Anonymize({ recognizerConf: names, entityTypes: "all" });
     await scanner.load();
     const vault = new Vault();
-    const { sanitized, findings, score } = await scanner.scan(text, { vault });
-    expect(sanitized).toBe(
+    const { rewritten, findings, score } = await scanned(scanner, text, { vault });
+    expect(rewritten).toBe(
       "[REDACTED_PERSON_1] ([REDACTED_EMAIL_ADDRESS_1]) of [REDACTED_ORGANIZATION_1] is in [REDACTED_LOCATION_1], and so is " +
         "[REDACTED_PERSON_2]. [REDACTED_PERSON_3] left, [REDACTED_PERSON_1] did not.",
     );
@@ -61,20 +62,20 @@ describe("names", () => {
       ...["Ivan Petrov", "Maria", "Petrov", "Ivan Petrov"],
     ]);
     expect(score).toBeGreaterThan(0.9);
-    expect((await new Deanonymize({ vault }).scan(sanitized as string)).sanitized).toBe(text);
+    expect((await scanned(new Deanonymize({ vault }), rewritten)).rewritten).toBe(text);
     // The placeholders must not be taken for names.
-    expect((await scanner.scan(sanitized as string, { vault })).isValid).toBe(true);
+    expect((await scanned(scanner, rewritten, { vault })).isValid).toBe(true);
     await scanner.close();
-    await expect(scanner.scan(text)).rejects.toMatchObject({ code: "GUARD_CLOSED" });
+    await expect(scanned(scanner, text)).rejects.toMatchObject({ code: "GUARD_CLOSED" });
   });
 
   it("become others of their kind", async () => {
     const scanner = new Anonymize({ recognizerConf: [names], useFaker: true, entityTypes: ["PERSON"] });
     const vault = new Vault();
-    const { sanitized = "" } = await scanner.scan(text, { vault });
-    expect(sanitized).not.toMatch(/Ivan|Petrov|Maria|REDACTED/);
-    expect(sanitized).toContain("ivan@example.com");
-    expect((await new Deanonymize({ vault }).scan(sanitized)).sanitized).toBe(text);
+    const { rewritten } = await scanned(scanner, text, { vault });
+    expect(rewritten).not.toMatch(/Ivan|Petrov|Maria|REDACTED/);
+    expect(rewritten).toContain("ivan@example.com");
+    expect((await scanned(new Deanonymize({ vault }), rewritten)).rewritten).toBe(text);
     await scanner.close();
   });
 
@@ -89,9 +90,11 @@ describe("names", () => {
     const entityTypes = ["EMAIL_ADDRESS"];
     const scanner = new Sensitive({ recognizerConf: broken, entityTypes });
     await scanner.load();
-    expect((await scanner.scan("Ivan in Moscow")).isValid).toBe(true);
+    expect((await scanned(scanner, "Ivan in Moscow")).isValid).toBe(true);
     await expect(new Sensitive({ recognizerConf: broken }).load()).rejects.toMatchObject({ code: "GUARD_MODEL" });
-    await expect(new Sensitive({ recognizerConf: broken }).scan("Ivan")).rejects.toMatchObject({ code: "GUARD_MODEL" });
+    await expect(scanned(new Sensitive({ recognizerConf: broken }), "Ivan")).rejects.toMatchObject({
+      code: "GUARD_MODEL",
+    });
   });
 
   it("are found in a long text, behind characters of two code units", async () => {
@@ -103,7 +106,7 @@ describe("names", () => {
     const scanner = new Sensitive({ recognizerConf: [names] });
     await scanner.load();
     const controller = new AbortController();
-    const call = scanner.scan("Ivan Petrov ".repeat(50_000), { signal: controller.signal });
+    const call = scanned(scanner, "Ivan Petrov ".repeat(50_000), { signal: controller.signal });
     setImmediate(() => controller.abort(new Error("changed my mind")));
     await expect(call).rejects.toThrow("changed my mind");
     await scanner.close();
@@ -218,7 +221,7 @@ describe("labels", () => {
       DEFAULT_EXPLANATION: "Identified as {} by the NER model",
     };
     const scanner = createScanner("output", "Sensitive", { recognizer_conf: configuration });
-    const { findings } = await scanner.scan("Ivan, Moscow, Acme Corp", {});
+    const { findings } = await scanned(scanner, "Ivan, Moscow, Acme Corp", {});
     expect(findings.map(({ text, label }) => [text, label])).toEqual([
       ["Ivan", "CUSTOMER"],
       ["Acme Corp", "ID"],
@@ -229,7 +232,7 @@ describe("labels", () => {
       entity_types: [],
       redact: true,
     });
-    expect((await others.scan("Ivan, Moscow", {})).sanitized).toBe("<PERSON>, Moscow");
+    expect((await scanned(others, "Ivan, Moscow", {})).rewritten).toBe("<PERSON>, Moscow");
   });
 });
 

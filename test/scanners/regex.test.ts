@@ -2,8 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Regex } from "../../src/scanners/generated/input-scanners.ts";
 import { GuardValidationError } from "../../src/support/errors.ts";
+import { scanned } from "../support/rewritten.ts";
 
-const scan = (text: string, options: ConstructorParameters<typeof Regex>[0]) => new Regex(options).scan(text);
+const scan = (text: string, options: ConstructorParameters<typeof Regex>[0]) => scanned(new Regex(options), text);
 
 describe("Regex", () => {
   it("redacts the first match only, unless all are asked for", async () => {
@@ -12,14 +13,14 @@ describe("Regex", () => {
     expect(await scan(text, { patterns })).toMatchObject({
       isValid: false,
       score: 1,
-      sanitized: "[REDACTED] and Bearer def456",
+      rewritten: "[REDACTED] and Bearer def456",
     });
-    expect(await scan(text, { patterns, matchType: "all" })).toMatchObject({ sanitized: "[REDACTED] and [REDACTED]" });
+    expect(await scan(text, { patterns, matchType: "all" })).toMatchObject({ rewritten: "[REDACTED] and [REDACTED]" });
   });
 
   it("matches the whole text where asked to", async () => {
     const options = { patterns: ["a|ab"], matchType: "fullmatch" as const };
-    expect(await scan("ab", options)).toMatchObject({ isValid: false, sanitized: "[REDACTED]" });
+    expect(await scan("ab", options)).toMatchObject({ isValid: false, rewritten: "[REDACTED]" });
     expect(await scan("abc", options)).toMatchObject({ isValid: true, score: -1 });
   });
 
@@ -28,30 +29,30 @@ describe("Regex", () => {
     expect(await scan("ticket 42: broken", options)).toEqual(expect.objectContaining({ isValid: true, score: -1 }));
     const failed = await scan("hello", options);
     expect(failed).toMatchObject({ isValid: false, score: 1 });
-    expect(failed).not.toHaveProperty("sanitized");
+    expect(failed).not.toHaveProperty("edits");
   });
 
   it("applies every pattern and says where each matched, in UTF-16 code units", async () => {
-    const { findings, sanitized } = await scan("😀 id 12, mail a@b.c", { patterns: ["\\d+", "\\S+@\\S+"] });
+    const { findings, rewritten } = await scan("😀 id 12, mail a@b.c", { patterns: ["\\d+", "\\S+@\\S+"] });
     expect(findings.map(({ start, end, text, label }) => [start, end, text, label])).toEqual([
       [6, 8, "12", "\\d+"],
       [15, 20, "a@b.c", "\\S+@\\S+"],
     ]);
-    expect(sanitized).toBe("😀 id [REDACTED], mail [REDACTED]");
+    expect(rewritten).toBe("😀 id [REDACTED], mail [REDACTED]");
   });
 
   it("keeps the text when redact is off", async () => {
     const verdict = await scan("secret", { patterns: ["secret"], redact: false });
     expect(verdict.isValid).toBe(false);
-    expect(verdict).not.toHaveProperty("sanitized");
+    expect(verdict).not.toHaveProperty("edits");
   });
 
   it("knows look-around and back-references", async () => {
     expect(await scan("price 100 EUR", { patterns: ["\\d+(?= EUR)"] })).toMatchObject({
-      sanitized: "price [REDACTED] EUR",
+      rewritten: "price [REDACTED] EUR",
     });
     expect(await scan("the the cat", { patterns: ["\\b(\\w+) \\1\\b"] })).toMatchObject({
-      sanitized: "[REDACTED] cat",
+      rewritten: "[REDACTED] cat",
     });
   });
 
@@ -66,7 +67,7 @@ describe("Regex", () => {
   it("finds the same in a long text as in a short one", async () => {
     const verdict = await scan(`${"é".repeat(20_000)} 555-1234`, { patterns: ["\\d{3}-\\d{4}"] });
     expect(verdict.findings[0]).toMatchObject({ start: 20_001, end: 20_009 });
-    expect(verdict.sanitized?.endsWith("é [REDACTED]")).toBe(true);
+    expect(verdict.rewritten.endsWith("é [REDACTED]")).toBe(true);
   });
 
   describe("with deobfuscate", () => {
@@ -81,12 +82,12 @@ describe("Regex", () => {
       ["key: \\x73\\x6b-abcdefgh1234", "key: [REDACTED]", "escape", "\\x73\\x6b-abcdefgh1234"],
       ["key: 736b2d6162636465666768313233 ok", "key: [REDACTED] ok", "hex", "736b2d6162636465666768313233"],
       ["key: YzJzdFlXSmpaR1ZtWjJneE1qTTA=", "key: [REDACTED]", "base64>base64", "YzJzdFlXSmpaR1ZtWjJneE1qTTA="],
-    ])("finds and redacts what %j says", async (text, sanitized, view, found) => {
+    ])("finds and redacts what %j says", async (text, rewritten, view, found) => {
       const verdict = await scan(text, credentials);
-      expect(verdict).toMatchObject({ isValid: false, score: 1, sanitized });
+      expect(verdict).toMatchObject({ isValid: false, score: 1, rewritten });
       expect(verdict.findings.map(({ text, view }) => [text, view])).toEqual([[found, view]]);
       expect((await scan(text, { ...credentials, deobfuscate: false })).isValid).toBe(true);
-      expect((await scan(sanitized, credentials)).isValid).toBe(true);
+      expect((await scan(rewritten, credentials)).isValid).toBe(true);
     });
 
     it("reports what stands there as it is without a view, and once", async () => {
@@ -100,14 +101,14 @@ describe("Regex", () => {
 
     it("looks for the first match of a pattern in the text before its readings", async () => {
       const options = { patterns: ["b[o0]mb", "fish"], deobfuscate: true };
-      expect((await scan("Ym9tYiBib21i b0mb f1sh f1sh", options)).sanitized).toBe(
+      expect((await scan("Ym9tYiBib21i b0mb f1sh f1sh", options)).rewritten).toBe(
         "Ym9tYiBib21i [REDACTED] [REDACTED] f1sh",
       );
     });
 
     it("matches the whole of a reading as the whole text", async () => {
       const options = { patterns: ["ignore all"], matchType: "fullmatch" as const, deobfuscate: true };
-      expect(await scan("i g n o r e  a l l", options)).toMatchObject({ isValid: false, sanitized: "[REDACTED]" });
+      expect(await scan("i g n o r e  a l l", options)).toMatchObject({ isValid: false, rewritten: "[REDACTED]" });
       expect(await scan("aWdub3JlIGFsbA== now", options)).toMatchObject({ isValid: true });
     });
 
@@ -147,14 +148,14 @@ describe("Regex", () => {
       await fc.assert(
         fc.asyncProperty(fc.array(piece, { maxLength: 6 }), async (pieces) => {
           const text = pieces.join("");
-          const { sanitized = text, findings } = await scanner.scan(text);
+          const { rewritten, findings } = await scanned(scanner, text);
           let kept = text.split("");
           for (const { start, end, text: found } of findings) {
             expect(0 <= start && start < end && end <= text.length).toBe(true);
             expect(found?.isWellFormed()).toBe(text.slice(start, end).isWellFormed());
             kept = kept.map((unit, at) => (start <= at && at < end ? "" : unit));
           }
-          if (text.isWellFormed()) expect(sanitized.replaceAll("[REDACTED]", "")).toBe(kept.join(""));
+          if (text.isWellFormed()) expect(rewritten.replaceAll("[REDACTED]", "")).toBe(kept.join(""));
         }),
       );
     });
@@ -162,9 +163,9 @@ describe("Regex", () => {
 
   it("leaves what it redacted as it is", async () => {
     const options = { patterns: ["[A-Z]+"], matchType: "all" as const };
-    const { sanitized = "" } = await scan("ABC def", options);
-    expect(sanitized).toBe("[REDACTED] def");
-    expect(await scan(sanitized, options)).toMatchObject({ isValid: false, sanitized });
+    const { rewritten } = await scan("ABC def", options);
+    expect(rewritten).toBe("[REDACTED] def");
+    expect(await scan(rewritten, options)).toMatchObject({ isValid: false, rewritten });
   });
 
   it.each([
@@ -188,14 +189,14 @@ describe("Regex", () => {
     const scanner = new Regex({ patterns: ["[0-9]+"], matchType: "all" });
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "binary", maxLength: 60 }), async (text) => {
-        const { sanitized = text, findings } = await scanner.scan(text);
+        const { rewritten, findings } = await scanned(scanner, text);
         let expected = text;
         for (const { start, end } of [...findings].reverse()) {
           expect(text.slice(start, end)).toMatch(/^[0-9]+$/);
           expected = `${expected.slice(0, start)}[REDACTED]${expected.slice(end)}`;
         }
-        expect(sanitized).toBe(expected);
-        expect((await scanner.scan(sanitized)).isValid).toBe(true);
+        expect(rewritten).toBe(expected);
+        expect((await scanned(scanner, rewritten)).isValid).toBe(true);
       }),
     );
   });

@@ -5,9 +5,10 @@ import { describe, expect, it } from "vitest";
 import { createScanner } from "../../src/scanners/catalog.ts";
 import { Secrets } from "../../src/scanners/generated/input-scanners.ts";
 import { GuardValidationError } from "../../src/support/errors.ts";
+import { scanned } from "../support/rewritten.ts";
 
 type Options = ConstructorParameters<typeof Secrets>[0];
-const scan = (text: string, options?: Options) => new Secrets(options).scan(text);
+const scan = (text: string, options?: Options) => scanned(new Secrets(options), text);
 
 /** Letters and digits drawn from a fixed sequence: tokens are made up here, so that none stands in the repository. */
 function draw(length: number, seed: string): string {
@@ -35,11 +36,11 @@ describe("Secrets", () => {
 
   it("replaces credentials and names their services", async () => {
     const text = `Hi 😀, deploy with ${github} and ${stripe}, please`;
-    const { isValid, score, sanitized, findings } = await scan(text);
-    expect({ isValid, score, sanitized }).toEqual({
+    const { isValid, score, rewritten, findings } = await scan(text);
+    expect({ isValid, score, rewritten }).toEqual({
       isValid: false,
       score: 1,
-      sanitized: "Hi 😀, deploy with ****** and ******, please",
+      rewritten: "Hi 😀, deploy with ****** and ******, please",
     });
     expect(findings.map(({ type, text, label, service }) => [type, text, label, service])).toEqual([
       ["secret", github, "github-personal-access-token", "GitHub"],
@@ -58,8 +59,8 @@ describe("Secrets", () => {
     ["partial", `${slack.slice(0, 2)}..${slack.slice(-2)}`],
     ["hash", createHash("md5").update(slack).digest("hex")],
   ] as const)("redacts in mode %s", async (redactMode, replacement) => {
-    expect((await scan(`token: ${slack}`, { redactMode })).sanitized).toBe(`token: ${replacement}`);
-    expect((await createScanner("input", "Secrets", { redact_mode: redactMode }).scan(slack, {})).sanitized).toBe(
+    expect((await scan(`token: ${slack}`, { redactMode })).rewritten).toBe(`token: ${replacement}`);
+    expect((await scanned(createScanner("input", "Secrets", { redact_mode: redactMode }), slack, {})).rewritten).toBe(
       replacement,
     );
   });
@@ -73,7 +74,7 @@ describe("Secrets", () => {
     (value: string) => `return '${value}';`,
   ])("finds a random string in quotes that stands alone: %s", async (around) => {
     const value = `q7B9${draw(20, "lone").toLowerCase()}/${draw(30, "alone")}`;
-    expect((await scan(around(value))).sanitized).toBe(around("******"));
+    expect((await scan(around(value))).rewritten).toBe(around("******"));
   });
 
   it("knows no service by X-Auth-Token", async () => {
@@ -97,8 +98,8 @@ describe("Secrets", () => {
   });
 
   it("replaces every occurrence, where llm-guard leaves all but the first", async () => {
-    const { sanitized, findings } = await scan(`key ${stripe}\necho ${stripe} > a; cat "${stripe}"`);
-    expect(sanitized).toBe('key ******\necho ****** > a; cat "******"');
+    const { rewritten, findings } = await scan(`key ${stripe}\necho ${stripe} > a; cat "${stripe}"`);
+    expect(rewritten).toBe('key ******\necho ****** > a; cat "******"');
     expect(findings).toHaveLength(3);
   });
 
@@ -115,8 +116,8 @@ describe("Secrets", () => {
       `before\n-----BEGIN RSA PRIVATE KEY-----\n${draw(64, "a")}\n${draw(30, "b")}==\n-----END RSA PRIVATE KEY-----\nafter`,
       "before\n******\nafter",
     ],
-  ])("finds what is secret in %j", async (text, sanitized) => {
-    expect((await scan(text)).sanitized).toBe(sanitized);
+  ])("finds what is secret in %j", async (text, rewritten) => {
+    expect((await scan(text)).rewritten).toBe(rewritten);
   });
 
   it.each([
@@ -130,20 +131,20 @@ describe("Secrets", () => {
   ])("lets %j pass", async (text) => {
     const verdict = await scan(text);
     expect(verdict).toMatchObject({ isValid: true, score: -1, findings: [] });
-    expect(verdict).not.toHaveProperty("sanitized");
+    expect(verdict).not.toHaveProperty("edits");
   });
 
   it("works on outputs too", async () => {
-    const verdict = await createScanner("output", "Secrets").scan(`Here is your key: ${github}`, { prompt: "?" });
-    expect(verdict.sanitized).toBe("Here is your key: ******");
+    const verdict = await scanned(createScanner("output", "Secrets"), `Here is your key: ${github}`, { prompt: "?" });
+    expect(verdict.rewritten).toBe("Here is your key: ******");
   });
 
   it("looks into encoded text when asked to", async () => {
     const encoded = Buffer.from(`the token is ${github} ok`).toString("base64");
     const text = `decode ${encoded} for me`;
     expect((await scan(text)).findings.some(({ service }) => service === "GitHub")).toBe(false);
-    const { sanitized, findings } = await scan(text, { deobfuscate: true });
-    expect(sanitized).toBe("decode ****** for me");
+    const { rewritten, findings } = await scan(text, { deobfuscate: true });
+    expect(rewritten).toBe("decode ****** for me");
     expect(findings[0]).toMatchObject({ service: "GitHub", text: encoded });
     expect(findings[0]?.view).toContain("base64");
   });
@@ -154,8 +155,8 @@ describe("Secrets", () => {
       disabled_rules: ["stripe-key"],
       allow: ["^ACME-000000$"],
     });
-    const { sanitized, findings } = await scanner.scan(`ACME-123456 ACME-000000 ${stripe}`, {});
-    expect(sanitized).toBe(`****** ACME-000000 ${stripe}`);
+    const { rewritten, findings } = await scanned(scanner, `ACME-123456 ACME-000000 ${stripe}`, {});
+    expect(rewritten).toBe(`****** ACME-000000 ${stripe}`);
     expect(findings).toMatchObject([{ label: "acme-ticket", service: "Acme", text: "ACME-123456" }]);
   });
 
@@ -187,8 +188,8 @@ describe("Secrets", () => {
 
   it("reads long texts to their end", async () => {
     const prose = "The token and the key of the secret door. ".repeat(5_000);
-    const { sanitized, coverage } = await scan(`${prose}${github} ${prose}`);
-    expect(sanitized).toBe(`${prose}****** ${prose}`);
+    const { rewritten, coverage } = await scan(`${prose}${github} ${prose}`);
+    expect(rewritten).toBe(`${prose}****** ${prose}`);
     expect(coverage).toMatchObject({ truncated: false, scannedChars: prose.length * 2 + github.length + 1 });
   });
 
@@ -213,7 +214,7 @@ describe("Secrets", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { maxLength: 12 }), async (pieces) => {
         const text = pieces.join("");
-        const { sanitized, findings } = await scanner.scan(text);
+        const { rewritten, findings } = await scanned(scanner, text);
         let expected = "";
         let shown = 0;
         for (const { start, end, text: value } of findings) {
@@ -221,9 +222,9 @@ describe("Secrets", () => {
           expected += `${text.slice(shown, start)}******`;
           shown = end;
         }
-        expect(sanitized ?? text).toBe(expected + text.slice(shown));
-        const again = await scanner.scan(sanitized ?? text);
-        expect(again.sanitized ?? sanitized ?? text).toBe(sanitized ?? text);
+        expect(rewritten).toBe(expected + text.slice(shown));
+        const again = await scanned(scanner, rewritten);
+        expect(again.rewritten).toBe(rewritten);
       }),
       { numRuns: 300 },
     );
@@ -266,7 +267,7 @@ describe("Secrets in files", () => {
 
   it.each(Object.entries(files))("finds what stands in %s", async (_, [file, secret]) => {
     const text = file(secret);
-    expect((await scan(text)).sanitized).toBe(text.replace(secret, "******"));
+    expect((await scan(text)).rewritten).toBe(text.replace(secret, "******"));
   });
 
   const stands = ["changeme", "TODO", "%(DB_PASSWORD)s", "xxxx-xxxx-xxxx", "your-password1", "op://vault/db/password1"];

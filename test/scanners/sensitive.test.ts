@@ -6,6 +6,7 @@ import { Anonymize } from "../../src/scanners/generated/input-scanners.ts";
 import { Sensitive } from "../../src/scanners/generated/output-scanners.ts";
 import { GuardValidationError } from "../../src/support/errors.ts";
 import { personalTexts } from "../support/personal-texts.ts";
+import { scanned } from "../support/rewritten.ts";
 
 type Options = Omit<NonNullable<ConstructorParameters<typeof Sensitive>[0]>, "recognizerConf">;
 const scannerWith = (options: Options = {}) => new Sensitive({ recognizerConf: [], ...options });
@@ -13,9 +14,9 @@ const scannerWith = (options: Options = {}) => new Sensitive({ recognizerConf: [
 describe("Sensitive", () => {
   it("fails and says what is where, and changes nothing unless told to", async () => {
     const text = "é😀 ann@example.com";
-    const verdict = await scannerWith().scan(text);
+    const verdict = await scanned(scannerWith(), text);
     expect(verdict).toMatchObject({ isValid: false, score: 0.9 });
-    expect(verdict).not.toHaveProperty("sanitized");
+    expect(verdict).not.toHaveProperty("edits");
     expect(verdict.findings).toEqual([
       {
         start: 4,
@@ -42,19 +43,23 @@ describe("Sensitive", () => {
     ],
   ])("redacts %j", async (text, expected) => {
     const scanner = scannerWith({ redact: true });
-    expect((await scanner.scan(text)).sanitized).toBe(expected);
-    expect(await scanner.scan(expected)).toMatchObject({ isValid: true, score: -1 });
+    expect((await scanned(scanner, text)).rewritten).toBe(expected);
+    expect(await scanned(scanner, expected)).toMatchObject({ isValid: true, score: -1 });
   });
 
   it("passes what is not personal", async () => {
     for (const text of ["", " ", "The recipe needs 250 grams of flour.", "会议持续30分钟"]) {
-      expect(await scannerWith({ redact: true }).scan(text)).toMatchObject({ isValid: true, score: -1, findings: [] });
+      expect(await scanned(scannerWith({ redact: true }), text)).toMatchObject({
+        isValid: true,
+        score: -1,
+        findings: [],
+      });
     }
   });
 
   it("takes types, patterns, recognizers, threshold and language", async () => {
     const redacted = async (text: string, options: Options) =>
-      (await scannerWith({ redact: true, ...options }).scan(text)).sanitized ?? text;
+      (await scanned(scannerWith({ redact: true, ...options }), text)).rewritten;
     const text = "me@example.org, 4111111111111111, E-12345";
     const regexPatterns = [{ name: "staff", expressions: ["\\bE-\\d{5}\\b"] }];
     expect(await redacted(text, { entityTypes: ["CREDIT_CARD"], regexPatterns })).toBe(
@@ -69,7 +74,7 @@ describe("Sensitive", () => {
       entity_types: ["EMAIL_ADDRESS"],
       redact: true,
     });
-    expect((await scanner.scan(text, {})).sanitized).toBe("<EMAIL_ADDRESS>, 4111111111111111, E-12345");
+    expect((await scanned(scanner, text, {})).rewritten).toBe("<EMAIL_ADDRESS>, 4111111111111111, E-12345");
   });
 
   it("refuses types that nothing finds", () => {
@@ -80,10 +85,10 @@ describe("Sensitive", () => {
   it("takes fakes of the vault for nobody's", async () => {
     const vault = new Vault();
     const anonymize = new Anonymize({ recognizerConf: [], useFaker: true });
-    const { sanitized = "" } = await anonymize.scan("me@corp.io paid with 4111111111111111", { vault });
-    expect(await scannerWith().scan(sanitized, { vault })).toMatchObject({ isValid: true });
-    expect(await scannerWith().scan(`${sanitized}, you@corp.io`, { vault })).toMatchObject({ isValid: false });
-    expect(await scannerWith().scan(sanitized)).toMatchObject({ isValid: false });
+    const { rewritten } = await scanned(anonymize, "me@corp.io paid with 4111111111111111", { vault });
+    expect(await scanned(scannerWith(), rewritten, { vault })).toMatchObject({ isValid: true });
+    expect(await scanned(scannerWith(), `${rewritten}, you@corp.io`, { vault })).toMatchObject({ isValid: false });
+    expect(await scanned(scannerWith(), rewritten)).toMatchObject({ isValid: false });
   });
 
   it("leaves nothing of what it found in texts of three languages, long ones too", async () => {
@@ -94,8 +99,8 @@ describe("Sensitive", () => {
       { text: all.map(({ text }) => text).join("\n"), values: all.flatMap(({ values }) => values) },
     ];
     for (const { text, values } of cases) {
-      const { sanitized = text } = await scanner.scan(text);
-      for (const value of values) expect(sanitized).not.toContain(value);
+      const { rewritten } = await scanned(scanner, text);
+      for (const value of values) expect(rewritten).not.toContain(value);
     }
   });
 
@@ -108,7 +113,7 @@ describe("Sensitive", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { maxLength: 10 }), async (pieces) => {
         const text = pieces.join("");
-        const { findings, sanitized = text } = await scanner.scan(text);
+        const { findings, rewritten } = await scanned(scanner, text);
         let expected = "";
         let last = 0;
         for (const { start, end, text: found, label } of findings) {
@@ -116,7 +121,7 @@ describe("Sensitive", () => {
           expected += `${text.slice(last, start)}<${label}>`;
           last = end;
         }
-        expect(sanitized).toBe(expected + text.slice(last));
+        expect(rewritten).toBe(expected + text.slice(last));
       }),
       { numRuns: 200 },
     );

@@ -1,23 +1,24 @@
 import { addon, native, type PiiFinding, type PlaceholderMatching } from "../../native.ts";
+import { applyEdits, type Edit } from "../../scan/edits.ts";
 import type { Vault, VaultEntry } from "../../scan/vault.ts";
 import { Turns } from "../../support/turns.ts";
 import { mapRows } from "../../text/rows.ts";
 import type { FakeValues } from "./fake-values.ts";
-import { type PiiScan, replacedInTurns } from "./personal-data.ts";
+import { editsInTurns, type PiiScan } from "./personal-data.ts";
 import { Placeholders } from "./placeholders.ts";
 
 /** How many times new fakes are made for values whose fake turned out to be in the text already. */
 const ROUNDS = 3;
 
-/** A text without its personal data. */
+/** The edits that take personal data out of a text. */
 interface Anonymized {
-  text: string;
+  edits: Edit[];
   /** The new entries that the vault has to keep. */
   entries: VaultEntry[];
 }
 
 /**
- * Returns the text with every finding replaced, and adds the original values to the vault.
+ * Returns an edit for each finding, and adds the original values to the vault.
  *
  * @param fakes the source of invented values; without it, placeholders are used.
  */
@@ -27,7 +28,7 @@ export async function anonymize(
   vault: Vault,
   fakes: FakeValues | undefined,
   signal?: AbortSignal,
-): Promise<string> {
+): Promise<Edit[]> {
   const turns = new Turns(signal);
   // Another scan may add to the vault while this one waits for its turn. What replaces values must also be new to what it added, so
   // it is chosen again then.
@@ -38,19 +39,10 @@ export async function anonymize(
       (await withPlaceholders(text, scan, vault, turns));
     if (turns.isOver) await turns.next();
     if (vault.size !== size) continue;
-    const masked = kept(vault, anonymized);
-    if (turns.isOver) await turns.next();
-    return masked;
+    // Nothing is awaited between the choice of the placeholders and this line, because no other scan may use the vault in between.
+    for (const entry of anonymized.entries) vault.append(entry);
+    return anonymized.edits;
   }
-}
-
-/**
- * Stores the new entries in the vault. No other scan may use the vault between the choice of the placeholders and this call, so
- * nothing is awaited in between.
- */
-function kept(vault: Vault, { text, entries }: Anonymized): string {
-  for (const entry of entries) vault.append(entry);
-  return text;
 }
 
 /** Replaces all findings. `fakes` holds the fakes for those values that have one; all others get placeholders. */
@@ -71,8 +63,7 @@ async function withPlaceholders(
     entries.push([added, value]);
     return added;
   };
-  const masked = await replacedInTurns(text, scan.findings, replacement, turns);
-  return { text: masked, entries };
+  return { edits: await editsInTurns(scan.findings, replacement, turns), entries };
 }
 
 /** Replaces all findings by fakes where possible. It returns undefined when the text could not be restored from them. */
@@ -123,11 +114,11 @@ async function canRestore(
   text: string,
   scan: PiiScan,
   vault: Vault,
-  { text: masked, entries }: Anonymized,
+  { edits, entries }: Anonymized,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
   const originals = new Map([...vault.entries(), ...entries]);
-  const found = await occurrences(masked, [...originals.keys()], "exact", signal);
+  const found = await occurrences(applyEdits(text, edits), [...originals.keys()], "exact", signal);
   const known = scan.known.map(({ start, end }) => ({ start, end, isNew: false }));
   const places = [...known, ...scan.findings.map(({ start, end }) => ({ start, end, isNew: true }))];
   places.sort((one, other) => one.start - other.start);

@@ -43,33 +43,3 @@ export function namedStrings(text: string, of: MessageText): NamedString[] {
   }
   return named;
 }
-
-/** A part of a text that is replaced. */
-export interface Edit {
-  start: number;
-  end: number;
-  replacement: string;
-}
-
-/** The text with the replacements of `edits`, which ascend without overlaps. */
-export function edited(text: string, edits: readonly Edit[]): string {
-  let made = "";
-  let at = 0;
-  for (const { start, end, replacement } of edits) {
-    made += text.slice(at, start) + replacement;
-    at = end;
-  }
-  return made + text.slice(at);
-}
-
-/** Where a place of the edited text was before; of one in a replacement, where that began. */
-export function beforeEdits(place: number, edits: readonly Edit[]): number {
-  let shift = 0;
-  for (const { start, end, replacement } of edits) {
-    const from = start + shift;
-    if (place <= from) break;
-    if (place < from + replacement.length) return start;
-    shift += replacement.length - (end - start);
-  }
-  return place - shift;
-}

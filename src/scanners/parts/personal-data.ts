@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Engine } from "../../models/engine.ts";
 import { addon, built, native, type PersonalData, type PiiFinding } from "../../native.ts";
+import type { Edit } from "../../scan/edits.ts";
 import { MOST_FINDINGS } from "../../scan/findings.ts";
 import { type Coverage, type Finding, type ScanContext, wholeText } from "../../scan/scanner.ts";
 import { riskScore, round } from "../../scan/score.ts";
@@ -286,37 +287,18 @@ export function findingsOf(text: string, { findings }: PiiScan): Finding[] {
   }));
 }
 
-/** Does the same as {@link replaced}, in turns: there may be many findings. */
-export async function replacedInTurns<Found extends Span>(
-  text: string,
+/** Returns an edit for each finding, in turns: there may be a hundred thousand findings. They must be in order and must not overlap. */
+export async function editsInTurns<Found extends Span>(
   findings: readonly Found[],
   replacement: (finding: Found) => string,
   turns: Turns,
-): Promise<string> {
-  const parts: string[] = [];
-  let last = 0;
+): Promise<Edit[]> {
+  const edits: Edit[] = [];
   for (const finding of findings) {
     if (turns.isOver) await turns.next();
-    parts.push(text.slice(last, finding.start), replacement(finding));
-    last = finding.end;
+    edits.push({ start: finding.start, end: finding.end, replacement: replacement(finding) });
   }
-  if (turns.isOver) await turns.next();
-  return [...parts, text.slice(last)].join("");
-}
-
-/** Replaces each finding in a text by what `replacement` returns for it. The findings must be in order and must not overlap. */
-export function replaced<Found extends Span>(
-  text: string,
-  findings: readonly Found[],
-  replacement: (finding: Found) => string,
-): string {
-  const parts: string[] = [];
-  let last = 0;
-  for (const finding of findings) {
-    parts.push(text.slice(last, finding.start), replacement(finding));
-    last = finding.end;
-  }
-  return [...parts, text.slice(last)].join("");
+  return edits;
 }
 
 function build(options: ConstructorParameters<typeof PersonalData>[0]): PersonalData {

@@ -4,6 +4,7 @@ import { type Finding, type Verdict, wholeText } from "../../scan/scanner.ts";
 import { FAILED } from "../../scan/score.ts";
 import { mapRows } from "../../text/rows.ts";
 import type { Span } from "../../text/span.ts";
+import { redactable, redactions, withEdits } from "./redaction.ts";
 
 /** How many numbers a row of `RuleScan.matches` has. */
 const WIDTH = 4;
@@ -30,35 +31,42 @@ export function ruleCheck<Context extends { signal?: AbortSignal | undefined }>(
   };
 }
 
-/**
- * Returns the verdict on a text that failed because rules matched.
- *
- * @param type the type of the findings.
- * @param labels the names of the rules, by the index of each rule.
- */
-export function ruleVerdict(text: string, scan: RuleScan, type: string, labels: readonly string[]): Verdict {
-  const told = matchesOf(scan, MOST_FINDINGS);
-  return failedBy(text, told, { count: scan.matches.length / WIDTH, redacted: scan.redacted, type, labels });
+/** How a verdict tells the matches of rules. */
+export interface RuleReport {
+  /** The type of the findings. */
+  type: string;
+  /** The names of the rules, by the index of each rule. */
+  labels: readonly string[];
+  /** Whether the verdict replaces the matches by `[REDACTED]`. */
+  redacts: boolean;
+}
+
+/** Returns the verdict on a text that failed because rules matched. */
+export function ruleVerdict(text: string, scan: RuleScan, report: RuleReport): Verdict {
+  const matches = matchesOf(scan, report.redacts ? undefined : MOST_FINDINGS);
+  return matchVerdict(text, matches, report, scan.matches.length / WIDTH);
 }
 
 /**
- * Does the same as {@link ruleVerdict} for matches of which some do not count.
+ * Returns the same for matches of which some were left out.
  *
- * @param told the matches of which there are findings.
- * @param options.count the number of all matches that count.
+ * @param count how many matches there are, if `matches` are only the first ones.
  */
-export function failedBy(
+export function matchVerdict(
   text: string,
-  told: readonly RuleMatch[],
-  options: { count: number; redacted: string | undefined; type: string; labels: readonly string[] },
+  matches: readonly RuleMatch[],
+  { type, labels, redacts }: RuleReport,
+  count = matches.length,
 ): Verdict {
-  const { count, redacted, type, labels } = options;
+  const findings = matches
+    .slice(0, MOST_FINDINGS)
+    .map((match) => findingOf(text, match, type, labels[match.rule] as string));
   return {
     isValid: false,
     score: FAILED,
-    ...(redacted == null ? {} : { sanitized: redacted }),
-    findings: told.map((match) => findingOf(text, match, type, labels[match.rule] as string)),
-    coverage: wholeText(text, 1, count - told.length),
+    ...withEdits(redacts ? redactions(redactable(text, matches)) : []),
+    findings,
+    coverage: wholeText(text, 1, count - findings.length),
   };
 }
 
