@@ -1,6 +1,7 @@
 // `node scripts/bundle.mjs` bundles the JavaScript of src/ into a few files in dist/, beside the declarations that tsc writes. Node.js takes about
 // a millisecond to load a module, so hundreds of small modules start slowly.
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { isBuiltin } from "node:module";
 import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
@@ -9,8 +10,29 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
-/** Small packages that every program with guard needs. Other packages are not bundled. */
-const BUNDLED = ["d3-array", "internmap", "ipaddr.js", "js-yaml", "lru-cache", "p-limit", "yocto-queue", "zod"];
+/**
+ * Small packages whose code is in dist/, so that users install fewer packages and programs start sooner. They are devDependencies, except
+ * for zod, which the types of the public API refer to.
+ */
+const BUNDLED = [
+  ...["csv-parse", "eventsource-parser", "fastify-plugin", "ipaddr.js", "js-yaml", "lru-cache", "p-limit", "zod"],
+  // The dependencies of those above and of @fastify/swagger are bundled with them.
+  ...["@fastify/swagger", "debug", "fast-uri", "json-schema-resolver", "ms", "openapi-types", "rfdc", "yaml"],
+  ...["d3-array", "internmap", "yocto-queue"],
+];
+
+/** Packages that npm installs for users, or that users install for one feature. `debug` does without supports-color. */
+const INSTALLED = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.peerDependencies), "supports-color"];
+
+/** @throws Error for a package that users would not have. */
+function isExternal(id) {
+  if (!/^[^./]/.test(id) || id.startsWith("\0")) return false;
+  if (isBuiltin(id)) return true;
+  const isOf = (name) => id === name || id.startsWith(`${name}/`);
+  if (BUNDLED.some(isOf)) return false;
+  if (INSTALLED.some(isOf)) return true;
+  throw new Error(`src/ imports ${id}, which is neither bundled nor installed for users`);
+}
 
 /** The modules that package.json exports, and the command. */
 const PUBLISHED = [...Object.values(manifest.exports), ...Object.values(manifest.bin)]
@@ -56,6 +78,7 @@ function modulesByFile(getModuleInfo) {
     for (const id of ids) visit(id);
     return found;
   };
+  const remote = reachedFrom(["guard/remote/index", "guard/remote/replies"].map(sourceOf));
   const core = reachedFrom([sourceOf("index")]);
   const cli = reachedFrom([sourceOf("cli/main")]);
   const server = reachedFrom([sourceOf("server/index")]);
@@ -68,6 +91,9 @@ function modulesByFile(getModuleInfo) {
   const suite = reachedFrom([sourceOf("cli/suite")]);
   const scanning = new Set([...config, ...suite, ...server]);
   return {
+    // Browsers load these two files, so no module that needs Node.js may be in them.
+    "remote-base": both(remote, core),
+    remote,
     base: both(cli, core),
     light: both(new Set([...light, ...proxy]), core),
     core,
@@ -111,7 +137,33 @@ function manifestIn(folder) {
 }
 
 /** The large files. A module goes into the first one that it is a candidate for. */
-const FILES = ["base", "light", "core", "scan", "proxy", "wire", "helpers", "config", "commands", "suite", "server"];
+const FILES = [
+  "remote-base",
+  "remote",
+  "base",
+  "light",
+  "core",
+  "scan",
+  "proxy",
+  "wire",
+  "helpers",
+  "config",
+  "commands",
+  "suite",
+  "server",
+];
+
+/** Every file imports rolldown's helpers. Without this change, none of them could be loaded by a browser. */
+function withoutNodeImport(code) {
+  const portable = code
+    .replace('import { createRequire } from "node:module";\n', "")
+    .replace(
+      /var __require = .*;/,
+      'var __require = (id) => process.getBuiltinModule("node:module").createRequire(import.meta.url)(id);',
+    );
+  if (/\bimport\b(?!\.meta)/.test(portable)) throw new Error("rolldown's helpers import more than createRequire");
+  return portable;
+}
 
 let modules;
 const bundle = await rolldown({
@@ -120,8 +172,21 @@ const bundle = await rolldown({
   input: Object.fromEntries(
     [...new Set([...PUBLISHED, ...PROGRAMS, ...FOR_TOOLS])].map((name) => [name, `src/${name}.ts`]),
   ),
-  external: (id) => /^[^./]/.test(id) && !BUNDLED.some((name) => id === name || id.startsWith(`${name}/`)),
+  external: isExternal,
   plugins: [
+    {
+      name: "version",
+      // From src/, the version is read from package.json. Bundlers of users move the code away from that file.
+      load: (id) =>
+        id === sourceOf("support/version") ? `export const version = ${JSON.stringify(manifest.version)};` : undefined,
+    },
+    {
+      name: "portable-runtime",
+      generateBundle(_, written) {
+        const [runtime] = Object.values(written).filter(({ name }) => name === "rolldown-runtime");
+        runtime.code = withoutNodeImport(runtime.code);
+      },
+    },
     {
       name: "files",
       buildEnd() {

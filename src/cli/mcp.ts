@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import type { ServerIdentity } from "../mcp/pin-file.ts";
 import { ownFile } from "../own-files.ts";
+import { MCP, requirePackages } from "../support/optional-packages.ts";
 import { type Command, parse, UsageError } from "./command.ts";
 
 const options = {
@@ -56,6 +57,7 @@ export const mcp: Command = {
     const label = values.name === undefined ? "guard-scan mcp" : `guard-scan mcp ${JSON.stringify(values.name)}`;
     const log = (line: string) => void process.stderr.write(`${label}: ${line}\n`);
 
+    requirePackages("guard mcp", MCP);
     const [{ McpSession }, { PinFile }, { clientOverStdio, serverOverHttp, serverOverStdio }] = await Promise.all([
       import("../mcp/session.ts"),
       import("../mcp/pin-file.ts"),

@@ -10,6 +10,7 @@ import type {
 import { GuardBlockedError } from "../guard/blocked.ts";
 import type { Guard } from "../guard/guard.ts";
 import { readableOf } from "../support/items.ts";
+import { checkVersion } from "../support/package-versions.ts";
 import { judgeResult, textResult } from "./ai-sdk/answer.ts";
 import { readCall } from "./ai-sdk/call.ts";
 import { GuardedAnswer, textParts } from "./ai-sdk/stream.ts";
@@ -49,6 +50,7 @@ export function guardEmbeddingMiddleware(guard: Guard, options: GuardedOptions =
   return {
     specificationVersion: "v3",
     async wrapEmbed({ model, params }) {
+      checkModel(model);
       const values = await new Judge(guard, options, params.abortSignal).texts(params.values);
       return model.doEmbed({ ...params, values });
     },
@@ -61,6 +63,7 @@ async function generate(
   model: LanguageModelV3,
   params: LanguageModelV3CallOptions,
 ): Promise<LanguageModelV3GenerateResult> {
+  checkModel(model);
   const judge = new Judge(guard, options, params.abortSignal);
   let result: LanguageModelV3GenerateResult | undefined;
   try {
@@ -79,6 +82,7 @@ async function stream(
   model: LanguageModelV3,
   params: LanguageModelV3CallOptions,
 ): Promise<LanguageModelV3StreamResult> {
+  checkModel(model);
   const left = new AbortController();
   const signal = params.abortSignal ? AbortSignal.any([params.abortSignal, left.signal]) : left.signal;
   const judge = new Judge(guard, options, signal);
@@ -93,6 +97,14 @@ async function stream(
     const { onBlocked } = options;
     return { stream: readableOf(startedParts(onBlocked(error))) };
   }
+}
+
+/**
+ * Refuses models of other versions of the specification, whose calls and answers have other fields. Version 2 of the specification is
+ * version 2 of its package.
+ */
+function checkModel({ specificationVersion }: { specificationVersion?: string }): void {
+  checkVersion("@ai-sdk/provider", specificationVersion?.slice(1));
 }
 
 /** Frees what the checks of a stream hold when it has ended, however it ends. */

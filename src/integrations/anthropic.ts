@@ -2,6 +2,8 @@
 import type { Anthropic } from "@anthropic-ai/sdk";
 import type { Guard } from "../guard/guard.ts";
 import { type GuardedFetchOptions, guardedFetch } from "../http-formats/guarded-fetch.ts";
+import { checkVersion } from "../support/package-versions.ts";
+import { clientVersion } from "./parts/client-version.ts";
 
 export { type Blocked, GuardBlockedError } from "../guard/blocked.ts";
 export type { Guard, GuardReport } from "../guard/guard.ts";
@@ -14,6 +16,8 @@ export type { GuardedFetchOptions } from "../http-formats/guarded-fetch.ts";
  * A call that a check has stopped rejects with a GuardBlockedError; the helpers that emit events (`.stream()`) wrap every
  * error of theirs, and have it as `cause`.
  *
+ * @throws GuardError `GUARD_PACKAGE` for a client of a version that guard does not support.
+ *
  * @example
  * const client = guardAnthropic(new Anthropic(), guard);
  */
@@ -22,6 +26,7 @@ export function guardAnthropic<Client extends Anthropic>(
   guard: Guard,
   options: GuardedFetchOptions = {},
 ): Client {
+  checkVersion("@anthropic-ai/sdk", clientVersion(client));
   // The fetch of the client is private to it. Requests go on through the one that it was made with.
   const { fetch } = client as unknown as { fetch: typeof globalThis.fetch };
   return client.withOptions({ fetch: guardedFetch(guard, { fetch, ...options }) }) as Client;

@@ -5,6 +5,7 @@ import type { Request, RequestHandler, Response } from "express";
 import { GuardBlockedError } from "../guard/blocked.ts";
 import type { GuardedCall } from "../guard/guard.ts";
 import { clientGone } from "../support/client-gone.ts";
+import { checkInstalledVersion } from "../support/optional-packages.ts";
 import {
   blockedReply,
   checkRouteOptions,
@@ -44,9 +45,10 @@ declare global {
  * body that was parsed before, such as by `express.json()`, the next handler gets a body that was judged and sanitized. Errors of
  * guard go to `next` with `statusCode`. When it is used twice for a request, both share the guarded call, which the first one makes.
  *
- * @throws GuardValidationError when the options are wrong.
+ * @throws GuardValidationError when the options are wrong, and GuardError `GUARD_PACKAGE` beside an older Express.
  */
 export function guardExpress({ guard, ...options }: GuardExpressOptions): RequestHandler {
+  checkInstalledVersion("express");
   checkRouteOptions(options);
   const { suppress } = options;
   return (request, response, next) => {

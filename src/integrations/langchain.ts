@@ -4,6 +4,7 @@ import type { BaseRetriever } from "@langchain/core/retrievers";
 import type { Runnable } from "@langchain/core/runnables";
 import type { Guard } from "../guard/guard.ts";
 import { GuardValidationError } from "../support/errors.ts";
+import { checkInstalledVersion } from "../support/optional-packages.ts";
 import { GuardedChatModel } from "./langchain/model.ts";
 import { GuardedRetriever, type GuardedRetrieverOptions } from "./langchain/retriever.ts";
 import { withModels } from "./langchain/runnables.ts";
@@ -41,6 +42,7 @@ export function guardChatModel<Model extends Runnable>(
   options?: GuardedModelOptions,
 ): Model;
 export function guardChatModel(model: Runnable, guard: Guard, options: GuardedModelOptions = {}): Runnable {
+  checkInstalledVersion("@langchain/core");
   const guarded = withModels(model, (inner) => new GuardedChatModel(inner, guard, options));
   if (!guarded) {
     throw new GuardValidationError([
@@ -59,5 +61,6 @@ export function guardRetriever<Metadata extends Record<string, unknown>>(
   guard: Guard,
   options: GuardedRetrieverOptions = {},
 ): GuardedRetriever<Metadata> {
+  checkInstalledVersion("@langchain/core");
   return new GuardedRetriever(retriever, guard, options);
 }

@@ -2,6 +2,8 @@
 import type { OpenAI } from "openai";
 import type { Guard } from "../guard/guard.ts";
 import { type GuardedFetchOptions, guardedFetch } from "../http-formats/guarded-fetch.ts";
+import { checkVersion } from "../support/package-versions.ts";
+import { clientVersion } from "./parts/client-version.ts";
 
 export { type Blocked, GuardBlockedError } from "../guard/blocked.ts";
 export type { Guard, GuardReport } from "../guard/guard.ts";
@@ -21,6 +23,8 @@ interface ClientFields {
  * A call that a check has stopped rejects with a GuardBlockedError; the helpers that emit events (`.stream()`, `runTools`) wrap every
  * error of theirs, and have it as `cause`.
  *
+ * @throws GuardError `GUARD_PACKAGE` for a client of a version that guard does not support.
+ *
  * @example
  * const client = guardOpenAI(new OpenAI(), guard);
  */
@@ -29,6 +33,7 @@ export function guardOpenAI<Client extends OpenAI>(
   guard: Guard,
   options: GuardedFetchOptions = {},
 ): Client {
+  checkVersion("openai", clientVersion(client));
   // These are private to the client, and its own withOptions forgets those of Azure.
   const { fetch, apiVersion, deploymentName } = client as unknown as ClientFields;
   const azure = apiVersion === undefined ? {} : { apiVersion, deployment: deploymentName };

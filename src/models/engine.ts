@@ -1,6 +1,7 @@
 import { addon, type EngineInfo, type EngineTimings, type NativeEngine, native, type RuleTasks } from "../native.ts";
 import { allInOrder } from "../support/all-in-order.ts";
 import { GuardError } from "../support/errors.ts";
+import { checkInstalledVersion } from "../support/optional-packages.ts";
 import {
   checkEngineOptions,
   DEFAULT_MAX_WINDOWS,
@@ -211,6 +212,9 @@ export class Engine {
   #start(): NativeEngine {
     if (!this.#native) {
       const { libraries = runtimeLibraries(), providers = [], threads } = this.#options;
+      // Only the library of this package has providers other than the CPU's.
+      const needsPackage = !this.#options.libraries && providers.some((provider) => provider !== "cpu");
+      if (needsPackage) checkInstalledVersion("onnxruntime-node");
       this.#native = new addon.NativeEngine({
         libraries: [...libraries],
         providers: [...providers],

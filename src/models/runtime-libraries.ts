@@ -2,6 +2,8 @@ import { existsSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { addon } from "../native.ts";
+import { installedVersion } from "../support/optional-packages.ts";
+import { isSupported } from "../support/package-versions.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -11,10 +13,13 @@ const require = createRequire(import.meta.url);
  */
 export function runtimeLibraries(platform: NodeJS.Platform = process.platform, arch: string = process.arch): string[] {
   const musl = platform === "linux" && addon.isMusl();
+  // A project may need an older version for itself. The addon cannot use that one, and loads the library of guard's own package.
+  const installed = installedVersion("onnxruntime-node");
+  const isUsable = installed === undefined || isSupported("onnxruntime-node", installed);
   const inPackages = musl
     ? []
     : [
-        packageFolder("onnxruntime-node", `bin/napi-v6/${platform}/${arch}`),
+        isUsable ? packageFolder("onnxruntime-node", `bin/napi-v6/${platform}/${arch}`) : undefined,
         packageFolder(`guard-scan-${platform}-${arch}${{ linux: "-gnu", win32: "-msvc" }[platform as string] ?? ""}`),
       ];
   const inSystem = platform === "linux" ? ["/usr/lib", "/usr/local/lib"] : [];

@@ -1,4 +1,3 @@
-import { group } from "d3-array";
 import { supportOf } from "../models/comparing.ts";
 import { EntailmentHead, type Support } from "../models/entailment.ts";
 import { type Finding, passed, wholeText } from "../scan/scanner.ts";
@@ -86,9 +85,15 @@ export const FactualConsistency = defineScanner({
 
     function judgment(claim: Sentence, supports: readonly Support[], hasUnknownNumber: boolean): JudgedSentence {
       // A very long sentence was read in pieces. All of its pieces must have support, so the piece with the least support decides.
-      const pieces = group(supports, ({ claimStart }) => claimStart);
-      const best = [...pieces.values()].map((ofPiece) => ofPiece.reduce(better));
-      const worst = best.reduce<Support | undefined>((a, b) => (a && a.entailment <= b.entailment ? a : b), undefined);
+      const bestOfPieces = new Map<number, Support>();
+      for (const found of supports) {
+        const known = bestOfPieces.get(found.claimStart);
+        bestOfPieces.set(found.claimStart, known ? better(known, found) : found);
+      }
+      const worst = [...bestOfPieces.values()].reduce<Support | undefined>(
+        (a, b) => (a && a.entailment <= b.entailment ? a : b),
+        undefined,
+      );
       support ??= supportOf(model.folder);
       const isWrong = supports.some(({ contradiction }) => contradiction > 0.5);
       const score = worst ? 1 - support(worst.entailment) : 0;

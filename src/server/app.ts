@@ -10,6 +10,7 @@ import { lifecycle } from "../http-server/plugins/lifecycle.ts";
 import { Problem } from "../http-server/problem.ts";
 import { requestId } from "../http-server/request-id.ts";
 import type { Engine } from "../models/engine.ts";
+import { OPENTELEMETRY, requirePackages } from "../support/optional-packages.ts";
 import { version } from "../support/version.ts";
 import { type Caching, makeResultCache } from "./cache/make-cache.ts";
 import { type Profiles, profilesPlugin } from "./callers/profiles.ts";
@@ -123,6 +124,7 @@ export async function buildApp(
   decisions.listen((decision) => metrics.countDecision(decision));
   const graceMs = graceOf(config);
   if (config.tracing.exporter !== "none" || ["console", "otel_http"].includes(config.metrics.exporter)) {
+    requirePackages("tracing.exporter or metrics.exporter", OPENTELEMETRY);
     // The SDK of OpenTelemetry takes time and memory to load.
     const { telemetry } = await import("./telemetry/plugin.ts");
     await app.register(telemetry, { config, metrics, graceMs });

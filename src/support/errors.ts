@@ -18,6 +18,8 @@ export type ErrorCode =
   | "GUARD_SCANNER"
   /** A model could not be downloaded. */
   | "GUARD_DOWNLOAD"
+  /** A package that guard does not install is missing, or guard does not support its version. */
+  | "GUARD_PACKAGE"
   /** The service is still loading its models. */
   | "GUARD_STARTING"
   /** The service cannot answer, since it could not load its models. */

@@ -35,6 +35,11 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, ErrorMeaning>> = {
     meaning: "A model could not be downloaded.",
     remedy: "Check the connection and `HF_TOKEN`; `guard-scan models pull` goes on where it was interrupted.",
   },
+  GUARD_PACKAGE: {
+    meaning:
+      "A feature needs a package that guard does not install: it is missing, or guard does not support its version.",
+    remedy: "Run the command that the message names.",
+  },
   GUARD_RUNTIME: {
     meaning: "The library of ONNX Runtime could not be loaded, or data that belongs to guard cannot be read.",
     remedy:

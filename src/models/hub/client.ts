@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { GuardError } from "../../support/errors.ts";
 import { onFirstUse } from "../../support/on-first-use.ts";
+import { requirePackages } from "../../support/optional-packages.ts";
 import { type HubId, isSafePath } from "./hub-id.ts";
 import { downloadError, type HubSettings, hubFetch, Retries } from "./requests.ts";
 
@@ -37,14 +38,19 @@ const entrySchema = onFirstUse(() =>
   ]),
 );
 
+/** Loads the client of the hub when something is downloaded. */
+async function loadClient(): Promise<typeof import("@huggingface/hub")> {
+  requirePackages("a model of the hub", ["@huggingface/hub"]);
+  return import("@huggingface/hub");
+}
+
 /**
  * Asks the hub which files a model has.
  *
  * @throws GuardError `GUARD_DOWNLOAD` when it does not say.
  */
 export async function hubInfo(id: HubId, settings: HubSettings, signal?: AbortSignal): Promise<HubInfo> {
-  // The client is loaded only when something is downloaded.
-  const { listFiles, modelInfo } = await import("@huggingface/hub");
+  const { listFiles, modelInfo } = await loadClient();
   const { repository: name, revision } = id;
   const fetch = hubFetch({ id, settings, signal, retries: new Retries(), isWhole: true });
   const at = { hubUrl: settings.endpoint, fetch };
@@ -81,7 +87,7 @@ export async function openHubFile(
   { path, size, etag }: HubFile,
   { retries, signal }: { retries: Retries; signal: AbortSignal | undefined },
 ): Promise<ReadFrom> {
-  const { downloadFile } = await import("@huggingface/hub");
+  const { downloadFile } = await loadClient();
   const encoded = path.split("/").map(encodeURIComponent).join("/");
   const request = hubFetch({ id, settings, retries, signal, isWhole: false });
   let refused: unknown;

@@ -2,6 +2,7 @@ import { randomInt } from "node:crypto";
 import type { Faker } from "@faker-js/faker";
 import type { PiiFinding } from "../../native.ts";
 import { GuardValidationError } from "../../support/errors.ts";
+import { unmetNeed } from "../../support/optional-packages.ts";
 import type { PersonalDataDetector } from "./personal-data.ts";
 
 /** How many times another value is made when the one before is already taken. */
@@ -120,7 +121,9 @@ export class FakeValues {
   static async load(detector: PersonalDataDetector, language: string | undefined): Promise<FakeValues> {
     const known = language !== undefined && Object.hasOwn(LOCALES, language) ? (language as Locale) : undefined;
     const wanted: Locale[] = known === undefined ? ["en", "ru", "zh"] : ["en", known];
-    const load = async (locale: Locale) => [locale, (await LOCALES[locale]().catch(missing)).faker] as const;
+    const message = unmetNeed(["@faker-js/faker"]);
+    if (message !== undefined) throw new GuardValidationError([{ path: "useFaker", message }]);
+    const load = async (locale: Locale) => [locale, (await LOCALES[locale]()).faker] as const;
     return new FakeValues(detector, new Map(await Promise.all(wanted.map(load))), known);
   }
 
@@ -143,11 +146,6 @@ export class FakeValues {
     const english = this.#fakers.get("en") as Faker;
     return words(this.#fakers.get(this.#language ?? byScript(value)) ?? english, english, value);
   }
-}
-
-function missing(cause: unknown): never {
-  const message = "needs the package @faker-js/faker: npm install @faker-js/faker";
-  throw new GuardValidationError([{ path: "useFaker", message }], { cause });
 }
 
 function byScript(value: string): Locale {

@@ -8,6 +8,7 @@ import { randomTextKey, readAuditKey } from "../../audit/keys.ts";
 import type { AuditSettings, Config } from "../../config/index.ts";
 import type { LogStream } from "../../http-server/log.ts";
 import { canonicalJson } from "../../support/canonical-json.ts";
+import { OPENTELEMETRY, requirePackages } from "../../support/optional-packages.ts";
 import { recordOf } from "./audit-record.ts";
 import type { DecisionListener } from "./decisions.ts";
 
@@ -107,6 +108,7 @@ async function sinkOf(
 ): Promise<AuditSink> {
   if (to === "file") return new AuditFile({ file: resolve(file as string), maxSize, keep });
   if (to === "stdout") return streamSink(stream);
+  requirePackages("audit.to: otlp", OPENTELEMETRY);
   // The SDK of OpenTelemetry takes time and memory to load.
   const { AuditCollector } = await import("../telemetry/audit-collector.ts");
   return new AuditCollector(endpoint, name);

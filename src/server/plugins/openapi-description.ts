@@ -1,19 +1,20 @@
 import { isDeepStrictEqual } from "node:util";
 import swagger from "@fastify/swagger";
-import swaggerUi from "@fastify/swagger-ui";
 import fastify, { type FastifyInstance, type RouteOptions } from "fastify";
 import type { AuthEntry } from "../../config/index.ts";
 import { headerProblems, unreadableProblems } from "../http/problem-replies.ts";
 import { problemReplies } from "../routes/replies.ts";
 
 /** What the API's description says besides its routes. */
-export interface OpenapiOptions {
+export interface DescriptionOptions {
   /** The name of the service. */
   title: string;
   /** The version of guard. */
   version: string;
   /** The credentials that the service takes. */
   auth: readonly AuthEntry[];
+  /** Whether there is a page at `/docs`, which needs the package of Swagger UI. */
+  hasPage: boolean;
 }
 
 const TAGS = [
@@ -24,13 +25,13 @@ const TAGS = [
 ];
 
 /**
- * Makes a server that describes the routes of another, and does nothing else: at `/docs` it has the page. Schemas that were added to
- * the other server by name stand in the description by that name.
+ * Makes a server that describes the routes of another, and has the page at `/docs` that shows the description. It keeps the names of
+ * schemas that were added to the other server.
  */
 export async function describeApi(
   schemas: Record<string, unknown>,
   routes: readonly RouteOptions[],
-  { title, version, auth }: OpenapiOptions,
+  { title, version, auth, hasPage }: DescriptionOptions,
 ): Promise<FastifyInstance> {
   const app = fastify({ exposeHeadRoutes: false });
   for (const schema of Object.values(schemas)) app.addSchema(schema);
@@ -73,7 +74,10 @@ export async function describeApi(
       return document.openapiObject;
     },
   });
-  await app.register(swaggerUi, { routePrefix: "/docs", staticCSP: DOCS_POLICY });
+  if (hasPage) {
+    const { default: swaggerUi } = await import("@fastify/swagger-ui");
+    await app.register(swaggerUi, { routePrefix: "/docs", staticCSP: DOCS_POLICY });
+  }
   for (const { method, url, schema, config } of routes) {
     app.route({
       ...{ method, url, ...(schema && { schema }), ...(config && { config }) },

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { FastifyBaseLogger } from "fastify";
 import type { Redis, RedisOptions } from "ioredis";
 import type { RedisSettings } from "../../config/index.ts";
+import { requirePackages } from "../../support/optional-packages.ts";
 
 /** What the server needs Redis for, as metrics and the log name it. */
 export type RedisUse = "cache" | "rate_limit";
@@ -54,6 +55,7 @@ export class RedisLink {
 
   /** Makes a link, and loads the client for it. It does not connect yet. */
   static async make(settings: RedisSettings, observer: RedisObserver): Promise<RedisLink> {
+    requirePackages("Redis", ["ioredis"]);
     const { Redis } = await import("ioredis");
     const { url, username, password, timeout, prefix } = settings;
     const options = {
