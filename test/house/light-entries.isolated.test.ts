@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
@@ -33,12 +33,40 @@ function loadedBy(files: readonly string[]): string[] {
   return JSON.parse(printed);
 }
 
+/** Returns a built file and all files that it imports, and everything else that these import. */
+function importsOf(entry: string): { files: Set<string>; others: string[] } {
+  const files = new Set<string>();
+  const others: string[] = [];
+  const visit = (file: string) => {
+    if (files.has(file)) return;
+    files.add(file);
+    const found = readFileSync(file, "utf8").matchAll(
+      /^(?:import|export)\b[^;"]*?from "([^"]+)"|^import "([^"]+)"|\bimport\("([^"]+)"\)/gm,
+    );
+    for (const [, from, bare, dynamic] of found) {
+      const target = (from ?? bare ?? dynamic) as string;
+      if (target.startsWith(".")) visit(join(dirname(file), target));
+      else others.push(target);
+    }
+  };
+  visit(entry);
+  return { files, others };
+}
+
 const isAddon = (file: string) => file.startsWith(join(root, "native")) || /guard[\w.-]*\.node$|onnxruntime/.test(file);
 
 describe("entry points without scanners", () => {
   it("load neither the addon nor ONNX Runtime", () => {
     expect(lightEntries.length).toBeGreaterThan(0);
     expect(loadedBy(lightEntries).filter(isAddon)).toEqual([]);
+  });
+
+  it("of a remote guard run in browsers: no file of them imports a module of Node.js or a package", () => {
+    const { files, others } = importsOf(join(root, "dist/guard/remote/index.js"));
+    expect(files.size).toBeGreaterThan(2);
+    expect(others).toEqual([]);
+    const text = [...files].map((file) => readFileSync(file, "utf8")).join("\n");
+    expect(text).not.toMatch(/package\.json|\bBuffer\b|\bsetImmediate\b/);
   });
 });
 
@@ -57,10 +85,13 @@ describe("the bundled packages", () => {
     const regions = readdirSync(join(root, "dist"))
       .filter((file) => file.endsWith(".js"))
       .flatMap((file) => [
-        ...readFileSync(join(root, "dist", file), "utf8").matchAll(/^\/\/.*\bnode_modules\/([^/\n]+)\/.*\.m?js$/gm),
+        ...readFileSync(join(root, "dist", file), "utf8").matchAll(
+          /^\/\/.*\bnode_modules\/((?:@[^/\n]+\/)?[^/\n]+)\/.*\.[cm]?js$/gm,
+        ),
       ]);
     const packages = new Set(regions.map(([, name]) => name));
     expect(packages).toContain("zod");
+    expect(packages).toContain("@fastify/swagger");
     for (const name of packages) expect(notices).toMatch(new RegExp(`^${name} [\\d.]+ \\(.+\\)\\n\\n\\S`, "m"));
   });
 });

@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import type { z } from "zod";
 import { GuardError, GuardValidationError } from "../../support/errors.ts";
 import { withSignal } from "../../support/with-signal.ts";
@@ -19,8 +18,8 @@ export class GuardServer {
 
   constructor(options: CheckedRemoteOptions) {
     this.#options = options;
-    // Every request under way listens to it. Node.js would warn of a leak from eleven listeners on.
-    setMaxListeners(0, this.#closed.signal);
+    // Every request under way adds a listener. Node.js warns of a leak from the eleventh on; browsers neither warn nor have this module.
+    globalThis.process?.getBuiltinModule?.("node:events").setMaxListeners(0, this.#closed.signal);
   }
 
   /** Ends all requests under way, and refuses new ones. */

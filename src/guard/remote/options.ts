@@ -101,5 +101,6 @@ function headersOf(given: z.output<ReturnType<typeof credentialSchema>>): Record
   if ("apiKey" in given) return { [given.header]: given.apiKey };
   if ("bearer" in given) return { authorization: `Bearer ${given.bearer}` };
   const { username, password } = given.basic;
-  return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}` };
+  const bytes = new TextEncoder().encode(`${username}:${password}`);
+  return { authorization: `Basic ${btoa(String.fromCharCode(...bytes))}` };
 }
