@@ -52,7 +52,7 @@ async function guard() {
   const model = engine.model("embedded:prompt-injection");
   return {
     score: async (text) => {
-      const answer = await model.classify(text, "windows");
+      const answer = await model.classify(text, { strategy: "windows" });
       // The engine does not count the two special tokens.
       const expected = tokens.get(text).length - 2;
       if (answer.parts.length !== 1 || answer.tokens !== expected)

@@ -53,10 +53,10 @@ function loadAddon(): typeof Addon {
   }
 }
 
-/** Work that can be stopped. */
-export interface Stoppable {
-  /** Stops the work. */
-  signal?: AbortSignal | undefined;
+/** Options of work that can be aborted, named as in Node.js. A `CallContext` is one. */
+export interface Abortable {
+  /** Aborts the work. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -64,10 +64,10 @@ export interface Stoppable {
  * is returned at once. Most callers simply write `await native(() => addon.findUrls(text), { signal })`.
  *
  * @param call calls one function of the addon that works on texts, or any other one when there is no signal.
- * @param stoppable has the signal that stops work which goes on: what waits for a thread is dropped, and what runs is left at its next
- *   step. The promise then rejects with the reason of the signal. It is only looked at when there is a promise.
+ * @param abortable its signal aborts work that runs on another thread: a task in the queue is dropped, and a running one stops at its next
+ *   step. The promise then rejects with the reason of the signal. The signal is read only if the addon returns a promise.
  */
-export function native<Answered>(call: () => Answered, stoppable?: Stoppable): Answered {
+export function native<Answered>(call: () => Answered, abortable?: Abortable): Answered {
   let answer: Answered;
   try {
     answer = call();
@@ -75,7 +75,7 @@ export function native<Answered>(call: () => Answered, stoppable?: Stoppable): A
     throw guardError(error);
   }
   if (!isPromise(answer)) return answer;
-  const signal = stoppable?.signal;
+  const signal = abortable?.signal;
   if (signal) return stoppedBy(signal, answer) as Answered;
   return answer.catch((error: unknown) => {
     throw guardError(error);

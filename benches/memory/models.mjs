@@ -17,7 +17,7 @@ const steps = [{ step: "library", ...memoryOf(process.pid) }];
 const models = [];
 for (const source of sources) {
   const model = engine.model(source);
-  await model.classify("Which trains run on Sunday?", "windows");
+  await model.classify("Which trains run on Sunday?", { strategy: "windows" });
   models.push(model);
   await rest();
   steps.push({ step: source, ...memoryOf(process.pid) });
@@ -26,7 +26,7 @@ const next = prompts(3);
 const longText = () => Array.from({ length: longTextPrompts }, next).join(" ");
 const classify = async () => {
   for (let count = 0; count < calls; count++) {
-    for (const model of models) await model.classify(count % 2 ? next() : longText(), "windows");
+    for (const model of models) await model.classify(count % 2 ? next() : longText(), { strategy: "windows" });
   }
 };
 await Promise.all(Array.from({ length: callers }, classify));

@@ -1,4 +1,4 @@
-import type { AnswerCache } from "../models/answer-cache.ts";
+import type { AnswerCache } from "../models/call-context.ts";
 import type { MessageText } from "../scan/conversation-text.ts";
 import { summaryOf } from "../scan/observer.ts";
 import { CONVERSATION_RISK } from "../scan/result-names.ts";

@@ -1,4 +1,4 @@
-import { addon, native, type Stoppable } from "../native.ts";
+import { type Abortable, addon, native } from "../native.ts";
 import type { VaultEntry } from "../scan/vault.ts";
 import { characterAt, characterBefore } from "../text/characters.ts";
 import { isSpaceless } from "../text/word-breaks.ts";
@@ -20,7 +20,7 @@ const HANGUL = /\p{Script=Hangul}/u;
  */
 export function placeholdersFor(
   entries: readonly VaultEntry[],
-  { signal }: Stoppable = {},
+  { signal }: Abortable = {},
 ): (texts: readonly string[]) => Promise<string[]> {
   const known = entries.filter(
     ([placeholder, original]) => original.length >= SHORTEST && placeholder !== original && !original.includes(BETWEEN),

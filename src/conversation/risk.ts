@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
-import type { AnswerCache } from "../models/answer-cache.ts";
+import type { AnswerCache } from "../models/call-context.ts";
 import { checkedDetection } from "../scan/checked-verdict.ts";
 import type { Scanner } from "../scan/scanner.ts";
 import { round } from "../scan/score.ts";

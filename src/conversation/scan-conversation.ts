@@ -1,6 +1,6 @@
 import type { Conversation } from "../messages/conversation.ts";
 import { readConversationInTurns } from "../messages/read.ts";
-import { AnswerCache } from "../models/answer-cache.ts";
+import { AnswerCache } from "../models/call-context.ts";
 import type { ChatRequest, Message } from "../scan/chat-request.ts";
 import type { MessageText } from "../scan/conversation-text.ts";
 import { addUnread, asAssembled, copyResult, merge, onlyNames, worst, worstInTurns } from "../scan/merge.ts";

@@ -1,4 +1,4 @@
-import type { Stoppable } from "../native.ts";
+import type { Abortable } from "../native.ts";
 import type { ScanReport } from "../scan/scan.ts";
 import type { Finding } from "../scan/scanner.ts";
 import { FAILED } from "../scan/score.ts";
@@ -79,9 +79,9 @@ export async function maskText(
   text: string,
   judge: (text: string) => Promise<Judgement>,
   known: Judgement,
-  stoppable?: Stoppable,
+  abortable?: Abortable,
 ): Promise<MaskedText> {
-  const statements = await splitStatements(text, stoppable);
+  const statements = await splitStatements(text, abortable);
   const parts = new Parts(text, statements, judge);
   const culprits: Culprits = new Map();
   let left: Cutting = { text, spans: [] };

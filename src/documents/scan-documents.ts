@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import pLimit from "p-limit";
-import { AnswerCache } from "../models/answer-cache.ts";
+import { AnswerCache } from "../models/call-context.ts";
 import { addCoverage } from "../scan/merge.ts";
 import {
   emptyReport,

@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
 import { judgementOf, maskText, type Judgement as PartJudgement } from "../documents/masking.ts";
-import type { Stoppable } from "../native.ts";
+import type { Abortable } from "../native.ts";
 import type { MessageText } from "../scan/conversation-text.ts";
 import { type Outcome, replacesValues } from "../scan/outcome.ts";
 import { sourceSuffix } from "../scan/result-names.ts";
@@ -153,7 +153,7 @@ async function withoutAttacks(
   strings: readonly string[],
   named: readonly NamedScanner[],
   run: (scanners: readonly NamedScanner[], input: string, rewrite: boolean) => Promise<ScanReport>,
-  stoppable: Stoppable,
+  abortable: Abortable,
 ): Promise<string[]> {
   const masking = named.filter(({ scanner }) => scanner.detect !== undefined);
   const known = new Map<string, Promise<PartJudgement>>();
@@ -166,7 +166,7 @@ async function withoutAttacks(
   return Promise.all(
     strings.map(async (string) => {
       const judged = await judge(string);
-      return judged.isValid ? string : (await maskText(string, judge, judged, stoppable)).text;
+      return judged.isValid ? string : (await maskText(string, judge, judged, abortable)).text;
     }),
   );
 }

@@ -1,5 +1,5 @@
-import type { ModelHead } from "../native.ts";
-import type { AnswerCache } from "./answer-cache.ts";
+import type { Abortable, ModelHead } from "../native.ts";
+import type { CallContext } from "./call-context.ts";
 import type { TextModel } from "./text-model.ts";
 
 /** The head of a model with several heads that reads a prompt and an answer together, and its label. */
@@ -28,12 +28,12 @@ export class AnsweringHead {
   /** Loads the model. Returns whether it is a cross-encoder. */
   async load(signal?: AbortSignal): Promise<boolean> {
     await this.#model.load(signal);
-    return (await this.#locate(signal)) !== undefined;
+    return (await this.#locate({ signal })) !== undefined;
   }
 
   /** Tells whether the model can only be asked about pairs of texts. */
-  async readsOnlyPairs(signal?: AbortSignal): Promise<boolean> {
-    return (await this.#locate(signal))?.givesVectors === false;
+  async readsOnlyPairs(abortable: Abortable = {}): Promise<boolean> {
+    return (await this.#locate(abortable))?.givesVectors === false;
   }
 
   /**
@@ -42,22 +42,17 @@ export class AnsweringHead {
    * @returns the highest probability of all pairs of parts; -1 where one of the two has no token, and undefined where the model is no
    *   cross-encoder.
    */
-  async judge(
-    prompt: string,
-    answer: string,
-    signal?: AbortSignal,
-    answers?: AnswerCache,
-  ): Promise<number | undefined> {
-    const place = await this.#locate(signal);
+  async judge(prompt: string, answer: string, context: CallContext = {}): Promise<number | undefined> {
+    const place = await this.#locate(context);
     if (!place) return undefined;
-    const [parts = []] = await this.#model.judge(prompt, [answer], signal, answers);
+    const [parts = []] = await this.#model.judge(prompt, [answer], context);
     const probabilities = parts.map(({ heads }) => heads[place.head]?.[place.label] ?? Number.NaN);
     // NaN stays NaN, so that it never reads as an answer.
     return probabilities.reduce((best, each) => Math.max(best, each), -1);
   }
 
-  async #locate(signal?: AbortSignal): Promise<Place | undefined> {
-    return placeIn((await this.#model.described(signal)).heads);
+  async #locate(abortable: Abortable): Promise<Place | undefined> {
+    return placeIn((await this.#model.described(abortable)).heads);
   }
 }
 

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { z } from "zod";
+import type { Abortable } from "../native.ts";
 import { GuardError } from "../support/errors.ts";
 import { onFirstUse } from "../support/on-first-use.ts";
 import { readModelFile } from "./manifest.ts";
@@ -98,7 +99,7 @@ export async function eachCosine(
   some: readonly (readonly number[])[],
   others: readonly (readonly number[])[],
   visit: (a: number, b: number, cosine: number) => void,
-  signal?: AbortSignal,
+  { signal }: Abortable = {},
 ): Promise<void> {
   const otherUnits = others.map(unit);
   let sinceTurn = 0;

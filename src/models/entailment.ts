@@ -1,7 +1,7 @@
-import type { ModelHead } from "../native.ts";
+import type { Abortable, ModelHead } from "../native.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import type { Span } from "../text/span.ts";
-import type { AnswerCache } from "./answer-cache.ts";
+import type { CallContext } from "./call-context.ts";
 import type { TextModel } from "./text-model.ts";
 
 /**
@@ -51,7 +51,7 @@ export class EntailmentHead {
    */
   async load(signal?: AbortSignal): Promise<void> {
     await this.#model.load(signal);
-    this.#indices ??= await this.#locate(signal);
+    this.#indices ??= await this.#locate({ signal });
   }
 
   /**
@@ -60,16 +60,11 @@ export class EntailmentHead {
    * @returns for each claim what the parts of the premise say about it. The list is empty if the claim or the premise has no
    * token.
    */
-  async judge(
-    premise: string,
-    claims: readonly string[],
-    signal?: AbortSignal,
-    answers?: AnswerCache,
-  ): Promise<Support[][]> {
-    this.#indices ??= await this.#locate(signal);
+  async judge(premise: string, claims: readonly string[], context: CallContext = {}): Promise<Support[][]> {
+    this.#indices ??= await this.#locate(context);
     const { head, entailment, contradiction } = this.#indices;
     const distinct = [...new Set(claims)];
-    const judged = await this.#model.judge(premise, distinct, signal, answers);
+    const judged = await this.#model.judge(premise, distinct, context);
     const supports = judged.map((parts) =>
       parts.map(({ start, end, claimStart, claimEnd, heads }) => ({
         ...{ start, end, claimStart, claimEnd },
@@ -81,8 +76,8 @@ export class EntailmentHead {
     return claims.map((claim) => byClaim.get(claim) ?? []);
   }
 
-  async #locate(signal?: AbortSignal): Promise<LabelIndices> {
-    const { heads, maxLength } = await this.#model.described(signal);
+  async #locate(abortable: Abortable): Promise<LabelIndices> {
+    const { heads, maxLength } = await this.#model.described(abortable);
     const found = indicesOf(heads);
     if (found && maxLength < SHORTEST) {
       const message = `a pair of texts needs ${SHORTEST} tokens, and the model reads ${maxLength} at a time`;

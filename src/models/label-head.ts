@@ -1,8 +1,8 @@
-import type { ModelHead } from "../native.ts";
+import type { Abortable, ModelHead } from "../native.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import type { Span } from "../text/span.ts";
-import type { AnswerCache } from "./answer-cache.ts";
-import type { Reading } from "./reading.ts";
+import type { CallContext } from "./call-context.ts";
+import type { LongTextStrategy } from "./long-text-strategy.ts";
 import { screened } from "./screen.ts";
 import type { TextModel } from "./text-model.ts";
 
@@ -75,29 +75,28 @@ export class LabelHead {
    */
   async load(signal?: AbortSignal): Promise<LabelIndices> {
     await this.#model.load(signal);
-    return this.described(signal);
+    return this.described({ signal });
   }
 
   /** Returns what {@link load} returns, but downloads nothing, so that it can be used while a text waits. */
-  async described(signal?: AbortSignal): Promise<LabelIndices> {
-    return this.#indices ?? this.#locate(signal);
+  async described(abortable: Abortable = {}): Promise<LabelIndices> {
+    return this.#indices ?? this.#locate(abortable);
   }
 
   /** The probabilities of the labels for each part of a text. */
   async score(
     text: string,
-    reading: Reading,
-    signal?: AbortSignal,
-    answers?: AnswerCache,
+    strategy: LongTextStrategy,
+    context: CallContext = {},
   ): Promise<{ parts: ScoredLabels[]; skipped: number }> {
-    const { head, labels, heads: all } = this.#indices ?? (await this.#locate(signal));
+    const { head, labels, heads: all } = this.#indices ?? (await this.#locate(context));
     const asked = all[head];
-    const sure = answers && asked && (await screened(text, this.#model, asked, answers, signal));
+    const sure = asked && (await screened(text, this.#model, asked, context));
     if (sure) {
       const none = labels.map(({ label }) => ({ label, score: SCREENED }));
       return { skipped: 0, parts: sure.map((part) => ({ heads: [], labels: none, ...part })) };
     }
-    const { parts, skippedChars } = await this.#model.classify(text, reading, signal, answers, undefined, asked);
+    const { parts, skippedChars } = await this.#model.classify(text, { strategy, head: asked }, context);
     return {
       skipped: skippedChars,
       parts: parts.map(({ start, end, heads }) => ({
@@ -109,8 +108,8 @@ export class LabelHead {
     };
   }
 
-  async #locate(signal?: AbortSignal): Promise<LabelIndices> {
-    const { heads } = await this.#model.described(signal);
+  async #locate(abortable: Abortable): Promise<LabelIndices> {
+    const { heads } = await this.#model.described(abortable);
     const { head: name, all, option, caseSensitive = false } = this.#wanted;
     const keyOf = (label: string) => (caseSensitive ? label : label.toLowerCase());
     // A label that is named twice must not count twice.

@@ -1,7 +1,7 @@
 import { native } from "../native.ts";
 import { mapRows } from "../text/rows.ts";
 import type { Span } from "../text/span.ts";
-import type { AnswerCache } from "./answer-cache.ts";
+import { type CallContext, shareAnswer } from "./call-context.ts";
 import type { LinearClassifier } from "./linear.ts";
 
 /** A language by its ISO 639-1 code, and its probability. */
@@ -55,12 +55,11 @@ export class LanguageDetector {
   foreignParts(
     text: string,
     { known, familiar = [] }: { known: readonly string[]; familiar?: readonly string[] },
-    answers?: AnswerCache,
-    signal?: AbortSignal,
+    context: CallContext = {},
   ): Promise<ForeignPart[]> {
     const make = async () => {
       const model = await this.#model.load();
-      const { parts, languages } = await native(() => model.foreignParts(text, [...known], [...familiar]), { signal });
+      const { parts, languages } = await native(() => model.foreignParts(text, [...known], [...familiar]), context);
       return mapRows(parts, 3, (column): ForeignPart => {
         const language = languages[column(2)];
         const part = { start: column(0), end: column(1) };
@@ -68,7 +67,7 @@ export class LanguageDetector {
       });
     };
     const question = `parts ${this.folder} ${known.join()} ${familiar.join()}`;
-    return answers ? answers.share(question, text, make, signal) : make();
+    return shareAnswer(context, question, text, make);
   }
 
   /** Frees the model. */

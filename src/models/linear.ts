@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { addon, type NativeLinear, native } from "../native.ts";
+import { type Abortable, addon, type NativeLinear, native } from "../native.ts";
 import { GuardError } from "../support/errors.ts";
 import { Turns } from "../support/turns.ts";
 import { readModelFile } from "./manifest.ts";
@@ -72,30 +72,34 @@ export class LinearClassifier {
   }
 
   /** The probabilities of the labels for each text. Many texts cross to the addon in portions, because it reads them on the event loop. */
-  async classify(texts: readonly string[], signal?: AbortSignal): Promise<number[][]> {
-    return this.#inPortions(texts, (model, portion) => model.classify(portion), signal);
+  async classify(texts: readonly string[], abortable: Abortable = {}): Promise<number[][]> {
+    return this.#inPortions(texts, (model, portion) => model.classify(portion), abortable);
   }
 
   /**
    * The same, where repetition alone does not speak for any of `labels`, by their indices: what a text repeats is read once and by
    * itself, and the likelier of these two counts where it is less likely than the text as it is written.
    */
-  async classifyOnce(texts: readonly string[], labels: readonly number[], signal?: AbortSignal): Promise<number[][]> {
-    return this.#inPortions(texts, (model, portion) => model.classifyOnce(portion, [...labels]), signal);
+  async classifyOnce(
+    texts: readonly string[],
+    labels: readonly number[],
+    abortable: Abortable = {},
+  ): Promise<number[][]> {
+    return this.#inPortions(texts, (model, portion) => model.classifyOnce(portion, [...labels]), abortable);
   }
 
   async #inPortions(
     texts: readonly string[],
     ask: (model: NativeLinear, portion: string[]) => Float64Array | Promise<Float64Array>,
-    signal?: AbortSignal,
+    abortable: Abortable,
   ): Promise<number[][]> {
     const model = await this.load();
-    const turns = new Turns(signal);
+    const turns = new Turns(abortable.signal);
     const all: number[][] = [];
     for (let at = 0; at < texts.length; at += PORTION) {
       if (at > 0) await turns.next();
       const portion = texts.slice(at, at + PORTION);
-      const numbers = await native(() => ask(model, portion), { signal });
+      const numbers = await native(() => ask(model, portion), abortable);
       const labels = numbers.length / portion.length;
       for (let from = 0; from < numbers.length; from += labels) all.push([...numbers.subarray(from, from + labels)]);
     }

@@ -1,7 +1,8 @@
+import type { Abortable } from "../native.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import type { Span } from "../text/span.ts";
-import type { AnswerCache } from "./answer-cache.ts";
-import type { Reading } from "./reading.ts";
+import type { CallContext } from "./call-context.ts";
+import type { LongTextStrategy } from "./long-text-strategy.ts";
 import type { TextModel } from "./text-model.ts";
 
 /** The head of guard's own models that gives vectors. */
@@ -29,27 +30,26 @@ export class MeaningHead {
    */
   async load(signal?: AbortSignal): Promise<void> {
     await this.#model.load(signal);
-    this.#head ??= await this.#locate(signal);
+    this.#head ??= await this.#locate({ signal });
   }
 
   /** The vectors of the parts of a text. */
   async vectors(
     text: string,
-    reading: Reading,
-    signal?: AbortSignal,
-    answers?: AnswerCache,
+    strategy: LongTextStrategy,
+    context: CallContext = {},
   ): Promise<{ parts: PartVector[]; skipped: number }> {
-    this.#head ??= await this.#locate(signal);
+    this.#head ??= await this.#locate(context);
     const head = this.#head;
-    const { parts, skippedChars } = await this.#model.classify(text, reading, signal, answers);
+    const { parts, skippedChars } = await this.#model.classify(text, { strategy }, context);
     return {
       skipped: skippedChars,
       parts: parts.map(({ start, end, heads }) => ({ start, end, vector: heads[head] ?? [] })),
     };
   }
 
-  async #locate(signal?: AbortSignal): Promise<number> {
-    const { heads } = await this.#model.described(signal);
+  async #locate(abortable: Abortable): Promise<number> {
+    const { heads } = await this.#model.described(abortable);
     const giving = heads.flatMap(({ name, isVector }, head) => (isVector ? [{ name, head }] : []));
     const found = giving.find(({ name }) => name === HEAD) ?? giving[0];
     if (found) return found.head;

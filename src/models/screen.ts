@@ -1,6 +1,6 @@
 import type { ModelHead } from "../native.ts";
 import type { Span } from "../text/span.ts";
-import type { AnswerCache, AskedModel } from "./answer-cache.ts";
+import type { AskedModel, CallContext } from "./call-context.ts";
 
 /** A part goes on to the model that is screened when the screen's probability that it would find something is above this. */
 const POSSIBLE = 0.5;
@@ -17,21 +17,21 @@ export async function screened(
   text: string,
   model: AskedModel,
   head: ModelHead,
-  answers: AnswerCache,
-  signal?: AbortSignal,
+  context: CallContext,
 ): Promise<Span[] | undefined> {
-  if (!answers.expectsOnly(model.identity, head.name)) return undefined;
+  const { answers } = context;
+  if (!answers?.expectsOnly(model.identity, head.name)) return undefined;
   for (const { model: other, head: read, everyText } of answers.expected) {
     if (!everyText) continue;
     // What a model screens for is known when it is loaded.
-    const { heads } = await other.described(signal);
+    const { heads } = await other.described(context);
     const screen = screenFor(model, head.name, other);
     if (screen === undefined) continue;
     const index = heads.findIndex(({ name }) => name === screen);
     // It is asked as its own scanner asks it, so that the two share the answer.
     const own = heads.find(({ name }) => name === read);
     const view = everyText.read(text);
-    const { parts, skippedChars } = await other.classify(view, everyText.reading, signal, answers, undefined, own);
+    const { parts, skippedChars } = await other.classify(view, { strategy: everyText.strategy, head: own }, context);
     // What is not a number is not below a threshold either: the model is asked then.
     const isSure = parts.every(({ heads }) => (heads[index]?.[0] ?? Number.NaN) <= POSSIBLE);
     return isSure && parts.length > 0 && skippedChars === 0

@@ -1,4 +1,5 @@
 import {
+  type Abortable,
   addon,
   type ClaimPart,
   type Classification,
@@ -11,11 +12,10 @@ import {
 } from "../native.ts";
 import { errorKind, GuardError } from "../support/errors.ts";
 import { withSignal } from "../support/with-signal.ts";
-import type { AnswerCache } from "./answer-cache.ts";
+import { type CallContext, type ClassifyOptions, shareAnswer } from "./call-context.ts";
 import { type ModelIdentity, modelIdentity } from "./evaluation.ts";
 import type { ModelFiles, ModelStore } from "./model-files.ts";
 import { warnOfLicense } from "./notices.ts";
-import type { Reading } from "./reading.ts";
 import { selfTest } from "./self-test.ts";
 
 /** The most bytes of a UTF-16 code unit in UTF-8, each of which may be a token of its own. */
@@ -101,11 +101,11 @@ export class TextModel {
       const either = signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal;
       this.#files = await this.#host.files.fetch(this.name, either);
     }
-    return this.described(signal);
+    return this.described({ signal });
   }
 
   /** What the model is; loads it off the event loop, but downloads nothing. Therefore it can be used while a text waits. */
-  async described(signal?: AbortSignal): Promise<{ heads: ModelHead[]; maxLength: number }> {
+  async described({ signal }: Abortable = {}): Promise<{ heads: ModelHead[]; maxLength: number }> {
     const model = await withSignal(this.#model(), signal);
     return { heads: model.heads, maxLength: model.maxLength };
   }
@@ -122,50 +122,39 @@ export class TextModel {
   /**
    * Scores a text.
    *
-   * @param answers where answers are shared within a call.
-   * @param most the most windows that are read. The default is that of the engine: whoever asks tells how much was skipped.
-   * @param head the only head that the caller reads. Texts in which it would surely find nothing may then leave the model early, where
-   *   the model can do that and no other scanner of the call asks for more; the lists of other heads are empty.
+   * @returns the answer for each part that the strategy makes of the text. Scanners of one call share it.
    */
   classify(
     text: string,
-    reading: Reading,
-    signal?: AbortSignal,
-    answers?: AnswerCache,
-    most = this.#host.maxWindows,
-    head?: ModelHead,
+    { strategy, maxWindows = this.#host.maxWindows, head }: ClassifyOptions,
+    context: CallContext = {},
   ): Promise<Classification> {
     const { identity } = this;
-    const alone = head?.hasEarlyExit === true && (!answers || answers.expectsOnly(identity, head.name));
-    const ask = () => this.#ask((model, abort) => model.classify(text, reading, most, abort, alone), signal, answers);
-    // A text with fewer bytes than that has no more windows, however many are allowed.
-    const all = text.length * LONGEST_CHARACTER < most;
-    const question = `${reading} ${all ? "" : most} ${alone ? "alone " : ""}${identity}`;
-    return answers ? answers.share(question, text, ask, signal) : ask();
+    const exitsEarly = head?.hasEarlyExit === true && context.answers?.expectsOnly(identity, head.name) !== false;
+    const ask = () =>
+      this.#ask((model, abort) => model.classify(text, strategy, maxWindows, abort, exitsEarly), context);
+    // A text never has more windows than bytes, so a larger limit makes no difference to the answer.
+    const readsAll = text.length * LONGEST_CHARACTER < maxWindows;
+    const question = `${strategy} ${readsAll ? "" : maxWindows} ${exitsEarly ? "early " : ""}${identity}`;
+    return shareAnswer(context, question, text, ask);
   }
 
   /**
    * Finds the spans that the model's token heads report for the whole text. They are in order, and spans of the same head do
    * not overlap.
    */
-  async findSpans(text: string, signal?: AbortSignal, answers?: AnswerCache): Promise<ModelSpan[]> {
-    return (await this.classify(text, "windows", signal, answers, ALL_WINDOWS)).spans;
+  async findSpans(text: string, context: CallContext = {}): Promise<ModelSpan[]> {
+    return (await this.classify(text, { strategy: "windows", maxWindows: ALL_WINDOWS }, context)).spans;
   }
 
   /**
    * Scores claims, each together with each window of a premise; a long claim is judged in parts. The premise is tokenized once.
    *
-   * @param answers which call the times of the answer are added to.
    * @returns the parts of each claim, in the order of the claims; none for a claim where it or the premise has no token.
    */
-  async judge(
-    premise: string,
-    claims: readonly string[],
-    signal?: AbortSignal,
-    answers?: AnswerCache,
-  ): Promise<ClaimPart[][]> {
+  async judge(premise: string, claims: readonly string[], context: CallContext = {}): Promise<ClaimPart[][]> {
     const ask = (model: NativeModel, abort: Abort) => model.judge(premise, [...claims], abort);
-    const { parts } = await this.#ask(ask, signal, answers);
+    const { parts } = await this.#ask(ask, context);
     const byClaim: ClaimPart[][] = claims.map(() => []);
     for (const part of parts) byClaim[part.claim]?.push(part);
     return byClaim;
@@ -173,8 +162,7 @@ export class TextModel {
 
   async #ask<T extends { timings: EngineTimings }>(
     ask: (model: NativeModel, abort: Abort) => Promise<T>,
-    signal?: AbortSignal,
-    answers?: AnswerCache,
+    { signal, answers }: CallContext,
     opened?: NativeModel,
   ): Promise<T> {
     const model = opened ?? (await withSignal(this.#model(), signal));
@@ -280,7 +268,7 @@ export class TextModel {
     const { heads } = model;
     await selfTest(this.name, folder, model, async (text) => {
       const ask = (asked: NativeModel, abort: Abort) => asked.classify(text, "windows", ALL_WINDOWS, abort);
-      const { parts, spans } = await this.#ask(ask, signal, undefined, model);
+      const { parts, spans } = await this.#ask(ask, { signal }, model);
       const [part, more] = parts;
       // A model that was set to read less than it can reads such a text in several pieces, of which nothing is known.
       if (part === undefined || more !== undefined) return undefined;

@@ -1,5 +1,5 @@
 import { readConversation } from "../messages/read.ts";
-import { AnswerCache } from "../models/answer-cache.ts";
+import { AnswerCache } from "../models/call-context.ts";
 import { type EngineTimings, isPromise } from "../native.ts";
 import { errorKind, GuardValidationError, ScannerError } from "../support/errors.ts";
 import { ENDED, Stop } from "../support/stop.ts";

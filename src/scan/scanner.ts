@@ -1,4 +1,4 @@
-import type { AnswerCache, HeadAsked } from "../models/answer-cache.ts";
+import type { AnswerCache, HeadAsked } from "../models/call-context.ts";
 import type { Span } from "../text/span.ts";
 import type { MessageText } from "./conversation-text.ts";
 import type { Edit } from "./edits.ts";

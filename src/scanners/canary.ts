@@ -109,7 +109,7 @@ function systemTexts({ conversation }: ScanContext): string[] {
 async function leaksOf(text: string, forms: readonly WrittenToken[], signal?: AbortSignal): Promise<Leak[]> {
   const options = { minimum: LEAST, count: "letters", signal } as const;
   const wanted = forms.map((form) => form.text);
-  const readings = await readNumbers(text, LEAST, signal);
+  const readings = await readNumbers(text, LEAST, { signal });
   const [written, ...decoded] = await Promise.all([
     overlap(text, wanted, { ...options, deobfuscate: true }),
     ...readings.map((reading) => overlap(reading.text, wanted, options)),

@@ -173,7 +173,7 @@ interface Carrier {
 /** Returns the targets of a text and its other URLs, which are links, or in arguments what a tool loads. */
 async function targetsOf(text: string, { answers, source, signal }: ScanContext, turns: Turns): Promise<Target[]> {
   const isCall = source === "tool_call";
-  const { targets, code } = await linkTargets(text, signal);
+  const { targets, code } = await linkTargets(text, { signal });
   const taken = [...targets, ...(isCall ? [] : code)].sort((a, b) => a.start - b.start);
   const others: Target[] = [];
   let at = 0;

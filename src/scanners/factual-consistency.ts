@@ -117,7 +117,7 @@ export const FactualConsistency = defineScanner({
         const left = new Set(foreign.map(({ start }) => start));
         const claims = all.filter(({ start }) => !left.has(start));
         const texts = claims.map((claim) => claim.text);
-        const supports = claims.length === 0 ? [] : await entailment.judge(prompt, texts, signal, answers);
+        const supports = claims.length === 0 ? [] : await entailment.judge(prompt, texts, { signal, answers });
         const unknown = haveUnknownNumbers(prompt, texts);
         const judged = claims.map((claim, index) => judgment(claim, supports[index] ?? [], unknown[index] ?? false));
         const probability = judged.reduce((worst, { score }) => Math.max(worst, score), 0);

@@ -72,7 +72,7 @@ export const Gibberish = defineScanner({
         const probabilities = await model.classifyOnce(
           parts.map((part) => part.text),
           bad,
-          signal,
+          { signal },
         );
         return parts.map(({ start, end }, index) => ({ start, end, ...judge(probabilities[index] as number[]) }));
       },

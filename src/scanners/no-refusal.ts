@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { READINGS } from "../models/reading.ts";
+import { LONG_TEXT_STRATEGIES } from "../models/long-text-strategy.ts";
 import { defineScanner } from "./define.ts";
 import { labelScanner, labelScannerOptions, labelsOf } from "./parts/label-scanner.ts";
 import { matchTypeOption, ofLanguages, ofReading, ofThreshold } from "./parts/model-options.ts";
@@ -18,12 +18,12 @@ export const NoRefusal = defineScanner({
   options: () => ({
     ...labelScannerOptions(0.55, "a refusal"),
     matchType: z
-      .preprocess((value) => (value === "all" ? "windows" : value), z.enum(READINGS))
+      .preprocess((value) => (value === "all" ? "windows" : value), z.enum(LONG_TEXT_STRATEGIES))
       .default("windows")
       .describe(`${matchTypeOption.description} all: the same as windows.`)
       .meta({
-        typescript: `${READINGS.map((name) => JSON.stringify(name)).join(" | ")} | "all"`,
-        jsonSchema: { enum: [...READINGS, "all"] },
+        typescript: `${LONG_TEXT_STRATEGIES.map((name) => JSON.stringify(name)).join(" | ")} | "all"`,
+        jsonSchema: { enum: [...LONG_TEXT_STRATEGIES, "all"] },
       }),
     labels: z
       .array(z.string().min(1))

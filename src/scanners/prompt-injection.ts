@@ -1,8 +1,8 @@
 import pLimit from "p-limit";
 import { z } from "zod";
-import type { AnswerCache } from "../models/answer-cache.ts";
+import type { AnswerCache } from "../models/call-context.ts";
 import { LabelHead, type LabelScore } from "../models/label-head.ts";
-import { READINGS } from "../models/reading.ts";
+import { LONG_TEXT_STRATEGIES } from "../models/long-text-strategy.ts";
 import { type Detection, type Finding, passed } from "../scan/scanner.ts";
 import { riskScore } from "../scan/score.ts";
 import type { Source } from "../scan/source.ts";
@@ -92,7 +92,7 @@ export const PromptInjection = defineScanner({
     model: modelOption("embedded:prompt-injection"),
     threshold: thresholdOption(0.92, "A text fails when its probability is above this."),
     matchType: z
-      .enum(READINGS)
+      .enum(LONG_TEXT_STRATEGIES)
       .default("windows")
       .describe(
         "windows: all of the text, in overlapping pieces where it is longer than the model reads at once. full: its beginning. " +
@@ -192,7 +192,7 @@ export const PromptInjection = defineScanner({
         asks: (source: Source) => ({
           model,
           head: HEADS[QUESTIONS[source]],
-          everyText: { reading: matchType, read: withoutPlaceholders },
+          everyText: { strategy: matchType, read: withoutPlaceholders },
         }),
       }),
       load: async (signal) => {
@@ -235,7 +235,7 @@ export const PromptInjection = defineScanner({
 /** How a model is asked. */
 interface Asking {
   question: Question;
-  matchType: (typeof READINGS)[number];
+  matchType: (typeof LONG_TEXT_STRATEGIES)[number];
   /** Whether fragments of one or two words are harmless, whatever the model says. Models of others are taken by their word. */
   skipsFragments: boolean;
 }
@@ -243,10 +243,10 @@ interface Asking {
 /** Makes a judge that uses a model: its score is the sum of the labels that mean an injection. */
 function byModel(head: LabelHead, { question, matchType, skipsFragments }: Asking): Judge {
   return async (text, signal, answers) => {
-    const { head: index, heads } = await head.described(signal);
+    const { head: index, heads } = await head.described({ signal });
     const labels = heads[index]?.labels ?? [];
     const category = heads.findIndex(({ name }) => name === "category");
-    const { parts, skipped } = await head.score(text, matchType, signal, answers);
+    const { parts, skipped } = await head.score(text, matchType, { signal, answers });
     return {
       skipped,
       parts: parts.map(({ start, end, labels: injections, heads: scores }) => {

@@ -80,13 +80,13 @@ export const Relevance = defineScanner({
           const left = [{ start: 0, end: text.length, language: language ?? "und" }];
           return withUntrained(text, passed(text), left, treatment);
         }
-        const judge = (asked: string, given: string) => answering.judge(asked, given, signal, answers);
+        const judge = (asked: string, given: string) => answering.judge(asked, given, { signal, answers });
         let answer: number;
         let coverage = wholeText(text, 1);
-        if (await answering.readsOnlyPairs(signal)) {
+        if (await answering.readsOnlyPairs({ signal })) {
           answer = (await judge(prompt, text)) ?? Number.NaN;
         } else {
-          const read = (whole: string) => meaning.vectors(whole, matchType, signal, answers);
+          const read = (whole: string) => meaning.vectors(whole, matchType, { signal, answers });
           const [asked, given] = await Promise.all([read(prompt), read(text)]);
           const others = given.parts.map((part) => ({ ...part, score: 0 }));
           coverage = coverageOf(text, { parts: others, others: [], skipped: given.skipped });
@@ -131,6 +131,6 @@ async function nearest(
       .sort(([, , x], [, , y]) => (Number.isNaN(x) ? -1 : Number.isNaN(y) ? 1 : y - x))
       .slice(0, CANDIDATES);
   };
-  await eachCosine(vectorsOf(some), vectorsOf(others), visit, signal);
+  await eachCosine(vectorsOf(some), vectorsOf(others), visit, { signal });
   return best.map(([a, b, cosine]) => [some[a] as PartVector, others[b] as PartVector, cosine]);
 }

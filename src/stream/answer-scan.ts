@@ -1,5 +1,5 @@
-import { AnswerCache } from "../models/answer-cache.ts";
-import type { Stoppable } from "../native.ts";
+import { AnswerCache } from "../models/call-context.ts";
+import type { Abortable } from "../native.ts";
 import { applyEdits } from "../scan/edits.ts";
 import { addOmitted } from "../scan/findings.ts";
 import { copyResult, onlyNames } from "../scan/merge.ts";
@@ -615,12 +615,12 @@ function textAfter({ left, given }: Look, after: string | undefined): string {
 }
 
 /** Returns where a part begins that is judged: with its sentence, and after some text that is read again. */
-async function beginning(text: string, judged: number, { overlap }: Judges, stoppable: Stoppable): Promise<number> {
+async function beginning(text: string, judged: number, { overlap }: Judges, abortable: Abortable): Promise<number> {
   if (judged <= 0) return 0;
   const first = Math.max(0, judged - Math.max(overlap, LONGEST_SENTENCE));
   const wanted = judged - overlap;
   let from = judged;
-  for (const { start, end } of await splitSentences(text.slice(first), stoppable)) {
+  for (const { start, end } of await splitSentences(text.slice(first), abortable)) {
     if (first + end <= wanted) continue;
     from = first + start;
     break;

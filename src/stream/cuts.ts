@@ -1,4 +1,4 @@
-import type { Stoppable } from "../native.ts";
+import type { Abortable } from "../native.ts";
 import { characterAt, characterBefore } from "../text/characters.ts";
 import { splitSentences } from "../text/sentences.ts";
 import { isSpaceless } from "../text/word-breaks.ts";
@@ -43,11 +43,11 @@ export interface CutLimits {
 export async function cutsIn(
   text: string,
   { from, limit, lines, openFrom }: CutLimits,
-  stoppable?: Stoppable,
+  abortable?: Abortable,
 ): Promise<Cuts> {
   if (limit <= from) return { sentence: -1, word: -1 };
   const read = text.slice(from, Math.min(text.length, limit + 64));
-  const sentences = ENDS.test(read) ? await splitSentences(read, stoppable) : [];
+  const sentences = ENDS.test(read) ? await splitSentences(read, abortable) : [];
   // The last sentence may go on.
   const ends = sentences.slice(0, -1).map(({ end }) => from + end);
   const sentenceEnd = (bound: number) => {

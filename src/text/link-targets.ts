@@ -1,3 +1,4 @@
+import type { Abortable } from "../native.ts";
 import { Turns } from "../support/turns.ts";
 import type { Span } from "./span.ts";
 
@@ -60,7 +61,7 @@ const ATTRIBUTES: Readonly<Record<string, Readonly<Record<string, LinkTarget["ki
  * in it. It reads leniently, because readers differ: a target in Markdown may have spaces. URLs in plain text are not among them.
  * What stands in code is left out, except HTML in code blocks that are marked as HTML.
  */
-export async function linkTargets(text: string, signal?: AbortSignal): Promise<LinkTargets> {
+export async function linkTargets(text: string, { signal }: Abortable = {}): Promise<LinkTargets> {
   const turns = new Turns(signal);
   const { code, shown } = await codeOf(text, turns);
   const inMarkdown = await markdownTargets(text, code, turns);

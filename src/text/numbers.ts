@@ -1,3 +1,4 @@
+import type { Abortable } from "../native.ts";
 import { Turns } from "../support/turns.ts";
 import type { Span } from "./span.ts";
 
@@ -32,7 +33,7 @@ const WAYS: { view: string; pattern: RegExp; codes: (digits: string) => Iterable
  *
  * @param least readings of fewer characters are left out.
  */
-export async function readNumbers(text: string, least: number, signal?: AbortSignal): Promise<NumberReading[]> {
+export async function readNumbers(text: string, least: number, { signal }: Abortable = {}): Promise<NumberReading[]> {
   const turns = new Turns(signal);
   const readings: NumberReading[] = [];
   for (const { view, pattern, codes } of WAYS) {

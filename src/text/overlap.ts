@@ -1,4 +1,4 @@
-import { addon, native } from "../native.ts";
+import { type Abortable, addon, native } from "../native.ts";
 import { mapRows } from "./rows.ts";
 import type { Span } from "./span.ts";
 
@@ -23,7 +23,7 @@ export interface Overlap {
 }
 
 /** What to look for. */
-export interface OverlapOptions {
+export interface OverlapOptions extends Abortable {
   /** The shortest passage that counts: words, or letters. The default is 8. */
   minimum?: number;
   /**
@@ -36,8 +36,6 @@ export interface OverlapOptions {
   except?: readonly string[];
   /** Whether the views of the text are searched as well: what it says when disguises such as base64 are undone. Default: false. */
   deobfuscate?: boolean;
-  /** Aborts the search. */
-  signal?: AbortSignal | undefined;
 }
 
 /**

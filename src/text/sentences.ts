@@ -1,4 +1,4 @@
-import { addon, native, type Stoppable } from "../native.ts";
+import { type Abortable, addon, native } from "../native.ts";
 import type { Span } from "./span.ts";
 
 /** A sentence of a text. */
@@ -10,10 +10,10 @@ export interface Sentence extends Span {
  * Splits a text into sentences, without the white space between them. A full stop, an exclamation or question mark, a blank line
  * and a Chinese full stop end a sentence. Abbreviations, decimals, initials, URLs, ellipses and list numbers do not.
  *
- * @param signal aborts the work, which then rejects with its reason.
+ * @param abortable its signal aborts the work, which then rejects with its reason.
  */
-export async function splitSentences(text: string, { signal }: Stoppable = {}): Promise<Sentence[]> {
-  const offsets = await native(() => addon.splitSentences(text), { signal });
+export async function splitSentences(text: string, abortable: Abortable = {}): Promise<Sentence[]> {
+  const offsets = await native(() => addon.splitSentences(text), abortable);
   const sentences: Sentence[] = [];
   for (let index = 0; index < offsets.length; index += 2) {
     const [start, end] = [offsets[index] as number, offsets[index + 1] as number];

@@ -1,4 +1,4 @@
-import type { Stoppable } from "../native.ts";
+import type { Abortable } from "../native.ts";
 import { splitSentences } from "./sentences.ts";
 import type { Span } from "./span.ts";
 
@@ -26,8 +26,8 @@ const STANDS_ALONE = /^(?:[|[<{>#*+]|[-–•] |\S{0,12}\d[-:/.]\d|[\p{L}\p{N}_-
  *
  * @returns spans in ascending order that do not overlap, have no white space around them, and together hold everything else.
  */
-export async function splitStatements(text: string, stoppable?: Stoppable): Promise<Span[]> {
-  const sentences = await splitSentences(text, stoppable);
+export async function splitStatements(text: string, abortable?: Abortable): Promise<Span[]> {
+  const sentences = await splitSentences(text, abortable);
   const lines = linesOf(text);
   const statements: Span[] = [];
   let first = 0;

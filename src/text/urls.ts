@@ -1,4 +1,4 @@
-import { addon, mapAnswer, native, type Stoppable } from "../native.ts";
+import { type Abortable, addon, mapAnswer, native } from "../native.ts";
 import { Turns } from "../support/turns.ts";
 import { mapRowsInTurns } from "./rows.ts";
 import type { Span } from "./span.ts";
@@ -26,7 +26,7 @@ export interface SharedResults {
  *
  * @param signal aborts the search, which then rejects with its reason.
  */
-export async function findUrls(text: string, { signal }: Stoppable = {}): Promise<FoundUrl[]> {
+export async function findUrls(text: string, { signal }: Abortable = {}): Promise<FoundUrl[]> {
   return urlsIn(text, signal);
 }
 
@@ -48,7 +48,7 @@ function urlsIn(text: string, signal: AbortSignal | undefined): FoundUrl[] | Pro
 /** Returns the URLs of a text: at once where a short text has none. Scanners of one call share them, so they are looked for only once. */
 export function urlsOf(
   text: string,
-  { answers, signal }: Stoppable & { answers?: SharedResults | undefined } = {},
+  { answers, signal }: Abortable & { answers?: SharedResults | undefined } = {},
 ): FoundUrl[] | Promise<FoundUrl[]> {
   const find = () => urlsIn(text, signal);
   return answers ? answers.share("urls", text, find, signal) : find();

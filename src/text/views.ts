@@ -1,4 +1,4 @@
-import { addon, native } from "../native.ts";
+import { type Abortable, addon, native } from "../native.ts";
 import type { Span } from "./span.ts";
 
 /** The part of a text from which a part of a view was made. */
@@ -28,8 +28,8 @@ export interface View {
  * look-alike and invisible characters are replaced, and so on. There are only a few of them and their length is bounded, so that a
  * model can read them besides the text. A text that hides nothing has no such views.
  */
-export async function revealingViews(text: string, signal?: AbortSignal): Promise<View[]> {
-  const views = await native(() => addon.revealingViews(text), { signal });
+export async function revealingViews(text: string, abortable: Abortable = {}): Promise<View[]> {
+  const views = await native(() => addon.revealingViews(text), abortable);
   // Reading a property of one of the addon's objects copies the text. It is therefore read once here, and not by each scanner.
   return views.map((view) => ({
     text: view.text,

@@ -8,7 +8,7 @@ const engine = new URL("../../dist/models/engine.js", import.meta.url).href;
 const prelude = `
   import { defaultEngine } from ${JSON.stringify(engine)};
   const model = defaultEngine().model("embedded:prompt-injection");
-  const busy = () => Array.from({ length: 200 }, (_, i) => model.classify("please summarize this " + i + " time ".repeat(200), "full"));
+  const busy = () => Array.from({ length: 200 }, (_, i) => model.classify("please summarize this " + i + " time ".repeat(200), { strategy: "full" }));
 `;
 
 /** Runs a program in a process of its own. */
@@ -30,7 +30,7 @@ function run(program: string, env: Record<string, string | undefined> = {}) {
 
 describe("a process ends cleanly", () => {
   it.each([
-    ["after its work", `console.log((await model.classify("hi", "full")).parts.length);`],
+    ["after its work", `console.log((await model.classify("hi", { strategy: "full" })).parts.length);`],
     ["with an open model", `await model.load(); console.log(1);`],
     [
       "by process.exit while busy",
@@ -47,7 +47,7 @@ describe("a process ends cleanly", () => {
        const source = \`import { defaultEngine } from ${JSON.stringify(engine)};
          import { parentPort } from "node:worker_threads";
          const model = defaultEngine().model("embedded:prompt-injection");
-         parentPort.postMessage((await model.classify("hello", "full")).parts.length);\`;
+         parentPort.postMessage((await model.classify("hello", { strategy: "full" })).parts.length);\`;
        const url = new URL("data:text/javascript," + encodeURIComponent(source));
        for (let round = 0; round < 3; round++) {
          await Promise.all([1, 2].map(() => new Promise((resolve, reject) => {
@@ -55,7 +55,7 @@ describe("a process ends cleanly", () => {
            worker.on("error", reject); worker.on("exit", resolve);
          })));
        }
-       console.log((await model.classify("hi", "full")).parts.length);`,
+       console.log((await model.classify("hi", { strategy: "full" })).parts.length);`,
     ],
     [
       "after busy worker threads were terminated",
@@ -64,7 +64,7 @@ describe("a process ends cleanly", () => {
          import { parentPort } from "node:worker_threads";
          const model = defaultEngine().model("embedded:prompt-injection");
          await model.load();
-         for (let i = 0; i < 200; i++) model.classify("summarize this " + i + " time ".repeat(200), "full");
+         for (let i = 0; i < 200; i++) model.classify("summarize this " + i + " time ".repeat(200), { strategy: "full" });
          parentPort.postMessage("busy");\`;
        const url = new URL("data:text/javascript," + encodeURIComponent(source));
        for (let round = 0; round < 3; round++) {
@@ -72,7 +72,7 @@ describe("a process ends cleanly", () => {
          await new Promise((resolve, reject) => { worker.on("message", resolve); worker.on("error", reject); });
          await worker.terminate();
        }
-       console.log((await model.classify("hi", "full")).parts.length);`,
+       console.log((await model.classify("hi", { strategy: "full" })).parts.length);`,
     ],
   ])("%s", async (_, program) => {
     const { code, signal, output } = await run(program);
@@ -112,7 +112,7 @@ describe("ONNX Runtime", () => {
     const home = mkdtempSync(join(tmpdir(), "guard-home-"));
     // It keeps to itself anyway where it sees that a test runs.
     const ofTests = Object.keys(process.env).filter((name) => /^(?:CI$|ORT_|GITHUB_|XDG_)/.test(name));
-    const { output } = await run(`console.log((await model.classify("hi", "full")).parts.length);`, {
+    const { output } = await run(`console.log((await model.classify("hi", { strategy: "full" })).parts.length);`, {
       ...Object.fromEntries(ofTests.map((name) => [name, undefined])),
       HOME: home,
       TMPDIR: home,

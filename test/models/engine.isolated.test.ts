@@ -71,7 +71,9 @@ describe("engines", () => {
       await model.load();
       // The first text takes longer than it takes to ask for all.
       const prose = "The parcel arrived on Tuesday. ".repeat(200);
-      const calls = Array.from({ length: 20 }, (_, number) => model.classify(`${who} ${number}. ${prose}`, "full"));
+      const calls = Array.from({ length: 20 }, (_, number) =>
+        model.classify(`${who} ${number}. ${prose}`, { strategy: "full" }),
+      );
       return (await Promise.allSettled(calls)).filter(({ status }) => status === "rejected").length;
     };
     expect(await Promise.all([ask(narrow, "narrow"), ask(wide, "wide")])).toEqual([19, 0]);
@@ -82,7 +84,7 @@ describe("engines", () => {
     const model = engineOf().model(exclusiveClassifier);
     await model.load();
     release();
-    expect((await model.classify("calm", "full")).parts).toHaveLength(1);
+    expect((await model.classify("calm", { strategy: "full" })).parts).toHaveLength(1);
     await expect(engineOf().readAhead("acme/tiny")).rejects.toThrow(/guard models pull acme\/tiny/);
   });
 
@@ -91,8 +93,8 @@ describe("engines", () => {
     const [own, other] = [engine.model(exclusiveClassifier), engineOf().model(exclusiveClassifier)];
     await own.load();
     await engine.close();
-    await expect(own.classify("calm", "full")).rejects.toMatchObject({ code: "GUARD_CLOSED" });
-    expect((await other.classify("calm", "full")).parts).toHaveLength(1);
+    await expect(own.classify("calm", { strategy: "full" })).rejects.toMatchObject({ code: "GUARD_CLOSED" });
+    expect((await other.classify("calm", { strategy: "full" })).parts).toHaveLength(1);
     expect(() => engine.model(exclusiveClassifier)).toThrow(/closed/);
   });
 
@@ -103,13 +105,15 @@ describe("engines", () => {
     await model.load();
     const heard: string[] = [];
     const stop = engine.onAnswer((name, { inferred }) => heard.push(`${name} ${inferred > 0}`));
-    const calls = Array.from({ length: 8 }, (_, number) => model.classify(`calm ${"wild ".repeat(number)}`, "full"));
+    const calls = Array.from({ length: 8 }, (_, number) =>
+      model.classify(`calm ${"wild ".repeat(number)}`, { strategy: "full" }),
+    );
     await new Promise((resolve) => setImmediate(resolve));
     expect(engine.pending[exclusiveClassifier]).toBeGreaterThanOrEqual(0);
     await Promise.all(calls);
     expect(engine.pending).toEqual({ [exclusiveClassifier]: 0 });
     stop();
-    await model.classify("attack", "full");
+    await model.classify("attack", { strategy: "full" });
     expect(heard).toEqual(Array.from({ length: 8 }, () => `${exclusiveClassifier} true`));
   });
 

@@ -70,7 +70,7 @@ describe("a pair of texts", () => {
 
   it("is aborted by a signal", async () => {
     const controller = new AbortController();
-    const call = model.judge(fillerText.repeat(1000), ["sky"], controller.signal);
+    const call = model.judge(fillerText.repeat(1000), ["sky"], { signal: controller.signal });
     controller.abort(new Error("changed my mind"));
     await expect(call).rejects.toThrow("changed my mind");
   });

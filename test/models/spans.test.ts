@@ -116,7 +116,7 @@ describe("spans", () => {
     const text = "Ivan Petrov ".repeat(90_000);
     expect(await model.findSpans(text)).toHaveLength(90_000);
     const controller = new AbortController();
-    const call = model.findSpans(`${text}.`, controller.signal);
+    const call = model.findSpans(`${text}.`, { signal: controller.signal });
     setImmediate(() => controller.abort(new Error("changed my mind")));
     await expect(call).rejects.toThrow("changed my mind");
   }, 60_000);
@@ -139,7 +139,7 @@ describe("heads", () => {
       ["A", "Ivan"],
       ["B", "Moscow"],
     ]);
-    expect((await listed.classify("Ivan", "windows")).parts).toMatchObject([{ heads: [[]] }]);
+    expect((await listed.classify("Ivan", { strategy: "windows" })).parts).toMatchObject([{ heads: [[]] }]);
     await listed.close();
   });
 

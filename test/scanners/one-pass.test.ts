@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { scanConversation } from "../../src/conversation/scan-conversation.ts";
 import { scanOutput, scanPrompt } from "../../src/index.ts";
-import { AnswerCache } from "../../src/models/answer-cache.ts";
+import { AnswerCache } from "../../src/models/call-context.ts";
 import type { Scanner, Side } from "../../src/scan/scanner.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
 import { exclusiveClassifier, fillerText, multitaskModel } from "../support/model-fixtures.ts";

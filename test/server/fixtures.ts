@@ -70,7 +70,7 @@ export function askingScanners(...names: string[]): Scanner[] {
   const model = engine.model(fileURLToPath(new URL("../fixtures/two-heads", import.meta.url)));
   return names.map((name) =>
     scannerOf(name, async (text, { signal, answers }) => {
-      await model.classify(text, "windows", signal, answers);
+      await model.classify(text, { strategy: "windows" }, { signal, answers });
       return passed(text);
     }),
   );

@@ -1,5 +1,5 @@
 import { setTimeout as rest } from "node:timers/promises";
-import { AnswerCache } from "../../models/answer-cache.ts";
+import { AnswerCache } from "../../models/call-context.ts";
 import type { Scanner } from "../../scan/scanner.ts";
 import { Vault } from "../../scan/vault.ts";
 import { UsageError } from "../command.ts";

@@ -1,12 +1,12 @@
-import type { Stoppable } from "../../native.ts";
+import type { Abortable } from "../../native.ts";
 import { type Sentence, splitSentences } from "../../text/sentences.ts";
 
 /**
  * Returns the parts of an output that may be wrong: its sentences without the questions, and without pieces that say nothing, such
  * as a line of dashes.
  */
-export async function claimsOf(text: string, stoppable: Stoppable = {}): Promise<Sentence[]> {
-  return (await splitSentences(text, stoppable))
+export async function claimsOf(text: string, abortable: Abortable = {}): Promise<Sentence[]> {
+  return (await splitSentences(text, abortable))
     .flatMap((sentence) => (QUESTION.test(sentence.text) ? beforeQuestion(sentence) : [sentence]))
     .filter(({ text }) => /[\p{L}\p{N}]/u.test(text));
 }

@@ -1,4 +1,4 @@
-import type { AnswerCache } from "../../models/answer-cache.ts";
+import type { AnswerCache } from "../../models/call-context.ts";
 import type { LinearClassifier } from "../../models/linear.ts";
 import { ALL_WINDOWS, type TextModel } from "../../models/text-model.ts";
 import type { ScanContext } from "../../scan/scanner.ts";
@@ -79,7 +79,7 @@ class LinearPieces implements PieceClassifier {
   }
 
   async classify(texts: readonly string[], { signal }: Asking): Promise<Classified> {
-    return { labels: this.#labels, probabilities: await this.#model.classify(texts, signal) };
+    return { labels: this.#labels, probabilities: await this.#model.classify(texts, { signal }) };
   }
 }
 
@@ -113,7 +113,11 @@ class NeuralPieces implements PieceClassifier {
 
   /** A piece that is longer than the model's input is read in windows, whose probabilities are averaged by their lengths. */
   async #probabilities(text: string, head: number, signal?: AbortSignal, answers?: AnswerCache): Promise<number[]> {
-    const { parts } = await this.#model.classify(text, "windows", signal, answers, ALL_WINDOWS);
+    const { parts } = await this.#model.classify(
+      text,
+      { strategy: "windows", maxWindows: ALL_WINDOWS },
+      { signal, answers },
+    );
     const total = parts.reduce((sum, { start, end }) => sum + end - start, 0);
     const sums: number[] = [];
     for (const { start, end, heads } of parts) {
@@ -125,7 +129,7 @@ class NeuralPieces implements PieceClassifier {
   }
 
   async #head(signal?: AbortSignal): Promise<{ head: number; labels: readonly string[] }> {
-    const { heads } = await this.#model.described(signal);
+    const { heads } = await this.#model.described({ signal });
     const head = Math.max(
       0,
       heads.findIndex(({ name }) => name === this.#needs.head),

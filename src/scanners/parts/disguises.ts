@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { AnswerCache } from "../../models/answer-cache.ts";
-import type { Reading } from "../../models/reading.ts";
+import { AnswerCache } from "../../models/call-context.ts";
+import type { LongTextStrategy } from "../../models/long-text-strategy.ts";
 import type { Coverage } from "../../scan/scanner.ts";
 import type { Span } from "../../text/span.ts";
 import { revealingViews, type View } from "../../text/views.ts";
@@ -36,7 +36,7 @@ export interface ScoredText<Part extends ScoredPart> {
 }
 
 /** The match types that read the whole text. */
-export const READ_WHOLLY: readonly Reading[] = ["windows", "sentence", "chunks"];
+export const READ_WHOLLY: readonly LongTextStrategy[] = ["windows", "sentence", "chunks"];
 
 /**
  * Scores a text and, with `deobfuscate`, its views. A blank text has no scored parts.
@@ -46,13 +46,13 @@ export const READ_WHOLLY: readonly Reading[] = ["windows", "sentence", "chunks"]
  */
 export async function scoreDisguised<Part extends ScoredPart>(
   text: string,
-  { matchType, deobfuscate }: { matchType: Reading; deobfuscate: boolean },
+  { matchType, deobfuscate }: { matchType: LongTextStrategy; deobfuscate: boolean },
   score: (text: string) => Promise<Omit<ScoredText<Part>, "others">>,
   answers = new AnswerCache(),
   signal?: AbortSignal,
 ): Promise<ScoredText<Part>> {
   if (text.trim() === "") return { parts: [], others: [], skipped: 0, untrained: [] };
-  const views = deobfuscate ? await answers.share("views", text, () => revealingViews(text, signal), signal) : [];
+  const views = deobfuscate ? await answers.share("views", text, () => revealingViews(text, { signal }), signal) : [];
   const scored = views.map(async (view) => {
     const { parts, untrained, skipped } = await score(view.text);
     const sources = view.locate([...parts, ...untrained]);

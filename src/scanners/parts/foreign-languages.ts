@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { AnswerCache } from "../../models/answer-cache.ts";
+import type { AnswerCache } from "../../models/call-context.ts";
 import type { Engine } from "../../models/engine.ts";
 import { type LanguageCurve, modelIdentity, readEvaluation, trainedLanguages } from "../../models/evaluation.ts";
 import type { TextModel } from "../../models/text-model.ts";
@@ -101,7 +101,7 @@ export function languageJudge({ type, engine, model, head, treatment }: Language
     async foreign(text, answers, signal) {
       const languages = knowledge();
       if (!languages) return [];
-      const pieces = await engine.languages.foreignParts(text, { known: languages.trained }, answers, signal);
+      const pieces = await engine.languages.foreignParts(text, { known: languages.trained }, { answers, signal });
       return pieces.flatMap(({ start, end, language }) => (language === undefined ? [] : [{ start, end, language }]));
     },
     async judge(text, score, corrected, answers, signal) {
@@ -110,8 +110,7 @@ export function languageJudge({ type, engine, model, head, treatment }: Language
       const pieces = await engine.languages.foreignParts(
         text,
         { known: languages.plain, familiar: languages.trained },
-        answers,
-        signal,
+        { answers, signal },
       );
       if (pieces.every(({ language }) => language === undefined)) return { untrained: [], ...(await score(text)) };
       const judged = pieces.map(async ({ start, end, language }) => {

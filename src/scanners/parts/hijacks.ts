@@ -1,4 +1,4 @@
-import { addon, mapAnswer, native, type Stoppable } from "../../native.ts";
+import { type Abortable, addon, mapAnswer, native } from "../../native.ts";
 import type { Span } from "../../text/span.ts";
 import { matchesOf } from "./rule-scanner.ts";
 
@@ -11,11 +11,11 @@ const CERTAIN = 0.99;
  *
  * @returns the places of such orders in a text.
  */
-export function hijackFinder(): (text: string, stoppable: Stoppable) => Span[] | Promise<Span[]> {
+export function hijackFinder(): (text: string, abortable: Abortable) => Span[] | Promise<Span[]> {
   const find = new addon.Hijacks().scanner();
-  return (text, stoppable) =>
+  return (text, abortable) =>
     mapAnswer(
-      native(() => find(text), stoppable),
+      native(() => find(text), abortable),
       (found) => (found ? matchesOf(found).map(({ start, end }) => ({ start, end })) : []),
     );
 }

@@ -1,5 +1,5 @@
 import { LabelHead, type WantedLabels } from "../../models/label-head.ts";
-import type { Reading } from "../../models/reading.ts";
+import type { LongTextStrategy } from "../../models/long-text-strategy.ts";
 import { passed, type ScanContext } from "../../scan/scanner.ts";
 import { madeFrom } from "../../support/errors.ts";
 import type { Span } from "../../text/span.ts";
@@ -35,7 +35,7 @@ export function labelScannerOptions(threshold: number, what: string) {
 type LabelScannerOptions = {
   model: string;
   threshold: Threshold;
-  matchType: Reading;
+  matchType: LongTextStrategy;
   onUntrainedLanguage: UntrainedTreatment;
   deobfuscate?: boolean;
   modelMaxLength?: number | undefined;
@@ -87,14 +87,14 @@ export function labelScanner(
     },
     close: () => model.close(),
     async check(text, context) {
-      const { multiLabel, head: index, heads } = await head.described(context.signal);
+      const { multiLabel, head: index, heads } = await head.described(context);
       // A blank text says nothing, whatever context the model would read with it.
       if (text.trim() === "") return passed(text);
       const { text: read, from } = judged(text, context);
       const { signal, answers } = context;
       const all: (readonly number[])[] = [];
       const score = async (view: string) => {
-        const { parts, skipped } = await head.score(view, matchType, signal, answers);
+        const { parts, skipped } = await head.score(view, matchType, { signal, answers });
         for (const part of scores === undefined ? [] : parts) all.push(part.heads[index] ?? []);
         return {
           skipped,

@@ -1,7 +1,7 @@
-import type { AnswerCache } from "../../models/answer-cache.ts";
+import type { AnswerCache } from "../../models/call-context.ts";
 import { knownAs, type LanguageGuess } from "../../models/languages.ts";
 import type { LinearClassifier } from "../../models/linear.ts";
-import type { Reading } from "../../models/reading.ts";
+import type { LongTextStrategy } from "../../models/long-text-strategy.ts";
 import { ALL_WINDOWS, type TextModel } from "../../models/text-model.ts";
 import { addon, native } from "../../native.ts";
 import { madeFrom } from "../../support/errors.ts";
@@ -146,15 +146,19 @@ class NeuralTeller implements LanguageTeller {
   }
 
   /** Returns the languages of each part of a text, the likeliest first. */
-  async #guess(text: string, reading: Reading, { signal, answers }: Asking) {
-    const { heads } = await this.#model.described(signal);
+  async #guess(text: string, reading: LongTextStrategy, { signal, answers }: Asking) {
+    const { heads } = await this.#model.described({ signal });
     // guard's own models may have several heads, and others have one.
     const head = Math.max(
       0,
       heads.findIndex(({ name }) => name === "language"),
     );
     const labels = heads[head]?.labels ?? [];
-    const { parts } = await this.#model.classify(text, reading, signal, answers, ALL_WINDOWS);
+    const { parts } = await this.#model.classify(
+      text,
+      { strategy: reading, maxWindows: ALL_WINDOWS },
+      { signal, answers },
+    );
     return parts.map(({ start, end, heads: scores }) => ({
       start,
       end,

@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { LONG_TEXT_STRATEGIES } from "../../models/long-text-strategy.ts";
 import { MODEL_DESCRIPTION } from "../../models/model-files.ts";
-import { READINGS } from "../../models/reading.ts";
 import { notASetting, ofLlmGuard } from "../../support/options.ts";
 import type { Difference } from "../differences.ts";
 import { modelPathOptions } from "./model-path.ts";
@@ -35,7 +35,7 @@ export const classifierOption = (name: string, what: string) =>
 
 /** The option that says how a text longer than the model's input is read. */
 export const matchTypeOption = z
-  .enum(READINGS)
+  .enum(LONG_TEXT_STRATEGIES)
   .default("windows")
   .describe(
     "windows: all of the text, in overlapping pieces where it is longer than the model reads at once. full: its beginning. " +

@@ -250,7 +250,7 @@ function spanModelOf(model: TextModel): SpanModel {
       return folder === undefined ? undefined : native(() => addon.spanKinds(folder));
     },
     load: (signal) => model.load(signal),
-    findSpans: (text, signal, answers) => model.findSpans(text, signal, answers),
+    findSpans: (text, signal, answers) => model.findSpans(text, { signal, answers }),
     close: () => model.close(),
   };
 }

@@ -1,4 +1,4 @@
-import type { AnswerCache } from "../../models/answer-cache.ts";
+import type { AnswerCache } from "../../models/call-context.ts";
 import type { ModelSpan } from "../../native.ts";
 import { isRecord } from "../../support/is-record.ts";
 import { checkedEntities, type RecognizedEntity } from "./recognized.ts";

@@ -1,4 +1,4 @@
-import type { Reading } from "../../models/reading.ts";
+import type { LongTextStrategy } from "../../models/long-text-strategy.ts";
 import type { PartStreaming } from "../../scan/scanner.ts";
 
 /** How much text before a part is read again by models that read more than a sentence at once. */
@@ -9,7 +9,7 @@ const OVERLAP = 400;
  * them whenever it reads them. One that reads windows is given what is new together with the sentences before it. Readings of the
  * beginning, or of the beginning and the end, need the whole answer.
  */
-export function partsByReading(reading: Reading): PartStreaming | undefined {
+export function partsByReading(reading: LongTextStrategy): PartStreaming | undefined {
   if (reading === "sentence") return { reads: "sentences", overlap: 0 };
   return reading === "windows" || reading === "chunks" ? { reads: "sentences", overlap: OVERLAP } : undefined;
 }

@@ -1,4 +1,4 @@
-import type { Stoppable } from "../../native.ts";
+import type { Abortable } from "../../native.ts";
 import type { MessageText } from "../../scan/conversation-text.ts";
 import { urlsOf } from "../../text/urls.ts";
 
@@ -37,7 +37,7 @@ function isWord(character: string | undefined): boolean {
 }
 
 /** The hosts of the URLs in a text, and its e-mail addresses. */
-export async function addressesIn(text: string, { signal }: Stoppable): Promise<string[]> {
+export async function addressesIn(text: string, { signal }: Abortable): Promise<string[]> {
   const urls = await urlsOf(text, { signal });
   const hosts = urls.flatMap(({ url }) => (URL.canParse(url) ? [new URL(url).hostname] : []));
   const mails = text.split(AROUND).flatMap((word) => {

@@ -1,10 +1,10 @@
 import pLimit from "p-limit";
-import type { AnswerCache } from "../../models/answer-cache.ts";
+import type { AnswerCache } from "../../models/call-context.ts";
 import { comparisonOf, eachCosine } from "../../models/comparing.ts";
 import { EntailmentHead } from "../../models/entailment.ts";
 import type { PartLabels } from "../../models/label-head.ts";
+import type { LongTextStrategy } from "../../models/long-text-strategy.ts";
 import { MeaningHead } from "../../models/meaning.ts";
-import type { Reading } from "../../models/reading.ts";
 import type { TextModel } from "../../models/text-model.ts";
 import { GuardValidationError } from "../../support/errors.ts";
 
@@ -24,7 +24,7 @@ export interface Topic {
 export interface TopicJudge {
   score(
     text: string,
-    reading: Reading,
+    reading: LongTextStrategy,
     signal?: AbortSignal,
     answers?: AnswerCache,
   ): Promise<{ parts: PartLabels[]; skipped: number }>;
@@ -44,10 +44,10 @@ export interface TopicJudge {
 export async function topicJudge(
   model: TextModel,
   topics: readonly Topic[],
-  reading: Reading,
+  reading: LongTextStrategy,
   signal?: AbortSignal,
 ): Promise<TopicJudge> {
-  const { heads } = await model.described(signal);
+  const { heads } = await model.described({ signal });
   const isInference = EntailmentHead.isIn(heads) && !heads.some(({ isVector }) => isVector);
   if (!isInference) return byMeaning(model, topics, signal);
   if (reading.startsWith("truncate")) {
@@ -66,7 +66,7 @@ async function byMeaning(model: TextModel, topics: readonly Topic[], signal?: Ab
     topics.flatMap(({ phrases }, topic) =>
       phrases.map((phrase) =>
         limit(async () => {
-          const { parts } = await meaning.vectors(phrase, "full", signal);
+          const { parts } = await meaning.vectors(phrase, "full", { signal });
           return { topic, vector: parts[0]?.vector ?? [] };
         }),
       ),
@@ -75,7 +75,7 @@ async function byMeaning(model: TextModel, topics: readonly Topic[], signal?: Ab
   const phraseVectors = known.map(({ vector }) => vector);
   return {
     async score(text, reading, signal, answers) {
-      const { parts, skipped } = await meaning.vectors(text, reading, signal, answers);
+      const { parts, skipped } = await meaning.vectors(text, reading, { signal, answers });
       const nearest = parts.map(() => topics.map(() => -1));
       const visit = (part: number, phrase: number, cosine: number) => {
         const [ofPart, topic] = [nearest[part] as number[], (known[phrase] as { topic: number }).topic];
@@ -86,7 +86,7 @@ async function byMeaning(model: TextModel, topics: readonly Topic[], signal?: Ab
         parts.map(({ vector }) => vector),
         phraseVectors,
         visit,
-        signal,
+        { signal },
       );
       const labels = (part: number) =>
         topics.map(({ name }, topic) => ({ label: name, score: probability(nearest[part]?.[topic] ?? Number.NaN) }));
@@ -103,11 +103,11 @@ function byInference(model: TextModel, topics: readonly Topic[]): TopicJudge {
   return {
     async score(text, reading, signal, answers) {
       // The parts are the same for all topics, so they are determined only once.
-      const { parts, skippedChars } = await model.classify(text, reading, signal, answers);
+      const { parts, skippedChars } = await model.classify(text, { strategy: reading }, { signal, answers });
       const claims = topics.flatMap(({ phrases }) => phrases.map(hypothesis));
       const limit = pLimit(PARALLEL);
       const ofPart = async (part: string) => {
-        const supports = await entailment.judge(part, claims, signal, answers);
+        const supports = await entailment.judge(part, claims, { signal, answers });
         const likelihoods = supports.map((ofClaim) => Math.max(0, ...ofClaim.map(likelihood)));
         let next = 0;
         return topics.map(({ name, phrases }) => {

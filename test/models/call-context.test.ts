@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { AnswerCache } from "../../src/models/answer-cache.ts";
+import { AnswerCache } from "../../src/models/call-context.ts";
 
 /** A model that counts how often it is asked, and answers only when the test tells it to. */
 function model() {

@@ -1,8 +1,43 @@
-import { type Classification, type EngineTimings, isPromise, type ModelHead } from "../native.ts";
+import { type Abortable, type Classification, type EngineTimings, isPromise, type ModelHead } from "../native.ts";
 import { withSignal } from "../support/with-signal.ts";
 import type { ModelIdentity } from "./evaluation.ts";
+import type { LongTextStrategy } from "./long-text-strategy.ts";
 import type { ModelObserver } from "./model-observer.ts";
-import type { Reading } from "./reading.ts";
+
+/** What a call passes to everything that works on its texts. */
+export interface CallContext {
+  /** Aborts the call: work that has not ended rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
+  /** Results that the scanners of the call share. Without it, everything is computed anew. */
+  readonly answers?: AnswerCache | undefined;
+}
+
+/** How a model classifies a text. */
+export interface ClassifyOptions {
+  /** How the model reads a text that is longer than its input. */
+  readonly strategy: LongTextStrategy;
+  /** The most windows that the model reads. The default is the engine's `maxWindows`; the answer counts the characters that were skipped. */
+  readonly maxWindows?: number | undefined;
+  /**
+   * The only head that the caller reads. If no other scanner of the call reads another one and the model supports early exits, texts
+   * in which this head would surely find nothing leave the model early. The lists of other heads are then empty.
+   */
+  readonly head?: ModelHead | undefined;
+}
+
+/**
+ * Returns the answer of `ask`, or the answer that another scanner of the same call has for the same question and text.
+ *
+ * @param question identifies what is asked and of which model.
+ */
+export function shareAnswer<T>(
+  { answers, signal }: CallContext,
+  question: string,
+  text: string,
+  ask: () => Promise<T>,
+): Promise<T> {
+  return answers ? answers.share(question, text, ask, signal) : ask();
+}
 
 /** An answer that is known or being computed, and the signal of the caller that asked first. */
 interface Asked {
@@ -21,15 +56,8 @@ export interface AskedModel {
   /** Equal for equal models. */
   readonly identity: string;
   readonly about: ModelIdentity;
-  described(signal?: AbortSignal): Promise<{ heads: readonly ModelHead[] }>;
-  classify(
-    text: string,
-    reading: Reading,
-    signal?: AbortSignal,
-    answers?: AnswerCache,
-    most?: number,
-    head?: ModelHead,
-  ): Promise<Classification>;
+  described(abortable?: Abortable): Promise<{ heads: readonly ModelHead[] }>;
+  classify(text: string, options: ClassifyOptions, context?: CallContext): Promise<Classification>;
 }
 
 /** What a scanner asks texts of: a head of a model. */
@@ -39,7 +67,7 @@ export interface HeadAsked {
   readonly head: string;
   /** How it is asked about every text, by scanners whose answer tells other models whether they need be asked; see `screened`. */
   readonly everyText?: {
-    readonly reading: Reading;
+    readonly strategy: LongTextStrategy;
     /** Returns what the model reads of a text, of the same length. */
     read(text: string): string;
   };
