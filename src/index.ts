@@ -50,6 +50,7 @@ export {
   passed,
   type ScanContext,
   type Scanner,
+  type ScannerVerdict,
   type Side,
   type Streaming,
   type Verdict,

@@ -18,6 +18,7 @@ import {
   type Finding,
   type ScanContext,
   type Scanner,
+  type ScannerVerdict,
   scanAtOnce,
   type Verdict,
 } from "./scanner.ts";
@@ -327,7 +328,7 @@ export async function runScanners(
     const start = performance.now();
     const observed = observer?.scannerStarted({ name: name + suffix, type: scanner.type, chars: input.length });
     const asking = observed ? answers.observedBy(observed) : answers;
-    const checked = (answer: Verdict) => bounded(checkedVerdict(input, answer));
+    const checked = (answer: ScannerVerdict) => bounded(checkedVerdict(input, answer));
     const done = (told: Verdict): Ran => {
       options.verdicts?.set(scanner, input, source, told, { before, ...vault });
       const verdict = shown(input, told);
@@ -335,7 +336,7 @@ export async function runScanners(
       observed?.ended({ milliseconds, verdict: summaryOf(verdict) });
       return { verdict, milliseconds };
     };
-    const waited = async (work: Promise<Verdict>): Promise<Ran> => {
+    const waited = async (work: Promise<ScannerVerdict>): Promise<Ran> => {
       const stop = isAlone ? undefined : stopping();
       let told: Verdict;
       try {
@@ -364,7 +365,7 @@ export async function runScanners(
       return done(told);
     };
     const given = signalled(scanner, Object.assign({}, context, vault, { answers: asking }));
-    let answer: Verdict | Promise<Verdict>;
+    let answer: Verdict | Promise<ScannerVerdict>;
     try {
       answer = scanAtOnce(scanner, input, given);
       if (!isPromise(answer)) answer = checked(answer);

@@ -76,10 +76,14 @@ export interface Verdict {
    * Offsets count UTF-16 code units of the text that the scanner was given.
    */
   edits?: readonly Edit[];
-  /** The whole text as rewritten, for scanners that know no edits. Its difference from the given text becomes one edit. */
-  sanitized?: string;
   findings: Finding[];
   coverage: Coverage;
+}
+
+/** What a scanner may return: a verdict, or one with the whole rewritten text in place of edits. */
+export interface ScannerVerdict extends Verdict {
+  /** The whole text as rewritten. Its difference from the given text becomes one edit. */
+  sanitized?: string;
 }
 
 /** What a scanner gets besides the text. */
@@ -185,7 +189,7 @@ export interface Scanner {
   readonly asks?: (source: Source) => HeadAsked;
   /** Loads what the scanner needs before it can scan. When nobody calls this, the first scan loads it. */
   load?(signal?: AbortSignal): Promise<void>;
-  scan(text: string, context: ScanContext): Promise<Verdict>;
+  scan(text: string, context: ScanContext): Promise<ScannerVerdict>;
   /**
    * Returns the raw probability that a text is an attack, whatever the threshold, and the kind of attack. Only scanners whose
    * probabilities can add up to the risk of a conversation have this method.
@@ -258,7 +262,7 @@ export interface PartStreaming extends OpenSpans {
   readonly overlap: number;
 }
 
-type ScanAtOnce = (scanner: Scanner, text: string, context: ScanContext) => Verdict | Promise<Verdict>;
+type ScanAtOnce = (scanner: Scanner, text: string, context: ScanContext) => ScannerVerdict | Promise<ScannerVerdict>;
 
 /** The functions that do what a `scan` does, by the `scan`. A class that overrides `scan` has another one, which is then called. */
 const atOnce = new WeakMap<Scanner["scan"], ScanAtOnce>();
@@ -274,7 +278,11 @@ export function answersAtOnce(scanner: Scanner): boolean {
 }
 
 /** Scans a text. The verdict is no promise where the scanner has it at once: rules need less time for a short text than a promise does. */
-export function scanAtOnce(scanner: Scanner, text: string, context: ScanContext): Verdict | Promise<Verdict> {
+export function scanAtOnce(
+  scanner: Scanner,
+  text: string,
+  context: ScanContext,
+): ScannerVerdict | Promise<ScannerVerdict> {
   const does = atOnce.get(scanner.scan);
   return does ? does(scanner, text, context) : scanner.scan(text, context);
 }

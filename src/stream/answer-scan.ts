@@ -1,11 +1,12 @@
 import { AnswerCache } from "../models/call-context.ts";
 import type { Abortable } from "../native.ts";
+import { toVerdict } from "../scan/checked-verdict.ts";
 import { applyEdits } from "../scan/edits.ts";
 import { addOmitted } from "../scan/findings.ts";
 import { copyResult, onlyNames } from "../scan/merge.ts";
 import type { Outcome } from "../scan/outcome.ts";
 import { type NamedScanner, type RunOptions, runScanners, type ScanReport } from "../scan/scan.ts";
-import { type Finding, type ScanContext, scanningWith, type Verdict } from "../scan/scanner.ts";
+import { type Finding, type ScanContext, type ScannerVerdict, scanningWith } from "../scan/scanner.ts";
 import { GuardError } from "../support/errors.ts";
 import { lengthIn, utf16Offset } from "../text/offsets.ts";
 import { splitSentences } from "../text/sentences.ts";
@@ -663,12 +664,15 @@ function reading(item: NamedScanner, inputs: Map<string, string>): NamedScanner 
 /** Returns the scanner, and keeps the text that it leaves. */
 function recorded(item: NamedScanner, left: Map<string, string>): NamedScanner {
   return watched(item, (input, verdict) =>
-    left.set(item.name, verdict?.sanitized ?? applyEdits(input, verdict?.edits ?? [])),
+    left.set(item.name, applyEdits(input, toVerdict(input, verdict)?.edits ?? [])),
   );
 }
 
 /** Returns the scanner, and tells what it was given and what it said. */
-function watched({ name, scanner }: NamedScanner, tell: (input: string, verdict: Verdict) => void): NamedScanner {
+function watched(
+  { name, scanner }: NamedScanner,
+  tell: (input: string, verdict: ScannerVerdict) => void,
+): NamedScanner {
   const scan = async (text: string, context: ScanContext) => {
     const verdict = await scanner.scan(text, context);
     tell(text, verdict);
