@@ -32,7 +32,7 @@ export async function riskReport(
   const start = performance.now();
   const chars = messages.reduce((sum, { text }) => sum + text.length, 0);
   const observed = observer?.scannerStarted({ name: CONVERSATION_RISK, type: CONVERSATION_RISK, chars });
-  const answers = observed ? given.observedBy(observed) : given;
+  const answers = observed ? given.forScanner(observed) : given;
   const coverage = { chars: 0, scannedChars: 0, truncated: false, windows: messages.length };
   let verdict: Verdict;
   try {

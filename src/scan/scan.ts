@@ -1,7 +1,8 @@
 import { readConversation } from "../messages/read.ts";
 import { AnswerCache } from "../models/call-context.ts";
-import { type EngineTimings, isPromise } from "../native.ts";
+import type { EngineTimings } from "../native.ts";
 import { errorKind, GuardValidationError, ScannerError } from "../support/errors.ts";
+import { isPromise } from "../support/maybe-async.ts";
 import { ENDED, Stop } from "../support/stop.ts";
 import { lengthIn, type OffsetUnit } from "../text/offsets.ts";
 import type { ChatRequest } from "./chat-request.ts";
@@ -293,7 +294,7 @@ export async function runScanners(
   const tellKept = (item: NamedScanner, input: string, verdict: Verdict) => add(item, input, shown(input, verdict), 0);
   const kept = options.verdicts && keptText(chosen, text, source, { ...options, ...vault }, tellKept);
   if (kept !== undefined) return { text: kept, ...report };
-  const answers = (context.answers ?? new AnswerCache()).expecting(
+  const answers = (context.answers ?? new AnswerCache()).forText(
     chosen.flatMap(({ scanner }) => scanner.asks?.(source) ?? []),
   );
   const runs = rewrite ? groups(chosen) : [chosen];
@@ -327,7 +328,7 @@ export async function runScanners(
     const before = options.verdicts ? (vault.vault?.entries() ?? []) : [];
     const start = performance.now();
     const observed = observer?.scannerStarted({ name: name + suffix, type: scanner.type, chars: input.length });
-    const asking = observed ? answers.observedBy(observed) : answers;
+    const asking = observed ? answers.forScanner(observed) : answers;
     const checked = (answer: ScannerVerdict) => bounded(checkedVerdict(input, answer));
     const done = (told: Verdict): Ran => {
       options.verdicts?.set(scanner, input, source, told, { before, ...vault });
