@@ -46,7 +46,7 @@ const PROGRAMS = ["server/process/workers/worker"];
 /** Further modules that scripts, benchmarks and tests load from dist/. */
 const FOR_TOOLS = [
   "config/index",
-  "conversation/assembled",
+  "conversation/assembled-texts",
   "support/errors",
   "messages/read",
   "models/engine",

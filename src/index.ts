@@ -9,6 +9,7 @@ export {
   type ScoringFunction,
   scanConversation,
 } from "./conversation/scan-conversation.ts";
+export { type OutputReport, type PromptReport, scanOutput, scanPrompt } from "./conversation/single-text.ts";
 export {
   type DocumentReport,
   type DocumentsOptions,
@@ -33,15 +34,8 @@ export type { ChatRequest, ContentPart, Message } from "./scan/chat-request.ts";
 export type { MessageText, TextPiece, ToolCall, ToolDefinition } from "./scan/conversation-text.ts";
 export type { ScannerEnd, ScannerObserver, ScannerStart, ScanObserver, VerdictSummary } from "./scan/observer.ts";
 export type { Outcome } from "./scan/outcome.ts";
-export {
-  type OutputReport,
-  type PromptReport,
-  type ScanCoverage,
-  type ScanOptions,
-  type ScanReport,
-  scanOutput,
-  scanPrompt,
-} from "./scan/scan.ts";
+export type { ScanCoverage, ScanReport } from "./scan/report.ts";
+export type { ScanOptions } from "./scan/scan-options.ts";
 export {
   type ConversationContext,
   type Coverage,
@@ -50,7 +44,6 @@ export {
   passed,
   type ScanContext,
   type Scanner,
-  type ScannerVerdict,
   type Side,
   type Streaming,
   type Verdict,
@@ -81,13 +74,8 @@ export type { Threshold } from "./scanners/parts/threshold.ts";
 export { type PinStore, pinTools, type ToolPins } from "./scanners/parts/tool-pins.ts";
 export type { ClassifierAnswer, InjectionClassifier } from "./scanners/prompt-injection.ts";
 export type { AnswerStream, StreamStep } from "./stream/answer-stream.ts";
-export {
-  type ScannedStream,
-  type StreamOptions,
-  type StreamReport,
-  type StreamScanOptions,
-  scanOutputStream,
-} from "./stream/scan-output-stream.ts";
+export { type ScannedStream, type StreamScanOptions, scanOutputStream } from "./stream/scan-output-stream.ts";
+export type { StreamOptions, StreamReport } from "./stream/stream-options.ts";
 export {
   type ErrorCode,
   GuardError,

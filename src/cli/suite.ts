@@ -15,7 +15,8 @@ import {
   type DocumentsAnswer,
   documentsAnswerOf,
 } from "../service/json-report.ts";
-import { type ScannerLists, ScanService, type ServiceReport } from "../service/service.ts";
+import { ScanService } from "../service/service.ts";
+import type { ScannerLists, ServiceReport } from "../service/service-types.ts";
 import { GuardValidationError, type ValidationIssue } from "../support/errors.ts";
 
 /** The largest capacity that the queue of a model can have: an unsigned integer of 32 bits. */
@@ -123,7 +124,8 @@ export class Suite {
     const missing = this.#missing[subject.kind === "output" ? "output" : "input"];
     if (missing) throw missing;
     const { signal } = new AbortController();
-    const request = { suppress: [], details, rewrite: true, vault: new Vault(), signal };
+    const offsets = details ? ("codePoint" as const) : ("utf16" as const);
+    const request = { suppress: [], offsets, rewrite: true, vault: new Vault(), signal };
     switch (subject.kind) {
       case "prompt":
         return this.#service.prompt(subject.text, request, subject.source);

@@ -8,7 +8,7 @@ import {
   type ScannerClass,
   type ScannerEnvironment,
 } from "../scanners/define.ts";
-import type { ScannerLists } from "../service/service.ts";
+import type { ScannerLists } from "../service/service-types.ts";
 import { didYouMean } from "../support/did-you-mean.ts";
 import type { Environment } from "../support/environment.ts";
 import { GuardValidationError, type ValidationIssue } from "../support/errors.ts";

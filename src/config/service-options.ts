@@ -1,5 +1,5 @@
 import type { Engine } from "../models/engine.ts";
-import type { ScanServiceOptions } from "../service/service.ts";
+import type { ScanServiceOptions } from "../service/service-types.ts";
 import type { Config } from "./schema.ts";
 
 /**
@@ -9,13 +9,13 @@ import type { Config } from "./schema.ts";
  */
 export function serviceOptions({ app, conversation, stream }: Config, engine?: Engine): ScanServiceOptions {
   return {
-    promptTimeout: app.scanPromptTimeout,
-    outputTimeout: app.scanOutputTimeout,
+    promptTimeout: app.scanPromptTimeout * 1000,
+    outputTimeout: app.scanOutputTimeout * 1000,
     maxScans: app.queueSize,
-    maxQueueTime: app.maxQueueTime,
+    maxQueueTime: app.maxQueueTime * 1000,
     maxMessages: app.maxMessages,
     lazyLoad: app.lazyLoad,
-    selfTestInterval: app.selfTestInterval,
+    selfTestInterval: app.selfTestInterval * 1000,
     ...(engine ? { selfTest: (signal: AbortSignal) => engine.selfTest(signal) } : {}),
     failFast: app.scanFailFast,
     onScannerError: app.onScannerError === "block" ? "block" : "throw",

@@ -1,33 +1,29 @@
 import type { Abortable } from "../native.ts";
-import type { ScanReport } from "../scan/scan.ts";
+import { isValid, type ScanResult } from "../scan/check-result.ts";
 import type { Finding } from "../scan/scanner.ts";
 import { FAILED } from "../scan/score.ts";
 import type { Span } from "../text/span.ts";
 import { type Cutting, splitStatements, withoutStatements } from "../text/statements.ts";
 
-/** What the masking scanners say of a text. */
+/** What the masking scanners say about a text. */
 export interface Judgement {
   isValid: boolean;
   /** The findings of the scanners that fail the text. */
   findings: readonly Finding[];
-  /** The highest probability that one of them gave, 0..1; 0 when none goes by a probability. */
+  /** The highest probability that one of them gave, 0..1; 0 when none gave one. */
   probability: number;
 }
 
-/**
- * What the results of the masking scanners say of a text, for {@link maskText}.
- *
- * @param report the results, with offsets in UTF-16 code units.
- */
-export function judgementOf({ isValid, resultsValid, findings, probabilities }: ScanReport, text: string): Judgement {
-  const places = Object.entries(resultsValid).flatMap(([name, passes]): Finding[] => {
-    const score = probabilities[name] ?? FAILED;
-    // A scanner that names no place means the whole text.
-    const whole = { start: 0, end: text.length, type: "injection", score };
-    const found = findings[name] ?? [];
-    return passes ? [] : found.length > 0 ? found : [whole];
+/** Returns what the masking scanners say about a text, for {@link maskText}. Offsets of the result count UTF-16 code units. */
+export function judgementOf(result: ScanResult, text: string): Judgement {
+  const findings = result.checks.flatMap((check): Finding[] => {
+    if (check.isValid) return [];
+    // A scanner without findings means the whole text.
+    const whole = { start: 0, end: text.length, type: "injection", score: check.probability ?? FAILED };
+    return check.findings.length > 0 ? check.findings : [whole];
   });
-  return { isValid, findings: places, probability: Math.max(0, ...Object.values(probabilities)) };
+  const probability = Math.max(0, ...result.checks.map((check) => check.probability ?? 0));
+  return { isValid: isValid(result), findings, probability };
 }
 
 /** What is left of a text after masking. */

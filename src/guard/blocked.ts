@@ -1,4 +1,4 @@
-import { failingChecks } from "../scan/result-names.ts";
+import { failingChecks } from "../scan/report.ts";
 import { GuardError } from "../support/errors.ts";
 import type { GuardReport } from "./guard.ts";
 

@@ -4,7 +4,8 @@ import { type Config, configSchema } from "../config/schema.ts";
 import { serviceOptions } from "../config/service-options.ts";
 import { Engine } from "../models/engine.ts";
 import type { Scanner } from "../scan/scanner.ts";
-import { type ScannerLists, ScanService, type ScanServiceOptions } from "../service/service.ts";
+import { ScanService } from "../service/service.ts";
+import type { ScannerLists, ScanServiceOptions } from "../service/service-types.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import { parseOptions } from "../support/options.ts";
 import type { Guard } from "./guard.ts";
@@ -36,11 +37,14 @@ const { shape: app } = configSchema.shape.app.unwrap();
 
 const scanners = z.custom<readonly Scanner[]>(Array.isArray, "expected an array of scanners");
 
+/** Milliseconds. */
+const duration = z.number().positive().max(3_600_000);
+
 const listed = z.strictObject({
   input: scanners.default([]),
   output: scanners.default([]),
-  promptTimeout: app.scanPromptTimeout,
-  outputTimeout: app.scanOutputTimeout,
+  promptTimeout: duration.default(30_000),
+  outputTimeout: duration.default(30_000),
   maxScans: app.queueSize,
   // A program decides itself how much it asks at a time.
   maxQueueTime: z.number().positive().default(Number.POSITIVE_INFINITY),

@@ -1,7 +1,7 @@
 import type { AnsweredToolCall } from "../messages/conversation.ts";
 import type { ChatRequest } from "../scan/chat-request.ts";
 import type { Outcome } from "../scan/outcome.ts";
-import type { ScanCoverage } from "../scan/scan.ts";
+import type { ScanCoverage } from "../scan/report.ts";
 import type { Finding } from "../scan/scanner.ts";
 import type { Source } from "../scan/source.ts";
 import type { AnswerStream } from "../stream/answer-stream.ts";

@@ -1,4 +1,4 @@
-import type { ScannerLists } from "../service/service.ts";
+import type { ScannerLists } from "../service/service-types.ts";
 import { GuardValidationError } from "../support/errors.ts";
 
 /**

@@ -1,12 +1,15 @@
-import { readingOf } from "../conversation/reading.ts";
+import { groupMessages } from "../conversation/message-groups.ts";
 import { readConversation } from "../messages/read.ts";
 import type { ChatRequest } from "../scan/chat-request.ts";
+import type { CheckResult } from "../scan/check-result.ts";
 import type { ScanObserver } from "../scan/observer.ts";
 import type { Side } from "../scan/scanner.ts";
 import type { Source } from "../scan/source.ts";
 import { Vault } from "../scan/vault.ts";
-import type { Rescan, ScanRequest, ScanService, ServiceReport } from "../service/service.ts";
+import type { Rescan, ScanService } from "../service/service.ts";
+import type { ScanRequest, ServiceReport } from "../service/service-types.ts";
 import type { AnswerStream, StreamStep } from "../stream/answer-stream.ts";
+import type { OffsetUnit } from "../text/offsets.ts";
 import type {
   CallOptions,
   CheckedAnswer,
@@ -45,6 +48,8 @@ export interface ServiceCallOptions extends CallOptions {
    * these. The default is `true`.
    */
   rewrite?: boolean;
+  /** The unit of offsets in reports. The default is `utf16`. */
+  offsets?: OffsetUnit;
   /**
    * What the model was sent, or the prompt alone, for answers whose request this call does not judge. Answers are compared with it. The
    * default is an empty prompt.
@@ -80,8 +85,10 @@ export class ServiceGuard implements Guard {
   }
 }
 
-/** What the scanners of this process say, which know more than every guard tells. */
+/** The report of a guard in this process, which has more details than that of a remote guard. */
 export interface ServiceGuardReport extends GuardReport {
+  /** One result for each check. */
+  checks: CheckResult[];
   /** The probabilities, 0..1, that the thresholds were compared with, by the name of the check; only checks by models have one. */
   probabilities: Record<string, number>;
 }
@@ -108,6 +115,7 @@ export class ServiceCall implements GuardedCall {
       suppress = [],
       vault = new Vault(),
       rewrite = true,
+      offsets = "utf16",
       sent = "",
       observer,
       caller,
@@ -117,13 +125,12 @@ export class ServiceCall implements GuardedCall {
   ) {
     this.vault = vault;
     this.#service = service;
-    // Findings are shown, so that their offsets count code points.
-    this.#request = { suppress, details: true, rewrite, vault, signal, observer, caller, turn };
+    this.#request = { suppress, offsets, rewrite, vault, signal, observer, caller, turn };
     this.#onScanned = onScanned;
     this.#sent =
       typeof sent === "string"
         ? { prompt: sent }
-        : { prompt: readingOf(readConversation(sent)).prompt?.text ?? "", chat: sent };
+        : { prompt: groupMessages(readConversation(sent)).prompt?.text ?? "", chat: sent };
   }
 
   async request(chat: ChatRequest): Promise<Reported<CheckedRequest>> {
@@ -209,6 +216,6 @@ function guardReport(report: ServiceReport): ServiceGuardReport {
 }
 
 function textReport(report: TextReport): TextReport {
-  const { isValid, resultsScore, probabilities, findings, coverage } = report;
-  return { isValid, resultsScore, probabilities, findings, coverage };
+  const { isValid, checks, resultsScore, probabilities, findings, coverage } = report;
+  return { isValid, checks, resultsScore, probabilities, findings, coverage };
 }

@@ -2,7 +2,7 @@ import type { Engine } from "../models/engine.ts";
 import { modelFacts } from "../models/model-facts.ts";
 import type { Scanner } from "../scan/scanner.ts";
 import { modelsOf } from "../scanners/models-of.ts";
-import type { ScannerLists } from "../service/service.ts";
+import type { ScannerLists } from "../service/service-types.ts";
 
 /** Where a configuration comes from. */
 export interface ConfigSource {

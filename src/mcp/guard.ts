@@ -2,10 +2,11 @@ import type { JSONRPCNotification, JSONRPCRequest, JSONRPCResponse } from "@mode
 import pLimit from "p-limit";
 import { addon, native } from "../native.ts";
 import type { MessageText } from "../scan/conversation-text.ts";
+import type { ScanService } from "../service/service.ts";
 import { isRecord } from "../support/is-record.ts";
 import { withOriginals } from "../text/placeholders.ts";
-import { Judge, type Judgement, type JudgeOptions, type ScannersBySource } from "./judge.ts";
 import { BLOCKED, blockedTool, detailsOf, quoted, reasonFor } from "./replies.ts";
+import { SessionScanner, type TextVerdict } from "./session-scanner.ts";
 import {
   callArguments,
   clientAnswer,
@@ -25,7 +26,7 @@ import {
 import { SlotReader } from "./slots.ts";
 
 /** How a session of MCP is guarded. */
-export interface McpGuardOptions extends JudgeOptions {
+export interface McpGuardOptions {
   /**
    * What happens to a text from the server that fails. `mask`: what scanners can take out is taken out, and the rest goes on if it
    * passes by itself. `block`: nothing of it goes on. The default is mask. Definitions and arguments are never masked.
@@ -79,7 +80,7 @@ const PARALLEL = 8;
  * checked does not go on.
  */
 export class McpGuard {
-  readonly #judge: Judge;
+  readonly #scanner: SessionScanner;
   readonly #mask: boolean;
   readonly #restore: ReadonlySet<string>;
   readonly #log: (line: string) => void;
@@ -89,17 +90,10 @@ export class McpGuard {
   #definitions: readonly MessageText[] = [];
   #recent: readonly MessageText[] = [];
 
-  /** @throws GuardValidationError for a scanner with a reserved name. */
-  constructor(
-    scanners: ScannersBySource,
-    { onFinding = "mask", restore = [], log, onRemovedTool, ...options }: McpGuardOptions = {},
-  ) {
+  constructor(service: ScanService, { onFinding = "mask", restore = [], log, onRemovedTool }: McpGuardOptions = {}) {
     this.#log = log ?? (() => {});
     this.#onRemovedTool = onRemovedTool ?? (() => {});
-    this.#judge = new Judge(scanners, {
-      onError: (reason) => this.#log(`a text could not be checked: ${reason}`),
-      ...options,
-    });
+    this.#scanner = new SessionScanner(service, (reason) => this.#log(`a text could not be checked: ${reason}`));
     this.#mask = onFinding === "mask";
     this.#restore = new Set(restore);
   }
@@ -202,10 +196,10 @@ export class McpGuard {
   }
 
   /** Judges a part, writes what was changed into its message, and remembers it for scanners that compare. */
-  async #judged(part: Part, mask: boolean, signal: AbortSignal): Promise<Judgement> {
+  async #judged(part: Part, mask: boolean, signal: AbortSignal): Promise<TextVerdict> {
     const { text } = part;
     const texts = [...this.#definitions, ...this.#recent];
-    const judged = await this.#judge.judge(text, { texts, mask, signal });
+    const judged = await this.#scanner.scan(text, { texts, mask, signal });
     if (judged.outcome === "blocked") return judged;
     if (judged.strings && !part.write(judged.strings)) return { ...judged, outcome: "blocked" };
     if (text.source !== "tool_definition") this.#remember(text);
@@ -270,7 +264,7 @@ export class McpGuard {
   }
 
   async #restoreValues(params: Shape, signal: AbortSignal): Promise<void> {
-    const entries = this.#judge.vault.entries();
+    const entries = this.#scanner.vault.entries();
     if (entries.length === 0) return;
     const placeholders = entries.map(([placeholder]) => placeholder);
     const originals = entries.map(([, original]) => original);
@@ -286,7 +280,7 @@ export class McpGuard {
     reader.commit();
   }
 
-  #blockedResult(request: JSONRPCRequest, judged: Judgement): JSONRPCResponse {
+  #blockedResult(request: JSONRPCRequest, judged: TextVerdict): JSONRPCResponse {
     this.#log(`blocked the result of ${shown(request)}: ${reasonFor(judged)}`);
     const sentence =
       `guard blocked the result of ${shown(request)}: ${reasonFor(judged)}. ` +
@@ -295,14 +289,18 @@ export class McpGuard {
   }
 
   /** What a client gets in place of a result: for a tool, a result that its model can read, otherwise an error. */
-  #refusal(request: JSONRPCRequest, sentence: string, judged?: Judgement): JSONRPCResponse {
+  #refusal(request: JSONRPCRequest, sentence: string, judged?: TextVerdict): JSONRPCResponse {
     if (request.method !== "tools/call") return blockedError(request, sentence, judged);
     return { jsonrpc: "2.0", id: request.id, result: blockedTool(request, sentence) };
   }
 }
 
 /** The error in place of a message that was blocked. */
-export function blockedError({ id }: Pick<JSONRPCRequest, "id">, message: string, judged?: Judgement): JSONRPCResponse {
+export function blockedError(
+  { id }: Pick<JSONRPCRequest, "id">,
+  message: string,
+  judged?: TextVerdict,
+): JSONRPCResponse {
   return { jsonrpc: "2.0", id, error: { code: BLOCKED, message, ...(judged ? { data: detailsOf(judged) } : {}) } };
 }
 

@@ -1,6 +1,6 @@
 import { PROTOCOL_VERSION_META_KEY } from "@modelcontextprotocol/client";
 import { isRecord } from "../support/is-record.ts";
-import type { Judgement } from "./judge.ts";
+import type { TextVerdict } from "./session-scanner.ts";
 
 /** The code of an error in place of a message that is not let through. JSON-RPC leaves -32000 to -32099 to implementations. */
 export const BLOCKED = -32010;
@@ -9,7 +9,7 @@ export const BLOCKED = -32010;
 export const NO_ANSWER = -32000;
 
 /** Why something is blocked: a sentence for agents and people that quotes no text. */
-export function reasonFor({ failing, reason, findings }: Judgement): string {
+export function reasonFor({ failing, reason, findings }: TextVerdict): string {
   if (reason === "error") return "it could not be checked";
   if (reason === "coverage") return "a part of it cannot be checked, and the configuration demands that all of it is";
   const checks = failing.map((name) => {
@@ -20,7 +20,7 @@ export function reasonFor({ failing, reason, findings }: Judgement): string {
 }
 
 /** The scores and findings for programs, without the texts that were found. */
-export function detailsOf({ scores, findings }: Judgement): Record<string, unknown> {
+export function detailsOf({ scores, findings }: TextVerdict): Record<string, unknown> {
   return { scanners: scores, findings };
 }
 

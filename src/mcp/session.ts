@@ -2,14 +2,11 @@ import { Client, InMemoryTransport, type Transport } from "@modelcontextprotocol
 import { buildScanners, loadConfig } from "../config/index.ts";
 import { serviceOptions } from "../config/service-options.ts";
 import { Engine } from "../models/engine.ts";
-import { nameScanners } from "../scan/scan.ts";
-import type { Scanner } from "../scan/scanner.ts";
 import type { Source } from "../scan/source.ts";
-import { listsByName, type ScanServiceOptions } from "../service/service.ts";
+import { ScanService } from "../service/service.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import { version } from "../support/version.ts";
 import { McpGuard, type McpGuardOptions } from "./guard.ts";
-import type { ScannersBySource } from "./judge.ts";
 import type { PinFile } from "./pin-file.ts";
 import { McpProxy } from "./proxy.ts";
 
@@ -18,14 +15,14 @@ const READ: readonly Source[] = ["tool", "tool_call", "tool_definition"];
 
 /** One session with the scanners of a configuration. */
 export class McpSession {
-  readonly #scanners: readonly Scanner[];
+  readonly #service: ScanService;
   readonly #guard: McpGuard;
   readonly #log: (line: string) => void;
   #proxy: McpProxy | undefined;
   #isClosed = false;
 
-  private constructor(scanners: readonly Scanner[], guard: McpGuard, log: (line: string) => void) {
-    this.#scanners = scanners;
+  private constructor(service: ScanService, guard: McpGuard, log: (line: string) => void) {
+    this.#service = service;
     this.#guard = guard;
     this.#log = log;
   }
@@ -42,24 +39,31 @@ export class McpSession {
     const config = await loadConfig(file);
     const engine = Engine.fromEnvironment(process.env);
     const { input } = buildScanners(config, { engine, ...(pins && { toolPins: pins }) });
-    const limits = serviceOptions(config);
-    const bySource = scannersBySource(input, limits);
-    const used = [...new Set(READ.flatMap((source) => bySource[source] ?? []))];
-    if (used.length === 0) {
+    // Each message decides by itself whether something is removed from it, and is read by all of its scanners.
+    const service = new ScanService(
+      { input, output: [] },
+      { ...serviceOptions(config, engine), lazyLoad: true, failFast: false, onScannerError: "throw", masking: [] },
+    );
+    const scannersOf = (source: Source) => service.scannersOf(source);
+    if (READ.every((source) => scannersOf(source).length === 0)) {
       const message = `${file} has no input scanner that reads ${READ.join(", ")}: every message would pass`;
       throw new GuardValidationError([{ path: "input_scanners", message }]);
     }
-    if (pins && !bySource.tool_definition?.some(({ keepsPins }) => keepsPins)) {
+    if (pins && !scannersOf("tool_definition").some(({ scanner }) => scanner.keepsPins)) {
       const message = `${file} has no scanner that reads tool_definition and keeps pins: a changed tool would pass`;
       throw new GuardValidationError([{ path: "input_scanners", message }]);
     }
-    for (const scanner of used) await scanner.load?.();
-    const { promptTimeout: timeout, requireFullCoverage } = limits;
+    for (const { scanner } of new Set(READ.flatMap(scannersOf))) await scanner.load?.();
     const lists = READ.map(
-      (source) => `${source}: ${(bySource[source] ?? []).map(({ name }) => name).join(", ") || "none"}`,
+      (source) =>
+        `${source}: ${
+          scannersOf(source)
+            .map(({ name }) => name)
+            .join(", ") || "none"
+        }`,
     );
     options.log(lists.join("; "));
-    return new McpSession(input, new McpGuard(bySource, { timeout, requireFullCoverage, ...options }), options.log);
+    return new McpSession(service, new McpGuard(service, options), options.log);
   }
 
   /** Connects both sides until one of them ends. @returns who has ended the session. */
@@ -71,7 +75,7 @@ export class McpSession {
       return await this.#proxy.ended;
     } finally {
       await this.#proxy.close();
-      await Promise.allSettled(this.#scanners.map((scanner) => scanner.close?.()));
+      await this.#service.close();
     }
   }
 
@@ -103,20 +107,4 @@ export class McpSession {
     this.#isClosed = true;
     await this.#proxy?.close();
   }
-}
-
-/**
- * The scanners of a configuration by the sources that they read: those that `conversation.scan` names, or else those that ask for them.
- *
- * @throws GuardValidationError for a name that no input scanner has, with its path.
- */
-function scannersBySource(scanners: readonly Scanner[], options: ScanServiceOptions): ScannersBySource {
-  const chosen = listsByName(options, nameScanners(scanners, "scanners.input"));
-  return Object.fromEntries(
-    READ.map((source) => [
-      source,
-      chosen[source]?.map(({ scanner }) => scanner) ??
-        scanners.filter(({ conversation }) => conversation?.sources?.includes(source)),
-    ]),
-  );
 }

@@ -1,6 +1,6 @@
 import type { Guard, GuardedCall, GuardReport } from "../guard/guard.ts";
 import { OUTCOMES, type Outcome } from "../scan/outcome.ts";
-import { failingChecks } from "../scan/result-names.ts";
+import { failingChecks } from "../scan/report.ts";
 import type { AnswerStream, StreamStep } from "../stream/answer-stream.ts";
 
 /** What became of the checks of one call, for the log and for metrics. */

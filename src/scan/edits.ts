@@ -20,9 +20,77 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
   return result + text.slice(end);
 }
 
-/** Returns the edit that turns `before` into `after`: everything between the first and the last character that differ. */
+/**
+ * Returns edits that turn `before` into `after`: for each run of changed lines, everything between the first and the last character that
+ * differ. Lines that are unique in both texts align them (patience diff).
+ */
 export function diffEdits(before: string, after: string): Edit[] {
   if (before === after) return [];
+  const [old, young] = [linesOf(before), linesOf(after)];
+  const edits: Edit[] = [];
+  let [i, j] = [0, 0];
+  const addRun = (oldEnd: number, youngEnd: number) => {
+    const start = old[i]?.start ?? before.length;
+    const removed = before.slice(start, old[oldEnd]?.start ?? before.length);
+    const added = after.slice(young[j]?.start ?? after.length, young[youngEnd]?.start ?? after.length);
+    if (removed !== added) edits.push(trimmedEdit(start, removed, added));
+  };
+  for (const [oldLine, youngLine] of alignedLines(old, young)) {
+    addRun(oldLine, youngLine);
+    [i, j] = [oldLine + 1, youngLine + 1];
+  }
+  addRun(old.length, young.length);
+  return edits;
+}
+
+/** A line with its line break. */
+interface Line {
+  start: number;
+  text: string;
+}
+
+function linesOf(text: string): Line[] {
+  const lines: Line[] = [];
+  for (let start = 0; start < text.length; ) {
+    const end = text.indexOf("\n", start) + 1 || text.length;
+    lines.push({ start, text: text.slice(start, end) });
+    start = end;
+  }
+  return lines;
+}
+
+/** Pairs the lines of two texts with the same number of lines one to one if they are equal, and else lines that are unique in both. */
+function alignedLines(old: readonly Line[], young: readonly Line[]): [number, number][] {
+  if (old.length === young.length) {
+    return old.flatMap(({ text }, index) => (young[index]?.text === text ? [[index, index] as [number, number]] : []));
+  }
+  const unique = uniqueLines(young);
+  const pairs = [...uniqueLines(old)].flatMap(([text, index]) => {
+    const other = unique.get(text);
+    return other === undefined ? [] : [[index, other] as [number, number]];
+  });
+  pairs.sort(([a], [b]) => a - b);
+  let last = -1;
+  return pairs.filter(([, other]) => {
+    if (other <= last) return false;
+    last = other;
+    return true;
+  });
+}
+
+function uniqueLines(lines: readonly Line[]): Map<string, number> {
+  const found = new Map<string, number>();
+  const repeated = new Set<string>();
+  for (const [index, { text }] of lines.entries()) {
+    if (found.has(text)) repeated.add(text);
+    found.set(text, index);
+  }
+  for (const text of repeated) found.delete(text);
+  return found;
+}
+
+/** Returns the edit that replaces a part of a text, without what the part and its replacement have in common at both ends. */
+function trimmedEdit(offset: number, before: string, after: string): Edit {
   const shorter = Math.min(before.length, after.length);
   let start = 0;
   while (start < shorter && before.charCodeAt(start) === after.charCodeAt(start)) start++;
@@ -35,7 +103,11 @@ export function diffEdits(before: string, after: string): Edit[] {
     common++;
   }
   if (isInsidePair(before, before.length - common) || isInsidePair(after, after.length - common)) common--;
-  return [{ start, end: before.length - common, replacement: after.slice(start, after.length - common) }];
+  return {
+    start: offset + start,
+    end: offset + before.length - common,
+    replacement: after.slice(start, after.length - common),
+  };
 }
 
 /** Whether an offset lies between the two code units of one character. */
@@ -68,6 +140,14 @@ export class EditedText {
     return this.#edits;
   }
 
+  /** Returns the text as rewritten so far, apart from later rewrites. */
+  snapshot(): EditedText {
+    const copy = new EditedText(this.original);
+    copy.#text = this.#text;
+    copy.#edits = this.#edits;
+    return copy;
+  }
+
   /** Applies edits whose offsets count in the rewritten {@link text}, in ascending order and without overlaps. */
   apply(edits: readonly Edit[]): void {
     if (edits.length === 0) return;
@@ -76,21 +156,54 @@ export class EditedText {
   }
 
   /**
-   * Maps a span of the rewritten text to the original text. A span that touches a replacement covers everything that was replaced there.
+   * Maps spans of the rewritten text to the original text. A span that touches a replacement covers everything that was replaced there.
+   *
+   * @returns the spans in the order in which they were given.
    */
-  originalSpan({ start, end }: Span): Span {
-    if (this.#edits.length === 0) return { start, end };
-    let shift = 0;
-    let from: number | undefined;
-    for (const edit of this.#edits) {
-      const replaced = { start: edit.start + shift, end: edit.start + shift + edit.replacement.length };
-      if (from === undefined && start < replaced.end) from = start < replaced.start ? start - shift : edit.start;
-      if (end <= replaced.start) return { start: Math.min(from ?? start - shift, end - shift), end: end - shift };
-      if (end <= replaced.end) return { start: from ?? edit.start, end: edit.end };
-      shift = replaced.end - edit.end;
-    }
-    return { start: from ?? start - shift, end: end - shift };
+  originalSpans(spans: readonly Span[]): Span[] {
+    if (this.#edits.length === 0) return spans.map(({ start, end }) => ({ start, end }));
+    const replaced = replacements(this.#edits);
+    return spans.map(({ start, end }) => {
+      const first = firstEndingBehind(replaced, start);
+      const from = first && first.start < start ? first.edit.start : start - (first?.shift ?? lastShift(replaced));
+      const last = firstEndingBehind(replaced, end - 1);
+      const to = last && last.start < end ? last.edit.end : end - (last?.shift ?? lastShift(replaced));
+      return { start: Math.min(from, to), end: to };
+    });
   }
+}
+
+/** An edit with the span of its replacement in the rewritten text, and how far the text before it was moved. */
+interface Replacement extends Span {
+  edit: Edit;
+  shift: number;
+}
+
+function replacements(edits: readonly Edit[]): Replacement[] {
+  let shift = 0;
+  return edits.map((edit) => {
+    const start = edit.start + shift;
+    const replacement = { edit, shift, start, end: start + edit.replacement.length };
+    shift = replacement.end - edit.end;
+    return replacement;
+  });
+}
+
+/** How far the text behind all edits was moved. */
+function lastShift(replaced: readonly Replacement[]): number {
+  const last = replaced.at(-1);
+  return last ? last.end - last.edit.end : 0;
+}
+
+/** Returns the first replacement that ends behind an offset. Replacements are in ascending order. */
+function firstEndingBehind(replaced: readonly Replacement[], offset: number): Replacement | undefined {
+  let [low, high] = [0, replaced.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((replaced[middle] as Replacement).end <= offset) low = middle + 1;
+    else high = middle;
+  }
+  return replaced[low];
 }
 
 /**

@@ -1,59 +1,42 @@
 import type { Finding, Verdict } from "./scanner.ts";
 
 /**
- * The most findings that a scanner tells of a text, and that a report tells of a scanner. A person reads no more, and a text of a
- * megabyte may have half a million, which take seconds to hand on. What is replaced or taken out is never limited.
+ * The most findings that a verdict and a check report. Nobody reads more, and a text of a megabyte may have half a million, which take
+ * seconds to serialize. Edits are not limited.
  */
-export const MOST_FINDINGS = 1000;
+export const MAX_FINDINGS = 1000;
 
-/** The most UTF-16 code units that the findings of one scanner quote together. Findings behind that say where they are, without `text`. */
-export const MOST_QUOTED = 65_536;
+/** The most UTF-16 code units that the findings of one verdict quote together. Later findings have offsets and no `text`. */
+export const MAX_QUOTED_CHARS = 65_536;
 
-/** The most UTF-16 code units of a label: some labels name a place in JSON, whose keys may be of any length. */
-const LONGEST_LABEL = 1000;
+/** The most UTF-16 code units of a label: some labels name a place in JSON, whose keys may have any length. */
+const MAX_LABEL_CHARS = 1000;
 
-/** Returns a verdict whose findings are no more and no longer than is told, with the number of those that are left out. */
-export function bounded(verdict: Verdict): Verdict {
-  const { findings, coverage } = verdict;
-  if (findings.length === 0) return verdict;
-  const told = findings.length > MOST_FINDINGS ? findings.slice(0, MOST_FINDINGS) : findings;
+/** Returns the first {@link MAX_FINDINGS} of a list, and the number of the others. */
+export function limitFindings(findings: Finding[]): { findings: Finding[]; omitted: number } {
+  if (findings.length <= MAX_FINDINGS) return { findings, omitted: 0 };
+  return { findings: findings.slice(0, MAX_FINDINGS), omitted: findings.length - MAX_FINDINGS };
+}
+
+/** Returns a verdict that reports no more findings, quotes and labels than the limits allow. Its coverage counts the omitted findings. */
+export function limitVerdict(verdict: Verdict): Verdict {
+  if (verdict.findings.length === 0) return verdict;
+  const { findings: reported, omitted } = limitFindings(verdict.findings);
   let quoted = 0;
-  let isShort = told === findings;
-  const shortened = told.map((finding) => {
+  let isChanged = omitted > 0;
+  const findings = reported.map((finding) => {
     const { text = "", label = "" } = finding;
-    const isQuoted = quoted + text.length <= MOST_QUOTED;
+    const isQuoted = quoted + text.length <= MAX_QUOTED_CHARS;
     if (isQuoted) quoted += text.length;
-    if (isQuoted && label.length <= LONGEST_LABEL) return finding;
-    isShort = false;
+    if (isQuoted && label.length <= MAX_LABEL_CHARS) return finding;
+    isChanged = true;
     const short: Finding = { ...finding };
     if (!isQuoted) delete short.text;
-    if (label.length > LONGEST_LABEL) short.label = `${label.slice(0, LONGEST_LABEL - 1)}…`;
+    if (label.length > MAX_LABEL_CHARS) short.label = `${label.slice(0, MAX_LABEL_CHARS - 1)}…`;
     return short;
   });
-  if (isShort) return verdict;
-  const findingsOmitted = (coverage.findingsOmitted ?? 0) + findings.length - told.length;
-  return {
-    ...verdict,
-    findings: shortened,
-    coverage: findingsOmitted > 0 ? { ...coverage, findingsOmitted } : coverage,
-  };
-}
-
-/** The lists of findings by scanner, and how many are left out. */
-interface Told {
-  findings: Record<string, Finding[]>;
-  coverage: { findingsOmitted: Record<string, number> };
-}
-
-/** Adds findings to those of a scanner in a report, which tells no more than {@link MOST_FINDINGS} of them and counts the others. */
-export function addFindings({ findings, coverage }: Told, name: string, found: readonly Finding[]): void {
-  const known = findings[name] ?? [];
-  const added = found.slice(0, Math.max(0, MOST_FINDINGS - known.length));
-  findings[name] = added.length > 0 ? [...known, ...added] : known;
-  addOmitted(coverage.findingsOmitted, name, found.length - added.length);
-}
-
-/** Counts findings of a scanner that are left out. */
-export function addOmitted(omitted: Record<string, number>, name: string, count: number): void {
-  if (count > 0) omitted[name] = (omitted[name] ?? 0) + count;
+  if (!isChanged) return verdict;
+  const findingsOmitted = (verdict.coverage.findingsOmitted ?? 0) + omitted;
+  const coverage = findingsOmitted > 0 ? Object.assign({}, verdict.coverage, { findingsOmitted }) : verdict.coverage;
+  return Object.assign({}, verdict, { findings, coverage });
 }

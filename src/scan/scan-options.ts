@@ -2,7 +2,68 @@ import { didYouMean } from "../support/did-you-mean.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import { isRecord } from "../support/is-record.ts";
 import { kindOf } from "../support/plain-words.ts";
-import { SCANNED, SOURCES } from "./source.ts";
+import type { Stop } from "../support/stop.ts";
+import type { OffsetUnit } from "../text/offsets.ts";
+import type { ChatRequest } from "./chat-request.ts";
+import type { Scope } from "./check-result.ts";
+import type { EditedText } from "./edits.ts";
+import type { ScanObserver } from "./observer.ts";
+import { SCANNED, SOURCES, type Source } from "./source.ts";
+import type { Vault } from "./vault.ts";
+import type { VerdictCache } from "./verdict-cache.ts";
+
+/** The options that say how a list of scanners runs. */
+export interface ScanOptions {
+  /** Whether the scan stops after the first scanner that fails. Scanners behind it in the list then have no result. The default is false. */
+  failFast?: boolean;
+  /** The scanners to leave out, by their types or by their names in results. */
+  suppress?: readonly string[];
+  /**
+   * What happens when a scanner throws. `throw` (the default) rejects the call with a {@link ScannerError}. `block` makes the text
+   * invalid, with a score of 1 for that scanner. A scanner that throws never counts as a pass.
+   */
+  onScannerError?: "throw" | "block";
+  /**
+   * The vault in which the scanners of this call keep the originals of what they replace, and from which they restore them. Pass
+   * the vault that {@link scanPrompt} filled to {@link scanOutput}. A scanner that has a vault of its own uses that one instead.
+   * Without any vault, replaced values can't be restored. Never share a vault between callers.
+   */
+  vault?: Vault;
+  /** Where the text comes from. The default is `user` for prompts and `assistant` for outputs. */
+  source?: Source;
+  /**
+   * The conversation that the text belongs to: for an output, the conversation that it answers. Some scanners compare with it, such as
+   * those that look for the system prompt in an answer.
+   */
+  conversation?: ChatRequest;
+  /** Aborts the scan. */
+  signal?: AbortSignal;
+  /** Is told of every scanner that starts and ends, and of the models that it asks. */
+  observer?: ScanObserver;
+}
+
+/** How {@link scanText} treats one text and its results. */
+export interface RunOptions extends Omit<ScanOptions, "suppress" | "source" | "conversation"> {
+  /** The scanners to leave out. A caller that scans several texts calls {@link suppressedNames} once and passes the set. */
+  suppress?: readonly string[] | ReadonlySet<string>;
+  /**
+   * With `true` (the default), each scanner reads the text as the scanners before it rewrote it. With `false`, all scanners read the
+   * original at the same time, and get a copy of the vault: placeholders that no caller receives must not be in the vault itself.
+   */
+  rewrite?: boolean;
+  /** Which texts of a call the checks look at. The default is `latest`. */
+  scope?: Scope;
+  /** The unit of offsets and lengths in results. The default is `utf16`; the HTTP API counts code points. */
+  offsets?: OffsetUnit;
+  /** Caches verdicts. */
+  verdicts?: VerdictCache;
+  /** Stops this call. It takes the place of `signal` where the caller stops it too when the call ends early. */
+  stop?: Stop | undefined;
+  /** Is given the text after each scanner that may rewrite it. */
+  onRewritten?(scanner: string, text: EditedText): void;
+  /** Is given the work of every scanner as it starts. The work may go on after the call was aborted, if a scanner ignores the signal. */
+  onWork?(work: Promise<unknown>): void;
+}
 
 /** A check of one option, and the words that say what the option has to be. */
 interface OptionCheck {
@@ -37,7 +98,6 @@ const SCAN: Readonly<Record<string, OptionCheck>> = {
     holds: Array.isArray,
   },
   onScannerError: oneOf("throw", "block"),
-  offsets: oneOf("utf16", "codePoint"),
   vault: CHECKED_LATER,
   source: oneOf(...SOURCES),
   conversation: CHECKED_LATER,

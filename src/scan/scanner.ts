@@ -1,4 +1,4 @@
-import type { AnswerCache, HeadQuery } from "../models/call-context.ts";
+import type { AnswerCache, HeadAsked } from "../models/call-context.ts";
 import type { Span } from "../text/span.ts";
 import type { MessageText } from "./conversation-text.ts";
 import type { Edit } from "./edits.ts";
@@ -76,14 +76,10 @@ export interface Verdict {
    * Offsets count UTF-16 code units of the text that the scanner was given.
    */
   edits?: readonly Edit[];
+  /** The whole text as rewritten, for scanners that know no edits. Its difference from the given text becomes one edit. */
+  sanitized?: string;
   findings: Finding[];
   coverage: Coverage;
-}
-
-/** What a scanner may return: a verdict, or one with the whole rewritten text in place of edits. */
-export interface ScannerVerdict extends Verdict {
-  /** The whole text as rewritten. Its difference from the given text becomes one edit. */
-  sanitized?: string;
 }
 
 /** What a scanner gets besides the text. */
@@ -186,10 +182,10 @@ export interface Scanner {
    * would surely find nothing; with several, the scanners share one run of the whole model. When it is absent, others need not wait for
    * what it asks.
    */
-  readonly asks?: (source: Source) => HeadQuery;
+  readonly asks?: (source: Source) => HeadAsked;
   /** Loads what the scanner needs before it can scan. When nobody calls this, the first scan loads it. */
   load?(signal?: AbortSignal): Promise<void>;
-  scan(text: string, context: ScanContext): Promise<ScannerVerdict>;
+  scan(text: string, context: ScanContext): Promise<Verdict>;
   /**
    * Returns the raw probability that a text is an attack, whatever the threshold, and the kind of attack. Only scanners whose
    * probabilities can add up to the risk of a conversation have this method.
@@ -260,31 +256,6 @@ export interface PartStreaming extends OpenSpans {
   readonly reads: "sentences" | "words";
   /** How much of the text before a part it reads again, because what it says depends on that. */
   readonly overlap: number;
-}
-
-type ScanAtOnce = (scanner: Scanner, text: string, context: ScanContext) => ScannerVerdict | Promise<ScannerVerdict>;
-
-/** The functions that do what a `scan` does, by the `scan`. A class that overrides `scan` has another one, which is then called. */
-const atOnce = new WeakMap<Scanner["scan"], ScanAtOnce>();
-
-/** Names a function that does what a `scan` does, but returns the verdict itself where there is nothing to wait for. */
-export function scansAtOnce(scan: Scanner["scan"], does: ScanAtOnce): void {
-  atOnce.set(scan, does);
-}
-
-/** Whether a scanner may have its verdict at once, and then needs no signal. */
-export function answersAtOnce(scanner: Scanner): boolean {
-  return atOnce.has(scanner.scan);
-}
-
-/** Scans a text. The verdict is no promise where the scanner has it at once: rules need less time for a short text than a promise does. */
-export function scanAtOnce(
-  scanner: Scanner,
-  text: string,
-  context: ScanContext,
-): ScannerVerdict | Promise<ScannerVerdict> {
-  const does = atOnce.get(scanner.scan);
-  return does ? does(scanner, text, context) : scanner.scan(text, context);
 }
 
 /** Returns the same scanner with another `scan`, for one call: with everything that a call asks of a scanner besides. */

@@ -1,3 +1,5 @@
+import { GuardValidationError } from "../support/errors.ts";
+
 /** A placeholder and the text that it stands for. */
 export type VaultEntry = readonly [placeholder: string, original: string];
 
@@ -35,4 +37,16 @@ export class Vault {
     this.#listed ??= Object.freeze([...this.#originals]);
     return this.#listed;
   }
+}
+
+/**
+ * Returns the part of a scanner's context that holds the vault. A call that rewrites nothing gets a copy, because no caller receives its
+ * placeholders.
+ *
+ * @throws GuardValidationError when the value is not a vault.
+ */
+export function vaultFor(vault: Vault | undefined, rewrite: boolean): { vault?: Vault } {
+  if (vault === undefined) return {};
+  if (!(vault instanceof Vault)) throw new GuardValidationError([{ path: "vault", message: "expected a Vault" }]);
+  return { vault: rewrite ? vault : new Vault(vault.entries()) };
 }

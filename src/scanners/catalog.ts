@@ -71,3 +71,21 @@ export function createScanner(
   const found = scannerClass(side, type);
   return new found(fromSnakeCase(found.options, params ?? {}) as never, environment);
 }
+
+/** Whether guard has a scanner of a type, on any side. */
+export function isScannerType(type: string): boolean {
+  return SCANNERS.some(({ definition }) => definition.type === type);
+}
+
+/** The sides by the class of guard's own scanners. */
+const sidesByClass = new Map<unknown, Side[]>();
+for (const { classes } of SCANNERS) {
+  for (const [side, scannerClass] of Object.entries(classes)) {
+    sidesByClass.set(scannerClass, [...(sidesByClass.get(scannerClass) ?? []), side as Side]);
+  }
+}
+
+/** Returns the sides on which one of guard's own scanners works with its defaults; undefined for any other scanner. */
+export function sidesOf(scanner: object): readonly Side[] | undefined {
+  return sidesByClass.get(scanner.constructor);
+}

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isReservedName, RESERVED_NAME } from "../scan/result-names.ts";
+import { isReservedName, RESERVED_NAME } from "../scan/report.ts";
 import { notASetting } from "../support/options.ts";
 
 /** The options that every scanner has. */

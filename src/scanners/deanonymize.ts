@@ -1,11 +1,10 @@
 import { z } from "zod";
-import { addon, native, type Restoration } from "../native.ts";
+import { addon, mapAnswer, native, type Restoration } from "../native.ts";
 import type { Edit } from "../scan/edits.ts";
-import { MOST_FINDINGS } from "../scan/findings.ts";
+import { MAX_FINDINGS } from "../scan/findings.ts";
 import { type Finding, passed, type Verdict, wholeText } from "../scan/scanner.ts";
 import { PASSED } from "../scan/score.ts";
 import { Vault } from "../scan/vault.ts";
-import { andThen } from "../support/maybe-async.ts";
 import { mapRows, type Rows } from "../text/rows.ts";
 import { defineScanner } from "./define.ts";
 import { longestOf } from "./parts/open-spans.ts";
@@ -93,7 +92,7 @@ Findings name the placeholders, never the originals. What llm-guard 0.3.16 does 
       }
       const matching = matchingStrategy === "combined_exact_fuzzy" ? "fuzzy" : matchingStrategy;
       const restoration = native(() => addon.restorePlaceholders(text, placeholders, originals, matching), context);
-      return andThen(restoration, (restoration) => verdict(text, placeholders, originals, restoration));
+      return mapAnswer(restoration, (restoration) => verdict(text, placeholders, originals, restoration));
     },
   }),
 });
@@ -132,7 +131,7 @@ function verdict(
     const label = placeholders[column(2)] as string;
     return { start, end, type: "placeholder", text: text.slice(start, end), score: 1, label };
   };
-  const findings = mapRows(matches, 3, finding, MOST_FINDINGS);
+  const findings = mapRows(matches, 3, finding, MAX_FINDINGS);
   const edits = mapRows(matches, 3, (column): Edit => {
     return { start: column(0), end: column(1), replacement: originals[column(2)] as string };
   });

@@ -2,18 +2,9 @@ import { isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
 import { defaultEngine, type Engine } from "../models/engine.ts";
 import type { ChatRequest } from "../scan/chat-request.ts";
-import { toVerdict } from "../scan/checked-verdict.ts";
-import {
-  passed,
-  type ScanContext,
-  type Scanner,
-  type ScannerVerdict,
-  type Side,
-  type Streaming,
-  scansAtOnce,
-  type Verdict,
-} from "../scan/scanner.ts";
+import { passed, type ScanContext, type Scanner, type Side, type Streaming, type Verdict } from "../scan/scanner.ts";
 import type { Source } from "../scan/source.ts";
+import { registerSynchronousScan } from "../scan/synchronous.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import { isRecord } from "../support/is-record.ts";
 import { onFirstUse } from "../support/on-first-use.ts";
@@ -73,7 +64,7 @@ export interface ScannerBody {
   /** Whether an empty text can fail, so that it is checked too. The default is false: it passes, as in llm-guard. */
   readonly checksEmpty?: boolean;
   /** Checks a text, which is empty only if `checksEmpty` says so. */
-  check(text: string, context: ScanContext): ScannerVerdict | Promise<ScannerVerdict>;
+  check(text: string, context: ScanContext): Verdict | Promise<Verdict>;
 }
 
 /** An example text that shows what a scanner does. It is the text alone, or the text with what the result depends on. */
@@ -362,17 +353,17 @@ abstract class BodyScanner implements BuiltInScanner {
       throw new GuardValidationError([{ path: "context", message }]);
     }
     context.signal?.throwIfAborted();
-    return toVerdict(text, await this.#scanAtOnce(text, context));
+    return this.#scanNow(text, context);
   }
 
   /** The same for arguments that were checked, without a promise where none is needed. */
-  #scanAtOnce(text: string, context: ScanContext): ScannerVerdict | Promise<ScannerVerdict> {
+  #scanNow(text: string, context: ScanContext): Verdict | Promise<Verdict> {
     return text === "" && !this.#body.checksEmpty ? passed(text) : this.#body.check(text, context);
   }
 
   static {
-    scansAtOnce(BodyScanner.prototype.scan, (scanner, text, context) =>
-      (scanner as BodyScanner).#scanAtOnce(text, context),
+    registerSynchronousScan(BodyScanner.prototype.scan, (scanner, text, context) =>
+      (scanner as BodyScanner).#scanNow(text, context),
     );
   }
 }

@@ -1,10 +1,9 @@
 import { z } from "zod";
-import { addon, type InvisibleScan, native } from "../native.ts";
+import { addon, type InvisibleScan, mapAnswer, native } from "../native.ts";
 import type { Edit } from "../scan/edits.ts";
-import { MOST_FINDINGS } from "../scan/findings.ts";
+import { MAX_FINDINGS } from "../scan/findings.ts";
 import { type Finding, passed, type Verdict, wholeText } from "../scan/scanner.ts";
 import { FAILED } from "../scan/score.ts";
-import { andThen } from "../support/maybe-async.ts";
 import { mapRows } from "../text/rows.ts";
 import { defineScanner } from "./define.ts";
 
@@ -66,7 +65,7 @@ export const InvisibleText = defineScanner({
     check(text, context) {
       // No ASCII character is invisible in this sense.
       if (isAscii(text)) return passed(text);
-      return andThen(
+      return mapAnswer(
         native(() => addon.scanInvisible(text, allow), context),
         (found) => verdict(text, found),
       );
@@ -81,7 +80,7 @@ function verdict(text: string, { runs, kinds }: InvisibleScan): Verdict {
     const label = kinds[column(2)] as string;
     return { start, end, type: "invisible", text: text.slice(start, end), score: 1, label };
   };
-  const findings = mapRows(runs, 3, finding, MOST_FINDINGS);
+  const findings = mapRows(runs, 3, finding, MAX_FINDINGS);
   const coverage = wholeText(text, 1, runs.length / 3 - findings.length);
   const edits = mapRows(runs, 3, (column): Edit => ({ start: column(0), end: column(1), replacement: "" }));
   return { isValid: false, score: FAILED, edits, findings, coverage };

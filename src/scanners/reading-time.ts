@@ -1,8 +1,7 @@
 import { z } from "zod";
-import { addon, native, type ReadingTime as ReadingTimeOfText } from "../native.ts";
+import { addon, mapAnswer, native, type ReadingTime as ReadingTimeOfText } from "../native.ts";
 import { passed, type Verdict, wholeText } from "../scan/scanner.ts";
 import { FAILED, round } from "../scan/score.ts";
-import { andThen } from "../support/maybe-async.ts";
 import { defineScanner } from "./define.ts";
 
 export const ReadingTime = defineScanner({
@@ -43,7 +42,7 @@ export const ReadingTime = defineScanner({
           coverage: wholeText(text),
         };
       };
-      return andThen(
+      return mapAnswer(
         native(() => addon.readingTime(text, maxTime), context),
         verdict,
       );

@@ -1,9 +1,8 @@
 import { z } from "zod";
-import { addon, built, native, type SecretRules } from "../native.ts";
+import { addon, built, mapAnswer, native, type SecretRules } from "../native.ts";
 import { composeEdits, type Edit, EditedText } from "../scan/edits.ts";
 import { type Finding, passed, type ScanContext, type Verdict, wholeText } from "../scan/scanner.ts";
 import { FAILED } from "../scan/score.ts";
-import { andThen } from "../support/maybe-async.ts";
 import { mapRows } from "../text/rows.ts";
 import type { Span } from "../text/span.ts";
 import { ruleOptions } from "./common-options.ts";
@@ -88,11 +87,12 @@ export const Secrets = defineScanner({
     const readText = (text: string, { edits, findings }: Found, context: ScanContext) => {
       const edited = new EditedText(text);
       edited.apply(edits);
-      return andThen(read(edited.text, context), (scan): Verdict => {
+      return mapAnswer(read(edited.text, context), (scan): Verdict => {
         const added = secretEdits(edited.text, scan, redactMode);
         if (added.length === 0 && edits.length === 0) return passed(text);
-        for (const secret of scan.secrets) {
-          const span = edited.originalSpan(secret);
+        const spans = edited.originalSpans(scan.secrets);
+        for (const [index, secret] of scan.secrets.entries()) {
+          const span = spans[index] as Span;
           // The hash of a secret looks like a secret, too.
           const isReplacement = edits.some(({ start, end }) => start <= span.start && span.end <= end);
           if (!isReplacement) findings.push(findingOf(text, span, secret));

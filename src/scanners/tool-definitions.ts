@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { addon, built, native } from "../native.ts";
 import type { MessageText, ToolDefinition } from "../scan/conversation-text.ts";
-import { MOST_FINDINGS } from "../scan/findings.ts";
+import { MAX_FINDINGS } from "../scan/findings.ts";
 import { type Finding, passed, wholeText } from "../scan/scanner.ts";
 import { FAILED } from "../scan/score.ts";
 import { GuardValidationError } from "../support/errors.ts";
@@ -126,7 +126,7 @@ export const ToolDefinitions = defineScanner({
 
     const ordersIn = async (text: string, tool?: ToolDefinition, signal?: AbortSignal): Promise<Finding[]> => {
       const found = await native(() => findOrders(text), { signal });
-      return (found ? matchesOf(found, MOST_FINDINGS) : []).flatMap((match): Finding[] => {
+      return (found ? matchesOf(found, MAX_FINDINGS) : []).flatMap((match): Finding[] => {
         const label = ids[match.rule] as string;
         const mayAsk = tool && OF_CONVERSATIONS.test(`${tool.name} ${tool.description ?? ""}`);
         if (label === "asks-for-conversation" && mayAsk) return [];
@@ -164,7 +164,7 @@ export const ToolDefinitions = defineScanner({
               const label = kinds[column(2)] as string;
               return { start, end, type: "invisible", text: text.slice(start, end), score: 1, label };
             },
-            MOST_FINDINGS,
+            MAX_FINDINGS,
           ),
         );
         if (pin === undefined || pin !== expected) findings.push(...(await ordersIn(text, tool, signal)));
@@ -180,7 +180,7 @@ export const ToolDefinitions = defineScanner({
           if (before === undefined && findings.length === 0) await seen.set(name, pin);
         }
         if (findings.length === 0) return passed(text);
-        const coverage = wholeText(text, 1, Math.max(0, runs.length / 3 - MOST_FINDINGS));
+        const coverage = wholeText(text, 1, Math.max(0, runs.length / 3 - MAX_FINDINGS));
         return { isValid: false, score: FAILED, findings, coverage };
       },
     };

@@ -1,4 +1,4 @@
-import type { ServiceReport } from "./service.ts";
+import type { ServiceReport } from "./service-types.ts";
 
 /** What a configuration says of a text, as far as it is compared with what another one says. */
 export type Judged = Pick<ServiceReport, "isValid" | "outcome" | "resultsValid" | "resultsScore">;

@@ -1,7 +1,7 @@
-import type { ScanReport } from "../scan/scan.ts";
+import type { ScanReport } from "../scan/report.ts";
 import type { Finding } from "../scan/scanner.ts";
 import { toSnakeCase } from "../support/options.ts";
-import type { ServiceDocument, ServiceReport } from "./service.ts";
+import type { ServiceDocument, ServiceReport } from "./service-types.ts";
 
 /** The answer to a scan, as the HTTP API and the command line write it in JSON. */
 export interface Answer extends Results {

@@ -1,13 +1,18 @@
+import { checkSides } from "../conversation/scanner-sides.ts";
+import { conversationContext } from "../conversation/single-text.ts";
+import { checkSuppressed } from "../conversation/suppressed.ts";
+import { nameScanners, suppressedNames } from "../scan/named-scanners.ts";
 import { outcomeOf } from "../scan/outcome.ts";
-import { conversationContext, nameScanners, ownSignal, type ScanOptions } from "../scan/scan.ts";
-import { checkStreamOptions } from "../scan/scan-options.ts";
+import { checkStreamOptions, type ScanOptions } from "../scan/scan-options.ts";
 import type { Scanner } from "../scan/scanner.ts";
 import { GuardError, GuardValidationError } from "../support/errors.ts";
 import { isItemSource, itemsOf, readableOf } from "../support/items.ts";
-import { AnswerScan, type StreamOptions, type StreamReport } from "./answer-scan.ts";
+import { callSignal } from "../support/stop.ts";
+import { AnswerScan } from "./answer-scan.ts";
 import { answerSteps } from "./answer-steps.ts";
+import type { StreamOptions, StreamReport } from "./stream-options.ts";
 
-export type { StreamOptions, StreamReport } from "./answer-scan.ts";
+export type { StreamOptions, StreamReport } from "./stream-options.ts";
 
 /** The options of {@link scanOutputStream}. */
 export interface StreamScanOptions extends ScanOptions, StreamOptions {
@@ -52,6 +57,9 @@ export function scanOutputStream(
 ): ScannedStream {
   checkStreamOptions(options);
   const named = nameScanners(scanners);
+  checkSides(named, "output");
+  const suppress = suppressedNames(options.suppress);
+  checkSuppressed(suppress, named);
   if (typeof prompt !== "string") {
     throw new GuardValidationError([{ path: "prompt", message: `expected a string, got ${typeof prompt}` }]);
   }
@@ -63,16 +71,16 @@ export function scanOutputStream(
   const { holdbackChars, holdbackMs, wholeChars, masking: names = [], signal: outer, ...given } = options;
   const masking = new Set(names);
   const { failFast = false } = options;
-  const { signal, stop } = ownSignal(outer);
+  const { signal, end: endCall } = callSignal(outer);
   const { source: kind = "assistant", conversation: _, ...run } = given;
   const scan = new AnswerScan({
     ...{ holdbackChars, holdbackMs, wholeChars, named },
-    context: { prompt, source: kind, ...conversationContext(options) },
-    options: { ...run, signal },
+    context: { prompt, source: kind, ...conversationContext(options.conversation) },
+    options: { ...run, suppress, signal },
     decide: (report) => ({
       isValid: report.isValid,
       // The checks behind the one that failed have not looked at the text.
-      outcome: failFast && !report.isValid ? "blocked" : outcomeOf(report, named, masking),
+      outcome: failFast && !report.isValid ? "blocked" : outcomeOf(report, { scanners: named, masking }),
     }),
   });
 
@@ -87,7 +95,7 @@ export function scanOutputStream(
   const aborted = new GuardError("GUARD_ABORTED", "The reader of the stream stopped before its end.");
   const giveUp = async () => {
     reject(aborted);
-    stop();
+    endCall();
     await texts.return(undefined).catch(() => {});
   };
   return {
@@ -113,7 +121,7 @@ export function scanOutputStream(
       throw error;
     } finally {
       reject(aborted);
-      stop();
+      endCall();
     }
   }
 }

@@ -75,3 +75,17 @@ export class Stop {
     });
   }
 }
+
+/**
+ * Creates a signal for one call. It is aborted together with the caller's signal, and when the call ends, so that nothing goes on when the
+ * call ends early. `AbortSignal.any` is not used: a long-lived signal would keep something in memory for every call.
+ */
+export function callSignal(outer: AbortSignal | undefined): { signal: AbortSignal; end(): void } {
+  const own = new Stop();
+  const unfollow = outer && own.follow(outer);
+  const end = () => {
+    unfollow?.();
+    own.abort(ENDED);
+  };
+  return { signal: own.signal, end };
+}

@@ -263,8 +263,8 @@ describe("scanConversation", () => {
   it("counts tool results that no scanner looks at as not scanned, unless told to leave them alone", async () => {
     const messages = [user("hi"), { role: "tool", content: "😀 one" }, { role: "tool", content: "two" }];
     const scanners = [new Regex({ patterns: ["x"] })];
-    const { coverage, isValid } = await scanConversation(scanners, messages, { offsets: "codePoint" });
-    expect([coverage.chars, coverage.scannedChars, isValid]).toEqual([10, 2, true]);
+    const { coverage, isValid } = await scanConversation(scanners, messages);
+    expect([coverage.chars, coverage.scannedChars, isValid]).toEqual([11, 2, true]);
     const off = await scanConversation(scanners, messages, { toolScanners: [] });
     expect([off.coverage.chars, off.coverage.scannedChars]).toEqual([2, 2]);
     const all = await scanConversation(scanners, messages, { toolScanners: scanners });
@@ -344,7 +344,7 @@ describe("scanConversation", () => {
 
   it("looks through the suppressed names once, however many tool results there are", async () => {
     let reads = 0;
-    const suppress = new Proxy(["Unknown", "PromptInjection[window]"], {
+    const suppress = new Proxy(["Toxicity", "PromptInjection[window]"], {
       get(names, key) {
         if (key === "0") reads += 1;
         return Reflect.get(names, key);

@@ -7,7 +7,7 @@ import {
   scanConversation,
   VerdictCache,
 } from "../../src/conversation/scan-conversation.ts";
-import { scanOutput, scanPrompt } from "../../src/scan/scan.ts";
+import { scanOutput, scanPrompt } from "../../src/conversation/single-text.ts";
 import { passed, type ScanContext, type Scanner } from "../../src/scan/scanner.ts";
 import { Vault } from "../../src/scan/vault.ts";
 import {
@@ -113,7 +113,7 @@ describe("a conversation", () => {
     const results = JSON.stringify({
       results: [{ text: "A fine hotel." }, { text: "An attack on the model." }, { text: "😀 Nice." }],
     });
-    const { findings } = await scanConversation([injection], [user("go"), tool(results)], { offsets: "codePoint" });
+    const { findings } = await scanConversation([injection], [user("go"), tool(results)]);
     expect(findings["PromptInjection[tool]"]).toMatchObject([
       { start: 0, end: 23, text: "An attack on the model.", message: 1, path: "messages/1/content → results[1].text" },
     ]);
@@ -141,10 +141,10 @@ describe("a conversation", () => {
       tool("result"),
     ];
     const scanners = [new BanSubstrings({ substrings: ["x"] })];
-    const { coverage, isValid } = await scanConversation(scanners, messages, { offsets: "codePoint" });
+    const { coverage, isValid } = await scanConversation(scanners, messages);
     expect(isValid).toBe(true);
     expect(coverage).toMatchObject({
-      scannedChars: 5 + "old\n😀 new".length - 1,
+      scannedChars: 6 + "old\n😀 new".length,
       unscannedSources: { system: 7, user: 3, assistant: 6, tool_call: 8, tool: 6 },
     });
     const none = { system: [], assistant: [], tool: [], tool_call: [], history: [] };
@@ -348,7 +348,8 @@ describe("kept verdicts", () => {
             engineTiming: __,
             ...report
           } = await scanConversation(scanners, messages, { vault, verdicts: cache });
-          return { ...report, entries: vault.entries() };
+          const checks = report.checks.map(({ timing: ___, ...check }) => check);
+          return { ...report, checks, entries: vault.entries() };
         };
         const fresh = await scan(new VerdictCache({ maxSize: 0 }));
         expect(await scan(verdicts)).toEqual(fresh);

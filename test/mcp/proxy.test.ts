@@ -1,14 +1,16 @@
 import { fileURLToPath } from "node:url";
 import { InMemoryTransport, type Transport } from "@modelcontextprotocol/client";
 import { describe, expect, it } from "vitest";
-import { McpGuard } from "../../src/mcp/guard.ts";
 import { McpProxy } from "../../src/mcp/proxy.ts";
 import { serverOverStdio } from "../../src/mcp/transports.ts";
 import { Anonymize, PromptInjection, Secrets } from "../../src/scanners/generated/input-scanners.ts";
-import { open, POISON, serverWith, textOf, through } from "./through.ts";
+import { guardWith, open, POISON, serverWith, textOf, through } from "./through.ts";
 
 const injection = () => new PromptInjection({ classifier: (text) => (text.includes("Ignore all previous") ? 1 : 0) });
-const scanners = () => ({ tool: [injection()], tool_definition: [injection()], tool_call: [new Secrets()] });
+const scanners = () => {
+  const detector = injection();
+  return { tool: [detector], tool_definition: [detector], tool_call: [new Secrets()] };
+};
 
 describe("a real server behind guard", () => {
   it("works as without guard", async () => {
@@ -130,7 +132,7 @@ describe("a stream", () => {
         options?.onRequestStreamEnd?.();
       },
     };
-    const proxy = new McpProxy({ client: theirs, server, guard: new McpGuard(scanners()), log: () => {} });
+    const proxy = new McpProxy({ client: theirs, server, guard: guardWith(scanners()), log: () => {} });
     await Promise.all([proxy.start(), client.start()]);
     open.push(proxy);
     await client.send({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "x", arguments: {} } });
@@ -148,7 +150,7 @@ describe("a stream", () => {
       close: async () => {},
       send: async (message) => void sent.push(message),
     };
-    const proxy = new McpProxy({ client: theirs, server, guard: new McpGuard(scanners()), log: () => {} });
+    const proxy = new McpProxy({ client: theirs, server, guard: guardWith(scanners()), log: () => {} });
     await Promise.all([proxy.start(), client.start()]);
     open.push(proxy);
     await client.send({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "x", arguments: {} } });

@@ -59,7 +59,11 @@ describe("options of a scan", () => {
       { onScannerError: "fail" },
       { onScannerError: 'expected throw or block, got the text "fail"' },
     ],
-    ["an unknown unit", { offsets: "bytes" }, { offsets: 'expected utf16 or codePoint, got the text "bytes"' }],
+    [
+      "a misspelled name",
+      { suppress: ["Toxicty"] },
+      { "suppress.0": expect.stringMatching(/^no scanner has the name "Toxicty"/) },
+    ],
     ["a vault that is none", { vault: {} }, { vault: "expected a Vault" }],
     [
       "llm-guard's fail_fast, which has no name there",
@@ -103,15 +107,14 @@ describe("options of a scan", () => {
       suppress: undefined,
       signal: undefined,
       vault: undefined,
-      offsets: undefined,
     };
     expect((await scanPrompt(scanners, "Hello", options as never)).isValid).toBe(true);
     expect((await scanPrompt(scanners, "Hello", undefined)).isValid).toBe(true);
     expect((await scanConversation(scanners, messages, { ...options, window: undefined } as never)).isValid).toBe(true);
   });
 
-  it("may suppress what no scanner is called", async () => {
-    const report = await scanPrompt(scanners, "Hello", { suppress: ["Bias", "Nobody"] });
+  it("may suppress scanners of guard that are not in the list", async () => {
+    const report = await scanPrompt(scanners, "Hello", { suppress: ["Bias", "Gibberish"] });
     expect(report.coverage.suppressed).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ConversationRisk, GuardError, PromptInjection, Sensitive, scanPrompt } from "../../src/index.ts";
-import type { Scanner, ScannerVerdict, Verdict } from "../../src/scan/scanner.ts";
+import { ConversationRisk, GuardError, PromptInjection, Sensitive, scanOutput, scanPrompt } from "../../src/index.ts";
+import type { Scanner, Verdict } from "../../src/scan/scanner.ts";
 
 /** What programs give back that were not written with care: any JSON, and what JSON cannot say. */
 const anything = fc.oneof(
@@ -88,7 +88,7 @@ describe("What code that is not guard's returns", () => {
     );
   });
 
-  it.each<[Partial<Record<keyof ScannerVerdict, unknown>>, string]>([
+  it.each<[Partial<Record<keyof Verdict, unknown>>, string]>([
     [{ score: 1 }, "score 1 contradicts isValid: true"],
     [{ isValid: false, score: 0 }, "score 0 contradicts isValid: false"],
     [{ isValid: 1 }, "isValid"],
@@ -96,6 +96,18 @@ describe("What code that is not guard's returns", () => {
     [{ score: null }, "score"],
     [{ probability: null }, "probability"],
     [{ sanitized: 5 }, "sanitized"],
+    [{ edits: {} }, "edits"],
+    [{ edits: [{ start: 0, end: 99, replacement: "" }] }, "edits"],
+    [{ edits: [{ start: 0, end: 3, replacement: "half of a character" }] }, "edits"],
+    [
+      {
+        edits: [
+          { start: 1, end: 2, replacement: "" },
+          { start: 0, end: 1, replacement: "" },
+        ],
+      },
+      "edits",
+    ],
     [{ findings: {} }, "findings"],
     [{ findings: [{ start: 0, end: 3, type: "half of a character", score: 1 }] }, "findings.0"],
     [{ findings: [{ start: 0, end: 99, type: "behind the end", score: 1 }] }, "findings.0"],
@@ -130,7 +142,7 @@ describe("What code that is not guard's returns", () => {
     [[{ start: 0, end: 1, type: "X", score: Number.NaN }], /score of 0/],
   ])("never counts as nothing found: %j", async (found, wrong) => {
     const recognizer = new Sensitive({ entityTypes: ["X"], recognizers: [async () => found as never] });
-    const scanned = scanPrompt([recognizer], TEXT);
+    const scanned = scanOutput([recognizer], "", TEXT);
     await expect(scanned).rejects.toMatchObject({ code: "GUARD_SCANNER", scanner: "Sensitive" });
     await expect(scanned).rejects.toThrow(wrong);
     await expect(scanned).rejects.toThrow("recognizers.0");

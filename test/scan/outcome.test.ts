@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CONVERSATION_RISK } from "../../src/scan/result-names.ts";
+import { CONVERSATION_RISK } from "../../src/scan/report.ts";
 import { passed, type Scanner } from "../../src/scan/scanner.ts";
 import {
   Anonymize,
@@ -71,7 +71,7 @@ describe("the outcome of a scan", () => {
     expect(await of("A zebra crossing. A zebra", "crossing is there.")).toBe("blocked");
   });
 
-  it("is blocked where what was found in several strings stays in them", async () => {
+  it("is masked where a scanner took out what runs over several strings", async () => {
     const scanners = [new Regex({ patterns: ["zebra\\s+crossing"], matchType: "all" })];
     const conversation = { window: 1, scanToolMessages: true, scan: { tool: ["Regex"] }, risk: { enabled: false } };
     const { service, request } = await serviceWith({ input: scanners }, { masking: ["Regex"], conversation });
@@ -85,7 +85,7 @@ describe("the outcome of a scan", () => {
       return (await service.conversation({ messages }, request())).outcome;
     };
     expect(await of({ a: "A zebra crossing", b: "over there" })).toBe("masked");
-    expect(await of({ a: "A zebra crossing. A zebra", b: "crossing over there" })).toBe("blocked");
+    expect(await of({ a: "A zebra crossing. A zebra", b: "crossing over there" })).toBe("masked");
   });
 
   it("is blocked where a scanner of the other side takes out what this one only finds", async () => {
@@ -161,13 +161,13 @@ describe("the outcome of a scan", () => {
     const made = (masking: string[]) => serviceWith({ input: [new Secrets(), substrings("x")] }, { masking });
     await expect(made(["Secret"])).rejects.toThrow("app.masking.0: unknown scanner Secret; did you mean Secrets?");
     await expect(made(["Secrets", "BanSubstrings"])).rejects.toThrow(
-      "app.masking.1: BanSubstrings does not take out all that it finds",
+      "app.masking.1: BanSubstrings does not remove everything that it finds",
     );
     const input = [substrings("x", { redact: true }), new Regex({ patterns: ["x"], name: "First" })];
     const output = [new JSONScanner({ name: "Repair" })];
     for (const { name } of [...input, ...output]) {
       const making = serviceWith({ input, output }, { masking: [name] });
-      await expect(making).rejects.toThrow(`app.masking.0: ${name} does not take out all that it finds`);
+      await expect(making).rejects.toThrow(`app.masking.0: ${name} does not remove everything that it finds`);
     }
     await expect(made(["X"])).rejects.toBeInstanceOf(GuardValidationError);
   });

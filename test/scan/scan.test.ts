@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { scanOutput, scanPrompt } from "../../src/conversation/single-text.ts";
 import { addon } from "../../src/native.ts";
-import { scanOutput, scanPrompt } from "../../src/scan/scan.ts";
-import type { ScanContext, Scanner, ScannerVerdict, Verdict } from "../../src/scan/scanner.ts";
+import type { ScanContext, Scanner, Verdict } from "../../src/scan/scanner.ts";
 import { passed, wholeText } from "../../src/scan/scanner.ts";
 import { Vault } from "../../src/scan/vault.ts";
 import {
@@ -16,7 +16,7 @@ import { GuardValidationError, ScannerError } from "../../src/support/errors.ts"
 import { maskingScanner } from "../support/masking-scanner.ts";
 
 /** A detection-only scanner that records what it saw. */
-function spy(name: string, verdict: Partial<ScannerVerdict> = {}, wait = Promise.resolve()) {
+function spy(name: string, verdict: Partial<Verdict> = {}, wait = Promise.resolve()) {
   const seen: string[] = [];
   const prompts: (string | undefined)[] = [];
   const scanner: Scanner = {
@@ -110,12 +110,12 @@ describe("scanPrompt", () => {
     expect(await names(["BanSubstrings"])).toEqual([["Letters"], ["BanSubstrings", "BanSubstrings#2"]]);
     expect(await names(["BanSubstrings#2"])).toEqual([["BanSubstrings", "Letters"], ["BanSubstrings#2"]]);
     expect(await names(["Regex"])).toEqual([["BanSubstrings", "BanSubstrings#2"], ["Letters"]]);
-    expect(await names(["Letters", "Unknown"])).toEqual([["BanSubstrings", "BanSubstrings#2"], ["Letters"]]);
+    expect(await names(["Letters", "Toxicity"])).toEqual([["BanSubstrings", "BanSubstrings#2"], ["Letters"]]);
   });
 
   it("looks through the suppressed names once, however many scanners there are", async () => {
     let reads = 0;
-    const suppress = new Proxy(["Unknown", "Last"], {
+    const suppress = new Proxy(["Toxicity", "Last"], {
       get(names, key) {
         if (key === "0") reads += 1;
         return Reflect.get(names, key);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { scanConversation } from "../../src/conversation/scan-conversation.ts";
-import { scanOutput, scanPrompt } from "../../src/scan/scan.ts";
+import { scanOutput, scanPrompt } from "../../src/conversation/single-text.ts";
 import { Vault } from "../../src/scan/vault.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
 import { Anonymize } from "../../src/scanners/generated/input-scanners.ts";

@@ -1,13 +1,14 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { passed, type Scanner } from "../../src/scan/scanner.ts";
 import { Vault } from "../../src/scan/vault.ts";
-import { type ScanRequest, ScanService, type ScanServiceOptions } from "../../src/service/service.ts";
+import { ScanService } from "../../src/service/service.ts";
+import type { ScanRequest, ScanServiceOptions } from "../../src/service/service-types.ts";
 import { GuardError } from "../../src/support/errors.ts";
 import { scannerOf, waitingScanner, wordScanner } from "../server/fixtures.ts";
 
 const OPTIONS: ScanServiceOptions = {
-  promptTimeout: 30,
-  outputTimeout: 30,
+  promptTimeout: 30_000,
+  outputTimeout: 30_000,
   maxScans: 10,
   maxMessages: 10,
   lazyLoad: false,
@@ -26,7 +27,7 @@ async function serviceOf(input: Scanner[], options: Partial<ScanServiceOptions> 
 
 function request(more: Partial<ScanRequest> = {}): ScanRequest {
   const { signal } = new AbortController();
-  return { suppress: [], details: false, rewrite: true, vault: new Vault(), signal, ...more };
+  return { suppress: [], offsets: "utf16", rewrite: true, vault: new Vault(), signal, ...more };
 }
 
 describe("ScanService", () => {
@@ -47,7 +48,7 @@ describe("ScanService", () => {
       documents: [{ isValid: true }, { isValid: false }, { isValid: true }],
     });
     // Nobody looks at texts of the user, so nothing is claimed of them.
-    const unread = await service.documents(["bad", "😀"], request({ details: true }), { source: "user" });
+    const unread = await service.documents(["bad", "😀"], request({ offsets: "codePoint" }), { source: "user" });
     const unscanned = (user: number) => ({ scannedChars: 0, unscannedSources: { user } });
     expect(unread.coverage).toMatchObject(unscanned(4));
     expect(unread.documents?.map(({ coverage }) => coverage)).toMatchObject([unscanned(3), unscanned(1)]);
@@ -62,7 +63,7 @@ describe("ScanService", () => {
   it("counts in code points for those who will see it", async () => {
     const service = await serviceOf([wordScanner("secret")]);
     expect((await service.prompt("😀 secret", request())).findings.Word?.[0]).toMatchObject({ start: 3 });
-    expect((await service.prompt("😀 secret", request({ details: true }))).findings.Word?.[0]).toMatchObject({
+    expect((await service.prompt("😀 secret", request({ offsets: "codePoint" }))).findings.Word?.[0]).toMatchObject({
       start: 2,
     });
   });
@@ -132,7 +133,7 @@ describe("ScanService", () => {
     const selfTest = async () => {
       if (isWrong) throw new Error("wrong");
     };
-    const service = await serviceOf([wordScanner("x")], { selfTest, selfTestInterval: 0.001, lazyLoad: false });
+    const service = await serviceOf([wordScanner("x")], { selfTest, selfTestInterval: 1, lazyLoad: false });
     await service.load();
     expect(service.notReady).toBeUndefined();
     const failed = new Promise((resolve) => service.onFailedSelfTest(resolve));
@@ -147,7 +148,7 @@ describe("ScanService", () => {
 
   it("ends a scan that takes too long, and one that nobody waits for", async () => {
     const { scanner, aborted } = waitingScanner();
-    const service = await serviceOf([scanner], { promptTimeout: 0.02 });
+    const service = await serviceOf([scanner], { promptTimeout: 20 });
     const late = service.prompt("x", request());
     await expect(late).rejects.toBeInstanceOf(GuardError);
     await expect(late).rejects.toMatchObject({
@@ -174,7 +175,7 @@ describe("ScanService", () => {
 
   it("runs so many scans and no more, those included that go on for nobody", async () => {
     const { scanner, started, release } = waitingScanner({ heeds: false });
-    const service = await serviceOf([scanner], { maxScans: 1, promptTimeout: 0.02 });
+    const service = await serviceOf([scanner], { maxScans: 1, promptTimeout: 20 });
     // Whoever waits for it is there before it fails, or the failure counts as one that nobody handles.
     const first = expect(service.prompt("x", request())).rejects.toMatchObject({ code: "GUARD_TIMEOUT" });
     await started;

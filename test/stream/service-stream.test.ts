@@ -98,7 +98,7 @@ describe("ScanService.outputStream", () => {
       scan: (_, { signal }) =>
         new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason))),
     });
-    const { service, request } = await serviceWith({ output: [slow] }, { outputTimeout: 0.05 });
+    const { service, request } = await serviceWith({ output: [slow] }, { outputTimeout: 50 });
     const stream = service.outputStream("?", request());
     await stream.push("The sun is");
     await new Promise((resolve) => setTimeout(resolve, 80));

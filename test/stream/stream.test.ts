@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { scanOutput } from "../../src/conversation/single-text.ts";
 import { Deanonymize, InvisibleText, output, scanOutputStream } from "../../src/index.ts";
-import { scanOutput } from "../../src/scan/scan.ts";
 import { passed, type Scanner, type Verdict, wholeText } from "../../src/scan/scanner.ts";
 import { Vault } from "../../src/scan/vault.ts";
 import type { StreamScanOptions } from "../../src/stream/scan-output-stream.ts";

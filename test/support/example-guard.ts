@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import { ServiceGuard } from "../../src/guard/service-guard.ts";
 import { Anonymize, BanSubstrings, Deanonymize } from "../../src/index.ts";
-import type { ScanServiceOptions } from "../../src/service/service.ts";
+import type { ScanServiceOptions } from "../../src/service/service-types.ts";
 import { serviceWith } from "./service.ts";
 
 /** The scanners for parts of a conversation other than user messages. */

@@ -1,3 +1,4 @@
+import type { Edit } from "../../src/scan/edits.ts";
 import { passed, type Scanner } from "../../src/scan/scanner.ts";
 
 /**
@@ -11,17 +12,15 @@ export function maskingScanner(more: Partial<Scanner> = {}): Scanner {
     sanitizes: true,
     vaultScope: "call",
     async scan(text, { vault }) {
-      const parts: string[] = [];
-      let end = 0;
+      const edits: Edit[] = [];
       for (const { 0: found, 1: value = "", index } of text.matchAll(/<([^>]*)>/gu)) {
         const known = vault?.entries().find(([, original]) => original === value)?.[0];
         const placeholder = known ?? `[VALUE_${(vault?.size ?? 0) + 1}]`;
         vault?.append([placeholder, value]);
-        parts.push(text.slice(end, index), placeholder);
-        end = index + found.length;
+        edits.push({ start: index, end: index + found.length, replacement: placeholder });
         await new Promise(setImmediate);
       }
-      return end === 0 ? passed(text) : { ...passed(text), sanitized: [...parts, text.slice(end)].join("") };
+      return edits.length === 0 ? passed(text) : { ...passed(text), edits };
     },
     ...more,
   };

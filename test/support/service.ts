@@ -1,11 +1,13 @@
 import { onTestFinished } from "vitest";
 import type { Scanner, Side } from "../../src/scan/scanner.ts";
 import { Vault } from "../../src/scan/vault.ts";
-import { type ScanRequest, ScanService, type ScanServiceOptions } from "../../src/service/service.ts";
+import { ScanService } from "../../src/service/service.ts";
+import type { ScanRequest, ScanServiceOptions } from "../../src/service/service-types.ts";
 
-const OPTIONS: ScanServiceOptions = {
-  promptTimeout: 30,
-  outputTimeout: 30,
+/** The options of a service of a test. */
+export const SERVICE_OPTIONS: ScanServiceOptions = {
+  promptTimeout: 30_000,
+  outputTimeout: 30_000,
   maxScans: 10,
   maxMessages: 10,
   lazyLoad: true,
@@ -20,11 +22,11 @@ export async function serviceWith(
   { input = [], output = [] }: Partial<Record<Side, Scanner[]>>,
   options: Partial<ScanServiceOptions> = {},
 ): Promise<{ service: ScanService; request: (more?: Partial<ScanRequest>) => ScanRequest }> {
-  const service = new ScanService({ input, output }, { ...OPTIONS, ...options });
+  const service = new ScanService({ input, output }, { ...SERVICE_OPTIONS, ...options });
   onTestFinished(() => service.close());
   const request = (more: Partial<ScanRequest> = {}): ScanRequest => {
     const { signal } = new AbortController();
-    return { suppress: [], details: false, rewrite: true, vault: new Vault(), signal, ...more };
+    return { suppress: [], offsets: "utf16", rewrite: true, vault: new Vault(), signal, ...more };
   };
   return { service, request };
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ChatRequest } from "../../scan/chat-request.ts";
 import { OUTCOMES } from "../../scan/outcome.ts";
-import type { ScanCoverage } from "../../scan/scan.ts";
+import type { ScanCoverage } from "../../scan/report.ts";
 import type { Finding } from "../../scan/scanner.ts";
 import type { GuardReport } from "../guard.ts";
 

@@ -1,7 +1,9 @@
 import { Counter, Histogram, Registry } from "prom-client";
 import type { Engine } from "../../models/engine.ts";
 import type { Side } from "../../scan/scanner.ts";
-import { type ScanService, type ServiceReport, unscannedReasons } from "../../service/service.ts";
+import { unscannedReasons } from "../../service/decision.ts";
+import type { ScanService } from "../../service/service.ts";
+import type { ServiceReport } from "../../service/service-types.ts";
 import { AdmissionMetrics } from "./admission-metrics.ts";
 import { EngineMetrics } from "./engine-metrics.ts";
 

@@ -1,5 +1,4 @@
-import { type Abortable, addon, native } from "../../native.ts";
-import { andThen } from "../../support/maybe-async.ts";
+import { type Abortable, addon, mapAnswer, native } from "../../native.ts";
 import type { Span } from "../../text/span.ts";
 import { matchesOf } from "./rule-scanner.ts";
 
@@ -15,7 +14,7 @@ const CERTAIN = 0.99;
 export function hijackFinder(): (text: string, abortable: Abortable) => Span[] | Promise<Span[]> {
   const find = new addon.Hijacks().scanner();
   return (text, abortable) =>
-    andThen(
+    mapAnswer(
       native(() => find(text), abortable),
       (found) => (found ? matchesOf(found).map(({ start, end }) => ({ start, end })) : []),
     );

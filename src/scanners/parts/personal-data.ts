@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Engine } from "../../models/engine.ts";
 import { addon, built, native, type PersonalData, type PiiFinding } from "../../native.ts";
 import type { Edit } from "../../scan/edits.ts";
-import { MOST_FINDINGS } from "../../scan/findings.ts";
+import { MAX_FINDINGS } from "../../scan/findings.ts";
 import { type Coverage, type Finding, type ScanContext, wholeText } from "../../scan/scanner.ts";
 import { riskScore, round } from "../../scan/score.ts";
 import type { Vault } from "../../scan/vault.ts";
@@ -272,12 +272,12 @@ async function scanOf({ findings, highest, known, numbers, names }: NativePiiSca
 
 /** Returns the coverage of a text in which personal data was looked for. */
 export function coverageOf(text: string, { findings }: PiiScan): Coverage {
-  return wholeText(text, 1, Math.max(0, findings.length - MOST_FINDINGS));
+  return wholeText(text, 1, Math.max(0, findings.length - MAX_FINDINGS));
 }
 
 /** Converts what was found into the findings of a verdict. */
 export function findingsOf(text: string, { findings }: PiiScan): Finding[] {
-  return findings.slice(0, MOST_FINDINGS).map(({ start, end, entity, score }) => ({
+  return findings.slice(0, MAX_FINDINGS).map(({ start, end, entity, score }) => ({
     start,
     end,
     type: "personal_data",

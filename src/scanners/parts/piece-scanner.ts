@@ -1,5 +1,5 @@
 import type { LinearClassifier } from "../../models/linear.ts";
-import { MOST_FINDINGS } from "../../scan/findings.ts";
+import { MAX_FINDINGS } from "../../scan/findings.ts";
 import { type Finding, passed, type ScanContext, type Streaming, wholeText } from "../../scan/scanner.ts";
 import { riskScore } from "../../scan/score.ts";
 import { madeFrom } from "../../support/errors.ts";
@@ -54,7 +54,7 @@ export function pieceScanner(
       const pieces = await judge(text, context);
       if (pieces.length === 0) return passed(text);
       const failing = pieces.filter(({ score }) => score > threshold);
-      const findings = failing.slice(0, MOST_FINDINGS).map(
+      const findings = failing.slice(0, MAX_FINDINGS).map(
         ({ start, end, score, label }): Finding => ({
           ...{ start, end, type: finding, text: text.slice(start, end), score, label },
         }),

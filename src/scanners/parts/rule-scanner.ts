@@ -1,8 +1,7 @@
-import { type Answer, native, type RuleScan } from "../../native.ts";
-import { MOST_FINDINGS } from "../../scan/findings.ts";
+import { type Answer, mapAnswer, native, type RuleScan } from "../../native.ts";
+import { MAX_FINDINGS } from "../../scan/findings.ts";
 import { type Finding, type Verdict, wholeText } from "../../scan/scanner.ts";
 import { FAILED } from "../../scan/score.ts";
-import { andThen } from "../../support/maybe-async.ts";
 import { mapRows } from "../../text/rows.ts";
 import type { Span } from "../../text/span.ts";
 import { redactable, redactions, withEdits } from "./redaction.ts";
@@ -28,7 +27,7 @@ export function ruleCheck<Context extends { signal?: AbortSignal | undefined }>(
   const scan = rules.scanner();
   return (text, context) => {
     const found = native(() => scan(text), context);
-    return andThen(found, (scan) => verdict(text, scan, context));
+    return mapAnswer(found, (scan) => verdict(text, scan, context));
   };
 }
 
@@ -44,7 +43,7 @@ export interface RuleReport {
 
 /** Returns the verdict on a text that failed because rules matched. */
 export function ruleVerdict(text: string, scan: RuleScan, report: RuleReport): Verdict {
-  const matches = matchesOf(scan, report.redacts ? undefined : MOST_FINDINGS);
+  const matches = matchesOf(scan, report.redacts ? undefined : MAX_FINDINGS);
   return matchVerdict(text, matches, report, scan.matches.length / WIDTH);
 }
 
@@ -60,7 +59,7 @@ export function matchVerdict(
   count = matches.length,
 ): Verdict {
   const findings = matches
-    .slice(0, MOST_FINDINGS)
+    .slice(0, MAX_FINDINGS)
     .map((match) => findingOf(text, match, type, labels[match.rule] as string));
   return {
     isValid: false,

@@ -1,6 +1,6 @@
 import { createHmac, type KeyObject } from "node:crypto";
 import { Vault } from "../../scan/vault.ts";
-import type { ServiceDocument, ServiceReport } from "../../service/service.ts";
+import type { ServiceDocument, ServiceReport } from "../../service/service-types.ts";
 import { derived, KEY_BYTES } from "../../support/secret-keys.ts";
 import { withSignal } from "../../support/with-signal.ts";
 import { Flights } from "./flights.ts";

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import { addressOf } from "../../http-server/callers/address.ts";
-import type { ScanRequest } from "../../service/service.ts";
+import type { ScanRequest } from "../../service/service-types.ts";
 
 /**
  * For whom a request is scanned: the credential, or nobody in particular where there is none. Without credentials the addresses of clients

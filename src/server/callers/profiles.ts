@@ -36,7 +36,7 @@ export interface Granted {
   profile: Profile;
   suppress: readonly string[];
   /** The scanners that take the place of others, because they have the thresholds of the request. */
-  instead: ReadonlyMap<Scanner, Scanner> | undefined;
+  replacements: ReadonlyMap<Scanner, Scanner> | undefined;
 }
 
 /** The profiles of a server. */
@@ -98,9 +98,9 @@ export class Profiles {
       throw new Problem(403, "This credential may not leave scanners out (scanners_suppress).");
     }
     const thresholds = Object.entries(asked.thresholds ?? {});
-    if (thresholds.length === 0) return { profile, suppress, instead: undefined };
+    if (thresholds.length === 0) return { profile, suppress, replacements: undefined };
     if (!profile.variants) throw new Problem(403, "This profile takes no thresholds of requests (thresholds).");
-    return { profile, suppress, instead: profile.variants.with(thresholds, side) };
+    return { profile, suppress, replacements: profile.variants.with(thresholds, side) };
   }
 }
 

@@ -34,7 +34,7 @@ export class Variants {
    */
   with(thresholds: readonly [name: string, threshold: number][], side: Side): ReadonlyMap<Scanner, Scanner> {
     const issues: ValidationIssue[] = [];
-    const instead = new Map<Scanner, Scanner>();
+    const replacements = new Map<Scanner, Scanner>();
     const named = this.#service.scanners[side];
     for (const [name, threshold] of thresholds) {
       const path = `thresholds.${name}`;
@@ -46,14 +46,14 @@ export class Variants {
         continue;
       }
       try {
-        instead.set(scanner, this.#variant(side, index, threshold));
+        replacements.set(scanner, this.#variant(side, index, threshold));
       } catch (error) {
         if (!(error instanceof GuardValidationError)) throw error;
         issues.push(...error.issues.map(({ message }) => ({ path, message })));
       }
     }
     if (issues.length > 0) throw new GuardValidationError(issues);
-    return instead;
+    return replacements;
   }
 
   #variant(side: Side, index: number, threshold: number): Scanner {

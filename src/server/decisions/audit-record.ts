@@ -52,7 +52,7 @@ export function recordOf(
     ...(cache ? { cache } : {}),
     // Places are not told in the same unit for all requests, so that the unit is told with them.
     ...(findings.length > 0
-      ? { findings: findings.slice(0, MOST_FINDINGS), unit: asked.details ? "code_point" : "utf16" }
+      ? { findings: findings.slice(0, MOST_FINDINGS), unit: asked.offsets === "codePoint" ? "code_point" : "utf16" }
       : {}),
     ...(findings.length > MOST_FINDINGS ? { findings_omitted: findings.length - MOST_FINDINGS } : {}),
     ...(documents ? { documents } : {}),

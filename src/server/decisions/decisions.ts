@@ -1,6 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { Side } from "../../scan/scanner.ts";
-import type { Rescan, ScanRequest, ServiceReport } from "../../service/service.ts";
+import type { Rescan } from "../../service/service.ts";
+import type { ScanRequest, ServiceReport } from "../../service/service-types.ts";
 import type { CacheUse } from "../cache/result-cache.ts";
 import type { Profile } from "../callers/profiles.ts";
 
@@ -14,7 +15,7 @@ export interface Decision {
   /** What the cache had to do with it, where there is one. */
   readonly cache?: CacheUse | undefined;
   /** What the client asked for. */
-  readonly asked: Pick<ScanRequest, "suppress" | "details" | "rewrite">;
+  readonly asked: Pick<ScanRequest, "suppress" | "offsets" | "rewrite">;
   /** The texts that were judged, for those who may keep them, or something of them. */
   content(): Record<string, unknown>;
   /**

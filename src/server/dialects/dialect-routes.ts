@@ -92,10 +92,11 @@ function addEndpoint(
       };
       const begin = (options: ServiceCallOptions = {}) => {
         const { suppress = [], rewrite = true } = options;
-        const asked = { suppress, details: true, rewrite };
+        const offsets = "codePoint" as const;
+        const asked = { suppress, offsets, rewrite };
         const onScanned = ({ content, ...scan }: EndedScan) =>
           decisions.tell({ ...scan, request, profile, asked, content: () => content });
-        return new ServiceGuard(service, { onScanned }).call({ ...options, ...given });
+        return new ServiceGuard(service, { onScanned }).call({ ...options, offsets, ...given });
       };
       const { scanners, restores } = service;
       const asked = { call: begin(), begin, headers: request.headers, scanners, restores, vaults };

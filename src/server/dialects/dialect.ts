@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { z } from "zod";
 import type { ServiceCall, ServiceCallOptions } from "../../guard/service-guard.ts";
 import type { Problem } from "../../http-server/problem.ts";
-import type { NamedScanner } from "../../scan/scan.ts";
+import type { NamedScanner } from "../../scan/named-scanners.ts";
 import type { Side } from "../../scan/scanner.ts";
 import type { Vault } from "../../scan/vault.ts";
 

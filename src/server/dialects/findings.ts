@@ -1,5 +1,5 @@
 import type { Message } from "../../scan/chat-request.ts";
-import { SUFFIXES } from "../../scan/result-names.ts";
+import { SUFFIXES } from "../../scan/report.ts";
 import type { Finding } from "../../scan/scanner.ts";
 import { SCANNERS } from "../../scanners/catalog.ts";
 

@@ -3,7 +3,8 @@ import { z } from "zod";
 import type { ServiceGuardReport } from "../../guard/service-guard.ts";
 import { openaiErrorBody } from "../../http-formats/formats/openai-errors.ts";
 import type { Problem } from "../../http-server/problem.ts";
-import { WINDOW_SUFFIX } from "../../scan/result-names.ts";
+import { findCheck } from "../../scan/check-result.ts";
+import { resultName } from "../../scan/report.ts";
 import { type Dialect, type DialectCall, endpoint } from "./dialect.ts";
 
 const part = z.union([
@@ -100,13 +101,13 @@ const JUDGED = [...new Set(Object.values(CATEGORIES).flat()), "hate/threatening"
  * The result for an input. OpenAI's categories come from the labels that were found; a label that is below the threshold has no finding,
  * so that its category has 0. Beside them stands every check by its own name, with its probability, or 1 and 0 where it has none.
  */
-function resultOf({ isValid, resultsScore, probabilities, findings }: ServiceGuardReport): Record<string, unknown> {
+function resultOf({ isValid, checks }: ServiceGuardReport): Record<string, unknown> {
   const scores = new Map(JUDGED.map((category) => [category, 0]));
   const raise = (category: string, score: number) => scores.set(category, Math.max(scores.get(category) ?? 0, score));
   const found = new Map<string, number>();
-  for (const [check, all] of Object.entries(findings)) {
-    if ((resultsScore[check] ?? 0) <= 0) continue;
-    for (const { type, label = "", score } of all) {
+  for (const check of checks) {
+    if (check.isValid) continue;
+    for (const { type, label = "", score } of check.findings) {
       if (type === "toxicity") found.set(label, Math.max(found.get(label) ?? 0, score));
     }
   }
@@ -114,11 +115,11 @@ function resultOf({ isValid, resultsScore, probabilities, findings }: ServiceGua
   raise("hate/threatening", Math.min(found.get("identity_attack") ?? 0, found.get("threat") ?? 0));
   const flags = new Map([...scores].map(([category, score]) => [category, score > 0]));
 
-  for (const [check, score] of Object.entries(resultsScore)) {
-    // There is one message, so that the last few of them together say the same again.
-    if (check.endsWith(WINDOW_SUFFIX) && check.slice(0, -WINDOW_SUFFIX.length) in resultsScore) continue;
-    flags.set(`guard/${check}`, score > 0);
-    scores.set(`guard/${check}`, probabilities[check] ?? (score > 0 ? 1 : 0));
+  for (const check of checks) {
+    // There is one message, so that the window of messages has the same results again.
+    if (check.scope === "window" && findCheck({ checks }, { scanner: check.scanner, scope: "latest" })) continue;
+    flags.set(`guard/${resultName(check)}`, !check.isValid);
+    scores.set(`guard/${resultName(check)}`, check.probability ?? (check.isValid ? 0 : 1));
   }
   if (!isValid && ![...flags.values()].includes(true)) {
     // A text may fail although no check did, because something of it was not looked at.

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
-import type { ScanKind } from "../../service/service.ts";
+import type { ScanKind } from "../../service/service-types.ts";
 import { callerOf } from "../callers/caller.ts";
 
 declare module "fastify" {

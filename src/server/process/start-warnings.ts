@@ -1,7 +1,7 @@
 import { ignoredKeys } from "../../config/ignored-keys.ts";
 import type { Config } from "../../config/index.ts";
 import { risksOf } from "../../config/risks.ts";
-import type { ScannerLists } from "../../service/service.ts";
+import type { ScannerLists } from "../../service/service-types.ts";
 
 /**
  * The warnings that the log shows at the start: settings and lists that have no effect, and the risks that the configuration takes, which

@@ -5,7 +5,7 @@ import type { z } from "zod";
 import { Problem, problemBody } from "../../http-server/problem.ts";
 import { Vault } from "../../scan/vault.ts";
 import { answerOf } from "../../service/json-report.ts";
-import type { ServiceReport } from "../../service/service.ts";
+import type { ServiceReport } from "../../service/service-types.ts";
 import { clientGone } from "../../support/client-gone.ts";
 import { closedError } from "../../support/errors.ts";
 import { callerOf } from "../callers/caller.ts";
@@ -179,13 +179,13 @@ async function answering(asked: Asked, start: Start, lines: AnswerLines): Promis
   const { prompt, messages, tools, system, every_step: everyStep, details } = start;
   const stop = new AbortController();
   setMaxListeners(0, stop.signal);
-  const { profile, suppress, instead } = profiles.grant(request, start, "output");
+  const { profile, suppress, replacements } = profiles.grant(request, start, "output");
   const stream = profile.service.outputStream(
     prompt,
     {
       suppress,
-      instead,
-      details: details ?? false,
+      replacements,
+      offsets: "codePoint",
       rewrite,
       vault: typeof start.vault === "string" ? seal.open(start.vault, request.credential) : new Vault(),
       signal: stop.signal,
@@ -286,7 +286,7 @@ function tell({ decisions, request, rewrite }: Asked, start: Start, report: Serv
     profile: request.profile,
     side: "output",
     report,
-    asked: { suppress: suppress ?? [], details: details ?? false, rewrite },
+    asked: { suppress: suppress ?? [], offsets: "codePoint", rewrite },
     content: () => ({ prompt }),
   });
 }

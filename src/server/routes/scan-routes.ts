@@ -3,7 +3,8 @@ import type { ScanObserver } from "../../scan/observer.ts";
 import type { Side } from "../../scan/scanner.ts";
 import { Vault } from "../../scan/vault.ts";
 import type { Answer, DocumentsAnswer } from "../../service/json-report.ts";
-import type { ScanKind, ScanRequest, ScanService, ServiceReport } from "../../service/service.ts";
+import type { ScanService } from "../../service/service.ts";
+import type { ScanKind, ScanRequest, ServiceReport } from "../../service/service-types.ts";
 import { whileConnected } from "../../support/client-gone.ts";
 import { Stop } from "../../support/stop.ts";
 import type { CacheUse, ResultCache, Scanned } from "../cache/result-cache.ts";
@@ -116,17 +117,18 @@ export async function scanned<Body extends ScanFields>(
   { decisions, seal, cache }: Pick<ScanRoutesOptions, "decisions" | "seal" | "cache">,
   { name, source, scan, content }: Item<Body>,
   request: FastifyRequest,
-  { fields, kind, granted: { profile, suppress, instead }, until }: ScanAsked<Body>,
+  { fields, kind, granted: { profile, suppress, replacements }, until }: ScanAsked<Body>,
 ): Promise<Scanned & { use?: CacheUse }> {
   const { service } = profile;
   const rewrite = kind === "analyze";
   const details = fields.details ?? false;
   const observer = request.scanObserver;
+  const offsets = "codePoint" as const;
   const { caller, turn } = callerOf(request);
   const compute = async (until: AbortSignal | Stop): Promise<Scanned> => {
     const vault = typeof fields.vault === "string" ? seal.open(fields.vault, request.credential) : new Vault();
     const stopped = until instanceof Stop ? { stop: until } : { signal: until };
-    const asked = { suppress, instead, details, rewrite, vault, ...stopped, observer, caller, turn };
+    const asked = { suppress, replacements, offsets, rewrite, vault, ...stopped, observer, caller, turn };
     return { report: await scan(service, fields, asked), vault };
   };
   const found = async (): Promise<Scanned & { use?: CacheUse }> => {
@@ -155,10 +157,10 @@ export async function scanned<Body extends ScanFields>(
     side: source,
     report: result.report,
     cache: result.use,
-    asked: { suppress, details, rewrite },
+    asked: { suppress, offsets, rewrite },
     content: () => content(fields),
     // Scanners with thresholds of the request are of this service only.
-    ...(instead ? {} : { again: (other, asked) => scan(other, fields, asked) }),
+    ...(replacements ? {} : { again: (other, asked) => scan(other, fields, asked) }),
   });
   return result;
 }

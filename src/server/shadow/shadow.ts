@@ -119,7 +119,7 @@ export class Shadow {
         const { suppress, rewrite } = asked;
         let other: Judged;
         try {
-          other = await again(service, { suppress, rewrite, details: false, vault: new Vault(), signal, caller });
+          other = await again(service, { suppress, rewrite, offsets: "utf16", vault: new Vault(), signal, caller });
         } catch (error) {
           // It was given up, and counted then.
           if (!signal.aborted) this.#fail(error);

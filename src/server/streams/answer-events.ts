@@ -1,4 +1,4 @@
-import type { ServiceReport } from "../../service/service.ts";
+import type { ServiceReport } from "../../service/service-types.ts";
 import type { AnswerStream, StreamStep } from "../../stream/answer-stream.ts";
 import { within } from "../../support/within.ts";
 import type { AnswerLine, AnswerLines } from "./answer-lines.ts";

@@ -1,7 +1,7 @@
 import type { TextReport } from "../../../guard/service-guard.ts";
-import { failingChecks } from "../../../scan/result-names.ts";
+import { failingChecks } from "../../../scan/report.ts";
 import type { Finding } from "../../../scan/scanner.ts";
-import { unscannedReasons } from "../../../service/service.ts";
+import { unscannedReasons } from "../../../service/decision.ts";
 import { lengthIn } from "../../../text/offsets.ts";
 import type { Detector } from "./detector.ts";
 

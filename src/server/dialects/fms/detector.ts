@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { Problem } from "../../../http-server/problem.ts";
-import { CONVERSATION_RISK, SUFFIXES } from "../../../scan/result-names.ts";
-import type { NamedScanner } from "../../../scan/scan.ts";
+import type { NamedScanner } from "../../../scan/named-scanners.ts";
+import { CONVERSATION_RISK, SUFFIXES } from "../../../scan/report.ts";
 import type { Side } from "../../../scan/scanner.ts";
 
 /** The id of the detector that all scanners of a side are together. */

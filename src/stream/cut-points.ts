@@ -20,7 +20,7 @@ const LINES = /(?<=\n|^)(?:[ \t]*\S{32,}[ \t]*\r?\n)+[ \t]*\S*$/u;
 const TAIL = { groups: 96, spaced: 768, lines: 2048 };
 
 /** Where a text may be cut. The offsets are -1 where there is no such place. */
-export interface Cuts {
+export interface CutPoints {
   /** The end of the last sentence or line that has ended. */
   sentence: number;
   /** The end of the last word that has ended. */
@@ -40,11 +40,11 @@ export interface CutLimits {
 }
 
 /** Finds the last places where a text may be cut. */
-export async function cutsIn(
+export async function cutPointsIn(
   text: string,
   { from, limit, lines, openFrom }: CutLimits,
   abortable?: Abortable,
-): Promise<Cuts> {
+): Promise<CutPoints> {
   if (limit <= from) return { sentence: -1, word: -1 };
   const read = text.slice(from, Math.min(text.length, limit + 64));
   const sentences = ENDS.test(read) ? await splitSentences(read, abortable) : [];

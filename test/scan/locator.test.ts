@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { Locator } from "../../src/scan/locator.ts";
 import { wholeText } from "../../src/scan/scanner.ts";
-import { verdictInUnit } from "../../src/scan/verdict-units.ts";
 import { lengthIn } from "../../src/text/offsets.ts";
 
 it("counts what Array.from counts, and points at the same characters", () => {
@@ -15,24 +15,22 @@ it("counts what Array.from counts, and points at the same characters", () => {
       const [a, b] = [from % (points.length + 1), to % (points.length + 1)].sort((x, y) => x - y) as [number, number];
       const start = points.slice(0, a).join("").length;
       const end = points.slice(0, b).join("").length;
-      const verdict = {
-        isValid: false,
-        score: 1,
-        findings: [{ start, end, type: "x", score: 1 }],
-        coverage: wholeText(text),
-      };
-      const shown = verdictInUnit("codePoint", text, verdict);
-      expect(shown.findings).toEqual([{ start: a, end: b, type: "x", score: 1 }]);
-      expect(shown.coverage).toMatchObject({ chars: points.length, scannedChars: points.length });
-      expect(verdictInUnit("utf16", text, verdict)).toBe(verdict);
+      const findings = [{ start, end, type: "x", score: 1 }];
+      const inCodePoints = new Locator(text, undefined, "codePoint");
+      expect(inCodePoints.located(findings)).toEqual([{ start: a, end: b, type: "x", score: 1 }]);
+      expect(inCodePoints.coverage(wholeText(text))).toMatchObject({
+        chars: points.length,
+        scannedChars: points.length,
+      });
+      expect(new Locator(text, undefined, "utf16").located(findings)).toEqual(findings);
     }),
   );
 });
 
 it("never counts as read what may not have been", () => {
   const coverage = { chars: 20, scannedChars: 10, truncated: true, windows: 1 };
-  const verdict = { isValid: true, score: -1, findings: [], coverage };
-  expect(verdictInUnit("codePoint", `${"😀".repeat(5)}${"a".repeat(10)}`, verdict).coverage).toMatchObject({
+  const text = `${"😀".repeat(5)}${"a".repeat(10)}`;
+  expect(new Locator(text, undefined, "codePoint").coverage(coverage)).toMatchObject({
     chars: 15,
     scannedChars: 5,
   });

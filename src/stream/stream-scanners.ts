@@ -1,42 +1,43 @@
-import { isSuppressed, type NamedScanner, suppressedNames } from "../scan/scan.ts";
+import type { CheckId } from "../scan/check-result.ts";
+import { isSuppressed, type NamedScanner, suppressedNames } from "../scan/named-scanners.ts";
 import type { PartStreaming, ScanContext, SpanStreaming, Streaming } from "../scan/scanner.ts";
 
 /** Scanners that judge the same text, part by part. */
-export interface Judges {
+export interface PartScanners {
   scanners: NamedScanner[];
-  /** The sanitizing scanner whose text they read; undefined when they read the answer as it came. */
+  /** The rewriting scanner whose text they read; undefined when they read the answer as it came. */
   after: string | undefined;
   /** How much of the text before a part they read again. */
   overlap: number;
 }
 
 /** The scanners of an answer that arrives in pieces, by the ways in which they read it. */
-export interface StreamLists {
+export interface StreamScanners {
   /** All scanners, in their order, without those that the call leaves out. */
   readonly all: readonly NamedScanner[];
-  /** The names of those that the call leaves out. */
-  readonly suppressed: readonly string[];
+  /** The checks that the call leaves out. */
+  readonly suppressed: readonly CheckId[];
   /** The scanners that find spans, and read new text together with the text around it. */
   readonly spans: readonly NamedScanner[];
-  /** Those of them that ask models. */
+  /** The span scanners that ask models. */
   readonly byModel: readonly NamedScanner[];
-  /** Those of them that find a value everywhere once they have found it. */
+  /** The span scanners that find a value everywhere once they have found it. */
   readonly repeating: readonly NamedScanner[];
   /** The scanners that judge each part once. */
-  readonly judges: readonly Judges[];
+  readonly parts: readonly PartScanners[];
   /** The scanners that run once, at the end. */
   readonly atEnd: readonly NamedScanner[];
-  /** Whether nothing may be given out before the end, because a scanner may rewrite all of the answer. */
+  /** Whether nothing may be released before the end, because a scanner may rewrite all of the answer. */
   readonly holdsAll: boolean;
   /** Whether some scanner judges sentences, so that text waits for their ends. */
   readonly waitsForSentences: boolean;
   /** The scanners that know spans which have not ended. */
   readonly openSpans: readonly Streaming[];
-  /** How much text must have been looked at behind a place within a sentence before it is given out. */
+  /** How much text must have been read behind a place within a sentence before it is released. */
   readonly span: number;
   /** The same behind the end of a sentence or a line. */
   readonly across: number;
-  /** How much text before what is new the scanners of spans read again. */
+  /** How much text before new text the span scanners read again. */
   readonly before: number;
 }
 
@@ -44,16 +45,20 @@ export interface StreamLists {
 const BEFORE = 256;
 
 /** Sorts the scanners of a list by the ways in which they read a stream. */
-export function streamLists(
+export function streamScanners(
   named: readonly NamedScanner[],
-  { suppress, rewrite, context }: { suppress: readonly string[]; rewrite: boolean; context: ScanContext },
-): StreamLists {
-  const left = suppressedNames(suppress);
-  const all = named.filter((item) => !isSuppressed(item, left));
+  {
+    suppress,
+    rewrite,
+    context,
+  }: { suppress: readonly string[] | ReadonlySet<string>; rewrite: boolean; context: ScanContext },
+): StreamScanners {
+  const suppressed = suppressedNames(suppress);
+  const all = named.filter((item) => !isSuppressed(item, suppressed, "output"));
   const spans: NamedScanner[] = [];
   const byModel: NamedScanner[] = [];
   const atEnd: NamedScanner[] = [];
-  const judges = new Map<string | undefined, Judges>();
+  const parts = new Map<string | undefined, PartScanners>();
   const spanReadings: SpanStreaming[] = [];
   const partReadings: PartStreaming[] = [];
   let holdsAll = false;
@@ -70,8 +75,8 @@ export function streamLists(
       atEnd.push(item);
     } else if (streaming) {
       partReadings.push(streaming);
-      const same = judges.get(after) ?? { scanners: [], after, overlap: 0 };
-      judges.set(after, same);
+      const same = parts.get(after) ?? { scanners: [], after, overlap: 0 };
+      parts.set(after, same);
       same.scanners.push(item);
       same.overlap = Math.max(same.overlap, streaming.overlap);
     } else {
@@ -85,11 +90,13 @@ export function streamLists(
     }, 0);
   return {
     all,
-    suppressed: named.filter((item) => isSuppressed(item, left)).map(({ name }) => name),
+    suppressed: named
+      .filter((item) => isSuppressed(item, suppressed, "output"))
+      .map(({ name }) => ({ scanner: name, scope: "output" })),
     spans,
     byModel,
     repeating: spans.filter(({ scanner: { streaming } }) => streaming?.reads === "spans" && streaming.repeats),
-    judges: [...judges.values()],
+    parts: [...parts.values()],
     atEnd,
     holdsAll,
     waitsForSentences: byModel.length > 0 || partReadings.some(({ reads }) => reads === "sentences"),
@@ -98,4 +105,14 @@ export function streamLists(
     across: longest(({ across = 0 }) => across),
     before: spanReadings.reduce((most, { before = BEFORE }) => Math.max(most, before), 0),
   };
+}
+
+/** Returns the rewriting scanner whose text a span scanner reads; undefined when it reads the answer as it came. */
+export function readsAfter(scanners: readonly NamedScanner[], name: string): string | undefined {
+  let after: string | undefined;
+  for (const item of scanners) {
+    if (item.name === name) break;
+    if (item.scanner.sanitizes) after = item.name;
+  }
+  return after;
 }

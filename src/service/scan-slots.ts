@@ -2,45 +2,45 @@ import { GuardError } from "../support/errors.ts";
 import { ENDED, Stop } from "../support/stop.ts";
 import type { Admission, Hold, Turn } from "./admission/admission.ts";
 
-/** Work that asks for a place. */
-export interface PlaceRequest {
+/** Work that asks for a slot. */
+export interface SlotRequest {
   /** What costs about the same for texts of the same length, such as `prompt`. */
   kind: string;
   /** How much text there is, in characters. */
   chars: number;
   /** Who takes turns with others for it. */
   caller: string | undefined;
-  /** The most seconds that it may wait and run. */
-  seconds: number;
+  /** How long it may wait and run, in milliseconds. */
+  timeout: number;
   /** A signal that is aborted when nobody waits for the result any more. */
   signal?: AbortSignal | undefined;
   /** The same where it is for this work alone. It then stops the work, for whatever reason. */
   stop?: Stop | undefined;
 }
 
-/** A place in which something runs. */
-export interface Place {
+/** A slot in which a scan runs. */
+export interface ScanSlot {
   /** Is aborted when nobody waits for the result any more, and when the work ends early. */
   readonly stop: Stop;
-  /** Is told of work that goes on until it ends by itself. The place is not free before that. */
+  /** Is told of work that goes on until it ends by itself. The slot is not free before that. */
   onWork(begun: Promise<unknown>): void;
 }
 
-/** The place of a stream: it is taken as long as the stream is open. */
-export interface StreamPlace extends Pick<Place, "onWork"> {
+/** The slot of a stream: it is taken as long as the stream is open. */
+export interface StreamSlot extends Pick<ScanSlot, "onWork"> {
   /** Aborted when nobody waits for the stream any more. */
   readonly signal: AbortSignal;
-  /** Does one step of the stream, within the seconds that it may take. What goes wrong ends the stream. */
+  /** Does one step of the stream, within its timeout. What goes wrong ends the stream. */
   step<T>(chars: number, work: () => Promise<T>): Promise<T>;
-  /** Gives the place back. */
+  /** Gives the slot back. */
   end(reason: unknown): void;
 }
 
 /**
- * The places of a service, in which scans wait and run; {@link Admission} says when. A scan is stopped when its time is up, when its
+ * The slots of a service, in which scans wait and run; {@link Admission} says when. A scan is stopped when its time is up, when its
  * caller is gone, and when the service closes.
  */
-export class Places {
+export class ScanSlots {
   readonly #admission: Admission;
   /**
    * What stops each scan that has not ended. `AbortSignal.any` with a signal as old as the service would do the same, but the old signal
@@ -52,7 +52,7 @@ export class Places {
     this.#admission = admission;
   }
 
-  /** How many places are taken, by those as well that go on although nobody waits for them any more. */
+  /** How many slots are taken, by those as well that go on although nobody waits for them any more. */
   get taken(): number {
     return this.#taken.size;
   }
@@ -68,11 +68,11 @@ export class Places {
    * @param scan gets what is aborted when nobody waits for the scan any more.
    * @throws GuardError `GUARD_OVERLOADED`, `GUARD_TIMEOUT`, and the reason of the caller's signal.
    */
-  async run<T>({ signal, stop: own, ...asked }: PlaceRequest, scan: (place: Place) => Promise<T>): Promise<T> {
-    const turn = this.#admission.enter({ timeout: asked.seconds, ...asked });
+  async run<T>({ signal, stop: own, ...asked }: SlotRequest, scan: (slot: ScanSlot) => Promise<T>): Promise<T> {
+    const turn = this.#admission.enter({ ...asked, timeout: asked.timeout / 1000 });
     const { stop, work, onWork, leave } = this.#take(signal, own);
-    const place = { stop, onWork };
-    const scanned = turn.waits ? begun(turn, stop.signal).then(() => scan(place)) : scan(place);
+    const slot = { stop, onWork };
+    const scanned = turn.waits ? begun(turn, stop.signal).then(() => scan(slot)) : scan(slot);
     const done = (isComplete: boolean) =>
       whenDone(work, () => {
         turn.end(isComplete);
@@ -84,7 +84,7 @@ export class Places {
     );
     let isDone = false;
     try {
-      const result = await timed(scanned, asked.seconds, stop);
+      const result = await timed(scanned, asked.timeout, stop);
       isDone = work.size === 0;
       return result;
     } finally {
@@ -95,11 +95,11 @@ export class Places {
   }
 
   /**
-   * Takes a place for a stream.
+   * Takes a slot for a stream.
    *
    * @throws GuardError `GUARD_OVERLOADED`.
    */
-  stream({ kind, caller, seconds, signal }: Omit<PlaceRequest, "chars" | "stop">): StreamPlace {
+  stream({ kind, caller, timeout, signal }: Omit<SlotRequest, "chars" | "stop">): StreamSlot {
     const hold = this.#admission.hold(kind, caller);
     const { stop, work, onWork, leave } = this.#take(signal);
     const free = () => {
@@ -114,20 +114,20 @@ export class Places {
     return {
       signal: stop.signal,
       onWork,
-      step: (chars, work) => this.#step(hold, { chars, seconds, stop }, work),
+      step: (chars, work) => this.#step(hold, { chars, timeout, stop }, work),
       end: (reason) => stop.abort(reason),
     };
   }
 
   async #step<T>(
     hold: Hold,
-    { chars, seconds, stop }: { chars: number; seconds: number; stop: Stop },
+    { chars, timeout, stop }: { chars: number; timeout: number; stop: Stop },
     work: () => Promise<T>,
   ): Promise<T> {
     stop.throwIfAborted();
     const step = hold.step(chars);
     try {
-      const done = await timed(work(), seconds, stop);
+      const done = await timed(work(), timeout, stop);
       step.end(true);
       return done;
     } catch (error) {
@@ -151,8 +151,8 @@ export class Places {
   }
 }
 
-/** A place that was taken. */
-interface Taken extends Pick<Place, "onWork"> {
+/** A slot that was taken. */
+interface Taken extends Pick<ScanSlot, "onWork"> {
   /** Stops what runs in it. */
   stop: Stop;
   /** What goes on in it. */
@@ -171,7 +171,7 @@ async function begun(turn: Turn, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Gives a place back when all that went on in it has ended. A scan that nobody waits for any more takes its place for as long as it takes
+ * Gives a slot back when all that went on in it has ended. A scan that nobody waits for any more takes its slot for as long as it takes
  * memory and time, so that scanners which ignore the signal cannot be piled up.
  */
 function whenDone(work: ReadonlySet<Promise<unknown>>, free: () => void): void {
@@ -184,10 +184,10 @@ function whenDone(work: ReadonlySet<Promise<unknown>>, free: () => void): void {
  *
  * @param stop stops the scan when the time is up.
  */
-async function timed<T>(work: Promise<T>, seconds: number, stop: Stop): Promise<T> {
+async function timed<T>(work: Promise<T>, timeout: number, stop: Stop): Promise<T> {
   const timer = setTimeout(
-    () => stop.abort(new GuardError("GUARD_TIMEOUT", `The scan took longer than ${seconds} s.`)),
-    seconds * 1000,
+    () => stop.abort(new GuardError("GUARD_TIMEOUT", `The scan took longer than ${timeout / 1000} s.`)),
+    timeout,
   );
   try {
     return await stop.race(work);

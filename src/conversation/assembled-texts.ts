@@ -30,7 +30,7 @@ const FEWEST_LETTERS = 6;
  *   asks for before those that are only likely. None of them can be read in the texts as they are, whatever their line breaks. It is
  *   empty for nearly all ordinary texts.
  */
-export function assembled(texts: readonly string[]): string[] {
+export function assembledTexts(texts: readonly string[]): string[] {
   const read = latest(texts);
   if (read.length === 0) return [];
   const sums = [...putTogether(read), ...numberedParts(read)];

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { placeholdersFor } from "../../src/conversation/known-values.ts";
+import { placeholdersFor } from "../../src/conversation/placeholder-restorer.ts";
 import type { VaultEntry } from "../../src/scan/vault.ts";
 
 const PEOPLE: VaultEntry[] = [

@@ -1,0 +1,458 @@
+import type { Conversation } from "../messages/conversation.ts";
+import { AnswerCache } from "../models/call-context.ts";
+import {
+  type CheckResult,
+  emptyResult,
+  findCheck,
+  isValid,
+  ResultCollector,
+  type ScanResult,
+  type Scope,
+} from "../scan/check-result.ts";
+import type { MessageText } from "../scan/conversation-text.ts";
+import type { Edit } from "../scan/edits.ts";
+import { isSuppressed, type NamedScanner, suppressedNames } from "../scan/named-scanners.ts";
+import { replacesValues } from "../scan/outcome.ts";
+import type { ScanReport } from "../scan/report.ts";
+import type { RunOptions } from "../scan/scan-options.ts";
+import type { ScanContext } from "../scan/scanner.ts";
+import { SCANNED, type Scanned, type Source } from "../scan/source.ts";
+import { scanText, type TextResult } from "../scan/text-scan.ts";
+import { Vault } from "../scan/vault.ts";
+import { defaultVerdictCache, type VerdictCache } from "../scan/verdict-cache.ts";
+import { callSignal } from "../support/stop.ts";
+import { Turns } from "../support/turns.ts";
+import { lengthIn, type OffsetUnit } from "../text/offsets.ts";
+import { assembledTexts } from "./assembled-texts.ts";
+import type { ConversationScanners } from "./conversation-scanners.ts";
+import { editedStrings, stringsOf } from "./edited-strings.ts";
+import { narrowFindings } from "./finding-strings.ts";
+import { mapTexts } from "./map-texts.ts";
+import { groupMessages, type MessageGroups } from "./message-groups.ts";
+import { placeholdersFor } from "./placeholder-restorer.ts";
+import type { ConversationRisk } from "./risk.ts";
+import { checkRisk } from "./risk-check.ts";
+import { type ScanJob, scanJobs } from "./scan-jobs.ts";
+
+/** How a conversation is scanned. */
+export interface ConversationScanOptions extends Omit<RunOptions, "scope" | "stop"> {
+  /**
+   * How many user messages are scanned together; 1 turns that off. When the model has not answered more than this, all of those are
+   * scanned together. The default is 3.
+   */
+  window?: number;
+  /** Checks the accumulated risk too. */
+  risk?: ConversationRisk | undefined;
+}
+
+/** The checks of a conversation, and the request as it may be sent on. */
+export interface ConversationResult extends ScanResult {
+  /** The latest user message as rewritten. It is empty when there is no user message. */
+  sanitizedPrompt: string;
+  /** The request with every text as the scanners of its source rewrote it. */
+  sanitized: ReturnType<Conversation["rewritten"]>;
+  engineTiming: ScanReport["engineTiming"];
+}
+
+/** Scans a conversation that was read before. */
+export function scanTexts(
+  lists: ConversationScanners,
+  conversation: Conversation,
+  options: ConversationScanOptions = {},
+): Promise<ConversationResult> {
+  return new ConversationScan(lists, conversation, options).run();
+}
+
+/** The options of one scan with their defaults. */
+type Settings = ConversationScanOptions & {
+  vault: Vault;
+  rewrite: boolean;
+  suppress: ReadonlySet<string>;
+  signal: AbortSignal;
+  verdicts: VerdictCache;
+};
+
+/** One scan of one conversation: a list of stages, each of which checks one group of texts. */
+class ConversationScan {
+  readonly #lists: ConversationScanners;
+  readonly #conversation: Conversation;
+  readonly #groups: MessageGroups;
+  readonly #options: Settings;
+  /** For checks that rewrite nothing. They get no vault: several run at the same time, and no caller would see their placeholders. */
+  readonly #judging: Omit<Settings, "vault">;
+  readonly #unit: OffsetUnit;
+  readonly #window: number;
+  readonly #endCall: () => void;
+  /** All groups take turns together, so that the event loop is blocked no longer than by one of them. */
+  readonly #turns: Turns;
+  readonly #answers = new AnswerCache();
+  readonly #jobs: Record<Scanned, ScanJob[]>;
+  readonly #results = new Map<ScanJob, TextResult>();
+  /** The texts as their first scan rewrote them. */
+  readonly #rewritten = new Map<MessageText, { text: string; edits: readonly Edit[] }>();
+  #rewriting: Promise<void> | undefined;
+  #latest: Promise<ScanResult> | undefined;
+
+  constructor(lists: ConversationScanners, conversation: Conversation, options: ConversationScanOptions) {
+    const { rewrite = true, vault = new Vault(), verdicts = defaultVerdictCache() } = options;
+    const { signal, end } = callSignal(options.signal);
+    this.#lists = lists;
+    this.#conversation = conversation;
+    this.#groups = groupMessages(conversation);
+    this.#options = Object.assign({}, options, {
+      vault,
+      rewrite,
+      suppress: suppressedNames(options.suppress),
+      signal,
+      verdicts,
+    });
+    const { vault: _, ...judging } = this.#options;
+    this.#judging = Object.assign(judging, { rewrite: false });
+    this.#unit = options.offsets ?? "utf16";
+    this.#window = options.window ?? 3;
+    this.#endCall = end;
+    this.#turns = new Turns(signal);
+    this.#jobs = scanJobs(this.#groups, lists, { rewrite, replacing: this.#replacing });
+  }
+
+  async run(): Promise<ConversationResult> {
+    try {
+      await this.#options.verdicts.prefetch(this.#conversation.texts);
+      const total = new ResultCollector();
+      for (const result of await this.#runStages()) total.add(result);
+      const { result } = total;
+      this.#addUnscanned(result);
+      const sanitized = this.#conversation.rewritten(await this.#sanitizedStrings());
+      const { prompt } = this.#groups;
+      const sanitizedPrompt = prompt === undefined ? "" : this.#textOf(prompt);
+      return Object.assign({ sanitizedPrompt, sanitized, engineTiming: this.#answers.timings }, result);
+    } finally {
+      // When one stage throws, nobody needs the results of the others, so they are stopped.
+      this.#endCall();
+    }
+  }
+
+  /** The stages in the order of their results. */
+  get #stages(): readonly (() => Promise<ScanResult>)[] {
+    const others = SCANNED.filter((group) => group !== "user");
+    return [
+      () => this.#checkLatest(),
+      () => this.#checkWindow(),
+      ...others.map((group) => () => this.#checkGroup(group)),
+      () => this.#checkRisk(),
+    ];
+  }
+
+  /** Runs all stages at the same time, or with `failFast` one after the other until a check fails. */
+  async #runStages(): Promise<ScanResult[]> {
+    if (!this.#options.failFast) return Promise.all(this.#stages.map((stage) => stage()));
+    const results: ScanResult[] = [];
+    for (const stage of this.#stages) {
+      const result = await stage();
+      results.push(result);
+      if (!isValid(result)) break;
+    }
+    return results;
+  }
+
+  /** Checks the user messages that the model has not answered. */
+  #checkLatest(): Promise<ScanResult> {
+    this.#latest ??= (async () => {
+      await Promise.all([this.#rewriteTexts(), this.#options.failFast ? undefined : this.#judgeTexts("user")]);
+      if (this.#options.failFast) await this.#judgeTexts("user");
+      return this.#merged(this.#resultsOf("user"));
+    })();
+    return this.#latest;
+  }
+
+  /** Checks the new texts of a source, or the history. */
+  async #checkGroup(group: Scanned): Promise<ScanResult> {
+    const [assembled] = await Promise.all([
+      group === "tool" ? this.#checkAssembledTools() : [],
+      this.#judgeTexts(group),
+    ]);
+    await this.#rewriting;
+    return this.#merged([...this.#resultsOf(group), ...assembled]);
+  }
+
+  async #checkRisk(): Promise<ScanResult> {
+    const { risk } = this.#options;
+    const { prompt, userMessages, toolResults } = this.#groups;
+    if (!risk || !prompt) return emptyResult();
+    const texts = { userMessages, toolResults: this.#lists.off.has("tool") ? [] : toolResults };
+    return checkRisk(risk, texts, this.#answers, this.#options);
+  }
+
+  // --- The texts one by one
+
+  /** The scanners that replace values of users by placeholders. */
+  get #replacing(): readonly NamedScanner[] {
+    const { rewrite, suppress } = this.#options;
+    if (!rewrite) return [];
+    return this.#lists.user.filter((item) => replacesValues(item.scanner) && !isSuppressed(item, suppress));
+  }
+
+  #isRewriting({ scanners }: ScanJob): boolean {
+    return this.#options.rewrite && scanners.some(({ scanner }) => scanner.sanitizes || scanner.vaultScope === "call");
+  }
+
+  /** Scans the texts that may be rewritten, one after the other: so the values of older messages come first in the vault. */
+  #rewriteTexts(): Promise<void> {
+    this.#rewriting ??= (async () => {
+      const order = new Map(this.#conversation.texts.map((text, index) => [text, index]));
+      const jobs = Object.values(this.#jobs)
+        .flat()
+        .filter((job) => this.#isRewriting(job));
+      jobs.sort((a, b) => (order.get(a.text) ?? 0) - (order.get(b.text) ?? 0));
+      for (const job of jobs) {
+        if (this.#turns.isOver) await this.#turns.next();
+        const result = await this.#scanJob(job, this.#options);
+        if (this.#options.failFast && result && !isValid(result)) return;
+      }
+    })();
+    return this.#rewriting;
+  }
+
+  /** Scans the texts of a group that no scanner rewrites, several at a time. */
+  async #judgeTexts(group: Scanned): Promise<void> {
+    await mapTexts(
+      this.#jobs[group].filter((job) => !this.#isRewriting(job)),
+      (job) => this.#scanJob(job, group === "user" ? this.#options : this.#judging),
+      this.#turns,
+    );
+  }
+
+  async #scanJob(job: ScanJob, options: RunOptions): Promise<ScanResult | undefined> {
+    const { text, scanners, scope, counted } = job;
+    if (scanners.length === 0) return undefined;
+    const context = this.#contextOf(text.source, text);
+    const failFast = (options.failFast ?? false) && !counted;
+    const result = await scanText(scanners, text.text, context, Object.assign({}, options, { scope, failFast }));
+    await narrowFindings(result, text, { scanners, unit: this.#unit }, (item, string) =>
+      scanText([item], string.text, this.#contextOf(text.source, string), Object.assign({}, this.#judging, { scope })),
+    );
+    if (!this.#rewritten.has(text)) this.#rewritten.set(text, { text: result.text, edits: result.edits });
+    if (counted) keepCounted(result, counted);
+    this.#results.set(job, result);
+    return result;
+  }
+
+  #contextOf(source: Source, current?: MessageText): ScanContext {
+    const { texts } = this.#conversation;
+    return { answers: this.#answers, source, conversation: current ? { texts, current } : { texts } };
+  }
+
+  #resultsOf(group: Scanned): ScanResult[] {
+    return this.#jobs[group].flatMap((job) => this.#results.get(job) ?? []);
+  }
+
+  /** Merges the results of thousands of texts, and lets the event loop go on meanwhile. */
+  async #merged(results: readonly ScanResult[]): Promise<ScanResult> {
+    const [first] = results;
+    if (first && results.length === 1) return first;
+    const collector = new ResultCollector();
+    for (const result of results) {
+      if (this.#turns.isOver) await this.#turns.next();
+      collector.add(result);
+    }
+    return collector.result;
+  }
+
+  /** A text as the scanners rewrote it. */
+  #textOf(text: MessageText): string {
+    return this.#rewritten.get(text)?.text ?? text.text;
+  }
+
+  // --- Several texts together
+
+  /** Checks the last few user messages together, because an attacker may have split an instruction over them. */
+  async #checkWindow(): Promise<ScanResult> {
+    const { prompt, userMessages, unansweredCount } = this.#groups;
+    const { window } = this.#lists;
+    if (prompt === undefined || this.#window === 1 || window.length === 0) return emptyResult();
+    const messages = userMessages.slice(-Math.max(this.#window, unansweredCount));
+    const texts = messages.map(({ text }) => text);
+    const scanJoined = (scanners: readonly NamedScanner[], text: string): Promise<ScanResult> =>
+      scanText(
+        scanners,
+        text,
+        this.#contextOf(prompt.source),
+        Object.assign({}, this.#judging, { scope: "window" } as const),
+      );
+    const joined = texts.join("\n");
+    const results = await Promise.all([
+      joined === prompt.text ? this.#windowOfPrompt(prompt, scanJoined) : scanJoined(window, joined),
+      this.#checkAssembled(window, texts, prompt.source, "window"),
+    ]);
+    const result = await this.#merged(results.flat());
+    await this.#checkRewritten(result, window, async (failing) => {
+      await this.#checkLatest();
+      const rewritten = messages.map((text) => this.#textOf(text));
+      const assembled = await this.#checkAssembled(failing, rewritten, prompt.source, "window");
+      return [await scanJoined(failing, rewritten.join("\n")), ...assembled];
+    });
+    return result;
+  }
+
+  /**
+   * The window is the prompt itself, and the same text has the same results: results of the prompt are copied, and only scanners that did
+   * not check the prompt run.
+   */
+  async #windowOfPrompt(
+    prompt: MessageText,
+    scan: (scanners: readonly NamedScanner[], text: string) => Promise<ScanResult>,
+  ): Promise<ScanResult> {
+    await this.#checkLatest();
+    const known = this.#jobs.user.find(({ text }) => text === prompt);
+    const ofPrompt = (known && this.#results.get(known)) ?? emptyResult();
+    const copyOf = ({ name, scanner }: NamedScanner): CheckResult | undefined => {
+      const isSame = this.#lists.user.some((item) => item.name === name && item.scanner === scanner);
+      return isSame ? findCheck(ofPrompt, { scanner: name, scope: "latest" }) : undefined;
+    };
+    const others = this.#lists.window.filter((item) => !copyOf(item));
+    const result = others.length > 0 ? await scan(others, prompt.text) : emptyResult();
+    for (const item of this.#lists.window) {
+      const check = copyOf(item);
+      if (!check) continue;
+      if (isSuppressed(item, this.#options.suppress, "window")) {
+        result.suppressed.push({ scanner: item.name, scope: "window" });
+      } else {
+        const { edits: _, ...copied } = check;
+        result.checks.push(Object.assign(copied, { scope: "window" as const, timing: 0 }));
+      }
+    }
+    return result;
+  }
+
+  /** Checks what the model would assemble from several tool results: an attack that stands in none of them. */
+  async #checkAssembledTools(): Promise<ScanResult[]> {
+    const detecting = this.#lists.tool.filter(({ scanner }) => scanner.conversation?.window);
+    const messages = this.#groups.new.tool;
+    const texts = messages.map(({ text }) => text);
+    const results = await this.#checkAssembled(detecting, texts, "tool", "tool");
+    for (const result of results) {
+      await this.#checkRewritten(result, detecting, async (failing) => {
+        await this.#rewriting;
+        const rewritten = messages.map((text) => this.#textOf(text));
+        return this.#checkAssembled(failing, rewritten, "tool", "tool");
+      });
+    }
+    return results;
+  }
+
+  async #checkAssembled(
+    scanners: readonly NamedScanner[],
+    texts: readonly string[],
+    source: Source,
+    scope: Scope,
+  ): Promise<ScanResult[]> {
+    if (scanners.length === 0 || texts.length === 0) return [];
+    if (this.#turns.isOver) await this.#turns.next();
+    const options = Object.assign({}, this.#judging, { scope });
+    const results = await mapTexts(assembledTexts(texts), (text) =>
+      scanText(scanners, text, this.#contextOf(source), options),
+    );
+    return results.map(asAssembled);
+  }
+
+  /**
+   * Texts together are not rewritten, but what was found there may be gone once each of them was. Scans with the failing scanners what is
+   * left, and notes those that pass now.
+   */
+  async #checkRewritten(
+    { checks }: ScanResult,
+    scanners: readonly NamedScanner[],
+    scanAgain: (failing: readonly NamedScanner[]) => Promise<ScanResult[]>,
+  ): Promise<void> {
+    // A scan that stops early rewrites nothing more.
+    if (!this.#options.rewrite || this.#options.failFast) return;
+    const isFlagged = ({ name, scanner }: NamedScanner) =>
+      scanner.sanitizes && checks.some((check) => check.scanner === name && check.outcome === "flagged");
+    const failing = scanners.filter(isFlagged);
+    if (failing.length === 0) return;
+    const again = await this.#merged(await scanAgain(failing));
+    for (const check of checks) {
+      const isStillFailing = again.checks.some(({ scanner, isValid }) => scanner === check.scanner && !isValid);
+      if (failing.some(({ name }) => name === check.scanner) && !isStillFailing) check.outcome = "rewritten";
+    }
+  }
+
+  // --- The result
+
+  /** Adds texts that no scanner looked at to the coverage. */
+  #addUnscanned({ coverage }: ScanResult): void {
+    const groups: [Scanned, readonly MessageText[]][] = [
+      ...(Object.entries(this.#groups.new) as [Source, MessageText[]][]),
+      ["history", this.#groups.history],
+    ];
+    for (const [group, texts] of groups) {
+      if (this.#lists.off.has(group)) continue;
+      coverage.partsSkipped += texts.reduce((sum, { skipped }) => sum + skipped, 0);
+      const own = new Set(texts);
+      for (const { text, scanners, counted } of this.#jobs[group]) {
+        const isUnscanned = own.has(text) && (counted?.size ?? scanners.length) === 0;
+        if (!isUnscanned || text.text === "") continue;
+        const length = lengthIn(this.#unit, text.text);
+        coverage.chars += length;
+        coverage.unscannedSources[text.source] = (coverage.unscannedSources[text.source] ?? 0) + length;
+      }
+    }
+  }
+
+  /** The new strings of all texts that were rewritten. */
+  async #sanitizedStrings(): Promise<Map<MessageText, readonly string[]>> {
+    const strings = new Map<MessageText, readonly string[]>();
+    for (const [text, { edits }] of this.#rewritten) {
+      if (edits.length > 0) strings.set(text, editedStrings(text, edits));
+    }
+    if (this.#replacing.some(({ scanner }) => scanner.vaultScope === "call")) await this.#replaceKnownValues(strings);
+    return strings;
+  }
+
+  /** Replaces values of the vault in what the model wrote and tools returned: they were restored there before. */
+  async #replaceKnownValues(strings: Map<MessageText, readonly string[]>): Promise<void> {
+    const { vault, signal } = this.#options;
+    const entries = vault.entries();
+    if (entries.length === 0) return;
+    const texts = this.#conversation.texts.filter(
+      ({ source }) => mayHoldRestoredValues(source) && !this.#lists.off.has(source),
+    );
+    const current = texts.map((text) => strings.get(text) ?? stringsOf(text));
+    const replaced = await placeholdersFor(entries, { signal })(current.flat());
+    let start = 0;
+    for (const [index, text] of texts.entries()) {
+      const before = current[index] ?? [];
+      const after = replaced.slice(start, start + before.length);
+      start += before.length;
+      if (after.some((string, at) => string !== before[at])) strings.set(text, after);
+    }
+  }
+}
+
+/** Whether a text may hold values that were restored in an answer: the model wrote it, or a tool made it from that. */
+function mayHoldRestoredValues(source: Source): boolean {
+  return source === "assistant" || source === "tool_call" || source === "tool";
+}
+
+/** Keeps the checks whose results count, and those that threw. The other scanners only rewrite. */
+function keepCounted(result: ScanResult, counted: ReadonlySet<string>): void {
+  result.checks = result.checks.filter(({ scanner, outcome }) => counted.has(scanner) || outcome === "error");
+  result.suppressed = result.suppressed.filter(({ scanner }) => counted.has(scanner));
+}
+
+/**
+ * The result for a text that was assembled from others. Its findings say so in `view`, with offsets in the assembled text, whose length
+ * does not count: nobody has written it.
+ */
+function asAssembled({ checks, suppressed, coverage }: ScanResult): ScanResult {
+  const viewOf = (view: string | undefined) => (view ? `assembled>${view}` : "assembled");
+  return {
+    checks: checks.map((check) =>
+      Object.assign({}, check, {
+        findings: check.findings.map((finding) => Object.assign({}, finding, { view: viewOf(finding.view) })),
+      }),
+    ),
+    suppressed,
+    coverage: Object.assign({}, coverage, { chars: 0, scannedChars: 0 }),
+  };
+}

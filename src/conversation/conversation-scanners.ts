@@ -1,0 +1,45 @@
+import { type NamedScanner, nameScanners } from "../scan/named-scanners.ts";
+import type { Scanner } from "../scan/scanner.ts";
+import { SCANNED, type Scanned, SOURCES, type Source } from "../scan/source.ts";
+
+/** The scanners that look at each group of texts. */
+export interface ConversationScanners extends Record<Scanned | "window", readonly NamedScanner[]> {
+  /** The groups whose check the caller turned off. Their texts don't count as left out. */
+  off: ReadonlySet<Scanned>;
+}
+
+/** The scanners that a caller named for a group, in place of those that look at it by default. */
+export type NamedLists = Partial<Record<Scanned | "window", readonly NamedScanner[]>>;
+
+/** Decides which scanners look at which group: those that were named for it, or else those whose definition asks for it. */
+export function conversationScanners(scanners: readonly NamedScanner[], named: NamedLists = {}): ConversationScanners {
+  const bySource = (source: Source) => scanners.filter(({ scanner }) => readsSource(scanner, source));
+  return {
+    ...(Object.fromEntries(SOURCES.map((source) => [source, named[source] ?? bySource(source)])) as Record<
+      Source,
+      readonly NamedScanner[]
+    >),
+    window: named.window ?? scanners.filter(({ scanner }) => scanner.conversation?.window),
+    history: named.history ?? scanners.filter(({ scanner }) => scanner.conversation?.history),
+    off: new Set(SCANNED.filter((group) => named[group]?.length === 0)),
+  };
+}
+
+/** Whether a scanner looks at texts of a source by default. */
+export function readsSource({ conversation }: Scanner, source: Source): boolean {
+  return (conversation?.sources ?? ["user"]).includes(source);
+}
+
+/**
+ * Names the scanners of lists that a caller gave.
+ *
+ * @param lists the group of each list, the path of the list for errors, and the list if there is one.
+ * @throws GuardValidationError with the path of the invalid list, such as `scan.tool`.
+ */
+export function nameLists(
+  lists: readonly (readonly [group: Scanned | "window", path: string, list: readonly Scanner[] | undefined])[],
+): NamedLists {
+  return Object.fromEntries(
+    lists.flatMap(([group, path, list]) => (list === undefined ? [] : [[group, nameScanners(list, path)]])),
+  );
+}

@@ -1,0 +1,55 @@
+import type { MessageText } from "../scan/conversation-text.ts";
+import { applyEdits, type Edit } from "../scan/edits.ts";
+import type { Span } from "../text/span.ts";
+
+/** The strings of a text as they are. */
+export function stringsOf({ text, pieces }: MessageText): string[] {
+  return pieces.map(({ start, end }) => text.slice(start, end));
+}
+
+/**
+ * Applies edits of a text to the strings that it consists of.
+ *
+ * An edit over several strings keeps the line breaks between them if its replacement has as many lines as what it replaces. Otherwise the
+ * first string gets the whole replacement, and the others lose what was replaced.
+ */
+export function editedStrings(text: MessageText, edits: readonly Edit[]): string[] {
+  const parts: Edit[][] = text.pieces.map(() => []);
+  let first = 0;
+  for (const edit of edits) {
+    while (first < text.pieces.length - 1 && (text.pieces[first] as Span).end < edit.start) first++;
+    const last = lastPiece(text, edit, first);
+    const replacements = divided(text, edit, first, last);
+    for (let index = first; index <= last; index++) {
+      const { start, end } = text.pieces[index] as Span;
+      parts[index]?.push({
+        start: Math.max(edit.start, start) - start,
+        end: Math.min(edit.end, end) - start,
+        replacement: replacements[index - first] ?? "",
+      });
+    }
+  }
+  return stringsOf(text).map((string, index) => applyEdits(string, parts[index] ?? []));
+}
+
+/** The last string that an edit touches. */
+function lastPiece({ pieces }: MessageText, { end }: Edit, first: number): number {
+  let last = first;
+  while (last < pieces.length - 1 && (pieces[last + 1] as Span).start < end) last++;
+  return last;
+}
+
+/** Divides the replacement of an edit among the strings that it touches. */
+function divided({ text, pieces }: MessageText, edit: Edit, first: number, last: number): string[] {
+  if (first === last) return [edit.replacement];
+  const lines = edit.replacement.split("\n");
+  const counts = pieces
+    .slice(first, last + 1)
+    .map(({ start, end }) => text.slice(Math.max(edit.start, start), Math.min(edit.end, end)).split("\n").length);
+  if (counts.reduce((sum, count) => sum + count, 0) !== lines.length) return [edit.replacement];
+  let line = 0;
+  return counts.map((count) => {
+    line += count;
+    return lines.slice(line - count, line).join("\n");
+  });
+}

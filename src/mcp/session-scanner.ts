@@ -1,0 +1,75 @@
+import type { MessageText } from "../scan/conversation-text.ts";
+import type { Outcome } from "../scan/outcome.ts";
+import { failingChecks } from "../scan/report.ts";
+import type { Finding } from "../scan/scanner.ts";
+import { Vault } from "../scan/vault.ts";
+import type { MessageScan } from "../service/message-scan.ts";
+import type { ScanService } from "../service/service.ts";
+import { GuardError, ScannerError } from "../support/errors.ts";
+
+/** A finding without the text that was found. */
+export type QuotelessFinding = Omit<Finding, "text">;
+
+/** What happens to a text of a session. */
+export interface TextVerdict {
+  /**
+   * `passed`: it may go on, with {@link strings} in place of its own where they are there. `masked`: what failed was removed, and the
+   * rest may go on. `blocked`: nothing of it may go on.
+   */
+  outcome: Outcome;
+  /** The names of the checks that failed. It is empty when the text could not be checked, or not as a whole. */
+  failing: readonly string[];
+  /** The risk scores of all checks. */
+  scores: Readonly<Record<string, number>>;
+  findings: Readonly<Record<string, readonly QuotelessFinding[]>>;
+  /** Why a text is blocked although no check failed. */
+  reason?: "error" | "coverage";
+  /** The new strings of the text, one for each of its pieces. */
+  strings?: readonly string[];
+}
+
+/** Scans the texts of one session. They share one vault, so that a value has one placeholder. */
+export class SessionScanner {
+  readonly vault = new Vault();
+  readonly #service: ScanService;
+  readonly #onError: (reason: string) => void;
+
+  /** @param onError is told why a text could not be checked. The reason quotes no text. */
+  constructor(service: ScanService, onError: (reason: string) => void) {
+    this.#service = service;
+    this.#onError = onError;
+  }
+
+  /**
+   * Scans a text. A text that can't be checked is blocked.
+   *
+   * @returns a promise that rejects only with the reason of the signal.
+   */
+  async scan(text: MessageText, { signal, ...scan }: MessageScan & { signal: AbortSignal }): Promise<TextVerdict> {
+    try {
+      const request = { suppress: [], offsets: "utf16", rewrite: true, vault: this.vault, signal } as const;
+      const report = await this.#service.message(text, request, scan);
+      const { outcome, resultsScore: scores, strings } = report;
+      const failing = failingChecks(scores);
+      const verdict: TextVerdict = { outcome, failing, scores, findings: withoutQuotes(report.findings) };
+      if (outcome === "blocked" && failing.length === 0) verdict.reason = "coverage";
+      if (outcome !== "blocked" && strings) verdict.strings = strings;
+      return verdict;
+    } catch (error) {
+      signal.throwIfAborted();
+      this.#onError(reasonOf(error));
+      return { outcome: "blocked", failing: [], scores: {}, findings: {}, reason: "error" };
+    }
+  }
+}
+
+function withoutQuotes(findings: Readonly<Record<string, readonly Finding[]>>): Record<string, QuotelessFinding[]> {
+  const quoteless = ({ text: _, ...finding }: Finding): QuotelessFinding => finding;
+  return Object.fromEntries(Object.entries(findings).map(([name, list]) => [name, list.map(quoteless)]));
+}
+
+/** Why a scan failed, without the message of an error that is not guard's: it might quote the text. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof ScannerError)) return error instanceof GuardError ? error.message : "an unexpected error";
+  return error.cause instanceof GuardError ? error.message : `${error.scanner} failed`;
+}

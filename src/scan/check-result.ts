@@ -1,0 +1,190 @@
+import type { Edit } from "./edits.ts";
+import { limitFindings } from "./findings.ts";
+import type { Coverage, Finding } from "./scanner.ts";
+import type { Source } from "./source.ts";
+
+/**
+ * Which texts a check looked at. `latest`: the prompt, or the user messages that the model has not answered. `output`: an answer of the
+ * model. `window`: the last few user messages together. `history`: what the model has answered already. Any other scope is the source
+ * of the texts.
+ */
+export type Scope = "latest" | "output" | "window" | "history" | Exclude<Source, "user">;
+
+/** The scope of new texts of a source. */
+export function scopeOf(source: Source): Scope {
+  return source === "user" ? "latest" : source;
+}
+
+/**
+ * What a check decided. `passed`: nothing failed. `rewritten`: the text failed, and the scanner rewrote it. `flagged`: the text failed and
+ * stayed as it was. `error`: the scanner threw, which counts as a failure.
+ */
+export type CheckOutcome = "passed" | "rewritten" | "flagged" | "error";
+
+/** The scanner and the scope of a check. Together they name the check. */
+export interface CheckId {
+  /** The name of the scanner in the list, such as `Regex#2`. */
+  scanner: string;
+  scope: Scope;
+}
+
+/** What one scanner said about the texts of one scope. */
+export interface CheckResult extends CheckId {
+  /** The kind of scanner, such as `Regex`. */
+  type: string;
+  isValid: boolean;
+  outcome: CheckOutcome;
+  /** The risk score, within -1..1. It is below 0 when the texts pass and above 0 when one of them fails. */
+  score: number;
+  /** The probability, 0..1, that the threshold was compared with. Only checks that rest on a probability have one. */
+  probability?: number;
+  /** Why the scanner decided as it did. Offsets count in the original texts, also behind scanners that rewrite. */
+  findings: Finding[];
+  /** How the scanner rewrote the original text. It is absent when the check rewrote nothing, and in results of several texts. */
+  edits?: readonly Edit[];
+  /** How long the scanner took, in milliseconds. */
+  timing: number;
+  /** How much of the texts the scanner looked at. */
+  coverage: Coverage;
+}
+
+/** How much of some texts all checks together looked at. */
+export interface TextCoverage {
+  /** The length of the texts. */
+  chars: number;
+  /** How much of that every check looked at. */
+  scannedChars: number;
+  /** Whether some text was left out. */
+  truncated: boolean;
+  /** The largest number of windows in which a check read a text. */
+  windows: number;
+  /** The number of message parts that no scanner can read, such as images. */
+  partsSkipped: number;
+  /** How much text of each source no scanner looked at. */
+  unscannedSources: Partial<Record<Source, number>>;
+}
+
+/** The checks of one text, or of several texts together. */
+export interface ScanResult {
+  checks: CheckResult[];
+  /** The checks that were left out by request. */
+  suppressed: CheckId[];
+  coverage: TextCoverage;
+}
+
+/** Returns a result without checks. */
+export function emptyResult(): ScanResult {
+  const coverage = { chars: 0, scannedChars: 0, truncated: false, windows: 0, partsSkipped: 0, unscannedSources: {} };
+  return { checks: [], suppressed: [], coverage };
+}
+
+/** Whether every check passed. */
+export function isValid({ checks }: Pick<ScanResult, "checks">): boolean {
+  return checks.every((check) => check.isValid);
+}
+
+/** Finds the check of a scanner in a scope. */
+export function findCheck(
+  { checks }: Pick<ScanResult, "checks">,
+  { scanner, scope }: CheckId,
+): CheckResult | undefined {
+  return checks.find((check) => check.scanner === scanner && check.scope === scope);
+}
+
+/** Adds the coverage of one check of a text to the coverage of the text. */
+export function addCheckCoverage(to: TextCoverage, { chars, scannedChars, truncated, windows }: Coverage): void {
+  to.scannedChars = Math.max(0, Math.min(to.scannedChars, to.chars - (chars - scannedChars)));
+  to.truncated ||= truncated;
+  to.windows = Math.max(to.windows, windows);
+}
+
+/** Adds the coverage of further texts. */
+export function addTextCoverage(to: TextCoverage, from: TextCoverage): void {
+  to.chars += from.chars;
+  to.scannedChars += from.scannedChars;
+  to.truncated ||= from.truncated;
+  to.windows = Math.max(to.windows, from.windows);
+  to.partsSkipped += from.partsSkipped;
+  for (const [source, chars = 0] of Object.entries(from.unscannedSources) as [Source, number?][]) {
+    to.unscannedSources[source] = (to.unscannedSources[source] ?? 0) + chars;
+  }
+}
+
+/**
+ * Collects the checks of many texts. Checks of one scanner and scope become one check with the worst score, and with the findings of all
+ * texts in their order.
+ */
+export class ResultCollector {
+  readonly #checks = new Map<string, CheckResult>();
+  readonly #suppressed = new Map<string, CheckId>();
+  readonly #coverage = emptyResult().coverage;
+
+  /** Adds the result of further texts. */
+  add({ checks, suppressed, coverage }: ScanResult): void {
+    for (const check of checks) this.addCheck(check);
+    for (const id of suppressed) this.#suppressed.set(keyOf(id), id);
+    addTextCoverage(this.#coverage, coverage);
+  }
+
+  /** Adds a check and leaves the coverage of texts as it is. */
+  addCheck(check: CheckResult): void {
+    const key = keyOf(check);
+    const known = this.#checks.get(key);
+    this.#checks.set(key, known ? worseCheck(known, check) : check);
+  }
+
+  get result(): ScanResult {
+    return {
+      checks: [...this.#checks.values()],
+      suppressed: [...this.#suppressed.values()],
+      coverage: this.#coverage,
+    };
+  }
+}
+
+/** Merges results of several texts. */
+export function mergeResults(results: readonly ScanResult[]): ScanResult {
+  const [first] = results;
+  if (first && results.length === 1) return first;
+  const collector = new ResultCollector();
+  for (const result of results) collector.add(result);
+  return collector.result;
+}
+
+function keyOf({ scanner, scope }: CheckId): string {
+  return `${scope} ${scanner}`;
+}
+
+const SEVERITY: Readonly<Record<CheckOutcome, number>> = { passed: 0, rewritten: 1, flagged: 2, error: 3 };
+
+/** Returns the worse of two outcomes of one check. */
+function worseOutcome(one: CheckOutcome, other: CheckOutcome): CheckOutcome {
+  return SEVERITY[other] > SEVERITY[one] ? other : one;
+}
+
+/** Merges a check with the same check of a later text: the worst score decides, and the findings of both are kept. */
+function worseCheck(known: CheckResult, next: CheckResult): CheckResult {
+  const worse = next.score > known.score ? next : known;
+  const { edits: _, ...rest } = worse;
+  const { findings, omitted } = limitFindings([...known.findings, ...next.findings]);
+  return Object.assign(rest, {
+    outcome: worseOutcome(known.outcome, next.outcome),
+    findings,
+    timing: Math.max(known.timing, next.timing),
+    coverage: addedCoverage(known.coverage, next.coverage, omitted),
+  });
+}
+
+function addedCoverage(known: Coverage, next: Coverage, omitted: number): Coverage {
+  const languages = [...(known.untrainedLanguages ?? []), ...(next.untrainedLanguages ?? [])];
+  const findingsOmitted = (known.findingsOmitted ?? 0) + (next.findingsOmitted ?? 0) + omitted;
+  const coverage: Coverage = {
+    chars: known.chars + next.chars,
+    scannedChars: known.scannedChars + next.scannedChars,
+    truncated: known.truncated || next.truncated,
+    windows: Math.max(known.windows, next.windows),
+  };
+  if (languages.length > 0) coverage.untrainedLanguages = [...new Set(languages)].sort();
+  if (findingsOmitted > 0) coverage.findingsOmitted = findingsOmitted;
+  return coverage;
+}

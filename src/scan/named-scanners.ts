@@ -1,0 +1,68 @@
+import { GuardValidationError } from "../support/errors.ts";
+import type { Scope } from "./check-result.ts";
+import { isReservedName, RESERVED_NAME, suffixOf } from "./report.ts";
+import type { Scanner } from "./scanner.ts";
+
+/** A scanner and its name in results. */
+export interface NamedScanner {
+  name: string;
+  scanner: Scanner;
+}
+
+/**
+ * Gives every scanner a unique name: the second `Regex` of a list becomes `Regex#2`.
+ *
+ * @param path the path of the list, for errors.
+ * @throws GuardValidationError when the value is not a list of scanners, and for a name that {@link isReservedName} rejects.
+ */
+export function nameScanners(scanners: readonly Scanner[], path = "scanners"): NamedScanner[] {
+  if (!Array.isArray(scanners)) throw new GuardValidationError([{ path, message: "expected an array of scanners" }]);
+  const issues = scanners.flatMap((scanner: unknown, index) => {
+    const message = wrongWith(scanner);
+    return message === undefined ? [] : [{ path: `${path}.${index}${message.at}`, message: message.text }];
+  });
+  if (issues.length > 0) throw new GuardValidationError(issues);
+  const taken = new Set<string>();
+  return scanners.map((scanner: Scanner) => {
+    let name = scanner.name;
+    for (let count = 2; taken.has(name); count++) name = `${scanner.name}#${count}`;
+    taken.add(name);
+    return { name, scanner };
+  });
+}
+
+/** Says why a value is no scanner, and which part of it is wrong. */
+function wrongWith(scanner: unknown): { at: string; text: string } | undefined {
+  if (typeof scanner === "function") {
+    const name = scanner.name || "Scanner";
+    return { at: "", text: `expected a scanner, got the class ${name}; create one: new ${name}(…)` };
+  }
+  const name: unknown = (scanner as Partial<Scanner> | null | undefined)?.name;
+  if (typeof name !== "string") return { at: ".name", text: "expected the name of a scanner, a string" };
+  return isReservedName(name) ? { at: ".name", text: RESERVED_NAME } : undefined;
+}
+
+/**
+ * Returns the names to leave out as a set. A request may name as many scanners as fit into its body, and every scanner looks itself up for
+ * every text, so the look-up has to be fast.
+ *
+ * @throws GuardValidationError when the value is not a list.
+ */
+export function suppressedNames(suppress: readonly string[] | ReadonlySet<string> = []): ReadonlySet<string> {
+  if (suppress instanceof Set) return suppress;
+  if (!Array.isArray(suppress)) {
+    throw new GuardValidationError([{ path: "suppress", message: "expected an array of names" }]);
+  }
+  return new Set(suppress);
+}
+
+/** Whether suppressed names leave out the check of a scanner in a scope. `X` leaves out `X[window]` too. */
+export function isSuppressed(
+  { name, scanner }: NamedScanner,
+  suppressed: ReadonlySet<string>,
+  scope: Scope = "latest",
+): boolean {
+  if (suppressed.size === 0) return false;
+  const suffix = suffixOf(scope);
+  return [name, scanner.type].some((known) => suppressed.has(known) || suppressed.has(known + suffix));
+}

@@ -1,0 +1,133 @@
+import type { EngineTimings } from "../native.ts";
+import type { CheckId, CheckResult, ScanResult, Scope } from "./check-result.ts";
+import type { Edit } from "./edits.ts";
+import type { Coverage, Finding } from "./scanner.ts";
+import { SOURCES, type Source } from "./source.ts";
+
+/** The name of the check of the accumulated risk. */
+export const CONVERSATION_RISK = "ConversationRisk";
+
+/** Returns the suffix that llm-guard's maps append to a scanner's name for checks of a scope: `[window]`, `[tool]`, or nothing. */
+export function suffixOf(scope: Scope): string {
+  return scope === "latest" || scope === "output" ? "" : `[${scope}]`;
+}
+
+/** Returns the name of a check in llm-guard's maps: `X`, `X[window]`, `X[tool]`. */
+export function resultName({ scanner, scope }: CheckId): string {
+  return scanner + suffixOf(scope);
+}
+
+/** All suffixes of names in results. */
+export const SUFFIXES: readonly string[] = (["window", "history", ...SOURCES] as const).flatMap((scope) =>
+  scope === "user" ? [] : [suffixOf(scope)],
+);
+
+/** How much a whole scan looked at. */
+export interface ScanCoverage extends Omit<Coverage, "untrainedLanguages" | "findingsOmitted"> {
+  /** The number of message parts that no scanner can read, such as images. */
+  partsSkipped: number;
+  /** The names of the checks that were left out by request. */
+  suppressed: string[];
+  /** The names of the checks that threw, under `onScannerError: "block"`. */
+  failed: string[];
+  /**
+   * The languages that a check could not judge because its model was neither trained nor measured in them, by the name of the check:
+   * ISO 639-1 codes, or `und-` and a script.
+   */
+  untrainedLanguage: Record<string, string[]>;
+  /** How many findings a check omitted because it had more than 1,000. Checks that omitted none are absent. */
+  findingsOmitted: Record<string, number>;
+  /**
+   * How much text of each source no scanner looked at, in a conversation. Texts whose check the caller has turned off do not count.
+   */
+  unscannedSources: Partial<Record<Source, number>>;
+}
+
+/** The results of a scan. The maps have one entry for each check, under the names that llm-guard gives them, in the order of the list. */
+export interface ScanReport {
+  isValid: boolean;
+  /** One result for each check. The maps below are made from it. */
+  checks: CheckResult[];
+  resultsValid: Record<string, boolean>;
+  /** Risk scores. A score below 0 means that the text passes, and a score above 0 that it fails. */
+  resultsScore: Record<string, number>;
+  /** The probabilities, 0..1, that the thresholds were compared with. Only checks that rest on a probability have one. */
+  probabilities: Record<string, number>;
+  findings: Record<string, Finding[]>;
+  /** The milliseconds that each check took. */
+  timing: Record<string, number>;
+  /**
+   * How long each model spent on queueing, tokenization and inference, in milliseconds, summed over the texts of the call. Scanners that
+   * share an answer share its times. Texts are answered side by side, so the sum may exceed the elapsed time.
+   */
+  engineTiming: Record<string, EngineTimings>;
+  coverage: ScanCoverage;
+}
+
+/** The report on one text that may have been rewritten. */
+export interface TextReport extends ScanReport {
+  /** The edits that turn the original text into the sanitized text, in ascending order and without overlaps. */
+  edits: readonly Edit[];
+}
+
+/** Makes the report of a scan: llm-guard's maps beside the checks. */
+export function reportOf(
+  { checks, suppressed, coverage }: ScanResult,
+  engineTiming: ScanReport["engineTiming"] = {},
+): ScanReport {
+  const report: ScanReport = {
+    isValid: true,
+    checks,
+    resultsValid: {},
+    resultsScore: {},
+    probabilities: {},
+    findings: {},
+    timing: {},
+    engineTiming,
+    coverage: {
+      chars: coverage.chars,
+      scannedChars: coverage.scannedChars,
+      truncated: coverage.truncated,
+      windows: coverage.windows,
+      partsSkipped: coverage.partsSkipped,
+      suppressed: suppressed.map(resultName),
+      failed: [],
+      untrainedLanguage: {},
+      findingsOmitted: {},
+      unscannedSources: coverage.unscannedSources,
+    },
+  };
+  for (const check of checks) addCheck(report, resultName(check), check);
+  return report;
+}
+
+function addCheck(report: ScanReport, name: string, check: CheckResult): void {
+  const { untrainedLanguages, findingsOmitted } = check.coverage;
+  report.isValid &&= check.isValid;
+  report.resultsValid[name] = check.isValid;
+  report.resultsScore[name] = check.score;
+  if (check.probability !== undefined) report.probabilities[name] = check.probability;
+  report.findings[name] = check.findings;
+  report.timing[name] = check.timing;
+  if (check.outcome === "error") report.coverage.failed.push(name);
+  if (untrainedLanguages) report.coverage.untrainedLanguage[name] = untrainedLanguages;
+  if (findingsOmitted) report.coverage.findingsOmitted[name] = findingsOmitted;
+}
+
+/** Returns the checks that failed: those whose risk score is above 0. */
+export function failingChecks(resultsScore: Readonly<Record<string, number>>): string[] {
+  return Object.keys(resultsScore).filter((check) => (resultsScore[check] ?? 0) > 0);
+}
+
+/** The only name under which assignment can't add an entry to a JavaScript object. */
+const PROTOTYPE = "__proto__";
+
+/** The message for a name that {@link isReservedName} rejects. */
+export const RESERVED_NAME =
+  `expected another name: ${CONVERSATION_RISK} and names that end in ${SUFFIXES.slice(0, -1).join(", ")} or ${SUFFIXES.at(-1)} ` +
+  `are reserved for checks of a conversation, and results can't have an entry ${PROTOTYPE}`;
+
+/** Whether a scanner must not have a name, because its result would be lost or would replace another check of a conversation. */
+export function isReservedName(name: string): boolean {
+  return [CONVERSATION_RISK, PROTOTYPE].includes(name) || SUFFIXES.some((suffix) => name.endsWith(suffix));
+}

@@ -1,0 +1,321 @@
+import { AnswerCache } from "../models/call-context.ts";
+import { isPromise } from "../native.ts";
+import { errorKind, ScannerError } from "../support/errors.ts";
+import { ENDED, Stop } from "../support/stop.ts";
+import { lengthIn } from "../text/offsets.ts";
+import { addCheckCoverage, type CheckOutcome, emptyResult, type ScanResult, type Scope } from "./check-result.ts";
+import { checkedVerdict } from "./checked-verdict.ts";
+import { applyEdits, type Edit, EditedText } from "./edits.ts";
+import { limitVerdict } from "./findings.ts";
+import { Locator } from "./locator.ts";
+import { isSuppressed, type NamedScanner, suppressedNames } from "./named-scanners.ts";
+import { summaryOf } from "./observer.ts";
+import { resultName, type ScanReport } from "./report.ts";
+import type { RunOptions } from "./scan-options.ts";
+import type { Coverage, Finding, ScanContext, Verdict } from "./scanner.ts";
+import { FAILED } from "./score.ts";
+import type { Source } from "./source.ts";
+import { startScan } from "./synchronous.ts";
+import { vaultFor } from "./vault.ts";
+
+/** The checks of one text, and the text as the scanners rewrote it. */
+export interface TextResult extends ScanResult {
+  text: string;
+  /** The edits that turn the original text into {@link text}, in UTF-16 code units of the original. */
+  edits: readonly Edit[];
+  engineTiming: ScanReport["engineTiming"];
+}
+
+/** What one scanner said of a text, before its offsets are mapped to the original. */
+interface ScannerRun {
+  verdict: Verdict;
+  milliseconds: number;
+  hasThrown: boolean;
+}
+
+/**
+ * Runs named scanners over one text.
+ *
+ * Scanners that may rewrite run in the order of the list, and each reads the text as rewritten so far. The scanners between two of them run
+ * at the same time. All offsets of the result count in the original text.
+ */
+export function scanText(
+  scanners: readonly NamedScanner[],
+  text: string,
+  context: ScanContext,
+  options: RunOptions = {},
+): Promise<TextResult> {
+  return new TextScan(scanners, text, context, options).run();
+}
+
+/** One text that a list of scanners looks at. */
+class TextScan {
+  readonly #scanners: readonly NamedScanner[];
+  readonly #context: ScanContext;
+  readonly #options: RunOptions;
+  readonly #scope: Scope;
+  readonly #source: Source;
+  readonly #rewrite: boolean;
+  readonly #vault: Pick<ScanContext, "vault">;
+  readonly #text: EditedText;
+  readonly #locator: Locator;
+  readonly #result: ScanResult = emptyResult();
+  readonly #answers: AnswerCache;
+  /** Stops the scanners of this call. Where the caller gave only a signal, it is created when something has to be awaited. */
+  #stop: Stop | undefined;
+  #unfollow: (() => void) | undefined;
+  /** How many scanners have not ended. */
+  #running = 0;
+  #hasEnded = false;
+
+  constructor(scanners: readonly NamedScanner[], text: string, context: ScanContext, options: RunOptions) {
+    const { rewrite = true, scope = "latest", offsets = "utf16" } = options;
+    this.#scope = scope;
+    this.#rewrite = rewrite;
+    this.#context = context;
+    this.#options = options;
+    this.#source = context.source ?? "user";
+    this.#text = new EditedText(text);
+    this.#locator = new Locator(text, context.conversation?.current, offsets);
+    this.#vault = vaultFor(options.vault, rewrite);
+    this.#stop = options.stop;
+    this.#scanners = this.#chosen(scanners);
+    const { coverage } = this.#result;
+    coverage.chars = lengthIn(offsets, text);
+    coverage.scannedChars = this.#scanners.length > 0 ? coverage.chars : 0;
+    this.#answers = context.answers ?? new AnswerCache();
+  }
+
+  async run(): Promise<TextResult> {
+    if (!this.#addCached()) await this.#runAll();
+    const { text, edits } = this.#text;
+    return Object.assign({ text, edits, engineTiming: this.#answers.timings }, this.#result);
+  }
+
+  #chosen(scanners: readonly NamedScanner[]): readonly NamedScanner[] {
+    const suppressed = suppressedNames(this.#options.suppress);
+    if (suppressed.size === 0) return scanners;
+    return scanners.filter((item) => {
+      const isLeftOut = isSuppressed(item, suppressed, this.#scope);
+      if (isLeftOut) this.#result.suppressed.push({ scanner: item.name, scope: this.#scope });
+      return !isLeftOut;
+    });
+  }
+
+  /**
+   * Adds the cached verdicts if there is one for every scanner. Nearly all texts of a long conversation are known, and this takes a small
+   * part of the time of a scan that looks up one verdict after the other.
+   */
+  #addCached(): boolean {
+    const { verdicts, failFast = false, signal } = this.#options;
+    if (!verdicts || this.#scanners.length === 0 || signal?.aborted) return false;
+    const cached: Verdict[] = [];
+    let text = this.#text.text;
+    for (const { scanner } of this.#scanners) {
+      const verdict = verdicts.get(scanner, text, this.#source, this.#vault.vault);
+      if (!verdict) return false;
+      cached.push(verdict);
+      if (this.#rewrite && verdict.edits) text = applyEdits(text, verdict.edits);
+      if (failFast && !verdict.isValid) break;
+    }
+    for (const [index, verdict] of cached.entries()) {
+      this.#add(this.#scanners[index] as NamedScanner, { verdict, milliseconds: 0, hasThrown: false });
+    }
+    return true;
+  }
+
+  async #runAll(): Promise<void> {
+    const answers = this.#answers.expecting(
+      this.#scanners.flatMap(({ scanner }) => scanner.asks?.(this.#source) ?? []),
+    );
+    const groups = this.#rewrite ? groupsOf(this.#scanners) : [this.#scanners];
+    try {
+      for (const group of groups) {
+        this.#options.signal?.throwIfAborted();
+        this.#stop?.throwIfAborted();
+        if (!(await this.#runGroup(group, answers, groups))) return;
+      }
+    } finally {
+      this.#hasEnded = true;
+      this.#unfollow?.();
+      // Aborting takes longer than the scan of a short text, even if nobody listens. What the caller gave, the caller stops.
+      if (this.#running > 0 && !this.#options.stop) this.#stop?.abort(ENDED);
+    }
+  }
+
+  /**
+   * Runs scanners at the same time.
+   *
+   * @returns whether the scan goes on: with `failFast` it ends at the first scanner that fails.
+   */
+  async #runGroup(
+    group: readonly NamedScanner[],
+    answers: AnswerCache,
+    groups: readonly (readonly NamedScanner[])[],
+  ): Promise<boolean> {
+    const { failFast = false, signal, stop } = this.#options;
+    // Without a signal and without scanners beside each other, nothing can become superfluous while it runs.
+    const isStoppable = signal !== undefined || stop !== undefined || groups.some(({ length }) => length > 1);
+    const input = this.#text.text;
+    const runs = group.map((item) => {
+      const run = this.#start(item, input, answers, isStoppable);
+      // Each result is awaited below. One that rejects before that must not count as an unhandled rejection.
+      if (isPromise(run)) run.catch(() => {});
+      return run;
+    });
+    // Without failFast, a scanner that throws ends the scan at once. With failFast the order of the list decides, not which scanner is
+    // fastest: a scanner that fails or throws ends the scan only when those before it have ended.
+    if (!failFast && runs.length > 1 && runs.some(isPromise)) await Promise.all(runs);
+    for (const [index, run] of runs.entries()) {
+      const done = isPromise(run) ? await run : run;
+      this.#add(group[index] as NamedScanner, done);
+      if (failFast && !done.verdict.isValid) return false;
+    }
+    return true;
+  }
+
+  /** Runs one scanner. The result is no promise where the scanner has its verdict at once. */
+  #start(
+    { name, scanner }: NamedScanner,
+    input: string,
+    answers: AnswerCache,
+    isStoppable: boolean,
+  ): ScannerRun | Promise<ScannerRun> {
+    const { verdicts, observer } = this.#options;
+    const cached = verdicts?.get(scanner, input, this.#source, this.#vault.vault);
+    if (cached) return { verdict: cached, milliseconds: 0, hasThrown: false };
+    const before = verdicts ? (this.#vault.vault?.entries() ?? []) : [];
+    const start = performance.now();
+    const observed = observer?.scannerStarted({
+      name: resultName({ scanner: name, scope: this.#scope }),
+      type: scanner.type,
+      chars: input.length,
+    });
+    const asking = observed ? answers.observedBy(observed) : answers;
+    const finish = (answer: Verdict): ScannerRun => {
+      const verdict = limitVerdict(checkedVerdict(input, answer));
+      verdicts?.set(scanner, input, this.#source, verdict, { before, ...this.#vault });
+      const milliseconds = performance.now() - start;
+      observed?.ended({ milliseconds, verdict: summaryOf(verdict) });
+      return { verdict, milliseconds, hasThrown: false };
+    };
+    const fail = (error: unknown): ScannerRun => {
+      const stop = isStoppable ? this.#stopping() : undefined;
+      const reason = stop?.aborted ? stop.reason : error;
+      const milliseconds = performance.now() - start;
+      observed?.ended({ milliseconds, error: errorKind(reason) });
+      if (stop?.aborted) throw reason;
+      if (this.#options.onScannerError !== "block") {
+        throw new ScannerError(resultName({ scanner: name, scope: this.#scope }), error);
+      }
+      return { verdict: failedVerdict(input), milliseconds, hasThrown: true };
+    };
+    const context = Object.assign({}, this.#context, this.#vault, { answers: asking });
+    const signalOf = isStoppable ? () => this.#stopping().signal : undefined;
+    const answer = startScan(scanner, input, context, signalOf);
+    if (isPromise(answer)) return this.#await(answer, isStoppable).then(finish).catch(fail);
+    try {
+      return finish(answer);
+    } catch (error) {
+      return Promise.reject(error).catch(fail);
+    }
+  }
+
+  /** Waits for a scanner until the call is stopped. A scanner may ignore the signal: what it answers later is not looked at. */
+  async #await(work: Promise<Verdict>, isStoppable: boolean): Promise<Verdict> {
+    const stop = isStoppable ? this.#stopping() : undefined;
+    if (stop) {
+      const onEnd = () => {
+        this.#running--;
+      };
+      this.#running++;
+      work.then(onEnd, onEnd);
+    }
+    this.#options.onWork?.(work);
+    const answer = await (stop ? stop.race(work) : work);
+    stop?.throwIfAborted();
+    return answer;
+  }
+
+  #stopping(): Stop {
+    if (this.#stop) return this.#stop;
+    this.#stop = new Stop();
+    const { signal } = this.#options;
+    if (this.#hasEnded) this.#stop.abort(ENDED);
+    else this.#unfollow = signal && this.#stop.follow(signal);
+    return this.#stop;
+  }
+
+  /** Adds the check of a scanner, and applies its edits. */
+  #add({ name, scanner }: NamedScanner, { verdict, milliseconds, hasThrown }: ScannerRun): void {
+    const { isValid, score, probability } = verdict;
+    const edits = this.#rewrite ? (verdict.edits ?? []) : [];
+    const coverage = this.#locator.coverage(this.#originalCoverage(verdict.coverage));
+    const outcome = outcomeOf(verdict, hasThrown, () => applyEdits(this.#text.text, edits) !== this.#text.text);
+    const findings = this.#locator.located(this.#originalFindings(verdict.findings));
+    this.#result.checks.push(
+      Object.assign(
+        { scanner: name, type: scanner.type, scope: this.#scope, isValid, outcome, score },
+        probability === undefined ? undefined : { probability },
+        { findings, timing: milliseconds, coverage },
+        edits.length > 0 ? { edits: this.#locator.located(this.#originalEdits(edits)) } : undefined,
+      ),
+    );
+    addCheckCoverage(this.#result.coverage, coverage);
+    this.#text.apply(edits);
+    if (scanner.sanitizes) this.#options.onRewritten?.(name, this.#text.snapshot());
+  }
+
+  /** A scanner behind a rewriting one reads another text. What it did not scan of that counts as not scanned of the original. */
+  #originalCoverage(coverage: Coverage): Coverage {
+    const { length } = this.#text.original;
+    if (coverage.chars === length) return coverage;
+    const unscanned = coverage.chars - coverage.scannedChars;
+    return Object.assign({}, coverage, { chars: length, scannedChars: Math.max(0, length - unscanned) });
+  }
+
+  #originalFindings(findings: Finding[]): Finding[] {
+    if (this.#text.edits.length === 0 || findings.length === 0) return findings;
+    return this.#text.originalSpans(findings).map((span, index) => {
+      const finding: Finding = Object.assign({}, findings[index], span);
+      // What was decoded from a disguise is not in the text as written.
+      if (finding.text !== undefined && finding.view === undefined) {
+        finding.text = this.#text.original.slice(span.start, span.end);
+      }
+      return finding;
+    });
+  }
+
+  #originalEdits(edits: readonly Edit[]): readonly Edit[] {
+    if (this.#text.edits.length === 0) return edits;
+    return this.#text.originalSpans(edits).map((span, index) => Object.assign({}, edits[index], span));
+  }
+}
+
+function outcomeOf({ isValid }: Verdict, hasThrown: boolean, isRewritten: () => boolean): CheckOutcome {
+  if (hasThrown) return "error";
+  if (isValid) return "passed";
+  return isRewritten() ? "rewritten" : "flagged";
+}
+
+/** The verdict in place of one that a scanner did not give because it threw. */
+function failedVerdict(text: string): Verdict {
+  const coverage = { chars: text.length, scannedChars: 0, truncated: text.length > 0, windows: 0 };
+  return { isValid: false, score: FAILED, findings: [], coverage };
+}
+
+/** Splits a list, in its order, into groups of scanners that may run at the same time. */
+function groupsOf(scanners: readonly NamedScanner[]): NamedScanner[][] {
+  const groups: NamedScanner[][] = [];
+  let open: NamedScanner[] | undefined;
+  for (const item of scanners) {
+    if (open && !item.scanner.sanitizes) {
+      open.push(item);
+      continue;
+    }
+    const group = [item];
+    groups.push(group);
+    open = item.scanner.sanitizes ? undefined : group;
+  }
+  return groups;
+}

@@ -1,0 +1,77 @@
+import type { NamedScanner } from "../scan/named-scanners.ts";
+import { type Outcome, outcomeOf, removesFindings, replacesValues } from "../scan/outcome.ts";
+import type { ScanReport } from "../scan/report.ts";
+import type { Side } from "../scan/scanner.ts";
+import { didYouMean } from "../support/did-you-mean.ts";
+import { GuardValidationError } from "../support/errors.ts";
+
+/** What a service decides by. */
+export interface DecisionPolicy {
+  /** The scanners by side. */
+  scanners: Readonly<Record<Side, readonly NamedScanner[]>>;
+  /** The names or types of scanners whose findings need not block, because they remove them from the text. */
+  masking: ReadonlySet<string>;
+  failFast: boolean;
+  requireFullCoverage: boolean;
+}
+
+/** Whether a text is valid, and what happens to it. */
+export interface Decision {
+  isValid: boolean;
+  outcome: Outcome;
+}
+
+/**
+ * Decides about a text, a conversation or an answer. Everything that judges texts asks this function.
+ *
+ * @param side the side of the scanners that judged it. Texts of a conversation are judged by input scanners.
+ */
+export function decide(report: ScanReport, side: Side, policy: DecisionPolicy): Decision {
+  const isIncomplete = policy.requireFullCoverage && unscannedReasons(report).length > 0;
+  const isValid = report.isValid && !isIncomplete;
+  // A scan that stopped at a failing check says nothing about the others, so that the rest of the text may not go on.
+  if (isIncomplete || (policy.failFast && !isValid)) return { isValid, outcome: "blocked" };
+  const { scanners, masking } = policy;
+  const outcome = outcomeOf(report, { scanners: scanners[side], conversationScanners: scanners.input, masking });
+  return { isValid, outcome };
+}
+
+/**
+ * Returns the reasons why some scanner did not scan everything, under the names that the coverage uses. The list is empty when every
+ * scanner scanned everything.
+ */
+export function unscannedReasons({ coverage }: Pick<ScanReport, "coverage">): string[] {
+  const { truncated, scannedChars, chars, partsSkipped, suppressed, failed, untrainedLanguage } = coverage;
+  const isUntrained = Object.keys(untrainedLanguage).length > 0;
+  const ofSources = Object.values(coverage.unscannedSources).reduce((sum, length) => sum + length, 0);
+  const reasons: string[] = [];
+  // Text that nothing scanned because of its source, or that a model left out because of its language, is not truncated.
+  if (truncated || (scannedChars < chars - ofSources && !isUntrained)) reasons.push("truncated");
+  if (ofSources > 0) reasons.push("unscanned_source");
+  if (partsSkipped > 0) reasons.push("parts_skipped");
+  if (suppressed.length > 0) reasons.push("suppressed");
+  if (failed.length > 0) reasons.push("failed");
+  if (isUntrained) reasons.push("untrained_language");
+  return reasons;
+}
+
+/**
+ * Checks the names of masking scanners.
+ *
+ * @throws GuardValidationError for a name that no scanner has, or whose scanner does not remove what it finds.
+ */
+export function checkMasking(masking: ReadonlySet<string>, named: readonly NamedScanner[]): void {
+  const issues = [...masking].flatMap((wanted, index) => {
+    const found = named.filter(({ name, scanner }) => name === wanted || scanner.type === wanted);
+    if (found.some(({ scanner }) => removesFindings(scanner))) return [];
+    const names = named
+      .filter(({ scanner }) => removesFindings(scanner) && !replacesValues(scanner))
+      .map(({ name }) => name);
+    const message =
+      found.length > 0
+        ? `${wanted} does not remove everything that it finds`
+        : `unknown scanner ${wanted}${didYouMean(wanted, names) || "; name a scanner that rewrites texts"}`;
+    return [{ path: `app.masking.${index}`, message }];
+  });
+  if (issues.length > 0) throw new GuardValidationError(issues);
+}

@@ -1,0 +1,93 @@
+import pLimit from "p-limit";
+import { editedStrings, stringsOf } from "../conversation/edited-strings.ts";
+import { type Judgement, judgementOf, maskText } from "../documents/masking.ts";
+import { isValid, scopeOf } from "../scan/check-result.ts";
+import type { MessageText } from "../scan/conversation-text.ts";
+import type { NamedScanner } from "../scan/named-scanners.ts";
+import { type Outcome, replacesValues } from "../scan/outcome.ts";
+import { reportOf, type ScanReport } from "../scan/report.ts";
+import type { RunOptions } from "../scan/scan-options.ts";
+import { scanText, type TextResult } from "../scan/text-scan.ts";
+import type { Decision } from "./decision.ts";
+import type { ServiceReport } from "./service-types.ts";
+
+/** How many parts of a text are judged at the same time. More would only fill the queues of models. */
+const PARALLEL = 8;
+
+/** How one text of a conversation is scanned. */
+export interface MessageScan {
+  /** The texts that scanners may compare with, in their order. The text itself stands behind them unless it is among them. */
+  texts: readonly MessageText[];
+  /** Whether findings and attacks are removed from a text that fails, so that the rest may go on. */
+  mask: boolean;
+}
+
+/** Runs scanners over a text of the conversation. */
+type Run = (scanners: readonly NamedScanner[], text: string, rewrite: boolean) => Promise<TextResult>;
+
+/**
+ * Scans one text of a conversation.
+ *
+ * @param decide decides about the text as it is.
+ * @returns the report, with the strings of the text as they may go on.
+ */
+export async function scanMessage(
+  text: MessageText,
+  scanners: readonly NamedScanner[],
+  { texts, mask }: MessageScan,
+  options: RunOptions,
+  decide: (report: ScanReport) => Decision,
+): Promise<ServiceReport> {
+  const conversation = { texts: texts.includes(text) ? texts : [...texts, text], current: text };
+  const scope = scopeOf(text.source);
+  const run: Run = (list, input, rewrite) => {
+    const context = { source: text.source, conversation };
+    return scanText(list, input, context, Object.assign({}, options, { scope, rewrite }));
+  };
+  const { text: sanitized, edits, engineTiming, ...result } = await run(scanners, text.text, options.rewrite ?? true);
+  result.coverage.partsSkipped += text.skipped;
+  const report = reportOf(result, engineTiming);
+  const decision = decide(report);
+  const strings = edits.length > 0 ? editedStrings(text, edits) : undefined;
+  const scanned = Object.assign({ text: sanitized, edits }, report, decision, strings && { strings });
+  if (!mask || decision.outcome !== "blocked" || report.isValid) return scanned;
+  // A check that threw has not said what is wrong with the text.
+  if (result.checks.some(({ outcome }) => outcome === "error")) return scanned;
+  const masked = await withoutAttacks(strings ?? stringsOf(text), scanners, run, options);
+  const outcome: Outcome = (await mayGoOn(masked, scanners, run)) ? "masked" : "blocked";
+  return Object.assign(scanned, { outcome }, outcome === "masked" ? { strings: masked } : {});
+}
+
+/**
+ * Cuts the statements out of strings by which they fail as attacks. An attack that only several strings together make stays: the whole
+ * text then fails once more.
+ */
+async function withoutAttacks(
+  strings: readonly string[],
+  scanners: readonly NamedScanner[],
+  run: Run,
+  options: RunOptions,
+): Promise<string[]> {
+  const detecting = scanners.filter(({ scanner }) => scanner.detect !== undefined);
+  const known = new Map<string, Promise<Judgement>>();
+  const limit = pLimit(PARALLEL);
+  const judge = (part: string) => {
+    const judged = known.get(part) ?? limit(async () => judgementOf(await run(detecting, part, false), part));
+    known.set(part, judged);
+    return judged;
+  };
+  return Promise.all(
+    strings.map(async (string) => {
+      const judged = await judge(string);
+      return judged.isValid ? string : (await maskText(string, judge, judged, options)).text;
+    }),
+  );
+}
+
+/** Whether what is left of a text passes all checks by itself. Placeholders may look like the values that they stand for. */
+async function mayGoOn(strings: readonly string[], scanners: readonly NamedScanner[], run: Run): Promise<boolean> {
+  // An answer without any text would tell an agent less than the reason why there is none.
+  if (strings.every((string) => string.trim() === "")) return false;
+  const checking = scanners.filter(({ scanner }) => !replacesValues(scanner));
+  return isValid(await run(checking, strings.join("\n"), false));
+}
