@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import { isNativeError } from "node:util/types";
 import type * as Addon from "../native/index.cjs";
 import { GuardError, GuardValidationError, issueOf } from "./support/errors.ts";
+import { isPromise } from "./support/maybe-async.ts";
 
 export type {
   Answer,
@@ -95,22 +96,6 @@ async function stoppedBy<T>(signal: AbortSignal, answer: Promise<T>): Promise<T>
   } finally {
     signal.removeEventListener("abort", onAbort);
   }
-}
-
-/**
- * Applies `make` to an answer: at once when the answer is a value, and later when it is a promise. Use it for verdicts that take
- * only a microsecond, where `await` would be a large part of the time.
- */
-export function mapAnswer<T, U>(answer: T | Promise<T>, make: (value: T) => U): U | Promise<Awaited<U>> {
-  return isPromise(answer) ? (answer.then(make) as Promise<Awaited<U>>) : make(answer);
-}
-
-/**
- * Tells whether an answer is a promise. It does not use `instanceof`: a test runner that gives each file its own globals would make
- * the addon's promises look like values, and their verdicts would count as passes.
- */
-export function isPromise<T>(answer: T | Promise<T>): answer is Promise<T> {
-  return typeof (answer as Partial<Promise<T>> | null | undefined)?.then === "function";
 }
 
 /** The fields that the addon adds to its own errors. Node-API throws errors without them when an argument has the wrong type. */

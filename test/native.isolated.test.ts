@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { Regex, Secrets } from "../src/index.ts";
-import { addon, mapAnswer, native } from "../src/native.ts";
+import { addon, native } from "../src/native.ts";
 import { GuardError, GuardValidationError } from "../src/support/errors.ts";
+import { andThen } from "../src/support/maybe-async.ts";
 import { splitSentences } from "../src/text/sentences.ts";
 
 /** The length in UTF-16 code units above which the addon answers no text synchronously. */
@@ -84,7 +85,7 @@ describe("an answer of the addon", () => {
   });
 
   it("is used at once where it is there at once", async () => {
-    const count = (answer: ReturnType<typeof addon.splitSentences>) => mapAnswer(answer, ({ length }) => length / 2);
+    const count = (answer: ReturnType<typeof addon.splitSentences>) => andThen(answer, ({ length }) => length / 2);
     expect(count(native(() => addon.splitSentences("One. Two.")))).toBe(2);
     const later = count(native(() => addon.splitSentences(MEGABYTE)));
     expect(later).toBeInstanceOf(Promise);

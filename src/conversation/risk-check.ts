@@ -48,7 +48,7 @@ export async function checkRisk(
     const work = risk.assess(
       texts.userMessages.map(({ text }) => text),
       signal,
-      observed ? given.observedBy(observed) : given,
+      observed ? given.forScanner(observed) : given,
       texts.toolResults,
     );
     onWork?.(work);

@@ -1,4 +1,4 @@
-import { type Abortable, type Classification, type EngineTimings, isPromise, type ModelHead } from "../native.ts";
+import type { Abortable, Classification, EngineTimings, ModelHead } from "../native.ts";
 import { withSignal } from "../support/with-signal.ts";
 import type { ModelIdentity } from "./evaluation.ts";
 import type { LongTextStrategy } from "./long-text-strategy.ts";
@@ -39,20 +39,8 @@ export function shareAnswer<T>(
   return answers ? answers.share(question, text, ask, signal) : ask();
 }
 
-/** An answer that is known or being computed, and the signal of the caller that asked first. */
-interface Asked {
-  answer: unknown;
-  signal: AbortSignal | undefined;
-}
-
-/** How a caller asks, unless the answer is there. */
-interface Asking<T> {
-  ask(): T | Promise<T>;
-  signal: AbortSignal | undefined;
-}
-
-/** A model that a scanner asks, as far as the other scanners of the call have to know of it. */
-export interface AskedModel {
+/** A model as other scanners of the call see it. `TextModel` implements it. */
+export interface TextClassifier {
   /** Equal for equal models. */
   readonly identity: string;
   readonly about: ModelIdentity;
@@ -60,12 +48,15 @@ export interface AskedModel {
   classify(text: string, options: ClassifyOptions, context?: CallContext): Promise<Classification>;
 }
 
-/** What a scanner asks texts of: a head of a model. */
-export interface HeadAsked {
-  readonly model: AskedModel;
+/** The head of a model that a scanner reads for the texts of a source. */
+export interface HeadQuery {
+  readonly model: TextClassifier;
   /** The name of the head. */
   readonly head: string;
-  /** How it is asked about every text, by scanners whose answer tells other models whether they need be asked; see `screened`. */
+  /**
+   * How the scanner classifies every text, if it always does. Its answer may then tell that another model need not run; see
+   * `screened`.
+   */
   readonly everyText?: {
     readonly strategy: LongTextStrategy;
     /** Returns what the model reads of a text, of the same length. */
@@ -73,81 +64,99 @@ export interface HeadAsked {
   };
 }
 
-/** What one call has computed. The parts are made when they are needed: most calls with rules need none of them. */
-interface Computed {
-  asked?: Map<string, Map<string, Asked>>;
+/** An answer that is being computed or known, and the signal of the caller that asked first. */
+interface PendingAnswer {
+  readonly answer: Promise<unknown>;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** What one call has computed. The maps are created when needed: most calls with rules need none of them. */
+interface CallResults {
+  /** Answers by question and text. */
+  answers?: Map<string, Map<string, PendingAnswer>>;
   timings?: Map<string, EngineTimings>;
 }
 
 /**
- * What has been computed about the texts of one call, so that scanners share it: what models have answered, and what was made
- * of a text, such as its views. Scanners that ask the same of the same text share the answer, at the same time or one after the
- * other. It lives as long as the call and is never given to another one.
+ * Shares what is computed about the texts of one call among its scanners: answers of models, and what is derived from a text, such as its
+ * views. The same question about the same text is computed once, whether scanners ask at the same time or one after the other. A cache
+ * lives as long as its call and is never used by another one.
  */
 export class AnswerCache {
-  #computed: Computed = {};
+  #results: CallResults = {};
   #observer: ModelObserver | undefined;
-  #expected: readonly HeadAsked[] = [];
+  #queries: readonly HeadQuery[] = [];
 
-  /** Follows the scanner that this cache was given to; see {@link observedBy}. */
+  /** Observes the scanner that this cache was created for; see {@link forScanner}. */
   get observer(): ModelObserver | undefined {
     return this.#observer;
   }
 
-  /** Returns the same cache, for one scanner: the observer is told which models are asked through it. */
-  observedBy(observer: ModelObserver): AnswerCache {
-    return this.#with(observer, this.#expected);
+  /** What the scanners of the text ask models; see {@link forText}. */
+  get queries(): readonly HeadQuery[] {
+    return this.#queries;
+  }
+
+  /** Returns a cache with the same results for one scanner. The observer is told which models are asked through it. */
+  forScanner(observer: ModelObserver): AnswerCache {
+    return this.#with(observer, this.#queries);
   }
 
   /**
-   * Returns the same cache, for one text: with what its scanners will ask about it. Several scanners may share one run of a model only if
-   * it answers all of them, and a model that is asked little may need less time.
+   * Returns a cache with the same results for one text, whose scanners ask these queries. Scanners share one run of a model only if it
+   * answers all of them, and a model with a single query may need less time.
    */
-  expecting(asked: readonly HeadAsked[]): AnswerCache {
-    return this.#with(this.#observer, asked);
+  forText(queries: readonly HeadQuery[]): AnswerCache {
+    return this.#with(this.#observer, queries);
   }
 
-  #with(observer: ModelObserver | undefined, expected: readonly HeadAsked[]): AnswerCache {
+  #with(observer: ModelObserver | undefined, queries: readonly HeadQuery[]): AnswerCache {
     const same = new AnswerCache();
-    same.#computed = this.#computed;
+    same.#results = this.#results;
     same.#observer = observer;
-    same.#expected = expected;
+    same.#queries = queries;
     return same;
   }
 
-  /**
-   * Returns the answer of `ask`, or the answer of an earlier call with the same question and text: at once where it was known at once. A
-   * failure is not kept.
-   *
-   * @param question what is asked, and of which model; or what is made of the text, such as its views or its URLs.
-   */
-  share<T>(question: string, text: string, ask: () => Promise<T>, signal?: AbortSignal): Promise<T>;
-  share<T>(question: string, text: string, ask: () => T | Promise<T>, signal?: AbortSignal): T | Promise<T>;
-  share<T>(question: string, text: string, ask: () => T | Promise<T>, signal?: AbortSignal): T | Promise<T> {
-    this.#computed.asked ??= new Map();
-    const ofQuestion = this.#computed.asked.get(question) ?? new Map<string, Asked>();
-    this.#computed.asked.set(question, ofQuestion);
-    const known = ofQuestion.get(text);
-    if (!known) return asked(ofQuestion, text, { ask, signal });
-    return isPromise(known.answer) ? answerOf(ofQuestion, text, { ask, signal }) : (known.answer as T);
-  }
-
-  /** What the scanners of the text will ask; see {@link expecting}. */
-  get expected(): readonly HeadAsked[] {
-    return this.#expected;
-  }
-
-  /** Whether the scanners of the text ask a model about one head only. It is false where nobody said what they ask. */
+  /** Whether all queries about a model read the same head. It is false if no query names the model. */
   expectsOnly(identity: string, head: string): boolean {
-    const ofModel = this.#expected.filter(({ model }) => model.identity === identity);
-    return ofModel.length > 0 && ofModel.every((asked) => asked.head === head);
+    const ofModel = this.#queries.filter(({ model }) => model.identity === identity);
+    return ofModel.length > 0 && ofModel.every((query) => query.head === head);
+  }
+
+  /**
+   * Returns the answer of `ask`, or the answer of an earlier call with the same question and text. Failures are not kept.
+   *
+   * @param question what is asked, and of which model; or what is derived from the text, such as its views or its URLs.
+   */
+  async share<T>(question: string, text: string, ask: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    this.#results.answers ??= new Map();
+    const ofQuestion = this.#results.answers.get(question) ?? new Map<string, PendingAnswer>();
+    this.#results.answers.set(question, ofQuestion);
+    for (let known = ofQuestion.get(text); known; known = ofQuestion.get(text)) {
+      try {
+        return (await withSignal(known.answer, signal)) as T;
+      } catch (error) {
+        signal?.throwIfAborted();
+        // If the first caller gave up, its error is not an answer for the other callers, so they ask again.
+        if (!known.signal?.aborted) throw error;
+        if (ofQuestion.get(text) === known) ofQuestion.delete(text);
+      }
+    }
+    const answer = ask();
+    const pending = { answer, signal };
+    ofQuestion.set(text, pending);
+    answer.catch(() => {
+      if (ofQuestion.get(text) === pending) ofQuestion.delete(text);
+    });
+    return answer;
   }
 
   /** Adds the times of an answer to the times of its model. */
   addTimings(model: string, { queued, tokenized, inferred }: EngineTimings): void {
-    this.#computed.timings ??= new Map();
-    const sum = this.#computed.timings.get(model) ?? { queued: 0, tokenized: 0, inferred: 0 };
-    this.#computed.timings.set(model, {
+    this.#results.timings ??= new Map();
+    const sum = this.#results.timings.get(model) ?? { queued: 0, tokenized: 0, inferred: 0 };
+    this.#results.timings.set(model, {
       queued: sum.queued + queued,
       tokenized: sum.tokenized + tokenized,
       inferred: sum.inferred + inferred,
@@ -155,39 +164,10 @@ export class AnswerCache {
   }
 
   /**
-   * How each model spent its time, in milliseconds, added up over all answers of the call so far. An answer that several
-   * scanners share counts once. The sum can exceed the time that passed, because answers can be computed in parallel.
+   * How each model spent its time, in milliseconds, summed over all answers of the call so far. An answer that several scanners share
+   * counts once. The sum can exceed the elapsed time, because answers can be computed in parallel.
    */
   get timings(): Record<string, EngineTimings> {
-    return this.#computed.timings ? Object.fromEntries(this.#computed.timings) : {};
+    return this.#results.timings ? Object.fromEntries(this.#results.timings) : {};
   }
-}
-
-/** Asks, and keeps the answer unless it is a failure. */
-function asked<T>(ofQuestion: Map<string, Asked>, text: string, { ask, signal }: Asking<T>): T | Promise<T> {
-  const answer = ask();
-  const asked = { answer, signal };
-  ofQuestion.set(text, asked);
-  if (isPromise(answer)) {
-    answer.catch(() => {
-      if (ofQuestion.get(text) === asked) ofQuestion.delete(text);
-    });
-  }
-  return answer;
-}
-
-/** Waits for the answer that others wait for. */
-async function answerOf<T>(ofQuestion: Map<string, Asked>, text: string, asking: Asking<T>): Promise<T> {
-  const { signal } = asking;
-  for (let known = ofQuestion.get(text); known; known = ofQuestion.get(text)) {
-    try {
-      return (await withSignal(known.answer as Promise<T>, signal)) as T;
-    } catch (error) {
-      signal?.throwIfAborted();
-      // If the first caller gave up, its error is not an answer for the other callers, so they ask again.
-      if (!known.signal?.aborted) throw error;
-      if (ofQuestion.get(text) === known) ofQuestion.delete(text);
-    }
-  }
-  return asked(ofQuestion, text, asking);
 }

@@ -1,6 +1,6 @@
 import type { ModelHead } from "../native.ts";
 import type { Span } from "../text/span.ts";
-import type { AskedModel, CallContext } from "./call-context.ts";
+import type { CallContext, TextClassifier } from "./call-context.ts";
 
 /** A part goes on to the model that is screened when the screen's probability that it would find something is above this. */
 const POSSIBLE = 0.5;
@@ -15,13 +15,13 @@ const POSSIBLE = 0.5;
  */
 export async function screened(
   text: string,
-  model: AskedModel,
+  model: TextClassifier,
   head: ModelHead,
   context: CallContext,
 ): Promise<Span[] | undefined> {
   const { answers } = context;
   if (!answers?.expectsOnly(model.identity, head.name)) return undefined;
-  for (const { model: other, head: read, everyText } of answers.expected) {
+  for (const { model: other, head: read, everyText } of answers.queries) {
     if (!everyText) continue;
     // What a model screens for is known when it is loaded.
     const { heads } = await other.described(context);
@@ -45,7 +45,7 @@ export async function screened(
  * The head by which `other` tells that a head of `model` would surely find nothing. Undefined where it learnt that of no such head, or of
  * another version of the model.
  */
-function screenFor(model: AskedModel, head: string, other: AskedModel): string | undefined {
+function screenFor(model: TextClassifier, head: string, other: TextClassifier): string | undefined {
   const found = other.about.screens?.find((screen) => screen.for === head);
   if (!found) return undefined;
   const { name, version } = model.about;

@@ -1,4 +1,4 @@
-import type { AnswerCache, HeadAsked } from "../models/call-context.ts";
+import type { AnswerCache, HeadQuery } from "../models/call-context.ts";
 import type { Span } from "../text/span.ts";
 import type { MessageText } from "./conversation-text.ts";
 import type { Edit } from "./edits.ts";
@@ -182,7 +182,7 @@ export interface Scanner {
    * would surely find nothing; with several, the scanners share one run of the whole model. When it is absent, others need not wait for
    * what it asks.
    */
-  readonly asks?: (source: Source) => HeadAsked;
+  readonly asks?: (source: Source) => HeadQuery;
   /** Loads what the scanner needs before it can scan. When nobody calls this, the first scan loads it. */
   load?(signal?: AbortSignal): Promise<void>;
   scan(text: string, context: ScanContext): Promise<Verdict>;

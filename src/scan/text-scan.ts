@@ -1,6 +1,6 @@
 import { AnswerCache } from "../models/call-context.ts";
-import { isPromise } from "../native.ts";
 import { errorKind, ScannerError } from "../support/errors.ts";
+import { isPromise } from "../support/maybe-async.ts";
 import { ENDED, Stop } from "../support/stop.ts";
 import { lengthIn } from "../text/offsets.ts";
 import { addCheckCoverage, type CheckOutcome, emptyResult, type ScanResult, type Scope } from "./check-result.ts";
@@ -125,9 +125,7 @@ class TextScan {
   }
 
   async #runAll(): Promise<void> {
-    const answers = this.#answers.expecting(
-      this.#scanners.flatMap(({ scanner }) => scanner.asks?.(this.#source) ?? []),
-    );
+    const answers = this.#answers.forText(this.#scanners.flatMap(({ scanner }) => scanner.asks?.(this.#source) ?? []));
     const groups = this.#rewrite ? groupsOf(this.#scanners) : [this.#scanners];
     try {
       for (const group of groups) {
@@ -191,7 +189,7 @@ class TextScan {
       type: scanner.type,
       chars: input.length,
     });
-    const asking = observed ? answers.observedBy(observed) : answers;
+    const asking = observed ? answers.forScanner(observed) : answers;
     const finish = (answer: Verdict): ScannerRun => {
       const verdict = limitVerdict(checkedVerdict(input, answer));
       verdicts?.set(scanner, input, this.#source, verdict, { before, ...this.#vault });

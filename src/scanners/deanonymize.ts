@@ -1,10 +1,11 @@
 import { z } from "zod";
-import { addon, mapAnswer, native, type Restoration } from "../native.ts";
+import { addon, native, type Restoration } from "../native.ts";
 import type { Edit } from "../scan/edits.ts";
 import { MAX_FINDINGS } from "../scan/findings.ts";
 import { type Finding, passed, type Verdict, wholeText } from "../scan/scanner.ts";
 import { PASSED } from "../scan/score.ts";
 import { Vault } from "../scan/vault.ts";
+import { andThen } from "../support/maybe-async.ts";
 import { mapRows, type Rows } from "../text/rows.ts";
 import { defineScanner } from "./define.ts";
 import { longestOf } from "./parts/open-spans.ts";
@@ -92,7 +93,7 @@ Findings name the placeholders, never the originals. What llm-guard 0.3.16 does 
       }
       const matching = matchingStrategy === "combined_exact_fuzzy" ? "fuzzy" : matchingStrategy;
       const restoration = native(() => addon.restorePlaceholders(text, placeholders, originals, matching), context);
-      return mapAnswer(restoration, (restoration) => verdict(text, placeholders, originals, restoration));
+      return andThen(restoration, (restoration) => verdict(text, placeholders, originals, restoration));
     },
   }),
 });

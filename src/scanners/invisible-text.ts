@@ -1,9 +1,10 @@
 import { z } from "zod";
-import { addon, type InvisibleScan, mapAnswer, native } from "../native.ts";
+import { addon, type InvisibleScan, native } from "../native.ts";
 import type { Edit } from "../scan/edits.ts";
 import { MAX_FINDINGS } from "../scan/findings.ts";
 import { type Finding, passed, type Verdict, wholeText } from "../scan/scanner.ts";
 import { FAILED } from "../scan/score.ts";
+import { andThen } from "../support/maybe-async.ts";
 import { mapRows } from "../text/rows.ts";
 import { defineScanner } from "./define.ts";
 
@@ -65,7 +66,7 @@ export const InvisibleText = defineScanner({
     check(text, context) {
       // No ASCII character is invisible in this sense.
       if (isAscii(text)) return passed(text);
-      return mapAnswer(
+      return andThen(
         native(() => addon.scanInvisible(text, allow), context),
         (found) => verdict(text, found),
       );

@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { addon, mapAnswer, native, type ReadingTime as ReadingTimeOfText } from "../native.ts";
+import { addon, native, type ReadingTime as ReadingTimeOfText } from "../native.ts";
 import { passed, type Verdict, wholeText } from "../scan/scanner.ts";
 import { FAILED, round } from "../scan/score.ts";
+import { andThen } from "../support/maybe-async.ts";
 import { defineScanner } from "./define.ts";
 
 export const ReadingTime = defineScanner({
@@ -42,7 +43,7 @@ export const ReadingTime = defineScanner({
           coverage: wholeText(text),
         };
       };
-      return mapAnswer(
+      return andThen(
         native(() => addon.readingTime(text, maxTime), context),
         verdict,
       );

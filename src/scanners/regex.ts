@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { addon, built, isPromise, type RuleScan } from "../native.ts";
+import { addon, built, type RuleScan } from "../native.ts";
 import { passed } from "../scan/scanner.ts";
 import { GuardError, GuardValidationError, issueOf } from "../support/errors.ts";
+import { isPromise } from "../support/maybe-async.ts";
 import { ruleOptions } from "./common-options.ts";
 import { defineScanner } from "./define.ts";
 import { longestMatch } from "./parts/open-spans.ts";

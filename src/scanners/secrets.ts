@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { addon, built, mapAnswer, native, type SecretRules } from "../native.ts";
+import { addon, built, native, type SecretRules } from "../native.ts";
 import { composeEdits, type Edit, EditedText } from "../scan/edits.ts";
 import { type Finding, passed, type ScanContext, type Verdict, wholeText } from "../scan/scanner.ts";
 import { FAILED } from "../scan/score.ts";
+import { andThen } from "../support/maybe-async.ts";
 import { mapRows } from "../text/rows.ts";
 import type { Span } from "../text/span.ts";
 import { ruleOptions } from "./common-options.ts";
@@ -87,7 +88,7 @@ export const Secrets = defineScanner({
     const readText = (text: string, { edits, findings }: Found, context: ScanContext) => {
       const edited = new EditedText(text);
       edited.apply(edits);
-      return mapAnswer(read(edited.text, context), (scan): Verdict => {
+      return andThen(read(edited.text, context), (scan): Verdict => {
         const added = secretEdits(edited.text, scan, redactMode);
         if (added.length === 0 && edits.length === 0) return passed(text);
         const spans = edited.originalSpans(scan.secrets);

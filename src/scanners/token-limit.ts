@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { addon, mapAnswer, native, type TokenEncoding } from "../native.ts";
+import { addon, native, type TokenEncoding } from "../native.ts";
 import { passed, type ScanContext, type Verdict, wholeText } from "../scan/scanner.ts";
 import { FAILED } from "../scan/score.ts";
 import { GuardError, GuardValidationError } from "../support/errors.ts";
+import { andThen } from "../support/maybe-async.ts";
 import { defineScanner } from "./define.ts";
 
 /** Counts the tokens of a text that exceeds a limit, and says where it must be cut. */
@@ -67,7 +68,7 @@ export const TokenLimit = defineScanner({
     const count = (counter: Counter, text: string, context: ScanContext) => {
       if (text.length <= surelyWithin || text.trim() === "") return passed(text);
       const excess = native(() => counter(text), context);
-      return mapAnswer(excess, (excess) => (excess ? exceeded(text, excess) : passed(text)));
+      return andThen(excess, (excess) => (excess ? exceeded(text, excess) : passed(text)));
     };
     const exceeded = (text: string, [tokens, end]: [tokens: number, end: number]): Verdict => ({
       isValid: false,

@@ -1,6 +1,5 @@
 import pLimit from "p-limit";
 import { z } from "zod";
-import { mapAnswer } from "../native.ts";
 import { type Finding, passed } from "../scan/scanner.ts";
 import { FAILED, PASSED } from "../scan/score.ts";
 import { type FoundUrl, urlsOf } from "../text/urls.ts";
@@ -101,10 +100,10 @@ differently from GET, and this costs no more.`,
       return { isValid, score: isValid ? PASSED : FAILED, findings, coverage };
     };
     return {
-      check: (text, { signal, answers }) =>
-        mapAnswer(urlsOf(text, { answers, signal }), (found) =>
-          found.length === 0 ? passed(text) : verdictOn(text, found, signal),
-        ),
+      check: async (text, context) => {
+        const found = await urlsOf(text, context);
+        return found.length === 0 ? passed(text) : verdictOn(text, found, context.signal);
+      },
     };
   },
 });

@@ -34,17 +34,6 @@ describe("the answers of a call", () => {
     expect(asked).toHaveLength(3);
   });
 
-  it("are there at once where they were made at once", () => {
-    const answers = new AnswerCache();
-    const made: string[] = [];
-    const make = (text: string) => () => {
-      made.push(text);
-      return text.length;
-    };
-    expect(["four", "four", "three"].map((text) => answers.share<number>("q", text, make(text)))).toEqual([4, 4, 5]);
-    expect(made).toEqual(["four", "three"]);
-  });
-
   it("keep no failure", async () => {
     const answers = new AnswerCache();
     const fail = () => Promise.reject(new Error("out of luck"));

@@ -96,7 +96,7 @@ describe("one pass", () => {
     const [toxicity, emotion] = (await loaded("input", ["Toxicity"], ["EmotionDetection"])) as [Scanner, Scanner];
     const answers = async (...scanners: Scanner[]) => {
       const asked = scanners.flatMap((scanner) => scanner.asks?.("user") ?? []);
-      const context = { answers: new AnswerCache().expecting(asked) };
+      const context = { answers: new AnswerCache().forText(asked) };
       const verdicts = await Promise.all(scanners.map((scanner) => scanner.scan("plain text", context)));
       return verdicts.map(({ probability = Number.NaN }) => probability);
     };

@@ -1,4 +1,5 @@
-import { type Abortable, addon, mapAnswer, native } from "../../native.ts";
+import { type Abortable, addon, native } from "../../native.ts";
+import { andThen } from "../../support/maybe-async.ts";
 import type { Span } from "../../text/span.ts";
 import { matchesOf } from "./rule-scanner.ts";
 
@@ -14,7 +15,7 @@ const CERTAIN = 0.99;
 export function hijackFinder(): (text: string, abortable: Abortable) => Span[] | Promise<Span[]> {
   const find = new addon.Hijacks().scanner();
   return (text, abortable) =>
-    mapAnswer(
+    andThen(
       native(() => find(text), abortable),
       (found) => (found ? matchesOf(found).map(({ start, end }) => ({ start, end })) : []),
     );

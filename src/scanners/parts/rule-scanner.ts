@@ -1,7 +1,8 @@
-import { type Answer, mapAnswer, native, type RuleScan } from "../../native.ts";
+import { type Answer, native, type RuleScan } from "../../native.ts";
 import { MAX_FINDINGS } from "../../scan/findings.ts";
 import { type Finding, type Verdict, wholeText } from "../../scan/scanner.ts";
 import { FAILED } from "../../scan/score.ts";
+import { andThen } from "../../support/maybe-async.ts";
 import { mapRows } from "../../text/rows.ts";
 import type { Span } from "../../text/span.ts";
 import { redactable, redactions, withEdits } from "./redaction.ts";
@@ -27,7 +28,7 @@ export function ruleCheck<Context extends { signal?: AbortSignal | undefined }>(
   const scan = rules.scanner();
   return (text, context) => {
     const found = native(() => scan(text), context);
-    return mapAnswer(found, (scan) => verdict(text, scan, context));
+    return andThen(found, (scan) => verdict(text, scan, context));
   };
 }
 
