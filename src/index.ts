@@ -44,6 +44,7 @@ export {
   passed,
   type ScanContext,
   type Scanner,
+  type ScannerVerdict,
   type Side,
   type Streaming,
   type Verdict,

@@ -1,291 +1,160 @@
-// npm run eval:languages -- --data DIR: how often each scanner with a neural model flags harmless texts, by the language that the
-// detector names, and how well it tells bad texts from harmless ones there. Probabilities are taken as the model says them.
-// Prints a table and writes bench-results/languages.json. `--write-cards` writes the curves into evaluation.json beside the models, and
-// a table into their cards: scanners correct probabilities by them (on_untrained_language). `--only TYPE` measures these scanners only.
-// Scores are kept in bench-results/languages-scores.jsonl, so that a run that was cut off goes on; delete the file with new weights.
-import { createHash } from "node:crypto";
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+// npm run eval:languages -- --data DIR [--only TYPE] [--write-cards]: how often each scanner with a neural model flags harmless texts, by
+// detected language, and how well it separates positive texts from them. Probabilities are those of the model, without corrections.
+// `--write-cards` writes the curves to evaluation.json and a table to the card of each model; scanners correct probabilities by them
+// (on_untrained_language). Scores are kept in bench-results/languages-scores.jsonl, so that an interrupted run continues: delete the file
+// after a change of weights. `--quick` measures Toxicity with texts of this repository.
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { gunzipSync } from "node:zlib";
 import { load } from "js-yaml";
-import { createScanner, defaultEngine, scanOutput, scanPrompt } from "../../dist/index.js";
+import { defaultEngine } from "../../dist/index.js";
 import { loadTool } from "../../scripts/tools.mjs";
+import { resultPath, saveResults } from "../results.mjs";
 import { printTable } from "../table.mjs";
+import { writeLabelledTexts } from "../texts/labelled.mjs";
+import { areaUnderCurve, falsePositiveCurve, unknownLetterShare } from "./curves.mjs";
+import { ScoreStore, scannerOf } from "./scores.mjs";
+import { firstOfEachLanguage, LanguageTexts, REFERENCE } from "./texts.mjs";
 
-const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+/** The fewest harmless texts for a curve. */
+const MIN_TEXTS = 40;
+/** The same for texts of an undetermined language, which are in many languages. */
+const MIN_UNDETERMINED_TEXTS = 300;
+/** The lowest area under the ROC curve at which a scanner separates positive from harmless texts. */
+const MIN_AUC = 0.75;
+/** The fewest positive texts for that area. */
+const MIN_POSITIVES = 20;
+/** Without positive texts: the largest share of letters that the model's vocabulary may lack. */
+const MAX_UNKNOWN_LETTERS = 0.05;
+/** Without positive texts: the largest excess of flagged harmless texts over those in the reference language, as a share. */
+const MAX_EXCESS = 0.1;
+/**
+ * The largest such excess at which a language that the model was trained in needs no correction: the highest of a few dozen texts says
+ * too little about a rate of one percent.
+ */
+const MAX_UNCORRECTED_EXCESS = 0.03;
+
 const { values: flags } = parseArgs({
   options: {
+    quick: { type: "boolean", default: false },
     data: { type: "string", multiple: true },
     only: { type: "string", multiple: true },
     "write-cards": { type: "boolean", default: false },
   },
 });
-if (!flags.data) throw new Error("say where the texts are: --data DIR");
-const plan = load(readFileSync(here("sets.yml"), "utf8"));
-const chosen = plan.scanners.filter(({ type }) => !flags.only || flags.only.includes(type));
+if (!flags.data && !flags.quick) throw new Error("--data DIR is missing: the folder with the texts");
+const only = flags.quick ? ["Toxicity"] : flags.only;
+const plan = load(readFileSync(new URL("sets.yml", import.meta.url), "utf8"));
+const entries = plan.scanners.filter(({ type }) => !only || only.includes(type));
 const engine = defaultEngine();
-const REFERENCE = "en";
 
-/** The path of a file in the first of the folders that has it. */
-function pathOf(file) {
-  const path = flags.data.map((folder) => join(folder, file)).find(existsSync);
-  if (!path) throw new Error(`there is no ${file} in ${flags.data.join(" or ")}`);
-  return path;
-}
-
-/** The first rows of a set for each of its languages and labels, by their hash. */
-function rowsOf({ file, rows, labels, sets }) {
-  const all = gunzipSync(readFileSync(pathOf(file)))
-    .toString()
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line))
-    .filter(({ text, label, set }) => {
-      return text.length <= 2000 && (!labels || labels.includes(label)) && (!sets || sets.includes(set));
-    })
-    .map((row) => ({ ...row, hash: createHash("sha1").update(row.text).digest("hex") }))
-    .sort((a, b) => (a.hash < b.hash ? -1 : 1));
-  const taken = new Map();
-  return all.filter(({ lang, label }) => {
-    const key = `${lang} ${label}`;
-    taken.set(key, (taken.get(key) ?? 0) + 1);
-    return taken.get(key) <= (lang === REFERENCE ? rows * plan.english : rows);
-  });
-}
-
-/** The language that the detector names for a whole text; undefined where it names several. */
-async function languageOf(text) {
-  const parts = await engine.languages.foreignParts(text, { known: [] });
-  return parts.length === 1 ? (parts[0].language ?? undefined) : undefined;
-}
-
-async function withLanguages(rows) {
-  const found = [];
-  for (const row of rows) found.push({ ...row, detected: await languageOf(row.text) });
-  return found.filter(({ detected }) => detected !== undefined);
-}
-
-/** Codes of the sets that the detector spells in another way. */
-const SPELLINGS = { nb: "no", nn: "no", "zh-tw": "zh", kr: "ko", jp: "ja", fil: "tl", iw: "he" };
-
-/** The harmless texts of some files whose language the detector names, with few of those that it takes for another one's. */
-async function harmlessOf(files) {
-  const rows = await withLanguages(files.flatMap(rowsOf).sort((a, b) => (a.hash < b.hash ? -1 : 1)));
-  const strangers = new Map();
-  const kept = rows.filter(({ lang, detected }) => {
-    if ((SPELLINGS[lang] ?? lang) === detected) return true;
-    const key = `${lang} ${detected}`;
-    strangers.set(key, (strangers.get(key) ?? 0) + 1);
-    return detected !== REFERENCE && strangers.get(key) <= plan.strangers;
-  });
-  process.stderr.write(`${kept.length} harmless texts\n`);
-  return kept;
-}
-
-/** What scores are kept under: a scanner may be asked about texts of several sources. */
-const keyOf = ({ type, source }) => (source ? `${type} ${source}` : type);
-const build = ({ type, side, params = {} }) => createScanner(side, type, { ...params, on_untrained_language: "raw" });
-
-mkdirSync(here("../../bench-results"), { recursive: true });
-const KEPT = here("../../bench-results/languages-scores.jsonl");
-/** Scores by scanner, source and SHA-1 of the text. */
-const kept = new Map();
-if (existsSync(KEPT)) {
-  for (const line of readFileSync(KEPT, "utf8").trim().split("\n")) {
-    const [hash, scores] = JSON.parse(line);
-    for (const [key, value] of Object.entries(scores)) kept.set(`${key} ${hash}`, value);
+const scratch = mkdtempSync(join(tmpdir(), "guard-languages-"));
+try {
+  if (flags.quick) {
+    writeLabelledTexts(scratch);
+    console.log("Quick form: the model learnt from these texts, so the figures only show that the evaluation runs.\n");
   }
+  const texts = new LanguageTexts(engine, flags.quick ? [scratch] : flags.data, plan);
+  const scores = new ScoreStore(flags.quick ? join(scratch, "scores.jsonl") : resultPath("languages-scores.jsonl"));
+  const curves = await measureCurves(texts, scores);
+  printCurves(curves);
+  saveResults("languages", { quick: flags.quick, curves });
+  if (flags["write-cards"]) await writeCards(curves);
+} finally {
+  rmSync(scratch, { recursive: true });
+  await engine.close();
 }
 
-/** The probabilities of several scanners for texts; scanners that share a model share its passes. */
-async function score(entries, rows) {
-  const built = entries.map((entry) => ({ ...entry, scanner: build(entry) }));
-  let done = 0;
-  const one = async ({ text, hash }) => {
-    const missing = built.filter((entry) => !kept.has(`${keyOf(entry)} ${hash}`));
-    const scores = {};
-    for (const side of ["input", "output"]) {
-      const ofSide = missing.filter((entry) => entry.side === side);
-      if (ofSide.length === 0) continue;
-      const scanners = ofSide.map(({ scanner }) => scanner);
-      const [{ source }] = ofSide;
-      const { probabilities } =
-        side === "input" ? await scanPrompt(scanners, text, { source }) : await scanOutput(scanners, "", text);
-      for (const entry of ofSide) scores[keyOf(entry)] = probabilities[entry.type] ?? 0;
-    }
-    for (const [key, value] of Object.entries(scores)) kept.set(`${key} ${hash}`, value);
-    if (missing.length > 0) appendFileSync(KEPT, `${JSON.stringify([hash, scores])}\n`);
-    done += 1;
-    if (done % 1000 === 0) process.stderr.write(`${done} of ${rows.length}\n`);
-  };
-  for (let at = 0; at < rows.length; at += 16) await Promise.all(rows.slice(at, at + 16).map(one));
-  await Promise.all(built.map(({ scanner }) => scanner.close()));
-  return entries.map((entry) => rows.map(({ hash }) => kept.get(`${keyOf(entry)} ${hash}`)));
-}
-
-/** Rates at which curves are written down, besides the lowest one that their number of texts can tell. */
-const RATES = [0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002];
-
-/**
- * A curve of false positives. The threshold for a rate r is the one that a further harmless text is above with a probability of r at
- * most: of n texts, at most r (n + 1) - 1 are above it (split conformal prediction, Vovk et al., Algorithmic Learning in a Random
- * World, 2005).
- */
-function curveOf(values) {
-  const ordered = [...values].sort((a, b) => b - a);
-  const lowest = 1 / (ordered.length + 1);
-  return [...RATES.filter((rate) => rate > lowest), lowest].map((rate) => {
-    const above = Math.max(0, Math.floor(rate * (ordered.length + 1) + 1e-9) - 1);
-    return [Number(rate.toPrecision(4)), Number((ordered[above] ?? 0).toPrecision(6))];
-  });
-}
-/** A curve of fewer texts tells too little. */
-const FEWEST = 40;
-/** Texts whose language cannot be told are in many languages at once, so that their curve needs more of them. */
-const FEWEST_UNTOLD = 300;
-/** An area under the ROC curve below this is too near to guessing. */
-const LEAST_AUC = 0.75;
-/** Bad texts that are needed to measure that area. */
-const FEWEST_BAD = 20;
-/** Without bad texts: the largest share of letters that the model's vocabulary may lack. */
-const MOST_UNKNOWN = 0.05;
-/** Without bad texts: how many more harmless texts may be above the threshold than in English, as a share. */
-const MOST_MORE = 0.1;
-
-/**
- * A language that the model was trained in needs no correction where no more harmless texts than this are above the threshold beyond
- * those in English, as a share: the highest of a few dozen texts says too little about the rate of a hundredth.
- */
-const MORE_AS_IT_IS = 0.03;
-
-/** The languages that the head of a model was trained in. Entries name the head as `trained`. */
-function trainedIn(model, head) {
-  const { languages = [], heads = [] } = JSON.parse(
-    readFileSync(join(engine.folder(model), "config.json"), "utf8"),
-  ).guard;
-  const found = heads.find(({ name }) => name === head);
-  if (!found && heads.length > 0) throw new Error(`${model} has no head ${head}`);
-  return found?.languages ?? languages;
-}
-
-function areaUnderCurve(negatives, positives) {
-  const ordered = [...negatives].sort((a, b) => a - b);
-  const below = (value, inclusive) => {
-    let [low, high] = [0, ordered.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (ordered[middle] < value || (inclusive && ordered[middle] === value)) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  };
-  const wins = positives.reduce((sum, value) => sum + (below(value, false) + below(value, true)) / 2, 0);
-  return wins / (positives.length * ordered.length);
-}
-
-/** The share of the letters of texts that no piece of a model's vocabulary has, so that the model cannot tell them apart. */
-function unknownLetters(model, texts) {
-  const { vocab } = JSON.parse(readFileSync(join(engine.folder(model), "tokenizer.json"), "utf8")).model;
-  const known = new Set(vocab.flatMap(([piece]) => [...piece]));
-  let [unknown, all] = [0, 0];
-  for (const text of texts) {
-    for (const letter of text.normalize("NFKC").match(/[\p{L}\p{M}]/gu) ?? []) {
-      all += 1;
-      if (!known.has(letter)) unknown += 1;
-    }
+async function measureCurves(texts, scores) {
+  // Scanners without texts of their own read the same texts, so that those with the same model share its passes.
+  const sharing = entries.filter(({ harmless }) => harmless === undefined);
+  const shared = sharing.length > 0 ? await texts.harmless(plan.harmless) : [];
+  await scores.score(
+    sharing.filter((entry) => entry.max_texts === undefined),
+    shared,
+  );
+  const curves = [];
+  for (const entry of entries) {
+    const all = entry.harmless ? await texts.harmless(entry.harmless) : shared;
+    const harmless = entry.max_texts === undefined ? all : firstOfEachLanguage(entry.max_texts, all);
+    const positive = await texts.positive(entry.positive ?? []);
+    curves.push(...(await curvesOf(entry, harmless, positive, scores)));
   }
-  return all === 0 ? 0 : unknown / all;
+  return curves;
 }
 
-const group = (rows, scores) => {
-  const groups = new Map();
-  rows.forEach(({ detected }, index) => {
-    groups.set(detected, [...(groups.get(detected) ?? []), scores[index]]);
-  });
-  return groups;
-};
-
-/** The first texts of each language. */
-function first(count, rows) {
-  const taken = new Map();
-  return rows.filter(({ detected }) => {
-    taken.set(detected, (taken.get(detected) ?? 0) + 1);
-    return taken.get(detected) <= count;
-  });
-}
-
-const sharing = chosen.filter(({ harmless }) => harmless === undefined);
-const shared = sharing.length > 0 ? await harmlessOf(plan.harmless) : [];
-await score(
-  sharing.filter(({ most }) => most === undefined),
-  shared,
-);
-const curves = [];
-for (const entry of chosen) {
-  const { type, head, trained, bad = [] } = entry;
-  const own = entry.harmless ? await harmlessOf(entry.harmless) : shared;
-  const texts = entry.most === undefined ? own : first(entry.most, own);
-  const badRows = await withLanguages(bad.flatMap(rowsOf));
-  const badScores = badRows.length > 0 ? group(badRows, (await score([entry], badRows))[0]) : new Map();
-  const { options } = build(entry);
-  const threshold = options.threshold;
-  const byLanguage = group(texts, (await score([entry], texts))[0]);
-  const rate = (values) => values.filter((value) => value > threshold).length / values.length;
-  const english = rate(byLanguage.get("en"));
+/** The curves of one scanner, one for each language with enough texts. */
+async function curvesOf(entry, harmless, positive, scores) {
+  const { type, head, trained } = entry;
+  const { threshold, model } = scannerOf(entry).options;
+  const folder = engine.folder(model);
+  const positives =
+    positive.length > 0 ? groupByLanguage(positive, (await scores.score([entry], positive))[0]) : new Map();
+  const byLanguage = groupByLanguage(harmless, (await scores.score([entry], harmless))[0]);
+  const flaggedShare = (values) => values.filter((value) => value > threshold).length / values.length;
+  const reference = flaggedShare(byLanguage.get(REFERENCE));
+  const curves = [];
   for (const [language, values] of [...byLanguage].sort()) {
-    if (values.length < (language.startsWith("und") ? FEWEST_UNTOLD : FEWEST)) continue;
-    const points = curveOf(values);
-    const ofBad = badScores.get(language) ?? [];
-    const measured = ofBad.length >= FEWEST_BAD;
-    const auc = measured ? areaUnderCurve(values, ofBad) : undefined;
-    const flagged = rate(values);
-    const unknown = unknownLetters(
-      options.model,
-      texts.filter(({ detected }) => detected === language).map(({ text }) => text),
+    if (values.length < (language.startsWith("und") ? MIN_UNDETERMINED_TEXTS : MIN_TEXTS)) continue;
+    const ofLanguage = positives.get(language) ?? [];
+    const auc = ofLanguage.length >= MIN_POSITIVES ? areaUnderCurve(values, ofLanguage) : undefined;
+    const flagged = flaggedShare(values);
+    const unknown = unknownLetterShare(
+      folder,
+      harmless.filter(({ detected }) => detected === language).map(({ text }) => text),
     );
-    const isReadable = unknown <= MOST_UNKNOWN;
+    const isReadable = unknown <= MAX_UNKNOWN_LETTERS && flagged <= reference + MAX_EXCESS;
     curves.push({
       scanner: type,
       ...(head ? { head } : {}),
       language,
       rows: values.length,
-      points,
-      ...(measured ? { bad: { rows: ofBad.length, auc: Number(auc.toFixed(4)) } } : {}),
-      separates: measured ? auc >= LEAST_AUC : isReadable && flagged <= english + MOST_MORE,
+      points: falsePositiveCurve(values),
+      ...(auc === undefined ? {} : { bad: { rows: ofLanguage.length, auc: Number(auc.toFixed(4)) } }),
+      separates: auc === undefined ? isReadable : auc >= MIN_AUC,
       flagged: Number(flagged.toFixed(4)),
       isCorrected:
         language === REFERENCE ||
-        !trainedIn(options.model, trained).includes(language) ||
-        flagged > english + MORE_AS_IT_IS,
+        !trainedLanguages(folder, trained).includes(language) ||
+        flagged > reference + MAX_UNCORRECTED_EXCESS,
       unknown: Number(unknown.toFixed(4)),
-      model: options.model,
+      model,
     });
   }
+  return curves;
 }
 
-writeFileSync(here("../../bench-results/languages.json"), `${JSON.stringify(curves, null, 2)}\n`);
-const percent = (value) => (value === undefined ? "" : (value * 100).toFixed(1));
-printTable(
-  ["scanner", "head", "language", "harmless", "flagged %", "bad", "AUC", "unknown %", "judged"],
-  curves.map(({ scanner, head = "", language, rows, flagged, bad, unknown, separates }) => [
-    ...[
-      scanner,
-      head,
-      language,
-      String(rows),
-      percent(flagged),
-      String(bad?.rows ?? ""),
-      percent(bad?.auc),
-      percent(unknown),
-    ],
-    separates ? "yes" : "no",
-  ]),
-);
-if (flags["write-cards"]) {
+function groupByLanguage(rows, scores) {
+  const groups = new Map();
+  rows.forEach(({ detected }, index) => {
+    groups.set(detected, [...(groups.get(detected) ?? []), scores[index]]);
+  });
+  return groups;
+}
+
+/** The languages that a head of the model was trained in. */
+function trainedLanguages(folder, head) {
+  const { languages = [], heads = [] } = JSON.parse(readFileSync(join(folder, "config.json"), "utf8")).guard;
+  const found = heads.find(({ name }) => name === head);
+  if (!found && heads.length > 0) throw new Error(`${folder} has no head ${head}`);
+  return found?.languages ?? languages;
+}
+
+function printCurves(curves) {
+  const percent = (value) => (value === undefined ? "" : (value * 100).toFixed(1));
+  printTable(
+    ["scanner", "head", "language", "harmless", "flagged %", "positive", "AUC %", "unknown letters %", "separates"],
+    curves.map(({ scanner, head = "", language, rows, flagged, bad, unknown, separates }) => [
+      ...[scanner, head, language, String(rows), percent(flagged)],
+      ...[String(bad?.rows ?? ""), percent(bad?.auc), percent(unknown), separates ? "yes" : "no"],
+    ]),
+  );
+}
+
+async function writeCards(curves) {
   const { writeLanguages } = await loadTool("cards/language-card");
-  for (const model of new Set(curves.map(({ model }) => model))) {
+  for (const model of new Set(curves.map((curve) => curve.model))) {
     const written = writeLanguages(
       engine.folder(model),
       curves.filter((curve) => curve.model === model),
@@ -293,4 +162,3 @@ if (flags["write-cards"]) {
     for (const path of written) console.log(path);
   }
 }
-await engine.close();

@@ -1,7 +1,7 @@
 import { kindOf } from "../support/plain-words.ts";
 import { isPart, isWithin } from "../text/part.ts";
 import { diffEdits, type Edit } from "./edits.ts";
-import type { Detection, Finding, Verdict } from "./scanner.ts";
+import type { Detection, Finding, ScannerVerdict, Verdict } from "./scanner.ts";
 
 /**
  * Validates what a scanner returned for a text, and turns a whole rewritten text into an edit. Plugins may return anything, and an
@@ -10,12 +10,18 @@ import type { Detection, Finding, Verdict } from "./scanner.ts";
  *
  * @throws TypeError that names the invalid field. The message quotes nothing of the text.
  */
-export function checkedVerdict(text: string, verdict: Verdict): Verdict {
+export function checkedVerdict(text: string, verdict: ScannerVerdict): Verdict {
   const wrong = wrongIn(text, verdict);
   if (wrong !== undefined) throw new TypeError(`its result is not a verdict: ${wrong}`);
-  if (verdict.sanitized === undefined) return verdict;
+  return toVerdict(text, verdict);
+}
+
+/** Turns the whole rewritten text of a verdict into an edit. */
+export function toVerdict(text: string, verdict: ScannerVerdict): Verdict {
+  if (typeof verdict?.sanitized !== "string") return verdict;
   const { sanitized, ...rest } = verdict;
-  return Object.assign(rest, { edits: diffEdits(text, sanitized) });
+  const edits = diffEdits(text, sanitized);
+  return edits.length > 0 ? Object.assign(rest, { edits }) : rest;
 }
 
 /**
@@ -28,7 +34,7 @@ export function checkedDetection<Found extends Pick<Detection, "score">>(detecti
   throw new TypeError("its detect() returned no { score } with a number from 0 to 1");
 }
 
-function wrongIn(text: string, verdict: Verdict): string | undefined {
+function wrongIn(text: string, verdict: ScannerVerdict): string | undefined {
   if (typeof verdict?.isValid !== "boolean") return "isValid is neither true nor false";
   const { isValid, score, probability, sanitized, edits, findings, coverage } = verdict;
   if (!isWithin(score, -1, 1)) return "score is no number from -1 to 1";

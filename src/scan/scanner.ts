@@ -76,10 +76,14 @@ export interface Verdict {
    * Offsets count UTF-16 code units of the text that the scanner was given.
    */
   edits?: readonly Edit[];
-  /** The whole text as rewritten, for scanners that know no edits. Its difference from the given text becomes one edit. */
-  sanitized?: string;
   findings: Finding[];
   coverage: Coverage;
+}
+
+/** What a scanner may return: a verdict, or a verdict with the whole rewritten text in place of edits. */
+export interface ScannerVerdict extends Verdict {
+  /** The whole text as rewritten. Its difference from the given text becomes edits. */
+  sanitized?: string;
 }
 
 /** What a scanner gets besides the text. */
@@ -185,7 +189,7 @@ export interface Scanner {
   readonly asks?: (source: Source) => HeadQuery;
   /** Loads what the scanner needs before it can scan. When nobody calls this, the first scan loads it. */
   load?(signal?: AbortSignal): Promise<void>;
-  scan(text: string, context: ScanContext): Promise<Verdict>;
+  scan(text: string, context: ScanContext): Promise<ScannerVerdict>;
   /**
    * Returns the raw probability that a text is an attack, whatever the threshold, and the kind of attack. Only scanners whose
    * probabilities can add up to the risk of a conversation have this method.

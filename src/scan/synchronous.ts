@@ -1,11 +1,12 @@
-import type { ScanContext, Scanner, Verdict } from "./scanner.ts";
+import type { MaybeAsync } from "../support/maybe-async.ts";
+import type { ScanContext, Scanner, ScannerVerdict } from "./scanner.ts";
 
 /**
  * Rules judge a short text in two microseconds, and a promise costs as much. Own scanners therefore register a function that returns the
  * verdict itself where nothing has to be waited for. Only this module, `TextScan` and `defineScanner` know of it: everybody else calls
  * `Scanner.scan`.
  */
-type SynchronousScan = (scanner: Scanner, text: string, context: ScanContext) => Verdict | Promise<Verdict>;
+type SynchronousScan = (scanner: Scanner, text: string, context: ScanContext) => MaybeAsync<ScannerVerdict>;
 
 /** The functions by the `scan` that they stand for. A class that overrides `scan` has another `scan`, so its own method is called. */
 const synchronousScans = new WeakMap<Scanner["scan"], SynchronousScan>();
@@ -26,7 +27,7 @@ export function startScan(
   text: string,
   context: ScanContext,
   signalOf: (() => AbortSignal) | undefined,
-): Verdict | Promise<Verdict> {
+): MaybeAsync<ScannerVerdict> {
   const synchronous = synchronousScans.get(scanner.scan);
   try {
     if (synchronous) return synchronous(scanner, text, signalOf ? new LazyContext(context, signalOf) : context);

@@ -1,6 +1,6 @@
 import { AnswerCache } from "../models/call-context.ts";
 import { errorKind, ScannerError } from "../support/errors.ts";
-import { isPromise } from "../support/maybe-async.ts";
+import { isPromise, type MaybeAsync } from "../support/maybe-async.ts";
 import { ENDED, Stop } from "../support/stop.ts";
 import { lengthIn } from "../text/offsets.ts";
 import { addCheckCoverage, type CheckOutcome, emptyResult, type ScanResult, type Scope } from "./check-result.ts";
@@ -12,7 +12,7 @@ import { isSuppressed, type NamedScanner, suppressedNames } from "./named-scanne
 import { summaryOf } from "./observer.ts";
 import { resultName, type ScanReport } from "./report.ts";
 import type { RunOptions } from "./scan-options.ts";
-import type { Coverage, Finding, ScanContext, Verdict } from "./scanner.ts";
+import type { Coverage, Finding, ScanContext, ScannerVerdict, Verdict } from "./scanner.ts";
 import { FAILED } from "./score.ts";
 import type { Source } from "./source.ts";
 import { startScan } from "./synchronous.ts";
@@ -178,7 +178,7 @@ class TextScan {
     input: string,
     answers: AnswerCache,
     isStoppable: boolean,
-  ): ScannerRun | Promise<ScannerRun> {
+  ): MaybeAsync<ScannerRun> {
     const { verdicts, observer } = this.#options;
     const cached = verdicts?.get(scanner, input, this.#source, this.#vault.vault);
     if (cached) return { verdict: cached, milliseconds: 0, hasThrown: false };
@@ -190,7 +190,7 @@ class TextScan {
       chars: input.length,
     });
     const asking = observed ? answers.forScanner(observed) : answers;
-    const finish = (answer: Verdict): ScannerRun => {
+    const finish = (answer: ScannerVerdict): ScannerRun => {
       const verdict = limitVerdict(checkedVerdict(input, answer));
       verdicts?.set(scanner, input, this.#source, verdict, { before, ...this.#vault });
       const milliseconds = performance.now() - start;
@@ -220,7 +220,7 @@ class TextScan {
   }
 
   /** Waits for a scanner until the call is stopped. A scanner may ignore the signal: what it answers later is not looked at. */
-  async #await(work: Promise<Verdict>, isStoppable: boolean): Promise<Verdict> {
+  async #await(work: Promise<ScannerVerdict>, isStoppable: boolean): Promise<ScannerVerdict> {
     const stop = isStoppable ? this.#stopping() : undefined;
     if (stop) {
       const onEnd = () => {

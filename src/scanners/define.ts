@@ -2,7 +2,16 @@ import { isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
 import { defaultEngine, type Engine } from "../models/engine.ts";
 import type { ChatRequest } from "../scan/chat-request.ts";
-import { passed, type ScanContext, type Scanner, type Side, type Streaming, type Verdict } from "../scan/scanner.ts";
+import { toVerdict } from "../scan/checked-verdict.ts";
+import {
+  passed,
+  type ScanContext,
+  type Scanner,
+  type ScannerVerdict,
+  type Side,
+  type Streaming,
+  type Verdict,
+} from "../scan/scanner.ts";
 import type { Source } from "../scan/source.ts";
 import { registerSynchronousScan } from "../scan/synchronous.ts";
 import { GuardValidationError } from "../support/errors.ts";
@@ -64,7 +73,7 @@ export interface ScannerBody {
   /** Whether an empty text can fail, so that it is checked too. The default is false: it passes, as in llm-guard. */
   readonly checksEmpty?: boolean;
   /** Checks a text, which is empty only if `checksEmpty` says so. */
-  check(text: string, context: ScanContext): Verdict | Promise<Verdict>;
+  check(text: string, context: ScanContext): ScannerVerdict | Promise<ScannerVerdict>;
 }
 
 /** An example text that shows what a scanner does. It is the text alone, or the text with what the result depends on. */
@@ -353,11 +362,11 @@ abstract class BodyScanner implements BuiltInScanner {
       throw new GuardValidationError([{ path: "context", message }]);
     }
     context.signal?.throwIfAborted();
-    return this.#scanNow(text, context);
+    return toVerdict(text, await this.#scanNow(text, context));
   }
 
   /** The same for arguments that were checked, without a promise where none is needed. */
-  #scanNow(text: string, context: ScanContext): Verdict | Promise<Verdict> {
+  #scanNow(text: string, context: ScanContext): ScannerVerdict | Promise<ScannerVerdict> {
     return text === "" && !this.#body.checksEmpty ? passed(text) : this.#body.check(text, context);
   }
 

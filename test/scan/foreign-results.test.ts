@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ConversationRisk, GuardError, PromptInjection, Sensitive, scanOutput, scanPrompt } from "../../src/index.ts";
-import type { Scanner, Verdict } from "../../src/scan/scanner.ts";
+import type { Scanner, ScannerVerdict, Verdict } from "../../src/scan/scanner.ts";
 
 /** What programs give back that were not written with care: any JSON, and what JSON cannot say. */
 const anything = fc.oneof(
@@ -88,7 +88,7 @@ describe("What code that is not guard's returns", () => {
     );
   });
 
-  it.each<[Partial<Record<keyof Verdict, unknown>>, string]>([
+  it.each<[Partial<Record<keyof ScannerVerdict, unknown>>, string]>([
     [{ score: 1 }, "score 1 contradicts isValid: true"],
     [{ isValid: false, score: 0 }, "score 0 contradicts isValid: false"],
     [{ isValid: 1 }, "isValid"],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { scanOutput, scanPrompt } from "../../src/conversation/single-text.ts";
 import { addon } from "../../src/native.ts";
-import type { ScanContext, Scanner, Verdict } from "../../src/scan/scanner.ts";
+import type { ScanContext, Scanner, ScannerVerdict, Verdict } from "../../src/scan/scanner.ts";
 import { passed, wholeText } from "../../src/scan/scanner.ts";
 import { Vault } from "../../src/scan/vault.ts";
 import {
@@ -16,7 +16,7 @@ import { GuardValidationError, ScannerError } from "../../src/support/errors.ts"
 import { maskingScanner } from "../support/masking-scanner.ts";
 
 /** A detection-only scanner that records what it saw. */
-function spy(name: string, verdict: Partial<Verdict> = {}, wait = Promise.resolve()) {
+function spy(name: string, verdict: Partial<ScannerVerdict> = {}, wait = Promise.resolve()) {
   const seen: string[] = [];
   const prompts: (string | undefined)[] = [];
   const scanner: Scanner = {
